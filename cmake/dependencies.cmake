@@ -1,0 +1,20 @@
+# Every library that is not ours, in one place. README says why each was chosen.
+find_package(PkgConfig REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(Threads REQUIRED)
+pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+pkg_check_modules(POPT REQUIRED IMPORTED_TARGET popt)
+pkg_check_modules(EDIT REQUIRED IMPORTED_TARGET libedit)
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  pkg_check_modules(LIBDW REQUIRED IMPORTED_TARGET libdw libelf)
+  pkg_check_modules(LIBBPF REQUIRED IMPORTED_TARGET libbpf)
+endif()
+if(ARGUS_TESTS)
+  pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+endif()
+find_path(UTHASH_INCLUDE_DIR uthash.h REQUIRED)
+
+# LLDB: only its headers. The plugin is deliberately not linked against liblldb, so that one file loads in 14 to 22.
+find_path(LLDB_INCLUDE_DIR lldb/API/LLDB.h
+  PATHS /usr/lib/llvm-14/include /usr/lib/llvm-16/include /usr/lib/llvm-18/include /usr/lib/llvm-19/include
+        /opt/homebrew/opt/llvm/include)

@@ -1,0 +1,86 @@
+/* The record: one raw trace entry, with exactly the meaning of Darwin's kd_buf
+ * (xnu-11417.121.6, bsd/sys/kdebug_private.h:260), so that kdebug files and Argus files go through one decoder.
+ *
+ * A debugid is class (bits 31..24), subclass (23..16), code (15..2) and function (1..0: start, end, none).
+ * The ids and their arguments are listed in docs/man/argus-trace.5.md, section "Tracepoints";
+ * libargus/event/tracepoints.def is the same table as code.
+ */
+#ifndef ARGUS_RECORD_H
+#define ARGUS_RECORD_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct argus_record {
+    uint64_t timestamp; /* ticks of the trace's timebase (Linux: CLOCK_MONOTONIC ns) */
+    uint64_t arg[4];
+    uint64_t tid; /* the thread that was current on the cpu, also inside an interrupt */
+    uint32_t debugid;
+    uint32_t cpu;
+    uint64_t unused; /* kd_buf's padding; 0 in files */
+};
+
+#define ARGUS_DEBUGID(class_, subclass, code)                                                      \
+    ((uint32_t)(class_) << 24 | (uint32_t)(subclass) << 16 | (uint32_t)(code) << 2)
+#define ARGUS_DEBUGID_CLASS(id)    ((uint32_t)(id) >> 24)
+#define ARGUS_DEBUGID_SUBCLASS(id) (((uint32_t)(id) >> 16) & 0xff)
+#define ARGUS_DEBUGID_CODE(id)     (((uint32_t)(id) >> 2) & 0x3fff)
+#define ARGUS_DEBUGID_FUNC(id)     ((uint32_t)(id)&3)
+#define ARGUS_DEBUGID_EVENT(id)    ((uint32_t)(id) & ~3u)
+
+enum { ARGUS_FUNC_NONE = 0, ARGUS_FUNC_START = 1, ARGUS_FUNC_END = 2 };
+
+/* Darwin's ids, which Linux events of the same meaning share. */
+#define ARGUS_ID_SWITCH        0x01400000u /* MACH_SCHED */
+#define ARGUS_ID_MAKE_RUNNABLE 0x01400018u /* MACH_MAKE_RUNNABLE */
+#define ARGUS_ID_INTERRUPT     0x01050000u
+#define ARGUS_ID_TIMER_FIRED   0x01090008u /* TIMER_CALLOUT, start and end */
+#define ARGUS_ID_TIMER_ARMED   0x0109001cu /* TIMER_ENTER */
+#define ARGUS_ID_TIMER_CANCEL  0x01090020u
+#define ARGUS_ID_NEW_THREAD    0x07000004u /* TRACE_DATA_NEWTHREAD */
+#define ARGUS_ID_EXEC          0x07000008u /* TRACE_DATA_EXEC */
+#define ARGUS_ID_THREAD_EXIT   0x0700000cu /* TRACE_DATA_THREAD_TERMINATE */
+#define ARGUS_ID_NAME_NEW      0x07010004u /* TRACE_STRING_NEWTHREAD */
+#define ARGUS_ID_NAME_EXEC     0x07010008u /* TRACE_STRING_EXEC */
+#define ARGUS_ID_NAME_THREAD   0x07010010u /* TRACE_STRING_THREADNAME */
+#define ARGUS_ID_SYSCALL(nr)   ARGUS_DEBUGID(0x04, 0x0c, nr) /* BSC_*, start and end */
+
+/* Class 0x60: what only Linux or only Argus has. */
+#define ARGUS_CLASS           0x60
+#define ARGUS_ID_STACK        ARGUS_DEBUGID(ARGUS_CLASS, 0, 1)
+#define ARGUS_ID_SAMPLE       ARGUS_DEBUGID(ARGUS_CLASS, 0, 2)
+#define ARGUS_ID_SOFTIRQ      ARGUS_DEBUGID(ARGUS_CLASS, 1, 1) /* start and end */
+#define ARGUS_ID_SYSCALL_MORE ARGUS_DEBUGID(ARGUS_CLASS, 2, 1)
+#define ARGUS_ID_OBJECT       ARGUS_DEBUGID(ARGUS_CLASS, 2, 2)
+
+/* arg4 of ARGUS_ID_MAKE_RUNNABLE on Linux: from which context the wake-up came. */
+enum argus_context {
+    ARGUS_CONTEXT_TASK = 0,
+    ARGUS_CONTEXT_SOFTIRQ = 1,
+    ARGUS_CONTEXT_HARDIRQ = 2,
+    ARGUS_CONTEXT_NMI = 3,
+    ARGUS_CONTEXT_UNKNOWN = 4, /* the kernel did not let us look */
+};
+
+/* arg1 of ARGUS_ID_SWITCH on Linux: the state the outgoing thread was left in (include/linux/sched.h).
+ * 0 means it was still runnable: preempted, or yielding. */
+#define ARGUS_LINUX_STATE_RUNNING         0x0000u
+#define ARGUS_LINUX_STATE_INTERRUPTIBLE   0x0001u
+#define ARGUS_LINUX_STATE_UNINTERRUPTIBLE 0x0002u
+#define ARGUS_LINUX_STATE_STOPPED         0x0004u
+#define ARGUS_LINUX_STATE_TRACED          0x0008u
+#define ARGUS_LINUX_STATE_DEAD            0x0080u /* TASK_DEAD: will never run again */
+
+/* arg3 of ARGUS_ID_STACK: which record, just before it on the same cpu and thread, the stack belongs to. */
+enum argus_stack_why {
+    ARGUS_STACK_BLOCK = 1, /* the thread that is about to leave the cpu by a blocking wait */
+    ARGUS_STACK_WAKE = 2,  /* the waker */
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif

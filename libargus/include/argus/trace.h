@@ -1,0 +1,205 @@
+/* Reading and writing `.argus` files. The format is docs/man/argus-trace.5.md, and only that.
+ *
+ * The reader trusts nothing: every length and offset is checked against the file, memory is bounded by the
+ * file's size times a constant, and what is damaged is skipped, listed and said (argus_trace_damage()).
+ * It uses pread(), not mmap(): a file that is truncated under a mapping raises SIGBUS in our host.
+ *
+ * Threads: one argus_trace may be read by several threads at once through the functions that take it as
+ * const; opening and closing are the owner's. A writer belongs to one thread.
+ */
+#ifndef ARGUS_TRACE_H
+#define ARGUS_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "argus/error.h"
+#include "argus/record.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum argus_os { ARGUS_OS_LINUX = 1, ARGUS_OS_DARWIN = 2 };
+enum argus_arch { ARGUS_ARCH_X86_64 = 1, ARGUS_ARCH_AARCH64 = 2 };
+
+#define ARGUS_TRACE_VERSION_MAJOR 1
+#define ARGUS_TRACE_VERSION_MINOR 0
+#define ARGUS_CPU_MIXED           0xffffffffu
+#define ARGUS_CHUNK_MAX_BYTES     (16u << 20) /* unpacked payload of one chunk */
+#define ARGUS_CHUNK_MAX_RECORDS   (1u << 18)
+#define ARGUS_STACK_MAX_FRAMES    127u
+
+/* What the file header says of the machine and the clock. */
+struct argus_trace_header {
+    uint16_t version_major, version_minor;
+    enum argus_os os;
+    enum argus_arch arch;
+    uint32_t timebase_numer, timebase_denom; /* ns = ticks * numer / denom */
+    uint64_t anchor_ticks;                   /* the trace clock at … */
+    uint64_t anchor_wall_ns;                 /* … this moment since 1970-01-01 UTC */
+    uint32_t page_bytes;
+    uint32_t cpu_count;
+    uint64_t ring_bytes; /* capacity of a ring file's chunk area; 0: a stream */
+    uint8_t boot_id[16];
+    char host[129]; /* system, release and machine as uname(2) has them, NUL-terminated */
+};
+
+enum argus_chunk_kind {
+    ARGUS_CHUNK_PAD = 0,
+    ARGUS_CHUNK_RECORDS = 1,
+    ARGUS_CHUNK_THREADS = 2,
+    ARGUS_CHUNK_IMAGES = 3,
+    ARGUS_CHUNK_STACKS = 4,
+    ARGUS_CHUNK_KERNEL_SYMBOLS = 5,
+    ARGUS_CHUNK_BUILD_IDS = 6,
+    ARGUS_CHUNK_NOTE = 7,
+    ARGUS_CHUNK_END = 8,
+};
+
+/* One record chunk of the index. */
+struct argus_chunk {
+    uint64_t offset_bytes; /* of its header in the file */
+    uint64_t sequence;
+    uint64_t first_ticks, last_ticks; /* smallest and largest timestamp inside, both inclusive */
+    uint64_t lost;                    /* records of this cpu lost just before it */
+    uint32_t cpu;                     /* ARGUS_CPU_MIXED: each record has its own */
+    uint32_t count;
+    uint32_t stored_bytes, unpacked_bytes;
+    enum argus_chunk_kind kind;
+};
+
+/* A thread that was alive when its table was written, or that had been seen before. */
+struct argus_thread_entry {
+    uint64_t tid, pid, parent_pid;
+    uint64_t seen_ticks; /* when the entry was true */
+    const char *name;    /* comm, borrowed from the trace */
+    bool kernel;         /* a kernel thread */
+};
+
+/* An executable mapping. */
+struct argus_image_entry {
+    uint64_t pid;
+    uint64_t start, end;      /* addresses, end exclusive */
+    uint64_t file_offset;     /* of `start` in the file */
+    uint64_t mapped_ticks;    /* 0: mapped before the recording began */
+    uint64_t inode;           /* 0: unknown */
+    uint32_t dev_major, dev_minor;
+    const char *path;         /* borrowed; as the kernel names it, e.g. "[vdso]" */
+    uint8_t build_id[20];
+    uint32_t build_id_bytes;  /* 0: unknown */
+};
+
+struct argus_kernel_symbol {
+    uint64_t address;
+    const char *name;   /* borrowed */
+    const char *module; /* "" for the kernel itself; borrowed */
+};
+
+/* A number the recorder counted about itself, e.g. "stacks_lost". */
+struct argus_counter {
+    const char *name; /* borrowed */
+    uint64_t value;
+};
+
+/* A stretch of the file that could not be used. */
+struct argus_damage {
+    uint64_t offset_bytes, length_bytes;
+    const char *reason; /* borrowed */
+};
+
+/* Records that the recorder could not keep. */
+struct argus_loss {
+    uint32_t cpu;
+    uint64_t count;
+    uint64_t from_ticks, to_ticks; /* lost between these two; from is 0 when nothing came before */
+};
+
+struct argus_trace;
+
+/* Opens `path` and reads its index and tables. A file that is no trace, or is of a newer major version, is an
+ * error; a damaged or cut-off file opens, and argus_trace_damage() tells. */
+struct argus_error *argus_trace_open(const char *path, struct argus_trace **ret);
+void argus_trace_close(struct argus_trace *trace);
+
+const char *argus_trace_path(const struct argus_trace *trace);
+const struct argus_trace_header *argus_trace_header(const struct argus_trace *trace);
+uint64_t argus_trace_file_bytes(const struct argus_trace *trace);
+/* Ended by the recorder itself: false for a file that was cut off or whose recorder was killed. */
+bool argus_trace_complete(const struct argus_trace *trace);
+uint64_t argus_trace_record_count(const struct argus_trace *trace);
+uint64_t argus_trace_lost_count(const struct argus_trace *trace);
+/* Smallest and largest timestamp of any record, as ns of the trace clock; both 0 without records. */
+void argus_trace_time_range(const struct argus_trace *trace, uint64_t *ret_start_ns,
+                            uint64_t *ret_end_ns);
+uint64_t argus_trace_ticks_to_ns(const struct argus_trace *trace, uint64_t ticks);
+/* ns of the trace clock → ns since 1970, by the header's anchor. */
+uint64_t argus_trace_ns_to_wall_ns(const struct argus_trace *trace, uint64_t ns);
+
+/* The record chunks in file order (by sequence; of one cpu they are in time order). Borrowed. */
+size_t argus_trace_chunks(const struct argus_trace *trace, const struct argus_chunk **ret);
+
+/* Unpacks one record chunk into `ret`, room for chunk->count records. On a damaged chunk an error. */
+struct argus_error *argus_trace_read_chunk(const struct argus_trace *trace,
+                                           const struct argus_chunk *chunk,
+                                           struct argus_record *ret);
+
+/* Tables; arrays and strings are borrowed from the trace. Each returns the number of entries.
+ * Threads and images are sorted by file order; the same tid may come more than once (later is newer). */
+size_t argus_trace_threads(const struct argus_trace *trace, const struct argus_thread_entry **ret);
+size_t argus_trace_images(const struct argus_trace *trace, const struct argus_image_entry **ret);
+size_t argus_trace_kernel_symbols(const struct argus_trace *trace, /* sorted by address */
+                                  const struct argus_kernel_symbol **ret);
+size_t argus_trace_counters(const struct argus_trace *trace, const struct argus_counter **ret);
+size_t argus_trace_notes(const struct argus_trace *trace, const char *const **ret);
+size_t argus_trace_damage(const struct argus_trace *trace, const struct argus_damage **ret);
+size_t argus_trace_losses(const struct argus_trace *trace, const struct argus_loss **ret);
+
+/* The frames of stack `id` (arg1 or arg2 of ARGUS_ID_STACK), innermost first; 0 when it is not in the file. */
+size_t argus_trace_stack(const struct argus_trace *trace, uint64_t id, const uint64_t **ret);
+size_t argus_trace_stack_count(const struct argus_trace *trace);
+
+/* --- writing --- */
+
+struct argus_writer;
+
+/* Writes a new trace to `fd`, which is borrowed, empty and seekable. `header->ring_bytes` chooses ring or stream. */
+struct argus_error *argus_writer_create(int fd, const struct argus_trace_header *header,
+                                        struct argus_writer **ret);
+/* Goes on behind the last whole chunk of an existing stream file (to add build ids); `fd` is open for reading
+ * and writing. An END chunk stays where it is: chunks may follow it. */
+struct argus_error *argus_writer_append(int fd, struct argus_writer **ret);
+
+/* One chunk of up to ARGUS_CHUNK_MAX_RECORDS records of `cpu` (more are split); `lost` were lost just before. */
+struct argus_error *argus_writer_records(struct argus_writer *writer, uint32_t cpu,
+                                         const struct argus_record *records, size_t count,
+                                         uint64_t lost);
+struct argus_error *argus_writer_threads(struct argus_writer *writer,
+                                         const struct argus_thread_entry *entries, size_t count);
+struct argus_error *argus_writer_images(struct argus_writer *writer,
+                                        const struct argus_image_entry *entries, size_t count);
+/* Build ids found later, by inode and path; addresses and pid are ignored. */
+struct argus_error *argus_writer_build_ids(struct argus_writer *writer,
+                                           const struct argus_image_entry *entries, size_t count);
+/* A stack is written once per file (twice in a ring that has wrapped); repeated ids are dropped. */
+struct argus_error *argus_writer_stack(struct argus_writer *writer, uint64_t id,
+                                       const uint64_t *frames, size_t count);
+struct argus_error *argus_writer_kernel_symbols(struct argus_writer *writer,
+                                                const struct argus_kernel_symbol *entries,
+                                                size_t count);
+/* A sentence for the reader: what could not be attached and why. */
+struct argus_error *argus_writer_note(struct argus_writer *writer, const char *text);
+/* Flushes buffered tables and writes the END chunk with the recorder's counters. */
+struct argus_error *argus_writer_end(struct argus_writer *writer,
+                                     const struct argus_counter *counters, size_t count);
+/* Bytes written so far; records written so far. */
+uint64_t argus_writer_bytes(const struct argus_writer *writer);
+uint64_t argus_writer_records_written(const struct argus_writer *writer);
+/* Frees the writer, without an END chunk when argus_writer_end() was not called. `fd` stays open. */
+void argus_writer_destroy(struct argus_writer *writer);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
