@@ -1,0 +1,81 @@
+/* What a command sees of the front end that runs it, the shell's or LLDB's: where it prints, whether the user
+ * wants it to stop, how it reports progress, and the trace that is loaded.
+ *
+ * A command never touches stdin, stdout or stderr itself: inside LLDB they belong to somebody else.
+ * A session belongs to one thread.
+ */
+#ifndef ARGUS_PLUGIN_SESSION_H
+#define ARGUS_PLUGIN_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "argus/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct question_prompt; /* plugin/question_prompt.h */
+
+/* What a front end provides. Every function gets `data`, the front end's own. */
+struct session_host {
+    void *data;
+    /* True once the user has pressed Ctrl-C. Cheap: called in loops. */
+    bool (*interrupted)(void *data);
+    /* One line beside the result (stderr in the shell), without newline. `level` is a word such as "warning";
+     * "" for a plain remark. */
+    void (*remark)(void *data, const char *level, const char *text);
+    /* Shows that work goes on. `total` 0: unknown. `what` NULL: the work is over, take the line away. */
+    void (*progress)(void *data, const char *what, uint64_t done, uint64_t total);
+    /* Shows `prompt` at the user's terminal and reads one line into `ret`, NUL-terminated. False: no terminal, end
+     * of input, or Ctrl-C. NULL: this front end can never ask. */
+    bool (*read_line)(void *data, const char *prompt, char *ret, size_t ret_bytes);
+    /* Is there a terminal to ask at, just now? */
+    bool (*can_ask)(void *data);
+};
+
+struct session_trace; /* what `argus load` keeps: plugin/session_trace.h */
+
+struct session {
+    FILE *out; /* the result of the command, and nothing else; borrowed */
+    struct session_host host;
+    struct session_trace *trace; /* owned; NULL: nothing is loaded */
+    unsigned width;              /* columns of the terminal; 0: not a terminal, do not fold lines */
+    bool colour;                 /* escape sequences are welcome in `out` */
+    bool in_lldb;
+    int exit_code;       /* of the command that runs; see session_set_exit_code() */
+    bool damage_seen;    /* the running command used a damaged trace: exit code 4 */
+    uint64_t started_ns; /* when the command began, for progress */
+};
+
+/* Prints to session->out. */
+void session_printf(struct session *session, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* A remark or a warning beside the result; one sentence, no newline. */
+void session_note(struct session *session, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void session_warn(struct session *session, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Has the user pressed Ctrl-C? A command that has then stopped returns session_interrupt_error(). */
+bool session_interrupted(struct session *session);
+struct argus_error *session_interrupt_error(void);
+
+/* Tells how far the work is; shown only once the command has run for half a second. Cheap. `total` 0: unknown. */
+void session_progress(struct session *session, const char *what, uint64_t done, uint64_t total);
+
+/* The exit code of a command that succeeds with something else than 0, e.g. that of the program it ran. */
+void session_set_exit_code(struct session *session, int code);
+
+/* Makes an empty session; `out` is borrowed and may be replaced before each command. */
+void session_init(struct session *session, const struct session_host *host, FILE *out);
+/* Unloads the trace. */
+void session_deinit(struct session *session);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
