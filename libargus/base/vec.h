@@ -27,8 +27,7 @@
 /* Appends one element; false without memory. */
 #define vec_push(v, ...) (vec_reserve(v, 1) && ((v)->data[(v)->length++] = (__VA_ARGS__), true))
 
-#define vec_deinit(v)                                                                              \
-    (free((v)->data), (v)->data = NULL, (v)->length = (v)->capacity = 0, (void)0)
+#define vec_deinit(v) (free((v)->data), (v)->data = NULL, (v)->length = (v)->capacity = 0, (void)0)
 
 /* What vec_reserve() calls. */
 bool vec_grow(void **data, size_t *capacity, size_t length, size_t more, size_t element_bytes);

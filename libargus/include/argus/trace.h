@@ -81,14 +81,14 @@ struct argus_thread_entry {
 /* An executable mapping. */
 struct argus_image_entry {
     uint64_t pid;
-    uint64_t start, end;      /* addresses, end exclusive */
-    uint64_t file_offset;     /* of `start` in the file */
-    uint64_t mapped_ticks;    /* 0: mapped before the recording began */
-    uint64_t inode;           /* 0: unknown */
+    uint64_t start, end;   /* addresses, end exclusive */
+    uint64_t file_offset;  /* of `start` in the file */
+    uint64_t mapped_ticks; /* 0: mapped before the recording began */
+    uint64_t inode;        /* 0: unknown */
     uint32_t dev_major, dev_minor;
-    const char *path;         /* borrowed; as the kernel names it, e.g. "[vdso]" */
+    const char *path; /* borrowed; as the kernel names it, e.g. "[vdso]" */
     uint8_t build_id[20];
-    uint32_t build_id_bytes;  /* 0: unknown */
+    uint32_t build_id_bytes; /* 0: unknown */
 };
 
 struct argus_kernel_symbol {

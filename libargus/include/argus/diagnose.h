@@ -1,0 +1,136 @@
+/* Hangs, similar vertices, and Algorithm 1 of the Argus paper (DESIGN section 7). */
+#ifndef ARGUS_DIAGNOSE_H
+#define ARGUS_DIAGNOSE_H
+
+#include "argus/slice.h"
+#include "argus/symbols.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ARGUS_HANG_THRESHOLD_NS 2000000000ull
+
+/* Why something is taken for a hang. */
+enum argus_indicator {
+    ARGUS_INDICATOR_EVENT_LOOP, /* an event-loop thread did not come back to its wait */
+    ARGUS_INDICATOR_LONGEST, /* no event loop: the longest run, wait or yield run of the thread that was named */
+    ARGUS_INDICATOR_NAMED, /* the user named the vertex */
+};
+
+/* A stretch of one thread's time that is to be explained. */
+struct argus_hang {
+    uint64_t start_ns, end_ns;
+    uint32_t thread;
+    uint32_t vertex;   /* the spinning vertex: the one that makes up most of it */
+    uint8_t indicator; /* enum argus_indicator */
+    uint8_t type;      /* enum argus_vertex_type of the whole hang */
+    bool ongoing;      /* still so when the trace (or the process) ended */
+    uint64_t run_ns, runnable_ns, wait_ns,
+        yield_ns; /* the thread's own time in it, adding up to the duration */
+};
+
+struct argus_hangs {
+    struct argus_hang *items; /* owned; longest first, ties by start */
+    size_t count;
+};
+
+struct argus_hang_options {
+    uint64_t threshold_ns;    /* 0: ARGUS_HANG_THRESHOLD_NS */
+    const char *process_name; /* only this process (comm); NULL: all */
+    uint64_t pid, tid;        /* only these; 0: all */
+    bool
+        at_least_one; /* with a process, pid or tid: if no event loop hung, the LONGEST indicator */
+};
+
+struct argus_error *argus_hangs_find(const struct argus_graph *graph,
+                                     const struct argus_hang_options *options,
+                                     struct argus_hangs *ret);
+void argus_hangs_deinit(struct argus_hangs *hangs);
+const char *argus_indicator_name(enum argus_indicator indicator);
+
+/* A vertex like another one. */
+struct argus_similar {
+    uint32_t vertex;
+    double score;     /* 0 … 1 */
+    uint64_t wait_ns; /* of its wait */
+    bool
+        different_outcome; /* its wait ended otherwise, or took less than half: can be a baseline */
+    char why[160];         /* what made the score */
+};
+
+struct argus_similars {
+    struct argus_similar
+        *items; /* owned; best baseline first: different outcome, score, then the most recent */
+    size_t count;
+};
+
+struct argus_error *argus_similar_find(const struct argus_graph *graph, uint32_t vertex,
+                                       size_t limit, struct argus_similars *ret);
+void argus_similars_deinit(struct argus_similars *similars);
+
+struct argus_costly_function {
+    char *name;                        /* owned */
+    uint32_t self, inclusive, samples; /* samples with it innermost; anywhere; in all */
+};
+
+/* A vertex whose own behaviour delayed the expected wake-up. */
+struct argus_culprit {
+    uint32_t vertex;
+    uint8_t type;              /* enum argus_vertex_type */
+    uint64_t start_ns, end_ns; /* of its part in the hang */
+    double share;              /* of the hang */
+    uint32_t stack;            /* where it waited, or its most frequent sample; ARGUS_NONE */
+    struct argus_costly_function *functions; /* owned; costliest first */
+    size_t function_count;
+    char *why; /* owned: one sentence */
+};
+
+struct argus_path_step {
+    uint32_t vertex;
+    uint32_t
+        edge; /* that leads from this vertex to the one before it in the list; ARGUS_NONE for the first */
+    bool expected; /* from the baseline (what should have happened), not from what did */
+};
+
+/* The answer. Everything is owned by it. */
+struct argus_diagnosis {
+    struct argus_hang hang;
+    uint32_t baseline;            /* vertex or ARGUS_NONE */
+    struct argus_path_step *path; /* from the spinning vertex back */
+    size_t path_count;
+    struct argus_culprit *culprits; /* the root cause first */
+    size_t culprit_count;
+    uint32_t *cycle; /* vertices of a circular wait, in order; NULL if none */
+    size_t cycle_count;
+    bool cycle_broken_by_timeout;
+    struct argus_account accounting; /* of [hang.start_ns, hang.end_ns) */
+    uint32_t *origin;                /* LongRunning: the slice back to the input that began it */
+    size_t origin_count;
+    struct argus_asked *asked;
+    size_t asked_count;
+    char *
+        *uncertain; /* sentences: lost records, weak edges followed, missing symbols, no baseline */
+    size_t uncertain_count;
+    char *summary; /* one sentence that a non-expert understands */
+};
+
+struct argus_diagnose_options {
+    uint64_t threshold_ns; /* 0: ARGUS_HANG_THRESHOLD_NS */
+    size_t max_depth;      /* culprits of culprits; 0: 16 */
+};
+
+/* Diagnoses `hang`. `symbols` is borrowed. On an open question: ARGUS_ERROR_QUESTION and `*ret` with what is known so far. */
+struct argus_error *argus_diagnose(const struct argus_graph *graph, struct argus_symbols *symbols,
+                                   const struct argus_hang *hang,
+                                   const struct argus_diagnose_options *options,
+                                   struct argus_asker asker, struct argus_diagnosis *ret);
+void argus_diagnosis_deinit(struct argus_diagnosis *diagnosis);
+
+/* The hang that a vertex names: it and its wait. */
+struct argus_hang argus_hang_of_vertex(const struct argus_graph *graph, uint32_t vertex);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

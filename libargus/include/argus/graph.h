@@ -1,0 +1,214 @@
+/* The event graph: vertices (execution segments of threads, each with the wait that ended it) and edges (who made whom run).
+ *
+ * Flat arrays with 32-bit ids. A thread's vertices have consecutive ids in time order, so `id - 1` and `id + 1`
+ * are its neighbours while they are of the same thread. Edges are sorted by target, then by time; the
+ * incoming edges of v are edges[in_first[v]] … edges[in_first[v + 1] - 1]. All times are ns of the trace clock.
+ *
+ * A built graph is read-only and may be read by several threads at once.
+ */
+#ifndef ARGUS_GRAPH_H
+#define ARGUS_GRAPH_H
+
+#include "argus/event.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum argus_wait_kind {
+    ARGUS_WAIT_NONE,    /* the vertex did not end in a wait: exit, callback end, end of the trace */
+    ARGUS_WAIT_FUTEX,   /* locks, condition variables, joins */
+    ARGUS_WAIT_POLL,    /* poll, select, epoll: an event loop's home */
+    ARGUS_WAIT_READ,    /* read, recv, accept: data from somebody */
+    ARGUS_WAIT_WRITE,   /* write, send, connect: room at somebody's */
+    ARGUS_WAIT_SLEEP,   /* nanosleep, pause without signal, poll without descriptors */
+    ARGUS_WAIT_CHILD,   /* wait4, waitid, vfork */
+    ARGUS_WAIT_SIGNAL,  /* sigwait, pause */
+    ARGUS_WAIT_DISK,    /* uninterruptible, in a file system call or fsync */
+    ARGUS_WAIT_FAULT,   /* outside any system call: a page fault or the like */
+    ARGUS_WAIT_STOPPED, /* SIGSTOP or a debugger */
+    ARGUS_WAIT_KERNEL,  /* a kernel thread's own wait */
+    ARGUS_WAIT_OTHER,   /* another system call; its name says it */
+};
+
+/* How a wait ended. Only SATISFIED means that what was waited for happened. */
+enum argus_outcome {
+    ARGUS_OUTCOME_SATISFIED,
+    ARGUS_OUTCOME_TIMED_OUT,
+    ARGUS_OUTCOME_INTERRUPTED, /* by a signal */
+    ARGUS_OUTCOME_KILLED,      /* the thread exited out of the wait */
+    ARGUS_OUTCOME_NEVER,       /* still waiting when the trace ended */
+    ARGUS_OUTCOME_UNKNOWN,     /* the records that would say it were lost */
+};
+
+#define ARGUS_NO_SYSCALL 0xffffu
+
+/* The blocking wait that ended a vertex: [vertex.end_ns, wait.end_ns). Blocking again inside one system call
+ * without having run noticeably in between is one wait (`rewakes` counts). */
+struct argus_wait {
+    uint64_t end_ns; /* when the thread was made runnable again; the end of the trace if never */
+    uint64_t object; /* first argument: descriptor, futex address, pid … */
+    uint64_t inode;  /* of the file waited on, 0: unknown */
+    uint64_t peer_inode; /* of its other end, 0: unknown */
+    int64_t result;      /* of the system call, valid if has_result */
+    uint64_t
+        timeout_ns; /* when a timer would end it, counted from end_ns of the vertex; UINT64_MAX: none known */
+    uint32_t user_stack, kernel_stack; /* stack indices or ARGUS_NONE */
+    uint32_t holder_tid; /* thread that held the lock, if the recorder could tell; 0: unknown */
+    uint32_t rewakes;
+    uint16_t syscall; /* number, or ARGUS_NO_SYSCALL */
+    uint8_t kind;     /* enum argus_wait_kind */
+    uint8_t outcome;  /* enum argus_outcome */
+    bool has_result;
+    bool by_timer;  /* a timer made the thread runnable */
+    bool by_device; /* an interrupt of a device did, and the wake-up was culled */
+};
+
+enum argus_vertex_flags {
+    ARGUS_VERTEX_FIRST = 1,   /* first of its thread in the trace, which may have run before */
+    ARGUS_VERTEX_LAST = 2,    /* last of its thread in the trace */
+    ARGUS_VERTEX_FORKED = 4,  /* begins with the thread's creation */
+    ARGUS_VERTEX_EXITED = 8,  /* ends with the thread's exit */
+    ARGUS_VERTEX_GAP = 16,    /* records were lost while it lasted: its figures are lower bounds */
+    ARGUS_VERTEX_SPLIT = 32,  /* begins at a split, not at a wait */
+    ARGUS_VERTEX_YIELDS = 64, /* a yield run: `repeat` segments of one signature */
+};
+
+/* What a vertex is, by its figures alone (thresholds are the caller's: argus_vertex_type()). */
+enum argus_vertex_type {
+    ARGUS_TYPE_NORMAL,
+    ARGUS_TYPE_LONG_RUNNING,
+    ARGUS_TYPE_REPEATED_YIELD,
+    ARGUS_TYPE_LONG_WAIT,
+};
+
+struct argus_vertex {
+    uint64_t start_ns;    /* made runnable, created, or first seen */
+    uint64_t end_ns;      /* exclusive: began to wait, exited, or last seen */
+    uint64_t run_ns;      /* on a cpu, interrupts not counted */
+    uint64_t runnable_ns; /* wanted a cpu and had none: before the first run, and preempted */
+    uint32_t thread;
+    uint32_t repeat;             /* segments merged into this one by the yield rule; 1 otherwise */
+    uint32_t yield_calls;        /* sched_yield() calls and self-timed sleeps inside */
+    uint32_t first_op, op_count; /* into graph ops */
+    uint32_t first_sample, sample_count; /* into graph samples */
+    uint32_t flags;
+    struct argus_wait wait;
+};
+
+/* One thing a vertex did, for comparing vertices: `repeat` times in a row. */
+struct argus_op {
+    uint32_t code; /* ARGUS_OP_* << 24 | number (of the system call, of a string …) */
+    uint32_t repeat;
+};
+#define ARGUS_OP_SYSCALL 1u /* number: the system call; failed calls have bit 16 set */
+#define ARGUS_OP_WAKE    2u /* number: process name's hash: it made a thread of that process run */
+#define ARGUS_OP_FORK    3u
+
+/* A cpu sample. */
+struct argus_sample {
+    uint64_t time_ns;
+    uint64_t pc;
+    uint32_t user_stack, kernel_stack; /* stack indices or ARGUS_NONE */
+};
+
+enum argus_edge_kind {
+    ARGUS_EDGE_WAKE,     /* the waker made the wakee runnable */
+    ARGUS_EDGE_TIMER,    /* armed the timer that fired and made it runnable */
+    ARGUS_EDGE_FORK,     /* created the thread */
+    ARGUS_EDGE_SEQUENCE, /* the previous vertex of the same thread */
+    ARGUS_EDGE_MESSAGE,
+    ARGUS_EDGE_DISPATCH,
+    ARGUS_EDGE_FLAG,
+    ARGUS_EDGE_SIGNAL,
+    ARGUS_EDGE_KINDS
+};
+
+struct argus_edge {
+    uint64_t
+        from_ns; /* when the cause happened, inside `from` (timer armed, message sent, wake-up) */
+    uint64_t to_ns; /* when the effect began: start of `to` or later inside it */
+    uint32_t from, to;
+    uint8_t kind;   /* enum argus_edge_kind */
+    bool strong;    /* false: may or may not be causality; a walk asks */
+    uint16_t rule;  /* row of the rule table that made it: argus_rules() */
+    uint32_t stack; /* the waker's user stack, or ARGUS_NONE */
+};
+
+/* A row of the schema with what it did in this graph. */
+struct argus_rule {
+    const char *name;        /* e.g. "wake.futex" */
+    const char *stage;       /* "boundary", "edge", "cull", "split", "merge" */
+    const char *description; /* one sentence, with the reason for its strength */
+    uint64_t count;          /* how often it applied */
+};
+
+/* The thread that worked on an object (inode) in a system call, for finding who is behind a wait. */
+struct argus_object_use {
+    uint64_t inode, peer_inode;
+    uint64_t last_ns;
+    uint32_t thread;
+    bool wrote; /* a write, send or wake-up; otherwise a read or wait */
+};
+
+struct argus_graph;
+
+/* Called now and then during long work with 0.0 … 1.0; returning false stops it (ARGUS_ERROR_INTERRUPTED). */
+typedef bool (*argus_progress)(void *context, const char *what, double share);
+
+/* Builds the graph of a trace; `trace` is borrowed and must outlive it. A trace of Darwin works too. */
+struct argus_error *argus_graph_build(const struct argus_trace *trace, argus_progress progress,
+                                      void *context, struct argus_graph **ret);
+void argus_graph_destroy(struct argus_graph *graph);
+
+const struct argus_trace *argus_graph_trace(const struct argus_graph *graph);
+uint64_t argus_graph_start_ns(const struct argus_graph *graph);
+uint64_t argus_graph_end_ns(const struct argus_graph *graph);
+double argus_graph_build_seconds(const struct argus_graph *graph);
+
+size_t argus_graph_processes(const struct argus_graph *graph, const struct argus_process **ret);
+size_t argus_graph_threads(const struct argus_graph *graph, const struct argus_thread **ret);
+size_t argus_graph_vertices(const struct argus_graph *graph, const struct argus_vertex **ret);
+size_t argus_graph_edges(const struct argus_graph *graph, const struct argus_edge **ret);
+size_t argus_graph_ops(const struct argus_graph *graph, const struct argus_op **ret);
+size_t argus_graph_samples(const struct argus_graph *graph, const struct argus_sample **ret);
+size_t argus_graph_rules(const struct argus_graph *graph, const struct argus_rule **ret);
+size_t argus_graph_object_uses(const struct argus_graph *graph, /* sorted by inode, then thread */
+                               const struct argus_object_use **ret);
+struct argus_stack argus_graph_stack(const struct argus_graph *graph, uint32_t stack);
+
+/* Incoming edges of `vertex`, in time order. */
+size_t argus_graph_in_edges(const struct argus_graph *graph, uint32_t vertex,
+                            const struct argus_edge **ret);
+/* Outgoing edges: indices into the edge array, in time order of the cause. */
+size_t argus_graph_out_edges(const struct argus_graph *graph, uint32_t vertex,
+                             const uint32_t **ret);
+/* The vertex of `thread` that covers `time_ns`, its wait included; ARGUS_NONE outside its life. O(log n). */
+uint32_t argus_graph_vertex_at(const struct argus_graph *graph, uint32_t thread, uint64_t time_ns);
+/* The edge that ended the wait before `vertex` (wake-up, timer or fork at its start); ARGUS_NONE. A sequence edge is not one. */
+uint32_t argus_graph_cause(const struct argus_graph *graph, uint32_t vertex);
+/* The previous vertex of the same thread; ARGUS_NONE. */
+uint32_t argus_graph_previous(const struct argus_graph *graph, uint32_t vertex);
+/* Duration of the wait that ended `vertex`; 0 if none. */
+uint64_t argus_vertex_wait_ns(const struct argus_vertex *vertex);
+
+/* By figures: a run (run + runnable) of at least `threshold_ns` is LongRunning; a wait of at least that is LongWait;
+ * a yield run, or more than 20 yields, that lasts at least that is RepeatedYield; the longer one wins. */
+enum argus_vertex_type argus_vertex_type(const struct argus_vertex *vertex, uint64_t threshold_ns);
+
+/* Names for people and JSON: "LongWait", "futex", "timed out", "wake-up" … */
+const char *argus_vertex_type_name(enum argus_vertex_type type);
+const char *argus_wait_kind_name(enum argus_wait_kind kind);
+const char *argus_outcome_name(enum argus_outcome outcome);
+const char *argus_edge_kind_name(enum argus_edge_kind kind);
+/* Name of a system call of the trace's OS and architecture; "syscall_999" style into `buffer` if unknown. */
+const char *argus_syscall_name(const struct argus_trace *trace, uint32_t number, char *buffer,
+                               size_t buffer_bytes);
+/* What a vertex waited on, e.g. "futex 0x7f…", "read fd 5 (pipe 1234)", "poll", "clock_nanosleep"; into `buffer`. */
+const char *argus_wait_text(const struct argus_graph *graph, uint32_t vertex, char *buffer,
+                            size_t buffer_bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

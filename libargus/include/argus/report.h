@@ -1,0 +1,61 @@
+/* Writers: results as text for people and as JSON (DESIGN section 8). They write to a `struct argus_sink`, never to a file.
+ *
+ * The same result gives the same bytes. Times of day are printed in UTC with the date left out.
+ */
+#ifndef ARGUS_REPORT_H
+#define ARGUS_REPORT_H
+
+#include "argus/diagnose.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where text goes. `write` gets whole pieces of UTF-8 and returns false when no more is wanted. */
+struct argus_sink {
+    bool (*write)(void *context, const char *text, size_t bytes);
+    void *context;
+    int width;  /* columns, 0: unlimited */
+    bool color; /* ANSI colours may be used */
+};
+
+bool argus_sink_printf(const struct argus_sink *sink, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* What the writers need besides the result. `symbols` may be NULL: addresses then. */
+struct argus_report_context {
+    const struct argus_graph *graph;
+    struct argus_symbols *symbols;
+    const struct argus_sink *sink;
+};
+
+/* Each pair: text for people, one JSON object for programs. */
+struct argus_error *argus_report_info(const struct argus_trace *trace,
+                                      const struct argus_graph *graph,
+                                      const struct argus_sink *sink, bool json);
+struct argus_error *argus_report_graph_summary(const struct argus_report_context *context,
+                                               bool json);
+struct argus_error *argus_report_vertex(const struct argus_report_context *context, uint32_t vertex,
+                                        bool json);
+struct argus_error *argus_report_vertices(const struct argus_report_context *context,
+                                          const uint32_t *vertices, size_t count, bool json);
+struct argus_error *argus_report_rules(const struct argus_report_context *context, bool json);
+struct argus_error *argus_report_hangs(const struct argus_report_context *context,
+                                       const struct argus_hangs *hangs, bool json);
+struct argus_error *argus_report_similars(const struct argus_report_context *context,
+                                          uint32_t vertex, const struct argus_similars *similars,
+                                          bool json);
+struct argus_error *argus_report_slice(const struct argus_report_context *context,
+                                       const struct argus_slice *slice, bool json);
+struct argus_error *argus_report_diagnosis(const struct argus_report_context *context,
+                                           const struct argus_diagnosis *diagnosis, bool json);
+
+/* "14:32:10.123456" of a trace time; "1.234 s", "12.3 ms" of a duration: into `buffer`, which is returned. */
+const char *argus_time_text(const struct argus_trace *trace, uint64_t ns, char *buffer,
+                            size_t bytes);
+const char *argus_duration_text(uint64_t ns, char *buffer, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

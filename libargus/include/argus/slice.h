@@ -1,0 +1,89 @@
+/* Backward slicing: two walks over the graph.
+ *
+ * argus_slice() is the paper's InteractiveSlice: from a vertex along its causes, asking where the graph is ambiguous.
+ * argus_account() explains a stretch of one thread's time without a choice: every moment of it belongs to exactly one
+ * vertex (that ran, wanted a cpu, or waited), found by following each wait to who ended it, never outside the
+ * window of the wait it explains (DESIGN section 7, "Bounded").
+ */
+#ifndef ARGUS_SLICE_H
+#define ARGUS_SLICE_H
+
+#include "argus/graph.h"
+#include "argus/question.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One step of a slice: `vertex`, reached backward along `edge` (ARGUS_NONE for the first). */
+struct argus_step {
+    uint32_t vertex;
+    uint32_t edge;
+    uint32_t alternatives; /* other incoming edges that were not followed */
+    uint64_t explains_ns;  /* how much of the window this vertex covers */
+};
+
+enum argus_slice_end {
+    ARGUS_SLICE_NO_CAUSE, /* nothing before: first vertex of a thread, or a device or unknown cause */
+    ARGUS_SLICE_WINDOW,   /* the window's beginning was reached */
+    ARGUS_SLICE_STOPPED, /* by the answer to a question */
+    ARGUS_SLICE_CYCLE,   /* came back to a vertex on the path */
+    ARGUS_SLICE_HOME,    /* an event loop's wait for input: the input is the origin */
+    ARGUS_SLICE_OPEN,    /* a question could not be answered */
+    ARGUS_SLICE_LIMIT,   /* longest path reached */
+};
+
+struct argus_slice {
+    struct argus_step *steps; /* owned */
+    size_t step_count;
+    struct argus_asked *asked; /* owned */
+    size_t asked_count;
+    enum argus_slice_end end;
+};
+
+struct argus_slice_options {
+    uint64_t from_ns; /* causes before this are not followed; 0: no bound */
+    size_t max_steps; /* 0: 1000 */
+};
+
+/* Slices backward from `vertex`. With an open question `*ret` is still filled (end ARGUS_SLICE_OPEN, the open one last in
+ * `asked`) and the error is ARGUS_ERROR_QUESTION. End with argus_slice_deinit() in both cases. */
+struct argus_error *argus_slice(const struct argus_graph *graph, uint32_t vertex,
+                                const struct argus_slice_options *options, struct argus_asker asker,
+                                struct argus_slice *ret);
+void argus_slice_deinit(struct argus_slice *slice);
+const char *argus_slice_end_name(enum argus_slice_end end);
+
+enum argus_stretch_state {
+    ARGUS_STRETCH_RUNNING,
+    ARGUS_STRETCH_RUNNABLE, /* wanted a cpu */
+    ARGUS_STRETCH_WAITING, /* the wait after the vertex; what ended it is a timer, a device, or unknown */
+    ARGUS_STRETCH_UNKNOWN, /* records are missing */
+};
+
+/* [start_ns, end_ns) belongs to `vertex`. */
+struct argus_stretch {
+    uint64_t start_ns, end_ns;
+    uint32_t vertex;
+    uint32_t
+        edge; /* by which the walk came from the vertex that it explains; ARGUS_NONE for the first thread's own */
+    uint16_t depth; /* how many waits deep */
+    uint8_t state;  /* enum argus_stretch_state */
+};
+
+struct argus_account {
+    struct argus_stretch
+        *stretches; /* owned; in time order, without gap or overlap, covering the window exactly */
+    size_t count;
+};
+
+/* Accounts for [from_ns, to_ns) of `thread`. */
+struct argus_error *argus_account(const struct argus_graph *graph, uint32_t thread,
+                                  uint64_t from_ns, uint64_t to_ns, struct argus_account *ret);
+void argus_account_deinit(struct argus_account *account);
+const char *argus_stretch_state_name(enum argus_stretch_state state);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

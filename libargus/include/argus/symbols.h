@@ -1,0 +1,46 @@
+/* Addresses to functions: by process, image and build id, with ELF symbols and DWARF lines (libdw).
+ *
+ * Nothing is fetched from the network. A file whose build id differs from the trace's is not used: the
+ * answer is then image+offset with `stale` set. One object belongs to one thread (it caches).
+ */
+#ifndef ARGUS_SYMBOLS_H
+#define ARGUS_SYMBOLS_H
+
+#include "argus/graph.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct argus_symbols;
+
+struct argus_symbol {
+    const char *function; /* demangled; NULL: no symbol covers the address */
+    const char *image;    /* path or "[kernel]"; NULL: no image covers the address */
+    const char *file;     /* source file; NULL: no line information */
+    uint32_t line;
+    uint64_t offset; /* into the function, or into the image's file if function is NULL */
+    bool stale;      /* the file on disk is not the one that ran */
+};
+
+struct argus_error *argus_symbols_create(const struct argus_graph *graph,
+                                         struct argus_symbols **ret);
+void argus_symbols_destroy(struct argus_symbols *symbols);
+
+/* The symbol of `address` in `process` (index) at `time_ns`. Kernel addresses need no process. `is_return`: the address
+ * is a return address, so the call before it is meant. Strings are borrowed from `symbols`. */
+struct argus_symbol argus_symbols_find(struct argus_symbols *symbols, uint32_t process,
+                                       uint64_t time_ns, uint64_t address, bool is_return);
+
+/* "function", or "image+0x1234", or "0x7f…": what a person is shown; into `buffer`. */
+const char *argus_symbol_text(const struct argus_symbol *symbol, uint64_t address, char *buffer,
+                              size_t buffer_bytes);
+
+/* Adds a BUILD IDS chunk to the trace at `path` for images that have none, read from the ELF files' notes.
+ * Run by the unprivileged front end after a recording. Files that are gone are passed over. */
+struct argus_error *argus_build_ids_append(const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
