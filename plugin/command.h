@@ -70,12 +70,12 @@ struct command;
 #undef ARGUS_COMMAND
 
 struct command {
-    const char *name;      /* "info"; "graph show" for a command inside a group */
-    const char *arguments; /* what stands behind the name in the usage line, without options */
-    const char *summary;   /* one line, lower case, no full stop */
+    const char *name; /* "info"; "graph show" for a command inside a group */
     const char *
-        details; /* paragraphs for --help, each line at most 78 columns; NULL: the summary says it all */
-    const char *example;                  /* command lines, one each line, as typed in a shell */
+        arguments; /* of the usage line, e.g. "V"; without options and without FILE of COMMAND_TRACE */
+    const char *summary; /* one line, lower case, no full stop */
+    const char *details; /* paragraphs for --help, lines of at most 78 columns; NULL: none */
+    const char *example; /* command lines, one each line, as typed in a shell */
     const struct command_option *options; /* ends with COMMAND_OPTIONS_END; NULL: only --help */
     unsigned flags;                       /* enum command_flags */
     struct argus_error *(*run)(struct session *session, const struct arguments *arguments);
@@ -106,7 +106,7 @@ struct argus_error *arguments_size_bytes(const struct arguments *arguments, cons
 struct argus_error *arguments_duration_ns(const struct arguments *arguments, const char *name,
                                           uint64_t *ret);
 
-/* --- what a front end calls (plugin/dispatch.c) --- */
+/* --- what a front end calls (plugin/dispatch.c, plugin/help.c) --- */
 
 /* All commands in the order of the help, NULL-terminated. */
 const struct command *const *commands(void);
@@ -116,6 +116,21 @@ const struct command *const *commands(void);
  * NULL, and owned by the caller, who shows it. */
 int command_line_run(struct session *session, int argc, const char *const *argv,
                      struct argus_error **ret_error);
+/* The same for a command that is known already; `argv` is what follows its name. Where the command is the first of
+ * a group, `argv` may begin with the rest of another's name: "graph" with "show v12". */
+int command_run(struct session *session, const struct command *command, int argc,
+                const char *const *argv, struct argus_error **ret_error);
+
+/* The command whose name `argv` begins with, the longest if there are several; NULL if none.
+ * `*ret_words`: how many words the name has. */
+const struct command *command_find(int argc, const char *const *argv, int *ret_words);
+/* Can this front end run it? */
+bool command_available(const struct command *command, bool in_lldb);
+
+/* The list of all commands; the help of one command, and of the group that it begins; "usage: argus …". */
+void help_print_all(struct session *session);
+void help_print_command(struct session *session, const struct command *command);
+void help_write_usage(FILE *out, const struct command *command, bool in_lldb);
 
 #ifdef __cplusplus
 }

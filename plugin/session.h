@@ -18,8 +18,6 @@
 extern "C" {
 #endif
 
-struct question_prompt; /* plugin/question_prompt.h */
-
 /* What a front end provides. Every function gets `data`, the front end's own. */
 struct session_host {
     void *data;
@@ -37,18 +35,21 @@ struct session_host {
     bool (*can_ask)(void *data);
 };
 
-struct session_trace; /* what `argus load` keeps: plugin/session_trace.h */
+struct session_trace; /* plugin/session_trace.h */
 
 struct session {
     FILE *out; /* the result of the command, and nothing else; borrowed */
     struct session_host host;
-    struct session_trace *trace; /* owned; NULL: nothing is loaded */
+    struct session_trace *trace; /* what `argus load` loaded; owned; NULL: nothing */
+    struct session_trace *once;  /* FILE of the command that runs, unloaded after it; owned */
     unsigned width;              /* columns of the terminal; 0: not a terminal, do not fold lines */
     bool colour;                 /* escape sequences are welcome in `out` */
     bool in_lldb;
-    int exit_code;       /* of the command that runs; see session_set_exit_code() */
-    bool damage_seen;    /* the running command used a damaged trace: exit code 4 */
-    uint64_t started_ns; /* when the command began, for progress */
+    const char *host_version; /* of LLDB; NULL in the shell; borrowed */
+    int exit_code;            /* of the command that runs; see session_set_exit_code() */
+    bool damage_seen;         /* the running command used a damaged trace: exit code 4 */
+    uint64_t started_ns;      /* when the command began: progress is shown after half a second */
+    uint64_t progress_ns;     /* when it was last shown; 0: not shown */
 };
 
 /* Prints to session->out. */
@@ -74,6 +75,10 @@ void session_set_exit_code(struct session *session, int code);
 void session_init(struct session *session, const struct session_host *host, FILE *out);
 /* Unloads the trace. */
 void session_deinit(struct session *session);
+
+/* What plugin/dispatch.c does around each command. */
+void session_begin(struct session *session);
+void session_end(struct session *session);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,190 @@
+/* popt does the parsing. Its tables are built for each command line, because popt writes through them, and a
+ * session must not share anything with another. popt is never given a chance to print: no auto-help, no aliases.
+ */
+#include "plugin/arguments.h"
+
+#include <popt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "plugin/nearest.h"
+
+struct arguments {
+    const struct command *command;
+    VEC(const struct command_option *) options; /* the row's and --help */
+    char **values; /* for each option: its last argument, "" for a switch, NULL when not given */
+    char **words;  /* NULL-terminated, owned */
+    size_t count;  /* of words */
+};
+
+static const struct command_option help_option = {"help", 'h', NULL, "print this text"};
+
+/* The options that `command` accepts, popt's form of them in `ret_table`. */
+static struct argus_error *build_tables(struct arguments *arguments, const struct command *command,
+                                        struct poptOption **ret_table)
+{
+    const struct command_option *option = command->options;
+    for (; option && option->name; option++)
+        if (!vec_push(&arguments->options, option))
+            return argus_error_memory();
+    if (!vec_push(&arguments->options, &help_option))
+        return argus_error_memory();
+
+    size_t count = arguments->options.length;
+    struct poptOption *table = calloc(count + 1, sizeof(*table));
+    arguments->values = calloc(count, sizeof(*arguments->values));
+    *ret_table = table;
+    if (!table || !arguments->values)
+        return argus_error_memory();
+    for (size_t i = 0; i < count; i++) {
+        option = arguments->options.data[i];
+        table[i].longName = option->name;
+        table[i].shortName = option->short_name;
+        table[i].argInfo = option->argument ? POPT_ARG_STRING : POPT_ARG_NONE;
+        table[i].val = (int)i + 1;
+    }
+    return NULL;
+}
+
+static struct argus_error *unknown_option(const struct arguments *arguments, const char *given)
+{
+    struct nearest nearest;
+    nearest_init(&nearest, given + strspn(given, "-"));
+    for (size_t i = 0; i < arguments->options.length; i++)
+        nearest_offer(&nearest, arguments->options.data[i]->name);
+    const char *name = arguments->command->name;
+    if (nearest.best)
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "%s: no option %s; did you mean --%s? (argus %s --help)", name,
+                                  given, nearest.best, name);
+    return argus_error_create(ARGUS_ERROR_USAGE, "%s: no option %s (argus %s --help)", name, given,
+                              name);
+}
+
+static struct argus_error *parse_error(const struct arguments *arguments, poptContext context,
+                                       int code)
+{
+    const char *given = poptBadOption(context, POPT_BADOPTION_NOALIAS);
+    const char *name = arguments->command->name;
+    if (code == POPT_ERROR_BADOPT)
+        return unknown_option(arguments, given);
+    if (code == POPT_ERROR_NOARG)
+        return argus_error_create(ARGUS_ERROR_USAGE, "%s: %s needs an argument", name, given);
+    return argus_error_create(ARGUS_ERROR_USAGE, "%s: %s: %s", name, given, poptStrerror(code));
+}
+
+static struct argus_error *copy_words(struct arguments *arguments, const char **words)
+{
+    size_t count = 0;
+    while (words && words[count])
+        count++;
+    arguments->words = calloc(count + 1, sizeof(*arguments->words));
+    if (!arguments->words)
+        return argus_error_memory();
+    for (; arguments->count < count; arguments->count++) {
+        arguments->words[arguments->count] = strdup(words[arguments->count]);
+        if (!arguments->words[arguments->count])
+            return argus_error_memory();
+    }
+    return NULL;
+}
+
+static struct argus_error *collect(struct arguments *arguments, poptContext context)
+{
+    int code;
+    while ((code = poptGetNextOpt(context)) > 0) {
+        char *value = poptGetOptArg(context);
+        if (!value && !(value = strdup("")))
+            return argus_error_memory();
+        free(arguments->values[code - 1]);
+        arguments->values[code - 1] = value;
+    }
+    if (code < -1)
+        return parse_error(arguments, context, code);
+    return copy_words(arguments, poptGetArgs(context));
+}
+
+struct argus_error *arguments_parse(const struct command *command, int argc,
+                                    const char *const *argv, struct arguments **ret)
+{
+    struct arguments *arguments = calloc(1, sizeof(*arguments));
+    const char **copy = calloc((size_t)argc + 2, sizeof(*copy));
+    struct poptOption *table = NULL;
+    struct argus_error *error = arguments && copy ? NULL : argus_error_memory();
+    if (!error) {
+        arguments->command = command;
+        copy[0] = "argus"; /* popt skips the program's name */
+        memcpy(copy + 1, argv, (size_t)argc * sizeof(*copy));
+        error = build_tables(arguments, command, &table);
+    }
+    if (!error) {
+        unsigned flags = command->flags & COMMAND_PROGRAM ? POPT_CONTEXT_POSIXMEHARDER : 0;
+        poptContext context = poptGetContext(NULL, argc + 1, copy, table, flags);
+        error = context ? collect(arguments, context) : argus_error_memory();
+        poptFreeContext(context);
+    }
+    free(table);
+    free(copy);
+    if (error) {
+        arguments_destroy(arguments);
+        return error;
+    }
+    *ret = arguments;
+    return NULL;
+}
+
+void arguments_destroy(struct arguments *arguments)
+{
+    if (!arguments)
+        return;
+    for (size_t i = 0; arguments->values && i < arguments->options.length; i++)
+        free(arguments->values[i]);
+    for (size_t i = 0; i < arguments->count; i++)
+        free(arguments->words[i]);
+    free(arguments->values);
+    free(arguments->words);
+    vec_deinit(&arguments->options);
+    free(arguments);
+}
+
+const char *arguments_option(const struct arguments *arguments, const char *name)
+{
+    for (size_t i = 0; i < arguments->options.length; i++)
+        if (!strcmp(arguments->options.data[i]->name, name))
+            return arguments->values[i];
+    return NULL;
+}
+
+bool arguments_has(const struct arguments *arguments, const char *name)
+{
+    return arguments_option(arguments, name) != NULL;
+}
+
+size_t arguments_count(const struct arguments *arguments)
+{
+    return arguments->count;
+}
+
+const char *arguments_word(const struct arguments *arguments, size_t index)
+{
+    return index < arguments->count ? arguments->words[index] : NULL;
+}
+
+char *const *arguments_argv(const struct arguments *arguments, size_t index)
+{
+    return arguments->words + (index < arguments->count ? index : arguments->count);
+}
+
+struct argus_error *arguments_expect(const struct arguments *arguments, size_t least, size_t most)
+{
+    const char *name = arguments->command->name;
+    if (arguments->count < least)
+        return argus_error_create(ARGUS_ERROR_USAGE, "%s: something is missing (argus %s --help)",
+                                  name, name);
+    if (arguments->count > most)
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "%s: one word too many: '%s' (argus %s --help)", name,
+                                  arguments->words[most], name);
+    return NULL;
+}

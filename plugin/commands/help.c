@@ -1,0 +1,27 @@
+#include "plugin/command.h"
+
+#include <string.h>
+
+static struct argus_error *run(struct session *session, const struct arguments *arguments)
+{
+    int count = (int)arguments_count(arguments), words;
+    if (!count) {
+        help_print_all(session);
+        return NULL;
+    }
+    const char *const *argv = (const char *const *)arguments_argv(arguments, 0);
+    const struct command *command = command_find(count, argv, &words);
+    if (!command || words != count)
+        return argus_error_create(ARGUS_ERROR_USAGE, "help: no command '%s%s%s'", argv[0],
+                                  count > 1 ? " " : "", count > 1 ? argv[1] : "");
+    help_print_command(session, command);
+    return NULL;
+}
+
+const struct command command_help = {
+    .name = "help",
+    .arguments = "[COMMAND]",
+    .summary = "list the commands, or explain one",
+    .example = "argus help graph\nargus help graph show",
+    .run = run,
+};

@@ -1,0 +1,198 @@
+/* What a trace is: machine, time, size, losses. Reads the index and the tables only. */
+#include "plugin/command.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+#include "plugin/json_output.h"
+#include "plugin/session_trace.h"
+
+static const struct command_option options[] = {
+    COMMAND_OPTION_JSON,
+    COMMAND_OPTIONS_END,
+};
+
+struct population {
+    size_t threads, processes;
+};
+
+static int compare_ids(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static size_t count_distinct(uint64_t *ids, size_t count)
+{
+    size_t distinct = 0;
+    qsort(ids, count, sizeof(*ids), compare_ids);
+    for (size_t i = 0; i < count; i++)
+        distinct += i == 0 || ids[i] != ids[i - 1];
+    return distinct;
+}
+
+/* The tables name a thread once for each time they were written. */
+static struct argus_error *count_population(const struct argus_trace *trace, struct population *ret)
+{
+    const struct argus_thread_entry *threads;
+    size_t count = argus_trace_threads(trace, &threads);
+    uint64_t *ids = calloc(count + 1, sizeof(*ids));
+    if (!ids)
+        return argus_error_memory();
+    for (size_t i = 0; i < count; i++)
+        ids[i] = threads[i].tid;
+    ret->threads = count_distinct(ids, count);
+    for (size_t i = 0; i < count; i++)
+        ids[i] = threads[i].pid;
+    ret->processes = count_distinct(ids, count);
+    free(ids);
+    return NULL;
+}
+
+static const char *os_name(enum argus_os os)
+{
+    return os == ARGUS_OS_LINUX ? "linux" : os == ARGUS_OS_DARWIN ? "darwin" : "unknown";
+}
+
+static const char *arch_name(enum argus_arch arch)
+{
+    return arch == ARGUS_ARCH_X86_64    ? "x86_64"
+           : arch == ARGUS_ARCH_AARCH64 ? "aarch64"
+                                        : "unknown";
+}
+
+static json_t *counters_json(const struct argus_trace *trace)
+{
+    const struct argus_counter *counters;
+    size_t count = argus_trace_counters(trace, &counters);
+    json_t *json = json_object();
+    for (size_t i = 0; i < count; i++)
+        json_object_set_new(json, counters[i].name, json_integer((json_int_t)counters[i].value));
+    return json;
+}
+
+static json_t *notes_json(const struct argus_trace *trace)
+{
+    const char *const *notes;
+    size_t count = argus_trace_notes(trace, &notes);
+    json_t *json = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(json, json_text(notes[i]));
+    return json;
+}
+
+static struct argus_error *print_json(struct session *session, const struct argus_trace *trace,
+                                      const struct population *population)
+{
+    const struct argus_trace_header *header = argus_trace_header(trace);
+    char format[16];
+    uint64_t start_ns, end_ns;
+    argus_trace_time_range(trace, &start_ns, &end_ns);
+    snprintf(format, sizeof(format), "%u.%u", header->version_major, header->version_minor);
+    return json_output(
+        session,
+        json_pack("{s:o, s:s, s:s, s:s, s:o, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
+                  "s:b, s:o, s:o}",
+                  "file", json_text(argus_trace_path(trace)), "format", format, "os",
+                  os_name(header->os), "arch", arch_name(header->arch), "host",
+                  json_text(header->host), "cpus", (int)header->cpu_count, "records",
+                  (json_int_t)argus_trace_record_count(trace), "lost",
+                  (json_int_t)argus_trace_lost_count(trace), "threads",
+                  (json_int_t)population->threads, "processes", (json_int_t)population->processes,
+                  "stacks", (json_int_t)argus_trace_stack_count(trace), "file_bytes",
+                  (json_int_t)argus_trace_file_bytes(trace), "start_ns", (json_int_t)start_ns,
+                  "end_ns", (json_int_t)end_ns, "start_wall_ns",
+                  (json_int_t)argus_trace_ns_to_wall_ns(trace, start_ns), "complete",
+                  argus_trace_complete(trace), "counters", counters_json(trace), "notes",
+                  notes_json(trace)));
+}
+
+static void print_time(struct session *session, const struct argus_trace *trace)
+{
+    uint64_t start_ns, end_ns;
+    char start[32], end[32];
+    argus_trace_time_range(trace, &start_ns, &end_ns);
+    session_printf(session, "time       %s to %s, %.3f s\n",
+                   clock_text(trace, start_ns, start, sizeof(start)),
+                   clock_text(trace, end_ns, end, sizeof(end)), (double)(end_ns - start_ns) / 1e9);
+}
+
+static void print_losses(struct session *session, const struct argus_trace *trace)
+{
+    const struct argus_loss *losses;
+    size_t count = argus_trace_losses(trace, &losses);
+    char from[32], to[32];
+    for (size_t i = 0; i < count; i++)
+        session_printf(
+            session, "  lost     %llu on cpu %u between %s and %s\n",
+            (unsigned long long)losses[i].count, losses[i].cpu,
+            losses[i].from_ticks
+                ? clock_text(trace, argus_trace_ticks_to_ns(trace, losses[i].from_ticks), from,
+                             sizeof(from))
+                : "the beginning",
+            clock_text(trace, argus_trace_ticks_to_ns(trace, losses[i].to_ticks), to, sizeof(to)));
+}
+
+static void print_remarks(struct session *session, const struct argus_trace *trace)
+{
+    const struct argus_counter *counters;
+    const char *const *notes;
+    size_t count = argus_trace_counters(trace, &counters);
+    for (size_t i = 0; i < count; i++)
+        session_printf(session, "counter    %s %llu\n", counters[i].name,
+                       (unsigned long long)counters[i].value);
+    count = argus_trace_notes(trace, &notes);
+    for (size_t i = 0; i < count; i++)
+        session_printf(session, "note       %s\n", notes[i]);
+}
+
+static void print_text(struct session *session, const struct argus_trace *trace,
+                       const struct population *population)
+{
+    const struct argus_trace_header *header = argus_trace_header(trace);
+    uint64_t records = argus_trace_record_count(trace), bytes = argus_trace_file_bytes(trace);
+    session_printf(session, "file       %s, %llu bytes, %s\n", argus_trace_path(trace),
+                   (unsigned long long)bytes, argus_trace_complete(trace) ? "complete" : "cut off");
+    session_printf(session, "format     %u.%u, %s\n", header->version_major, header->version_minor,
+                   header->ring_bytes ? "ring" : "stream");
+    session_printf(session, "machine    %s (%s, %s, %u cpus)\n", header->host, os_name(header->os),
+                   arch_name(header->arch), header->cpu_count);
+    print_time(session, trace);
+    session_printf(session, "records    %llu, %.2f bytes each in the file\n",
+                   (unsigned long long)records, records ? (double)bytes / (double)records : 0.0);
+    session_printf(session, "lost       %llu\n", (unsigned long long)argus_trace_lost_count(trace));
+    print_losses(session, trace);
+    session_printf(session, "threads    %zu in %zu processes\n", population->threads,
+                   population->processes);
+    session_printf(session, "stacks     %zu\n", argus_trace_stack_count(trace));
+    print_remarks(session, trace);
+}
+
+static struct argus_error *run(struct session *session, const struct arguments *arguments)
+{
+    size_t next;
+    struct session_trace *trace;
+    struct population population;
+    struct argus_error *error = session_trace_get(session, arguments, &next, &trace);
+    if (!error)
+        error = arguments_expect(arguments, next, next);
+    if (!error)
+        error = count_population(trace->trace, &population);
+    if (error)
+        return error;
+    if (arguments_has(arguments, "json"))
+        return print_json(session, trace->trace, &population);
+    print_text(session, trace->trace, &population);
+    return NULL;
+}
+
+const struct command command_info = {
+    .name = "info",
+    .summary = "say what is in a trace: machine, time, records, losses",
+    .details = "Reads the file's index and tables only, so it is quick on any size.\n"
+               "Threads and processes are those that the file's tables name.",
+    .example = "argus info freeze.argus\nargus info --json freeze.argus",
+    .options = options,
+    .flags = COMMAND_TRACE,
+    .run = run,
+};

@@ -1,0 +1,139 @@
+/* From words to a command, and from what it returned to an exit code. */
+#include <string.h>
+
+#include "plugin/arguments.h"
+#include "plugin/command.h"
+#include "plugin/nearest.h"
+
+/* How many of the words are `name`, which may consist of two; 0 if they are not. */
+static int name_words(const char *name, int argc, const char *const *argv)
+{
+    int words = 0;
+    while (*name) {
+        size_t length = strcspn(name, " ");
+        if (words == argc || strlen(argv[words]) != length || strncmp(argv[words], name, length))
+            return 0;
+        name += length;
+        name += *name == ' ';
+        words++;
+    }
+    return words;
+}
+
+const struct command *command_find(int argc, const char *const *argv, int *ret_words)
+{
+    const struct command *best = NULL;
+    *ret_words = 0;
+    for (const struct command *const *row = commands(); *row; row++) {
+        int words = name_words((*row)->name, argc, argv);
+        if (words > *ret_words) {
+            best = *row;
+            *ret_words = words;
+        }
+    }
+    return best;
+}
+
+bool command_available(const struct command *command, bool in_lldb)
+{
+    return !(command->flags & (in_lldb ? COMMAND_SHELL : COMMAND_LLDB));
+}
+
+static int exit_code_of(const struct argus_error *error)
+{
+    if (error->code == ARGUS_ERROR_USAGE)
+        return EXIT_CODE_USAGE;
+    return error->code == ARGUS_ERROR_QUESTION ? EXIT_CODE_QUESTION : EXIT_CODE_FAILED;
+}
+
+static struct argus_error *unavailable(const struct command *command, bool in_lldb)
+{
+    return argus_error_create(ARGUS_ERROR_USAGE, "argus %s works only in %s", command->name,
+                              in_lldb ? "the shell" : "LLDB (argus debug FILE)");
+}
+
+static struct argus_error *parse_and_run(struct session *session, const struct command *command,
+                                         int argc, const char *const *argv)
+{
+    if (!command_available(command, session->in_lldb))
+        return unavailable(command, session->in_lldb);
+    struct arguments *arguments;
+    struct argus_error *error = arguments_parse(command, argc, argv, &arguments);
+    if (error)
+        return error;
+    session_begin(session);
+    if (arguments_has(arguments, "help"))
+        help_print_command(session, command);
+    else
+        error = command->run(session, arguments);
+    session_end(session);
+    arguments_destroy(arguments);
+    return error;
+}
+
+/* "graph" with "show v12" is "graph show" with "v12". */
+static const struct command *descend(const struct command *command, int *argc,
+                                     const char *const **argv)
+{
+    size_t length = strlen(command->name);
+    for (const struct command *const *row = commands(); *row; row++) {
+        const char *name = (*row)->name;
+        if (strncmp(name, command->name, length) || name[length] != ' ')
+            continue;
+        int words = name_words(name + length + 1, *argc, *argv);
+        if (words) {
+            *argc -= words;
+            *argv += words;
+            return *row;
+        }
+    }
+    return command;
+}
+
+int command_run(struct session *session, const struct command *command, int argc,
+                const char *const *argv, struct argus_error **ret_error)
+{
+    command = descend(command, &argc, &argv);
+    session->exit_code = EXIT_CODE_DONE;
+    session->damage_seen = false;
+    struct argus_error *error = parse_and_run(session, command, argc, argv);
+    *ret_error = error;
+    if (error)
+        return exit_code_of(error);
+    if (session->exit_code == EXIT_CODE_DONE && session->damage_seen)
+        return EXIT_CODE_DAMAGED;
+    return session->exit_code;
+}
+
+static struct argus_error *unknown_command(const char *word, bool in_lldb)
+{
+    struct nearest nearest;
+    nearest_init(&nearest, word);
+    for (const struct command *const *row = commands(); *row; row++)
+        if (command_available(*row, in_lldb))
+            nearest_offer(&nearest, (*row)->name);
+    if (nearest.best)
+        return argus_error_create(ARGUS_ERROR_USAGE, "no command '%s'; did you mean 'argus %s'?",
+                                  word, nearest.best);
+    return argus_error_create(ARGUS_ERROR_USAGE, "no command '%s' ('argus help' lists them)", word);
+}
+
+int command_line_run(struct session *session, int argc, const char *const *argv,
+                     struct argus_error **ret_error)
+{
+    int words;
+    const char *alone = argc == 0 ? "help" : NULL;
+    if (argc == 1 && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h")))
+        alone = "help";
+    if (argc == 1 && !strcmp(argv[0], "--version"))
+        alone = "version";
+    if (alone)
+        return command_run(session, command_find(1, &alone, &words), 0, argv, ret_error);
+
+    const struct command *command = command_find(argc, argv, &words);
+    if (!command) {
+        *ret_error = unknown_command(argv[0], session->in_lldb);
+        return EXIT_CODE_USAGE;
+    }
+    return command_run(session, command, argc - words, argv + words, ret_error);
+}

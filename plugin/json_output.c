@@ -1,0 +1,50 @@
+#include "plugin/json_output.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct argus_error *json_output(struct session *session, json_t *json)
+{
+    if (!json)
+        return argus_error_memory();
+    int failed = json_dumpf(json, session->out, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+    json_decref(json);
+    session_printf(session, "\n");
+    if (failed)
+        return argus_error_create(ARGUS_ERROR_IO, "cannot write the JSON");
+    return NULL;
+}
+
+json_t *json_text(const char *text)
+{
+    json_t *json = json_string(text); /* refuses what is not UTF-8 */
+    if (json)
+        return json;
+    char *clean = malloc(3 * strlen(text) + 1), *end = clean;
+    if (!clean)
+        return NULL;
+    for (; *text; text++) {
+        if ((unsigned char)*text < 0x80)
+            *end++ = *text;
+        else
+            end = stpcpy(end, "\xef\xbf\xbd");
+    }
+    *end = '\0';
+    json = json_string(clean);
+    free(clean);
+    return json;
+}
+
+const char *clock_text(const struct argus_trace *trace, uint64_t ns, char *buffer,
+                       size_t buffer_bytes)
+{
+    uint64_t wall_ns = argus_trace_ns_to_wall_ns(trace, ns);
+    time_t seconds = (time_t)(wall_ns / 1000000000u);
+    struct tm local = {0};
+    char text[16] = "";
+    localtime_r(&seconds, &local);
+    strftime(text, sizeof(text), "%H:%M:%S", &local);
+    snprintf(buffer, buffer_bytes, "%s.%09u", text, (unsigned)(wall_ns % 1000000000u));
+    return buffer;
+}

@@ -1,0 +1,26 @@
+/* Printing JSON and times for the commands. */
+#ifndef ARGUS_PLUGIN_JSON_OUTPUT_H
+#define ARGUS_PLUGIN_JSON_OUTPUT_H
+
+#include <jansson.h>
+
+#include "argus/trace.h"
+#include "plugin/session.h"
+
+/* The version of the trace format that this Argus writes, e.g. "1.0". */
+#define ARGUS_STRINGIFY_(x) #x
+#define ARGUS_STRINGIFY(x)  ARGUS_STRINGIFY_(x)
+#define ARGUS_TRACE_VERSION_TEXT                                                                   \
+    ARGUS_STRINGIFY(ARGUS_TRACE_VERSION_MAJOR) "." ARGUS_STRINGIFY(ARGUS_TRACE_VERSION_MINOR)
+
+/* Prints `json` and a newline, and gives it back; NULL (jansson had no memory) is an error. */
+struct argus_error *json_output(struct session *session, json_t *json);
+
+/* A string that may hold bytes that are not UTF-8 (thread names, paths): those become U+FFFD. */
+json_t *json_text(const char *text);
+
+/* "14:32:10.000000123", local time, of a moment of the trace's clock; into `buffer`. */
+const char *clock_text(const struct argus_trace *trace, uint64_t ns, char *buffer,
+                       size_t buffer_bytes);
+
+#endif

@@ -1,0 +1,17 @@
+/* "Did you mean …?": which of several names a mistyped word is closest to. */
+#ifndef ARGUS_PLUGIN_NEAREST_H
+#define ARGUS_PLUGIN_NEAREST_H
+
+#include <stddef.h>
+
+struct nearest {
+    const char *given;
+    const char *best; /* the closest so far, borrowed; NULL: none is close */
+    size_t distance;  /* edits from `given` to `best` */
+};
+
+void nearest_init(struct nearest *nearest, const char *given);
+/* Offers one more name. A name counts as close at up to a third of its letters, or when `given` is its beginning. */
+void nearest_offer(struct nearest *nearest, const char *name);
+
+#endif

@@ -1,0 +1,178 @@
+#include "plugin/session_trace.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void session_trace_destroy(struct session_trace *trace)
+{
+    if (!trace)
+        return;
+    argus_symbols_destroy(trace->symbols);
+    argus_graph_destroy(trace->graph);
+    argus_trace_close(trace->trace);
+    free(trace->path);
+    free(trace);
+}
+
+/* LLDB passes "~/x" as it was typed; a shell has replaced it. */
+static char *expand_home(const char *path)
+{
+    const char *home = getenv("HOME");
+    char *expanded;
+    if (strncmp(path, "~/", 2) || !home)
+        return strdup(path);
+    return asprintf(&expanded, "%s%s", home, path + 1) < 0 ? NULL : expanded;
+}
+
+static struct argus_error *open_trace(const char *path, struct session_trace **ret)
+{
+    struct session_trace *trace = calloc(1, sizeof(*trace));
+    if (!trace || !(trace->path = expand_home(path))) {
+        session_trace_destroy(trace);
+        return argus_error_memory();
+    }
+    struct argus_error *error = argus_trace_open(trace->path, &trace->trace);
+    if (error) {
+        session_trace_destroy(trace);
+        return error;
+    }
+    *ret = trace;
+    return NULL;
+}
+
+/* Says what is wrong with the file, and has the command end with exit code 4. */
+static void warn_damage(struct session *session, const struct session_trace *trace)
+{
+    const struct argus_damage *damage;
+    size_t count = argus_trace_damage(trace->trace, &damage);
+    bool complete = argus_trace_complete(trace->trace);
+    if (session->damage_seen || (!count && complete))
+        return;
+    session->damage_seen = true;
+    if (!complete)
+        session_warn(session,
+                     "%s was cut off, or its recorder was killed: what it has is used, up to there",
+                     trace->path);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += damage[i].length_bytes;
+    if (count)
+        session_warn(session,
+                     "%s is damaged: %zu stretches with %llu bytes are left out, the first at "
+                     "offset %llu: %s (argus verify lists them)",
+                     trace->path, count, (unsigned long long)bytes,
+                     (unsigned long long)damage[0].offset_bytes, damage[0].reason);
+}
+
+static bool is_vertex(const char *word)
+{
+    return word[0] == 'v' && word[1] && word[1 + strspn(word + 1, "0123456789")] == '\0';
+}
+
+static bool ends_in_argus(const char *word)
+{
+    size_t length = strlen(word);
+    return length > 6 && !strcmp(word + length - 6, ".argus");
+}
+
+static bool is_file(const char *word)
+{
+    if (ends_in_argus(word))
+        return true;
+    char *path = expand_home(word);
+    bool exists = path && access(path, F_OK) == 0;
+    free(path);
+    return exists;
+}
+
+/* Is the command's first word the trace? Without a loaded one it has to be. */
+static bool names_file(const struct session *session, const char *word)
+{
+    if (!word)
+        return false;
+    if (is_file(word))
+        return true;
+    return !session->trace && !is_vertex(word) && word[0] != '-';
+}
+
+static struct argus_error *missing_file(const struct session *session)
+{
+    if (session->in_lldb)
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "no trace is loaded: 'argus load FILE' first, or name FILE here");
+    return argus_error_create(ARGUS_ERROR_USAGE,
+                              "the trace file is missing: it is the first word behind the command");
+}
+
+struct argus_error *session_trace_get(struct session *session, const struct arguments *arguments,
+                                      size_t *ret_next, struct session_trace **ret)
+{
+    const char *word = arguments_word(arguments, 0);
+    bool named = names_file(session, word);
+    struct session_trace *trace = session->trace;
+    if (named && !(trace && !strcmp(trace->path, word))) {
+        struct argus_error *error = open_trace(word, &trace);
+        if (error)
+            return error;
+        session_trace_destroy(session->once);
+        session->once = trace;
+    }
+    if (!trace)
+        return missing_file(session);
+    warn_damage(session, trace);
+    *ret_next = named;
+    *ret = trace;
+    return NULL;
+}
+
+static bool graph_progress(void *context, const char *what, double share)
+{
+    struct session *session = context;
+    session_progress(session, what, (uint64_t)(share * 100), 100);
+    return !session_interrupted(session);
+}
+
+static struct argus_error *build_graph(struct session *session, struct session_trace *trace)
+{
+    if (trace->graph)
+        return NULL;
+    return argus_graph_build(trace->trace, graph_progress, session, &trace->graph);
+}
+
+struct argus_error *session_trace_get_graph(struct session *session,
+                                            const struct arguments *arguments, size_t *ret_next,
+                                            struct session_trace **ret)
+{
+    struct argus_error *error = session_trace_get(session, arguments, ret_next, ret);
+    return error ? error : build_graph(session, *ret);
+}
+
+struct argus_error *session_trace_symbols(struct session_trace *trace, struct argus_symbols **ret)
+{
+    if (!trace->symbols) {
+        struct argus_error *error = argus_symbols_create(trace->graph, &trace->symbols);
+        if (error)
+            return error;
+    }
+    *ret = trace->symbols;
+    return NULL;
+}
+
+struct argus_error *session_load(struct session *session, const char *path)
+{
+    struct session_trace *trace;
+    struct argus_error *error = open_trace(path, &trace);
+    if (error)
+        return error;
+    warn_damage(session, trace);
+    error = build_graph(session, trace);
+    if (error) {
+        session_trace_destroy(trace);
+        return error;
+    }
+    session_trace_destroy(session->trace);
+    session->trace = trace;
+    return NULL;
+}

@@ -1,0 +1,40 @@
+/* The trace that a command works on, and what is built from it on demand.
+ *
+ * In the shell a command's first word is FILE. In LLDB it may be left out after `argus load FILE`; there a word is
+ * FILE when it ends in .argus or names an existing file. A trace that is damaged or was cut off still works:
+ * a warning says so, and the command's exit code becomes 4.
+ */
+#ifndef ARGUS_PLUGIN_SESSION_TRACE_H
+#define ARGUS_PLUGIN_SESSION_TRACE_H
+
+#include "argus/graph.h"
+#include "argus/symbols.h"
+#include "plugin/command.h"
+
+struct session_trace {
+    char *path;                    /* as it was given; owned */
+    struct argus_trace *trace;     /* owned */
+    struct argus_graph *graph;     /* owned; NULL until a command needs it */
+    struct argus_symbols *symbols; /* owned; NULL until a command needs it */
+};
+
+/* The trace that the command is about. `*ret_next`: index of the first word behind FILE. `*ret` is borrowed
+ * from the session and valid until the command ends. */
+struct argus_error *session_trace_get(struct session *session, const struct arguments *arguments,
+                                      size_t *ret_next, struct session_trace **ret);
+
+/* The same, with the graph built. */
+struct argus_error *session_trace_get_graph(struct session *session,
+                                            const struct arguments *arguments, size_t *ret_next,
+                                            struct session_trace **ret);
+
+/* The symbols of a trace whose graph is built; borrowed. */
+struct argus_error *session_trace_symbols(struct session_trace *trace, struct argus_symbols **ret);
+
+/* Opens `path` and builds the graph for session->trace, replacing what was loaded. On an error the old one stays. */
+struct argus_error *session_load(struct session *session, const char *path);
+
+/* NULL is fine. */
+void session_trace_destroy(struct session_trace *trace);
+
+#endif
