@@ -1,0 +1,91 @@
+"""The end-to-end cases: what is run, and what the diagnosis has to say. Run as a program it lists their names.
+
+To add a case, add a row. To add a cause, add a program in programs/ (scene.h says how) and its name in CMakeLists.txt.
+"""
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Who:
+    """A thread that may be named: its process, and its own name where that matters."""
+
+    process: str
+    thread: str = ""  # a prefix; empty: any thread of the process
+
+    def matches(self, vertex):
+        return vertex["process"] == self.process and vertex["thread"].startswith(self.thread)
+
+
+@dataclass(frozen=True)
+class Case:
+    program: str  # of programs/, or a path below the build folder
+    variant: str
+    type: str  # of the spinning vertex
+    culprits: tuple  # one of these has to be the first root cause
+    also: tuple = ()  # these may be root causes as well
+    cycle: tuple = ()  # processes of the circular wait
+    function: str = ""  # has to be among the culprit's costly functions or in its stack
+    victim: str = "victim"
+    args: tuple = field(default=())
+
+    @property
+    def name(self):
+        words = [self.program.rsplit("/", 1)[-1], self.variant]
+        return ".".join(word for word in words if word)
+
+    def argv(self, seed, hang_ms):
+        if self.args:
+            return list(self.args)
+        variant = ["--variant", self.variant] if self.variant else []
+        return ["--seed", str(seed), "--hang-ms", str(hang_ms)] + variant
+
+
+WAIT, RUN, YIELD = "LongWait", "LongRunning", "RepeatedYield"
+
+CASES = [
+    Case("examples/frozen-editor/frozen-editor", "", WAIT, (Who("dict-server"),), victim="editor",
+         function="rebuild_index", args=("3500",)),
+    Case("busy_server", "unix", WAIT, (Who("backend"),), function="compact_database"),
+    Case("busy_server", "pipe", WAIT, (Who("backend"),), function="compact_database"),
+    Case("busy_server", "tcp", WAIT, (Who("backend"),), function="compact_database"),
+    Case("circular_wait", "timeout", WAIT, (Who("partner"), Who("victim")),
+         also=(Who("partner"), Who("victim")), cycle=("partner", "victim")),
+    Case("circular_wait", "kill", WAIT, (Who("partner"), Who("victim")),
+         also=(Who("partner"), Who("victim"), Who("watchdog")), cycle=("partner", "victim")),
+    Case("lock_holder", "sleep", WAIT, (Who("journald"),), also=(Who("victim", "saver"),),
+         function="flush_journal"),
+    Case("lock_holder", "busy", WAIT, (Who("journald"),), also=(Who("victim", "saver"),),
+         function="flush_journal"),
+    Case("lock_holder", "holder", WAIT, (Who("victim", "saver"),), function="save_document"),
+    # Without a data flag the walk stops at the loop itself; it says which flag to look for.
+    Case("polling_loop", "usleep", YIELD, (Who("victim", "victim"),), also=(Who("victim", "loader"),)),
+    Case("polling_loop", "yield", YIELD, (Who("victim", "victim"),), also=(Who("victim", "loader"),)),
+    Case("batching_server", "unix", WAIT, (Who("batcher"),), also=(Who("greedy"),),
+         function="render_page"),
+    Case("batching_server", "pipe", WAIT, (Who("batcher"),), also=(Who("greedy"),),
+         function="render_page"),
+    Case("long_run", "plain", RUN, (Who("victim", "victim"),), function="measure_lines"),
+    Case("long_run", "chatty", RUN, (Who("victim", "victim"),), function="measure_lines"),
+    Case("late_producer", "busy", WAIT, (Who("victim", "producer"),), function="decode_picture"),
+    Case("late_producer", "sleep", WAIT, (Who("victim", "producer"),), function="decode_picture"),
+    Case("thread_pool", "", WAIT, (Who("victim", "pool-"),), also=(Who("victim", "pool-"),),
+         function="import_photos"),
+    Case("child_wait", "fork", WAIT, (Who("compiler"),), function="compile_document"),
+    Case("child_wait", "exec", WAIT, (Who("compiler"),), function="compile_document"),
+    Case("slow_reader", "busy", WAIT, (Who("printer"),), function="print_page"),
+    Case("slow_reader", "sleep", WAIT, (Who("printer"),), function="print_page"),
+    Case("fork_server", "unix", WAIT, (Who("query"),), also=(Who("forkserver"),),
+         function="run_query"),
+    Case("fork_server", "tcp", WAIT, (Who("query"),), also=(Who("forkserver"),),
+         function="run_query"),
+    Case("multiplex", "select", WAIT, (Who("display"),), function="draw_window"),
+    Case("multiplex", "poll", WAIT, (Who("display"),), function="draw_window"),
+    Case("multiplex", "epoll", WAIT, (Who("display"),), function="draw_window"),
+    # A stopped process neither runs nor waits for anybody: it, or who stopped it.
+    Case("stopped_peer", "unix", WAIT, (Who("peer"), Who("stopper")),
+         also=(Who("peer"), Who("stopper"))),
+]
+
+if __name__ == "__main__":
+    for case in CASES:
+        print(case.name)

@@ -1,0 +1,48 @@
+"""Can this machine record at all? Asked of the kernel and not of Argus, so that a broken recorder is never "skipped"."""
+import ctypes
+import os
+import platform
+import shutil
+import subprocess
+import sys
+
+BPF_PROG_LOAD = 5
+BPF_PROG_TYPE_RAW_TRACEPOINT = 17
+BPF_SYSCALL = {"x86_64": 321, "aarch64": 280}
+
+
+def refused_program():
+    """Loads the smallest raw_tp program and drops it again. Returns the error's text, or ""."""
+    # r0 = 0; exit
+    code = ctypes.create_string_buffer(bytes([0xB7, 0, 0, 0, 0, 0, 0, 0, 0x95, 0, 0, 0, 0, 0, 0, 0]))
+    licence = ctypes.create_string_buffer(b"GPL")
+    attr = (ctypes.c_uint64 * 16)()
+    attr[0] = BPF_PROG_TYPE_RAW_TRACEPOINT | 2 << 32
+    attr[1] = ctypes.addressof(code)
+    attr[2] = ctypes.addressof(licence)
+    libc = ctypes.CDLL(None, use_errno=True)
+    fd = libc.syscall(BPF_SYSCALL[platform.machine()], BPF_PROG_LOAD, attr, ctypes.sizeof(attr))
+    if fd < 0:
+        return os.strerror(ctypes.get_errno())
+    os.close(fd)
+    return ""
+
+
+def reason_to_skip():
+    """A sentence, or "" when there is nothing in the way."""
+    if platform.system() != "Linux" or platform.machine() not in BPF_SYSCALL:
+        return f"there is no recorder for {platform.system()} on {platform.machine()}"
+    if not os.path.exists("/sys/kernel/btf/vmlinux"):
+        return "this kernel has no BTF (/sys/kernel/btf/vmlinux)"
+    if os.geteuid() == 0:
+        refused = refused_program()
+    else:
+        if shutil.which("sudo") is None or subprocess.run(["sudo", "-n", "true"], stderr=subprocess.DEVNULL).returncode:
+            return "recording needs root, or sudo without a password"
+        refused = subprocess.run(["sudo", "-n", sys.executable, __file__], stdout=subprocess.PIPE, text=True,
+                                 check=True).stdout.strip()
+    return f"the kernel refuses BPF programs even to root: {refused}" if refused else ""
+
+
+if __name__ == "__main__":
+    print(refused_program())

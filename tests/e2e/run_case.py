@@ -1,0 +1,152 @@
+"""Records one program with a known cause, diagnoses the trace, and checks the answer.
+
+    run_case.py --build DIR [--seed N|random] [--hang-ms N] [--keep] CASE
+
+Exits 0 (the answer is right), 1 (it is not: what was expected is said, and the trace is kept), 77 (this machine cannot
+record, and why).
+"""
+import argparse
+import json
+import pathlib
+import random
+import subprocess
+import sys
+
+import machine
+from cases import CASES, YIELD
+
+BYSTANDERS = {"bystander", "user", "typist", "argus", "argus-recorder"}
+
+
+class Wrong(Exception):
+    """The answer is not what it has to be."""
+
+
+def expect(condition, message):
+    if not condition:
+        raise Wrong(message)
+
+
+def run(argv, exit_code=0):
+    done = subprocess.run([str(word) for word in argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          timeout=120)
+    command = " ".join(str(word) for word in argv)
+    expect(done.returncode == exit_code,
+           f"exit code {done.returncode} instead of {exit_code} from: {command}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def find_program(build, case):
+    if "/" in case.program:
+        return build / case.program
+    return build / "tests/e2e/bin" / case.program
+
+
+def who(vertex):
+    return f"{vertex['process']}/{vertex['thread']}"
+
+
+def check_hang(answer, case, hang_ms):
+    hang = answer["hang"]
+    expect(hang["process"] == case.victim, f"the hang is one of {hang['process']}, not of {case.victim}")
+    expect(hang["tid"] == hang["pid"], "the hang is not one of the main thread")
+    duration_ms = hang["duration_ns"] / 1e6
+    expect(0.7 * hang_ms <= duration_ms <= 2 * hang_ms + 500, f"the hang takes {duration_ms:.0f} ms, not about {hang_ms}")
+    spinning = answer["spinning"]
+    expect(spinning["type"] == case.type, f"type {spinning['type']}, not {case.type}")
+
+
+def check_causes(answer, case):
+    causes = answer["root_causes"]
+    names = [who(cause) for cause in causes]
+    # A polling loop without a data flag has no cause in the graph: naming nobody is right, too.
+    if not causes and case.type == YIELD:
+        return
+    expect(causes, "no root cause is named")
+    expect(any(allowed.matches(causes[0]) for allowed in case.culprits),
+           f"the first root cause is {names[0]}, not one of {case.culprits}")
+    for cause, name in zip(causes, names):
+        expect(cause["process"] not in BYSTANDERS, f"{name} is blamed, and has nothing to do with it")
+        expect(any(allowed.matches(cause) for allowed in case.culprits + case.also), f"{name} is blamed as well")
+        expect(cause["why"], f"{name} is blamed without a reason")
+    if case.function:
+        text = json.dumps([causes[0]["stack"], causes[0]["costly_functions"]])
+        expect(case.function in text, f"{case.function} is neither in the stack nor a costly function: {text}")
+
+
+def check_path(answer, case):
+    path = answer["path"]
+    expect(path and path[0]["process"] == case.victim, "the path does not begin at the victim")
+    for vertex in path:
+        expect(vertex["process"] not in BYSTANDERS - {"user"}, f"the path leads through {who(vertex)}")
+    if case.cycle:
+        expect(answer["cycle"], "no circular wait is reported")
+        members = {vertex["process"] for vertex in answer["cycle"]}
+        expect(members == set(case.cycle), f"the circular wait is one of {members}, not of {case.cycle}")
+    else:
+        expect(not answer["cycle"], "a circular wait is reported, and there is none")
+
+
+def check_rest(answer):
+    expect(answer["trace"]["lost"] == 0, f"{answer['trace']['lost']} records were lost")
+    total = sum(stretch["share"] for stretch in answer["accounting"])
+    expect(abs(total - 100) < 0.5, f"the shares of the accounting add up to {total}, not to 100")
+    for question in answer["questions"]:
+        expect(question["by"] == "auto", f"a question was answered by {question['by']} under --auto")
+
+
+def check_case(case, build, seed, hang_ms, trace):
+    argus = build / "bin/argus"
+    record = [argus, "record", "-o", trace, "--", find_program(build, case), *case.argv(seed, hang_ms)]
+    run(record)
+    diagnose = [argus, "diagnose", trace, "--process", case.victim, "--auto", "--json"]
+    text = run(diagnose)
+    answer = json.loads(text)
+    check_hang(answer, case, int(case.args[0]) if case.args else hang_ms)
+    check_causes(answer, case)
+    check_path(answer, case)
+    check_rest(answer)
+    expect(run(diagnose) == text, "the same trace gave another answer the second time")
+
+
+def explain(build, case, trace):
+    """What Argus itself says, for the person who reads the failure."""
+    command = [build / "bin/argus", "diagnose", trace, "--process", case.victim, "--auto"]
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          timeout=120)
+    print(f"--- {' '.join(str(word) for word in command)}\n{done.stdout}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--hang-ms", type=int, default=2800)
+    parser.add_argument("--keep", action="store_true", help="keep the trace of a right answer, too")
+    parser.add_argument("case", choices=[case.name for case in CASES])
+    options = parser.parse_args()
+
+    reason = machine.reason_to_skip()
+    if reason:
+        print(f"skipped: {reason}")
+        return 77
+    case = next(case for case in CASES if case.name == options.case)
+    seed = random.randrange(60000) if options.seed == "random" else int(options.seed)
+    folder = options.build / "tests/e2e/out"
+    folder.mkdir(parents=True, exist_ok=True)
+    trace = folder / f"{case.name}.argus"
+    print(f"{case.name}, seed {seed}")
+    try:
+        check_case(case, options.build, seed, options.hang_ms, trace)
+    except Wrong as wrong:
+        print(f"WRONG: {wrong}")
+        if trace.exists():
+            explain(options.build, case, trace)
+        return 1
+    if not options.keep:
+        trace.unlink()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
