@@ -28,7 +28,7 @@ enum argus_arch { ARGUS_ARCH_X86_64 = 1, ARGUS_ARCH_AARCH64 = 2 };
 #define ARGUS_TRACE_VERSION_MINOR 0
 #define ARGUS_CPU_MIXED           0xffffffffu
 #define ARGUS_CHUNK_MAX_BYTES     (16u << 20) /* unpacked payload of one chunk */
-#define ARGUS_CHUNK_MAX_RECORDS   (1u << 18)
+#define ARGUS_CHUNK_MAX_RECORDS   (1u << 17)  /* 72 bytes each at the very most: fits the payload */
 #define ARGUS_STACK_MAX_FRAMES    127u
 
 /* What the file header says of the machine and the clock. */
@@ -159,6 +159,9 @@ size_t argus_trace_losses(const struct argus_trace *trace, const struct argus_lo
 /* The frames of stack `id` (arg1 or arg2 of ARGUS_ID_STACK), innermost first; 0 when it is not in the file. */
 size_t argus_trace_stack(const struct argus_trace *trace, uint64_t id, const uint64_t **ret);
 size_t argus_trace_stack_count(const struct argus_trace *trace);
+/* The stack at `index` below argus_trace_stack_count(), in the order of writing; its id and frames. */
+size_t argus_trace_stack_at(const struct argus_trace *trace, size_t index, uint64_t *ret_id,
+                            const uint64_t **ret);
 
 /* --- writing --- */
 
@@ -185,6 +188,11 @@ struct argus_error *argus_writer_build_ids(struct argus_writer *writer,
 /* A stack is written once per file (twice in a ring that has wrapped); repeated ids are dropped. */
 struct argus_error *argus_writer_stack(struct argus_writer *writer, uint64_t id,
                                        const uint64_t *frames, size_t count);
+/* Writes the stacks that wait for their chunk; called now and then, a killed recorder costs fewer of them. */
+struct argus_error *argus_writer_flush(struct argus_writer *writer);
+/* From now on every stack counts as new: for a ring, which overwrites its stacks and needs them again. */
+void argus_writer_forget_stacks(struct argus_writer *writer);
+/* Entries ascend by address. */
 struct argus_error *argus_writer_kernel_symbols(struct argus_writer *writer,
                                                 const struct argus_kernel_symbol *entries,
                                                 size_t count);

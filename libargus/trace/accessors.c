@@ -1,0 +1,122 @@
+#include "trace/reader.h"
+
+const char *argus_trace_path(const struct argus_trace *trace)
+{
+    return trace->path;
+}
+
+const struct argus_trace_header *argus_trace_header(const struct argus_trace *trace)
+{
+    return &trace->header;
+}
+
+uint64_t argus_trace_file_bytes(const struct argus_trace *trace)
+{
+    return trace->file_bytes;
+}
+
+bool argus_trace_complete(const struct argus_trace *trace)
+{
+    return trace->complete;
+}
+
+uint64_t argus_trace_record_count(const struct argus_trace *trace)
+{
+    return trace->record_count;
+}
+
+uint64_t argus_trace_lost_count(const struct argus_trace *trace)
+{
+    return trace->lost_count;
+}
+
+uint64_t argus_trace_ticks_to_ns(const struct argus_trace *trace, uint64_t ticks)
+{
+    unsigned __int128 ns = (unsigned __int128)ticks * trace->header.timebase_numer;
+    ns /= trace->header.timebase_denom;
+    return ns > UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
+}
+
+void argus_trace_time_range(const struct argus_trace *trace, uint64_t *ret_start_ns,
+                            uint64_t *ret_end_ns)
+{
+    *ret_start_ns = argus_trace_ticks_to_ns(trace, trace->first_ticks);
+    *ret_end_ns = argus_trace_ticks_to_ns(trace, trace->last_ticks);
+}
+
+uint64_t argus_trace_ns_to_wall_ns(const struct argus_trace *trace, uint64_t ns)
+{
+    uint64_t anchor_ns = argus_trace_ticks_to_ns(trace, trace->header.anchor_ticks);
+    return ns - anchor_ns +
+           trace->header.anchor_wall_ns; /* modulo 2^64: ns may be before the anchor */
+}
+
+size_t argus_trace_chunks(const struct argus_trace *trace, const struct argus_chunk **ret)
+{
+    *ret = trace->chunks.data;
+    return trace->chunks.length;
+}
+
+size_t argus_trace_threads(const struct argus_trace *trace, const struct argus_thread_entry **ret)
+{
+    *ret = trace->tables.threads.data;
+    return trace->tables.threads.length;
+}
+
+size_t argus_trace_images(const struct argus_trace *trace, const struct argus_image_entry **ret)
+{
+    *ret = trace->tables.images.data;
+    return trace->tables.images.length;
+}
+
+size_t argus_trace_kernel_symbols(const struct argus_trace *trace,
+                                  const struct argus_kernel_symbol **ret)
+{
+    *ret = trace->tables.symbols.data;
+    return trace->tables.symbols.length;
+}
+
+size_t argus_trace_counters(const struct argus_trace *trace, const struct argus_counter **ret)
+{
+    *ret = trace->tables.counters.data;
+    return trace->tables.counters.length;
+}
+
+size_t argus_trace_notes(const struct argus_trace *trace, const char *const **ret)
+{
+    *ret = trace->tables.notes.data;
+    return trace->tables.notes.length;
+}
+
+size_t argus_trace_damage(const struct argus_trace *trace, const struct argus_damage **ret)
+{
+    *ret = trace->damage.data;
+    return trace->damage.length;
+}
+
+size_t argus_trace_losses(const struct argus_trace *trace, const struct argus_loss **ret)
+{
+    *ret = trace->losses.data;
+    return trace->losses.length;
+}
+
+size_t argus_trace_stack_count(const struct argus_trace *trace)
+{
+    return trace->tables.stacks.length;
+}
+
+size_t argus_trace_stack_at(const struct argus_trace *trace, size_t index, uint64_t *ret_id,
+                            const uint64_t **ret)
+{
+    const struct trace_stack *stack = &trace->tables.stacks.data[index];
+    *ret_id = stack->id;
+    *ret = trace->tables.frames.data + stack->first;
+    return stack->count;
+}
+
+size_t argus_trace_stack(const struct argus_trace *trace, uint64_t id, const uint64_t **ret)
+{
+    uint32_t index = idmap_get(&trace->tables.stack_index, id);
+    uint64_t same_id;
+    return index == IDMAP_NONE ? 0 : argus_trace_stack_at(trace, index, &same_id, ret);
+}

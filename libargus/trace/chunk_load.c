@@ -1,0 +1,93 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "trace/codec.h"
+#include "trace/file.h"
+#include "trace/layout.h"
+#include "trace/pack.h"
+#include "trace/reader.h"
+#include "trace/varint.h"
+
+struct argus_error *chunk_error(const struct argus_trace *trace, const struct argus_chunk *chunk,
+                                const char *reason)
+{
+    return argus_error_create(ARGUS_ERROR_FORMAT,
+                              "%s: the chunk at offset %" PRIu64 " is damaged: %s", trace->path,
+                              chunk->offset_bytes, reason);
+}
+
+/* `stored` is the chunk as it lies in the file: header, then payload. */
+static const char *unpack_chunk(const struct argus_chunk *chunk, const uint8_t *stored,
+                                uint8_t *ret)
+{
+    struct layout_chunk header;
+    memcpy(&header, stored, sizeof(header));
+    const uint8_t *payload = stored + sizeof(header);
+    if (header.sequence != chunk->sequence || header.unpacked_bytes != chunk->unpacked_bytes)
+        return "it changed after the trace was opened";
+    if (header.payload_crc != (uint32_t)crc32(0, payload, chunk->stored_bytes))
+        return "the checksum of its payload is wrong";
+    if (header.flags & LAYOUT_FLAG_COMPRESSED)
+        return unpack(payload, chunk->stored_bytes, ret, chunk->unpacked_bytes);
+    if (chunk->stored_bytes != chunk->unpacked_bytes)
+        return "its payload does not have the size that its header says";
+    memcpy(ret, payload, chunk->stored_bytes);
+    return NULL;
+}
+
+static struct argus_error *load(const struct argus_trace *trace, const struct argus_chunk *chunk,
+                                uint8_t *stored, uint8_t *ret)
+{
+    size_t bytes = sizeof(struct layout_chunk) + chunk->stored_bytes;
+    int failed = file_read(trace->fd, stored, bytes, chunk->offset_bytes);
+    if (failed == ENODATA)
+        return chunk_error(trace, chunk, "the file became shorter while it was read");
+    if (failed)
+        return argus_error_os(failed, "cannot read %s at offset %" PRIu64, trace->path,
+                              chunk->offset_bytes);
+    const char *reason = unpack_chunk(chunk, stored, ret);
+    if (reason)
+        return chunk_error(trace, chunk, reason);
+    memset(ret + chunk->unpacked_bytes, 0, VARINT_SLACK);
+    return NULL;
+}
+
+struct argus_error *chunk_load(const struct argus_trace *trace, const struct argus_chunk *chunk,
+                               uint8_t **ret)
+{
+    uint8_t *stored = malloc(sizeof(struct layout_chunk) + chunk->stored_bytes);
+    uint8_t *unpacked = malloc((size_t)chunk->unpacked_bytes + VARINT_SLACK);
+    struct argus_error *error =
+        stored && unpacked ? load(trace, chunk, stored, unpacked) : argus_error_memory();
+    free(stored);
+    if (error)
+        free(unpacked);
+    else
+        *ret = unpacked;
+    return error;
+}
+
+struct argus_error *argus_trace_read_chunk(const struct argus_trace *trace,
+                                           const struct argus_chunk *chunk,
+                                           struct argus_record *ret)
+{
+    if (chunk->count == 0)
+        return NULL;
+    uint8_t *payload;
+    struct argus_error *error = chunk_load(trace, chunk, &payload);
+    if (error)
+        return error;
+    struct codec_bounds bounds = {
+        .first_ticks = chunk->first_ticks,
+        .last_ticks = chunk->last_ticks,
+        .count = chunk->count,
+        .cpu = chunk->cpu,
+        .cpu_count = trace->header.cpu_count,
+    };
+    const char *reason = codec_decode(payload, chunk->unpacked_bytes, &bounds, ret);
+    free(payload);
+    return reason ? chunk_error(trace, chunk, reason) : NULL;
+}

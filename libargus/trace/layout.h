@@ -1,0 +1,63 @@
+/* The bytes of a trace as C structs (docs/man/argus-trace.5.md is the text). Little-endian machines only:
+ * every machine that Argus records or analyses on is one. */
+#ifndef ARGUS_TRACE_LAYOUT_H
+#define ARGUS_TRACE_LAYOUT_H
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LAYOUT_FILE_MAGIC       "ARGUSTRC"
+#define LAYOUT_CHUNK_MAGIC      "CHNK"
+#define LAYOUT_AREA_START       4096u /* the file header's size: where the chunks begin */
+#define LAYOUT_ALIGN            8u
+#define LAYOUT_FLAG_COMPRESSED  1u
+#define LAYOUT_MOST_CPUS        65536u
+#define LAYOUT_LEAST_RING_BYTES (64u << 10)
+#define LAYOUT_BUILD_ID_BYTES   20u
+
+struct layout_header {
+    char magic[8];
+    uint16_t version_major, version_minor;
+    uint32_t header_bytes;
+    uint32_t os, arch;
+    uint32_t timebase_numer, timebase_denom;
+    uint64_t anchor_ticks, anchor_wall_ns;
+    uint32_t page_bytes, cpu_count;
+    uint64_t ring_bytes;
+    uint8_t boot_id[16];
+    char host[128];
+    uint8_t reserved[3884];
+    uint32_t crc; /* of all bytes before it */
+};
+
+struct layout_chunk {
+    char magic[4];
+    uint16_t kind, flags;
+    uint32_t stored_bytes, unpacked_bytes;
+    uint64_t sequence;
+    uint64_t first_ticks, last_ticks;
+    uint32_t count, cpu;
+    uint64_t lost;
+    uint32_t payload_crc;
+    uint32_t header_crc; /* of all bytes before it */
+};
+
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the structs are the file's bytes");
+static_assert(sizeof(struct layout_header) == LAYOUT_AREA_START, "file header");
+static_assert(offsetof(struct layout_header, anchor_ticks) == 32, "file header");
+static_assert(offsetof(struct layout_header, ring_bytes) == 56, "file header");
+static_assert(offsetof(struct layout_header, reserved) == 208, "file header");
+static_assert(offsetof(struct layout_header, crc) == 4092, "file header");
+static_assert(sizeof(struct layout_chunk) == 64, "chunk header");
+static_assert(offsetof(struct layout_chunk, lost) == 48, "chunk header");
+static_assert(offsetof(struct layout_chunk, header_crc) == 60, "chunk header");
+
+/* Bytes in the file of a chunk with a payload of `stored_bytes`, padding included. */
+static inline uint64_t layout_chunk_extent(uint32_t stored_bytes)
+{
+    uint64_t bytes = sizeof(struct layout_chunk) + (uint64_t)stored_bytes;
+    return (bytes + LAYOUT_ALIGN - 1) / LAYOUT_ALIGN * LAYOUT_ALIGN;
+}
+
+#endif

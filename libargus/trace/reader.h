@@ -1,0 +1,62 @@
+/* The inside of struct argus_trace, shared by reader.c, chunk_load.c and tables.c. */
+#ifndef ARGUS_TRACE_READER_H
+#define ARGUS_TRACE_READER_H
+
+#include "argus/trace.h"
+#include "base/idmap.h"
+#include "base/strtab.h"
+#include "base/vec.h"
+
+struct trace_stack {
+    uint64_t id;
+    size_t first; /* index into the frames */
+    uint32_t count;
+};
+
+/* Everything that table chunks say. Strings belong to the trace's string table. */
+struct trace_tables {
+    VEC(struct argus_thread_entry) threads;
+    VEC(struct argus_image_entry) images;
+    VEC(struct argus_image_entry)
+    build_ids; /* kind 6: only inode, device, path and build id are set */
+    VEC(struct trace_stack) stacks;
+    VEC(uint64_t) frames;
+    VEC(struct argus_kernel_symbol) symbols;
+    VEC(const char *) notes;
+    VEC(struct argus_counter) counters;
+    struct idmap stack_index; /* stack id → index in stacks */
+};
+
+struct argus_trace {
+    int fd;     /* owned */
+    char *path; /* owned */
+    uint64_t file_bytes;
+    struct argus_trace_header header;
+    struct strtab *strings;         /* owned: names, paths, reasons */
+    VEC(struct argus_chunk) chunks; /* of records, by sequence */
+    VEC(struct argus_damage) damage;
+    VEC(struct argus_loss) losses;
+    struct trace_tables tables;
+    uint64_t record_count, lost_count;
+    uint64_t first_ticks, last_ticks; /* of all records */
+    bool complete;
+};
+
+/* Reads, checks and unpacks the payload of `chunk`. ARGUS_ERROR_FORMAT: it is damaged. The caller frees `ret`, which has
+ * VARINT_SLACK zero bytes behind chunk->unpacked_bytes. */
+struct argus_error *chunk_load(const struct argus_trace *trace, const struct argus_chunk *chunk,
+                               uint8_t **ret);
+
+/* ARGUS_ERROR_FORMAT for `chunk`, with path and offset. */
+struct argus_error *chunk_error(const struct argus_trace *trace, const struct argus_chunk *chunk,
+                                const char *reason);
+
+/* Adds the entries of a table chunk: all, or on an error none. Table chunks come in the order of their sequence. */
+struct argus_error *tables_load(struct argus_trace *trace, const struct argus_chunk *chunk);
+
+/* After the last one: sorts, and gives the images their build ids. */
+void tables_finish(struct trace_tables *tables);
+
+void tables_deinit(struct trace_tables *tables);
+
+#endif

@@ -1,0 +1,325 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "trace/layout.h"
+#include "trace/reader.h"
+#include "trace/varint.h"
+
+/* Where a parser is in a payload, which has VARINT_SLACK bytes behind its end. */
+struct cursor {
+    uint8_t *payload; /* mutable: names are repaired in place */
+    size_t at, end;
+    struct strtab *strings;
+    uint64_t ticks;   /* when the table was true */
+    uint64_t address; /* of the previous kernel symbol */
+    bool no_memory;
+};
+
+/* Each take_… is false when the payload ends before, or without memory. */
+static bool take_varint(struct cursor *cursor, uint64_t *ret)
+{
+    if (cursor->at >= cursor->end)
+        return false;
+    *ret = varint_read(cursor->payload, &cursor->at);
+    return cursor->at <= cursor->end;
+}
+
+static bool take_u32(struct cursor *cursor, uint32_t *ret)
+{
+    uint64_t value;
+    if (!take_varint(cursor, &value) || value > UINT32_MAX)
+        return false;
+    *ret = (uint32_t)value;
+    return true;
+}
+
+static bool take_string(struct cursor *cursor, const char **ret)
+{
+    uint64_t length;
+    if (!take_varint(cursor, &length) || length > cursor->end - cursor->at)
+        return false;
+    char *text = (char *)cursor->payload + cursor->at;
+    cursor->at += length;
+    utf8_repair(text, length);
+    uint32_t id;
+    struct argus_error *error = strtab_intern(cursor->strings, text, length, &id);
+    if (error) {
+        argus_error_destroy(error);
+        cursor->no_memory = true;
+        return false;
+    }
+    *ret = strtab_get(cursor->strings, id);
+    return true;
+}
+
+static bool keep(struct cursor *cursor, bool pushed)
+{
+    cursor->no_memory |= !pushed;
+    return pushed;
+}
+
+/* --- one entry of each kind --- */
+
+static bool take_thread(struct cursor *cursor, struct trace_tables *tables)
+{
+    struct argus_thread_entry entry = {.seen_ticks = cursor->ticks};
+    uint64_t flags;
+    if (!take_varint(cursor, &entry.tid) || !take_varint(cursor, &entry.pid) ||
+        !take_varint(cursor, &entry.parent_pid) || !take_varint(cursor, &flags) ||
+        !take_string(cursor, &entry.name))
+        return false;
+    entry.kernel = flags & 1;
+    return keep(cursor, vec_push(&tables->threads, entry));
+}
+
+/* Inode, device and build id come together in images and in build ids. */
+static bool take_file(struct cursor *cursor, struct argus_image_entry *ret)
+{
+    if (!take_varint(cursor, &ret->inode) || !take_u32(cursor, &ret->dev_major) ||
+        !take_u32(cursor, &ret->dev_minor) || !take_u32(cursor, &ret->build_id_bytes) ||
+        ret->build_id_bytes > LAYOUT_BUILD_ID_BYTES ||
+        ret->build_id_bytes > cursor->end - cursor->at)
+        return false;
+    memcpy(ret->build_id, cursor->payload + cursor->at, ret->build_id_bytes);
+    cursor->at += ret->build_id_bytes;
+    return take_string(cursor, &ret->path);
+}
+
+static bool take_image(struct cursor *cursor, struct trace_tables *tables)
+{
+    struct argus_image_entry entry = {0};
+    uint64_t length;
+    if (!take_varint(cursor, &entry.pid) || !take_varint(cursor, &entry.start) ||
+        !take_varint(cursor, &length) || !take_varint(cursor, &entry.file_offset) ||
+        !take_varint(cursor, &entry.mapped_ticks) || !take_file(cursor, &entry) ||
+        __builtin_add_overflow(entry.start, length, &entry.end))
+        return false;
+    return keep(cursor, vec_push(&tables->images, entry));
+}
+
+static bool take_build_id(struct cursor *cursor, struct trace_tables *tables)
+{
+    struct argus_image_entry entry = {0};
+    return take_file(cursor, &entry) && keep(cursor, vec_push(&tables->build_ids, entry));
+}
+
+static bool take_stack(struct cursor *cursor, struct trace_tables *tables)
+{
+    struct trace_stack stack = {.first = tables->frames.length};
+    if (cursor->end - cursor->at < sizeof(stack.id))
+        return false;
+    memcpy(&stack.id, cursor->payload + cursor->at, sizeof(stack.id));
+    cursor->at += sizeof(stack.id);
+    if (!take_u32(cursor, &stack.count) || stack.id == 0 || stack.count == 0 ||
+        stack.count > ARGUS_STACK_MAX_FRAMES)
+        return false;
+    uint64_t frame = 0, difference;
+    for (uint32_t i = 0; i < stack.count; i++) {
+        if (!take_varint(cursor, &difference))
+            return false;
+        frame += unzigzag(difference);
+        if (!keep(cursor, vec_push(&tables->frames, frame)))
+            return false;
+    }
+    return keep(cursor, vec_push(&tables->stacks, stack));
+}
+
+static bool take_symbol(struct cursor *cursor, struct trace_tables *tables)
+{
+    struct argus_kernel_symbol entry;
+    uint64_t difference;
+    if (!take_varint(cursor, &difference) || !take_string(cursor, &entry.name) ||
+        !take_string(cursor, &entry.module))
+        return false;
+    entry.address = cursor->address += difference;
+    return keep(cursor, vec_push(&tables->symbols, entry));
+}
+
+static bool take_note(struct cursor *cursor, struct trace_tables *tables)
+{
+    const char *note;
+    return take_string(cursor, &note) && keep(cursor, vec_push(&tables->notes, note));
+}
+
+static bool take_counter(struct cursor *cursor, struct trace_tables *tables)
+{
+    struct argus_counter entry;
+    return take_string(cursor, &entry.name) && take_varint(cursor, &entry.value) &&
+           keep(cursor, vec_push(&tables->counters, entry));
+}
+
+/* To add a kind of table: its number in argus/trace.h and in the format's text, a take_… function here, one row. */
+static const struct table_kind {
+    enum argus_chunk_kind kind;
+    bool (*take)(struct cursor *cursor, struct trace_tables *tables);
+} kinds[] = {
+    {ARGUS_CHUNK_THREADS, take_thread},     {ARGUS_CHUNK_IMAGES, take_image},
+    {ARGUS_CHUNK_STACKS, take_stack},       {ARGUS_CHUNK_KERNEL_SYMBOLS, take_symbol},
+    {ARGUS_CHUNK_BUILD_IDS, take_build_id}, {ARGUS_CHUNK_NOTE, take_note},
+    {ARGUS_CHUNK_END, take_counter},
+};
+
+/* --- one chunk --- */
+
+static const char *take_entries(const struct table_kind *kind, const struct argus_chunk *chunk,
+                                struct cursor *cursor, struct trace_tables *tables)
+{
+    for (uint32_t i = 0; i < chunk->count; i++)
+        if (!kind->take(cursor, tables))
+            return cursor->no_memory ? "out of memory"
+                                     : "an entry of its table is wrong or cut off";
+    return cursor->at == cursor->end ? NULL : "bytes are left over behind its table";
+}
+
+/* Makes the stacks from index `from` on known by id. A stack that is there already (a ring repeats them) is dropped, and
+ * the frames of the others move down. */
+static bool index_stacks(struct trace_tables *tables, size_t from)
+{
+    struct trace_stack *stacks = tables->stacks.data;
+    uint64_t *frames = tables->frames.data;
+    size_t kept = from, count = tables->stacks.length;
+    size_t frame = from < count ? stacks[from].first : tables->frames.length;
+    bool indexed = true;
+    for (size_t i = from; i < count && indexed; i++) {
+        struct trace_stack stack = stacks[i];
+        if (idmap_get(&tables->stack_index, stack.id) != IDMAP_NONE)
+            continue;
+        indexed = idmap_put(&tables->stack_index, stack.id, (uint32_t)kept);
+        memmove(frames + frame, frames + stack.first, stack.count * sizeof(*frames));
+        stack.first = frame;
+        frame += stack.count;
+        stacks[kept++] = stack;
+    }
+    tables->stacks.length = kept;
+    tables->frames.length = frame;
+    return indexed;
+}
+
+/* A damaged table counts as a whole: what it added before the damage is taken back. `before` holds the lengths;
+ * the arrays may have moved since. */
+static void take_back(struct trace_tables *tables, const struct trace_tables *before)
+{
+    tables->threads.length = before->threads.length;
+    tables->images.length = before->images.length;
+    tables->build_ids.length = before->build_ids.length;
+    tables->stacks.length = before->stacks.length;
+    tables->frames.length = before->frames.length;
+    tables->symbols.length = before->symbols.length;
+    tables->notes.length = before->notes.length;
+    tables->counters.length = before->counters.length;
+}
+
+static const struct table_kind *find_kind(enum argus_chunk_kind kind)
+{
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+        if (kinds[i].kind == kind)
+            return &kinds[i];
+    return NULL;
+}
+
+struct argus_error *tables_load(struct argus_trace *trace, const struct argus_chunk *chunk)
+{
+    const struct table_kind *kind = find_kind(chunk->kind);
+    if (!kind) /* of a later minor version */
+        return NULL;
+    struct cursor cursor = {
+        .end = chunk->unpacked_bytes,
+        .strings = trace->strings,
+        .ticks = chunk->last_ticks,
+    };
+    struct argus_error *error = chunk_load(trace, chunk, &cursor.payload);
+    if (error)
+        return error;
+    const struct trace_tables before = trace->tables;
+    const char *reason = take_entries(kind, chunk, &cursor, &trace->tables);
+    free(cursor.payload);
+    if (reason)
+        take_back(&trace->tables, &before);
+    else if (!index_stacks(&trace->tables, before.stacks.length))
+        return argus_error_memory();
+    if (cursor.no_memory)
+        return argus_error_memory();
+    return reason ? chunk_error(trace, chunk, reason) : NULL;
+}
+
+/* --- all chunks --- */
+
+static int compare_symbols(const void *left, const void *right)
+{
+    const struct argus_kernel_symbol *a = left, *b = right;
+    if (a->address != b->address)
+        return a->address < b->address ? -1 : 1;
+    int names = strcmp(a->name, b->name);
+    return names ? names : strcmp(a->module, b->module);
+}
+
+static void sort_symbols(struct trace_tables *tables)
+{
+    struct argus_kernel_symbol *symbols = tables->symbols.data;
+    size_t kept = 0;
+    if (tables->symbols.length)
+        qsort(symbols, tables->symbols.length, sizeof(*symbols), compare_symbols);
+    for (size_t i = 0; i < tables->symbols.length; i++) /* a ring repeats them */
+        if (i == 0 || compare_symbols(&symbols[kept - 1], &symbols[i]) != 0)
+            symbols[kept++] = symbols[i];
+    tables->symbols.length = kept;
+}
+
+static int compare_files(const void *left, const void *right)
+{
+    const struct argus_image_entry *a = left, *b = right;
+    if (a->inode != b->inode)
+        return a->inode < b->inode ? -1 : 1;
+    if (a->dev_major != b->dev_major)
+        return a->dev_major < b->dev_major ? -1 : 1;
+    if (a->dev_minor != b->dev_minor)
+        return a->dev_minor < b->dev_minor ? -1 : 1;
+    return strcmp(a->path, b->path);
+}
+
+/* Ties by build id, only so that the outcome does not depend on how qsort() works. */
+static int compare_build_ids(const void *left, const void *right)
+{
+    const struct argus_image_entry *a = left, *b = right;
+    int files = compare_files(a, b);
+    return files ? files : memcmp(a->build_id, b->build_id, sizeof(a->build_id));
+}
+
+static void apply_build_ids(struct trace_tables *tables)
+{
+    size_t count = tables->build_ids.length;
+    if (!count)
+        return;
+    qsort(tables->build_ids.data, count, sizeof(*tables->build_ids.data), compare_build_ids);
+    for (size_t i = 0; i < tables->images.length; i++) {
+        struct argus_image_entry *image = &tables->images.data[i];
+        if (image->build_id_bytes)
+            continue;
+        const struct argus_image_entry *found =
+            bsearch(image, tables->build_ids.data, count, sizeof(*found), compare_files);
+        if (!found)
+            continue;
+        memcpy(image->build_id, found->build_id, sizeof(image->build_id));
+        image->build_id_bytes = found->build_id_bytes;
+    }
+}
+
+void tables_finish(struct trace_tables *tables)
+{
+    sort_symbols(tables);
+    apply_build_ids(tables);
+}
+
+void tables_deinit(struct trace_tables *tables)
+{
+    vec_deinit(&tables->threads);
+    vec_deinit(&tables->images);
+    vec_deinit(&tables->build_ids);
+    vec_deinit(&tables->stacks);
+    vec_deinit(&tables->frames);
+    vec_deinit(&tables->symbols);
+    vec_deinit(&tables->notes);
+    vec_deinit(&tables->counters);
+    idmap_deinit(&tables->stack_index);
+}

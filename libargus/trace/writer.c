@@ -1,0 +1,387 @@
+#include "trace/writer.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "trace/file.h"
+#include "trace/layout.h"
+#include "trace/walk.h"
+
+static const char unwritable[] = "cannot write the trace at offset %" PRIu64;
+
+/* --- chunks --- */
+
+static void seal(struct layout_chunk *header)
+{
+    memcpy(header->magic, LAYOUT_CHUNK_MAGIC, sizeof(header->magic));
+    header->header_crc =
+        (uint32_t)crc32(0, (const void *)header, offsetof(struct layout_chunk, header_crc));
+}
+
+static struct layout_chunk padding(uint64_t bytes)
+{
+    struct layout_chunk header = {
+        .kind = ARGUS_CHUNK_PAD,
+        .stored_bytes = (uint32_t)(bytes - sizeof(header)),
+        .cpu = ARGUS_CPU_MIXED,
+    };
+    seal(&header);
+    return header;
+}
+
+/* writer->image becomes header, packed payload and alignment; false without memory. */
+static bool make_image(struct argus_writer *writer, const struct chunk_head *head,
+                       const struct bytes *payload)
+{
+    static const uint8_t zeros[sizeof(struct layout_chunk)];
+    struct bytes *image = &writer->image;
+    bytes_clear(image);
+    bytes_put(image, zeros, sizeof(struct layout_chunk));
+    bool compressed;
+    if (!packer_pack(&writer->packer, payload->data, payload->length, image, &compressed))
+        return false;
+    uint32_t stored_bytes = (uint32_t)(image->length - sizeof(struct layout_chunk));
+    bytes_put(image, zeros, layout_chunk_extent(stored_bytes) - image->length);
+    if (image->failed)
+        return false;
+    const uint8_t *stored = image->data + sizeof(struct layout_chunk);
+    struct layout_chunk header = {
+        .kind = (uint16_t)head->kind,
+        .flags = compressed ? LAYOUT_FLAG_COMPRESSED : 0,
+        .stored_bytes = stored_bytes,
+        .unpacked_bytes = (uint32_t)payload->length,
+        .sequence = writer->sequence,
+        .first_ticks = head->first_ticks,
+        .last_ticks = head->last_ticks,
+        .count = head->count,
+        .cpu = head->cpu,
+        .lost = head->lost,
+        .payload_crc = (uint32_t)crc32(0, stored, stored_bytes),
+    };
+    seal(&header);
+    memcpy(image->data, &header, sizeof(header));
+    return true;
+}
+
+/* Fills the area up to its end and goes back to its start. From now on the file has its full size, so that padding
+ * never reaches behind it. */
+static struct argus_error *wrap(struct argus_writer *writer)
+{
+    struct ring_place *place = &writer->place;
+    uint64_t rest = ring_rest(place);
+    if (!ring_reserve(place))
+        return argus_error_memory();
+    int failed = ftruncate(writer->fd, (off_t)place->end) < 0 ? errno : 0;
+    if (!failed && rest >= sizeof(struct layout_chunk)) {
+        struct layout_chunk header = padding(rest);
+        failed = file_write(writer->fd, &header, sizeof(header), place->head);
+    }
+    if (failed)
+        return argus_error_os(failed, unwritable, place->head);
+    return ring_wrap(place) ? NULL : argus_error_memory();
+}
+
+/* Takes what a failed write left behind the last chunk of a growing file away again, as well as it can. */
+static void undo(struct argus_writer *writer)
+{
+    struct stat status;
+    bool grows = fstat(writer->fd, &status) == 0 && (uint64_t)status.st_size < writer->place.end;
+    if (grows && ftruncate(writer->fd, (off_t)writer->place.head) < 0)
+        return; /* the reader will say that the end is damaged */
+}
+
+static struct argus_error *put_image(struct argus_writer *writer)
+{
+    struct bytes *image = &writer->image;
+    uint64_t chunk_bytes = image->length;
+    struct ring_plan plan = ring_plan(&writer->place, chunk_bytes);
+    if (plan.pad_bytes) {
+        struct layout_chunk header = padding(plan.pad_bytes);
+        bytes_put(image, &header, sizeof(header));
+    }
+    if (image->failed || !ring_reserve(&writer->place))
+        return argus_error_memory();
+    int failed = file_write(writer->fd, image->data, image->length, plan.offset);
+    if (failed) {
+        undo(writer);
+        return argus_error_os(failed, unwritable, plan.offset);
+    }
+    ring_commit(&writer->place, &plan);
+    writer->sequence++;
+    writer->bytes += chunk_bytes;
+    return NULL;
+}
+
+/* A ring should hold several chunks at any time, or it forgets too much at once. */
+static bool is_too_large(const struct argus_writer *writer)
+{
+    return writer->ring_bytes && writer->image.length > writer->ring_bytes / 4;
+}
+
+static struct argus_error *place_image(struct argus_writer *writer)
+{
+    if (is_too_large(writer))
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "a table entry of %zu bytes does not fit a ring of %" PRIu64
+                                  " bytes",
+                                  writer->image.length, writer->ring_bytes);
+    struct argus_error *error = NULL;
+    if (!ring_fits(&writer->place, writer->image.length))
+        error = wrap(writer);
+    return error ? error : put_image(writer);
+}
+
+struct argus_error *writer_put_chunk(struct argus_writer *writer, const struct chunk_head *head,
+                                     const struct bytes *payload)
+{
+    if (payload->failed || !make_image(writer, head, payload))
+        return argus_error_memory();
+    return place_image(writer);
+}
+
+size_t writer_table_bytes(const struct argus_writer *writer)
+{
+    size_t bytes = 256u << 10;
+    return writer->ring_bytes && writer->ring_bytes / 8 < bytes ? writer->ring_bytes / 8 : bytes;
+}
+
+/* --- records --- */
+
+static struct chunk_head records_head(const struct argus_writer *writer, uint32_t cpu,
+                                      const struct argus_record *records, size_t count,
+                                      uint64_t lost)
+{
+    struct chunk_head head = {
+        .kind = ARGUS_CHUNK_RECORDS,
+        .count = (uint32_t)count,
+        .cpu = cpu,
+        .lost = lost,
+        .first_ticks = count ? records[0].timestamp : writer->latest_ticks,
+        .last_ticks = count ? records[0].timestamp : writer->latest_ticks,
+    };
+    for (size_t i = 1; i < count; i++) {
+        uint64_t time = records[i].timestamp;
+        head.first_ticks = time < head.first_ticks ? time : head.first_ticks;
+        head.last_ticks = time > head.last_ticks ? time : head.last_ticks;
+    }
+    return head;
+}
+
+static bool encode(struct argus_writer *writer, const struct chunk_head *head,
+                   const struct argus_record *records)
+{
+    struct codec_bounds bounds = {
+        .first_ticks = head->first_ticks,
+        .last_ticks = head->last_ticks,
+        .count = head->count,
+        .cpu = head->cpu,
+    };
+    bytes_clear(&writer->payload);
+    if (head->count)
+        codec_encode(&writer->encoder, &bounds, records, &writer->payload);
+    return !writer->payload.failed && make_image(writer, head, &writer->payload);
+}
+
+/* One chunk; in a ring that is too small for it, two of half the records, and so on. */
+static struct argus_error *put_records(struct argus_writer *writer, uint32_t cpu,
+                                       const struct argus_record *records, size_t count,
+                                       uint64_t lost)
+{
+    struct chunk_head head = records_head(writer, cpu, records, count, lost);
+    if (!encode(writer, &head, records))
+        return argus_error_memory();
+    if (is_too_large(writer) && count > 1) {
+        size_t half = count / 2;
+        struct argus_error *error = put_records(writer, cpu, records, half, lost);
+        return error ? error : put_records(writer, cpu, records + half, count - half, 0);
+    }
+    struct argus_error *error = place_image(writer);
+    if (error)
+        return error;
+    writer->records += count;
+    if (head.last_ticks > writer->latest_ticks)
+        writer->latest_ticks = head.last_ticks;
+    return NULL;
+}
+
+static bool cpus_are_valid(const struct argus_writer *writer, uint32_t cpu,
+                           const struct argus_record *records, size_t count)
+{
+    if (cpu != ARGUS_CPU_MIXED)
+        return cpu < writer->cpu_count;
+    for (size_t i = 0; i < count; i++)
+        if (records[i].cpu >= writer->cpu_count)
+            return false;
+    return true;
+}
+
+struct argus_error *argus_writer_records(struct argus_writer *writer, uint32_t cpu,
+                                         const struct argus_record *records, size_t count,
+                                         uint64_t lost)
+{
+    if (!cpus_are_valid(writer, cpu, records, count))
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "a record has a cpu that the trace's header does not count (%u)",
+                                  writer->cpu_count);
+    struct argus_error *error = NULL;
+    do {
+        size_t part = count < ARGUS_CHUNK_MAX_RECORDS ? count : ARGUS_CHUNK_MAX_RECORDS;
+        if (part || lost)
+            error = put_records(writer, cpu, records, part, lost);
+        records += part;
+        count -= part;
+        lost = 0;
+    } while (!error && count);
+    return error;
+}
+
+/* --- the file --- */
+
+static struct layout_header header_to_disk(const struct argus_trace_header *header)
+{
+    struct layout_header disk = {
+        .version_major = ARGUS_TRACE_VERSION_MAJOR,
+        .version_minor = ARGUS_TRACE_VERSION_MINOR,
+        .header_bytes = LAYOUT_AREA_START,
+        .os = header->os,
+        .arch = header->arch,
+        .timebase_numer = header->timebase_numer,
+        .timebase_denom = header->timebase_denom,
+        .anchor_ticks = header->anchor_ticks,
+        .anchor_wall_ns = header->anchor_wall_ns,
+        .page_bytes = header->page_bytes,
+        .cpu_count = header->cpu_count,
+        .ring_bytes = header->ring_bytes,
+    };
+    memcpy(disk.magic, LAYOUT_FILE_MAGIC, sizeof(disk.magic));
+    memcpy(disk.boot_id, header->boot_id, sizeof(disk.boot_id));
+    memcpy(disk.host, header->host, strnlen(header->host, sizeof(disk.host)));
+    disk.crc = (uint32_t)crc32(0, (const void *)&disk, offsetof(struct layout_header, crc));
+    return disk;
+}
+
+static struct argus_error *check_header(const struct argus_trace_header *header)
+{
+    if (!header->timebase_numer || !header->timebase_denom)
+        return argus_error_create(ARGUS_ERROR_USAGE, "a trace needs a timebase");
+    if (!header->cpu_count || header->cpu_count > LAYOUT_MOST_CPUS)
+        return argus_error_create(ARGUS_ERROR_USAGE, "a trace needs 1 to %u cpus, not %u",
+                                  LAYOUT_MOST_CPUS, header->cpu_count);
+    if (header->ring_bytes && (header->ring_bytes < LAYOUT_LEAST_RING_BYTES ||
+                               header->ring_bytes > (uint64_t)INT64_MAX - LAYOUT_AREA_START ||
+                               header->ring_bytes % LAYOUT_ALIGN))
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "a ring has at least %u bytes, in multiples of %u: not %" PRIu64,
+                                  LAYOUT_LEAST_RING_BYTES, LAYOUT_ALIGN, header->ring_bytes);
+    return NULL;
+}
+
+static struct argus_error *writer_create(int fd, const struct argus_trace_header *header,
+                                         struct argus_writer **ret)
+{
+    struct argus_writer *writer = calloc(1, sizeof(*writer));
+    if (!writer)
+        return argus_error_memory();
+    writer->fd = fd;
+    writer->cpu_count = header->cpu_count;
+    writer->ring_bytes = header->ring_bytes;
+    ring_init(&writer->place, header->ring_bytes);
+    *ret = writer;
+    return NULL;
+}
+
+struct argus_error *argus_writer_create(int fd, const struct argus_trace_header *header,
+                                        struct argus_writer **ret)
+{
+    struct argus_error *error = check_header(header);
+    if (error)
+        return error;
+    struct layout_header disk = header_to_disk(header);
+    int failed = file_write(fd, &disk, sizeof(disk), 0);
+    if (failed)
+        return argus_error_os(failed, unwritable, (uint64_t)0);
+    error = writer_create(fd, header, ret);
+    if (!error)
+        (*ret)->bytes = sizeof(disk);
+    return error;
+}
+
+/* Finds the end of the last whole chunk, the next sequence number and the largest time. */
+static struct argus_error *find_end(struct argus_writer *writer,
+                                    const struct argus_trace_header *header)
+{
+    struct stat status;
+    if (fstat(writer->fd, &status) < 0)
+        return argus_error_os(errno, "cannot read the trace");
+    struct walk walk;
+    struct walk_step step;
+    struct argus_error *error;
+    walk_begin(&walk, writer->fd, "the trace", header, (uint64_t)status.st_size);
+    while (!(error = walk_next(&walk, &step)) && step.found != WALK_END) {
+        if (step.found == WALK_DAMAGE || step.header.kind == ARGUS_CHUNK_PAD)
+            continue;
+        writer->place.head = step.offset_bytes + layout_chunk_extent(step.header.stored_bytes);
+        if (step.header.sequence >= writer->sequence)
+            writer->sequence = step.header.sequence + 1;
+        if (step.header.kind == ARGUS_CHUNK_RECORDS &&
+            step.header.last_ticks > writer->latest_ticks)
+            writer->latest_ticks = step.header.last_ticks;
+    }
+    if (error)
+        return error;
+    /* Also longer, when only the padding of the last chunk was cut off. */
+    if (ftruncate(writer->fd, (off_t)writer->place.head) < 0)
+        return argus_error_os(errno, unwritable, writer->place.head);
+    writer->bytes = writer->place.head;
+    return NULL;
+}
+
+struct argus_error *argus_writer_append(int fd, struct argus_writer **ret)
+{
+    struct argus_trace_header header;
+    struct argus_error *error = walk_read_header(fd, "the trace", &header);
+    if (error)
+        return error;
+    if (header.ring_bytes)
+        return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
+                                  "the trace is a ring file; only a stream can be appended to");
+    struct argus_writer *writer = NULL;
+    error = writer_create(fd, &header, &writer);
+    if (error)
+        return error;
+    error = find_end(writer, &header);
+    if (error)
+        argus_writer_destroy(writer);
+    else
+        *ret = writer;
+    return error;
+}
+
+uint64_t argus_writer_bytes(const struct argus_writer *writer)
+{
+    return writer->bytes;
+}
+
+uint64_t argus_writer_records_written(const struct argus_writer *writer)
+{
+    return writer->records;
+}
+
+void argus_writer_destroy(struct argus_writer *writer)
+{
+    if (!writer)
+        return;
+    ring_deinit(&writer->place);
+    codec_encoder_deinit(&writer->encoder);
+    packer_deinit(&writer->packer);
+    bytes_deinit(&writer->payload);
+    bytes_deinit(&writer->image);
+    bytes_deinit(&writer->stacks);
+    idmap_deinit(&writer->stacks_written);
+    free(writer);
+}
