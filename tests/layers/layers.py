@@ -1,0 +1,117 @@
+"""Checks that a stage includes only itself and earlier stages, and that no two source files have the same name.
+
+    layers.py SOURCE_FOLDER
+
+To add a stage: a row in MAY_INCLUDE, and its public headers in PUBLIC.
+"""
+import collections
+import pathlib
+import re
+import sys
+
+# stage folder → the stages that it may include besides itself
+MAY_INCLUDE = {
+    "libargus/base": [],
+    "libargus/trace": ["libargus/base"],
+    "libargus/event": ["libargus/base", "libargus/trace"],
+    "libargus/graph": ["libargus/base", "libargus/trace", "libargus/event"],
+    "libargus/slice": ["libargus/base", "libargus/trace", "libargus/event", "libargus/graph"],
+    "libargus/diagnose": ["libargus/base", "libargus/trace", "libargus/event", "libargus/graph", "libargus/slice"],
+    "libargus/report": ["libargus/base", "libargus/trace", "libargus/event", "libargus/graph", "libargus/slice",
+                        "libargus/diagnose"],
+    # No decoder runs as root.
+    "recorder": ["libargus/base", "libargus/trace"],
+    # The front end talks to the recorder through its client, and to nothing else of it.
+    "plugin": ["libargus/base", "libargus/trace", "libargus/event", "libargus/graph", "libargus/slice",
+               "libargus/diagnose", "libargus/report", "recorder/client.h"],
+    "examples": [],
+}
+
+# header below libargus/include/argus → the stage that it belongs to
+PUBLIC = {
+    "error.h": "libargus/base",
+    "record.h": "libargus/trace",
+    "trace.h": "libargus/trace",
+    "event.h": "libargus/event",
+    "symbols.h": "libargus/graph",  # of which process and when: the graph knows
+    "build_id.h": "libargus/event",
+    "graph.h": "libargus/graph",
+    "question.h": "libargus/slice",
+    "slice.h": "libargus/slice",
+    "diagnose.h": "libargus/diagnose",
+    "report.h": "libargus/report",
+}
+
+PUBLIC_FOLDER = "libargus/include/argus"
+SOURCES = {".c", ".h", ".cpp", ".def"}
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+
+
+def source_files(root):
+    for path in sorted(root.rglob("*")):
+        relative = path.relative_to(root)
+        if path.suffix in SOURCES and not relative.parts[0].startswith(("build", ".", "out")):
+            yield relative
+
+
+def stage_of(relative):
+    """The stage that a file belongs to, or None for tests and benchmarks, which may include anything."""
+    if relative.parent.as_posix() == PUBLIC_FOLDER:
+        return PUBLIC.get(relative.name, f"no row in PUBLIC for {relative.name}")
+    for stage in MAY_INCLUDE:
+        if relative.as_posix().startswith(stage + "/"):
+            return stage
+    return None
+
+
+def resolve(root, includer, name):
+    """Where the compiler finds a quoted include: beside the includer, or below one of the include folders."""
+    for folder in [includer.parent, pathlib.Path("libargus/include"), pathlib.Path("libargus"), pathlib.Path("recorder"),
+                   pathlib.Path("plugin"), pathlib.Path(".")]:
+        if (root / folder / name).is_file():
+            return pathlib.Path((root / folder / name).resolve().relative_to(root.resolve()))
+    return None
+
+
+def check_includes(root, relative):
+    stage = stage_of(relative)
+    if stage is None:
+        return
+    if stage not in MAY_INCLUDE:
+        yield f"{relative}: {stage}"
+        return
+    for name in INCLUDE.findall((root / relative).read_text(encoding="utf-8")):
+        target = resolve(root, relative, name)
+        if target is None:
+            continue  # generated, or the compiler will say
+        other = stage_of(target)
+        allowed = other == stage or other in MAY_INCLUDE[stage] or target.as_posix() in MAY_INCLUDE[stage]
+        if not allowed:
+            yield f"{relative}: includes {target}, and {stage} comes before {other or 'that'}"
+
+
+def check_names(files):
+    places = collections.defaultdict(list)
+    for relative in files:
+        places[relative.name].append(relative.as_posix())
+    for name, where in sorted(places.items()):
+        if len(where) > 1:
+            yield f"{name}: the same name in {', '.join(where)}"
+
+
+def check(root):
+    files = list(source_files(root))
+    findings = [finding for relative in files for finding in check_includes(root, relative)]
+    return files, findings + list(check_names(files))
+
+
+def main():
+    files, findings = check(pathlib.Path(sys.argv[1]))
+    for finding in findings:
+        print(finding)
+    print(f"{len(files)} files, {len(findings)} findings")
+    return 1 if findings or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

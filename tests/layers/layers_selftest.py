@@ -1,0 +1,56 @@
+"""layers.py finds what it is there to find: a tree with one violation of each kind."""
+import pathlib
+import tempfile
+import unittest
+
+import layers
+
+
+class Selftest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.root = pathlib.Path(self.folder.name)
+        self.write("libargus/include/argus/trace.h", "")
+        self.write("libargus/include/argus/graph.h", '#include "argus/trace.h"\n')
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def write(self, path, text):
+        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / path).write_text(text, encoding="utf-8")
+
+    def findings(self):
+        return layers.check(self.root)[1]
+
+    def test_a_clean_tree(self):
+        self.write("libargus/graph/build.c", '#include "argus/graph.h"\n#include "argus/trace.h"\n#include <stdio.h>\n')
+        self.assertEqual(self.findings(), [])
+
+    def test_upward_include(self):
+        self.write("libargus/trace/reader.c", '#include "argus/graph.h"\n')
+        self.assertEqual(len(self.findings()), 1)
+        self.assertIn("libargus/trace/reader.c", self.findings()[0])
+
+    def test_private_header_of_a_later_stage(self):
+        self.write("libargus/graph/rules.h", "")
+        self.write("libargus/event/decode.c", '#  include "graph/rules.h"\n')
+        self.assertEqual(len(self.findings()), 1)
+
+    def test_the_recorder_has_no_decoder(self):
+        self.write("libargus/include/argus/event.h", "")
+        self.write("recorder/core.c", '#include "argus/event.h"\n')
+        self.assertEqual(len(self.findings()), 1)
+
+    def test_public_header_without_a_stage(self):
+        self.write("libargus/include/argus/surprise.h", "")
+        self.assertEqual(len(self.findings()), 1)
+
+    def test_the_same_name_twice(self):
+        self.write("libargus/graph/walk.c", "")
+        self.write("libargus/slice/walk.c", "")
+        self.assertEqual(len(self.findings()), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
