@@ -10,15 +10,21 @@
 #include "base/vec.h"
 #include "plugin/nearest.h"
 
+/* An option that was given. */
+struct given {
+    const struct command_option *option;
+    char *value; /* owned; "" for a switch */
+};
+
 struct arguments {
     const struct command *command;
     VEC(const struct command_option *) options; /* the row's and --help */
-    char **values; /* for each option: its last argument, "" for a switch, NULL when not given */
-    char **words;  /* NULL-terminated, owned */
-    size_t count;  /* of words */
+    VEC(struct given) given;                    /* in the order of the command line */
+    char **words;                               /* NULL-terminated, owned */
+    size_t count;                               /* of words */
 };
 
-static const struct command_option help_option = {"help", 'h', NULL, "print this text"};
+const struct command_option command_option_help = {"help", 'h', NULL, "print this text"};
 
 /* The options that `command` accepts, popt's form of them in `ret_table`. */
 static struct argus_error *build_tables(struct arguments *arguments, const struct command *command,
@@ -28,14 +34,13 @@ static struct argus_error *build_tables(struct arguments *arguments, const struc
     for (; option && option->name; option++)
         if (!vec_push(&arguments->options, option))
             return argus_error_memory();
-    if (!vec_push(&arguments->options, &help_option))
+    if (!vec_push(&arguments->options, &command_option_help))
         return argus_error_memory();
 
     size_t count = arguments->options.length;
     struct poptOption *table = calloc(count + 1, sizeof(*table));
-    arguments->values = calloc(count, sizeof(*arguments->values));
     *ret_table = table;
-    if (!table || !arguments->values)
+    if (!table)
         return argus_error_memory();
     for (size_t i = 0; i < count; i++) {
         option = arguments->options.data[i];
@@ -95,10 +100,11 @@ static struct argus_error *collect(struct arguments *arguments, poptContext cont
     int code;
     while ((code = poptGetNextOpt(context)) > 0) {
         char *value = poptGetOptArg(context);
-        if (!value && !(value = strdup("")))
+        struct given given = {arguments->options.data[code - 1], value ? value : strdup("")};
+        if (!given.value || !vec_push(&arguments->given, given)) {
+            free(given.value);
             return argus_error_memory();
-        free(arguments->values[code - 1]);
-        arguments->values[code - 1] = value;
+        }
     }
     if (code < -1)
         return parse_error(arguments, context, code);
@@ -138,21 +144,29 @@ void arguments_destroy(struct arguments *arguments)
 {
     if (!arguments)
         return;
-    for (size_t i = 0; arguments->values && i < arguments->options.length; i++)
-        free(arguments->values[i]);
+    for (size_t i = 0; i < arguments->given.length; i++)
+        free(arguments->given.data[i].value);
     for (size_t i = 0; i < arguments->count; i++)
         free(arguments->words[i]);
-    free(arguments->values);
     free(arguments->words);
+    vec_deinit(&arguments->given);
     vec_deinit(&arguments->options);
     free(arguments);
 }
 
 const char *arguments_option(const struct arguments *arguments, const char *name)
 {
-    for (size_t i = 0; i < arguments->options.length; i++)
-        if (!strcmp(arguments->options.data[i]->name, name))
-            return arguments->values[i];
+    for (size_t i = arguments->given.length; i-- > 0;)
+        if (!strcmp(arguments->given.data[i].option->name, name))
+            return arguments->given.data[i].value;
+    return NULL;
+}
+
+const char *arguments_option_at(const struct arguments *arguments, const char *name, size_t index)
+{
+    for (size_t i = 0; i < arguments->given.length; i++)
+        if (!strcmp(arguments->given.data[i].option->name, name) && index-- == 0)
+            return arguments->given.data[i].value;
     return NULL;
 }
 
@@ -187,4 +201,40 @@ struct argus_error *arguments_expect(const struct arguments *arguments, size_t l
                                   "%s: one word too many: '%s' (argus %s --help)", name,
                                   arguments->words[most], name);
     return NULL;
+}
+
+/* Words of letters, digits and the like stand as they are; others get single quotes. */
+static void write_quoted(const char *word, FILE *out)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "-_./,:=+@%";
+    if (*word && word[strspn(word, plain)] == '\0') {
+        fputs(word, out);
+        return;
+    }
+    fputc('\'', out);
+    for (; *word; word++) {
+        if (*word == '\'')
+            fputs("'\\''", out);
+        else
+            fputc(*word, out);
+    }
+    fputc('\'', out);
+}
+
+void arguments_write_line(const struct arguments *arguments, const char *without, FILE *out)
+{
+    fprintf(out, "argus %s", arguments->command->name);
+    for (size_t i = 0; i < arguments->given.length; i++) {
+        const struct given *given = &arguments->given.data[i];
+        if (without && !strcmp(given->option->name, without))
+            continue;
+        fprintf(out, " --%s%s", given->option->name, given->option->argument ? "=" : "");
+        if (given->option->argument)
+            write_quoted(given->value, out);
+    }
+    for (size_t i = 0; i < arguments->count; i++) {
+        fputc(' ', out);
+        write_quoted(arguments->words[i], out);
+    }
 }

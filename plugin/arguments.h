@@ -10,4 +10,7 @@ struct argus_error *arguments_parse(const struct command *command, int argc,
                                     const char *const *argv, struct arguments **ret);
 void arguments_destroy(struct arguments *arguments);
 
+/* --help itself. */
+extern const struct command_option command_option_help;
+
 #endif

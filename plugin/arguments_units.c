@@ -6,22 +6,17 @@
 #include <string.h>
 
 #include "plugin/arguments.h"
+#include "plugin/units.h"
 
-struct unit {
-    const char *suffix;
-    double factor;
-};
-
-static const struct unit no_units[] = {{"", 1}, {NULL, 0}};
-static const struct unit size_units[] = {
+const struct unit units_none[] = {{"", 1}, {NULL, 0}};
+const struct unit units_size[] = {
     {"", 1}, {"K", 1024.0}, {"M", 1048576.0}, {"G", 1073741824.0}, {NULL, 0},
 };
-static const struct unit duration_units[] = {
+const struct unit units_duration[] = {
     {"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}, {NULL, 0},
 };
 
-/* Whole numbers are exact up to 2^64 - 1; fractions go through a double. */
-static bool parse(const char *text, const struct unit *units, uint64_t *ret)
+bool units_parse(const char *text, const struct unit *units, uint64_t *ret)
 {
     char *end_whole, *end;
     if (!isdigit((unsigned char)text[0]))
@@ -50,7 +45,7 @@ static struct argus_error *option(const struct arguments *arguments, const char 
                                   const struct unit *units, const char *wanted, uint64_t *ret)
 {
     const char *text = arguments_option(arguments, name);
-    if (!text || parse(text, units, ret))
+    if (!text || units_parse(text, units, ret))
         return NULL;
     return argus_error_create(ARGUS_ERROR_USAGE, "--%s: '%s' is not %s", name, text, wanted);
 }
@@ -58,17 +53,17 @@ static struct argus_error *option(const struct arguments *arguments, const char 
 struct argus_error *arguments_number(const struct arguments *arguments, const char *name,
                                      uint64_t *ret)
 {
-    return option(arguments, name, no_units, "a number", ret);
+    return option(arguments, name, units_none, "a number", ret);
 }
 
 struct argus_error *arguments_size_bytes(const struct arguments *arguments, const char *name,
                                          uint64_t *ret)
 {
-    return option(arguments, name, size_units, "a size such as 512M or 2G", ret);
+    return option(arguments, name, units_size, "a size such as 512M or 2G", ret);
 }
 
 struct argus_error *arguments_duration_ns(const struct arguments *arguments, const char *name,
                                           uint64_t *ret)
 {
-    return option(arguments, name, duration_units, "a duration such as 2s or 150ms", ret);
+    return option(arguments, name, units_duration, "a duration such as 2s or 150ms", ret);
 }

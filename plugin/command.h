@@ -87,6 +87,8 @@ struct command {
 bool arguments_has(const struct arguments *arguments, const char *name);
 /* The argument of an option, NULL when it was not given. When it came more than once, the last. Borrowed. */
 const char *arguments_option(const struct arguments *arguments, const char *name);
+/* The same of the `index`th time that it was given, NULL behind the last. */
+const char *arguments_option_at(const struct arguments *arguments, const char *name, size_t index);
 /* The words that are not options, FILE of a COMMAND_TRACE command included. Borrowed. */
 size_t arguments_count(const struct arguments *arguments);
 /* The word `index`, NULL behind the last. */
@@ -95,6 +97,10 @@ const char *arguments_word(const struct arguments *arguments, size_t index);
 char *const *arguments_argv(const struct arguments *arguments, size_t index);
 /* An error (ARGUS_ERROR_USAGE) unless the number of words lies between the two, inclusive. */
 struct argus_error *arguments_expect(const struct arguments *arguments, size_t least, size_t most);
+
+/* Writes "argus diagnose --process=gedit freeze.argus" as it was typed, quoted for a shell, but for the option `without`
+ * (may be NULL). */
+void arguments_write_line(const struct arguments *arguments, const char *without, FILE *out);
 
 /* Options with a unit; `*ret` is untouched when the option was not given.
  * A number: "99". A size: "512M", "2G", "4096" (bytes; K, M, G are powers of 1024).
@@ -130,6 +136,8 @@ bool command_available(const struct command *command, bool in_lldb);
 /* The list of all commands; the help of one command, and of the group that it begins; "usage: argus …". */
 void help_print_all(struct session *session);
 void help_print_command(struct session *session, const struct command *command);
+/* What help_print_command() prints below the usage line. */
+void help_print_details(struct session *session, const struct command *command);
 void help_write_usage(FILE *out, const struct command *command, bool in_lldb);
 
 #ifdef __cplusplus

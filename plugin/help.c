@@ -1,7 +1,7 @@
 /* The help, generated from the rows of the command table. */
 #include <string.h>
 
-#include "plugin/command.h"
+#include "plugin/arguments.h"
 
 enum { NAME_COLUMNS = 12, OPTION_COLUMNS = 26 };
 
@@ -60,20 +60,24 @@ static void print_example(struct session *session, const char *example)
     }
 }
 
-void help_print_command(struct session *session, const struct command *command)
+void help_print_details(struct session *session, const struct command *command)
 {
-    session_printf(session, "argus %s: %s\n\nusage: ", command->name, command->summary);
-    help_write_usage(session->out, command, session->in_lldb);
-    session_printf(session, "\n");
     if (command->details)
         session_printf(session, "\n%s\n", command->details);
     session_printf(session, "\noptions:\n");
     for (const struct command_option *option = command->options; option && option->name; option++)
         print_option(session, option);
-    static const struct command_option help = {"help", 'h', NULL, "print this text"};
-    print_option(session, &help);
+    print_option(session, &command_option_help);
     print_group(session, command);
     print_example(session, command->example);
+}
+
+void help_print_command(struct session *session, const struct command *command)
+{
+    session_printf(session, "argus %s: %s\n\nusage: ", command->name, command->summary);
+    help_write_usage(session->out, command, session->in_lldb);
+    session_printf(session, "\n");
+    help_print_details(session, command);
 }
 
 void help_print_all(struct session *session)

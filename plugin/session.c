@@ -37,15 +37,14 @@ void session_begin(struct session *session)
 {
     session->exit_code = 0;
     session->damage_seen = false;
+    session->no_ask = false;
     session->started_ns = now_ns();
     session->progress_ns = 0;
 }
 
 void session_end(struct session *session)
 {
-    if (session->progress_ns)
-        session->host.progress(session->host.data, NULL, 0, 0);
-    session->progress_ns = 0;
+    session_end_progress(session);
     session_trace_destroy(session->once);
     session->once = NULL;
 }
@@ -105,4 +104,11 @@ void session_progress(struct session *session, const char *what, uint64_t done, 
 void session_set_exit_code(struct session *session, int code)
 {
     session->exit_code = code;
+}
+
+void session_end_progress(struct session *session)
+{
+    if (session->progress_ns)
+        session->host.progress(session->host.data, NULL, 0, 0);
+    session->progress_ns = 0;
 }

@@ -28,9 +28,10 @@ struct session_host {
     void (*remark)(void *data, const char *level, const char *text);
     /* Shows that work goes on. `total` 0: unknown. `what` NULL: the work is over, take the line away. */
     void (*progress)(void *data, const char *what, uint64_t done, uint64_t total);
-    /* Shows `prompt` at the user's terminal and reads one line into `ret`, NUL-terminated. False: no terminal, end
-     * of input, or Ctrl-C. NULL: this front end can never ask. */
-    bool (*read_line)(void *data, const char *prompt, char *ret, size_t ret_bytes);
+    /* Shows `text` (lines) and `prompt` at the user's terminal at once and reads one line into `ret`, NUL-terminated.
+     * False: end of input or Ctrl-C. Called only where can_ask() is true. */
+    bool (*read_line)(void *data, const char *text, const char *prompt, char *ret,
+                      size_t ret_bytes);
     /* Is there a terminal to ask at, just now? */
     bool (*can_ask)(void *data);
 };
@@ -47,9 +48,10 @@ struct session {
     bool in_lldb;
     const char *host_version; /* of LLDB; NULL in the shell; borrowed */
     int exit_code;            /* of the command that runs; see session_set_exit_code() */
-    bool damage_seen;         /* the running command used a damaged trace: exit code 4 */
-    uint64_t started_ns;      /* when the command began: progress is shown after half a second */
-    uint64_t progress_ns;     /* when it was last shown; 0: not shown */
+    bool no_ask; /* of the command that runs: --no-ask, an open question is a failure in LLDB */
+    bool damage_seen;     /* the running command used a damaged trace: exit code 4 */
+    uint64_t started_ns;  /* when the command began: progress is shown after half a second */
+    uint64_t progress_ns; /* when it was last shown; 0: not shown */
 };
 
 /* Prints to session->out. */
@@ -67,6 +69,9 @@ struct argus_error *session_interrupt_error(void);
 
 /* Tells how far the work is; shown only once the command has run for half a second. Cheap. `total` 0: unknown. */
 void session_progress(struct session *session, const char *what, uint64_t done, uint64_t total);
+
+/* Takes the progress line away, e.g. before a question. */
+void session_end_progress(struct session *session);
 
 /* The exit code of a command that succeeds with something else than 0, e.g. that of the program it ran. */
 void session_set_exit_code(struct session *session, int code);

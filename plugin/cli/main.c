@@ -59,8 +59,9 @@ static bool can_ask(void *data)
     return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 }
 
-static bool read_line(void *data, const char *prompt, char *ret, size_t ret_bytes)
+static bool read_line(void *data, const char *text, const char *prompt, char *ret, size_t ret_bytes)
 {
+    fputs(text, stdout);
     return prompt_read_line(stdin, stdout, prompt, interrupted, data, ret, ret_bytes);
 }
 

@@ -1,0 +1,80 @@
+#include "plugin/analysis.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugin/nearest.h"
+
+static bool write_out(void *context, const char *text, size_t bytes)
+{
+    struct session *session = context;
+    return fwrite(text, 1, bytes, session->out) == bytes && !session_interrupted(session);
+}
+
+struct argus_error *analysis_begin(struct session *session, const struct arguments *arguments,
+                                   size_t least, size_t most, struct analysis *ret)
+{
+    memset(ret, 0, sizeof(*ret));
+    ret->session = session;
+    ret->arguments = arguments;
+    ret->json = arguments_has(arguments, "json");
+    struct argus_error *error =
+        session_trace_get_graph(session, arguments, &ret->next, &ret->trace);
+    if (!error)
+        error = arguments_expect(arguments, ret->next + least, ret->next + most);
+    if (!error)
+        error = session_trace_symbols(ret->trace, &ret->report.symbols);
+    if (error)
+        return error;
+    ret->graph = ret->trace->graph;
+    ret->sink = (struct argus_sink){write_out, session, (int)session->width, session->colour};
+    ret->report.graph = ret->graph;
+    ret->report.sink = &ret->sink;
+    return NULL;
+}
+
+const char *analysis_word(const struct analysis *analysis, size_t index)
+{
+    return arguments_word(analysis->arguments, analysis->next + index);
+}
+
+struct argus_error *analysis_vertex(const struct analysis *analysis, const char *word,
+                                    uint32_t *ret)
+{
+    const struct argus_vertex *vertices;
+    size_t count = argus_graph_vertices(analysis->graph, &vertices);
+    char *end = NULL;
+    errno = 0;
+    unsigned long long id =
+        word[0] == 'v' && isdigit((unsigned char)word[1]) ? strtoull(word + 1, &end, 10) : 0;
+    if (!end || *end)
+        return argus_error_create(ARGUS_ERROR_USAGE, "'%s' is no vertex: one is written v1234",
+                                  word);
+    if (errno || id >= count)
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND, "no vertex %s: the graph has %zu, from v0",
+                                  word, count);
+    *ret = (uint32_t)id;
+    return NULL;
+}
+
+struct argus_error *analysis_check_process(const struct analysis *analysis, const char *name)
+{
+    const struct argus_process *processes;
+    size_t count = argus_graph_processes(analysis->graph, &processes);
+    struct nearest nearest;
+    nearest_init(&nearest, name);
+    for (size_t i = 0; i < count; i++) {
+        if (!strcmp(processes[i].name, name))
+            return NULL;
+        nearest_offer(&nearest, processes[i].name);
+    }
+    if (nearest.best)
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND,
+                                  "no process '%s' in the trace; did you mean '%s'?", name,
+                                  nearest.best);
+    return argus_error_create(ARGUS_ERROR_NOT_FOUND,
+                              "no process '%s' in the trace (the kernel keeps 15 bytes of a name)",
+                              name);
+}

@@ -1,0 +1,108 @@
+/* `argus diagnose`: choose the hang, then Algorithm 1 (argus/diagnose.h). Which hang is meant can itself be a question;
+ * it is asked here and put before those of the analysis, so that --answers counts it as the first.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugin/answers.h"
+#include "plugin/hang_choice.h"
+
+static const struct command_option options[] = {
+    HANG_OPTIONS,
+    ANSWERS_OPTIONS,
+    COMMAND_OPTION_JSON,
+    COMMAND_OPTIONS_END,
+};
+
+static struct argus_error *report(struct analysis *analysis, struct answers *answers,
+                                  struct argus_diagnosis *diagnosis, struct argus_error *error)
+{
+    bool open = error && error->code == ARGUS_ERROR_QUESTION;
+    struct argus_error *written = NULL;
+    if (!answers->bad_answer[0] && (!open || analysis->json))
+        written = argus_report_diagnosis(&analysis->report, diagnosis, analysis->json);
+    error = answers_finish(answers, error, diagnosis->asked, diagnosis->asked_count);
+    if (error)
+        argus_error_destroy(written);
+    return error ? error : written;
+}
+
+/* Moves the question about the hang, if there was one, before those of the diagnosis. */
+static struct argus_error *prepend_question(struct argus_diagnosis *diagnosis,
+                                            struct hang_choice *choice)
+{
+    if (!choice->has_asked)
+        return NULL;
+    struct argus_asked *asked = calloc(diagnosis->asked_count + 1, sizeof(*asked));
+    if (!asked)
+        return argus_error_memory();
+    asked[0] = choice->asked;
+    if (diagnosis->asked_count)
+        memcpy(asked + 1, diagnosis->asked, diagnosis->asked_count * sizeof(*asked));
+    free(diagnosis->asked);
+    diagnosis->asked = asked;
+    diagnosis->asked_count++;
+    choice->has_asked = false;
+    return NULL;
+}
+
+static struct argus_error *diagnose(struct analysis *analysis, struct answers *answers,
+                                    struct hang_choice *choice, uint64_t threshold_ns)
+{
+    struct argus_diagnosis diagnosis = {0};
+    struct argus_diagnose_options diagnose_options = {.threshold_ns = threshold_ns};
+    session_progress(analysis->session, "diagnosing", 0, 0);
+    struct argus_error *error =
+        argus_diagnose(analysis->graph, analysis->report.symbols, &choice->hang, &diagnose_options,
+                       answers_asker(answers), &diagnosis);
+    if (error && error->code != ARGUS_ERROR_QUESTION)
+        return error;
+    struct argus_error *failed = prepend_question(&diagnosis, choice);
+    if (failed)
+        argus_error_destroy(error);
+    else
+        failed = report(analysis, answers, &diagnosis, error);
+    argus_diagnosis_deinit(&diagnosis);
+    return failed;
+}
+
+static struct argus_error *run(struct session *session, const struct arguments *arguments)
+{
+    struct analysis analysis;
+    struct answers answers;
+    struct argus_hang_options hang_options;
+    struct hang_choice choice = {0};
+    struct argus_error *error = analysis_begin(session, arguments, 0, 1, &analysis);
+    if (!error)
+        error = hang_options_get(&analysis, &hang_options);
+    if (error)
+        return error;
+    answers_begin(session, arguments, &answers);
+    error = hang_choice_make(&analysis, &hang_options, answers_asker(&answers), &choice);
+    if (!error)
+        error = diagnose(&analysis, &answers, &choice, hang_options.threshold_ns);
+    else
+        error = answers_finish(&answers, error, &choice.asked, choice.has_asked);
+    hang_choice_deinit(&choice);
+    return error;
+}
+
+const struct command command_diagnose = {
+    .name = "diagnose",
+    .arguments = "[HANG|V]",
+    .summary = "explain a hang: who caused it, and on which path",
+    .details =
+        "HANG is a number from 'argus hangs', V a vertex. Without either: the hang that there\n"
+        "is, or a question when there are several. With --process, --pid or --tid and no hang\n"
+        "at all, the longest run, wait or yield of that thread is explained.\n\n"
+        "At a terminal it asks where the graph is ambiguous. Elsewhere --answers or --auto\n"
+        "answers; a question that nobody answers is printed with the command that goes on,\n"
+        "and the exit code is 3.",
+    .example = "argus diagnose freeze.argus\n"
+               "argus diagnose --process=gedit --auto --json freeze.argus\n"
+               "argus diagnose --answers=1,2,stop freeze.argus v1234",
+    .options = options,
+    .flags = COMMAND_TRACE,
+    .run = run,
+};

@@ -1,0 +1,145 @@
+#include "plugin/lldb/host.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <mutex>
+#include <unistd.h>
+
+#include "plugin/prompt.h"
+
+namespace
+{
+
+/* One for each debugger of the process: an IDE may hold several. */
+struct entry {
+    lldb::user_id_t debugger_id;
+    struct session session;
+    struct entry *next;
+};
+
+std::mutex entries_lock;
+struct entry *entries;
+
+bool interrupted(void *data)
+{
+    auto *call = static_cast<host_call *>(data);
+    return call->debugger.GetCommandInterpreter().WasInterrupted();
+}
+
+void remark(void *data, const char *level, const char *text)
+{
+    auto *call = static_cast<host_call *>(data);
+    if (*level)
+        call->result.AppendWarning(text);
+    else
+        call->result.AppendMessage(text);
+}
+
+bool is_terminal(FILE *file)
+{
+    return file && isatty(fileno(file));
+}
+
+/* Only at a terminal: anywhere else LLDB's output is somebody's protocol or log. */
+void progress(void *data, const char *what, uint64_t done, uint64_t total)
+{
+    auto *call = static_cast<host_call *>(data);
+    FILE *out = call->debugger.GetOutputFileHandle();
+    if (!is_terminal(out))
+        return;
+    fprintf(out, "\r\033[K");
+    if (what && total)
+        fprintf(out, "argus: %s %u %%", what, static_cast<unsigned>(100 * done / total));
+    else if (what)
+        fprintf(out, "argus: %s", what);
+    fflush(out);
+}
+
+/* The handle that LLDB reads commands from may be a script, a pipe of -o commands or a DAP stream: reading there eats
+ * the next command or hangs the host. A terminal under an active interpreter is the one safe case.
+ * Xcode runs commands in lldb-rpc-server, whose reader thread holds the file's lock. */
+bool can_ask(void *data)
+{
+    auto *call = static_cast<host_call *>(data);
+#ifdef __APPLE__
+    if (!strcmp(getprogname(), "lldb-rpc-server"))
+        return false;
+#endif
+    return is_terminal(call->debugger.GetInputFileHandle()) &&
+           call->debugger.GetOutputFileHandle() &&
+           call->debugger.GetCommandInterpreter().IsActive();
+}
+
+bool read_line(void *data, const char *text, const char *prompt, char *ret, size_t ret_bytes)
+{
+    auto *call = static_cast<host_call *>(data);
+    FILE *out = call->debugger.GetOutputFileHandle();
+    fputs(text, out);
+    return prompt_read_line(call->debugger.GetInputFileHandle(), out, prompt, interrupted, data,
+                            ret, ret_bytes);
+}
+
+void forget(lldb::user_id_t debugger_id, void *)
+{
+    std::lock_guard<std::mutex> guard(entries_lock);
+    for (struct entry **link = &entries; *link; link = &(*link)->next) {
+        if ((*link)->debugger_id != debugger_id)
+            continue;
+        struct entry *gone = *link;
+        *link = gone->next;
+        session_deinit(&gone->session);
+        free(gone);
+        return;
+    }
+}
+
+/* SBDebugger::AddDestroyCallback exists from LLDB 19 on: found by name, so that the plugin loads in older ones. */
+void watch_for_destruction(lldb::SBDebugger &debugger)
+{
+    using add_callback =
+        lldb::callback_token_t (*)(lldb::SBDebugger *, void (*)(lldb::user_id_t, void *), void *);
+    void *symbol = dlsym(RTLD_DEFAULT, "_ZN4lldb10SBDebugger18AddDestroyCallbackEPFvmPvES1_");
+    if (symbol)
+        reinterpret_cast<add_callback>(symbol)(&debugger, forget, nullptr);
+}
+
+struct entry *create_entry(lldb::SBDebugger &debugger)
+{
+    auto *entry = static_cast<struct entry *>(calloc(1, sizeof(struct entry)));
+    if (!entry)
+        return nullptr;
+    struct session_host host = {nullptr, interrupted, remark, progress, read_line, can_ask};
+    session_init(&entry->session, &host, nullptr);
+    entry->session.in_lldb = true;
+    entry->session.host_version = lldb::SBDebugger::GetVersionString();
+    entry->debugger_id = debugger.GetID();
+    entry->next = entries;
+    entries = entry;
+    return entry;
+}
+
+} // namespace
+
+struct session *host_session(lldb::SBDebugger &debugger)
+{
+    std::unique_lock<std::mutex> guard(entries_lock);
+    for (struct entry *entry = entries; entry; entry = entry->next)
+        if (entry->debugger_id == debugger.GetID())
+            return &entry->session;
+    struct entry *entry = create_entry(debugger);
+    guard.unlock();
+    if (!entry)
+        return nullptr;
+    watch_for_destruction(debugger);
+    return &entry->session;
+}
+
+void host_begin(struct session *session, struct host_call *call, FILE *out)
+{
+    session->host.data = call;
+    session->out = out;
+    session->colour =
+        call->debugger.GetUseColor() && is_terminal(call->debugger.GetOutputFileHandle());
+    session->width = session->colour ? call->debugger.GetTerminalWidth() : 0;
+}

@@ -1,0 +1,102 @@
+#include "plugin/paths.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Newest first: where several are installed, the newest knows most debug formats. */
+static const char *const lldb_names[] = {
+    "lldb",    "lldb-22", "lldb-21", "lldb-20", "lldb-19", "lldb-18",
+    "lldb-17", "lldb-16", "lldb-15", "lldb-14", NULL,
+};
+
+/* `name` as an executable file of PATH; NULL if there is none. */
+static char *find_in_path(const char *name)
+{
+    const char *directory = getenv("PATH");
+    while (directory && *directory) {
+        int length = (int)strcspn(directory, ":");
+        char *path;
+        if (asprintf(&path, "%.*s/%s", length, directory, name) < 0)
+            return NULL;
+        if (length && access(path, X_OK) == 0)
+            return path;
+        free(path);
+        directory += length;
+        directory += *directory == ':';
+    }
+    return NULL;
+}
+
+static struct argus_error *find_named_lldb(const char *name, char **ret)
+{
+    *ret = strchr(name, '/') ? strdup(name) : find_in_path(name);
+    if (*ret && access(*ret, X_OK) == 0)
+        return NULL;
+    free(*ret);
+    *ret = NULL;
+    return argus_error_create(ARGUS_ERROR_NOT_FOUND,
+                              "$ARGUS_LLDB names '%s', which is no program that can be run", name);
+}
+
+struct argus_error *paths_find_lldb(char **ret)
+{
+    const char *wanted = getenv("ARGUS_LLDB");
+    if (wanted && *wanted)
+        return find_named_lldb(wanted, ret);
+    for (const char *const *name = lldb_names; *name; name++)
+        if ((*ret = find_in_path(*name)))
+            return NULL;
+    return argus_error_create(ARGUS_ERROR_NOT_FOUND,
+                              "there is no lldb in PATH (Debian, Ubuntu: apt-get install lldb); "
+                              "'argus diagnose FILE' works without it");
+}
+
+/* The directory of this program, without a slash at its end; false if the system does not say. */
+static bool own_directory(char *ret, size_t bytes)
+{
+    ssize_t length = readlink("/proc/self/exe", ret, bytes - 1);
+    if (length <= 0)
+        return false;
+    ret[length] = '\0';
+    char *slash = strrchr(ret, '/');
+    if (slash)
+        *slash = '\0';
+    return slash != NULL;
+}
+
+/* Relative to the program's directory, in the order of looking. */
+static const char *const plugin_places[] = {
+    "../lib/libargus.so",
+    "../" ARGUS_PLUGIN_SUBDIR "/libargus.so",
+    "../lib/argus/libargus.so",
+    NULL,
+};
+
+struct argus_error *paths_find_plugin(char **ret)
+{
+    char directory[PATH_MAX];
+    const char *wanted = getenv("ARGUS_PLUGIN");
+    if (wanted && *wanted) {
+        *ret = realpath(wanted, NULL);
+        return *ret ? NULL
+                    : argus_error_create(ARGUS_ERROR_NOT_FOUND,
+                                         "$ARGUS_PLUGIN names '%s', which is not there", wanted);
+    }
+    bool known = own_directory(directory, sizeof(directory));
+    for (const char *const *place = plugin_places; known && *place; place++) {
+        char *path;
+        if (asprintf(&path, "%s/%s", directory, *place) < 0)
+            return argus_error_memory();
+        *ret = realpath(path, NULL);
+        free(path);
+        if (*ret)
+            return NULL;
+    }
+    return argus_error_create(ARGUS_ERROR_NOT_FOUND,
+                              "the LLDB plugin libargus.so is not beside this program; "
+                              "set ARGUS_PLUGIN to its path");
+}

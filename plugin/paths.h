@@ -1,0 +1,14 @@
+/* Where LLDB and the plugin are. */
+#ifndef ARGUS_PLUGIN_PATHS_H
+#define ARGUS_PLUGIN_PATHS_H
+
+#include "argus/error.h"
+
+/* The LLDB to start: $ARGUS_LLDB, `lldb` of PATH, or the newest versioned one there. The caller frees it. */
+struct argus_error *paths_find_lldb(char **ret);
+
+/* libargus.so: $ARGUS_PLUGIN, or found from this program's own place in a build (../lib) or an installation
+ * (../lib/argus and the like). Absolute; the caller frees it. */
+struct argus_error *paths_find_plugin(char **ret);
+
+#endif
