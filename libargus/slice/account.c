@@ -1,0 +1,382 @@
+/* Accounting: every moment of a thread's window belongs to one vertex.
+ *
+ * The walk goes backward from the window's end. What the thread itself ran belongs to its vertices. A wait belongs to
+ * whoever ended it: the waker's thread is explained over the same stretch, and so on, deeper and deeper, each
+ * time inside the stretch only: what happened before a wait began did not make it long. What nobody else ended (a
+ * timer of its own, a device, nothing) stays a wait of its own.
+ *
+ *     editor   ======....................======      = runs   . waits
+ *     speller  ......==........................==    the editor's wait: speller ran, then waited for dictd
+ *     dictd    ........========================      … which was busy: most of the stretch is its
+ *
+ * Two things would blame a bystander.
+ *
+ * A server that was asked at t and answered at e has the whole [t, e), although the asker woke up now and then
+ * meanwhile for somebody else. So when the vertex that answered had itself been started by the waiting thread
+ * inside the window, it explains everything since then (asked_since()).
+ *
+ * A thread that polls many sources is woken by all of them, but only the last wake-up led to what the window is
+ * about. So the earlier poll waits of such a thread are explained by the thread that ended the last one. And where that
+ * thread had not been asked, and merely waited for its own clock or input, that is its own rhythm: the time
+ * stays with the poll wait (`owner`).
+ */
+#include <string.h>
+
+#include "argus/slice.h"
+#include "base/vec.h"
+#include "slice/timeline.h"
+
+/* Deeper than any chain of waits between processes that was ever seen; it only bounds the work on odd graphs. */
+#define MAX_DEPTH 200
+/* How many vertices of an answering thread are looked at for the one that the asker started. */
+#define MAX_LOOK_BACK 64
+
+struct frame {
+    uint64_t lo, hi; /* to explain, never empty */
+    uint32_t thread;
+    uint32_t edge; /* by which we came */
+    uint32_t
+        owner; /* vertex that keeps what this thread only waited; ARGUS_NONE: it keeps its own */
+    uint16_t depth;
+};
+
+enum sources { SOURCES_UNKNOWN, SOURCES_ONE, SOURCES_MANY };
+
+struct walk {
+    struct view view;
+    VEC(struct frame) todo;
+    VEC(struct argus_stretch) stretches;
+    uint8_t *sources; /* enum sources by thread, found when first needed */
+};
+
+/* A frame at work. */
+struct cursor {
+    struct frame frame;
+    uint64_t at;          /* [at, hi) is explained */
+    uint32_t vertex;      /* that covers, or is the last before, `at` */
+    uint32_t responsible; /* edge that ended the last poll wait of a thread with many sources */
+};
+
+static bool emit(struct walk *walk, const struct frame *frame, uint32_t vertex, uint64_t from,
+                 uint64_t to, enum argus_stretch_state state)
+{
+    if (from >= to)
+        return true;
+    return vec_push(&walk->stretches, (struct argus_stretch){.start_ns = from,
+                                                             .end_ns = to,
+                                                             .vertex = vertex,
+                                                             .edge = frame->edge,
+                                                             .depth = frame->depth,
+                                                             .state = (uint8_t)state});
+}
+
+/* `part` of `whole`, as a share of `length`. */
+static uint64_t scale(uint64_t part, uint64_t whole, uint64_t length)
+{
+    uint64_t scaled = (uint64_t)((unsigned __int128)part * length / whole);
+    return scaled < length ? scaled : length;
+}
+
+/* [from, to) of a vertex's own time. The order inside it is not stored: wanting a cpu mostly comes first. */
+static bool emit_own(struct walk *walk, const struct frame *frame, uint32_t vertex, uint64_t from,
+                     uint64_t to)
+{
+    const struct argus_vertex *v = &walk->view.vertices[vertex];
+    if (from >= to)
+        return true;
+    uint64_t whole = v->end_ns - v->start_ns;
+    uint64_t runnable = scale(v->runnable_ns, whole, to - from);
+    uint64_t run = scale(v->run_ns, whole, to - from);
+    if (run > to - from - runnable)
+        run = to - from - runnable;
+    enum argus_stretch_state rest = ARGUS_STRETCH_RUNNING; /* interrupts that it was lent to */
+    if (v->flags & ARGUS_VERTEX_YIELDS)
+        rest = ARGUS_STRETCH_WAITING;
+    else if (v->flags & ARGUS_VERTEX_GAP)
+        rest = ARGUS_STRETCH_UNKNOWN;
+    return emit(walk, frame, vertex, from, from + runnable, ARGUS_STRETCH_RUNNABLE) &&
+           emit(walk, frame, vertex, from + runnable, from + runnable + run,
+                ARGUS_STRETCH_RUNNING) &&
+           emit(walk, frame, vertex, from + runnable + run, to, rest);
+}
+
+static bool emit_wait(struct walk *walk, const struct frame *frame, uint32_t vertex, uint64_t from,
+                      uint64_t to)
+{
+    const struct argus_wait *wait = &walk->view.vertices[vertex].wait;
+    bool unknown = wait->kind == ARGUS_WAIT_NONE || wait->outcome == ARGUS_OUTCOME_UNKNOWN;
+    if (!unknown && frame->owner != ARGUS_NONE)
+        vertex = frame->owner;
+    return emit(walk, frame, vertex, from, to,
+                unknown ? ARGUS_STRETCH_UNKNOWN : ARGUS_STRETCH_WAITING);
+}
+
+static enum sources count_sources(const struct walk *walk, uint32_t thread)
+{
+    const struct argus_thread *t = &walk->view.threads[thread];
+    uint32_t first = ARGUS_NONE;
+    for (uint32_t v = t->first_vertex; v + 1 < t->first_vertex + t->vertex_count; v++) {
+        if (walk->view.vertices[v].wait.kind != ARGUS_WAIT_POLL)
+            continue;
+        uint32_t edge = argus_graph_cause(walk->view.graph, v + 1);
+        if (edge == ARGUS_NONE)
+            continue;
+        uint32_t waker = walk->view.vertices[walk->view.edges[edge].from].thread;
+        if (waker == thread)
+            continue;
+        if (first != ARGUS_NONE && waker != first)
+            return SOURCES_MANY;
+        first = waker;
+    }
+    return SOURCES_ONE;
+}
+
+/* Whether the wait of `vertex` is a poll that several threads have ended in this trace. */
+static bool has_many_sources(struct walk *walk, uint32_t vertex)
+{
+    const struct argus_vertex *v = &walk->view.vertices[vertex];
+    if (v->wait.kind != ARGUS_WAIT_POLL)
+        return false;
+    uint8_t *known = &walk->sources[v->thread];
+    if (*known == SOURCES_UNKNOWN)
+        *known = (uint8_t)count_sources(walk, v->thread);
+    return *known == SOURCES_MANY;
+}
+
+/* When `asker` started what led to the end of `edge`: the last time in [lo, hi) at which it made the waker's thread
+ * run; UINT64_MAX if it did not. */
+static uint64_t asked_since(const struct walk *walk, uint32_t asker, const struct argus_edge *edge,
+                            uint64_t lo, uint64_t hi, unsigned look_back)
+{
+    const struct view *view = &walk->view;
+    uint32_t first = view->threads[view->vertices[edge->from].thread].first_vertex;
+    uint32_t v = edge->from;
+    for (unsigned i = 0; i < look_back && view->vertices[v].start_ns > lo; i++) {
+        uint32_t cause = argus_graph_cause(view->graph, v);
+        if (cause != ARGUS_NONE) {
+            const struct argus_edge *began = &view->edges[cause];
+            if (view->vertices[began->from].thread == asker && began->kind != ARGUS_EDGE_TIMER)
+                return began->from_ns > lo && began->from_ns < hi ? began->from_ns : UINT64_MAX;
+        }
+        if (v == first)
+            break;
+        v--;
+    }
+    return UINT64_MAX;
+}
+
+/* Moves the cursor to `time_ns`, an earlier moment of the same thread. */
+static void move_to(const struct walk *walk, struct cursor *cursor, uint64_t time_ns)
+{
+    cursor->at = time_ns;
+    cursor->vertex = timeline_before(&walk->view, cursor->frame.thread, time_ns);
+}
+
+static bool push_frame(struct walk *walk, const struct frame *parent, uint32_t edge, uint64_t lo,
+                       uint64_t hi, uint32_t owner)
+{
+    uint32_t thread = walk->view.vertices[walk->view.edges[edge].from].thread;
+    return vec_push(&walk->todo, (struct frame){.lo = lo,
+                                                .hi = hi,
+                                                .thread = thread,
+                                                .edge = edge,
+                                                .owner = owner,
+                                                .depth = (uint16_t)(parent->depth + 1)});
+}
+
+/* [from, to), a wait of `vertex`, was ended by the timer of another thread, armed at edge->from_ns: since then
+ * there was nothing to do but to wait, before it the other thread had not got there. */
+static bool explain_timer(struct walk *walk, struct cursor *cursor, uint32_t vertex, uint32_t edge,
+                          uint64_t from, uint64_t to)
+{
+    const struct argus_edge *e = &walk->view.edges[edge];
+    uint64_t armed = e->from_ns < from ? from : e->from_ns > to ? to : e->from_ns;
+    if (walk->view.vertices[e->from].thread == cursor->frame.thread)
+        armed = from;
+    if (!emit_wait(walk, &cursor->frame, vertex, armed, to))
+        return false;
+    return armed <= from ||
+           push_frame(walk, &cursor->frame, edge, from, armed, cursor->frame.owner);
+}
+
+/* Whether the thread that `edge` comes from was, at `time_ns`, already at the work that ended in `edge`: running the
+ * very vertex, or in a wait inside that work (not one for input, which would be its idleness). */
+static bool was_at_it(const struct walk *walk, const struct argus_edge *edge, uint64_t time_ns)
+{
+    const struct argus_vertex *vertices = walk->view.vertices;
+    uint32_t v = timeline_before(&walk->view, vertices[edge->from].thread, time_ns + 1);
+    if (v == edge->from)
+        return true;
+    return v != ARGUS_NONE && v + 1 == edge->from && vertices[v].wait.kind != ARGUS_WAIT_POLL &&
+           vertices[v].wait.kind != ARGUS_WAIT_READ;
+}
+
+/* [from, to), a wait of `vertex`, was ended along `edge` by another thread. Explains it there; the cursor may jump
+ * back beyond `from` if the other thread had been asked earlier. */
+static bool explain_wake(struct walk *walk, struct cursor *cursor, uint32_t vertex, uint32_t edge,
+                         uint64_t from, uint64_t to)
+{
+    const struct frame *frame = &cursor->frame;
+    bool many = has_many_sources(walk, vertex);
+    uint32_t owner = frame->owner;
+    if (many && cursor->responsible != ARGUS_NONE &&
+        was_at_it(walk, &walk->view.edges[cursor->responsible], from)) {
+        edge = cursor->responsible;
+        owner = vertex;
+    }
+    const struct argus_edge *e = &walk->view.edges[edge];
+    uint64_t caused = e->from_ns < to ? e->from_ns : to;
+    if (caused < from)
+        caused = from;
+    uint64_t asked = asked_since(walk, frame->thread, e, frame->lo, from, many ? MAX_LOOK_BACK : 1);
+    struct frame waker = {.edge = edge, .depth = (uint16_t)(frame->depth + 1)};
+    if (!emit(walk, &waker, e->from, caused, to, ARGUS_STRETCH_RUNNING))
+        return false;
+    if (asked != UINT64_MAX) {
+        cursor->responsible = ARGUS_NONE;
+        move_to(walk, cursor, asked);
+        return push_frame(walk, frame, edge, asked, caused, frame->owner);
+    }
+    if (many) {
+        cursor->responsible = edge;
+        owner = vertex;
+    }
+    return caused <= from || push_frame(walk, frame, edge, from, caused, owner);
+}
+
+/* [from, cursor->at): the wait of `vertex`, which ended (or was cut) there. */
+static bool explain_wait(struct walk *walk, struct cursor *cursor, uint32_t vertex, uint64_t from)
+{
+    uint64_t to = cursor->at;
+    uint32_t next = timeline_next(&walk->view, vertex);
+    uint32_t edge = next == ARGUS_NONE ? ARGUS_NONE : argus_graph_cause(walk->view.graph, next);
+    cursor->at = from;
+    if (edge == ARGUS_NONE || cursor->frame.depth >= MAX_DEPTH)
+        return emit_wait(walk, &cursor->frame, vertex, from, to);
+    if (walk->view.edges[edge].kind == ARGUS_EDGE_TIMER)
+        return explain_timer(walk, cursor, vertex, edge, from, to);
+    if (walk->view.vertices[walk->view.edges[edge].from].thread == cursor->frame.thread)
+        return emit_wait(walk, &cursor->frame, vertex, from, to);
+    return explain_wake(walk, cursor, vertex, edge, from, to);
+}
+
+/* [frame->lo, until): before the first vertex of the thread. Its creator was on the way to create it. */
+static bool explain_before(struct walk *walk, const struct frame *frame, uint64_t until)
+{
+    const struct argus_thread *t = &walk->view.threads[frame->thread];
+    if (t->vertex_count == 0) {
+        uint32_t from = frame->edge != ARGUS_NONE ? walk->view.edges[frame->edge].from : ARGUS_NONE;
+        return emit(walk, frame, from, frame->lo, until, ARGUS_STRETCH_UNKNOWN);
+    }
+    uint32_t edge = argus_graph_cause(walk->view.graph, t->first_vertex);
+    if (edge == ARGUS_NONE || frame->depth >= MAX_DEPTH ||
+        walk->view.vertices[walk->view.edges[edge].from].thread == frame->thread)
+        return emit(walk, frame, t->first_vertex, frame->lo, until, ARGUS_STRETCH_UNKNOWN);
+    uint64_t caused = walk->view.edges[edge].from_ns;
+    caused = caused < frame->lo ? frame->lo : caused > until ? until : caused;
+    if (!emit(walk, frame, t->first_vertex, caused, until, ARGUS_STRETCH_RUNNABLE))
+        return false;
+    return caused == frame->lo || push_frame(walk, frame, edge, frame->lo, caused, frame->owner);
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static bool explain_frame(struct walk *walk, struct frame frame)
+{
+    struct cursor cursor = {.frame = frame, .at = frame.hi, .responsible = ARGUS_NONE};
+    cursor.vertex = timeline_before(&walk->view, frame.thread, frame.hi);
+    while (cursor.at > frame.lo) {
+        uint32_t vertex = cursor.vertex;
+        if (vertex == ARGUS_NONE)
+            return explain_before(walk, &frame, cursor.at);
+        const struct argus_vertex *v = &walk->view.vertices[vertex];
+        if (cursor.at > v->end_ns) {
+            if (!explain_wait(walk, &cursor, vertex, later(v->end_ns, frame.lo)))
+                return false;
+            continue;
+        }
+        uint64_t from = later(v->start_ns, frame.lo);
+        if (!emit_own(walk, &frame, vertex, from, cursor.at))
+            return false;
+        cursor.at = from < cursor.at ? from : cursor.at;
+        cursor.vertex =
+            vertex > walk->view.threads[frame.thread].first_vertex ? vertex - 1 : ARGUS_NONE;
+    }
+    return true;
+}
+
+static int compare_stretches(const void *a, const void *b)
+{
+    const struct argus_stretch *x = a, *y = b;
+    return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
+}
+
+/* Joins neighbours that say the same. Returns the new count. */
+static size_t join_stretches(struct argus_stretch *stretches, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct argus_stretch *last = kept ? &stretches[kept - 1] : NULL;
+        if (last && last->vertex == stretches[i].vertex && last->state == stretches[i].state)
+            last->end_ns = stretches[i].end_ns;
+        else
+            stretches[kept++] = stretches[i];
+    }
+    return kept;
+}
+
+static bool run_walk(struct walk *walk, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
+{
+    struct frame first = {
+        .lo = from_ns, .hi = to_ns, .thread = thread, .edge = ARGUS_NONE, .owner = ARGUS_NONE};
+    if (!walk->sources || (from_ns < to_ns && !vec_push(&walk->todo, first)))
+        return false;
+    while (walk->todo.length > 0)
+        if (!explain_frame(walk, walk->todo.data[--walk->todo.length]))
+            return false;
+    return true;
+}
+
+struct argus_error *argus_account(const struct argus_graph *graph, uint32_t thread,
+                                  uint64_t from_ns, uint64_t to_ns, struct argus_account *ret)
+{
+    struct walk walk = {.view = view_of(graph)};
+    if (thread >= walk.view.thread_count)
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND, "there is no thread with index %u",
+                                  thread);
+    walk.sources = calloc(walk.view.thread_count, 1);
+    bool done = run_walk(&walk, thread, from_ns, to_ns);
+    free(walk.sources);
+    vec_deinit(&walk.todo);
+    if (!done) {
+        vec_deinit(&walk.stretches);
+        return argus_error_memory();
+    }
+    struct argus_stretch *stretches = walk.stretches.data;
+    size_t count = walk.stretches.length;
+    if (count > 0)
+        qsort(stretches, count, sizeof(*stretches), compare_stretches);
+    *ret =
+        (struct argus_account){.stretches = stretches, .count = join_stretches(stretches, count)};
+    return NULL;
+}
+
+void argus_account_deinit(struct argus_account *account)
+{
+    free(account->stretches);
+    *account = (struct argus_account){0};
+}
+
+const char *argus_stretch_state_name(enum argus_stretch_state state)
+{
+    static const char *const names[] = {
+        [ARGUS_STRETCH_RUNNING] = "running",
+        [ARGUS_STRETCH_RUNNABLE] = "waiting for a cpu",
+        [ARGUS_STRETCH_WAITING] = "waiting",
+        [ARGUS_STRETCH_UNKNOWN] = "unknown",
+    };
+    return (size_t)state < sizeof(names) / sizeof(names[0]) ? names[state] : "unknown";
+}

@@ -1,0 +1,23 @@
+/* The list of questions that one walk has asked. Shared by slice and diagnose. */
+#ifndef ARGUS_SLICE_ASK_H
+#define ARGUS_SLICE_ASK_H
+
+#include "argus/error.h"
+#include "argus/question.h"
+#include "base/vec.h"
+
+struct ask_list {
+    struct argus_asker asker;
+    VEC(struct argus_asked) asked;
+};
+
+/* Asks, and writes question and answer down. `*ret` is an option's index or ARGUS_ANSWER_STOP.
+ * An answer that is no option is taken as the default. Open: ARGUS_ERROR_QUESTION, the question is last in the list. */
+struct argus_error *ask(struct ask_list *list, const struct argus_question *question, int *ret);
+
+/* Gives the list away: the caller owns the array. */
+struct argus_asked *ask_list_take(struct ask_list *list, size_t *ret_count);
+
+void asked_free(struct argus_asked *asked, size_t count);
+
+#endif

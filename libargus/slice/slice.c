@@ -1,0 +1,267 @@
+/* The backward slice: from a vertex to what caused it, one step at a time.
+ *
+ * Followed without a word: the one strong edge. Asked: several causes, or a weak one. The walk ends by itself where
+ * the causes end: a device, a thread's first vertex, a thread that only slept by its own clock.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "argus/slice.h"
+#include "slice/ask.h"
+#include "slice/timeline.h"
+
+#define DEFAULT_MAX_STEPS 1000
+/* A question with more options than this is of no help to a person: the latest ones are offered. */
+#define MAX_OPTIONS 6
+
+struct slicer {
+    struct view view;
+    struct argus_slice_options options;
+    struct ask_list questions;
+    VEC(struct argus_step) steps;
+    uint8_t *visited; /* a bit for each vertex */
+    enum argus_slice_end end;
+    bool ended;
+};
+
+/* What can be followed from one vertex. */
+struct choice {
+    uint32_t
+        edges[MAX_OPTIONS]; /* the latest first, but the one that began the vertex before all */
+    size_t count;
+    uint32_t others; /* left out of `edges` */
+};
+
+static void end_slice(struct slicer *slicer, enum argus_slice_end end)
+{
+    slicer->end = end;
+    slicer->ended = true;
+}
+
+static bool is_self_sleep(const struct slicer *slicer, const struct argus_edge *edge)
+{
+    uint32_t waiter = argus_graph_previous(slicer->view.graph, edge->to);
+    return edge->kind == ARGUS_EDGE_TIMER && waiter != ARGUS_NONE &&
+           slicer->view.vertices[edge->from].thread == slicer->view.vertices[waiter].thread &&
+           slicer->view.vertices[waiter].wait.kind == ARGUS_WAIT_SLEEP;
+}
+
+/* A sequence edge is a cause only where nothing else began the vertex, and a thread's own sleep is none. */
+static bool is_cause(const struct slicer *slicer, const struct argus_edge *edge)
+{
+    return edge->kind != ARGUS_EDGE_SEQUENCE && edge->from_ns >= slicer->options.from_ns &&
+           !is_self_sleep(slicer, edge);
+}
+
+static void add_option(struct choice *choice, uint32_t edge)
+{
+    if (choice->count < MAX_OPTIONS)
+        choice->edges[choice->count++] = edge;
+    else
+        choice->others++;
+}
+
+static struct choice find_choice(const struct slicer *slicer, uint32_t vertex)
+{
+    struct choice choice = {.count = 0};
+    const struct argus_edge *in;
+    size_t count = argus_graph_in_edges(slicer->view.graph, vertex, &in);
+    uint32_t cause = argus_graph_cause(slicer->view.graph, vertex);
+    if (cause != ARGUS_NONE && is_cause(slicer, &slicer->view.edges[cause]))
+        add_option(&choice, cause);
+    for (size_t i = count; i > 0; i--) {
+        uint32_t edge = (uint32_t)(&in[i - 1] - slicer->view.edges);
+        if (edge != cause && is_cause(slicer, &in[i - 1]))
+            add_option(&choice, edge);
+    }
+    return choice;
+}
+
+static void describe_edge(const struct slicer *slicer, uint32_t edge, char *buffer, size_t bytes)
+{
+    const struct argus_edge *e = &slicer->view.edges[edge];
+    const struct argus_process *process = timeline_process(&slicer->view, e->from);
+    const struct argus_thread *thread =
+        &slicer->view.threads[slicer->view.vertices[e->from].thread];
+    const struct argus_rule *rules;
+    size_t rule_count = argus_graph_rules(slicer->view.graph, &rules);
+    snprintf(buffer, bytes, "v%u of %s [%" PRIu64 "], thread %s: %s, %s (%s)", e->from,
+             process->name, process->pid, thread->name,
+             argus_edge_kind_name((enum argus_edge_kind)e->kind), e->strong ? "strong" : "weak",
+             e->rule < rule_count ? rules[e->rule].name : "no rule");
+}
+
+/* Asks which of `choice` to follow; the last option is to stop. */
+static struct argus_error *ask_choice(struct slicer *slicer, uint32_t vertex,
+                                      const struct choice *choice, uint32_t *ret)
+{
+    char texts[MAX_OPTIONS][200], text[160];
+    struct argus_option options[MAX_OPTIONS + 1];
+    bool weak = choice->count == 1;
+    for (size_t i = 0; i < choice->count; i++) {
+        describe_edge(slicer, choice->edges[i], texts[i], sizeof(texts[i]));
+        options[i] = (struct argus_option){.text = texts[i],
+                                           .vertex = slicer->view.edges[choice->edges[i]].from};
+    }
+    options[choice->count] = (struct argus_option){.text = "stop here", .vertex = ARGUS_NONE};
+    snprintf(text, sizeof(text),
+             weak ? "v%u was made to run by something that may or may not be its cause: follow it?"
+                  : "v%u has several causes: which one to follow?",
+             vertex);
+    struct argus_question question = {
+        .kind = weak ? ARGUS_QUESTION_WEAK : ARGUS_QUESTION_PREDECESSOR,
+        .text = text,
+        .options = options,
+        .option_count = choice->count + 1,
+        .default_reason = "it ended the wait before this vertex",
+    };
+    int answer;
+    struct argus_error *error = ask(&slicer->questions, &question, &answer);
+    if (error)
+        return error;
+    bool stop = answer == ARGUS_ANSWER_STOP || (size_t)answer == choice->count;
+    *ret = stop ? ARGUS_NONE : choice->edges[answer];
+    return NULL;
+}
+
+/* How the walk ends at a vertex that nothing known has caused. */
+static enum argus_slice_end natural_end(const struct slicer *slicer, uint32_t vertex)
+{
+    uint32_t waiter = argus_graph_previous(slicer->view.graph, vertex);
+    uint32_t cause = argus_graph_cause(slicer->view.graph, vertex);
+    if (cause != ARGUS_NONE && slicer->view.edges[cause].from_ns < slicer->options.from_ns)
+        return ARGUS_SLICE_WINDOW;
+    if (waiter != ARGUS_NONE && slicer->view.vertices[waiter].wait.kind == ARGUS_WAIT_POLL)
+        return ARGUS_SLICE_HOME;
+    return ARGUS_SLICE_NO_CAUSE;
+}
+
+/* A vertex that begins at a split or after an unknown gap goes on from the one before it. */
+static uint32_t split_edge(const struct slicer *slicer, uint32_t vertex)
+{
+    const struct argus_edge *in;
+    size_t count = argus_graph_in_edges(slicer->view.graph, vertex, &in);
+    if (!(slicer->view.vertices[vertex].flags & ARGUS_VERTEX_SPLIT))
+        return ARGUS_NONE;
+    for (size_t i = 0; i < count; i++)
+        if (in[i].kind == ARGUS_EDGE_SEQUENCE)
+            return (uint32_t)(&in[i] - slicer->view.edges);
+    return ARGUS_NONE;
+}
+
+static struct argus_error *choose(struct slicer *slicer, uint32_t vertex,
+                                  const struct choice *choice, uint32_t *ret)
+{
+    if (choice->count == 0) {
+        *ret = split_edge(slicer, vertex);
+        if (*ret == ARGUS_NONE)
+            end_slice(slicer, natural_end(slicer, vertex));
+        return NULL;
+    }
+    *ret = choice->edges[0];
+    if (choice->count == 1 && slicer->view.edges[*ret].strong)
+        return NULL;
+    struct argus_error *error = ask_choice(slicer, vertex, choice, ret);
+    if (error)
+        end_slice(slicer, ARGUS_SLICE_OPEN);
+    else if (*ret == ARGUS_NONE)
+        end_slice(slicer, ARGUS_SLICE_STOPPED);
+    return error;
+}
+
+/* The part of `vertex` before the step that left it at `left_ns`. */
+static uint64_t explained(const struct slicer *slicer, uint32_t vertex, uint64_t left_ns)
+{
+    uint64_t from = slicer->view.vertices[vertex].start_ns;
+    if (from < slicer->options.from_ns)
+        from = slicer->options.from_ns;
+    return left_ns > from ? left_ns - from : 0;
+}
+
+static bool add_step(struct slicer *slicer, uint32_t vertex, uint32_t edge)
+{
+    uint64_t left_ns = edge == ARGUS_NONE ? slicer->view.vertices[vertex].end_ns
+                                          : slicer->view.edges[edge].from_ns;
+    slicer->visited[vertex / 8] |= (uint8_t)(1u << vertex % 8);
+    return vec_push(&slicer->steps,
+                    (struct argus_step){.vertex = vertex,
+                                        .edge = edge,
+                                        .explains_ns = explained(slicer, vertex, left_ns)});
+}
+
+static struct argus_error *take_step(struct slicer *slicer, uint32_t *vertex)
+{
+    struct choice choice = find_choice(slicer, *vertex);
+    uint32_t edge;
+    struct argus_error *error = choose(slicer, *vertex, &choice, &edge);
+    if (error || slicer->ended)
+        return error;
+    if (choice.count > 0)
+        slicer->steps.data[slicer->steps.length - 1].alternatives =
+            (uint32_t)(choice.count - 1) + choice.others;
+    *vertex = slicer->view.edges[edge].from;
+    if (slicer->visited[*vertex / 8] & (1u << *vertex % 8))
+        end_slice(slicer, ARGUS_SLICE_CYCLE);
+    else if (slicer->steps.length >= slicer->options.max_steps)
+        end_slice(slicer, ARGUS_SLICE_LIMIT);
+    else if (!add_step(slicer, *vertex, edge))
+        return argus_error_memory();
+    return NULL;
+}
+
+static struct argus_error *run_slicer(struct slicer *slicer, uint32_t vertex)
+{
+    if (!slicer->visited || !add_step(slicer, vertex, ARGUS_NONE))
+        return argus_error_memory();
+    struct argus_error *error = NULL;
+    while (!error && !slicer->ended)
+        error = take_step(slicer, &vertex);
+    return error;
+}
+
+struct argus_error *argus_slice(const struct argus_graph *graph, uint32_t vertex,
+                                const struct argus_slice_options *options, struct argus_asker asker,
+                                struct argus_slice *ret)
+{
+    struct slicer slicer = {.view = view_of(graph), .questions = {.asker = asker}};
+    if (vertex >= slicer.view.vertex_count)
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND, "there is no vertex v%u", vertex);
+    if (options)
+        slicer.options = *options;
+    if (slicer.options.max_steps == 0)
+        slicer.options.max_steps = DEFAULT_MAX_STEPS;
+    slicer.visited = calloc(slicer.view.vertex_count / 8 + 1, 1);
+    struct argus_error *error = run_slicer(&slicer, vertex);
+    free(slicer.visited);
+    if (error && error->code != ARGUS_ERROR_QUESTION) {
+        vec_deinit(&slicer.steps);
+        asked_free(slicer.questions.asked.data, slicer.questions.asked.length);
+        return error;
+    }
+    *ret = (struct argus_slice){
+        .steps = slicer.steps.data, .step_count = slicer.steps.length, .end = slicer.end};
+    ret->asked = ask_list_take(&slicer.questions, &ret->asked_count);
+    return error;
+}
+
+void argus_slice_deinit(struct argus_slice *slice)
+{
+    free(slice->steps);
+    asked_free(slice->asked, slice->asked_count);
+    *slice = (struct argus_slice){0};
+}
+
+const char *argus_slice_end_name(enum argus_slice_end end)
+{
+    static const char *const names[] = {
+        [ARGUS_SLICE_NO_CAUSE] = "nothing known caused the last vertex",
+        [ARGUS_SLICE_WINDOW] = "the beginning of the window was reached",
+        [ARGUS_SLICE_STOPPED] = "stopped by the answer",
+        [ARGUS_SLICE_CYCLE] = "came back to a vertex on the path",
+        [ARGUS_SLICE_HOME] = "an event loop waited for input there",
+        [ARGUS_SLICE_OPEN] = "a question is open",
+        [ARGUS_SLICE_LIMIT] = "the longest path was reached",
+    };
+    return (size_t)end < sizeof(names) / sizeof(names[0]) ? names[end] : "unknown";
+}

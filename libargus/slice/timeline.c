@@ -1,0 +1,53 @@
+#include "slice/timeline.h"
+
+struct view view_of(const struct argus_graph *graph)
+{
+    struct view view = {.graph = graph};
+    view.process_count = argus_graph_processes(graph, &view.processes);
+    view.thread_count = argus_graph_threads(graph, &view.threads);
+    view.vertex_count = argus_graph_vertices(graph, &view.vertices);
+    view.edge_count = argus_graph_edges(graph, &view.edges);
+    return view;
+}
+
+uint32_t timeline_before(const struct view *view, uint32_t thread, uint64_t time_ns)
+{
+    const struct argus_thread *t = &view->threads[thread];
+    uint32_t low = 0,
+             high = t->vertex_count; /* the first that starts at time_ns or later is in it */
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (view->vertices[t->first_vertex + middle].start_ns < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 ? t->first_vertex + low - 1 : ARGUS_NONE;
+}
+
+uint32_t timeline_next(const struct view *view, uint32_t vertex)
+{
+    const struct argus_thread *t = &view->threads[view->vertices[vertex].thread];
+    return vertex + 1 < t->first_vertex + t->vertex_count ? vertex + 1 : ARGUS_NONE;
+}
+
+const struct argus_process *timeline_process(const struct view *view, uint32_t vertex)
+{
+    return &view->processes[view->threads[view->vertices[vertex].thread].process];
+}
+
+bool timeline_is_kernel(const struct view *view, uint32_t vertex)
+{
+    return timeline_process(view, vertex)->kernel ||
+           view->threads[view->vertices[vertex].thread].idle;
+}
+
+uint64_t timeline_wait_end(const struct view *view, uint32_t vertex)
+{
+    const struct argus_vertex *v = &view->vertices[vertex];
+    uint32_t next = timeline_next(view, vertex);
+    if (next != ARGUS_NONE)
+        return view->vertices[next].start_ns;
+    return v->wait.kind != ARGUS_WAIT_NONE && v->wait.end_ns > v->end_ns ? v->wait.end_ns
+                                                                         : v->end_ns;
+}
