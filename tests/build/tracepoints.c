@@ -1,0 +1,119 @@
+/* The tracepoints of docs/man/argus-trace.5.md by name. */
+#include <string.h>
+
+#include "mktrace.h"
+
+/* An argument's name, which of the four it is in (0 is the code of the debugid), and its lowest bit there. */
+struct argument {
+    const char *name;
+    int place, shift;
+};
+
+enum { IN_DEBUGID = 0, MOST_ARGUMENTS = 6 };
+
+/* To add a tracepoint: one row. arg1= to arg4= work for all of them, and `record` takes any id=. */
+static const struct tracepoint {
+    const char *name;
+    uint32_t debugid;
+    struct argument arguments[MOST_ARGUMENTS + 1];
+} tracepoints[] = {
+    {"switch",
+     ARGUS_ID_SWITCH,
+     {{"state", 1, 0}, {"next", 2, 0}, {"prev_priority", 3, 0}, {"next_priority", 4, 0}}},
+    {"make_runnable",
+     ARGUS_ID_MAKE_RUNNABLE,
+     {{"thread", 1, 0}, {"priority", 2, 0}, {"new", 3, 0}, {"context", 4, 0}}},
+    {"interrupt_start", ARGUS_ID_INTERRUPT | ARGUS_FUNC_START, {{"irq", 1, 0}}},
+    {"interrupt_end", ARGUS_ID_INTERRUPT | ARGUS_FUNC_END, {{"irq", 1, 0}}},
+    {"timer_armed",
+     ARGUS_ID_TIMER_ARMED,
+     {{"timer", 1, 0}, {"function", 2, 0}, {"expiry", 3, 0}, {"mode", 4, 0}}},
+    {"timer_cancelled", ARGUS_ID_TIMER_CANCEL, {{"timer", 1, 0}}},
+    {"timer_fired_start",
+     ARGUS_ID_TIMER_FIRED | ARGUS_FUNC_START,
+     {{"timer", 1, 0}, {"function", 2, 0}, {"now", 3, 0}}},
+    {"timer_fired_end", ARGUS_ID_TIMER_FIRED | ARGUS_FUNC_END, {{"timer", 1, 0}}},
+    {"syscall_start", ARGUS_ID_SYSCALL(0) | ARGUS_FUNC_START, {{"nr", IN_DEBUGID, 2}}},
+    {"syscall_end",
+     ARGUS_ID_SYSCALL(0) | ARGUS_FUNC_END,
+     {{"nr", IN_DEBUGID, 2}, {"error", 1, 0}, {"result", 2, 0}, {"pid", 4, 0}}},
+    {"syscall_more", ARGUS_ID_SYSCALL_MORE, {{"nr", 1, 0}, {"arg5", 2, 0}, {"arg6", 3, 0}}},
+    {"object",
+     ARGUS_ID_OBJECT,
+     {{"fd", 1, 0},
+      {"inode", 2, 0},
+      {"peer", 3, 0},
+      {"mode", 4, 0},
+      {"family", 4, 16},
+      {"socktype", 4, 32}}},
+    {"new_thread",
+     ARGUS_ID_NEW_THREAD,
+     {{"thread", 1, 0}, {"pid", 2, 0}, {"new_process", 3, 0}, {"parent", 4, 0}}},
+    {"exec", ARGUS_ID_EXEC, {{"pid", 1, 0}}},
+    {"thread_exit", ARGUS_ID_THREAD_EXIT, {{"thread", 1, 0}, {"last", 2, 0}}},
+    {"name_new", ARGUS_ID_NAME_NEW, {{0}}},
+    {"name_exec", ARGUS_ID_NAME_EXEC, {{0}}},
+    {"name_thread", ARGUS_ID_NAME_THREAD, {{0}}},
+    {"stack", ARGUS_ID_STACK, {{"user", 1, 0}, {"kernel", 2, 0}, {"why", 3, 0}}},
+    {"sample", ARGUS_ID_SAMPLE, {{"user", 1, 0}, {"kernel", 2, 0}, {"pc", 3, 0}}},
+    {"softirq_start", ARGUS_ID_SOFTIRQ | ARGUS_FUNC_START, {{"vector", 1, 0}}},
+    {"softirq_end", ARGUS_ID_SOFTIRQ | ARGUS_FUNC_END, {{"vector", 1, 0}}},
+    {"record", 0, {{"id", IN_DEBUGID, 0}}},
+};
+
+static const struct argument any_arguments[] = {
+    {"arg1", 1, 0}, {"arg2", 2, 0}, {"arg3", 3, 0}, {"arg4", 4, 0}};
+
+static const struct tracepoint *find_tracepoint(const struct line *line, const char *name)
+{
+    for (size_t i = 0; i < sizeof(tracepoints) / sizeof(*tracepoints); i++)
+        if (strcmp(tracepoints[i].name, name) == 0)
+            return &tracepoints[i];
+    line_fail(line, "'%s' is not a tracepoint (tracepoints.c)", name);
+}
+
+/* The argument called like the `length` bytes at `name`. */
+static const struct argument *find_argument(const struct tracepoint *tracepoint, const char *name,
+                                            size_t length)
+{
+    for (const struct argument *a = tracepoint->arguments; a->name; a++)
+        if (strlen(a->name) == length && memcmp(a->name, name, length) == 0)
+            return a;
+    for (size_t i = 0; i < 4; i++)
+        if (length == 4 && memcmp(any_arguments[i].name, name, length) == 0)
+            return &any_arguments[i];
+    return NULL;
+}
+
+static bool is_name_record(const struct tracepoint *tracepoint)
+{
+    return strncmp(tracepoint->name, "name_", 5) == 0;
+}
+
+static void parse_argument(const struct line *line, const struct tracepoint *tracepoint,
+                           const char *word, struct argus_record *record)
+{
+    const char *equals = strchr(word, '=');
+    if (!equals)
+        line_fail(line, "'%s' should be ARGUMENT=VALUE", word);
+    if (is_name_record(tracepoint) && strncmp(word, "name=", 5) == 0) {
+        memcpy(record->arg, equals + 1, strnlen(equals + 1, sizeof(record->arg)));
+        return;
+    }
+    const struct argument *argument = find_argument(tracepoint, word, (size_t)(equals - word));
+    if (!argument)
+        line_fail(line, "%s has no argument '%.*s'", tracepoint->name, (int)(equals - word), word);
+    uint64_t value = line_number(line, equals + 1) << argument->shift;
+    if (argument->place == IN_DEBUGID)
+        record->debugid |= (uint32_t)value;
+    else
+        record->arg[argument->place - 1] |= value;
+}
+
+void tracepoint_parse(const struct line *line, struct argus_record *record)
+{
+    const struct tracepoint *tracepoint = find_tracepoint(line, line->words[3]);
+    record->debugid = tracepoint->debugid;
+    for (size_t i = 4; i < line->count; i++)
+        parse_argument(line, tracepoint, line->words[i], record);
+}

@@ -1,0 +1,145 @@
+/* Words of the text form that stand for numbers. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "mktrace.h"
+
+/* To add a name: one row. System calls are those of x86_64. */
+static const struct name {
+    const char *name;
+    uint64_t value;
+} names[] = {
+    /* state= of switch */
+    {"R", ARGUS_LINUX_STATE_RUNNING},
+    {"S", ARGUS_LINUX_STATE_INTERRUPTIBLE},
+    {"D", ARGUS_LINUX_STATE_UNINTERRUPTIBLE},
+    {"T", ARGUS_LINUX_STATE_STOPPED},
+    {"X", ARGUS_LINUX_STATE_DEAD},
+    /* context= of make_runnable */
+    {"task", ARGUS_CONTEXT_TASK},
+    {"softirq", ARGUS_CONTEXT_SOFTIRQ},
+    {"hardirq", ARGUS_CONTEXT_HARDIRQ},
+    {"nmi", ARGUS_CONTEXT_NMI},
+    {"unknown", ARGUS_CONTEXT_UNKNOWN},
+    /* why= of stack */
+    {"block", ARGUS_STACK_BLOCK},
+    {"wake", ARGUS_STACK_WAKE},
+    /* mode= of object */
+    {"fifo", S_IFIFO},
+    {"socket", S_IFSOCK},
+    {"file", S_IFREG},
+    {"device", S_IFCHR},
+    /* vector= of softirq */
+    {"timer", 1},
+    {"net_tx", 2},
+    {"net_rx", 3},
+    {"block_done", 4},
+    {"sched", 7},
+    {"hrtimer", 8},
+    {"rcu", 9},
+    /* nr= of syscall */
+    {"read", 0},
+    {"write", 1},
+    {"close", 3},
+    {"poll", 7},
+    {"mmap", 9},
+    {"ioctl", 16},
+    {"writev", 20},
+    {"select", 23},
+    {"sched_yield", 24},
+    {"pause", 34},
+    {"nanosleep", 35},
+    {"connect", 42},
+    {"accept", 43},
+    {"sendto", 44},
+    {"recvfrom", 45},
+    {"sendmsg", 46},
+    {"recvmsg", 47},
+    {"clone", 56},
+    {"execve", 59},
+    {"exit", 60},
+    {"wait4", 61},
+    {"kill", 62},
+    {"fcntl", 72},
+    {"flock", 73},
+    {"fsync", 74},
+    {"futex", 202},
+    {"clock_nanosleep", 230},
+    {"exit_group", 231},
+    {"epoll_wait", 232},
+    {"waitid", 247},
+    {"openat", 257},
+    {"pselect6", 270},
+    {"ppoll", 271},
+    {"epoll_pwait", 281},
+    {"accept4", 288},
+    {"clone3", 435},
+};
+
+void line_fail(const struct line *line, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fprintf(stderr, "%s:%u: ", line->file, line->number);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    exit(1);
+}
+
+/* A whole word as a number; false if it is none. */
+static bool parse_number(const char *word, uint64_t *ret)
+{
+    char *end;
+    errno = 0;
+    *ret = strtoull(word, &end, 0);
+    return end != word && *end == '\0' && errno == 0;
+}
+
+uint64_t line_number(const struct line *line, const char *word)
+{
+    uint64_t value;
+    if (parse_number(word, &value))
+        return value;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (strcmp(names[i].name, word) == 0)
+            return names[i].value;
+    line_fail(line, "'%s' is neither a number nor a known name (values.c)", word);
+}
+
+uint64_t line_time(const struct line *line, const char *word)
+{
+    static const struct unit {
+        const char *name;
+        uint64_t ns;
+    } units[] = {{"", 1}, {"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
+
+    char *end;
+    errno = 0;
+    uint64_t whole = strtoull(word, &end, 10);
+    uint64_t fraction = 0, scale = 1;
+    if (end == word || errno || *word == '-')
+        line_fail(line, "'%s' is not a time", word);
+    if (*end == '.')
+        for (end++; *end >= '0' && *end <= '9' && scale < 1000000000; end++) {
+            fraction = fraction * 10 + (uint64_t)(*end - '0');
+            scale *= 10;
+        }
+    for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+        if (strcmp(units[i].name, end) == 0)
+            return whole * units[i].ns + fraction * units[i].ns / scale;
+    line_fail(line, "'%s' is not a time: units are ns, us, ms, s", word);
+}
+
+uint64_t line_suffix(const struct line *line, const char *word, const char *prefix)
+{
+    uint64_t value;
+    size_t length = strlen(prefix);
+    if (strncmp(word, prefix, length) != 0 || !parse_number(word + length, &value))
+        line_fail(line, "'%s' should be %sNUMBER", word, prefix);
+    return value;
+}
