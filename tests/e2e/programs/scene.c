@@ -18,7 +18,7 @@
 
 static int input_write_fd, hint_write_fd;
 
-_Noreturn void scene_fail(const char *what)
+void scene_fail(const char *what)
 {
     perror(what);
     _exit(1);
@@ -135,9 +135,10 @@ static uint64_t now_us(void)
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
+static volatile unsigned sum; /* so that the loop is not optimised away */
+
 void scene_burn(unsigned ms)
 {
-    static volatile unsigned sum;
     uint64_t end_us = now_us() + ms * 1000ull;
     while (now_us() < end_us)
         for (unsigned i = 0; i < 5000; i++)

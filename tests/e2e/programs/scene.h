@@ -74,6 +74,6 @@ bool line_ask(struct line line, struct work work);
 /* Receives requests, works and replies, until the connection ends. */
 void line_serve(struct line line, void (*work_function)(const struct work *, unsigned ms));
 
-_Noreturn void scene_fail(const char *what);
+__attribute__((noreturn)) void scene_fail(const char *what);
 
 #endif
