@@ -41,10 +41,10 @@ const char *clock_text(const struct argus_trace *trace, uint64_t ns, char *buffe
 {
     uint64_t wall_ns = argus_trace_ns_to_wall_ns(trace, ns);
     time_t seconds = (time_t)(wall_ns / 1000000000u);
-    struct tm local = {0};
+    struct tm utc = {0};
     char text[16] = "";
-    localtime_r(&seconds, &local);
-    strftime(text, sizeof(text), "%H:%M:%S", &local);
+    gmtime_r(&seconds, &utc);
+    strftime(text, sizeof(text), "%H:%M:%S", &utc);
     snprintf(buffer, buffer_bytes, "%s.%09u", text, (unsigned)(wall_ns % 1000000000u));
     return buffer;
 }

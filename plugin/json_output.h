@@ -19,7 +19,7 @@ struct argus_error *json_output(struct session *session, json_t *json);
 /* A string that may hold bytes that are not UTF-8 (thread names, paths): those become U+FFFD. */
 json_t *json_text(const char *text);
 
-/* "14:32:10.000000123", local time, of a moment of the trace's clock; into `buffer`. */
+/* "14:32:10.000000123" (UTC) of a moment of the trace's clock; into `buffer`. */
 const char *clock_text(const struct argus_trace *trace, uint64_t ns, char *buffer,
                        size_t buffer_bytes);
 

@@ -1,0 +1,161 @@
+/* Records as text: in time order with names, or raw, as they are in the file. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "event/tracepoints.h"
+#include "plugin/json_output.h"
+#include "plugin/record_order.h"
+#include "plugin/session_trace.h"
+
+static const struct command_option options[] = {
+    {"raw", 0, NULL, "in the file's order, with numbers only"},
+    {"limit", 'n', "N", "end after N records"},
+    {"thread", 0, "TID", "only records of this thread"},
+    {"json", 0, NULL, "print one JSON object for each record, one a line"},
+    COMMAND_OPTIONS_END,
+};
+
+struct dump {
+    struct session *session;
+    const struct argus_trace *trace;
+    uint64_t limit;
+    uint64_t tid;
+    bool any_thread;
+    bool raw;
+    bool json;
+};
+
+static const char *func_text(uint32_t debugid)
+{
+    static const char *const texts[] = {"", " start", " end", " start+end"};
+    return texts[ARGUS_DEBUGID_FUNC(debugid)];
+}
+
+/* Name records carry 32 bytes of text. */
+static bool carries_name(uint32_t event)
+{
+    return event == ARGUS_ID_NAME_NEW || event == ARGUS_ID_NAME_EXEC ||
+           event == ARGUS_ID_NAME_THREAD;
+}
+
+static void print_arguments(FILE *out, const struct tracepoint *row,
+                            const struct argus_record *record)
+{
+    for (int i = 0; i < 4; i++) {
+        const char *name = row ? row->arg[i] : "";
+        bool hexadecimal = *name == '#';
+        if (!*name && !record->arg[i])
+            continue;
+        fprintf(out, " %s", *name ? name + hexadecimal : "");
+        if (!*name)
+            fprintf(out, "arg%d", i + 1);
+        fprintf(out, hexadecimal || !*name ? "=0x%llx" : "=%llu",
+                (unsigned long long)record->arg[i]);
+    }
+}
+
+static void print_syscall(const struct dump *dump, const struct argus_record *record)
+{
+    FILE *out = dump->session->out;
+    char buffer[32];
+    uint32_t number = ARGUS_DEBUGID_CODE(record->debugid);
+    if (dump->raw)
+        fprintf(out, " number=%u", number);
+    else
+        fprintf(out, " %s", argus_syscall_name(dump->trace, number, buffer, sizeof(buffer)));
+    if (ARGUS_DEBUGID_FUNC(record->debugid) != ARGUS_FUNC_END) {
+        for (int i = 0; i < 4; i++)
+            fprintf(out, " arg%d=0x%llx", i + 1, (unsigned long long)record->arg[i]);
+        return;
+    }
+    fprintf(out, " error=%llu result=%lld pid=%llu", (unsigned long long)record->arg[0],
+            (long long)record->arg[1], (unsigned long long)record->arg[3]);
+}
+
+static void print_text(const struct dump *dump, const struct argus_record *record)
+{
+    FILE *out = dump->session->out;
+    const struct tracepoint *row = tracepoint_find(record->debugid);
+    char time[32];
+    fprintf(out, "%s cpu%u %llu ",
+            clock_text(dump->trace, argus_trace_ticks_to_ns(dump->trace, record->timestamp), time,
+                       sizeof(time)),
+            record->cpu, (unsigned long long)record->tid);
+    if (row)
+        fprintf(out, "%s%s", row->name, func_text(record->debugid));
+    else
+        fprintf(out, "%08x%s", ARGUS_DEBUGID_EVENT(record->debugid), func_text(record->debugid));
+    if (tracepoint_is_syscall(record->debugid)) {
+        print_syscall(dump, record);
+    } else if (carries_name(ARGUS_DEBUGID_EVENT(record->debugid)) && !dump->raw) {
+        char name[33];
+        tracepoint_name_bytes(record, name);
+        fprintf(out, " name=%s", name);
+    } else {
+        print_arguments(out, row, record);
+    }
+    fputc('\n', out);
+}
+
+static void print_json(const struct dump *dump, const struct argus_record *record)
+{
+    const struct tracepoint *row = tracepoint_find(record->debugid);
+    fprintf(dump->session->out,
+            "{\"ns\": %llu, \"cpu\": %u, \"tid\": %llu, \"debugid\": %u, \"name\": \"%s\", "
+            "\"args\": [%llu, %llu, %llu, %llu]}\n",
+            (unsigned long long)argus_trace_ticks_to_ns(dump->trace, record->timestamp),
+            record->cpu, (unsigned long long)record->tid, record->debugid, row ? row->name : "",
+            (unsigned long long)record->arg[0], (unsigned long long)record->arg[1],
+            (unsigned long long)record->arg[2], (unsigned long long)record->arg[3]);
+}
+
+static bool visit(void *context, const struct argus_record *record)
+{
+    struct dump *dump = context;
+    if (!dump->any_thread && record->tid != dump->tid)
+        return true;
+    if (!dump->limit)
+        return false;
+    dump->limit--;
+    if (dump->json)
+        print_json(dump, record);
+    else
+        print_text(dump, record);
+    return !ferror(dump->session->out);
+}
+
+static struct argus_error *run(struct session *session, const struct arguments *arguments)
+{
+    size_t next;
+    struct session_trace *trace;
+    struct dump dump = {
+        .session = session,
+        .limit = UINT64_MAX,
+        .any_thread = !arguments_has(arguments, "thread"),
+        .raw = arguments_has(arguments, "raw"),
+        .json = arguments_has(arguments, "json"),
+    };
+    struct argus_error *error = arguments_number(arguments, "limit", &dump.limit);
+    if (!error)
+        error = arguments_number(arguments, "thread", &dump.tid);
+    if (!error)
+        error = session_trace_get(session, arguments, &next, &trace);
+    if (!error)
+        error = arguments_expect(arguments, next, next);
+    if (error)
+        return error;
+    dump.trace = trace->trace;
+    return dump.raw ? records_in_file_order(session, dump.trace, visit, &dump)
+                    : records_in_time_order(session, dump.trace, visit, &dump);
+}
+
+const struct command command_dump = {
+    .name = "dump",
+    .summary = "print the records of a trace",
+    .details = "One line a record: time of day (UTC), cpu, thread, tracepoint, arguments; the\n"
+               "tracepoints are explained in argus-trace(5).",
+    .example = "argus dump freeze.argus | less\nargus dump --raw --limit=10 freeze.argus",
+    .options = options,
+    .flags = COMMAND_TRACE,
+    .run = run,
+};
