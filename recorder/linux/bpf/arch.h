@@ -1,0 +1,62 @@
+/* What differs between processors: where a system call's number and arguments are, and whether a set of saved registers
+ * belongs to a system call at all.
+ */
+#ifndef ARGUS_BPF_ARCH_H
+#define ARGUS_BPF_ARCH_H
+
+#include "kernel_types.h"
+
+#if defined(__TARGET_ARCH_x86)
+
+#define ARCH_RT_SIGRETURN 15
+#define ARCH_TS_COMPAT    0x2
+#define ARCH_X32_BIT      0x40000000
+#define ARCH_SAMPLE_IP                                                                             \
+    16 /* which word of a perf_event program's registers is the instruction pointer */
+
+#define arch_argument0(regs)  ((regs)->di)
+#define arch_argument1(regs)  ((regs)->si)
+#define arch_argument2(regs)  ((regs)->dx)
+#define arch_argument3(regs)  ((regs)->r10)
+#define arch_argument4(regs)  ((regs)->r8)
+#define arch_argument5(regs)  ((regs)->r9)
+#define arch_syscall_nr(regs) ((long)(regs)->orig_ax)
+
+/* A page fault leaves its error code in orig_ax, where it looks like a system call's number. But the SYSCALL instruction
+ * leaves the return address in rcx and the flags in r11, which no fault does. */
+#define arch_in_syscall(regs) ((regs)->cx == (regs)->ip && (regs)->r11 == (regs)->flags)
+
+#define arch_is_compat(task) ((task)->thread_info.status & ARCH_TS_COMPAT)
+
+/* x86-64 makes stores visible in program order: the compiler is all that has to be held. */
+#define arch_store_last(place, value)                                                              \
+    do {                                                                                           \
+        asm volatile("" ::: "memory");                                                             \
+        *(volatile uint64_t *)(place) = (value);                                                   \
+    } while (0)
+
+#elif defined(__TARGET_ARCH_arm64)
+
+#define ARCH_RT_SIGRETURN 139
+#define ARCH_TIF_32BIT    (1ul << 22)
+#define ARCH_X32_BIT      0x40000000
+#define ARCH_SAMPLE_IP    32
+
+#define arch_argument0(regs)          ((regs)->orig_x0)
+#define arch_argument1(regs)          ((regs)->regs[1])
+#define arch_argument2(regs)          ((regs)->regs[2])
+#define arch_argument3(regs)          ((regs)->regs[3])
+#define arch_argument4(regs)          ((regs)->regs[4])
+#define arch_argument5(regs)          ((regs)->regs[5])
+#define arch_syscall_nr(regs)         ((long)(regs)->syscallno)
+#define arch_in_syscall(regs)         ((regs)->syscallno >= 0)
+#define arch_is_compat(task)          ((task)->thread_info.flags & ARCH_TIF_32BIT)
+
+/* An exchange is the only store of BPF before 6.18 that orders what came before it. */
+#define arch_store_last(place, value) ((void)__sync_lock_test_and_set((uint64_t *)(place), (value)))
+
+#else
+#error "argus-recorder knows x86_64 and aarch64"
+#endif
+
+#endif

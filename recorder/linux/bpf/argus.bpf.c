@@ -1,0 +1,10 @@
+/* The programs that run inside the kernel, all in one object. linux/programs.c lists them and says what is lost when the
+ * running kernel lacks the tracepoint of one.
+ */
+#include "interrupt.h"
+#include "process.h"
+#include "sample.h"
+#include "scheduler.h"
+#include "syscall.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

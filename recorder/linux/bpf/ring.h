@@ -1,0 +1,85 @@
+/* Maps, settings and the writing of one record (see ../shared.h for the ring's rules). */
+#ifndef ARGUS_BPF_RING_H
+#define ARGUS_BPF_RING_H
+
+#include "arch.h"
+#include "kernel_types.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "../shared.h"
+#include "argus/record.h"
+
+const volatile struct bpf_settings settings = {.slot_count = 1};
+
+/* Both are sized by the recorder before loading. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(map_flags, BPF_F_MMAPABLE);
+    __uint(max_entries, 1);
+    __type(key, uint32_t);
+    __type(value, struct argus_record);
+} ring SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(map_flags, BPF_F_MMAPABLE);
+    __uint(max_entries, 1);
+    __type(key, uint32_t);
+    __type(value, struct bpf_cpu);
+} cpus SEC(".maps");
+
+static __always_inline struct bpf_cpu *this_cpu(uint32_t *ret_cpu)
+{
+    *ret_cpu = bpf_get_smp_processor_id();
+    return bpf_map_lookup_elem(&cpus, ret_cpu);
+}
+
+/* What all records of one program run have in common. */
+struct moment {
+    uint64_t time_ns;
+    uint64_t tid;
+    struct task_struct *task; /* the current one */
+};
+
+static __always_inline struct moment moment_now(struct task_struct *task)
+{
+    return (struct moment){.time_ns = bpf_ktime_get_ns(), .tid = (uint32_t)task->pid, .task = task};
+}
+
+static __always_inline void emit(const struct moment *now, uint32_t debugid, uint64_t arg1,
+                                 uint64_t arg2, uint64_t arg3, uint64_t arg4)
+{
+    uint32_t cpu;
+    struct bpf_cpu *state = this_cpu(&cpu);
+    if (!state)
+        return;
+    uint64_t sequence = __sync_fetch_and_add(&state->head, 1);
+    uint32_t index = cpu * settings.slot_count + (uint32_t)(sequence & (settings.slot_count - 1));
+    struct argus_record *record = bpf_map_lookup_elem(&ring, &index);
+    if (!record)
+        return;
+    record->timestamp = now->time_ns;
+    record->arg[0] = arg1;
+    record->arg[1] = arg2;
+    record->arg[2] = arg3;
+    record->arg[3] = arg4;
+    record->tid = now->tid;
+    record->debugid = debugid;
+    record->cpu = cpu;
+    arch_store_last(&record->unused, sequence + 1);
+}
+
+static __always_inline bool is_own(const struct task_struct *task)
+{
+    return (uint32_t)task->tgid == settings.own_tgid;
+}
+
+static __always_inline bool bit_is_set(const volatile uint64_t *words, uint64_t number)
+{
+    return number < BPF_SYSCALL_WORDS * 64 &&
+           (words[(number >> 6) & (BPF_SYSCALL_WORDS - 1)] >> (number & 63)) & 1;
+}
+
+#endif

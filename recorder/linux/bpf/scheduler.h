@@ -1,0 +1,114 @@
+/* Context switches, wake-ups and cpu samples, with the stacks and objects that belong to them. */
+#ifndef ARGUS_BPF_SCHEDULER_H
+#define ARGUS_BPF_SCHEDULER_H
+
+#include "object.h"
+#include "ring.h"
+#include "stack.h"
+
+/* include/linux/preempt.h: the bits of the preemption count. */
+#define PREEMPT_NMI     0x00f00000
+#define PREEMPT_HARDIRQ 0x000f0000
+#define PREEMPT_SERVING 0x00000100 /* a softirq runs; 0x200 only means that they are held off */
+
+/* On x86 the count is a per-cpu variable. Its address cannot be asked for by name where kallsyms leaves out data, but BTF
+ * has its distance to `hrtimer_bases`, another one, whose address every timer knows: so the first timer that fires
+ * on a cpu tells where the count of that cpu is. Until then the context is unknown.
+ */
+
+static __always_inline uint32_t context_of_count(uint32_t count)
+{
+    if (count & PREEMPT_NMI)
+        return ARGUS_CONTEXT_NMI;
+    if (count & PREEMPT_HARDIRQ)
+        return ARGUS_CONTEXT_HARDIRQ;
+    return count & PREEMPT_SERVING ? ARGUS_CONTEXT_SOFTIRQ : ARGUS_CONTEXT_TASK;
+}
+
+static __always_inline uint32_t context_now(struct task_struct *task)
+{
+#if defined(__TARGET_ARCH_arm64)
+    return context_of_count((uint32_t)task->thread_info.preempt_count);
+#else
+    (void)task;
+    uint32_t cpu, count;
+    struct bpf_cpu *state = this_cpu(&cpu);
+    if (!settings.has_preempt_count || !state || !state->timer_base)
+        return ARGUS_CONTEXT_UNKNOWN;
+    const void *place = (void *)(state->timer_base + settings.preempt_count_offset);
+    if (bpf_probe_read_kernel(&count, sizeof(count), place) < 0)
+        return ARGUS_CONTEXT_UNKNOWN;
+    return context_of_count(count);
+#endif
+}
+
+/* The state that `task` is left in; 0 when it was preempted, whatever it was about to become. */
+static __always_inline uint64_t state_left(struct bpf_raw_tracepoint_args *ctx,
+                                           struct task_struct *task)
+{
+    if (ctx->args[0])
+        return 0;
+    if (settings.state_is_argument)
+        return (uint32_t)ctx->args[3];
+    if (bpf_core_field_exists(struct task_struct, __state))
+        return task->__state;
+    return BPF_CORE_READ((struct task_struct___before_5_14 *)task, state);
+}
+
+SEC("raw_tp/sched_switch")
+int on_switch(struct bpf_raw_tracepoint_args *ctx)
+{
+    struct task_struct *task = bpf_get_current_task_btf();
+    struct task_struct *next = (void *)ctx->args[2];
+    struct moment now = moment_now(task);
+    uint64_t state = state_left(ctx, task);
+    emit(&now, ARGUS_ID_SWITCH, state, (uint32_t)BPF_CORE_READ(next, pid), (uint32_t)task->prio,
+         (uint32_t)BPF_CORE_READ(next, prio));
+    if (!state || state & ARGUS_LINUX_STATE_DEAD || task->flags & PF_KTHREAD || is_own(task))
+        return 0;
+    emit_object(&now);
+    if (settings.stacks) {
+        uint64_t user = stack_take(ctx, STACK_USER_SWITCH, BPF_F_USER_STACK);
+        uint64_t kernel = stack_take(ctx, STACK_USER_SWITCH, STACK_SKIP_TRACING);
+        emit(&now, ARGUS_ID_STACK, user, kernel, ARGUS_STACK_BLOCK, 0);
+    }
+    return 0;
+}
+
+static __always_inline void wake(struct bpf_raw_tracepoint_args *ctx, uint64_t is_new)
+{
+    struct task_struct *task = bpf_get_current_task_btf();
+    struct task_struct *wakee = (void *)ctx->args[0];
+    uint32_t context = context_now(task);
+    if (is_own(task) && context == ARGUS_CONTEXT_TASK)
+        return;
+    if ((uint32_t)BPF_CORE_READ(wakee, tgid) == settings.own_tgid)
+        return;
+    struct moment now = moment_now(task);
+    emit(&now, ARGUS_ID_MAKE_RUNNABLE, (uint32_t)BPF_CORE_READ(wakee, pid),
+         (uint32_t)BPF_CORE_READ(wakee, prio), is_new, context);
+    if (context != ARGUS_CONTEXT_TASK || task->flags & PF_KTHREAD || wakee == task ||
+        BPF_CORE_READ(wakee, flags) & PF_KTHREAD)
+        return;
+    emit_object(&now);
+    if (settings.stacks) {
+        uint64_t user = stack_take(ctx, STACK_USER_WAKE, BPF_F_USER_STACK);
+        emit(&now, ARGUS_ID_STACK, user, 0, ARGUS_STACK_WAKE, 0);
+    }
+}
+
+SEC("raw_tp/sched_waking")
+int on_waking(struct bpf_raw_tracepoint_args *ctx)
+{
+    wake(ctx, 0);
+    return 0;
+}
+
+SEC("raw_tp/sched_wakeup_new")
+int on_wakeup_new(struct bpf_raw_tracepoint_args *ctx)
+{
+    wake(ctx, 1);
+    return 0;
+}
+
+#endif

@@ -1,0 +1,111 @@
+#include "linux/images.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "linux/image_list.h"
+
+/* When the list has grown by this many, mappings of processes that are gone are dropped from its older half. */
+#define PRUNE_AT 200000
+
+struct images {
+    struct image_list list;
+    struct image_events *events;
+    size_t prune_at;
+};
+
+struct argus_error *image_list_add(struct image_list *list, const struct argus_image_entry *image,
+                                   const char *path, size_t path_bytes)
+{
+    uint32_t id;
+    struct argus_error *error = strtab_intern(list->paths, path, path_bytes, &id);
+    if (error)
+        return error;
+    if (!vec_reserve(&list->entries, 1) || !vec_push(&list->path_ids, id))
+        return argus_error_memory();
+    list->entries.data[list->entries.length++] = *image;
+    return NULL;
+}
+
+static struct argus_error *images_start(struct images *images, uint32_t cpu_count)
+{
+    images->prune_at = PRUNE_AT;
+    images->list.paths = strtab_create();
+    if (!images->list.paths)
+        return argus_error_memory();
+    struct argus_error *error = image_events_create(cpu_count, &images->events);
+    return error ? error : image_maps_read(&images->list);
+}
+
+struct argus_error *images_create(uint32_t cpu_count, struct images **ret)
+{
+    struct images *images = calloc(1, sizeof(*images));
+    if (!images)
+        return argus_error_memory();
+    struct argus_error *error = images_start(images, cpu_count);
+    if (error) {
+        images_destroy(images);
+        return error;
+    }
+    *ret = images;
+    return NULL;
+}
+
+void images_destroy(struct images *images)
+{
+    if (!images)
+        return;
+    image_events_destroy(images->events);
+    strtab_destroy(images->list.paths);
+    vec_deinit(&images->list.entries);
+    vec_deinit(&images->list.path_ids);
+    free(images);
+}
+
+static bool is_gone(uint64_t pid)
+{
+    return kill((pid_t)pid, 0) < 0 && errno == ESRCH;
+}
+
+/* A recording in memory may run for days: forget the older half's dead processes. Their records are long overwritten. */
+static void prune(struct images *images)
+{
+    struct image_list *list = &images->list;
+    size_t kept = 0, count = list->entries.length;
+    for (size_t i = 0; i < count; i++) {
+        if (i < count / 2 && is_gone(list->entries.data[i].pid))
+            continue;
+        list->entries.data[kept] = list->entries.data[i];
+        list->path_ids.data[kept++] = list->path_ids.data[i];
+    }
+    list->entries.length = list->path_ids.length = kept;
+    images->prune_at = kept + PRUNE_AT;
+}
+
+struct argus_error *images_collect(struct images *images)
+{
+    struct argus_error *error = image_events_collect(images->events, &images->list);
+    if (!error && images->list.entries.length > images->prune_at)
+        prune(images);
+    return error;
+}
+
+struct argus_error *images_write(struct images *images, struct argus_writer *writer, bool forget)
+{
+    struct image_list *list = &images->list;
+    if (list->entries.length == 0)
+        return NULL;
+    for (size_t i = 0; i < list->entries.length; i++)
+        list->entries.data[i].path = strtab_get(list->paths, list->path_ids.data[i]);
+    struct argus_error *error =
+        argus_writer_images(writer, list->entries.data, list->entries.length);
+    if (!error && forget)
+        list->entries.length = list->path_ids.length = 0;
+    return error;
+}
+
+uint64_t images_lost(const struct images *images)
+{
+    return image_events_lost(images->events);
+}

@@ -1,0 +1,23 @@
+/* What the running kernel's BTF says of its tracepoints and variables. */
+#ifndef ARGUS_RECORDER_LINUX_KERNEL_BTF_H
+#define ARGUS_RECORDER_LINUX_KERNEL_BTF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "argus/error.h"
+
+#include "linux/shared.h"
+
+struct btf;
+
+/* Reads /sys/kernel/btf/vmlinux. The owner ends it with btf__free(). */
+struct argus_error *kernel_btf_load(struct btf **ret);
+
+/* How many arguments the tracepoint passes, without the leading `void *`; -1 when the kernel does not have it. */
+int kernel_btf_tracepoint_arguments(const struct btf *btf, const char *tracepoint);
+
+/* Fills has_preempt_count, preempt_count_offset and state_is_argument. */
+void kernel_btf_fill(const struct btf *btf, struct bpf_settings *settings);
+
+#endif

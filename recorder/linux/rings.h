@@ -1,0 +1,36 @@
+/* The reading side of the rings that the BPF programs fill; shared.h has the rules. */
+#ifndef ARGUS_RECORDER_LINUX_RINGS_H
+#define ARGUS_RECORDER_LINUX_RINGS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "argus/error.h"
+#include "argus/record.h"
+
+#include "linux/shared.h"
+
+struct rings {
+    const struct argus_record *records; /* cpu_count * slot_count, mapped */
+    const struct bpf_cpu *cpus;         /* cpu_count, mapped */
+    uint32_t cpu_count, slot_count;
+    uint64_t *next; /* for each cpu, the sequence number that rings_read() goes on with; owned */
+};
+
+/* The largest power of two of slots for each cpu that `ring_bytes` has room for; at least 4096. */
+uint32_t rings_slot_count(uint64_t ring_bytes, uint32_t cpu_count);
+
+/* Maps the arrays `ring_fd` and `cpus_fd`, which may be closed afterwards. */
+struct argus_error *rings_init(struct rings *rings, int ring_fd, int cpus_fd, uint32_t cpu_count,
+                               uint32_t slot_count);
+void rings_deinit(struct rings *rings);
+
+/* The number of records ever begun on `cpu`. */
+uint64_t rings_head(const struct rings *rings, uint32_t cpu);
+/* As backend_read() and backend_copy(). */
+size_t rings_read(struct rings *rings, uint32_t cpu, struct argus_record *records, size_t room,
+                  uint64_t *ret_lost);
+struct argus_error *rings_copy(const struct rings *rings, uint32_t cpu,
+                               struct argus_record **ret_records, size_t *ret_count);
+
+#endif

@@ -1,0 +1,121 @@
+#include <stddef.h>
+#include <stdint.h>
+
+#include "linux/syscalls.h"
+
+#include <sys/syscall.h>
+
+/* The first argument is a file descriptor, and the call can wait for it or wake who waits for it. To add one, add its
+ * number. Numbers that an architecture or an older header lacks are left out. */
+static const uint16_t object_syscalls[] = {
+    SYS_read,
+    SYS_write,
+    SYS_readv,
+    SYS_writev,
+    SYS_pread64,
+    SYS_pwrite64,
+    SYS_preadv,
+    SYS_pwritev,
+    SYS_preadv2,
+    SYS_pwritev2,
+    SYS_recvfrom,
+    SYS_recvmsg,
+    SYS_recvmmsg,
+    SYS_sendto,
+    SYS_sendmsg,
+    SYS_sendmmsg,
+    SYS_accept,
+    SYS_accept4,
+    SYS_connect,
+    SYS_shutdown,
+    SYS_sendfile,
+    SYS_splice,
+    SYS_tee,
+    SYS_vmsplice,
+    SYS_ioctl,
+    SYS_fcntl,
+    SYS_flock,
+    SYS_fsync,
+    SYS_fdatasync,
+    SYS_ftruncate,
+    SYS_fallocate,
+    SYS_syncfs,
+    SYS_epoll_pwait,
+    SYS_timerfd_settime,
+    SYS_copy_file_range,
+    SYS_mq_timedsend,
+    SYS_mq_timedreceive,
+    SYS_getdents64,
+#ifdef SYS_epoll_wait
+    SYS_epoll_wait,
+#endif
+#ifdef SYS_epoll_pwait2
+    SYS_epoll_pwait2,
+#endif
+#ifdef SYS_pidfd_send_signal
+    SYS_pidfd_send_signal,
+#endif
+#ifdef SYS_io_uring_enter
+    SYS_io_uring_enter,
+#endif
+};
+
+/* Five or six arguments, of which the fifth or sixth says something. */
+static const uint16_t long_syscalls[] = {
+    SYS_futex,
+    SYS_mmap,
+    SYS_pselect6,
+    SYS_ppoll,
+    SYS_epoll_pwait,
+    SYS_recvfrom,
+    SYS_sendto,
+    SYS_recvmmsg,
+    SYS_splice,
+    SYS_clone,
+    SYS_prctl,
+    SYS_setsockopt,
+    SYS_getsockopt,
+    SYS_waitid,
+    SYS_copy_file_range,
+    SYS_mq_timedsend,
+    SYS_mq_timedreceive,
+    SYS_preadv,
+    SYS_pwritev,
+    SYS_preadv2,
+    SYS_pwritev2,
+    SYS_mremap,
+    SYS_linkat,
+    SYS_renameat2,
+    SYS_statx,
+    SYS_execveat,
+    SYS_process_vm_readv,
+    SYS_process_vm_writev,
+#ifdef SYS_select
+    SYS_select,
+#endif
+#ifdef SYS_io_uring_enter
+    SYS_io_uring_enter,
+#endif
+#ifdef SYS_futex_waitv
+    SYS_futex_waitv,
+#endif
+#ifdef SYS_epoll_pwait2
+    SYS_epoll_pwait2,
+#endif
+};
+
+static void set_bits(uint64_t *words, const uint16_t *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (numbers[i] < BPF_SYSCALL_WORDS * 64)
+            words[numbers[i] / 64] |= 1ull << numbers[i] % 64;
+    }
+}
+
+void syscalls_fill(struct bpf_settings *settings)
+{
+    set_bits(settings->object_syscalls, object_syscalls,
+             sizeof(object_syscalls) / sizeof(object_syscalls[0]));
+    set_bits(settings->long_syscalls, long_syscalls,
+             sizeof(long_syscalls) / sizeof(long_syscalls[0]));
+}

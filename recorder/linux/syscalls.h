@@ -1,0 +1,10 @@
+/* Which system calls carry what: bitmaps for the BPF programs, from the names of this architecture's table. */
+#ifndef ARGUS_RECORDER_LINUX_SYSCALLS_H
+#define ARGUS_RECORDER_LINUX_SYSCALLS_H
+
+#include "linux/shared.h"
+
+/* Fills settings->object_syscalls and ->long_syscalls. */
+void syscalls_fill(struct bpf_settings *settings);
+
+#endif

@@ -1,0 +1,181 @@
+#include "linux/threads.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <bpf/bpf.h>
+
+#include "base/vec.h"
+#include "linux/shared.h"
+
+#define PF_KTHREAD 0x00200000u
+
+struct thread {
+    uint32_t tid;
+    struct bpf_thread is;
+};
+
+struct thread_list {
+    VEC(struct thread) threads;
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* "tid (comm) state ppid pgrp session tty tpgid flags …"; comm may contain anything, also ')'. */
+static bool parse_stat(char *text, struct thread *thread)
+{
+    char *open = strchr(text, '('), *close = strrchr(text, ')');
+    unsigned parent, flags;
+    if (!open || !close || close < open ||
+        sscanf(close + 1, " %*c %u %*d %*d %*d %*d %u", &parent, &flags) != 2)
+        return false;
+    *close = '\0';
+    snprintf(thread->is.comm, sizeof(thread->is.comm), "%s", open + 1);
+    thread->tid = (uint32_t)strtoul(text, NULL, 10);
+    thread->is.parent_pid = parent;
+    thread->is.kernel = (flags & PF_KTHREAD) != 0;
+    return true;
+}
+
+/* false when the thread is gone. */
+static bool read_thread(const char *pid, const char *tid, struct thread *ret)
+{
+    char path[96], text[1024];
+    snprintf(path, sizeof(path), "/proc/%.20s/task/%.20s/stat", pid, tid);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return false;
+    size_t bytes = fread(text, 1, sizeof(text) - 1, file);
+    fclose(file);
+    text[bytes] = '\0';
+    ret->is.pid = (uint32_t)strtoul(pid, NULL, 10);
+    ret->is.seen_ns = now_ns();
+    return parse_stat(text, ret);
+}
+
+static struct argus_error *read_process(struct thread_list *list, const char *pid)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%.20s/task", pid);
+    DIR *tasks = opendir(path);
+    if (!tasks)
+        return NULL; /* gone */
+    struct argus_error *error = NULL;
+    struct dirent *entry;
+    while (!error && (entry = readdir(tasks))) {
+        struct thread thread = {0};
+        if (!isdigit((unsigned char)entry->d_name[0]) || !read_thread(pid, entry->d_name, &thread))
+            continue;
+        if (!vec_push(&list->threads, thread))
+            error = argus_error_memory();
+    }
+    closedir(tasks);
+    return error;
+}
+
+static struct argus_error *read_all(struct thread_list *list)
+{
+    DIR *proc = opendir("/proc");
+    if (!proc)
+        return argus_error_os(errno, "cannot read /proc");
+    struct argus_error *error = NULL;
+    struct dirent *entry;
+    while (!error && (entry = readdir(proc))) {
+        if (isdigit((unsigned char)entry->d_name[0]))
+            error = read_process(list, entry->d_name);
+    }
+    closedir(proc);
+    return error;
+}
+
+struct argus_error *thread_list_create(struct thread_list **ret)
+{
+    struct thread_list *list = calloc(1, sizeof(*list));
+    struct argus_error *error = list ? read_all(list) : argus_error_memory();
+    if (error) {
+        thread_list_destroy(list);
+        return error;
+    }
+    *ret = list;
+    return NULL;
+}
+
+void thread_list_destroy(struct thread_list *list)
+{
+    if (!list)
+        return;
+    vec_deinit(&list->threads);
+    free(list);
+}
+
+static struct argus_error *read_map(struct thread_list *list, int map_fd)
+{
+    uint32_t tid, *previous = NULL, key;
+    while (bpf_map_get_next_key(map_fd, previous, &key) == 0) {
+        struct thread thread = {.tid = key};
+        if (bpf_map_lookup_elem(map_fd, &key, &thread.is) == 0 && !vec_push(&list->threads, thread))
+            return argus_error_memory();
+        tid = key;
+        previous = &tid;
+    }
+    return NULL;
+}
+
+static int compare_seen(const void *a, const void *b)
+{
+    const struct thread *left = a, *right = b;
+    return left->is.seen_ns < right->is.seen_ns ? -1 : left->is.seen_ns > right->is.seen_ns;
+}
+
+static struct argus_error *write_list(struct thread_list *list, struct argus_writer *writer)
+{
+    size_t count = list->threads.length;
+    struct argus_thread_entry *entries = calloc(count ? count : 1, sizeof(*entries));
+    if (!entries)
+        return argus_error_memory();
+    for (size_t i = 0; i < count; i++) {
+        const struct thread *thread = &list->threads.data[i];
+        entries[i] = (struct argus_thread_entry){
+            .tid = thread->tid,
+            .pid = thread->is.pid,
+            .parent_pid = thread->is.parent_pid,
+            .seen_ticks = thread->is.seen_ns,
+            .name = thread->is.comm,
+            .kernel = thread->is.kernel,
+        };
+    }
+    struct argus_error *error = argus_writer_threads(writer, entries, count);
+    free(entries);
+    return error;
+}
+
+struct argus_error *thread_list_write(struct thread_list *list, int map_fd,
+                                      struct argus_writer *writer)
+{
+    struct thread_list now = {{0}};
+    struct argus_error *error = NULL;
+    for (size_t i = 0; i < list->threads.length && !error; i++) {
+        if (!vec_push(&now.threads, list->threads.data[i]))
+            error = argus_error_memory();
+    }
+    if (!error)
+        error = read_map(&now, map_fd);
+    if (!error)
+        error = read_all(&now);
+    if (!error) {
+        qsort(now.threads.data, now.threads.length, sizeof(*now.threads.data), compare_seen);
+        error = write_list(&now, writer);
+    }
+    vec_deinit(&now.threads);
+    return error;
+}

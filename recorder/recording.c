@@ -1,0 +1,219 @@
+#include "recording.h"
+
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sink.h"
+
+#define READ_RECORDS      8192          /* copied at once: fits the second-level cache */
+#define FLUSH_INTERVAL_NS 1000000000ull /* a crash loses at most this of a stream */
+#define WAIT_SHORT_MS     5
+#define WAIT_LONG_MS      40
+#define WAIT_MEMORY_MS    200 /* only mappings are to be collected */
+
+struct recording {
+    enum recording_mode mode;
+    struct backend *backend;
+    struct sink *sink; /* stream mode */
+    int fd;            /* stream mode; -1: none */
+    struct argus_record *buffer;
+    uint64_t started_ns, stopped_ns; /* CLOCK_MONOTONIC; 0: not stopped */
+    uint64_t flushed_ns;
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* A saturated machine must not keep the reader from its cpu; what it takes is little. Fails without harm. */
+static void raise_priority(void)
+{
+    setpriority(PRIO_PROCESS, 0, -20);
+}
+
+static struct argus_error *recording_start(struct recording *recording,
+                                           const struct backend_options *options)
+{
+    recording->buffer = malloc(READ_RECORDS * sizeof(*recording->buffer));
+    if (!recording->buffer)
+        return argus_error_memory();
+    struct argus_error *error = backend_create(options, &recording->backend);
+    if (error)
+        return error;
+    recording->started_ns = recording->flushed_ns = now_ns();
+    if (recording->mode != RECORDING_STREAM)
+        return NULL;
+    raise_priority();
+    return sink_create(recording->fd, recording->backend, &recording->sink);
+}
+
+struct argus_error *recording_create(enum recording_mode mode,
+                                     const struct backend_options *options, int fd,
+                                     struct recording **ret)
+{
+    struct recording *recording = calloc(1, sizeof(*recording));
+    if (!recording) {
+        if (fd >= 0)
+            close(fd);
+        return argus_error_memory();
+    }
+    recording->mode = mode;
+    recording->fd = fd;
+    struct argus_error *error = recording_start(recording, options);
+    if (error) {
+        recording_destroy(recording);
+        return error;
+    }
+    *ret = recording;
+    return NULL;
+}
+
+void recording_destroy(struct recording *recording)
+{
+    if (!recording)
+        return;
+    sink_destroy(recording->sink);
+    backend_destroy(recording->backend);
+    if (recording->fd >= 0)
+        close(recording->fd);
+    free(recording->buffer);
+    free(recording);
+}
+
+/* Takes all that a cpu has now, but not for ever: at most one round of its ring. */
+static struct argus_error *drain_cpu(struct recording *recording, uint32_t cpu)
+{
+    uint64_t taken = 0, lost;
+    uint64_t limit = backend_ring_bytes(recording->backend) / sizeof(struct argus_record);
+    size_t count;
+    do {
+        count = backend_read(recording->backend, cpu, recording->buffer, READ_RECORDS, &lost);
+        struct argus_error *error = sink_take(recording->sink, cpu, recording->buffer, count, lost);
+        if (error)
+            return error;
+        taken += count;
+    } while (count == READ_RECORDS && taken < limit);
+    return NULL;
+}
+
+static struct argus_error *drain(struct recording *recording)
+{
+    struct argus_error *error = NULL;
+    for (uint32_t cpu = 0; cpu < backend_cpu_count(recording->backend) && !error; cpu++)
+        error = drain_cpu(recording, cpu);
+    return error;
+}
+
+struct argus_error *recording_step(struct recording *recording, int *ret_wait_ms)
+{
+    *ret_wait_ms = WAIT_MEMORY_MS;
+    struct argus_error *error = backend_collect(recording->backend);
+    if (error || recording->mode != RECORDING_STREAM)
+        return error;
+    bool busy = backend_fill(recording->backend) > 0.1;
+    error = drain(recording);
+    if (!error && now_ns() - recording->flushed_ns > FLUSH_INTERVAL_NS) {
+        recording->flushed_ns = now_ns();
+        error = sink_flush(recording->sink);
+    }
+    *ret_wait_ms = busy ? WAIT_SHORT_MS : WAIT_LONG_MS;
+    return error;
+}
+
+static struct argus_error *copy_rings(struct recording *recording, struct sink *sink)
+{
+    uint32_t cpu_count = backend_cpu_count(recording->backend);
+    struct argus_record **records = calloc(cpu_count, sizeof(*records));
+    size_t *counts = calloc(cpu_count, sizeof(*counts));
+    struct argus_error *error = records && counts ? NULL : argus_error_memory();
+    for (uint32_t cpu = 0; cpu < cpu_count && !error; cpu++)
+        error = backend_copy(recording->backend, cpu, &records[cpu], &counts[cpu]);
+    for (uint32_t cpu = 0; cpu < cpu_count && records; cpu++) {
+        if (!error)
+            error = sink_take(sink, cpu, records[cpu], counts[cpu], 0);
+        free(records[cpu]);
+    }
+    free(records);
+    free(counts);
+    return error;
+}
+
+struct argus_error *recording_snapshot(struct recording *recording, int fd,
+                                       struct recording_numbers *ret)
+{
+    struct sink *sink = NULL;
+    struct argus_error *error = sink_create(fd, recording->backend, &sink);
+    if (!error)
+        error = copy_rings(recording, sink);
+    if (!error)
+        error = sink_finish(sink, true);
+    if (!error) {
+        struct sink_totals totals = sink_totals(sink);
+        *ret = recording_numbers(recording);
+        ret->records = totals.records;
+        ret->lost = totals.lost;
+        ret->stacks_lost = totals.stacks_lost;
+        ret->bytes = totals.bytes;
+    }
+    sink_destroy(sink);
+    close(fd);
+    return error;
+}
+
+struct argus_error *recording_stop(struct recording *recording)
+{
+    backend_detach(recording->backend);
+    recording->stopped_ns = now_ns();
+    if (recording->mode != RECORDING_STREAM)
+        return backend_collect(recording->backend);
+    struct argus_error *error = drain(recording);
+    return error ? error : sink_finish(recording->sink, false);
+}
+
+/* What the rings hold now. */
+static uint64_t kept_records(const struct backend *backend)
+{
+    uint64_t cpu_count = backend_cpu_count(backend), kept = 0;
+    uint64_t slots = backend_ring_bytes(backend) / sizeof(struct argus_record) / cpu_count;
+    for (uint32_t cpu = 0; cpu < cpu_count; cpu++) {
+        uint64_t emitted = backend_emitted(backend, cpu);
+        kept += emitted < slots ? emitted : slots;
+    }
+    return kept;
+}
+
+struct recording_numbers recording_numbers(const struct recording *recording)
+{
+    uint64_t until = recording->stopped_ns ? recording->stopped_ns : now_ns();
+    struct recording_numbers numbers = {
+        .ring_bytes = backend_ring_bytes(recording->backend),
+        .duration_ns = until - recording->started_ns,
+    };
+    for (uint32_t cpu = 0; cpu < backend_cpu_count(recording->backend); cpu++)
+        numbers.emitted += backend_emitted(recording->backend, cpu);
+    if (recording->sink) {
+        struct sink_totals totals = sink_totals(recording->sink);
+        numbers.records = totals.records;
+        numbers.lost = totals.lost;
+        numbers.stacks_lost = totals.stacks_lost;
+        numbers.bytes = totals.bytes;
+    } else {
+        numbers.records = kept_records(recording->backend);
+    }
+    return numbers;
+}
+
+enum recording_mode recording_mode(const struct recording *recording)
+{
+    return recording->mode;
+}
+
+size_t recording_notes(const struct recording *recording, const char *const **ret)
+{
+    return backend_notes(recording->backend, ret);
+}

@@ -1,0 +1,34 @@
+/* Where records go: gathers them into chunks, adds the stacks that they name, and knows what was lost. */
+#ifndef ARGUS_RECORDER_SINK_H
+#define ARGUS_RECORDER_SINK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "argus/error.h"
+#include "argus/record.h"
+#include "backend.h"
+
+struct sink;
+
+struct sink_totals {
+    uint64_t records, lost, bytes;
+    uint64_t stacks_lost; /* named by records, but no longer in the kernel's table */
+};
+
+/* Begins a trace in `fd`, which is borrowed, with the header and the notes of `backend` (borrowed as well). */
+struct argus_error *sink_create(int fd, struct backend *backend, struct sink **ret);
+/* Without sink_finish() the trace stays without an end. NULL is fine. */
+void sink_destroy(struct sink *sink);
+
+/* Takes records of `cpu`, in order; `lost` are missing directly before them. */
+struct argus_error *sink_take(struct sink *sink, uint32_t cpu, const struct argus_record *records,
+                              size_t count, uint64_t lost);
+/* Writes what is gathered, so that a crash of ours loses less. */
+struct argus_error *sink_flush(struct sink *sink);
+/* Writes threads, images (`all`: as backend_write_images), kernel symbols, counters and the end. */
+struct argus_error *sink_finish(struct sink *sink, bool all_images);
+
+struct sink_totals sink_totals(const struct sink *sink);
+
+#endif
