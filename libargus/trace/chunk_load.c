@@ -9,15 +9,8 @@
 #include "trace/layout.h"
 #include "trace/pack.h"
 #include "trace/reader.h"
+#include "trace/reason.h"
 #include "trace/varint.h"
-
-struct argus_error *chunk_error(const struct argus_trace *trace, const struct argus_chunk *chunk,
-                                const char *reason)
-{
-    return argus_error_create(ARGUS_ERROR_FORMAT,
-                              "%s: the chunk at offset %" PRIu64 " is damaged: %s", trace->path,
-                              chunk->offset_bytes, reason);
-}
 
 /* `stored` is the chunk as it lies in the file: header, then payload. */
 static const char *unpack_chunk(const struct argus_chunk *chunk, const uint8_t *stored,
@@ -44,13 +37,13 @@ static struct argus_error *load(const struct argus_trace *trace, const struct ar
     size_t bytes = sizeof(struct layout_chunk) + chunk->stored_bytes;
     int failed = file_read(trace->fd, stored, bytes, chunk->offset_bytes);
     if (failed == ENODATA)
-        return chunk_error(trace, chunk, "the file became shorter while it was read");
+        return reason_to_error("the file became shorter while it was read");
     if (failed)
         return argus_error_os(failed, "cannot read %s at offset %" PRIu64, trace->path,
                               chunk->offset_bytes);
     const char *reason = unpack_chunk(chunk, stored, ret);
     if (reason)
-        return chunk_error(trace, chunk, reason);
+        return reason_to_error(reason);
     memset(ret + chunk->unpacked_bytes, 0, VARINT_SLACK);
     return NULL;
 }
@@ -70,13 +63,10 @@ struct argus_error *chunk_load(const struct argus_trace *trace, const struct arg
     return error;
 }
 
-struct argus_error *argus_trace_read_chunk(const struct argus_trace *trace,
-                                           const struct argus_chunk *chunk,
-                                           struct argus_record *ret)
+static struct argus_error *load_records(const struct argus_trace *trace,
+                                        const struct argus_chunk *chunk, struct argus_record *ret)
 {
-    if (chunk->count == 0)
-        return NULL;
-    uint8_t *payload;
+    uint8_t *payload = NULL;
     struct argus_error *error = chunk_load(trace, chunk, &payload);
     if (error)
         return error;
@@ -89,5 +79,18 @@ struct argus_error *argus_trace_read_chunk(const struct argus_trace *trace,
     };
     const char *reason = codec_decode(payload, chunk->unpacked_bytes, &bounds, ret);
     free(payload);
-    return reason ? chunk_error(trace, chunk, reason) : NULL;
+    return reason_to_error(reason);
+}
+
+struct argus_error *argus_trace_read_chunk(const struct argus_trace *trace,
+                                           const struct argus_chunk *chunk,
+                                           struct argus_record *ret)
+{
+    if (chunk->count == 0)
+        return NULL;
+    struct argus_error *error = load_records(trace, chunk, ret);
+    if (!error || error->code != ARGUS_ERROR_FORMAT)
+        return error;
+    return argus_error_context(error, "%s: the chunk at offset %" PRIu64 " is damaged", trace->path,
+                               chunk->offset_bytes);
 }

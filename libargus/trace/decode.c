@@ -7,6 +7,7 @@
 
 #include "argus/trace.h"
 #include "trace/codec.h"
+#include "trace/reason.h"
 #include "trace/varint.h"
 
 struct decoder {
@@ -48,7 +49,7 @@ static const char *read_dictionary(struct decoder *decoder)
         return "the dictionary of debugids is cut off";
     decoder->ids = calloc(decoder->id_count + 1, sizeof(*decoder->ids));
     if (!decoder->ids)
-        return "out of memory";
+        return REASON_MEMORY;
 
     struct idmap seen = {0};
     const char *reason = NULL;
@@ -59,7 +60,7 @@ static const char *read_dictionary(struct decoder *decoder)
         if (idmap_get(&seen, debugid) != IDMAP_NONE)
             reason = "a debugid is twice in the dictionary";
         else if (!idmap_put(&seen, debugid, i))
-            reason = "out of memory";
+            reason = REASON_MEMORY;
     }
     idmap_deinit(&seen);
     return reason;

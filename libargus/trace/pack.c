@@ -1,5 +1,7 @@
 #include "trace/pack.h"
 
+#include "trace/reason.h"
+
 /* Level 1: level 6 costs five times the time and saves a tenth of what level 1 leaves of the columns. */
 enum { LEVEL = 1 };
 
@@ -43,7 +45,7 @@ const char *unpack(const uint8_t *stored, size_t stored_bytes, uint8_t *to, size
     uLong used = stored_bytes;
     int result = uncompress2(to, &unpacked, stored, &used);
     if (result == Z_MEM_ERROR)
-        return "out of memory";
+        return REASON_MEMORY;
     if (result != Z_OK)
         return "its compressed payload is damaged";
     if (unpacked != length || used != stored_bytes)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "trace/codec.h"
+#include "trace/reason.h"
 #include "trace/walk.h"
 
 /* A small file could claim tables that unpack to a thousand times its size. Real ones stay below a thirtieth of this. */
@@ -25,6 +26,19 @@ static struct argus_error *add_damage(struct argus_trace *trace, uint64_t offset
         return error;
     struct argus_damage damage = {offset_bytes, length_bytes, strtab_get(trace->strings, id)};
     return vec_push(&trace->damage, damage) ? NULL : argus_error_memory();
+}
+
+static int compare_damage(const void *left, const void *right)
+{
+    const struct argus_damage *a = left, *b = right;
+    return a->offset_bytes < b->offset_bytes ? -1 : a->offset_bytes > b->offset_bytes;
+}
+
+static void sort_damage(struct argus_trace *trace)
+{
+    if (trace->damage.length)
+        qsort(trace->damage.data, trace->damage.length, sizeof(*trace->damage.data),
+              compare_damage);
 }
 
 /* --- the index --- */
@@ -122,30 +136,29 @@ static struct argus_error *read_index(struct argus_trace *trace, chunk_list *tab
 
 /* --- tables --- */
 
-/* A damaged table is damage of the file, not a failure to open it. */
+/* A damaged table is damage of the file, not a failure to open it. `ret_loaded` says which it was. */
 static struct argus_error *load_table(struct argus_trace *trace, const struct argus_chunk *chunk,
-                                      uint64_t *unpacked_bytes)
+                                      uint64_t *unpacked_bytes, bool *ret_loaded)
 {
     *unpacked_bytes += chunk->unpacked_bytes;
-    struct argus_error *error =
-        *unpacked_bytes <= TABLES_MOST_BYTES(trace->file_bytes)
-            ? tables_load(trace, chunk)
-            : chunk_error(trace, chunk, "the tables are far too large for this file");
+    struct argus_error *error = *unpacked_bytes <= TABLES_MOST_BYTES(trace->file_bytes)
+                                    ? tables_load(trace, chunk)
+                                    : reason_to_error("the tables are far too large for this file");
+    *ret_loaded = !error;
     if (!error || error->code != ARGUS_ERROR_FORMAT)
         return error;
     uint64_t extent = layout_chunk_extent(chunk->stored_bytes);
-    const char *where = strstr(error->message, "is damaged: ");
+    uint64_t rest = trace->file_bytes - chunk->offset_bytes;
     struct argus_error *failed =
-        add_damage(trace, chunk->offset_bytes, extent,
-                   where ? where + strlen("is damaged: ") : error->message);
+        add_damage(trace, chunk->offset_bytes, extent < rest ? extent : rest, error->message);
     argus_error_destroy(error);
     return failed;
 }
 
-static bool is_before_records(const struct argus_trace *trace, const struct argus_chunk *chunk)
+static bool is_behind_records(const struct argus_trace *trace, const struct argus_chunk *chunk)
 {
     size_t count = trace->chunks.length;
-    return count && chunk->sequence < trace->chunks.data[count - 1].sequence;
+    return !count || chunk->sequence > trace->chunks.data[count - 1].sequence;
 }
 
 static struct argus_error *read_tables(struct argus_trace *trace, const chunk_list *tables)
@@ -153,13 +166,16 @@ static struct argus_error *read_tables(struct argus_trace *trace, const chunk_li
     uint64_t unpacked_bytes = 0;
     for (size_t i = 0; i < tables->length; i++) {
         const struct argus_chunk *chunk = &tables->data[i];
-        struct argus_error *error = load_table(trace, chunk, &unpacked_bytes);
+        bool loaded;
+        struct argus_error *error = load_table(trace, chunk, &unpacked_bytes, &loaded);
         if (error)
             return error;
         if (chunk->kind != ARGUS_CHUNK_BUILD_IDS) /* the only ones that may follow the end */
-            trace->complete = chunk->kind == ARGUS_CHUNK_END && !is_before_records(trace, chunk);
+            trace->complete =
+                chunk->kind == ARGUS_CHUNK_END && loaded && is_behind_records(trace, chunk);
     }
     tables_finish(&trace->tables);
+    sort_damage(trace);
     return NULL;
 }
 

@@ -18,7 +18,7 @@ struct trace_tables {
     VEC(struct argus_thread_entry) threads;
     VEC(struct argus_image_entry) images;
     VEC(struct argus_image_entry)
-    build_ids; /* kind 6: only inode, device, path and build id are set */
+    build_ids; /* kind 6; `pid` is the order of writing */
     VEC(struct trace_stack) stacks;
     VEC(uint64_t) frames;
     VEC(struct argus_kernel_symbol) symbols;
@@ -42,16 +42,13 @@ struct argus_trace {
     bool complete;
 };
 
-/* Reads, checks and unpacks the payload of `chunk`. ARGUS_ERROR_FORMAT: it is damaged. The caller frees `ret`, which has
+/* Reads, checks and unpacks the payload of `chunk`. ARGUS_ERROR_FORMAT: it is damaged; the message is the reason alone. The caller frees `ret`, which has
  * VARINT_SLACK zero bytes behind chunk->unpacked_bytes. */
 struct argus_error *chunk_load(const struct argus_trace *trace, const struct argus_chunk *chunk,
                                uint8_t **ret);
 
-/* ARGUS_ERROR_FORMAT for `chunk`, with path and offset. */
-struct argus_error *chunk_error(const struct argus_trace *trace, const struct argus_chunk *chunk,
-                                const char *reason);
-
-/* Adds the entries of a table chunk: all, or on an error none. Table chunks come in the order of their sequence. */
+/* Adds the entries of a table chunk: all, or on an error none. Table chunks come in the order of their sequence.
+ * ARGUS_ERROR_FORMAT as in chunk_load(). */
 struct argus_error *tables_load(struct argus_trace *trace, const struct argus_chunk *chunk);
 
 /* After the last one: sorts, and gives the images their build ids. */

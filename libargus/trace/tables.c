@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 #include "trace/layout.h"
 #include "trace/reader.h"
+#include "trace/reason.h"
 #include "trace/varint.h"
 
 /* Where a parser is in a payload, which has VARINT_SLACK bytes behind its end. */
@@ -100,7 +101,7 @@ static bool take_image(struct cursor *cursor, struct trace_tables *tables)
 
 static bool take_build_id(struct cursor *cursor, struct trace_tables *tables)
 {
-    struct argus_image_entry entry = {0};
+    struct argus_image_entry entry = {.pid = tables->build_ids.length};
     return take_file(cursor, &entry) && keep(cursor, vec_push(&tables->build_ids, entry));
 }
 
@@ -167,8 +168,7 @@ static const char *take_entries(const struct table_kind *kind, const struct argu
 {
     for (uint32_t i = 0; i < chunk->count; i++)
         if (!kind->take(cursor, tables))
-            return cursor->no_memory ? "out of memory"
-                                     : "an entry of its table is wrong or cut off";
+            return cursor->no_memory ? REASON_MEMORY : "an entry of its table is wrong or cut off";
     return cursor->at == cursor->end ? NULL : "bytes are left over behind its table";
 }
 
@@ -237,78 +237,8 @@ struct argus_error *tables_load(struct argus_trace *trace, const struct argus_ch
     if (reason)
         take_back(&trace->tables, &before);
     else if (!index_stacks(&trace->tables, before.stacks.length))
-        return argus_error_memory();
-    if (cursor.no_memory)
-        return argus_error_memory();
-    return reason ? chunk_error(trace, chunk, reason) : NULL;
-}
-
-/* --- all chunks --- */
-
-static int compare_symbols(const void *left, const void *right)
-{
-    const struct argus_kernel_symbol *a = left, *b = right;
-    if (a->address != b->address)
-        return a->address < b->address ? -1 : 1;
-    int names = strcmp(a->name, b->name);
-    return names ? names : strcmp(a->module, b->module);
-}
-
-static void sort_symbols(struct trace_tables *tables)
-{
-    struct argus_kernel_symbol *symbols = tables->symbols.data;
-    size_t kept = 0;
-    if (tables->symbols.length)
-        qsort(symbols, tables->symbols.length, sizeof(*symbols), compare_symbols);
-    for (size_t i = 0; i < tables->symbols.length; i++) /* a ring repeats them */
-        if (i == 0 || compare_symbols(&symbols[kept - 1], &symbols[i]) != 0)
-            symbols[kept++] = symbols[i];
-    tables->symbols.length = kept;
-}
-
-static int compare_files(const void *left, const void *right)
-{
-    const struct argus_image_entry *a = left, *b = right;
-    if (a->inode != b->inode)
-        return a->inode < b->inode ? -1 : 1;
-    if (a->dev_major != b->dev_major)
-        return a->dev_major < b->dev_major ? -1 : 1;
-    if (a->dev_minor != b->dev_minor)
-        return a->dev_minor < b->dev_minor ? -1 : 1;
-    return strcmp(a->path, b->path);
-}
-
-/* Ties by build id, only so that the outcome does not depend on how qsort() works. */
-static int compare_build_ids(const void *left, const void *right)
-{
-    const struct argus_image_entry *a = left, *b = right;
-    int files = compare_files(a, b);
-    return files ? files : memcmp(a->build_id, b->build_id, sizeof(a->build_id));
-}
-
-static void apply_build_ids(struct trace_tables *tables)
-{
-    size_t count = tables->build_ids.length;
-    if (!count)
-        return;
-    qsort(tables->build_ids.data, count, sizeof(*tables->build_ids.data), compare_build_ids);
-    for (size_t i = 0; i < tables->images.length; i++) {
-        struct argus_image_entry *image = &tables->images.data[i];
-        if (image->build_id_bytes)
-            continue;
-        const struct argus_image_entry *found =
-            bsearch(image, tables->build_ids.data, count, sizeof(*found), compare_files);
-        if (!found)
-            continue;
-        memcpy(image->build_id, found->build_id, sizeof(image->build_id));
-        image->build_id_bytes = found->build_id_bytes;
-    }
-}
-
-void tables_finish(struct trace_tables *tables)
-{
-    sort_symbols(tables);
-    apply_build_ids(tables);
+        reason = REASON_MEMORY;
+    return reason_to_error(reason);
 }
 
 void tables_deinit(struct trace_tables *tables)

@@ -27,6 +27,9 @@ struct argus_writer {
     struct idmap stacks_written;
 };
 
+/* The sentence of a failed write; takes the offset. */
+#define WRITER_UNWRITABLE "cannot write the trace at offset %" PRIu64
+
 /* What a chunk's header says beside its sizes. */
 struct chunk_head {
     enum argus_chunk_kind kind;

@@ -1,0 +1,21 @@
+/* Inside the codec, why bytes are damaged is a static string, half a sentence ("a column is cut off"), and NULL means that
+ * they are fine: there is one place per chunk where it becomes an error, and none of them allocates. */
+#ifndef ARGUS_TRACE_REASON_H
+#define ARGUS_TRACE_REASON_H
+
+#include <string.h>
+
+#include "argus/error.h"
+
+#define REASON_MEMORY "out of memory" /* the one reason that is not the file's fault */
+
+static inline struct argus_error *reason_to_error(const char *reason)
+{
+    if (!reason)
+        return NULL;
+    if (strcmp(reason, REASON_MEMORY) == 0)
+        return argus_error_memory();
+    return argus_error_create(ARGUS_ERROR_FORMAT, "%s", reason);
+}
+
+#endif
