@@ -1,0 +1,40 @@
+/* What a thread's waits usually are, so that idleness is not taken for a hang, nor the other way round.
+ *
+ * Waits of one thread with the same system call at the same place (user stack, else object) are one *habit*. A habit is
+ * a *home* when the thread comes back to it again and again for whatever may come: an event loop's poll, a server's
+ * read. It is no home when the thread mostly waits there for an answer: it had made somebody run, and that one ended
+ * the wait. (A server, which waits for the next question of the client it has just answered, differs in that
+ * this client had also begun the vertex.)
+ */
+#ifndef ARGUS_DIAGNOSE_HABITS_H
+#define ARGUS_DIAGNOSE_HABITS_H
+
+#include "base/idmap.h"
+#include "base/vec.h"
+#include "slice/timeline.h"
+
+struct habit {
+    uint64_t longest_ns, median_ns;
+    uint32_t count;   /* waits; a yield run counts as many as it merged */
+    uint32_t ended;   /* of them, by another thread */
+    uint32_t replies; /* of these, by one that the thread had just made run */
+    uint8_t kind;     /* enum argus_wait_kind */
+    bool home;
+};
+
+struct habits {
+    VEC(struct habit) items;
+    struct idmap by_key;
+};
+
+/* The habits of a thread's waits; false without memory. End with habits_deinit(). */
+bool habits_find(const struct view *view, uint32_t thread, struct habits *ret);
+void habits_deinit(struct habits *habits);
+
+/* The habit of the wait of `vertex`, which is of that thread; NULL if it has no wait. */
+const struct habit *habits_of(const struct habits *habits, const struct argus_vertex *vertex);
+
+/* Whether the wait of `vertex` is a home of its thread. False also without memory. */
+bool is_home_wait(const struct view *view, uint32_t vertex);
+
+#endif

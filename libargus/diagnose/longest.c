@@ -1,0 +1,175 @@
+/* The LONGEST indicator: a process was named, no event loop of it hung, and something is to be explained all the same.
+ *
+ * Every run, yield loop and wait is a candidate; the longest wins after a weight for how much it looks like idleness.
+ * Weights are per mille. */
+#include <string.h>
+
+#include "diagnose/hangs.h"
+
+/* Vertices with waits of at most this between them are one run: page-ins, a lock now and then. */
+#define RUN_PAUSE_NS 10000000ull
+
+enum {
+    WEIGHT_PLAIN = 1000,
+    WEIGHT_UNUSUAL = 1500,     /* much longer than its like */
+    WEIGHT_ASKED_FOR = 200,    /* a sleep, a join: it got what it asked for */
+    WEIGHT_UNUSUAL_IDLE = 400, /* at home, but much longer than ever */
+    WEIGHT_HOME = 100,         /* idle in a read or a lock */
+    WEIGHT_ACCEPT = 50,        /* a server without clients */
+    WEIGHT_EVENT_LOOP = 20,    /* idle in an event loop */
+    WEIGHT_POLLING_LOOP = 300, /* an event loop with a short timeout that idles? */
+};
+
+struct best {
+    uint64_t score;
+    struct argus_hang hang;
+};
+
+static void consider(struct best *best, uint32_t thread, uint64_t start_ns, uint64_t end_ns,
+                     uint32_t vertex, unsigned weight)
+{
+    uint64_t score = (uint64_t)((unsigned __int128)(end_ns - start_ns) * weight / 1000);
+    if (start_ns >= end_ns || score <= best->score)
+        return;
+    best->score = score;
+    best->hang = (struct argus_hang){.start_ns = start_ns,
+                                     .end_ns = end_ns,
+                                     .thread = thread,
+                                     .vertex = vertex,
+                                     .indicator = ARGUS_INDICATOR_LONGEST};
+}
+
+static bool is_unusual(const struct habit *habit, uint64_t wait_ns)
+{
+    return habit->count >= 4 && wait_ns / 5 >= habit->median_ns;
+}
+
+static bool is_accept(const struct view *view, const struct argus_wait *wait)
+{
+    char buffer[32];
+    return wait->syscall != ARGUS_NO_SYSCALL &&
+           strncmp(argus_syscall_name(argus_graph_trace(view->graph), wait->syscall, buffer,
+                                      sizeof(buffer)),
+                   "accept", 6) == 0;
+}
+
+/* Whether the wait of `vertex` was for a thread of its own process to end. */
+static bool is_join(const struct view *view, uint32_t vertex)
+{
+    uint32_t next = timeline_next(view, vertex);
+    uint32_t cause = next == ARGUS_NONE ? ARGUS_NONE : argus_graph_cause(view->graph, next);
+    if (cause == ARGUS_NONE || view->vertices[vertex].wait.kind != ARGUS_WAIT_FUTEX)
+        return false;
+    const struct argus_vertex *waker = &view->vertices[view->edges[cause].from];
+    return (waker->flags & ARGUS_VERTEX_EXITED) && waker->wait.kind == ARGUS_WAIT_NONE;
+}
+
+static unsigned weigh_wait(const struct view *view, uint32_t vertex, const struct habit *habit,
+                           uint64_t wait_ns)
+{
+    const struct argus_wait *wait = &view->vertices[vertex].wait;
+    bool unusual = is_unusual(habit, wait_ns);
+    if (wait->kind == ARGUS_WAIT_SLEEP || wait->kind == ARGUS_WAIT_CHILD || is_join(view, vertex))
+        return unusual ? WEIGHT_UNUSUAL_IDLE : WEIGHT_ASKED_FOR;
+    if (wait->kind == ARGUS_WAIT_SIGNAL)
+        return WEIGHT_HOME;
+    if (wait->kind == ARGUS_WAIT_READ && is_accept(view, wait))
+        return WEIGHT_ACCEPT;
+    if (habit->home)
+        return unusual                         ? WEIGHT_UNUSUAL_IDLE
+               : wait->kind == ARGUS_WAIT_POLL ? WEIGHT_EVENT_LOOP
+                                               : WEIGHT_HOME;
+    if (wait->kind == ARGUS_WAIT_READ && wait->object == 0) /* standard input */
+        return WEIGHT_HOME;
+    return unusual ? WEIGHT_UNUSUAL : WEIGHT_PLAIN;
+}
+
+static void consider_wait(const struct view *view, const struct habits *habits, uint32_t vertex,
+                          struct best *best)
+{
+    const struct argus_vertex *v = &view->vertices[vertex];
+    const struct habit *habit = habits_of(habits, v);
+    uint64_t end = timeline_wait_end(view, vertex);
+    if (!habit || end <= v->end_ns)
+        return;
+    unsigned weight = weigh_wait(view, vertex, habit, end - v->end_ns);
+    consider(best, v->thread, v->end_ns, end, vertex, weight);
+}
+
+static void consider_yields(const struct argus_vertex *v, uint32_t vertex, struct best *best)
+{
+    bool polls = v->wait.kind == ARGUS_WAIT_POLL;
+    consider(best, v->thread, v->start_ns, v->end_ns, vertex,
+             polls ? WEIGHT_POLLING_LOOP : WEIGHT_PLAIN);
+}
+
+/* Runs: vertices with short waits between them that are busy for more than half of their time. */
+static void consider_runs(const struct view *view, uint32_t thread, struct best *best)
+{
+    const struct argus_thread *t = &view->threads[thread];
+    uint64_t start = 0, busy = 0;
+    bool open = false;
+    for (uint32_t v = t->first_vertex; v < t->first_vertex + t->vertex_count; v++) {
+        const struct argus_vertex *vertex = &view->vertices[v];
+        if (is_yielding(vertex)) {
+            open = false;
+            continue;
+        }
+        if (!open) {
+            start = vertex->start_ns;
+            busy = 0;
+            open = true;
+        }
+        busy += vertex->run_ns + vertex->runnable_ns;
+        if (busy >= (vertex->end_ns - start) / 2)
+            consider(best, thread, start, vertex->end_ns, ARGUS_NONE, WEIGHT_PLAIN);
+        open = timeline_wait_end(view, v) - vertex->end_ns <= RUN_PAUSE_NS &&
+               busy >= (vertex->end_ns - start) / 2;
+    }
+}
+
+static bool consider_thread(const struct view *view, uint32_t thread, struct best *best)
+{
+    const struct argus_thread *t = &view->threads[thread];
+    struct habits habits;
+    bool done = habits_find(view, thread, &habits);
+    for (uint32_t v = t->first_vertex; done && v < t->first_vertex + t->vertex_count; v++) {
+        consider_wait(view, &habits, v, best);
+        if (is_yielding(&view->vertices[v]))
+            consider_yields(&view->vertices[v], v, best);
+    }
+    consider_runs(view, thread, best);
+    habits_deinit(&habits);
+    return done;
+}
+
+static void finish(const struct view *view, struct argus_hang *hang)
+{
+    uint32_t last = timeline_before(view, hang->thread, hang->end_ns);
+    hang->ongoing = timeline_next(view, last) == ARGUS_NONE &&
+                    !(view->vertices[last].flags & ARGUS_VERTEX_EXITED) &&
+                    hang->end_ns == timeline_wait_end(view, last);
+    hang_measure(view, hang);
+}
+
+bool hangs_longest(const struct view *view, const struct argus_hang_options *options,
+                   hang_list *ret)
+{
+    uint64_t threshold = options->threshold_ns ? options->threshold_ns : ARGUS_HANG_THRESHOLD_NS;
+    struct best of_main = {0}, of_others = {0};
+    for (uint32_t thread = 0; thread < view->thread_count; thread++) {
+        if (!hang_is_wanted(view, options, thread))
+            continue;
+        bool is_main = view->processes[view->threads[thread].process].main_thread == thread;
+        if (!consider_thread(view, thread, is_main ? &of_main : &of_others))
+            return false;
+    }
+    /* The main thread is what a person sees: another one only where it has nothing to show. */
+    struct best *best = &of_main;
+    if (of_others.score > 0 && of_main.score < threshold / 2 && of_others.score > of_main.score)
+        best = &of_others;
+    if (best->score == 0)
+        return true;
+    finish(view, &best->hang);
+    return vec_push(ret, best->hang);
+}
