@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event/merge.h"
 #include "event/tracepoints.h"
 #include "plugin/json_output.h"
-#include "plugin/record_order.h"
 #include "plugin/session_trace.h"
 
 static const struct command_option options[] = {
@@ -14,6 +14,8 @@ static const struct command_option options[] = {
     {"json", 0, NULL, "print one JSON object for each record, one a line"},
     COMMAND_OPTIONS_END,
 };
+
+enum { CHECK_EVERY = 4096 };
 
 struct dump {
     struct session *session;
@@ -72,15 +74,17 @@ static void print_syscall(const struct dump *dump, const struct argus_record *re
             (long long)record->arg[1], (unsigned long long)record->arg[3]);
 }
 
-static void print_text(const struct dump *dump, const struct argus_record *record)
+static void print_text(const struct dump *dump, uint64_t ns, const struct argus_record *record)
 {
     FILE *out = dump->session->out;
     const struct tracepoint *row = tracepoint_find(record->debugid);
     char time[32];
-    fprintf(out, "%s cpu%u %llu ",
-            clock_text(dump->trace, argus_trace_ticks_to_ns(dump->trace, record->timestamp), time,
-                       sizeof(time)),
-            record->cpu, (unsigned long long)record->tid);
+    fprintf(out, "%s cpu%u %llu ", clock_text(dump->trace, ns, time, sizeof(time)), record->cpu,
+            (unsigned long long)record->tid);
+    if (record->debugid == MERGE_ID_LOST) {
+        fprintf(out, "(%llu records lost before this)\n", (unsigned long long)record->arg[0]);
+        return;
+    }
     if (row)
         fprintf(out, "%s%s", row->name, func_text(record->debugid));
     else
@@ -97,31 +101,81 @@ static void print_text(const struct dump *dump, const struct argus_record *recor
     fputc('\n', out);
 }
 
-static void print_json(const struct dump *dump, const struct argus_record *record)
+static void print_json(const struct dump *dump, uint64_t ns, const struct argus_record *record)
 {
     const struct tracepoint *row = tracepoint_find(record->debugid);
     fprintf(dump->session->out,
             "{\"ns\": %llu, \"cpu\": %u, \"tid\": %llu, \"debugid\": %u, \"name\": \"%s\", "
             "\"args\": [%llu, %llu, %llu, %llu]}\n",
-            (unsigned long long)argus_trace_ticks_to_ns(dump->trace, record->timestamp),
-            record->cpu, (unsigned long long)record->tid, record->debugid, row ? row->name : "",
-            (unsigned long long)record->arg[0], (unsigned long long)record->arg[1],
-            (unsigned long long)record->arg[2], (unsigned long long)record->arg[3]);
+            (unsigned long long)ns, record->cpu, (unsigned long long)record->tid, record->debugid,
+            row ? row->name : "", (unsigned long long)record->arg[0],
+            (unsigned long long)record->arg[1], (unsigned long long)record->arg[2],
+            (unsigned long long)record->arg[3]);
 }
 
-static bool visit(void *context, const struct argus_record *record)
+/* False when no more is wanted. */
+static bool print_record(struct dump *dump, uint64_t ns, const struct argus_record *record)
 {
-    struct dump *dump = context;
     if (!dump->any_thread && record->tid != dump->tid)
         return true;
     if (!dump->limit)
         return false;
     dump->limit--;
     if (dump->json)
-        print_json(dump, record);
+        print_json(dump, ns, record);
     else
-        print_text(dump, record);
+        print_text(dump, ns, record);
     return !ferror(dump->session->out);
+}
+
+static struct argus_error *dump_chunk(struct dump *dump, const struct argus_chunk *chunk,
+                                      struct argus_record *records, bool *ret_more)
+{
+    struct argus_error *error = argus_trace_read_chunk(dump->trace, chunk, records);
+    if (error && error->code != ARGUS_ERROR_MEMORY) {
+        dump->session->damage_seen = true;
+        session_warn(dump->session, "left out: %s", error->message);
+        argus_error_destroy(error);
+        return NULL;
+    }
+    for (uint32_t i = 0; !error && *ret_more && i < chunk->count; i++)
+        *ret_more = print_record(dump, argus_trace_ticks_to_ns(dump->trace, records[i].timestamp),
+                                 &records[i]);
+    return error;
+}
+
+static struct argus_error *dump_in_file_order(struct dump *dump)
+{
+    const struct argus_chunk *chunks;
+    size_t count = argus_trace_chunks(dump->trace, &chunks);
+    struct argus_record *records = malloc(ARGUS_CHUNK_MAX_RECORDS * sizeof(*records));
+    struct argus_error *error = records ? NULL : argus_error_memory();
+    bool more = true;
+    for (size_t i = 0; i < count && more && !error; i++)
+        error = session_interrupted(dump->session) ? session_interrupt_error()
+                                                   : dump_chunk(dump, &chunks[i], records, &more);
+    free(records);
+    return error;
+}
+
+/* The merge hands out ns instead of ticks, and puts a record where others are missing. */
+static struct argus_error *dump_in_time_order(struct dump *dump)
+{
+    struct merge *merge;
+    const struct argus_record *record;
+    struct argus_error *error = merge_create(dump->trace, &merge);
+    if (error)
+        return error;
+    while (!(error = merge_next(merge, &record)) && record) {
+        if (merge_position(merge) % CHECK_EVERY == 0 && session_interrupted(dump->session)) {
+            error = session_interrupt_error();
+            break;
+        }
+        if (!print_record(dump, record->timestamp, record))
+            break;
+    }
+    merge_destroy(merge);
+    return error;
 }
 
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
@@ -145,8 +199,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
     if (error)
         return error;
     dump.trace = trace->trace;
-    return dump.raw ? records_in_file_order(session, dump.trace, visit, &dump)
-                    : records_in_time_order(session, dump.trace, visit, &dump);
+    return dump.raw ? dump_in_file_order(&dump) : dump_in_time_order(&dump);
 }
 
 const struct command command_dump = {

@@ -172,7 +172,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
 {
     size_t next;
     struct session_trace *trace;
-    struct population population;
+    struct population population = {0};
     struct argus_error *error = session_trace_get(session, arguments, &next, &trace);
     if (!error)
         error = arguments_expect(arguments, next, next);
