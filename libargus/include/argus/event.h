@@ -17,11 +17,29 @@ extern "C" {
 
 #define ARGUS_NONE UINT32_MAX /* no such process, thread, vertex, edge, stack */
 
+/* What a thread waits for when a system call blocks. */
+enum argus_wait_kind {
+    ARGUS_WAIT_NONE,    /* the vertex did not end in a wait: exit, callback end, end of the trace */
+    ARGUS_WAIT_FUTEX,   /* locks, condition variables, joins */
+    ARGUS_WAIT_POLL,    /* poll, select, epoll: an event loop's home */
+    ARGUS_WAIT_READ,    /* read, recv, accept: data from somebody */
+    ARGUS_WAIT_WRITE,   /* write, send, connect: room at somebody's */
+    ARGUS_WAIT_SLEEP,   /* nanosleep, poll without descriptors */
+    ARGUS_WAIT_CHILD,   /* wait4, waitid, vfork */
+    ARGUS_WAIT_SIGNAL,  /* sigwait, pause */
+    ARGUS_WAIT_DISK,    /* uninterruptible, in a file system call or fsync */
+    ARGUS_WAIT_FAULT,   /* outside any system call: a page fault or the like */
+    ARGUS_WAIT_STOPPED, /* SIGSTOP or a debugger */
+    ARGUS_WAIT_KERNEL,  /* a kernel thread's own wait */
+    ARGUS_WAIT_OTHER,   /* another system call; its name says it */
+};
+
 struct argus_process {
     uint64_t pid;
     uint64_t parent_pid; /* 0: unknown */
     uint64_t start_ns,
         end_ns; /* of its life as far as the trace saw it; start 0: before, end UINT64_MAX: after */
+    uint64_t exec_ns;     /* when it last began another program; 0: not in this trace */
     const char *name;     /* comm of the main thread, the last one it had */
     uint32_t main_thread; /* thread index, ARGUS_NONE if the main thread was never seen */
     uint32_t forked_from; /* process index whose images it shares until it execs; ARGUS_NONE */
@@ -35,8 +53,22 @@ struct argus_thread {
     uint32_t process;          /* process index, always valid */
     uint32_t first_vertex;     /* a thread's vertices are contiguous and in time order */
     uint32_t vertex_count;
-    bool idle; /* the per-cpu idle thread (tid 0) */
+    bool idle; /* the idle threads of all cpus (tid 0), one entry; never has a vertex */
 };
+
+/* The name of a record's tracepoint, with "_start" or "_end" where it has both, e.g. "switch", "syscall_start"; NULL if
+ * `debugid` is in no table. Static. */
+const char *argus_tracepoint_name(uint32_t debugid);
+
+/* A record as text, without time, cpu and thread: "switch state=1 next=4712". A debugid without a name is printed as a
+ * hexadecimal number with all arguments. Numbers that are addresses or ids are hexadecimal. Always ends `buffer` with
+ * a NUL; returns `buffer`. */
+const char *argus_record_text(const struct argus_record *record, enum argus_os os, char *buffer,
+                              size_t buffer_bytes);
+
+/* Name of a system call of the trace's OS and architecture; "syscall_999" style into `buffer` if unknown. */
+const char *argus_syscall_name(const struct argus_trace *trace, uint32_t number, char *buffer,
+                               size_t buffer_bytes);
 
 /* A call stack, interned: the same frames have the same index. Innermost first, return addresses from frame 1. */
 struct argus_stack {

@@ -15,22 +15,6 @@
 extern "C" {
 #endif
 
-enum argus_wait_kind {
-    ARGUS_WAIT_NONE,    /* the vertex did not end in a wait: exit, callback end, end of the trace */
-    ARGUS_WAIT_FUTEX,   /* locks, condition variables, joins */
-    ARGUS_WAIT_POLL,    /* poll, select, epoll: an event loop's home */
-    ARGUS_WAIT_READ,    /* read, recv, accept: data from somebody */
-    ARGUS_WAIT_WRITE,   /* write, send, connect: room at somebody's */
-    ARGUS_WAIT_SLEEP,   /* nanosleep, pause without signal, poll without descriptors */
-    ARGUS_WAIT_CHILD,   /* wait4, waitid, vfork */
-    ARGUS_WAIT_SIGNAL,  /* sigwait, pause */
-    ARGUS_WAIT_DISK,    /* uninterruptible, in a file system call or fsync */
-    ARGUS_WAIT_FAULT,   /* outside any system call: a page fault or the like */
-    ARGUS_WAIT_STOPPED, /* SIGSTOP or a debugger */
-    ARGUS_WAIT_KERNEL,  /* a kernel thread's own wait */
-    ARGUS_WAIT_OTHER,   /* another system call; its name says it */
-};
-
 /* How a wait ended. Only SATISFIED means that what was waited for happened. */
 enum argus_outcome {
     ARGUS_OUTCOME_SATISFIED,
@@ -201,9 +185,6 @@ const char *argus_vertex_type_name(enum argus_vertex_type type);
 const char *argus_wait_kind_name(enum argus_wait_kind kind);
 const char *argus_outcome_name(enum argus_outcome outcome);
 const char *argus_edge_kind_name(enum argus_edge_kind kind);
-/* Name of a system call of the trace's OS and architecture; "syscall_999" style into `buffer` if unknown. */
-const char *argus_syscall_name(const struct argus_trace *trace, uint32_t number, char *buffer,
-                               size_t buffer_bytes);
 /* What a vertex waited on, e.g. "futex 0x7f…", "read fd 5 (pipe 1234)", "poll", "clock_nanosleep"; into `buffer`. */
 const char *argus_wait_text(const struct argus_graph *graph, uint32_t vertex, char *buffer,
                             size_t buffer_bytes);

@@ -1,0 +1,274 @@
+#include "event/merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/idmap.h"
+#include "base/vec.h"
+#include "event/order.h"
+
+/* How far from its place a record may be across a chunk's end: those that many are held back. */
+enum { HELD_BACK = 64 };
+
+/* The chunks of one cpu. */
+struct source {
+    uint32_t cpu;
+    VEC(uint32_t) chunks; /* indices, in the order of writing */
+    size_t next_chunk;
+    struct argus_record
+        *records; /* owned; sorted; NULL before the first chunk is read and after the end */
+    size_t position, ready, count; /* next one; end of those that may go; end of all */
+    size_t room;
+    uint64_t key; /* time of the next record; before the chunk is read, the time its header says */
+    uint64_t last_ns; /* time of the last record read */
+};
+
+struct merge {
+    const struct argus_trace *trace; /* borrowed */
+    const struct argus_chunk *chunks;
+    bool ticks_are_ns;
+    VEC(struct source) sources;
+    VEC(uint32_t) heap; /* sources that have records, the next one on top */
+    uint64_t now_ns;    /* time of the last record handed out */
+    uint64_t position;
+};
+
+static bool before(const struct source *a, const struct source *b)
+{
+    return a->key != b->key ? a->key < b->key : a->cpu < b->cpu;
+}
+
+static struct source *heap_at(const struct merge *merge, size_t i)
+{
+    return &merge->sources.data[merge->heap.data[i]];
+}
+
+static void sift_down(struct merge *merge, size_t at)
+{
+    size_t count = merge->heap.length;
+    for (;;) {
+        size_t child = 2 * at + 1;
+        if (child >= count)
+            return;
+        if (child + 1 < count && before(heap_at(merge, child + 1), heap_at(merge, child)))
+            child++;
+        if (!before(heap_at(merge, child), heap_at(merge, at)))
+            return;
+        uint32_t swap = merge->heap.data[at];
+        merge->heap.data[at] = merge->heap.data[child];
+        merge->heap.data[child] = swap;
+        at = child;
+    }
+}
+
+static uint64_t to_ns(const struct merge *merge, uint64_t ticks)
+{
+    return merge->ticks_are_ns ? ticks : argus_trace_ticks_to_ns(merge->trace, ticks);
+}
+
+/* Room for the held-back records, a lost marker and `count` more, with what is left moved to the front. */
+static bool make_room(struct source *source, size_t count)
+{
+    size_t left = source->count - source->position;
+    if (source->position)
+        memmove(source->records, source->records + source->position,
+                left * sizeof(*source->records));
+    source->position = 0;
+    source->count = left;
+    if (left + 1 + count <= source->room)
+        return true;
+    struct argus_record *grown =
+        reallocarray(source->records, left + 1 + count, sizeof(*source->records));
+    if (!grown)
+        return false;
+    source->records = grown;
+    source->room = left + 1 + count;
+    return true;
+}
+
+static void add_lost(struct merge *merge, struct source *source, const struct argus_chunk *chunk,
+                     uint64_t count, bool damaged)
+{
+    uint64_t time_ns = to_ns(merge, chunk->first_ticks);
+    source->records[source->count++] = (struct argus_record){
+        .timestamp = time_ns > source->last_ns ? time_ns : source->last_ns,
+        .arg = {count, source->last_ns, damaged},
+        .debugid = MERGE_ID_LOST,
+        .cpu = source->cpu,
+    };
+}
+
+/* Reads `chunk` behind what is held back. A damaged chunk counts as lost. */
+static struct argus_error *append_chunk(struct merge *merge, struct source *source,
+                                        const struct argus_chunk *chunk)
+{
+    if (!make_room(source, chunk->count))
+        return argus_error_memory();
+    if (chunk->lost)
+        add_lost(merge, source, chunk, chunk->lost, false);
+    struct argus_record *added = source->records + source->count;
+    struct argus_error *error = argus_trace_read_chunk(merge->trace, chunk, added);
+    if (error && error->code != ARGUS_ERROR_FORMAT)
+        return error;
+    if (error) {
+        argus_error_destroy(error);
+        if (!chunk->lost)
+            add_lost(merge, source, chunk, chunk->count, true);
+        return NULL;
+    }
+    if (!merge->ticks_are_ns)
+        for (uint32_t i = 0; i < chunk->count; i++)
+            added[i].timestamp = to_ns(merge, added[i].timestamp);
+    source->count += chunk->count;
+    return NULL;
+}
+
+static bool has_more(const struct source *source)
+{
+    return source->next_chunk < source->chunks.length;
+}
+
+/* Reads chunks until a record may go, or all are read. */
+static struct argus_error *refill(struct merge *merge, struct source *source)
+{
+    while (source->position == source->ready && has_more(source)) {
+        const struct argus_chunk *chunk = &merge->chunks[source->chunks.data[source->next_chunk++]];
+        struct argus_error *error = append_chunk(merge, source, chunk);
+        if (error)
+            return error;
+        if (!order_records(source->records, source->count))
+            return argus_error_memory();
+        if (source->count)
+            source->last_ns = source->records[source->count - 1].timestamp;
+        size_t held = has_more(source) ? HELD_BACK : 0;
+        source->ready = source->count > held ? source->count - held : 0;
+    }
+    if (source->position < source->ready)
+        source->key = source->records[source->position].timestamp;
+    return NULL;
+}
+
+static void drop_top(struct merge *merge)
+{
+    struct source *source = heap_at(merge, 0);
+    free(source->records);
+    source->records = NULL;
+    source->room = source->position = source->ready = source->count = 0;
+    merge->heap.data[0] = merge->heap.data[--merge->heap.length];
+    sift_down(merge, 0);
+}
+
+/* Makes the top of the heap the source with the next record, read in. Nothing is left when the heap is empty. */
+static struct argus_error *settle_top(struct merge *merge)
+{
+    while (merge->heap.length) {
+        struct source *top = heap_at(merge, 0);
+        if (top->position < top->ready) {
+            sift_down(merge, 0);
+            if (heap_at(merge, 0)->position < heap_at(merge, 0)->ready)
+                return NULL;
+            continue;
+        }
+        struct argus_error *error = refill(merge, top);
+        if (error)
+            return error;
+        if (top->position == top->ready)
+            drop_top(merge);
+        else
+            sift_down(merge, 0);
+    }
+    return NULL;
+}
+
+struct argus_error *merge_next(struct merge *merge, const struct argus_record **ret)
+{
+    *ret = NULL;
+    if (!merge->heap.length)
+        return NULL;
+    struct source *top = heap_at(merge, 0);
+    bool first = top->position < top->ready;
+    for (size_t i = 1; first && i <= 2 && i < merge->heap.length; i++)
+        first = before(top, heap_at(merge, i));
+    if (!first) {
+        struct argus_error *error = settle_top(merge);
+        if (error || !merge->heap.length)
+            return error;
+        top = heap_at(merge, 0);
+    }
+    struct argus_record *record = &top->records[top->position++];
+    if (top->position < top->ready)
+        top->key = top->records[top->position].timestamp;
+    if (record->timestamp < merge->now_ns)
+        record->timestamp = merge->now_ns;
+    merge->now_ns = record->timestamp;
+    merge->position += record->debugid != MERGE_ID_LOST;
+    *ret = record;
+    return NULL;
+}
+
+uint64_t merge_position(const struct merge *merge)
+{
+    return merge->position;
+}
+
+/* The source of `cpu`, made when it is the first time. */
+static struct source *source_of(struct merge *merge, struct idmap *by_cpu, uint32_t cpu)
+{
+    uint32_t at = idmap_get(by_cpu, cpu);
+    if (at == IDMAP_NONE) {
+        at = (uint32_t)merge->sources.length;
+        if (!idmap_put(by_cpu, cpu, at) || !vec_push(&merge->sources, (struct source){.cpu = cpu}))
+            return NULL;
+    }
+    return &merge->sources.data[at];
+}
+
+static bool add_sources(struct merge *merge, struct idmap *by_cpu)
+{
+    size_t count = argus_trace_chunks(merge->trace, &merge->chunks);
+    for (size_t i = 0; i < count; i++) {
+        struct source *source = source_of(merge, by_cpu, merge->chunks[i].cpu);
+        if (!source || !vec_push(&source->chunks, (uint32_t)i))
+            return false;
+        if (source->chunks.length == 1)
+            source->key = to_ns(merge, merge->chunks[i].first_ticks);
+    }
+    for (size_t i = 0; i < merge->sources.length; i++)
+        if (!vec_push(&merge->heap, (uint32_t)i))
+            return false;
+    for (size_t i = merge->heap.length; i-- > 0;)
+        sift_down(merge, i);
+    return true;
+}
+
+struct argus_error *merge_create(const struct argus_trace *trace, struct merge **ret)
+{
+    const struct argus_trace_header *header = argus_trace_header(trace);
+    struct merge *merge = calloc(1, sizeof(*merge));
+    if (!merge)
+        return argus_error_memory();
+    merge->trace = trace;
+    merge->ticks_are_ns = header->timebase_numer == header->timebase_denom;
+    struct idmap by_cpu = {0};
+    bool added = add_sources(merge, &by_cpu);
+    idmap_deinit(&by_cpu);
+    if (!added) {
+        merge_destroy(merge);
+        return argus_error_memory();
+    }
+    *ret = merge;
+    return NULL;
+}
+
+void merge_destroy(struct merge *merge)
+{
+    if (!merge)
+        return;
+    for (size_t i = 0; i < merge->sources.length; i++) {
+        vec_deinit(&merge->sources.data[i].chunks);
+        free(merge->sources.data[i].records);
+    }
+    vec_deinit(&merge->sources);
+    vec_deinit(&merge->heap);
+    free(merge);
+}

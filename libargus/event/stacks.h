@@ -1,0 +1,24 @@
+/* The stacks of a trace that are used, numbered from 0: 64-bit ids of the file become 32-bit indices. */
+#ifndef ARGUS_EVENT_STACKS_H
+#define ARGUS_EVENT_STACKS_H
+
+#include "argus/event.h"
+#include "base/idmap.h"
+#include "base/vec.h"
+
+struct stacks {
+    const struct argus_trace *trace; /* borrowed; the frames are its */
+    VEC(struct argus_stack) stacks;
+    struct idmap by_id;
+    bool no_memory; /* sticky */
+};
+
+/* The index of stack `id`; ARGUS_NONE for 0, and for a stack that the file does not have. */
+uint32_t stacks_use(struct stacks *stacks, uint64_t id);
+
+/* An empty stack for ARGUS_NONE. */
+struct argus_stack stacks_get(const struct stacks *stacks, uint32_t index);
+
+void stacks_deinit(struct stacks *stacks);
+
+#endif

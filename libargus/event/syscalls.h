@@ -1,0 +1,28 @@
+/* System calls by number: their names, what a wait inside one waits for, and what they may do to others.
+ * The tables syscalls_<architecture>.def are made by syscalls_generate.py, which says how to change them. */
+#ifndef ARGUS_EVENT_SYSCALLS_H
+#define ARGUS_EVENT_SYSCALLS_H
+
+#include "argus/event.h"
+
+enum syscall_flags {
+    SYSCALL_FD = 1,   /* the first argument is a file descriptor */
+    SYSCALL_SEND = 2, /* sends data or the end of it: wakes readers */
+    SYSCALL_KILL = 4, /* sends a signal */
+    SYSCALL_EXIT = 8,
+    SYSCALL_YIELD = 16,
+};
+
+struct syscall_row {
+    const char *name; /* static; NULL: no such system call */
+    uint8_t wait;     /* enum argus_wait_kind */
+    uint8_t flags;    /* enum syscall_flags */
+};
+
+/* The row of `number`; a row without name and of kind OTHER when it is unknown. Never NULL. */
+const struct syscall_row *syscall_row(enum argus_os os, enum argus_arch arch, uint32_t number);
+
+/* Whether a poll or select with these arguments has no descriptor to wait for, and so only sleeps. */
+bool syscall_polls_nothing(const struct syscall_row *row, const uint64_t arg[4]);
+
+#endif

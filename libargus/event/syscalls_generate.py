@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""Makes the system call tables from the kernel's headers (Debian's linux-libc-dev):
+
+    syscalls_generate.py /usr/include/x86_64-linux-gnu/asm/unistd_64.h > syscalls_x86_64.def
+    syscalls_generate.py /usr/include/asm-generic/unistd.h             > syscalls_aarch64.def
+
+What kind of wait a call is, and what it may do to others, is written here by name, once for all architectures.
+"""
+import re
+import subprocess
+import sys
+
+WAITS = {
+    "FUTEX": "futex futex_wait futex_waitv flock fcntl semop semtimedop",
+    "POLL": "poll ppoll select pselect6 epoll_wait epoll_pwait epoll_pwait2 epoll_wait_old io_getevents io_pgetevents",
+    "READ": "read pread64 readv preadv preadv2 recvfrom recvmsg recvmmsg accept accept4 mq_timedreceive msgrcv "
+            "splice getrandom",
+    "WRITE": "write pwrite64 writev pwritev pwritev2 sendto sendmsg sendmmsg sendfile connect mq_timedsend msgsnd "
+             "vmsplice tee",
+    "SLEEP": "nanosleep clock_nanosleep",
+    "CHILD": "wait4 waitid vfork",
+    "SIGNAL": "pause rt_sigsuspend rt_sigtimedwait",
+    "DISK": "fsync fdatasync sync syncfs sync_file_range msync open openat openat2 creat stat lstat newfstatat statx "
+            "getdents getdents64 unlink unlinkat rename renameat renameat2 mkdir mkdirat rmdir truncate ftruncate "
+            "fallocate copy_file_range readahead access faccessat faccessat2 readlink readlinkat execve execveat",
+}
+FLAGS = {
+    # The first argument is a file descriptor.
+    "FD": "read pread64 readv preadv preadv2 recvfrom recvmsg recvmmsg accept accept4 write pwrite64 writev pwritev "
+          "pwritev2 sendto sendmsg sendmmsg sendfile connect fsync fdatasync ftruncate fallocate flock fcntl ioctl "
+          "shutdown close epoll_wait epoll_pwait epoll_pwait2 getdents getdents64 splice vmsplice tee syncfs "
+          "mq_timedreceive mq_timedsend",
+    # Sends data or the end of it, so a wake-up while it runs is on its behalf.
+    "SEND": "write pwrite64 writev pwritev pwritev2 sendto sendmsg sendmmsg sendfile connect close shutdown splice "
+            "vmsplice tee mq_timedsend msgsnd",
+    "KILL": "kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal",
+    "EXIT": "exit exit_group",
+    "YIELD": "sched_yield",
+}
+
+
+def by_name(table):
+    return {name: key for key, names in table.items() for name in names.split()}
+
+
+def numbers(header):
+    source = "#define __ARCH_WANT_RENAMEAT\n#define __ARCH_WANT_SET_GET_RLIMIT\n#define __ARCH_WANT_NEW_STAT\n" \
+             "#define __ARCH_WANT_SYS_CLONE3\n#define __ARCH_WANT_MEMFD_SECRET\n#define __BITS_PER_LONG 64\n" \
+             f'#include "{header}"\n'
+    # -dD keeps the definitions; the 64-bit names of asm-generic are defined through __NR3264_…
+    text = subprocess.run(["cc", "-E", "-dD", "-D__ASM_BITSPERLONG_H", "-"], input=source, text=True, check=True,
+                          stdout=subprocess.PIPE).stdout
+    values = dict(re.findall(r"^#define (__NR\w+) (\w+)$", text, re.M))
+    for name, value in values.items():
+        while not value.isdigit():
+            value = values.get(value, "-")
+            if value == "-":
+                break
+        if name.startswith("__NR_") and value.isdigit() and name not in ("__NR_syscalls", "__NR_arch_specific_syscall"):
+            yield int(value), name[len("__NR_"):]
+
+
+def main():
+    waits = by_name(WAITS)
+    print("/* Made by syscalls_generate.py from the kernel's headers. SYSCALL(number, name, wait kind, flags) */")
+    for number, name in sorted(set(numbers(sys.argv[1]))):
+        flags = " | ".join("SYSCALL_" + flag for flag, names in FLAGS.items() if name in names.split()) or "0"
+        print(f"SYSCALL({number}, {name}, {waits.get(name, 'OTHER')}, {flags})")
+
+
+main()

@@ -1,0 +1,126 @@
+#include "event/tracepoints.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+const struct tracepoint tracepoints[TRACEPOINT_COUNT] = {
+#define TRACEPOINT(symbol, debugid, name, paired, ...)                                             \
+    [TRACEPOINT_##symbol] = {name, debugid, paired, {__VA_ARGS__}},
+#include "event/tracepoints.def"
+#undef TRACEPOINT
+};
+
+/* "x_start", "x_end" for the paired ones: the same rows once more. */
+static const char *const paired_names[TRACEPOINT_COUNT][2] = {
+#define TRACEPOINT(symbol, debugid, name, paired, ...)                                             \
+    [TRACEPOINT_##symbol] = {name "_start", name "_end"},
+#include "event/tracepoints.def"
+#undef TRACEPOINT
+};
+
+const struct tracepoint *tracepoint_find(uint32_t debugid)
+{
+    if (tracepoint_is_syscall(debugid))
+        return &tracepoints[TRACEPOINT_syscall];
+    for (size_t i = 0; i < TRACEPOINT_COUNT; i++)
+        if (tracepoints[i].debugid == ARGUS_DEBUGID_EVENT(debugid))
+            return &tracepoints[i];
+    return NULL;
+}
+
+const char *argus_tracepoint_name(uint32_t debugid)
+{
+    const struct tracepoint *row = tracepoint_find(debugid);
+    if (!row)
+        return NULL;
+    uint32_t func = ARGUS_DEBUGID_FUNC(debugid);
+    if (row->paired && (func == ARGUS_FUNC_START || func == ARGUS_FUNC_END))
+        return paired_names[row - tracepoints][func == ARGUS_FUNC_END];
+    return row->name;
+}
+
+void tracepoint_name_bytes(const struct argus_record *record, char ret[33])
+{
+    memcpy(ret, record->arg, 32);
+    ret[32] = 0;
+    utf8_repair(ret, strlen(ret));
+}
+
+struct text {
+    char *buffer;
+    size_t bytes, used;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct text *text, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (text->used < text->bytes) {
+        int length = vsnprintf(text->buffer + text->used, text->bytes - text->used, format, args);
+        text->used += length > 0 ? (size_t)length : 0;
+    }
+    va_end(args);
+}
+
+static void add_arguments(struct text *text, const struct tracepoint *row,
+                          const struct argus_record *record)
+{
+    for (int i = 0; i < 4; i++) {
+        const char *name = row->arg[i];
+        if (name[0] == '#')
+            add(text, " %s=0x%" PRIx64, name + 1, record->arg[i]);
+        else if (name[0])
+            add(text, " %s=%" PRIu64, name, record->arg[i]);
+    }
+}
+
+static void add_syscall(struct text *text, const struct argus_record *record)
+{
+    add(text, " nr=%u", ARGUS_DEBUGID_CODE(record->debugid));
+    if (ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_END)
+        add(text, " error=%" PRIu64 " result=%" PRId64 " pid=%" PRIu64, record->arg[0],
+            (int64_t)record->arg[1], record->arg[3]);
+    else
+        add(text, " arg1=0x%" PRIx64 " arg2=0x%" PRIx64 " arg3=0x%" PRIx64 " arg4=0x%" PRIx64,
+            record->arg[0], record->arg[1], record->arg[2], record->arg[3]);
+}
+
+static void add_name(struct text *text, const struct argus_record *record)
+{
+    char name[33];
+    tracepoint_name_bytes(record, name);
+    add(text, " name=%s", name);
+}
+
+const char *argus_record_text(const struct argus_record *record, enum argus_os os, char *buffer,
+                              size_t buffer_bytes)
+{
+    struct text text = {.buffer = buffer, .bytes = buffer_bytes};
+    const struct tracepoint *row = tracepoint_find(record->debugid);
+    /* The arguments in the table are Linux's; those that differ on Darwin are shown as numbers. */
+    if (row && os != ARGUS_OS_LINUX && ARGUS_DEBUGID_CLASS(record->debugid) != 0x07)
+        row = NULL;
+    const char *name = argus_tracepoint_name(record->debugid);
+
+    if (buffer_bytes)
+        buffer[0] = 0;
+    if (name)
+        add(&text, "%s", name);
+    else
+        add(&text, "0x%08" PRIx32, record->debugid);
+
+    if (row == &tracepoints[TRACEPOINT_syscall])
+        add_syscall(&text, record);
+    else if (row && row->debugid >> 16 == ARGUS_ID_NAME_NEW >> 16)
+        add_name(&text, record);
+    else if (row)
+        add_arguments(&text, row, record);
+    else
+        for (int i = 0; i < 4; i++)
+            add(&text, " arg%d=0x%" PRIx64, i + 1, record->arg[i]);
+    return buffer;
+}
