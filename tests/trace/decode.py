@@ -1,0 +1,311 @@
+#!/usr/bin/env python3
+"""A second, naive decoder of trace files, written from docs/man/argus-trace.5.md alone.
+
+It reads the whole file, believes the text and is slow. `decode.py FILE` prints what dump_records prints for the same
+file, line by line; agree.py compares the two.
+"""
+import struct
+import sys
+import zlib
+
+MASK = (1 << 64) - 1
+MIXED = 0xFFFFFFFF
+CHUNK = struct.Struct("<4sHHIIQQQIIQII")
+HEADER = struct.Struct("<8sHHIIIIIQQIIQ16s128s")
+PADDING, RECORDS, THREADS, IMAGES, STACKS, SYMBOLS, BUILD_IDS, NOTE, END = range(9)
+
+
+class Damaged(Exception):
+    """The bytes are not what the text says."""
+
+
+def require(condition, what):
+    if not condition:
+        raise Damaged(what)
+
+
+class Bytes:
+    """A payload that is used up from its beginning."""
+
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def take(self, count):
+        require(self.at + count <= len(self.data), "cut off")
+        self.at += count
+        return self.data[self.at - count : self.at]
+
+    def varint(self):
+        value = 0
+        for i in range(10):
+            byte = self.take(1)[0]
+            require(i < 9 or byte <= 1, "tenth byte of a varint")
+            value |= (byte & 0x7F) << (7 * i)
+            if byte < 0x80:
+                return value
+        raise Damaged("varint of more than ten bytes")
+
+    def varint32(self):
+        value = self.varint()
+        require(value < 1 << 32, "32-bit field")
+        return value
+
+    def zigzag(self):
+        value = self.varint()
+        return (value >> 1) ^ -(value & 1)
+
+    def string(self):
+        return readable(self.take(self.varint()))
+
+    def end(self):
+        require(self.at == len(self.data), "bytes left over")
+
+
+def readable(data):
+    """Ended at a NUL; a `?` for each byte that is no UTF-8."""
+    text = data.decode("utf-8", "surrogateescape").split("\0")[0]
+    return "".join("?" if 0xDC80 <= ord(c) <= 0xDCFF else c for c in text).encode()
+
+
+class Chunk:
+    def __init__(self, fields, offset, extent, stored):
+        (_, self.kind, self.flags, self.stored_size, self.unpacked_size, self.sequence, self.first,
+         self.last, self.count, self.cpu, self.lost, self.crc, _) = fields
+        self.offset, self.extent, self.stored = offset, extent, stored
+
+    def check(self, cpus):
+        require(self.flags & ~1 == 0, "flags")
+        require(max(self.stored_size, self.unpacked_size) <= 16777216, "size")
+        require(self.unpacked_size <= self.stored_size * 1040 + 64, "size")
+        require(self.first <= self.last, "time range")
+        if self.kind == RECORDS:
+            require(self.cpu == MIXED or self.cpu < cpus, "cpu")
+            require(self.count <= 131072, "count")
+            # Eight sizes, a dictionary, and no column but cpu without a byte for each record.
+            require(self.count == 0 or 33 + self.count * 7 <= self.unpacked_size, "count")
+
+    def payload(self):
+        require(zlib.crc32(self.stored) == self.crc, "CRC")
+        data = self.stored
+        if self.flags & 1:
+            stream = zlib.decompressobj()
+            try:
+                data = stream.decompress(self.stored)
+            except zlib.error as error:
+                raise Damaged(str(error)) from error
+            require(stream.eof and not stream.unused_data, "zlib stream")
+        require(len(data) == self.unpacked_size, "unpacked size")
+        return data
+
+
+def chunk_at(data, offset, limit):
+    """The chunk at `offset`, None where no walk can lead on."""
+    if offset + 64 > limit:
+        return None
+    fields = CHUNK.unpack_from(data, offset)
+    size = fields[3]
+    crc = zlib.crc32(data[offset : offset + 60])
+    if fields[0] != b"CHNK" or fields[-1] != crc or offset + 64 + size > limit:
+        return None
+    extent = min((64 + size + 7) // 8 * 8, limit - offset)
+    return Chunk(fields, offset, extent, data[offset + 64 : offset + 64 + size])
+
+
+class Trace:
+    def __init__(self, data):
+        self.data = data
+        require(data[:8] == b"ARGUSTRC", "magic")
+        require(len(data) >= 4096, "file header cut off")
+        (_, self.major, self.minor, size, self.os, self.arch, self.numerator, self.denominator, self.anchor,
+         self.wall, self.page, self.cpus, self.ring, self.boot, host) = HEADER.unpack_from(data)
+        self.host = readable(host)
+        require(self.major <= 1, "newer version")
+        require(struct.unpack_from("<I", data, 4092)[0] == zlib.crc32(data[:4092]), "header CRC")
+        require(self.major == 1 and size == 4096, "header")
+        require(self.numerator and self.denominator and 1 <= self.cpus <= 65536, "header")
+        require(self.ring % 8 == 0 and self.ring < (1 << 63) - 4096, "header")
+        self.damage, self.chunks, self.complete = [], [], False
+        self.threads, self.images, self.stacks, self.symbols = [], [], {}, set()
+        self.build_ids, self.notes, self.counters = {}, [], []
+        self.walk()
+        self.chunks.sort(key=lambda chunk: (chunk.sequence, chunk.offset))
+        self.read_tables()
+        self.damage.sort()
+
+    def walk(self):
+        area_end = 4096 + self.ring if self.ring else MASK
+        limit = min(len(self.data), area_end)
+        at = 4096
+        while at < limit and area_end - at >= 64:
+            chunk = chunk_at(self.data, at, limit)
+            if chunk:
+                at += chunk.extent
+                self.add(chunk)
+                continue
+            begin = at
+            at += 8
+            while at < limit and not chunk_at(self.data, at, limit):
+                at += 8
+            at = min(at, limit)
+            self.damage.append((begin, at - begin))
+
+    def add(self, chunk):
+        if chunk.kind == PADDING:
+            return
+        try:
+            chunk.check(self.cpus)
+            self.chunks.append(chunk)
+        except Damaged:
+            self.damage.append((chunk.offset, chunk.extent))
+
+    def read_tables(self):
+        budget = (64 << 20) + 64 * len(self.data)
+        records = [chunk.sequence for chunk in self.chunks if chunk.kind == RECORDS]
+        for chunk in self.chunks:
+            if chunk.kind == RECORDS:
+                continue
+            budget -= chunk.unpacked_size
+            whole = True
+            try:
+                require(budget >= 0, "tables too large")
+                self.read_table(chunk)
+            except Damaged:
+                whole = False
+                self.damage.append((chunk.offset, chunk.extent))
+            if chunk.kind != BUILD_IDS:
+                last = not records or chunk.sequence > records[-1]
+                self.complete = chunk.kind == END and whole and last
+        for image in self.images:
+            if not image[9]:
+                image[9] = self.build_ids.get((image[6], image[7], image[8], image[10]), b"")
+
+    def read_table(self, chunk):
+        kinds = {THREADS: self.thread, IMAGES: self.image, STACKS: self.stack, SYMBOLS: self.symbol,
+                 BUILD_IDS: self.build_id, NOTE: self.note, END: self.counter}
+        if chunk.kind not in kinds:
+            return
+        payload = Bytes(chunk.payload())
+        self.address = 0
+        entries = [kinds[chunk.kind](payload, chunk) for _ in range(chunk.count)]
+        payload.end()
+        for keep, entry in entries:  # only when the whole table was right
+            keep(entry)
+
+    def thread(self, b, chunk):
+        entry = (b.varint(), b.varint(), b.varint(), b.varint() & 1, chunk.last, b.string())
+        return self.threads.append, entry
+
+    def file(self, b):
+        inode, major, minor, length = b.varint(), b.varint32(), b.varint32(), b.varint()
+        require(length <= 20, "build id")
+        return [inode, major, minor, b.take(length), b.string()]
+
+    def image(self, b, _):
+        pid, start, length, offset, time = (b.varint() for _ in range(5))
+        require(start + length <= MASK, "address")
+        return self.images.append, [pid, start, start + length, offset, time, None] + self.file(b)
+
+    def stack(self, b, _):
+        identity = struct.unpack("<Q", b.take(8))[0]
+        count = b.varint()
+        require(identity and 1 <= count <= 127, "stack")
+        frames, frame = [], 0
+        for _ in range(count):
+            frame = (frame + b.zigzag()) & MASK
+            frames.append(frame)
+        return lambda entry: self.stacks.setdefault(*entry), (identity, frames)
+
+    def symbol(self, b, _):
+        self.address = (self.address + b.varint()) & MASK
+        return self.symbols.add, (self.address, b.string(), b.string())
+
+    def build_id(self, b, _):
+        inode, major, minor, build_id, path = self.file(b)
+        return lambda entry: self.build_ids.update([entry]), ((inode, major, minor, path), build_id)
+
+    def note(self, b, _):
+        return self.notes.append, b.string()
+
+    def counter(self, b, _):
+        return self.counters.append, (b.string(), b.varint())
+
+    def records(self, chunk):
+        if chunk.count == 0:
+            return []
+        payload = Bytes(chunk.payload())
+        sizes = struct.unpack("<8I", payload.take(32))
+        columns = [Bytes(payload.take(size)) for size in sizes]
+        payload.end()
+        times, ids, tids, *arguments = columns[:7]
+        cpus = columns[7]
+        count = ids.varint()
+        require(count * 4 <= len(ids.data), "dictionary")
+        dictionary = [struct.unpack("<I", ids.take(4))[0] for _ in range(count)]
+        require(len(set(dictionary)) == count, "dictionary")
+        time, tid, previous, records = chunk.first, 0, {}, []
+        for _ in range(chunk.count):
+            time = (time + times.zigzag()) & MASK
+            index = ids.varint()
+            require(index < count and chunk.first <= time <= chunk.last, "record")
+            tid = (tid + tids.zigzag()) & MASK
+            before = previous.get(dictionary[index], [0] * 4)
+            args = [(old + column.zigzag()) & MASK for old, column in zip(before, arguments)]
+            previous[dictionary[index]] = args
+            cpu = cpus.varint() if chunk.cpu == MIXED else chunk.cpu
+            require(cpu < self.cpus, "cpu")
+            records.append((time, tid, dictionary[index], cpu, *args))
+        for column in columns:
+            column.end()
+        return records
+
+
+def lines(trace):
+    t = trace
+    yield (f"header {t.major}.{t.minor} {t.os} {t.arch} {t.numerator}/{t.denominator} {t.anchor} {t.wall} {t.page} "
+           f"{t.cpus} {t.ring} {t.boot.hex()} {t.host.hex()}")
+    record_chunks = [chunk for chunk in t.chunks if chunk.kind == RECORDS]
+    for c in record_chunks:
+        yield f"chunk {c.sequence} {c.offset} {c.cpu} {c.count} {c.lost} {c.first} {c.last}"
+        try:
+            for r in t.records(c):
+                yield f"record {r[0]} {r[1]} {r[2]:08x} {r[3]} {r[4]} {r[5]} {r[6]} {r[7]}"
+        except Damaged:
+            yield f"damaged-chunk {c.offset}"
+    for e in t.threads:
+        yield f"thread {e[0]} {e[1]} {e[2]} {e[3]} {e[4]} {e[5].hex()}"
+    for e in t.images:
+        yield f"image {e[0]} {e[1]} {e[2]} {e[3]} {e[4]} {e[6]} {e[7]} {e[8]} {e[9].hex()} {e[10].hex()}"
+    for identity, frames in t.stacks.items():
+        yield f"stack {identity} " + " ".join(str(frame) for frame in frames)
+    for address, name, module in sorted(t.symbols):
+        yield f"symbol {address} {name.hex()} {module.hex()}"
+    for note in t.notes:
+        yield f"note {note.hex()}"
+    for name, value in t.counters:
+        yield f"counter {name.hex()} {value}"
+    for offset, length in t.damage:
+        yield f"damage {offset} {length}"
+    last = {}
+    for c in record_chunks:
+        if c.lost:
+            yield f"loss {c.cpu} {c.lost} {last.get(c.cpu, 0)} {c.first}"
+        last[c.cpu] = c.last
+    count = sum(c.count for c in record_chunks)
+    full = [c for c in record_chunks if c.count]
+    first, end = min((c.first for c in full), default=0), max((c.last for c in full), default=0)
+    start_ns, end_ns = (min(ticks * t.numerator // t.denominator, MASK) for ticks in (first, end))
+    lost = min(sum(c.lost for c in record_chunks), MASK)
+    yield f"total {count} {lost} {start_ns} {end_ns} {'complete' if t.complete else 'cut'}"
+
+
+def decode(data):
+    """All lines for the bytes of a file; one line that begins with "error" when it is no trace."""
+    try:
+        return list(lines(Trace(data)))
+    except Damaged as error:
+        return [f"error {error}"]
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1], "rb") as trace_file:
+        print("\n".join(decode(trace_file.read())))
