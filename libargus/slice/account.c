@@ -46,6 +46,7 @@ struct walk {
     struct view view;
     VEC(struct frame) todo;
     VEC(struct argus_stretch) stretches;
+    VEC(struct argus_link) links;
     uint8_t *sources; /* enum sources by thread, found when first needed */
 };
 
@@ -66,6 +67,7 @@ static bool emit(struct walk *walk, const struct frame *frame, uint32_t vertex, 
                                                              .end_ns = to,
                                                              .vertex = vertex,
                                                              .edge = frame->edge,
+                                                             .link = frame->link,
                                                              .depth = frame->depth,
                                                              .state = (uint8_t)state});
 }
@@ -105,10 +107,15 @@ static bool emit_wait(struct walk *walk, const struct frame *frame, uint32_t ver
 {
     const struct argus_wait *wait = &walk->view.vertices[vertex].wait;
     bool unknown = wait->kind == ARGUS_WAIT_NONE || wait->outcome == ARGUS_OUTCOME_UNKNOWN;
-    if (!unknown && frame->owner != ARGUS_NONE)
+    if (unknown)
+        return emit(walk, frame, vertex, from, to, ARGUS_STRETCH_UNKNOWN);
+    struct frame keeper = *frame;
+    if (frame->owner != ARGUS_NONE) {
+        keeper.link = frame->owner_link;
+        keeper.edge = walk->links.data[keeper.link].edge;
         vertex = frame->owner;
-    return emit(walk, frame, vertex, from, to,
-                unknown ? ARGUS_STRETCH_UNKNOWN : ARGUS_STRETCH_WAITING);
+    }
+    return emit(walk, &keeper, vertex, from, to, ARGUS_STRETCH_WAITING);
 }
 
 static enum sources count_sources(const struct walk *walk, uint32_t thread)
@@ -172,16 +179,23 @@ static void move_to(const struct walk *walk, struct cursor *cursor, uint64_t tim
     cursor->vertex = timeline_before(&walk->view, cursor->frame.thread, time_ns);
 }
 
-static bool push_frame(struct walk *walk, const struct frame *parent, uint32_t edge, uint64_t lo,
-                       uint64_t hi, uint32_t owner)
+/* A frame one wait deeper than `parent`, with its link; false without memory. */
+static bool make_frame(struct walk *walk, const struct frame *parent, uint32_t edge,
+                       struct frame *ret)
 {
-    uint32_t thread = walk->view.vertices[walk->view.edges[edge].from].thread;
-    return vec_push(&walk->todo, (struct frame){.lo = lo,
-                                                .hi = hi,
-                                                .thread = thread,
-                                                .edge = edge,
-                                                .owner = owner,
-                                                .depth = (uint16_t)(parent->depth + 1)});
+    *ret = *parent;
+    ret->thread = walk->view.vertices[walk->view.edges[edge].from].thread;
+    ret->edge = edge;
+    ret->link = (uint32_t)walk->links.length;
+    ret->depth++;
+    return vec_push(&walk->links, (struct argus_link){.edge = edge, .parent = parent->link});
+}
+
+static bool push_frame(struct walk *walk, struct frame frame, uint64_t lo, uint64_t hi)
+{
+    frame.lo = lo;
+    frame.hi = hi;
+    return lo >= hi || vec_push(&walk->todo, frame);
 }
 
 /* [from, to), a wait of `vertex`, was ended by the timer of another thread, armed at edge->from_ns: since then
@@ -193,10 +207,11 @@ static bool explain_timer(struct walk *walk, struct cursor *cursor, uint32_t ver
     uint64_t armed = e->from_ns < from ? from : e->from_ns > to ? to : e->from_ns;
     if (walk->view.vertices[e->from].thread == cursor->frame.thread)
         armed = from;
+    struct frame armer;
     if (!emit_wait(walk, &cursor->frame, vertex, armed, to))
         return false;
     return armed <= from ||
-           push_frame(walk, &cursor->frame, edge, from, armed, cursor->frame.owner);
+           (make_frame(walk, &cursor->frame, edge, &armer) && push_frame(walk, armer, from, armed));
 }
 
 /* Whether the thread that `edge` comes from was, at `time_ns`, already at the work that ended in `edge`: running the
@@ -218,30 +233,29 @@ static bool explain_wake(struct walk *walk, struct cursor *cursor, uint32_t vert
 {
     const struct frame *frame = &cursor->frame;
     bool many = has_many_sources(walk, vertex);
-    uint32_t owner = frame->owner;
     if (many && cursor->responsible != ARGUS_NONE &&
-        was_at_it(walk, &walk->view.edges[cursor->responsible], from)) {
+        was_at_it(walk, &walk->view.edges[cursor->responsible], from))
         edge = cursor->responsible;
-        owner = vertex;
-    }
     const struct argus_edge *e = &walk->view.edges[edge];
     uint64_t caused = e->from_ns < to ? e->from_ns : to;
     if (caused < from)
         caused = from;
     uint64_t asked = asked_since(walk, frame->thread, e, frame->lo, from, many ? MAX_LOOK_BACK : 1);
-    struct frame waker = {.edge = edge, .depth = (uint16_t)(frame->depth + 1)};
-    if (!emit(walk, &waker, e->from, caused, to, ARGUS_STRETCH_RUNNING))
+    struct frame waker;
+    if (!make_frame(walk, frame, edge, &waker) ||
+        !emit(walk, &waker, e->from, caused, to, ARGUS_STRETCH_RUNNING))
         return false;
     if (asked != UINT64_MAX) {
         cursor->responsible = ARGUS_NONE;
         move_to(walk, cursor, asked);
-        return push_frame(walk, frame, edge, asked, caused, frame->owner);
+        return push_frame(walk, waker, asked, caused);
     }
     if (many) {
         cursor->responsible = edge;
-        owner = vertex;
+        waker.owner = vertex;
+        waker.owner_link = frame->link;
     }
-    return caused <= from || push_frame(walk, frame, edge, from, caused, owner);
+    return push_frame(walk, waker, from, caused);
 }
 
 /* [from, cursor->at): the wait of `vertex`, which ended (or was cut) there. */
@@ -276,7 +290,8 @@ static bool explain_before(struct walk *walk, const struct frame *frame, uint64_
     caused = caused < frame->lo ? frame->lo : caused > until ? until : caused;
     if (!emit(walk, frame, t->first_vertex, caused, until, ARGUS_STRETCH_RUNNABLE))
         return false;
-    return caused == frame->lo || push_frame(walk, frame, edge, frame->lo, caused, frame->owner);
+    struct frame creator;
+    return make_frame(walk, frame, edge, &creator) && push_frame(walk, creator, frame->lo, caused);
 }
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -330,9 +345,9 @@ static size_t join_stretches(struct argus_stretch *stretches, size_t count)
 
 static bool run_walk(struct walk *walk, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
 {
-    struct frame first = {
-        .lo = from_ns, .hi = to_ns, .thread = thread, .edge = ARGUS_NONE, .owner = ARGUS_NONE};
-    if (!walk->sources || (from_ns < to_ns && !vec_push(&walk->todo, first)))
+    struct frame first = {.thread = thread, .edge = ARGUS_NONE, .owner = ARGUS_NONE};
+    struct argus_link none = {.edge = ARGUS_NONE, .parent = ARGUS_NONE};
+    if (!walk->sources || !vec_push(&walk->links, none) || !push_frame(walk, first, from_ns, to_ns))
         return false;
     while (walk->todo.length > 0)
         if (!explain_frame(walk, walk->todo.data[--walk->todo.length]))
@@ -353,20 +368,24 @@ struct argus_error *argus_account(const struct argus_graph *graph, uint32_t thre
     vec_deinit(&walk.todo);
     if (!done) {
         vec_deinit(&walk.stretches);
+        vec_deinit(&walk.links);
         return argus_error_memory();
     }
     struct argus_stretch *stretches = walk.stretches.data;
     size_t count = walk.stretches.length;
     if (count > 0)
         qsort(stretches, count, sizeof(*stretches), compare_stretches);
-    *ret =
-        (struct argus_account){.stretches = stretches, .count = join_stretches(stretches, count)};
+    *ret = (struct argus_account){.stretches = stretches,
+                                  .count = join_stretches(stretches, count),
+                                  .links = walk.links.data,
+                                  .link_count = walk.links.length};
     return NULL;
 }
 
 void argus_account_deinit(struct argus_account *account)
 {
     free(account->stretches);
+    free(account->links);
     *account = (struct argus_account){0};
 }
 

@@ -67,14 +67,23 @@ struct argus_stretch {
     uint32_t vertex;
     uint32_t
         edge; /* by which the walk came from the vertex that it explains; ARGUS_NONE for the first thread's own */
+    uint32_t link;  /* index into the account's links: how the walk came here */
     uint16_t depth; /* how many waits deep */
     uint8_t state;  /* enum argus_stretch_state */
+};
+
+/* The walk went along `edge` into another thread (ARGUS_NONE: the thread that is explained), coming from `parent`. */
+struct argus_link {
+    uint32_t edge;
+    uint32_t parent; /* index of a link, ARGUS_NONE for the first */
 };
 
 struct argus_account {
     struct argus_stretch
         *stretches; /* owned; in time order, without gap or overlap, covering the window exactly */
     size_t count;
+    struct argus_link *links; /* owned */
+    size_t link_count;
 };
 
 /* Accounts for [from_ns, to_ns) of `thread`. */
