@@ -135,10 +135,8 @@ bool PluginInitialize(lldb::SBDebugger debugger)
     lldb::SBCommandInterpreter interpreter = debugger.GetCommandInterpreter();
     lldb::SBCommand argus = interpreter.AddMultiwordCommand(
         "argus", "Why did the application freeze? Explore and diagnose an Argus trace.");
-    if (!argus.IsValid()) {
-        /* Loaded twice: LLDB keeps the commands that are there, which are ours. */
-        return interpreter.UserCommandExists("argus");
-    }
+    if (!argus.IsValid())
+        return false; /* loading twice is not this: LLDB then replaces the commands by themselves */
     for (const struct command *const *row = commands(); *row; row++)
         add_row(argus, session, *row);
     return true;
