@@ -111,7 +111,8 @@ const struct command command_debug = {
     .name = "debug",
     .arguments = "FILE",
     .summary = "start LLDB with the plugin and a trace loaded",
-    .details = "Takes $ARGUS_LLDB, or else the lldb of PATH, or the newest of lldb-22 … lldb-14.",
+    .details = "Takes $ARGUS_LLDB, or else lldb from PATH, or the newest of lldb-22 to\n"
+               "lldb-14.",
     .example = "argus debug freeze.argus\n"
                "argus debug --batch --one-line='argus diagnose --auto' freeze.argus",
     .options = options,

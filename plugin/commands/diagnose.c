@@ -92,13 +92,14 @@ const struct command command_diagnose = {
     .name = "diagnose",
     .arguments = "[HANG|V]",
     .summary = "explain a hang: who caused it, and on which path",
-    .details =
-        "HANG is a number from 'argus hangs', V a vertex. Without either: the hang that there\n"
-        "is, or a question when there are several. With --process, --pid or --tid and no hang\n"
-        "at all, the longest run, wait or yield of that thread is explained.\n\n"
-        "At a terminal it asks where the graph is ambiguous. Elsewhere --answers or --auto\n"
-        "answers; a question that nobody answers is printed with the command that goes on,\n"
-        "and the exit code is 3.",
+    .details = "HANG is a number from 'argus hangs', V a vertex. Without either: the hang\n"
+               "that there is, or a question when there are several. With --process, --pid\n"
+               "or --tid and no hang at all, the longest run, wait or yield there is\n"
+               "explained.\n"
+               "\n"
+               "At a terminal it asks where the graph is ambiguous. Elsewhere --answers or\n"
+               "--auto answers; a question that nobody answers is printed with the command\n"
+               "that goes on, and the exit code is 3.",
     .example = "argus diagnose freeze.argus\n"
                "argus diagnose --process=gedit --auto --json freeze.argus\n"
                "argus diagnose --answers=1,2,stop freeze.argus v1234",

@@ -205,8 +205,8 @@ static struct argus_error *run(struct session *session, const struct arguments *
 const struct command command_dump = {
     .name = "dump",
     .summary = "print the records of a trace",
-    .details = "One line a record: time of day (UTC), cpu, thread, tracepoint, arguments; the\n"
-               "tracepoints are explained in argus-trace(5).",
+    .details = "One line a record: time of day (UTC), cpu, thread, tracepoint, arguments;\n"
+               "the tracepoints are explained in argus-trace(5).",
     .example = "argus dump freeze.argus | less\nargus dump --raw --limit=10 freeze.argus",
     .options = options,
     .flags = COMMAND_TRACE,

@@ -15,10 +15,10 @@ static struct argus_error *run(struct session *session, const struct arguments *
 const struct command command_graph = {
     .name = "graph",
     .summary = "build the event graph and say how large it is",
-    .details =
-        "Prints records and losses, processes, threads, vertices, edges by kind, what was left\n"
-        "out and how often, and how long building took. A vertex is one execution segment of\n"
-        "one thread and the wait that ended it; an edge says that one made another run.",
+    .details = "Prints records and losses, processes, threads, vertices, edges by kind, what\n"
+               "was left out and how often, and how long building took. A vertex is one\n"
+               "execution segment of one thread and the wait that ended it; an edge says\n"
+               "that one vertex made another run.",
     .example = "argus graph freeze.argus\nargus graph show freeze.argus v1234",
     .options = options,
     .flags = COMMAND_TRACE,

@@ -189,8 +189,8 @@ static struct argus_error *run(struct session *session, const struct arguments *
 const struct command command_info = {
     .name = "info",
     .summary = "say what is in a trace: machine, time, records, losses",
-    .details = "Reads the file's index and tables only, so it is quick on any size.\n"
-               "Threads and processes are those that the file's tables name.",
+    .details = "Reads the file's index and tables only, so it is quick on any size. Threads\n"
+               "and processes are those that the file's tables name.",
     .example = "argus info freeze.argus\nargus info --json freeze.argus",
     .options = options,
     .flags = COMMAND_TRACE,

@@ -24,8 +24,8 @@ const struct command command_load = {
     .name = "load",
     .arguments = "FILE",
     .summary = "load a trace into this LLDB session",
-    .details = "The other commands then work on it without naming FILE. A trace that was loaded\n"
-               "before is replaced; if FILE cannot be read, it stays.",
+    .details = "The other commands then work on it without naming FILE. A trace that was\n"
+               "loaded before is replaced; if FILE cannot be read, it stays.",
     .example = "(lldb) argus load freeze.argus\n(lldb) argus diagnose",
     .flags = COMMAND_LLDB,
     .run = run,

@@ -15,9 +15,8 @@ static struct argus_error *run(struct session *session, const struct arguments *
 const struct command command_schema = {
     .name = "schema",
     .summary = "list the rules that make the graph, and how often each applied",
-    .details =
-        "Boundary rules end a vertex, edge rules connect two, cull rules leave out what is not\n"
-        "causality, split and merge rules cut vertices and join them.",
+    .details = "Boundary rules end a vertex, edge rules connect two, cull rules leave out\n"
+               "what is not causality, split and merge rules cut vertices and join them.",
     .example = "argus schema freeze.argus",
     .options = options,
     .flags = COMMAND_TRACE,

@@ -30,9 +30,8 @@ const struct command command_similar = {
     .name = "similar",
     .arguments = "V",
     .summary = "find vertices like V whose wait went otherwise: candidates for a baseline",
-    .details =
-        "Compares what the vertices did, in order, the stacks they waited in and the processes\n"
-        "they dealt with. The best baseline comes first.",
+    .details = "Compares what the vertices did, in order, the stacks they waited in and the\n"
+               "processes they dealt with. The best baseline comes first.",
     .example = "argus similar freeze.argus v1234",
     .options = options,
     .flags = COMMAND_TRACE,

@@ -49,9 +49,9 @@ const struct command command_slice = {
     .name = "slice",
     .arguments = "V",
     .summary = "walk from V backward along its causes, asking where there are several",
-    .details =
-        "At a terminal it asks. Elsewhere --answers or --auto answers; a question that nobody\n"
-        "answers is printed with the command that goes on, and the exit code is 3.",
+    .details = "At a terminal it asks. Elsewhere --answers or --auto answers; a question\n"
+               "that nobody answers is printed with the command that goes on, and the exit\n"
+               "code is 3.",
     .example = "argus slice freeze.argus v1234\nargus slice --answers=2,stop freeze.argus v1234",
     .options = options,
     .flags = COMMAND_TRACE,

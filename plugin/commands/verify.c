@@ -135,9 +135,9 @@ static struct argus_error *run(struct session *session, const struct arguments *
 const struct command command_verify = {
     .name = "verify",
     .summary = "check every byte of a trace",
-    .details =
-        "Reads every chunk, checks its checksum and that its records fit what the chunk says\n"
-        "of itself, and lists what does not. Exit code 4 when there is anything to list.",
+    .details = "Reads every chunk, checks its checksum and that its records fit what the\n"
+               "chunk says of itself, and lists what does not. Exit code 4 when there is\n"
+               "anything to list.",
     .example = "argus verify freeze.argus",
     .options = options,
     .flags = COMMAND_TRACE,
