@@ -1,6 +1,6 @@
 /* The commands of Argus: one table for `argus …` in a shell and `argus …` in LLDB.
  *
- * A command is one file in plugin/commands/ that includes "plugin/command.h" and defines one row:
+ * A command is one file, plugin/commands/command_<name>.c, that includes "plugin/command.h" and defines one row:
  *
  *     static const struct command_option options[] = {
  *         {"output", 'o', "FILE", "write the trace to FILE"},
