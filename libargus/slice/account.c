@@ -35,8 +35,10 @@ struct frame {
     uint64_t lo, hi; /* to explain, never empty */
     uint32_t thread;
     uint32_t edge; /* by which we came */
+    uint32_t link; /* the same, as the account tells it */
     uint32_t
         owner; /* vertex that keeps what this thread only waited; ARGUS_NONE: it keeps its own */
+    uint32_t owner_link;
     uint16_t depth;
 };
 
