@@ -217,3 +217,8 @@ size_t recording_notes(const struct recording *recording, const char *const **re
 {
     return backend_notes(recording->backend, ret);
 }
+
+uint32_t recording_cpu_count(const struct recording *recording)
+{
+    return backend_cpu_count(recording->backend);
+}

@@ -45,6 +45,7 @@ struct argus_error *recording_snapshot(struct recording *recording, int fd,
 struct argus_error *recording_stop(struct recording *recording);
 
 struct recording_numbers recording_numbers(const struct recording *recording);
+uint32_t recording_cpu_count(const struct recording *recording);
 enum recording_mode recording_mode(const struct recording *recording);
 size_t recording_notes(const struct recording *recording, const char *const **ret);
 

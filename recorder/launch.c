@@ -1,0 +1,102 @@
+#include "launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* Beside our own program (build/bin, or where both are installed); else what PATH has. Inside LLDB "our own program" is
+ * the debugger, and PATH it is. */
+static void find_recorder(char ret[PATH_MAX])
+{
+    char self[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    self[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(self, '/');
+    if (slash)
+        *slash = '\0';
+    if (!slash || snprintf(ret, PATH_MAX, "%s/argus-recorder", self) >= PATH_MAX ||
+        access(ret, X_OK) < 0)
+        snprintf(ret, PATH_MAX, "argus-recorder");
+}
+
+static struct argus_error *spawn(const char *recorder, int output_fd, bool with_sudo,
+                                 pid_t *ret_pid)
+{
+    const char *plain[] = {recorder, "serve", NULL};
+    const char *through_sudo[] = {"sudo", "--", recorder, "serve", NULL};
+    const char **arguments = with_sudo ? through_sudo : plain;
+    posix_spawn_file_actions_t actions;
+    int failed = posix_spawn_file_actions_init(&actions);
+    if (failed)
+        return argus_error_os(failed, "cannot start %s", recorder);
+    failed = posix_spawn_file_actions_adddup2(&actions, output_fd, STDOUT_FILENO);
+    if (!failed)
+        failed =
+            posix_spawnp(ret_pid, arguments[0], &actions, NULL, (char *const *)arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (failed == ENOENT && with_sudo)
+        return argus_error_create(ARGUS_ERROR_PERMISSION,
+                                  "recording needs root, and there is no sudo: run this as root");
+    if (failed)
+        return argus_error_os(failed, "cannot start %s", recorder);
+    return NULL;
+}
+
+/* Reads until the other side closes or the room is full; NUL-terminated. */
+static void read_line(int fd, char *ret, size_t room)
+{
+    size_t length = 0;
+    ssize_t got;
+    while (length < room - 1 && (got = read(fd, ret + length, room - 1 - length)) != 0) {
+        if (got < 0 && errno != EINTR)
+            break;
+        length += got > 0 ? (size_t)got : 0;
+    }
+    ret[length] = '\0';
+    ret[strcspn(ret, "\n")] = '\0';
+}
+
+/* "ready", "error CODE SENTENCE", or nothing at all, when sudo refused or the program is not there. */
+static struct argus_error *judge_line(const char *line, bool with_sudo)
+{
+    int code, sentence = 0;
+    if (strcmp(line, "ready") == 0)
+        return NULL;
+    if (sscanf(line, "error %d %n", &code, &sentence) == 1 && sentence > 0 && code >= 0 &&
+        code <= ARGUS_ERROR_QUESTION)
+        return argus_error_create((enum argus_error_code)code, "%s", line + sentence);
+    if (with_sudo)
+        return argus_error_create(ARGUS_ERROR_PERMISSION,
+                                  "recording needs root, and sudo did not start argus-recorder");
+    return argus_error_create(ARGUS_ERROR_IO, "argus-recorder ended before it was ready");
+}
+
+struct argus_error *launch_recorder(void)
+{
+    char recorder[PATH_MAX], line[2048];
+    int output[2], status;
+    pid_t pid;
+    bool with_sudo = geteuid() != 0;
+    find_recorder(recorder);
+    if (pipe2(output, O_CLOEXEC) < 0)
+        return argus_error_os(errno, "cannot make a pipe");
+    struct argus_error *error = spawn(recorder, output[1], with_sudo, &pid);
+    close(output[1]);
+    if (!error) {
+        read_line(output[0], line, sizeof(line));
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+            ;
+        error = judge_line(line, with_sudo);
+    }
+    close(output[0]);
+    return error;
+}

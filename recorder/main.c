@@ -1,0 +1,125 @@
+/* argus-recorder serve: goes to the background, and serves the control socket until its recording has ended.
+ *
+ * The foreground process stays until the background one is ready or has failed, and says which on standard output, in one
+ * line: "ready" or "error CODE SENTENCE" (CODE: enum argus_error_code). The front end reads it, through sudo where needed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "server.h"
+
+static const char usage[] =
+    "usage: argus-recorder serve\n"
+    "Records the system for argus(1), which starts it. See argus-recorder(8).\n";
+
+/* Whom to serve besides root: who called sudo, else who called us. */
+static uid_t starter_uid(void)
+{
+    const char *text = getenv("SUDO_UID");
+    char *end = NULL;
+    unsigned long uid = text ? strtoul(text, &end, 10) : 0;
+    bool valid = text && end != text && *end == '\0' && uid < (uid_t)-1;
+    return geteuid() == 0 && valid ? (uid_t)uid : getuid();
+}
+
+static void say_error(int fd, const struct argus_error *error)
+{
+    dprintf(fd, "error %d %s\n", error->code, error->message);
+}
+
+static struct argus_error *check_privilege(void)
+{
+    if (geteuid() == 0)
+        return NULL;
+    return argus_error_create(ARGUS_ERROR_PERMISSION,
+                              "argus-recorder needs root to record the system");
+}
+
+/* The terminal and the pipes of who started us are not ours to keep. */
+static void leave_terminal(void)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = 0; fd <= 2 && null >= 0; fd++)
+        dup2(null, fd);
+    if (null > 2)
+        close(null);
+    if (chdir("/") < 0)
+        return; /* the root directory is always there; at worst a mount stays busy */
+}
+
+static int serve_in_background(int ready_fd)
+{
+    struct server *server;
+    setsid();
+    struct argus_error *error = check_privilege();
+    if (!error)
+        error = server_create(starter_uid(), &server);
+    if (error) {
+        say_error(ready_fd, error);
+        argus_error_destroy(error);
+        return 1;
+    }
+    dprintf(ready_fd, "ready\n");
+    close(ready_fd);
+    leave_terminal();
+    error = server_run(server);
+    server_destroy(server);
+    argus_error_destroy(error);
+    return error ? 1 : 0;
+}
+
+/* Copies the background process's line to standard output. */
+static int pass_on_line(int ready_fd)
+{
+    char line[2048];
+    size_t length = 0;
+    ssize_t got;
+    while (length < sizeof(line) - 1 &&
+           (got = read(ready_fd, line + length, sizeof(line) - 1 - length)) != 0) {
+        if (got < 0 && errno != EINTR)
+            break;
+        length += got > 0 ? (size_t)got : 0;
+    }
+    line[length] = '\0';
+    fputs(length > 0 ? line : "error 1 argus-recorder ended before it was ready\n", stdout);
+    fflush(stdout);
+    return strcmp(line, "ready\n") == 0 ? 0 : 1;
+}
+
+static int serve(void)
+{
+    int ready[2];
+    if (pipe2(ready, O_CLOEXEC) < 0) {
+        perror("argus-recorder: pipe");
+        return 1;
+    }
+    pid_t child = fork();
+    if (child < 0) {
+        perror("argus-recorder: fork");
+        return 1;
+    }
+    if (child == 0) {
+        close(ready[0]);
+        return serve_in_background(ready[1]);
+    }
+    close(ready[1]);
+    return pass_on_line(ready[0]);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "serve") == 0)
+        return serve();
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        puts("argus-recorder " ARGUS_VERSION);
+        return 0;
+    }
+    bool help = argc == 2 && strcmp(argv[1], "--help") == 0;
+    fputs(usage, help ? stdout : stderr);
+    return help ? 0 : 2;
+}

@@ -1,0 +1,21 @@
+/* The trace file, made by the user's own rights before the recorder is handed its descriptor. */
+#ifndef ARGUS_RECORDER_OUTPUT_H
+#define ARGUS_RECORDER_OUTPUT_H
+
+#include "argus/error.h"
+
+struct output {
+    int fd;          /* open for reading and writing, empty */
+    char *path;      /* where it will be; owned */
+    char *temporary; /* where it is until output_commit(); owned */
+};
+
+/* Makes an empty file beside `path`, mode 0600, that belongs to the invoking user (also under sudo). `path` may be free or
+ * a regular file; a directory, a link or anything else is an error. */
+struct argus_error *output_create(const char *path, struct output *ret);
+/* Puts the file in its place; a regular file that was there is replaced. */
+struct argus_error *output_commit(struct output *output);
+/* Closes; a file that was not committed is removed. */
+void output_deinit(struct output *output);
+
+#endif

@@ -1,0 +1,145 @@
+#include "protocol.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+_Static_assert(sizeof(struct request) == 64, "a request has no hidden padding");
+_Static_assert(sizeof(struct reply) == 152 + 1024, "a reply has no hidden padding");
+
+static struct argus_error *check_version(uint32_t magic, uint16_t version)
+{
+    if (magic != PROTOCOL_MAGIC)
+        return argus_error_create(ARGUS_ERROR_FORMAT,
+                                  "the message is not one of Argus: it begins with 0x%08x", magic);
+    if (version != PROTOCOL_VERSION)
+        return argus_error_create(ARGUS_ERROR_VERSION,
+                                  "argus and argus-recorder are of different versions (%u and %u): "
+                                  "end the running recorder with the argus that started it",
+                                  version, PROTOCOL_VERSION);
+    return NULL;
+}
+
+static struct argus_error *check_start(const struct request *request)
+{
+    if (request->ring_bytes < PROTOCOL_RING_MIN || request->ring_bytes > PROTOCOL_RING_MAX)
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "a ring of %llu bytes is not possible: choose 1M to 1024G",
+                                  (unsigned long long)request->ring_bytes);
+    if (request->rate_hz > PROTOCOL_RATE_MAX)
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "%u samples a second are too many: choose 0 to %u",
+                                  request->rate_hz, PROTOCOL_RATE_MAX);
+    return NULL;
+}
+
+struct argus_error *request_parse(const void *bytes, size_t length, struct request *ret)
+{
+    struct request request;
+    if (length != sizeof(request))
+        return argus_error_create(ARGUS_ERROR_FORMAT, "a request has %zu bytes, not %zu",
+                                  sizeof(request), length);
+    memcpy(&request, bytes, sizeof(request));
+    struct argus_error *error = check_version(request.magic, request.version);
+    if (error)
+        return error;
+    if (request.verb < REQUEST_START || request.verb > REQUEST_STATUS)
+        return argus_error_create(ARGUS_ERROR_FORMAT, "there is no request %u", request.verb);
+    if (request.verb == REQUEST_START)
+        error = check_start(&request);
+    if (!error)
+        *ret = request;
+    return error;
+}
+
+struct argus_error *reply_parse(const void *bytes, size_t length, struct reply *ret)
+{
+    struct reply reply;
+    if (length != sizeof(reply))
+        return argus_error_create(ARGUS_ERROR_FORMAT, "a reply has %zu bytes, not %zu",
+                                  sizeof(reply), length);
+    memcpy(&reply, bytes, sizeof(reply));
+    struct argus_error *error = check_version(reply.magic, reply.version);
+    if (error)
+        return error;
+    if (reply.error > 1 + ARGUS_ERROR_QUESTION || reply.mode > 2)
+        return argus_error_create(ARGUS_ERROR_FORMAT, "a reply with error %u and mode %u",
+                                  reply.error, reply.mode);
+    reply.text[sizeof(reply.text) - 1] = '\0';
+    *ret = reply;
+    return NULL;
+}
+
+/* Room for one descriptor, aligned as the kernel wants it. */
+union one_fd {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+struct argus_error *message_send(int socket, const void *bytes, size_t length, int fd)
+{
+    struct iovec part = {.iov_base = (void *)bytes, .iov_len = length};
+    union one_fd control = {0};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    if (fd >= 0) {
+        message.msg_control = &control;
+        message.msg_controllen = sizeof(control);
+        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(header), &fd, sizeof(fd));
+    }
+    ssize_t sent;
+    do
+        sent = sendmsg(socket, &message, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    if (sent < 0)
+        return argus_error_os(errno, "cannot speak to the other side of " PROTOCOL_SOCKET);
+    return NULL;
+}
+
+/* Keeps the first descriptor of `message`, closes what else came. */
+static int take_fds(struct msghdr *message)
+{
+    int kept = -1;
+    for (struct cmsghdr *header = CMSG_FIRSTHDR(message); header;
+         header = CMSG_NXTHDR(message, header)) {
+        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
+            continue;
+        size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (size_t i = 0; i < count; i++) {
+            int fd;
+            memcpy(&fd, CMSG_DATA(header) + i * sizeof(fd), sizeof(fd));
+            if (kept < 0)
+                kept = fd;
+            else
+                close(fd);
+        }
+    }
+    return kept;
+}
+
+struct argus_error *message_receive(int socket, void *bytes, size_t room, size_t *ret_length,
+                                    int *ret_fd)
+{
+    struct iovec part = {.iov_base = bytes, .iov_len = room};
+    union one_fd control;
+    struct msghdr message = {
+        .msg_iov = &part,
+        .msg_iovlen = 1,
+        .msg_control = &control,
+        .msg_controllen = sizeof(control),
+    };
+    ssize_t length;
+    do
+        length = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    while (length < 0 && errno == EINTR);
+    if (length < 0 && errno != ECONNRESET)
+        return argus_error_os(errno, "cannot hear the other side of " PROTOCOL_SOCKET);
+    *ret_length = length > 0 ? (size_t)length : 0;
+    *ret_fd = length < 0 ? -1 : take_fds(&message);
+    return NULL;
+}
