@@ -30,7 +30,7 @@ class Case:
 
     @property
     def name(self):
-        words = [self.program.rsplit("/", 1)[-1], self.variant]
+        words = [self.program.rsplit("/", 1)[-1], self.variant.replace(",", ".")]
         return ".".join(word for word in words if word)
 
     def argv(self, seed, hang_ms):
@@ -81,6 +81,15 @@ CASES = [
     Case("multiplex", "select", WAIT, (Who("display"),), function="draw_window"),
     Case("multiplex", "poll", WAIT, (Who("display"),), function="draw_window"),
     Case("multiplex", "epoll", WAIT, (Who("display"),), function="draw_window"),
+    # The same without an event loop: no indicator but the longest wait or run.
+    Case("busy_server", "unix,script", WAIT, (Who("backend"),), function="compact_database"),
+    Case("circular_wait", "timeout,script", WAIT, (Who("partner"), Who("victim")),
+         also=(Who("partner"), Who("victim")), cycle=("partner", "victim")),
+    Case("lock_holder", "sleep,script", WAIT, (Who("journald"),), also=(Who("victim", "saver"),),
+         function="flush_journal"),
+    Case("polling_loop", "usleep,script", YIELD, (Who("victim", "victim"),),
+         also=(Who("victim", "loader"),)),
+    Case("long_run", "plain,script", RUN, (Who("victim", "victim"),), function="measure_lines"),
     # A stopped process neither runs nor waits for anybody: it, or who stopped it.
     Case("stopped_peer", "unix", WAIT, (Who("peer"), Who("stopper")),
          also=(Who("peer"), Who("stopper"))),

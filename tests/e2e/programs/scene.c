@@ -12,9 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define EVENT_PAUSE_MS    60
-#define HINT_AHEAD_MS     2
-#define EVENTS_WHILE_HUNG 5
+#define EVENT_PAUSE_MS      60
+#define HINT_AHEAD_MS       2
+#define EVENTS_WHILE_HUNG   5
+#define EVENTS_AFTER_SCRIPT 3
 
 static int input_write_fd, hint_write_fd;
 
@@ -233,11 +234,27 @@ static void wait_by_poll(int fd)
     poll(&input, 1, -1);
 }
 
+/* A victim without an event loop: it does one thing after the other, as a script or a batch job does. */
+static _Noreturn void run_as_script(struct scene *scene, void (*handle)(void *context, bool hang),
+                                    void *context)
+{
+    for (unsigned i = 0; i < scene->rounds + EVENTS_AFTER_SCRIPT; i++) {
+        char event = i == scene->rounds ? 'h' : 'n';
+        scene_sleep(scene_jitter(scene, EVENT_PAUSE_MS));
+        if (write(hint_write_fd, &event, 1) != 1)
+            scene_fail("hint");
+        handle(context, event == 'h');
+    }
+    exit(0);
+}
+
 _Noreturn void scene_run_with(struct scene *scene, void (*wait_input)(int fd),
                               void (*handle)(void *context, bool hang), void *context)
 {
     char event = 0;
     start_bystanders();
+    if (scene_variant(scene, "script"))
+        run_as_script(scene, handle, context);
     scene_process("user", be_user, scene);
     for (;;) {
         wait_input(scene->input_fd);

@@ -3,7 +3,8 @@
  *
  *     user ──'n' 'n' … 'h' 'n' 'n' 'q'──▶ victim (poll loop, one call of handle() for each byte)
  *
- * 'n' is an event that goes well, 'h' the one that hangs, 'q' the end. Input goes on during the hang.
+ * 'n' is an event that goes well, 'h' the one that hangs, 'q' the end. Input goes on during the hang. With the word
+ * "script" in --variant there is neither user nor event loop: the victim calls handle() itself, with pauses.
  * Every program takes --seed, --hang-ms, --rounds (events before the hang) and --variant, and the seed moves
  * all durations, so that no case is a single fixed timing.
  */
