@@ -23,6 +23,7 @@ class Case:
     type: str  # of the spinning vertex
     culprits: tuple  # one of these has to be the first root cause
     also: tuple = ()  # these may be root causes as well
+    through: tuple = ()  # processes that the path has to lead through
     cycle: tuple = ()  # processes of the circular wait
     function: str = ""  # has to be among the culprit's costly functions or in its stack
     victim: str = "victim"
@@ -44,10 +45,13 @@ WAIT, RUN, YIELD = "LongWait", "LongRunning", "RepeatedYield"
 
 CASES = [
     Case("examples/frozen-editor/frozen-editor", "", WAIT, (Who("dict-server"),), victim="editor",
-         function="rebuild_index", args=("3500",)),
-    Case("busy_server", "unix", WAIT, (Who("backend"),), function="compact_database"),
-    Case("busy_server", "pipe", WAIT, (Who("backend"),), function="compact_database"),
-    Case("busy_server", "tcp", WAIT, (Who("backend"),), function="compact_database"),
+         through=("spell-server",), function="rebuild_index", args=("3500",)),
+    Case("busy_server", "unix", WAIT, (Who("backend"),), through=("front", "middle"),
+         function="compact_database"),
+    Case("busy_server", "pipe", WAIT, (Who("backend"),), through=("front", "middle"),
+         function="compact_database"),
+    Case("busy_server", "tcp", WAIT, (Who("backend"),), through=("front", "middle"),
+         function="compact_database"),
     Case("circular_wait", "timeout", WAIT, (Who("partner"), Who("victim")),
          also=(Who("partner"), Who("victim")), cycle=("partner", "victim")),
     Case("circular_wait", "kill", WAIT, (Who("partner"), Who("victim")),
@@ -82,7 +86,8 @@ CASES = [
     Case("multiplex", "poll", WAIT, (Who("display"),), function="draw_window"),
     Case("multiplex", "epoll", WAIT, (Who("display"),), function="draw_window"),
     # The same without an event loop: no indicator but the longest wait or run.
-    Case("busy_server", "unix,script", WAIT, (Who("backend"),), function="compact_database"),
+    Case("busy_server", "unix,script", WAIT, (Who("backend"),), through=("front", "middle"),
+         function="compact_database"),
     Case("circular_wait", "timeout,script", WAIT, (Who("partner"), Who("victim")),
          also=(Who("partner"), Who("victim")), cycle=("partner", "victim")),
     Case("lock_holder", "sleep,script", WAIT, (Who("journald"),), also=(Who("victim", "saver"),),

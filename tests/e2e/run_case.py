@@ -15,7 +15,8 @@ import sys
 import machine
 from cases import CASES, YIELD
 
-BYSTANDERS = {"bystander", "user", "typist", "argus", "argus-recorder"}
+INPUT = {"user", "typist"}  # may be where a path ends, and are never to blame
+BYSTANDERS = {"bystander", "argus", "argus-recorder"}
 
 
 class Wrong(Exception):
@@ -66,7 +67,7 @@ def check_causes(answer, case):
     expect(any(allowed.matches(causes[0]) for allowed in case.culprits),
            f"the first root cause is {names[0]}, not one of {case.culprits}")
     for cause, name in zip(causes, names):
-        expect(cause["process"] not in BYSTANDERS, f"{name} is blamed, and has nothing to do with it")
+        expect(cause["process"] not in BYSTANDERS | INPUT, f"{name} is blamed, and has nothing to do with it")
         expect(any(allowed.matches(cause) for allowed in case.culprits + case.also), f"{name} is blamed as well")
         expect(cause["why"], f"{name} is blamed without a reason")
     if case.function:
@@ -78,7 +79,9 @@ def check_path(answer, case):
     path = answer["path"]
     expect(path and path[0]["process"] == case.victim, "the path does not begin at the victim")
     for vertex in path:
-        expect(vertex["process"] not in BYSTANDERS - {"user"}, f"the path leads through {who(vertex)}")
+        expect(vertex["process"] not in BYSTANDERS, f"the path leads through {who(vertex)}")
+    for process in case.through:
+        expect(process in {vertex["process"] for vertex in path}, f"the path does not lead through {process}")
     if case.cycle:
         expect(answer["cycle"], "no circular wait is reported")
         members = {vertex["process"] for vertex in answer["cycle"]}
