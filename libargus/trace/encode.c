@@ -17,7 +17,7 @@ static bool encoder_begin(struct codec_encoder *encoder, size_t count)
     encoder->ids.length = 0;
     for (int i = 0; i < CODEC_COLUMNS; i++) {
         bytes_clear(&encoder->columns[i]);
-        if (!bytes_reserve(&encoder->columns[i], count * VARINT_MOST_BYTES))
+        if (!bytes_reserve(&encoder->columns[i], (count + 1) * VARINT_MOST_BYTES))
             return false;
     }
     return true;

@@ -1,0 +1,273 @@
+/* The writer: rings that wrap, disks that are full, files that are gone on with. */
+#include "fixture.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { RECORDS = 500 };
+
+/* A number that does not compress. */
+static uint64_t noise(uint64_t n)
+{
+    n = (n ^ n >> 30) * 0xbf58476d1ce4e5b9u;
+    n = (n ^ n >> 27) * 0x94d049bb133111ebu;
+    return n ^ n >> 31;
+}
+
+/* Records of about 20 bytes each, made from their number. */
+static void fill(struct argus_record *records, size_t count, uint64_t from, uint32_t cpu)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t n = from + i;
+        records[i] = (struct argus_record){
+            .timestamp = 1000 * n,
+            .arg = {noise(n), noise(n + 1), n, 0},
+            .tid = n % 5,
+            .debugid = ARGUS_ID_SWITCH + 4 * (uint32_t)(n % 3),
+            .cpu = cpu,
+        };
+    }
+}
+
+static struct argus_writer *create(struct fixture *fixture, uint64_t ring_bytes)
+{
+    struct argus_trace_header header = fixture_header(ring_bytes);
+    struct argus_writer *writer = NULL;
+    assert_ok(argus_writer_create(fixture->fd, &header, &writer));
+    return writer;
+}
+
+/* Every record in the ring must be what fill() made of its number, without a gap, up to the last one. */
+static uint64_t check_ring(const struct fixture *fixture, uint64_t written)
+{
+    struct argus_trace *trace = NULL;
+    assert_ok(argus_trace_open(fixture->path, &trace));
+    const struct argus_damage *damage;
+    assert_int_equal(argus_trace_damage(trace, &damage), 0);
+    const struct argus_chunk *chunks;
+    size_t count = argus_trace_chunks(trace, &chunks);
+    uint64_t next = written - argus_trace_record_count(trace);
+    for (size_t i = 0; i < count; i++) {
+        struct argus_record got[RECORDS], expected[RECORDS];
+        assert_true(chunks[i].count <= RECORDS);
+        assert_ok(argus_trace_read_chunk(trace, &chunks[i], got));
+        fill(expected, chunks[i].count, next, chunks[i].cpu);
+        assert_memory_equal(got, expected, chunks[i].count * sizeof(*got));
+        next += chunks[i].count;
+    }
+    assert_int_equal(next, written);
+    uint64_t kept = argus_trace_record_count(trace);
+    argus_trace_close(trace);
+    return kept;
+}
+
+/* After each chunk of hundreds of laps, in areas whose end lies at every distance from a whole chunk. */
+static void a_ring_is_whole_at_any_time(void **state)
+{
+    struct fixture *fixture = *state;
+    for (uint64_t ring_bytes = 65536; ring_bytes < 65536 + 80; ring_bytes += 8) {
+        assert_int_equal(ftruncate(fixture->fd, 0), 0);
+        struct argus_writer *writer = create(fixture, ring_bytes);
+        uint64_t written = 0, kept = 0;
+        for (unsigned i = 0; i < 300; i++) {
+            struct argus_record records[RECORDS];
+            size_t count = 1 + (i * 7919) % (i % 3 ? 20 : RECORDS);
+            fill(records, count, written, i % 2);
+            assert_ok(argus_writer_records(writer, i % 2, records, count, 0));
+            written += count;
+            if (i % 10 == 0)
+                kept = check_ring(fixture, written);
+        }
+        assert_true(argus_writer_bytes(writer) > 3 * ring_bytes);
+        assert_true(kept > RECORDS && kept < written);
+        struct stat status;
+        assert_int_equal(fstat(fixture->fd, &status), 0);
+        assert_int_equal(status.st_size, 4096 + ring_bytes);
+        argus_writer_destroy(writer);
+    }
+}
+
+/* A batch that is larger than the ring is cut into chunks that are not. */
+static void a_large_batch_is_split_in_a_ring(void **state)
+{
+    struct fixture *fixture = *state;
+    struct argus_writer *writer = create(fixture, 65536);
+    size_t count = 20000;
+    struct argus_record *records = malloc(count * sizeof(*records));
+    assert_non_null(records);
+    fill(records, count, 0, 0);
+    assert_ok(argus_writer_records(writer, 0, records, count, 3));
+    assert_int_equal(argus_writer_records_written(writer), count);
+    size_t damage;
+    uint64_t kept;
+    assert_ok(fixture_read_all(fixture, &damage, &kept));
+    assert_int_equal(damage, 0);
+    assert_true(kept > 1000 && kept < count);
+    argus_writer_destroy(writer);
+    free(records);
+}
+
+static void more_records_than_a_chunk_holds_are_split(void **state)
+{
+    struct fixture *fixture = *state;
+    struct argus_writer *writer = create(fixture, 0);
+    size_t count = 2 * ARGUS_CHUNK_MAX_RECORDS + 1;
+    struct argus_record *records = calloc(count, sizeof(*records));
+    assert_non_null(records);
+    assert_ok(argus_writer_records(writer, 0, records, count, 9));
+    argus_writer_destroy(writer);
+    free(records);
+    struct argus_trace *trace = NULL;
+    assert_ok(argus_trace_open(fixture->path, &trace));
+    const struct argus_chunk *chunks;
+    assert_int_equal(argus_trace_chunks(trace, &chunks), 3);
+    assert_int_equal(argus_trace_record_count(trace), count);
+    assert_int_equal(argus_trace_lost_count(trace), 9);
+    argus_trace_close(trace);
+}
+
+/* A chunk without records that only tells of a loss is put behind the last record. */
+static void a_loss_at_the_end_is_told(void **state)
+{
+    struct fixture *fixture = *state;
+    struct argus_writer *writer = create(fixture, 0);
+    struct argus_record records[3];
+    fill(records, 3, 0, 1);
+    assert_ok(argus_writer_records(writer, 1, records, 3, 0));
+    assert_ok(argus_writer_records(writer, 1, NULL, 0, 77));
+    assert_ok(argus_writer_records(writer, 1, NULL, 0, 0)); /* nothing to tell: no chunk */
+    argus_writer_destroy(writer);
+    struct argus_trace *trace = NULL;
+    assert_ok(argus_trace_open(fixture->path, &trace));
+    const struct argus_loss *losses;
+    const struct argus_chunk *chunks;
+    assert_int_equal(argus_trace_chunks(trace, &chunks), 2);
+    assert_int_equal(argus_trace_losses(trace, &losses), 1);
+    assert_int_equal(losses[0].count, 77);
+    assert_int_equal(losses[0].from_ticks, 2000);
+    assert_int_equal(losses[0].to_ticks, 2000);
+    assert_false(argus_trace_complete(trace));
+    argus_trace_close(trace);
+}
+
+/* A full disk, made of the limit on file size: what was written stays readable, and the writer goes on afterwards. */
+static void a_full_disk_costs_one_chunk(void **state)
+{
+    struct fixture *fixture = *state;
+    struct rlimit before, limit;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    struct argus_writer *writer = create(fixture, 0);
+    struct argus_record records[RECORDS];
+    fill(records, RECORDS, 0, 0);
+    assert_ok(argus_writer_records(writer, 0, records, RECORDS, 0));
+
+    limit = (struct rlimit){argus_writer_bytes(writer) + 100, before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    struct argus_error *error = argus_writer_records(writer, 0, records, RECORDS, 0);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_error(error, ARGUS_ERROR_IO, "cannot write the trace at offset");
+    assert_int_equal(argus_writer_records_written(writer), RECORDS);
+
+    size_t damage;
+    uint64_t kept;
+    assert_ok(fixture_read_all(fixture, &damage, &kept));
+    assert_int_equal(damage, 0);
+    assert_int_equal(kept, RECORDS);
+
+    assert_ok(argus_writer_records(writer, 0, records, 1, RECORDS));
+    assert_ok(argus_writer_end(writer, NULL, 0));
+    argus_writer_destroy(writer);
+    assert_ok(fixture_read_all(fixture, &damage, &kept));
+    assert_int_equal(damage, 0);
+    assert_int_equal(kept, RECORDS + 1);
+}
+
+/* Behind a torn chunk: it is cut away, and the next one takes its place. */
+static void appending_replaces_a_torn_end(void **state)
+{
+    struct fixture *fixture = *state;
+    struct argus_writer *writer = create(fixture, 0);
+    struct argus_record records[RECORDS];
+    fill(records, RECORDS, 0, 0);
+    assert_ok(argus_writer_records(writer, 0, records, RECORDS, 0));
+    uint64_t whole = argus_writer_bytes(writer);
+    assert_ok(argus_writer_records(writer, 0, records, RECORDS, 0));
+    argus_writer_destroy(writer);
+    assert_int_equal(ftruncate(fixture->fd, (off_t)whole + 1001), 0);
+
+    assert_ok(argus_writer_append(fixture->fd, &writer));
+    assert_int_equal(argus_writer_bytes(writer), whole);
+    assert_ok(argus_writer_note(writer, "went on"));
+    argus_writer_destroy(writer);
+    struct argus_trace *trace = NULL;
+    assert_ok(argus_trace_open(fixture->path, &trace));
+    const struct argus_damage *damage;
+    const char *const *notes;
+    assert_int_equal(argus_trace_damage(trace, &damage), 0);
+    assert_int_equal(argus_trace_record_count(trace), RECORDS);
+    assert_int_equal(argus_trace_notes(trace, &notes), 1);
+    argus_trace_close(trace);
+}
+
+static void a_stack_is_written_once_until_forgotten(void **state)
+{
+    struct fixture *fixture = *state;
+    struct argus_writer *writer = create(fixture, 0);
+    uint64_t frames[] = {1, 2, 3};
+    for (int i = 0; i < 3; i++) {
+        assert_ok(argus_writer_stack(writer, 42, frames, 3));
+        assert_ok(argus_writer_flush(writer));
+    }
+    uint64_t once = argus_writer_bytes(writer);
+    argus_writer_forget_stacks(writer);
+    assert_ok(argus_writer_stack(writer, 42, frames, 3));
+    assert_ok(argus_writer_flush(writer));
+    assert_true(argus_writer_bytes(writer) > once);
+    assert_true(once - 4096 < 2 * (argus_writer_bytes(writer) - once));
+    argus_writer_destroy(writer);
+    struct argus_trace *trace = NULL;
+    assert_ok(argus_trace_open(fixture->path, &trace));
+    assert_int_equal(argus_trace_stack_count(trace), 1);
+    argus_trace_close(trace);
+}
+
+static void wrong_use_is_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    struct argus_trace_header header = fixture_header(1000);
+    struct argus_writer *writer = NULL;
+    assert_error(argus_writer_create(fixture->fd, &header, &writer), ARGUS_ERROR_USAGE, "a ring");
+    header = fixture_header(0);
+    header.cpu_count = 0;
+    assert_error(argus_writer_create(fixture->fd, &header, &writer), ARGUS_ERROR_USAGE, "cpus");
+    writer = create(fixture, 65536);
+    struct argus_record record = {.cpu = 2};
+    assert_error(argus_writer_records(writer, 2, &record, 1, 0), ARGUS_ERROR_USAGE, "cpu");
+    assert_error(argus_writer_records(writer, ARGUS_CPU_MIXED, &record, 1, 0), ARGUS_ERROR_USAGE,
+                 "cpu");
+    struct argus_kernel_symbol symbols[] = {{2, "b", ""}, {1, "a", ""}};
+    assert_error(argus_writer_kernel_symbols(writer, symbols, 2), ARGUS_ERROR_USAGE, "ascend");
+    argus_writer_destroy(writer);
+    assert_error(argus_writer_append(fixture->fd, &writer), ARGUS_ERROR_UNSUPPORTED, "ring");
+}
+
+int main(void)
+{
+#define FILE_TEST(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
+    const struct CMUnitTest tests[] = {
+        FILE_TEST(a_ring_is_whole_at_any_time),
+        FILE_TEST(a_large_batch_is_split_in_a_ring),
+        FILE_TEST(more_records_than_a_chunk_holds_are_split),
+        FILE_TEST(a_loss_at_the_end_is_told),
+        FILE_TEST(a_full_disk_costs_one_chunk),
+        FILE_TEST(appending_replaces_a_torn_end),
+        FILE_TEST(a_stack_is_written_once_until_forgotten),
+        FILE_TEST(wrong_use_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
