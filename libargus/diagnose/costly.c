@@ -1,0 +1,216 @@
+/* The costly functions of a busy stretch, from its cpu samples. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/idmap.h"
+#include "base/strtab.h"
+#include "diagnose/diagnoser.h"
+
+#define MAX_FUNCTIONS 12
+
+struct count {
+    uint32_t self, inclusive;
+    uint32_t seen_in; /* number of the last sample that had it, from 1: recursion counts once */
+};
+
+struct stack_count {
+    uint32_t stack, count;
+};
+
+struct tally {
+    struct diagnoser *d;
+    uint32_t process, samples;
+    struct strtab *names;
+    struct idmap by_address;  /* address * 2 + is_return → name */
+    struct idmap stacks;      /* user stack → index into stack_counts */
+    VEC(struct count) counts; /* by name */
+    VEC(struct stack_count) stack_counts;
+};
+
+/* The name of the function at `address`. */
+static struct argus_error *name_address(struct tally *tally, uint64_t time_ns, uint64_t address,
+                                        bool is_return, uint32_t *ret)
+{
+    uint64_t key = address << 1 | is_return;
+    char text[256];
+    *ret = idmap_get(&tally->by_address, key);
+    if (*ret != IDMAP_NONE)
+        return NULL;
+    if (tally->d->symbols) {
+        struct argus_symbol symbol =
+            argus_symbols_find(tally->d->symbols, tally->process, time_ns, address, is_return);
+        argus_symbol_text(&symbol, address, text, sizeof(text));
+    } else {
+        snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
+    }
+    struct argus_error *error = strtab_intern(tally->names, text, strlen(text), ret);
+    if (!error && !idmap_put(&tally->by_address, key, *ret))
+        error = argus_error_memory();
+    while (!error && tally->counts.length <= *ret)
+        if (!vec_push(&tally->counts, (struct count){0}))
+            error = argus_error_memory();
+    return error;
+}
+
+static struct argus_error *count_stack(struct tally *tally, const struct argus_sample *sample,
+                                       uint32_t stack, bool has_self)
+{
+    struct argus_stack frames = argus_graph_stack(tally->d->view.graph, stack);
+    for (uint32_t i = 0; i < frames.count; i++) {
+        uint32_t name;
+        struct argus_error *error =
+            name_address(tally, sample->time_ns, frames.frames[i], i > 0, &name);
+        if (error)
+            return error;
+        struct count *count = &tally->counts.data[name];
+        count->inclusive += count->seen_in != tally->samples;
+        count->seen_in = tally->samples;
+        count->self += has_self && i == 0;
+    }
+    return NULL;
+}
+
+static bool count_whole_stack(struct tally *tally, uint32_t stack)
+{
+    uint32_t at = idmap_get(&tally->stacks, stack);
+    if (at == IDMAP_NONE) {
+        at = (uint32_t)tally->stack_counts.length;
+        if (!vec_push(&tally->stack_counts, (struct stack_count){.stack = stack}) ||
+            !idmap_put(&tally->stacks, stack, at))
+            return false;
+    }
+    tally->stack_counts.data[at].count++;
+    return true;
+}
+
+/* The program's own function counts as the one that ran, also while the kernel worked for it. */
+static struct argus_error *count_sample(struct tally *tally, const struct argus_sample *sample)
+{
+    bool user = sample->user_stack != ARGUS_NONE, kernel = sample->kernel_stack != ARGUS_NONE;
+    tally->samples++;
+    struct argus_error *error = user ? count_stack(tally, sample, sample->user_stack, true) : NULL;
+    if (!error && user && !count_whole_stack(tally, sample->user_stack))
+        error = argus_error_memory();
+    if (!error && kernel)
+        error = count_stack(tally, sample, sample->kernel_stack, !user);
+    if (error || user || kernel)
+        return error;
+    uint32_t name;
+    error = name_address(tally, sample->time_ns, sample->pc, false, &name);
+    if (error)
+        return error;
+    tally->counts.data[name].self++;
+    tally->counts.data[name].inclusive++;
+    return NULL;
+}
+
+static struct argus_error *count_samples(struct tally *tally, uint32_t thread, struct window window)
+{
+    const struct view *view = &tally->d->view;
+    const struct argus_thread *t = &view->threads[thread];
+    const struct argus_sample *samples;
+    argus_graph_samples(view->graph, &samples);
+    uint32_t v = timeline_before(view, thread, window.start_ns + 1);
+    struct argus_error *error = NULL;
+    for (v = v == ARGUS_NONE ? t->first_vertex : v;
+         v < t->first_vertex + t->vertex_count && view->vertices[v].start_ns < window.end_ns; v++) {
+        const struct argus_vertex *vertex = &view->vertices[v];
+        for (uint32_t i = 0; !error && i < vertex->sample_count; i++) {
+            const struct argus_sample *sample = &samples[vertex->first_sample + i];
+            if (sample->time_ns >= window.start_ns && sample->time_ns < window.end_ns)
+                error = count_sample(tally, sample);
+        }
+    }
+    return error;
+}
+
+/* Frames that every program has: true, but no help. */
+static bool is_entry(const char *name)
+{
+    static const char *const entries[] = {"main",         "_start",  "__libc_start_main",
+                                          "start_thread", "clone",   "__clone3",
+                                          "clone3",       "__clone", "__libc_start_call_main"};
+    for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
+        if (strcmp(name, entries[i]) == 0)
+            return true;
+    return strncmp(name, "__libc_start", 12) == 0;
+}
+
+static int compare_functions(const void *a, const void *b)
+{
+    const struct argus_costly_function *x = a, *y = b;
+    bool x_entry = is_entry(x->name) && x->self == 0, y_entry = is_entry(y->name) && y->self == 0;
+    if (x_entry != y_entry)
+        return x_entry ? 1 : -1;
+    if (x->self != y->self)
+        return x->self > y->self ? -1 : 1;
+    if (x->inclusive != y->inclusive)
+        return x->inclusive > y->inclusive ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+static void free_functions(struct argus_costly_function *functions, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(functions[i].name);
+    free(functions);
+}
+
+static struct argus_error *rank(struct tally *tally, struct argus_culprit *culprit)
+{
+    size_t count = 0;
+    struct argus_costly_function *all = calloc(tally->counts.length + 1, sizeof(*all));
+    if (!all)
+        return argus_error_memory();
+    for (uint32_t i = 0; i < tally->counts.length; i++) {
+        if (tally->counts.data[i].inclusive == 0)
+            continue;
+        char *name = strdup(strtab_get(tally->names, i));
+        if (!name) {
+            free_functions(all, count);
+            return argus_error_memory();
+        }
+        all[count++] = (struct argus_costly_function){.name = name,
+                                                      .self = tally->counts.data[i].self,
+                                                      .inclusive = tally->counts.data[i].inclusive,
+                                                      .samples = tally->samples};
+    }
+    if (count > 0)
+        qsort(all, count, sizeof(*all), compare_functions);
+    for (; count > MAX_FUNCTIONS; count--)
+        free(all[count - 1].name);
+    culprit->functions = all;
+    culprit->function_count = count;
+    return NULL;
+}
+
+/* The most frequent stack; the first seen among equals. */
+static void set_stack(const struct tally *tally, struct argus_culprit *culprit)
+{
+    uint32_t most = 0;
+    for (size_t i = 0; i < tally->stack_counts.length; i++) {
+        if (tally->stack_counts.data[i].count > most) {
+            most = tally->stack_counts.data[i].count;
+            culprit->stack = tally->stack_counts.data[i].stack;
+        }
+    }
+}
+
+struct argus_error *find_costly_functions(struct diagnoser *d, uint32_t thread,
+                                          struct window window, struct argus_culprit *culprit)
+{
+    struct tally tally = {.d = d, .process = d->view.threads[thread].process};
+    tally.names = strtab_create();
+    struct argus_error *error =
+        tally.names ? count_samples(&tally, thread, window) : argus_error_memory();
+    if (!error)
+        error = rank(&tally, culprit);
+    if (!error)
+        set_stack(&tally, culprit);
+    strtab_destroy(tally.names);
+    idmap_deinit(&tally.by_address);
+    idmap_deinit(&tally.stacks);
+    vec_deinit(&tally.counts);
+    vec_deinit(&tally.stack_counts);
+    return error;
+}

@@ -1,0 +1,123 @@
+#include <string.h>
+
+#include "diagnose/diagnoser.h"
+#include "diagnose/habits.h"
+#include "diagnose/hangs.h"
+#include "diagnose/text.h"
+
+struct examined examine_thread(const struct diagnoser *d, uint32_t thread, struct window window)
+{
+    struct examined examined = {.figures = {.start_ns = window.start_ns,
+                                            .end_ns = window.end_ns,
+                                            .thread = thread,
+                                            .vertex = ARGUS_NONE}};
+    const struct view *view = &d->view;
+    if (view->threads[thread].vertex_count == 0)
+        return examined;
+    hang_measure(view, &examined.figures);
+    const struct argus_hang *figures = &examined.figures;
+    uint64_t half = window_ns(window) / 2;
+    const struct argus_vertex *v = &view->vertices[figures->vertex];
+    if (figures->type == ARGUS_TYPE_LONG_WAIT) {
+        uint64_t from = v->end_ns > window.start_ns ? v->end_ns : window.start_ns;
+        uint64_t to = timeline_wait_end(view, figures->vertex);
+        to = to < window.end_ns ? to : window.end_ns;
+        examined.abnormal = to > from && to - from >= half && v->wait.kind != ARGUS_WAIT_NONE;
+        examined.idle = examined.abnormal && is_home_wait(view, figures->vertex);
+    } else {
+        uint64_t run = figures->run_ns + figures->runnable_ns;
+        examined.abnormal =
+            (figures->type == ARGUS_TYPE_LONG_RUNNING ? run : figures->yield_ns) >= half;
+    }
+    return examined;
+}
+
+struct argus_error *add_culprit(struct diagnoser *d, uint32_t vertex, enum argus_vertex_type type,
+                                struct window part, uint64_t ns, char *why)
+{
+    if (!why)
+        return argus_error_memory();
+    for (size_t i = 0; i < d->culprits.length; i++) {
+        if (d->culprits.data[i].vertex == vertex) {
+            free(why);
+            return NULL;
+        }
+    }
+    const struct argus_vertex *v = &d->view.vertices[vertex];
+    uint64_t hang_ns = d->hang.end_ns - d->hang.start_ns;
+    struct argus_culprit culprit = {.vertex = vertex,
+                                    .type = (uint8_t)type,
+                                    .start_ns = part.start_ns,
+                                    .end_ns = part.end_ns,
+                                    .share = hang_ns ? (double)ns / (double)hang_ns : 0.0,
+                                    .stack = v->wait.user_stack,
+                                    .why = why};
+    if (type == ARGUS_TYPE_LONG_RUNNING) {
+        struct argus_error *error = find_costly_functions(d, v->thread, part, &culprit);
+        if (error) {
+            free(why);
+            return error;
+        }
+    }
+    if (vec_push(&d->culprits, culprit))
+        return NULL;
+    free(why);
+    free(culprit.functions);
+    return argus_error_memory();
+}
+
+bool add_path(struct diagnoser *d, uint32_t vertex, uint32_t edge, bool expected)
+{
+    return vec_push(&d->path, (struct argus_path_step){vertex, edge, expected});
+}
+
+long path_find(const struct diagnoser *d, uint32_t thread)
+{
+    for (size_t i = 0; i < d->path.length; i++)
+        if (d->view.vertices[d->path.data[i].vertex].thread == thread)
+            return (long)i;
+    return -1;
+}
+
+struct argus_error *add_uncertain(struct diagnoser *d, char *text)
+{
+    if (text && vec_push(&d->uncertain, text))
+        return NULL;
+    free(text);
+    return argus_error_memory();
+}
+
+struct argus_error *blame_running(struct diagnoser *d, uint32_t vertex, struct window part,
+                                  uint64_t run_ns, uint64_t runnable_ns)
+{
+    char ran[32], wanted[32], whole[32];
+    text_duration(run_ns, ran, sizeof(ran));
+    text_duration(runnable_ns, wanted, sizeof(wanted));
+    text_duration(d->hang.end_ns - d->hang.start_ns, whole, sizeof(whole));
+    char *why = runnable_ns > run_ns
+                    ? text_print("wanted a cpu and had none for %s of the %s, and ran for %s: the "
+                                 "machine was too busy",
+                                 wanted, whole, ran)
+                : runnable_ns > run_ns / 10
+                    ? text_print("ran on a cpu for %s of the %s, and wanted one for another %s",
+                                 ran, whole, wanted)
+                    : text_print("ran on a cpu for %s of the %s", ran, whole);
+    return add_culprit(d, vertex, ARGUS_TYPE_LONG_RUNNING, part, run_ns + runnable_ns, why);
+}
+
+struct argus_error *blame_yielding(struct diagnoser *d, uint32_t vertex, struct window part)
+{
+    const struct argus_vertex *v = &d->view.vertices[vertex];
+    char call[64], function[128], lasted[32];
+    argus_wait_text(d->view.graph, vertex, call, sizeof(call));
+    uint32_t times = v->repeat > v->yield_calls ? v->repeat : v->yield_calls;
+    const char *name =
+        text_function(&d->view, d->symbols, vertex, v->wait.user_stack, function, sizeof(function));
+    bool merged = v->flags & ARGUS_VERTEX_YIELDS;
+    char *why = text_print(
+        "looked and waited %u times in a row (%s%s%s) for %s: it waits for a data flag that "
+        "another thread sets; find out which one with argus watchflag",
+        times, merged ? call : "sched_yield", name ? ", in " : "", name ? name : "",
+        text_duration(window_ns(part), lasted, sizeof(lasted)));
+    return add_culprit(d, vertex, ARGUS_TYPE_REPEATED_YIELD, part, window_ns(part), why);
+}

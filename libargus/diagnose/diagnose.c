@@ -1,0 +1,107 @@
+/* Algorithm 1 of the Argus paper, with the recursion.
+ *
+ * The hang's type chooses the way: long_running.c (busy: what, and who began it; a yield loop: on which flag), or
+ * long_wait.c (from wait to wait to whoever is behind it). In all cases the whole hang is accounted for, and whoever
+ * has a noteworthy share of it besides the root cause is named after it.
+ */
+#include "diagnose/diagnoser.h"
+
+#include <string.h>
+
+typedef struct argus_error *(*diagnose_type)(struct diagnoser *d);
+
+/* A new type of hang is a row and a file. */
+static const diagnose_type by_type[] = {
+    [ARGUS_TYPE_NORMAL] = diagnose_long_wait,
+    [ARGUS_TYPE_LONG_RUNNING] = diagnose_long_running,
+    [ARGUS_TYPE_REPEATED_YIELD] = diagnose_repeated_yield,
+    [ARGUS_TYPE_LONG_WAIT] = diagnose_long_wait,
+};
+
+/* Hands what was found to the caller; the diagnoser is empty afterwards. */
+static void give(struct diagnoser *d, struct argus_diagnosis *ret)
+{
+    *ret = (struct argus_diagnosis){.hang = d->hang,
+                                    .baseline = d->baseline,
+                                    .path = d->path.data,
+                                    .path_count = d->path.length,
+                                    .culprits = d->culprits.data,
+                                    .culprit_count = d->culprits.length,
+                                    .cycle = d->cycle.data,
+                                    .cycle_count = d->cycle.length,
+                                    .cycle_broken_by_timeout = d->cycle_broken_by_timeout,
+                                    .accounting = d->accounting,
+                                    .origin = d->origin.data,
+                                    .origin_count = d->origin.length,
+                                    .uncertain = d->uncertain.data,
+                                    .uncertain_count = d->uncertain.length};
+    ret->asked = ask_list_take(&d->questions, &ret->asked_count);
+}
+
+static struct argus_error *run(struct diagnoser *d)
+{
+    struct argus_error *error = argus_account(d->view.graph, d->hang.thread, d->hang.start_ns,
+                                              d->hang.end_ns, &d->accounting);
+    if (!error)
+        error = by_type[d->hang.type](d);
+    if (!error)
+        error = blame_other_shares(d);
+    return error;
+}
+
+struct argus_error *argus_diagnose(const struct argus_graph *graph, struct argus_symbols *symbols,
+                                   const struct argus_hang *hang,
+                                   const struct argus_diagnose_options *options,
+                                   struct argus_asker asker, struct argus_diagnosis *ret)
+{
+    struct diagnoser d = {.view = view_of(graph),
+                          .symbols = symbols,
+                          .questions = {.asker = asker},
+                          .hang = *hang,
+                          .baseline = ARGUS_NONE};
+    if (hang->thread >= d.view.thread_count || hang->vertex >= d.view.vertex_count ||
+        hang->start_ns > hang->end_ns || hang->type > ARGUS_TYPE_LONG_WAIT)
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND, "this hang is not one of this trace");
+    if (options)
+        d.options = *options;
+    struct argus_error *error = run(&d);
+    bool open = error && error->code == ARGUS_ERROR_QUESTION;
+    struct argus_error *tell = !error || open ? tell_uncertain(&d) : NULL;
+    struct argus_diagnosis found;
+    give(&d, &found);
+    if (!tell && !error)
+        tell = tell_summary(&found, &d.view, &found.summary);
+    if (tell || (error && !open)) {
+        argus_diagnosis_deinit(&found);
+        if (error && tell)
+            argus_error_destroy(tell);
+        return error ? error : tell;
+    }
+    *ret = found;
+    return error;
+}
+
+static void culprit_deinit(struct argus_culprit *culprit)
+{
+    for (size_t i = 0; i < culprit->function_count; i++)
+        free(culprit->functions[i].name);
+    free(culprit->functions);
+    free(culprit->why);
+}
+
+void argus_diagnosis_deinit(struct argus_diagnosis *diagnosis)
+{
+    for (size_t i = 0; i < diagnosis->culprit_count; i++)
+        culprit_deinit(&diagnosis->culprits[i]);
+    for (size_t i = 0; i < diagnosis->uncertain_count; i++)
+        free(diagnosis->uncertain[i]);
+    free(diagnosis->culprits);
+    free(diagnosis->uncertain);
+    free(diagnosis->path);
+    free(diagnosis->cycle);
+    free(diagnosis->origin);
+    argus_account_deinit(&diagnosis->accounting);
+    asked_free(diagnosis->asked, diagnosis->asked_count);
+    free(diagnosis->summary);
+    *diagnosis = (struct argus_diagnosis){.baseline = ARGUS_NONE};
+}

@@ -1,0 +1,116 @@
+/* A diagnosis at work: what the files of this folder share. diagnose.c has the essay. */
+#ifndef ARGUS_DIAGNOSE_DIAGNOSER_H
+#define ARGUS_DIAGNOSE_DIAGNOSER_H
+
+#include "argus/diagnose.h"
+#include "base/vec.h"
+#include "slice/ask.h"
+#include "slice/timeline.h"
+
+struct diagnoser {
+    struct view view;
+    struct argus_symbols *symbols; /* may be NULL */
+    struct argus_diagnose_options options;
+    struct ask_list questions;
+    struct argus_hang hang;
+    struct argus_account accounting; /* of the hang */
+    uint32_t baseline;
+    VEC(struct argus_path_step) path;
+    VEC(struct argus_culprit) culprits;
+    VEC(uint32_t) cycle;
+    VEC(uint32_t) origin;
+    VEC(char *) uncertain;
+    bool cycle_broken_by_timeout;
+    bool stopped; /* by an answer */
+};
+
+/* [start_ns, end_ns): the part of the hang that a step of the diagnosis is about. */
+struct window {
+    uint64_t start_ns, end_ns;
+};
+
+static inline uint64_t window_ns(struct window window)
+{
+    return window.end_ns > window.start_ns ? window.end_ns - window.start_ns : 0;
+}
+
+/* What a thread did in a window, by its figures: the type, the vertex with the largest part of it. */
+struct examined {
+    struct argus_hang figures;
+    bool abnormal; /* one of the three types for at least half of the window */
+    bool idle;     /* … but it was a wait at home: nobody had asked it */
+};
+
+struct examined examine_thread(const struct diagnoser *d, uint32_t thread, struct window window);
+
+/* --- culprits.c --- */
+
+/* Appends a culprit; `why` is taken, NULL means no memory. A vertex that is one already is left as it is. */
+struct argus_error *add_culprit(struct diagnoser *d, uint32_t vertex, enum argus_vertex_type type,
+                                struct window part, uint64_t ns, char *why);
+/* Appends a step to the path; false without memory. */
+bool add_path(struct diagnoser *d, uint32_t vertex, uint32_t edge, bool expected);
+/* The index on the path of a vertex of `thread`; -1 if there is none. */
+long path_find(const struct diagnoser *d, uint32_t thread);
+/* Appends a sentence to what is uncertain; `text` is taken. */
+struct argus_error *add_uncertain(struct diagnoser *d, char *text);
+
+/* --- costly.c --- */
+
+/* The costly functions of `thread` in a window, from its samples, into the culprit; and its most frequent stack. */
+struct argus_error *find_costly_functions(struct diagnoser *d, uint32_t thread,
+                                          struct window window, struct argus_culprit *culprit);
+
+/* --- the types --- */
+
+struct argus_error *diagnose_long_running(struct diagnoser *d);
+struct argus_error *diagnose_repeated_yield(struct diagnoser *d);
+struct argus_error *diagnose_long_wait(struct diagnoser *d);
+
+/* Blames a busy vertex: what it ran, and whether it lacked a cpu rather. */
+struct argus_error *blame_running(struct diagnoser *d, uint32_t vertex, struct window part,
+                                  uint64_t run_ns, uint64_t runnable_ns);
+/* Blames a loop that yields. */
+struct argus_error *blame_yielding(struct diagnoser *d, uint32_t vertex, struct window part);
+
+/* --- late.c --- */
+
+/* What the actual path over a window came to. */
+struct late {
+    uint32_t vertex;    /* that has the largest share; ARGUS_NONE: nothing but unknown */
+    struct window part; /* from its first to its last stretch */
+    uint64_t run_ns, runnable_ns, wait_ns; /* of its thread in the account */
+    bool yields;
+    uint32_t link; /* of the account: how the walk came there */
+};
+
+/* Finds in `account` whose share is largest, leaving out the normal work of `thread`, which is explained. */
+struct argus_error *find_late(struct diagnoser *d, const struct argus_account *account,
+                              uint32_t thread, struct late *ret);
+/* Appends the chain from the explained thread to `link`'s to the path, and `vertex` last. */
+bool add_late_path(struct diagnoser *d, const struct argus_account *account, uint32_t link,
+                   uint32_t vertex);
+/* Blames the others that have a noteworthy share, after the root cause. */
+struct argus_error *blame_other_shares(struct diagnoser *d);
+
+/* --- suspects.c --- */
+
+/* A thread that should have ended a wait, and how we know. */
+struct suspect {
+    uint32_t thread;
+    const char *why; /* static: completes "… because" */
+};
+
+typedef VEC(struct suspect) suspect_list;
+
+/* Who should have ended the wait of `vertex`, the best evidence first. May ask which baseline is meant. */
+struct argus_error *find_suspects(struct diagnoser *d, uint32_t vertex, suspect_list *ret);
+
+/* --- story.c --- */
+
+/* `found` is whole but for the summary. */
+struct argus_error *tell_summary(const struct argus_diagnosis *found, const struct view *view,
+                                 char **ret);
+struct argus_error *tell_uncertain(struct diagnoser *d);
+
+#endif

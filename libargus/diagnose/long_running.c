@@ -1,0 +1,53 @@
+/* LongRunning and RepeatedYield of the hung thread itself. */
+#include "diagnose/diagnoser.h"
+#include "diagnose/text.h"
+
+/* The origin of a run, as far as it helps a person. */
+#define MAX_ORIGIN 64
+
+/* The way back from the busy vertex to what began it: an input, a timer that somebody armed, another process. */
+static struct argus_error *find_origin(struct diagnoser *d, uint32_t vertex)
+{
+    struct argus_slice_options options = {.max_steps = MAX_ORIGIN};
+    struct argus_slice slice;
+    struct argus_error *error =
+        argus_slice(d->view.graph, vertex, &options, d->questions.asker, &slice);
+    if (error && error->code != ARGUS_ERROR_QUESTION)
+        return error;
+    bool good = true;
+    for (size_t i = 0; good && i < slice.step_count; i++) {
+        good = vec_push(&d->origin, slice.steps[i].vertex);
+        if (good && d->hang.type == ARGUS_TYPE_LONG_RUNNING && i > 0)
+            good = add_path(d, slice.steps[i].vertex, slice.steps[i].edge, false);
+    }
+    for (size_t i = 0; good && i < slice.asked_count; i++) {
+        good = vec_push(&d->questions.asked, slice.asked[i]);
+        if (good)
+            slice.asked[i] = (struct argus_asked){.text = NULL};
+    }
+    argus_slice_deinit(&slice);
+    if (good)
+        return error;
+    argus_error_destroy(error);
+    return argus_error_memory();
+}
+
+struct argus_error *diagnose_long_running(struct diagnoser *d)
+{
+    struct window whole = {d->hang.start_ns, d->hang.end_ns};
+    if (!add_path(d, d->hang.vertex, ARGUS_NONE, false))
+        return argus_error_memory();
+    struct argus_error *error =
+        blame_running(d, d->hang.vertex, whole, d->hang.run_ns, d->hang.runnable_ns);
+    return error ? error : find_origin(d, d->hang.vertex);
+}
+
+struct argus_error *diagnose_repeated_yield(struct diagnoser *d)
+{
+    const struct argus_vertex *v = &d->view.vertices[d->hang.vertex];
+    struct window part = {v->start_ns > d->hang.start_ns ? v->start_ns : d->hang.start_ns,
+                          v->end_ns < d->hang.end_ns ? v->end_ns : d->hang.end_ns};
+    if (!add_path(d, d->hang.vertex, ARGUS_NONE, false))
+        return argus_error_memory();
+    return blame_yielding(d, d->hang.vertex, part);
+}

@@ -1,0 +1,241 @@
+/* LongWait: step by step from the hung thread's wait to whoever is behind it.
+ *
+ * Each step stands at one wait in a window. If the wait was ended by somebody, late, the account of the window says where
+ * the time went. If it timed out or was never ended, those who should have ended it are looked at, one after
+ * the other, until one of them did something unusual. Either way the next wait or the end is reached: a
+ * thread that was busy, looked for a flag, slept, or stands on the path already: then they wait for each other.
+ */
+#include <string.h>
+
+#include "diagnose/diagnoser.h"
+#include "diagnose/habits.h"
+#include "diagnose/hangs.h"
+#include "diagnose/text.h"
+
+#define DEFAULT_MAX_DEPTH 16
+
+/* Where the walk stands. */
+struct stand {
+    uint32_t vertex;
+    struct window window;
+    bool ended; /* a root cause was found */
+};
+
+/* What was waited for did not happen. */
+static bool was_not_ended(const struct argus_wait *wait)
+{
+    return wait->outcome == ARGUS_OUTCOME_TIMED_OUT || wait->outcome == ARGUS_OUTCOME_NEVER ||
+           wait->outcome == ARGUS_OUTCOME_KILLED || wait->outcome == ARGUS_OUTCOME_INTERRUPTED;
+}
+
+/* The part of the wait of `vertex` that is in `window`. */
+static struct window wait_window(const struct view *view, uint32_t vertex, struct window window)
+{
+    uint64_t from = view->vertices[vertex].end_ns, to = timeline_wait_end(view, vertex);
+    return (struct window){from > window.start_ns ? from : window.start_ns,
+                           to < window.end_ns ? to : window.end_ns};
+}
+
+/* Blames a wait that is the end of the road. */
+static struct argus_error *blame_waiting(struct diagnoser *d, uint32_t vertex, struct window part,
+                                         const char *because)
+{
+    const struct argus_wait *wait = &d->view.vertices[vertex].wait;
+    char lasted[32], text[128], name[128];
+    text_duration(window_ns(part), lasted, sizeof(lasted));
+    argus_wait_text(d->view.graph, vertex, text, sizeof(text));
+    const char *function =
+        text_function(&d->view, d->symbols, vertex, wait->user_stack, name, sizeof(name));
+    if (!because)
+        because = wait->kind == ARGUS_WAIT_SLEEP     ? "it slept by its own clock"
+                  : wait->kind == ARGUS_WAIT_STOPPED ? "it was stopped by a signal or a debugger"
+                  : wait->kind == ARGUS_WAIT_DISK || wait->kind == ARGUS_WAIT_FAULT
+                      ? "it waited for the disk"
+                  : wait->by_device ? "it waited for a device or the network"
+                                    : "no other thread is known to have ended it";
+    return add_culprit(d, vertex, ARGUS_TYPE_LONG_WAIT, part, window_ns(part),
+                       text_print("waited for %s (%s%s%s): %s", lasted, text,
+                                  function ? ", in " : "", function ? function : "", because));
+}
+
+/* --- a circle --- */
+
+static struct argus_error *blame_member(struct diagnoser *d, size_t at, size_t first)
+{
+    uint32_t vertex = d->path.data[at].vertex;
+    size_t next = at + 1 < d->path.length ? at + 1 : first;
+    const struct argus_wait *wait = &d->view.vertices[vertex].wait;
+    struct window hang = {d->hang.start_ns, d->hang.end_ns};
+    struct window part = wait_window(&d->view, vertex, hang);
+    char text[128], whom[128], lasted[32];
+    d->cycle_broken_by_timeout |= wait->outcome == ARGUS_OUTCOME_TIMED_OUT;
+    argus_wait_text(d->view.graph, vertex, text, sizeof(text));
+    text_thread(&d->view, d->view.vertices[d->path.data[next].vertex].thread, whom, sizeof(whom));
+    return add_culprit(
+        d, vertex, ARGUS_TYPE_LONG_WAIT, part, window_ns(part),
+        text_print("waited for %s (%s) for %s, which in turn waited for it%s",
+                   text_duration(window_ns(part), lasted, sizeof(lasted)), text, whom,
+                   wait->outcome == ARGUS_OUTCOME_TIMED_OUT ? "; its timeout ended it" : ""));
+}
+
+/* The path from `first` on is a circle. Kernel threads pass a wait on, they do not wait themselves. */
+static struct argus_error *close_circle(struct diagnoser *d, size_t first)
+{
+    struct argus_error *error = NULL;
+    for (size_t i = first; !error && i < d->path.length; i++) {
+        uint32_t vertex = d->path.data[i].vertex;
+        if (timeline_is_kernel(&d->view, vertex))
+            continue;
+        if (!vec_push(&d->cycle, vertex))
+            return argus_error_memory();
+        error = blame_member(d, i, first);
+    }
+    return error;
+}
+
+/* --- a wait that nobody ended --- */
+
+static struct argus_error *take_suspect(struct diagnoser *d, const struct examined *examined,
+                                        struct stand *stand)
+{
+    const struct argus_hang *figures = &examined->figures;
+    if (!add_path(d, figures->vertex, ARGUS_NONE, true))
+        return argus_error_memory();
+    stand->ended = figures->type != ARGUS_TYPE_LONG_WAIT;
+    if (figures->type == ARGUS_TYPE_LONG_RUNNING)
+        return blame_running(d, figures->vertex, stand->window, figures->run_ns,
+                             figures->runnable_ns);
+    if (figures->type == ARGUS_TYPE_REPEATED_YIELD)
+        return blame_yielding(d, figures->vertex, stand->window);
+    stand->vertex = figures->vertex;
+    stand->window = wait_window(&d->view, figures->vertex, stand->window);
+    return NULL;
+}
+
+static struct argus_error *note_guess(struct diagnoser *d, uint32_t waiter,
+                                      const struct suspect *suspect)
+{
+    char who[128], whom[128];
+    text_thread(&d->view, d->view.vertices[waiter].thread, who, sizeof(who));
+    text_thread(&d->view, suspect->thread, whom, sizeof(whom));
+    return add_uncertain(
+        d, text_print("that %s should have woken %s is a guess: %s", whom, who, suspect->why));
+}
+
+/* Looks at the suspects in turn; the first that did something unusual is the next stand. */
+static struct argus_error *try_suspects(struct diagnoser *d, const suspect_list *suspects,
+                                        struct stand *stand)
+{
+    uint32_t waiter = stand->vertex;
+    for (size_t i = 0; i < suspects->length; i++) {
+        const struct suspect *suspect = &suspects->data[i];
+        struct examined examined = examine_thread(d, suspect->thread, stand->window);
+        if (!examined.abnormal || examined.idle)
+            continue;
+        struct argus_error *error = note_guess(d, waiter, suspect);
+        long at = path_find(d, suspect->thread);
+        if (error)
+            return error;
+        if (at < 0)
+            return take_suspect(d, &examined, stand);
+        stand->ended = true;
+        return close_circle(d, (size_t)at);
+    }
+    stand->ended = true;
+    return blame_waiting(d, waiter, stand->window,
+                         suspects->length > 0
+                             ? "those who could have ended it did nothing unusual meanwhile"
+                             : "nobody is known who could have ended it");
+}
+
+static struct argus_error *explain_missing(struct diagnoser *d, struct stand *stand)
+{
+    suspect_list suspects = {0};
+    struct argus_error *error = find_suspects(d, stand->vertex, &suspects);
+    if (!error)
+        error = try_suspects(d, &suspects, stand);
+    vec_deinit(&suspects);
+    return error;
+}
+
+/* --- a wait that ended late --- */
+
+static struct argus_error *take_late(struct diagnoser *d, const struct argus_account *account,
+                                     const struct late *late, struct stand *stand)
+{
+    const struct argus_vertex *v = &d->view.vertices[late->vertex];
+    long at = v->thread == d->view.vertices[stand->vertex].thread ? -1 : path_find(d, v->thread);
+    bool busy = late->run_ns + late->runnable_ns >= late->wait_ns;
+    stand->ended = true;
+    if (!late->yields && !busy && at >= 0)
+        return close_circle(d, (size_t)at);
+    if (!add_late_path(d, account, late->link, late->vertex))
+        return argus_error_memory();
+    if (late->yields)
+        return blame_yielding(d, late->vertex, late->part);
+    if (busy)
+        return blame_running(d, late->vertex, late->part, late->run_ns, late->runnable_ns);
+    struct window part = wait_window(&d->view, late->vertex, stand->window);
+    /* Somebody did end a poll that stayed with its own thread, but not on this hang's behalf. */
+    bool for_others = v->wait.kind == ARGUS_WAIT_POLL && !v->wait.by_device;
+    if (!was_not_ended(&v->wait) && !for_others)
+        return blame_waiting(d, late->vertex, part, NULL);
+    *stand = (struct stand){.vertex = late->vertex, .window = part};
+    return explain_missing(d, stand);
+}
+
+static struct argus_error *explain_late(struct diagnoser *d, struct stand *stand)
+{
+    uint32_t thread = d->view.vertices[stand->vertex].thread;
+    struct argus_account account;
+    struct late late;
+    struct argus_error *error = argus_account(d->view.graph, thread, stand->window.start_ns,
+                                              stand->window.end_ns, &account);
+    if (error)
+        return error;
+    error = find_late(d, &account, thread, &late);
+    if (!error && late.vertex == ARGUS_NONE) {
+        stand->ended = true;
+        error = blame_waiting(d, stand->vertex, stand->window, "the records do not say for whom");
+    } else if (!error) {
+        error = take_late(d, &account, &late, stand);
+    }
+    argus_account_deinit(&account);
+    return error;
+}
+
+/* The normal case of a wait that ended late: for comparison, nobody needs to confirm it. */
+static struct argus_error *note_baseline(struct diagnoser *d)
+{
+    struct argus_similars similars;
+    struct argus_error *error =
+        d->baseline != ARGUS_NONE ? NULL
+                                  : argus_similar_find(d->view.graph, d->hang.vertex, 1, &similars);
+    if (error || d->baseline != ARGUS_NONE)
+        return error;
+    if (similars.count > 0 && similars.items[0].different_outcome)
+        d->baseline = similars.items[0].vertex;
+    argus_similars_deinit(&similars);
+    return NULL;
+}
+
+struct argus_error *diagnose_long_wait(struct diagnoser *d)
+{
+    struct stand stand = {.vertex = d->hang.vertex, .window = {d->hang.start_ns, d->hang.end_ns}};
+    size_t depth = d->options.max_depth ? d->options.max_depth : DEFAULT_MAX_DEPTH;
+    struct argus_error *error =
+        add_path(d, d->hang.vertex, ARGUS_NONE, false) ? NULL : argus_error_memory();
+    struct window longest = wait_window(&d->view, d->hang.vertex, stand.window);
+    bool one_wait = window_ns(longest) >= window_ns(stand.window) / 2;
+    for (size_t i = 0; !error && !stand.ended && i < depth; i++) {
+        bool missing = was_not_ended(&d->view.vertices[stand.vertex].wait) ||
+                       timeline_wait_end(&d->view, stand.vertex) > stand.window.end_ns;
+        if (missing && (i > 0 || one_wait))
+            error = explain_missing(d, &stand);
+        else
+            error = explain_late(d, &stand);
+    }
+    if (!error && !stand.ended)
+        error = blame_waiting(d, stand.vertex, stand.window, "the search ends at this depth");
+    return error ? error : note_baseline(d);
+}

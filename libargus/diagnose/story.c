@@ -1,0 +1,233 @@
+/* The first line of the answer, which a person without Argus understands; and what the answer rests on. */
+#include <stdio.h>
+#include <string.h>
+
+#include "diagnose/diagnoser.h"
+#include "diagnose/text.h"
+
+/* A sentence that grows. */
+struct sentence {
+    char text[1024];
+    size_t length;
+};
+
+static void say(struct sentence *sentence, const char *text)
+{
+    int written = snprintf(sentence->text + sentence->length,
+                           sizeof(sentence->text) - sentence->length, "%s", text);
+    sentence->length += written > 0 ? (size_t)written : 0;
+    if (sentence->length >= sizeof(sentence->text))
+        sentence->length = sizeof(sentence->text) - 1;
+}
+
+/* How a person calls a thread that is waited for: by the program, if it is its main thread. */
+static void say_whom(struct sentence *sentence, const struct view *view, uint32_t thread,
+                     uint32_t waiter)
+{
+    const struct argus_thread *t = &view->threads[thread];
+    const struct argus_process *process = &view->processes[t->process];
+    char name[128];
+    if (t->tid == process->pid) {
+        say(sentence, process->name);
+    } else if (t->process == view->threads[waiter].process) {
+        if (strcmp(t->name, process->name) == 0)
+            snprintf(name, sizeof(name), "its thread %llu", (unsigned long long)t->tid);
+        else
+            snprintf(name, sizeof(name), "its thread %s", t->name);
+        say(sentence, name);
+    } else {
+        say(sentence, text_thread(view, thread, name, sizeof(name)));
+    }
+}
+
+static void say_busy(struct sentence *sentence, const struct argus_culprit *root)
+{
+    if (strncmp(root->why, "wanted", 6) == 0) {
+        say(sentence, "got no cpu");
+        return;
+    }
+    say(sentence, "was busy on the cpu");
+    if (root->function_count > 0 && strncmp(root->functions[0].name, "0x", 2) != 0) {
+        say(sentence, " (");
+        say(sentence, root->functions[0].name);
+        say(sentence, ")");
+    }
+}
+
+static void say_waiting(struct sentence *sentence, const struct view *view,
+                        const struct argus_culprit *root)
+{
+    const struct argus_wait *wait = &view->vertices[root->vertex].wait;
+    switch (wait->kind) {
+    case ARGUS_WAIT_SLEEP:
+        say(sentence, "slept");
+        break;
+    case ARGUS_WAIT_STOPPED:
+        say(sentence, "was stopped");
+        break;
+    case ARGUS_WAIT_DISK:
+    case ARGUS_WAIT_FAULT:
+        say(sentence, "waited for the disk");
+        break;
+    default:
+        say(sentence, wait->by_device ? "waited for a device or the network"
+                                      : "waited for something that did not come");
+        break;
+    }
+}
+
+static void say_root(struct sentence *sentence, const struct view *view,
+                     const struct argus_culprit *root)
+{
+    if (root->type == ARGUS_TYPE_LONG_RUNNING)
+        say_busy(sentence, root);
+    else if (root->type == ARGUS_TYPE_REPEATED_YIELD)
+        say(sentence, "looked for a data flag again and again");
+    else
+        say_waiting(sentence, view, root);
+}
+
+/* "waited for B, which waited for C, which " … along the path, one step for each user thread on it. */
+static void say_chain(struct sentence *sentence, const struct argus_diagnosis *found,
+                      const struct view *view)
+{
+    uint32_t last = found->hang.thread;
+    for (size_t i = 1; i < found->path_count; i++) {
+        uint32_t thread = view->vertices[found->path[i].vertex].thread;
+        if (thread == last || timeline_is_kernel(view, found->path[i].vertex))
+            continue;
+        say(sentence, "waited for ");
+        say_whom(sentence, view, thread, last);
+        say(sentence, ", which ");
+        last = thread;
+    }
+}
+
+static void say_circle(struct sentence *sentence, const struct argus_diagnosis *found,
+                       const struct view *view)
+{
+    uint32_t first = view->vertices[found->cycle[0]].thread;
+    bool is_member = first == found->hang.thread;
+    say(sentence, is_member ? "it" : "waited at the end for ");
+    if (!is_member)
+        say_whom(sentence, view, first, found->hang.thread);
+    for (size_t i = 1; i < found->cycle_count; i++) {
+        say(sentence, i + 1 == found->cycle_count ? " and " : ", ");
+        say_whom(sentence, view, view->vertices[found->cycle[i]].thread, found->hang.thread);
+    }
+    say(sentence, is_member ? " waited for each other" : ", which waited for each other");
+    if (found->cycle_broken_by_timeout)
+        say(sentence, ", until a timeout ended it");
+}
+
+/* Who set off a run, if it was another process. */
+static void say_origin(struct sentence *sentence, const struct argus_diagnosis *found,
+                       const struct view *view)
+{
+    if (found->origin_count == 0 || found->hang.type != ARGUS_TYPE_LONG_RUNNING)
+        return;
+    uint32_t origin = found->origin[found->origin_count - 1];
+    const struct argus_process *process = timeline_process(view, origin);
+    if (process->kernel || view->threads[view->vertices[origin].thread].process ==
+                               view->threads[found->hang.thread].process)
+        return;
+    say(sentence, ", set off by ");
+    say(sentence, process->name);
+}
+
+struct argus_error *tell_summary(const struct argus_diagnosis *found, const struct view *view,
+                                 char **ret)
+{
+    struct sentence sentence = {.length = 0};
+    char name[128], lasted[32];
+    say(&sentence, text_thread(view, found->hang.thread, name, sizeof(name)));
+    say(&sentence, found->hang.ongoing ? " has been frozen for " : " was frozen for ");
+    say(&sentence,
+        text_duration(found->hang.end_ns - found->hang.start_ns, lasted, sizeof(lasted)));
+    say(&sentence, " because ");
+    if (found->cycle_count > 0) {
+        if (view->vertices[found->cycle[0]].thread != found->hang.thread)
+            say(&sentence, "it ");
+        say_circle(&sentence, found, view);
+    } else if (found->culprit_count > 0) {
+        say(&sentence, "it ");
+        say_chain(&sentence, found, view);
+        say_root(&sentence, view, &found->culprits[0]);
+        say_origin(&sentence, found, view);
+    } else {
+        say(&sentence, "of something that the records do not tell");
+    }
+    say(&sentence, ".");
+    *ret = strdup(sentence.text);
+    return *ret ? NULL : argus_error_memory();
+}
+
+/* --- what is uncertain --- */
+
+static struct argus_error *tell_lost(struct diagnoser *d)
+{
+    const struct argus_trace *trace = argus_graph_trace(d->view.graph);
+    uint64_t lost = trace ? argus_trace_lost_count(trace) : 0;
+    return lost == 0 ? NULL
+                     : add_uncertain(d, text_print("%llu records were lost while recording",
+                                                   (unsigned long long)lost));
+}
+
+static struct argus_error *tell_unknown(struct diagnoser *d)
+{
+    uint64_t unknown = 0;
+    char lasted[32];
+    for (size_t i = 0; i < d->accounting.count; i++) {
+        const struct argus_stretch *stretch = &d->accounting.stretches[i];
+        if (stretch->state == ARGUS_STRETCH_UNKNOWN)
+            unknown += stretch->end_ns - stretch->start_ns;
+    }
+    return unknown == 0
+               ? NULL
+               : add_uncertain(d, text_print("%s of the hang are unknown: records are "
+                                             "missing or began too late",
+                                             text_duration(unknown, lasted, sizeof(lasted))));
+}
+
+static struct argus_error *tell_path(struct diagnoser *d)
+{
+    struct argus_error *error = NULL;
+    for (size_t i = 0; !error && i < d->path.length; i++) {
+        const struct argus_path_step *step = &d->path.data[i];
+        if (step->edge != ARGUS_NONE && !d->view.edges[step->edge].strong)
+            error = add_uncertain(
+                d, text_print("the step to v%u follows a weak edge: it ended the wait, but may "
+                              "not be the reason for it",
+                              step->vertex));
+        if (!error && d->view.vertices[step->vertex].flags & ARGUS_VERTEX_GAP)
+            error = add_uncertain(
+                d, text_print("records were lost during v%u: its figures are lower bounds",
+                              step->vertex));
+    }
+    return error;
+}
+
+static struct argus_error *tell_symbols(struct diagnoser *d)
+{
+    for (size_t i = 0; i < d->culprits.length; i++) {
+        const struct argus_culprit *culprit = &d->culprits.data[i];
+        if (culprit->type == ARGUS_TYPE_LONG_RUNNING && culprit->function_count == 0)
+            return add_uncertain(d, text_print("there are no cpu samples of v%u: which of its "
+                                               "functions were costly is not known",
+                                               culprit->vertex));
+    }
+    return NULL;
+}
+
+struct argus_error *tell_uncertain(struct diagnoser *d)
+{
+    static struct argus_error *(*const all[])(struct diagnoser *) = {tell_lost, tell_unknown,
+                                                                     tell_path, tell_symbols};
+    struct argus_error *error = NULL;
+    for (size_t i = 0; !error && i < sizeof(all) / sizeof(all[0]); i++)
+        error = all[i](d);
+    if (!error && d->hang.type == ARGUS_TYPE_LONG_WAIT && d->baseline == ARGUS_NONE)
+        error = add_uncertain(d, text_print("the trace has no similar wait that ended well to "
+                                            "compare with"));
+    return error;
+}

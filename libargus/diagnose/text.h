@@ -1,0 +1,22 @@
+/* Words for people: the sentences of a diagnosis. */
+#ifndef ARGUS_DIAGNOSE_TEXT_H
+#define ARGUS_DIAGNOSE_TEXT_H
+
+#include "slice/timeline.h"
+
+/* "3.2 s", "120 ms", "15 us": three digits at most. Returns `buffer`. */
+const char *text_duration(uint64_t ns, char *buffer, size_t bytes);
+
+/* "editor's main thread", "thread worker of editor": who a vertex is of. Returns `buffer`. */
+const char *text_thread(const struct view *view, uint32_t thread, char *buffer, size_t bytes);
+
+/* The function in which a stack of `vertex` stands that a person would name: the innermost outside the C library's
+ * waiting. NULL if none has a name. Borrowed from nobody: into `buffer`. */
+struct argus_symbols;
+const char *text_function(const struct view *view, struct argus_symbols *symbols, uint32_t vertex,
+                          uint32_t stack, char *buffer, size_t bytes);
+
+/* printf into new memory; NULL without memory. */
+char *text_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif
