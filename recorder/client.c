@@ -115,39 +115,36 @@ static void status_from_reply(const struct reply *reply, struct recorder_status 
     memcpy(ret->notes, reply->text, sizeof(ret->notes));
 }
 
-static struct argus_error *receive_reply(struct recorder_client *client,
-                                         struct recorder_status *ret)
+/* Reads one reply; its error, if it carries one, is in `ret`, not in the result. */
+static struct argus_error *receive_reply(struct recorder_client *client, struct reply *ret)
 {
     char bytes[sizeof(struct reply) + 1];
     size_t length = 0;
     int fd = -1;
-    struct reply reply;
     struct argus_error *error = message_receive(client->fd, bytes, sizeof(bytes), &length, &fd);
     if (fd >= 0)
         close(fd); /* the recorder never sends one */
     if (!error && length == 0)
         error = argus_error_create(ARGUS_ERROR_IO, "the recorder has ended without an answer");
-    if (!error)
-        error = reply_parse(bytes, length, &reply);
-    if (!error && reply.error)
-        error = argus_error_create((enum argus_error_code)(reply.error - 1), "%s", reply.text);
-    if (!error)
-        status_from_reply(&reply, ret);
-    return error;
+    return error ? error : reply_parse(bytes, length, ret);
 }
 
+/* A recorder that has failed says why, unasked, and closes: then sending fails, and the reply is there all the same. */
 static struct argus_error *ask(struct recorder_client *client, const struct request *request,
                                int fd, struct recorder_status *ret)
 {
+    struct reply reply;
     struct argus_error *sent = message_send(client->fd, request, sizeof(*request), fd);
-    /* when the recorder has failed and closed, what it said last is the better sentence */
-    struct argus_error *error = receive_reply(client, ret);
-    if (sent && error && error->code == ARGUS_ERROR_IO) {
-        argus_error_destroy(error);
-        return sent;
+    struct argus_error *received = receive_reply(client, &reply);
+    if (received) {
+        argus_error_destroy(sent ? received : NULL);
+        return sent ? sent : received;
     }
     argus_error_destroy(sent);
-    return error;
+    if (reply.error)
+        return argus_error_create((enum argus_error_code)(reply.error - 1), "%s", reply.text);
+    status_from_reply(&reply, ret);
+    return NULL;
 }
 
 static struct request make_request(enum request_verb verb)

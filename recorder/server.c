@@ -57,13 +57,24 @@ static struct argus_error *open_directory(void)
     return NULL;
 }
 
+/* A recorder that is just ending has already removed its socket, but the kernel takes its time with the programs. */
+static bool lock_within(int fd, unsigned seconds)
+{
+    for (unsigned tries = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; tries++) {
+        if (errno != EWOULDBLOCK || access(PROTOCOL_SOCKET, F_OK) == 0 || tries == seconds * 20)
+            return false;
+        poll(NULL, 0, 50);
+    }
+    return true;
+}
+
 static struct argus_error *take_lock(struct server *server)
 {
     server->lock_fd =
         open(PROTOCOL_LOCK, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (server->lock_fd < 0)
         return argus_error_os(errno, "cannot open " PROTOCOL_LOCK);
-    if (flock(server->lock_fd, LOCK_EX | LOCK_NB) == 0)
+    if (lock_within(server->lock_fd, 5))
         return NULL;
     if (errno != EWOULDBLOCK)
         return argus_error_os(errno, "cannot lock " PROTOCOL_LOCK);
@@ -119,6 +130,17 @@ struct argus_error *server_create(uid_t starter, struct server **ret)
     return NULL;
 }
 
+/* From now on this server is over: whoever connects must find none. */
+static void finish(struct server *server)
+{
+    server->finished = true;
+    if (server->listen_fd < 0)
+        return;
+    unlink(PROTOCOL_SOCKET);
+    close(server->listen_fd);
+    server->listen_fd = -1;
+}
+
 static void client_close(struct server *server, struct client *client)
 {
     if (client->fd >= 0)
@@ -135,10 +157,7 @@ void server_destroy(struct server *server)
     recording_destroy(server->recording);
     for (size_t i = 0; i < CLIENT_LIMIT; i++)
         client_close(server, &server->clients[i]);
-    if (server->listen_fd >= 0) {
-        unlink(PROTOCOL_SOCKET);
-        close(server->listen_fd);
-    }
+    finish(server);
     if (server->signal_fd >= 0)
         close(server->signal_fd);
     if (server->lock_fd >= 0)
@@ -271,7 +290,7 @@ static struct argus_error *handle_start(struct server *server, struct client *cl
     error = recording_create(fd >= 0 ? RECORDING_STREAM : RECORDING_MEMORY, &options, fd,
                              &server->recording);
     if (error) {
-        server->finished = true;
+        finish(server);
         return error;
     }
     server->owner = fd >= 0 ? client : NULL;
@@ -325,7 +344,7 @@ static struct argus_error *handle_stop(struct server *server, struct client *cli
         return error; /* the ring is all there is: keep it until a snapshot works */
     if (server->recording)
         error = recording_stop(server->recording);
-    server->finished = true;
+    finish(server);
     if (fd < 0)
         *reply = reply_make(server, request->verb);
     return error;
@@ -359,7 +378,7 @@ static void client_gone(struct server *server, struct client *client)
     if (!streamed)
         return;
     argus_error_destroy(recording_stop(server->recording));
-    server->finished = true;
+    finish(server);
 }
 
 static void client_serve(struct server *server, struct client *client)
@@ -421,7 +440,7 @@ static void fail_recording(struct server *server, struct argus_error *error)
         reply_send(server->owner, &reply, error);
     else
         argus_error_destroy(error);
-    server->finished = true;
+    finish(server);
 }
 
 static void handle_signal(struct server *server)
@@ -437,7 +456,7 @@ static void handle_signal(struct server *server)
                                    signal.ssi_signo);
     if (error)
         fail_recording(server, error);
-    server->finished = true;
+    finish(server);
 }
 
 static void wait_and_serve(struct server *server, int wait_ms)

@@ -1,0 +1,118 @@
+/* Records the whole system while one command runs. */
+#include <signal.h>
+
+#include "plugin/commands/recording.h"
+#include "recorder/child.h"
+
+static const struct command_option options[] = {
+    {"output", 'o', "FILE", "write the trace to FILE"},
+    RECORDING_OPTIONS,
+    COMMAND_OPTIONS_END,
+};
+
+/* While CMD runs, Ctrl-C is for it: it is in our process group and gets the signal from the terminal. */
+struct ignored_signals {
+    struct sigaction interrupt, quit;
+};
+
+static void signals_ignore(struct ignored_signals *ret)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigaction(SIGINT, &ignore, &ret->interrupt);
+    sigaction(SIGQUIT, &ignore, &ret->quit);
+}
+
+static void signals_restore(const struct ignored_signals *saved)
+{
+    sigaction(SIGINT, &saved->interrupt, NULL);
+    sigaction(SIGQUIT, &saved->quit, NULL);
+}
+
+/* Lets the child run to its end. When the recorder fails before, says so and waits on. */
+static struct argus_error *run_child(struct session *session, struct child *child, const char *name,
+                                     struct recorder_client *client, int *ret_code)
+{
+    struct ignored_signals saved;
+    signals_ignore(&saved);
+    struct argus_error *error = child_go(child, name);
+    if (!error && !child_wait(child, recorder_poll_fd(client)))
+        session_warn(session, "the recording has ended early; %s goes on", name);
+    if (!error)
+        *ret_code = child_exit_code(child);
+    signals_restore(&saved);
+    return error;
+}
+
+static struct argus_error *record_child(struct session *session, struct child *child,
+                                        const char *name, struct recorder_client *client,
+                                        const struct recorder_options *chosen,
+                                        struct output *output)
+{
+    struct recorder_status status;
+    int code = 0;
+    struct argus_error *error = recorder_start(client, chosen, output->fd, &status);
+    if (error)
+        return error;
+    recording_warn_notes(session, &status);
+    error = run_child(session, child, name, client, &code);
+    if (error)
+        return error; /* the connection closes, and with it the recording; the file is removed */
+    error = output_commit(output);
+    struct argus_error *stopped = recorder_stop(client, -1, &status);
+    if (error || stopped) {
+        argus_error_destroy(error ? stopped : NULL);
+        return error ? error : stopped;
+    }
+    recording_finish_file(session, output->path, &status);
+    if (code != 0)
+        session_set_exit_code(session, code);
+    return NULL;
+}
+
+static struct argus_error *record(struct session *session, const char *path,
+                                  const struct recorder_options *chosen, char *const *argv)
+{
+    struct child child;
+    struct output output;
+    struct recorder_client *client;
+    struct argus_error *error = child_create(argv, &child);
+    if (error)
+        return error;
+    error = output_create(path, &output);
+    if (!error) {
+        error = recorder_launch(&client);
+        if (!error) {
+            error = record_child(session, &child, argv[0], client, chosen, &output);
+            recorder_close(client);
+        }
+        output_deinit(&output);
+    }
+    child_deinit(&child);
+    return error;
+}
+
+static struct argus_error *run(struct session *session, const struct arguments *arguments)
+{
+    struct recorder_options chosen = RECORDER_OPTIONS_STREAM;
+    const char *path;
+    struct argus_error *error = recording_output_path(arguments, &path);
+    if (!error)
+        error = recording_options(arguments, &chosen);
+    if (!error && arguments_count(arguments) == 0)
+        error = argus_error_create(ARGUS_ERROR_USAGE, "record needs a command to run: -- CMD…");
+    return error ? error : record(session, path, &chosen, arguments_argv(arguments, 0));
+}
+
+const struct command command_record = {
+    .name = "record",
+    .arguments = "-- CMD [ARG…]",
+    .summary = "record the whole system while CMD runs",
+    .details = "CMD runs with your own rights; only argus-recorder is root. The exit code is that\n"
+               "of CMD (128 + signal when one ended it), or 1 when the recording failed.\n"
+               "Ctrl-C goes to CMD, and the trace is ended properly.",
+    .example = "argus record -o freeze.argus -- gedit notes.txt\n"
+               "argus record -o freeze.argus -- sleep 10",
+    .options = options,
+    .flags = COMMAND_SHELL | COMMAND_PROGRAM,
+    .run = run,
+};

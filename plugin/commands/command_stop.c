@@ -1,0 +1,51 @@
+/* Ends the flight recorder, with a last snapshot if a file is named. */
+#include "plugin/commands/recording.h"
+
+static const struct command_option options[] = {
+    {"output", 'o', "FILE", "write what is in the ring to FILE first"},
+    COMMAND_OPTIONS_END,
+};
+
+static struct argus_error *stop_into(struct session *session, struct recorder_client *client,
+                                     const char *path)
+{
+    struct output output;
+    struct recorder_status status;
+    struct argus_error *error = output_create(path, &output);
+    if (error)
+        return error;
+    error = recorder_stop(client, output.fd, &status);
+    if (!error)
+        error = output_commit(&output);
+    output_deinit(&output);
+    if (!error)
+        recording_finish_file(session, path, &status);
+    return error;
+}
+
+static struct argus_error *run(struct session *session, const struct arguments *arguments)
+{
+    struct recorder_client *client;
+    struct recorder_status status;
+    const char *path = arguments_option(arguments, "output");
+    struct argus_error *error = arguments_expect(arguments, 0, 0);
+    if (!error)
+        error = recorder_connect(&client);
+    if (error)
+        return error;
+    error = path ? stop_into(session, client, path) : recorder_stop(client, -1, &status);
+    recorder_close(client);
+    if (!error && !path)
+        session_note(session, "stopped after %.1f s; nothing was written",
+                     (double)status.duration_ns / 1e9);
+    return error;
+}
+
+const struct command command_stop = {
+    .name = "stop",
+    .summary = "end the recording that argus start began",
+    .details = "When FILE cannot be written the recording goes on, so that nothing is lost.",
+    .example = "argus stop -o freeze.argus\nargus stop",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,31 @@
+/* What the commands start, stop, status, snapshot and record have in common. */
+#ifndef ARGUS_PLUGIN_COMMANDS_RECORDING_H
+#define ARGUS_PLUGIN_COMMANDS_RECORDING_H
+
+#include "plugin/command.h"
+#include "recorder/client.h"
+#include "recorder/output.h"
+
+/* --ring-size, --rate and --no-stacks of `start` and `record`. */
+#define RECORDING_OPTIONS                                                                          \
+    {"ring-size", 0, "SIZE", "memory for records that are not yet in a file"},                     \
+        {"rate", 0, "HZ", "cpu samples a second on each cpu, 0 for none (99)"},                    \
+    {                                                                                              \
+        "no-stacks", 0, NULL, "take no call stacks at waits and wake-ups"                          \
+    }
+
+/* Reads these options; `ret` holds the defaults before. */
+struct argus_error *recording_options(const struct arguments *arguments,
+                                      struct recorder_options *ret);
+
+/* The argument of -o; an error without it. */
+struct argus_error *recording_output_path(const struct arguments *arguments, const char **ret);
+
+/* Says the notes of `status` as warnings: what could not be attached. */
+void recording_warn_notes(struct session *session, const struct recorder_status *status);
+
+/* Ends a file that the recorder has written: adds build ids, and says in one remark what is in it. */
+void recording_finish_file(struct session *session, const char *path,
+                           const struct recorder_status *status);
+
+#endif
