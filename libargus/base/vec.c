@@ -12,7 +12,10 @@ bool vec_grow(void **data, size_t *capacity, size_t length, size_t more, size_t 
         wanted = doubled;
     if (wanted < 16)
         wanted = 16;
-    void *grown = reallocarray(*data, wanted, element_bytes);
+    size_t bytes;
+    if (__builtin_mul_overflow(wanted, element_bytes, &bytes) || bytes > PTRDIFF_MAX)
+        return false;
+    void *grown = realloc(*data, bytes);
     if (!grown)
         return false;
     *data = grown;

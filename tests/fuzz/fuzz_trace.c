@@ -1,0 +1,133 @@
+/* The trace reader against any bytes.
+ *
+ * Each input is read twice: as it is, and with all checksums made right, because no random change survives a CRC-32
+ * and the code behind it would never be reached.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "argus/trace.h"
+#include "fuzz.h"
+#include "trace/layout.h"
+
+static uint32_t crc_of(const void *data, size_t length)
+{
+    return (uint32_t)crc32(0, data, (unsigned)length);
+}
+
+/* Makes the checksums of the chunk at `at` right, as far as it lies inside the data. Returns where the next one begins. */
+static size_t seal_chunk(uint8_t *data, size_t size, size_t at)
+{
+    struct layout_chunk chunk;
+    memcpy(&chunk, data + at, sizeof(chunk));
+    if (memcmp(chunk.magic, LAYOUT_CHUNK_MAGIC, sizeof(chunk.magic)) != 0)
+        return at + LAYOUT_ALIGN;
+    size_t payload = at + sizeof(chunk);
+    if (chunk.stored_bytes <= size - payload)
+        chunk.payload_crc = crc_of(data + payload, chunk.stored_bytes);
+    chunk.header_crc = crc_of(&chunk, offsetof(struct layout_chunk, header_crc));
+    memcpy(data + at, &chunk, sizeof(chunk));
+    return chunk.stored_bytes <= size - payload ? at + layout_chunk_extent(chunk.stored_bytes)
+                                                : at + LAYOUT_ALIGN;
+}
+
+static void seal(uint8_t *data, size_t size)
+{
+    if (size < sizeof(struct layout_header))
+        return;
+    uint32_t crc = crc_of(data, offsetof(struct layout_header, crc));
+    memcpy(data + offsetof(struct layout_header, crc), &crc, sizeof(crc));
+    for (size_t at = LAYOUT_AREA_START; at + sizeof(struct layout_chunk) <= size;)
+        at = seal_chunk(data, size, at);
+}
+
+/* Everything that the reader promises of a record; a broken promise ends the program, which is what a fuzzer sees. */
+static void check_records(const struct argus_trace *trace, const struct argus_chunk *chunk,
+                          const struct argus_record *records)
+{
+    uint32_t cpus = argus_trace_header(trace)->cpu_count;
+    for (uint32_t i = 0; i < chunk->count; i++)
+        if (records[i].timestamp < chunk->first_ticks || records[i].timestamp > chunk->last_ticks ||
+            records[i].cpu >= cpus)
+            abort();
+}
+
+static void read_chunks(const struct argus_trace *trace)
+{
+    const struct argus_chunk *chunks;
+    size_t count = argus_trace_chunks(trace, &chunks);
+    for (size_t i = 0; i < count; i++) {
+        struct argus_record *records = malloc((chunks[i].count + 1) * sizeof(*records));
+        struct argus_error *error =
+            records ? argus_trace_read_chunk(trace, &chunks[i], records) : argus_error_memory();
+        if (!error)
+            check_records(trace, &chunks[i], records);
+        argus_error_destroy(error);
+        free(records);
+    }
+}
+
+/* Touches every byte of the tables, so that the sanitizers see it. */
+static size_t read_tables(const struct argus_trace *trace)
+{
+    const struct argus_thread_entry *threads;
+    const struct argus_image_entry *images;
+    const struct argus_kernel_symbol *symbols;
+    const char *const *notes;
+    size_t sum = 0;
+    for (size_t i = argus_trace_threads(trace, &threads); i-- > 0;)
+        sum += strlen(threads[i].name);
+    for (size_t i = argus_trace_images(trace, &images); i-- > 0;)
+        sum += strlen(images[i].path) + images[i].build_id_bytes;
+    for (size_t i = argus_trace_kernel_symbols(trace, &symbols); i-- > 0;)
+        sum += strlen(symbols[i].name) + strlen(symbols[i].module);
+    for (size_t i = argus_trace_notes(trace, &notes); i-- > 0;)
+        sum += strlen(notes[i]);
+    for (size_t i = argus_trace_stack_count(trace); i-- > 0;) {
+        uint64_t id;
+        const uint64_t *frames;
+        for (size_t k = argus_trace_stack_at(trace, i, &id, &frames); k-- > 0;)
+            sum += (size_t)frames[k];
+        if (argus_trace_stack(trace, id, &frames) == 0)
+            abort();
+    }
+    return sum;
+}
+
+/* The reader reads files, so the bytes become one that has no name. */
+static void read_trace(const uint8_t *data, size_t size)
+{
+    static int fd = -1;
+    static char path[32];
+    if (fd < 0) {
+        fd = memfd_create("fuzz", MFD_CLOEXEC);
+        snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    }
+    if (ftruncate(fd, 0) < 0 || pwrite(fd, data, size, 0) != (ssize_t)size)
+        abort();
+    struct argus_trace *trace = NULL;
+    struct argus_error *error = argus_trace_open(path, &trace);
+    if (!error) {
+        read_chunks(trace);
+        read_tables(trace);
+    }
+    argus_error_destroy(error);
+    argus_trace_close(trace);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    read_trace(data, size);
+    uint8_t *sealed = malloc(size + 1);
+    if (!sealed)
+        return 0;
+    memcpy(sealed, data, size);
+    seal(sealed, size);
+    read_trace(sealed, size);
+    free(sealed);
+    return 0;
+}
