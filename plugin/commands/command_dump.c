@@ -113,6 +113,16 @@ static void print_json(const struct dump *dump, uint64_t ns, const struct argus_
             (unsigned long long)record->arg[3]);
 }
 
+/* The merge says that a chunk was damaged by a record in its place. */
+static void note_damage(struct dump *dump, const struct argus_record *record)
+{
+    if (record->debugid != MERGE_ID_LOST || !record->arg[2])
+        return;
+    dump->session->damage_seen = true;
+    session_warn(dump->session, "a damaged chunk of cpu %u with %llu records is left out",
+                 record->cpu, (unsigned long long)record->arg[0]);
+}
+
 /* False when no more is wanted. */
 static bool print_record(struct dump *dump, uint64_t ns, const struct argus_record *record)
 {
@@ -171,6 +181,7 @@ static struct argus_error *dump_in_time_order(struct dump *dump)
             error = session_interrupt_error();
             break;
         }
+        note_damage(dump, record);
         if (!print_record(dump, record->timestamp, record))
             break;
     }

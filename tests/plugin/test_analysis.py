@@ -1,0 +1,119 @@
+"""The analysis commands over one known trace: that each finds it, and takes its options."""
+import json
+import os
+import stat
+
+from harness import expect, expect_equal, expect_in, freezes, main
+
+
+def one_hang(setup):
+    return setup.trace("one", freezes(3000))
+
+
+def objects(answer, *names):
+    """The list of a JSON answer, whatever it is called."""
+    return next((answer[name] for name in names if name in answer), answer)
+
+
+def find(setup, path, *words):
+    answer = json.loads(setup.run("graph", "find", "--json", *words, path, code=0).stdout)
+    return objects(answer, "vertices") if isinstance(answer, dict) else answer
+
+
+def test_graph(setup):
+    path = one_hang(setup)
+    expect_in("vertices", setup.run("graph", path, code=0).stdout)
+    expect_equal("type of --json", type(json.loads(setup.run("graph", "--json", path, code=0).stdout)), dict)
+
+
+def test_graph_find(setup):
+    path = one_hang(setup)
+    everything = find(setup, path)
+    long = find(setup, path, "--longer-than=2900ms", "--process=editor0")
+    expect_equal("long waits of the editor", [v["process"] for v in long], ["editor0"])
+    expect(long[0]["wait_ns"] >= 2900 * 10**6, f"its wait is short: {long[0]}")
+    moment = long[0]["start_ns"] - everything_start(everything)
+    covering = find(setup, path, f"--time=+{moment + 10**9}ns", "--thread=100")
+    expect_equal("vertex at that time", [v["id"] for v in covering], [long[0]["id"]])
+    expect_equal("by pid", {v["pid"] for v in find(setup, path, "--pid=101")}, {101})
+    expect_equal("by name of the thread", {v["tid"] for v in find(setup, path, "--thread=input0")}, {102})
+    expect_equal("limit", len(find(setup, path, "--limit=3")), 3)
+    expect_in("did you mean 'editor0'", setup.run("graph", "find", "--process=editr0", path, code=1).stderr)
+    setup.run("graph", "find", "--time=noon", path, code=2)
+
+
+def everything_start(vertices):
+    return min(v["start_ns"] for v in vertices)
+
+
+def test_graph_show(setup):
+    path = one_hang(setup)
+    long = find(setup, path, "--longer-than=2900ms", "--process=editor0")[0]
+    name = f"v{str(long['id']).lstrip('v')}"
+    expect_in(name, setup.run("graph", "show", path, name, code=0).stdout)
+    expect_in("editor0", setup.run("graph", "show", "--json", path, name, code=0).stdout)
+    expect_in("no vertex v99999", setup.run("graph", "show", path, "v99999", code=1).stderr)
+    expect_in("is no vertex", setup.run("graph", "show", path, "12", code=2).stderr)
+    setup.run("graph", "show", path, "v99999999999999999999999", code=1)
+
+
+def test_hangs(setup):
+    path = one_hang(setup)
+    expect_in("editor0", setup.run("hangs", path, code=0).stdout)
+    expect("editor0" not in setup.run("hangs", "--threshold=4s", path, code=0).stdout, "--threshold does nothing")
+    expect_in("no process 'nobody'", setup.run("hangs", "--process=nobody", path, code=1).stderr)
+    expect_in("no process with pid 999", setup.run("hangs", "--pid=999", path, code=1).stderr)
+    expect_in("no thread with tid 999", setup.run("hangs", "--tid=999", path, code=1).stderr)
+
+
+def test_slice_and_similar(setup):
+    path = one_hang(setup)
+    long = find(setup, path, "--longer-than=2900ms", "--process=editor0")[0]
+    vertex = f"v{str(long['id']).lstrip('v')}"
+    json.loads(setup.run("slice", "--auto", "--json", path, vertex, code=0).stdout)
+    setup.run("slice", "--auto", path, vertex, code=0)
+    expect_in("editor0", setup.run("similar", path, vertex, code=0).stdout)
+    json.loads(setup.run("similar", "--json", "--limit=2", path, vertex, code=0).stdout)
+
+
+def test_diagnose(setup):
+    path = one_hang(setup)
+    answer = json.loads(setup.run("diagnose", "--auto", "--json", path, code=0).stdout)
+    expect_equal("who hung", answer["hang"]["process"], "editor0")
+    expect_equal("who caused it", answer["root_causes"][0]["process"], "helper0")
+    expect_equal("lost", answer["trace"]["lost"], 0)
+    expect_in("helper0", setup.run("diagnose", "--auto", "--process=editor0", path, code=0).stdout)
+    expect_in("no event loop", setup.run("diagnose", "--auto", "--threshold=100s", path, code=1).stderr)
+    expect_in("'argus hangs' lists 1", setup.run("diagnose", "--auto", path, "2", code=1).stderr)
+    expect_in("neither a vertex", setup.run("diagnose", "--auto", path, "first", code=2).stderr)
+
+
+def test_same_bytes_each_time(setup):
+    path = one_hang(setup)
+    for words in ["diagnose", "--auto", path], ["diagnose", "--auto", "--json", path], ["hangs", path], ["schema", path]:
+        expect_equal(f"second run of {words[0]}", setup.run(*words, code=0).stdout, setup.run(*words, code=0).stdout)
+
+
+def test_schema(setup):
+    path = one_hang(setup)
+    expect(len(setup.run("schema", path, code=0).stdout.splitlines()) > 5, "hardly any rules")
+    json.loads(setup.run("schema", "--json", path, code=0).stdout)
+
+
+def test_debug_starts_lldb_with_plugin_and_trace(setup):
+    path = one_hang(setup)
+    fake = setup.folder / "fake lldb"
+    fake.write_text('#!/bin/sh\nfor word in "$@"; do echo "<$word>"; done\n')
+    os.chmod(fake, stat.S_IRWXU)
+    done = setup.run("debug", "--batch", "-o", "argus hangs", "-o", "argus info", path, code=0, ARGUS_LLDB=str(fake),
+                     ARGUS_PLUGIN=str(setup.argus))  # any file: a build under a sanitizer has no plugin
+    expect_equal("words", done.stdout.splitlines(),
+                 ["<--batch>", "<-o>", f'<plugin load "{setup.argus}">', "<-o>", f'<argus load "{path}">',
+                  "<-o>", "<argus hangs>", "<-o>", "<argus info>"])
+    expect_in("no lldb in PATH", setup.run("debug", path, code=1, PATH=str(setup.folder), ARGUS_LLDB="").stderr)
+    expect_in("/nosuch", setup.run("debug", path, code=1, ARGUS_LLDB="/nosuch").stderr)
+    expect_in("No such file", setup.run("debug", "nosuch.argus", code=1).stderr)
+
+
+main(test_graph, test_graph_find, test_graph_show, test_hangs, test_slice_and_similar, test_diagnose,
+     test_same_bytes_each_time, test_schema, test_debug_starts_lldb_with_plugin_and_trace)

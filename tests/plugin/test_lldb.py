@@ -1,0 +1,104 @@
+"""The plugin in LLDB's batch mode: loading, help, analysis, and everything that must not end the debugger."""
+import json
+import pathlib
+
+from harness import expect, expect_equal, expect_in, freezes, main
+
+
+def one_hang(setup):
+    return setup.trace("one", freezes(3000))
+
+
+def test_load_and_diagnose(setup):
+    text = setup.run_lldb(f"argus load {one_hang(setup)}", "argus info", "argus hangs", "argus diagnose --auto")
+    expect_in("vertices", text)
+    expect_in("helper0", text)
+
+
+def test_same_result_as_in_the_shell(setup):
+    path = one_hang(setup)
+    inside = setup.run_lldb(f"argus diagnose --auto --json {path}")
+    outside = setup.run("diagnose", "--auto", "--json", path, code=0).stdout
+    expect_equal("diagnosis", json.loads(inside), json.loads(outside))
+
+
+def test_file_may_be_left_out_once_loaded(setup):
+    path = one_hang(setup)
+    expect_in("no trace is loaded", setup.run_lldb("argus hangs", code=1))
+    expect_in("editor0", setup.run_lldb(f"argus load {path}", "argus hangs", "argus graph show v0", "argus gr find -n 2"))
+
+
+def test_second_load_replaces(setup):
+    first, second = one_hang(setup), setup.trace("other", freezes(2500, 3500))
+    text = setup.run_lldb(f"argus load {first}", f"argus load {second}", "argus info")
+    expect_in(str(second), text.splitlines()[-1] if "other.argus" in text.splitlines()[-1] else text)
+    expect_in("editor1", setup.run_lldb(f"argus load {first}", f"argus load {second}", "argus hangs"))
+
+
+def test_failed_load_keeps_the_old_trace(setup):
+    source = setup.folder / "commands"
+    source.write_text(f"settings set interpreter.stop-command-source-on-error false\nargus load {one_hang(setup)}\n"
+                      "argus load /nosuch.argus\nargus hangs\n")
+    text = setup.run_lldb(f"command source {source}")
+    expect_in("No such file", text)
+    expect_in("editor0", text)
+
+
+def test_plugin_loaded_twice(setup):
+    text = setup.run_lldb(f"argus load {one_hang(setup)}", f'plugin load "{setup.plugin}"', "argus hangs", "argus version")
+    expect_in("editor0", text)
+
+
+def test_help(setup):
+    text = setup.run_lldb("help argus", "help argus graph", "argus help graph", "argus help graph show", "argus help",
+                          "argus diagnose --help")
+    for needle in "diagnose --", "Syntax: argus graph", "usage: argus graph [OPTIONS] [FILE]", "graph find", \
+            "usage: argus graph show [OPTIONS] [FILE] V", "Exit codes":
+        expect_in(needle, text)
+
+
+def test_failures_are_failures_and_nothing_more(setup):
+    path = one_hang(setup)
+    for command, message in [("argus diagnose --nosuch", "no option --nosuch"),
+                             (f"argus graph show {path} v99999999", "no vertex"),
+                             (f"argus graph show {path} nonsense", "is no vertex"),
+                             ("argus info /etc/passwd", "not an Argus trace"),
+                             ("argus info /", "directory"),
+                             ("argus debug x.argus", "only in the shell"),
+                             (f"argus diagnose --process=edtor0 {path}", "did you mean 'editor0'")]:
+        try:
+            expect_in(message, setup.run_lldb(command, code=1))
+        except Exception as reason:
+            raise type(reason)(f"{command}: {reason}")
+
+
+def test_damaged_traces(setup):
+    data = one_hang(setup).read_bytes()
+    for length in range(0, len(data), max(1, len(data) // 40)):
+        path = pathlib.Path(setup.folder, "piece.argus")
+        path.write_bytes(data[:length])
+        setup.run_lldb("settings set interpreter.stop-command-source-on-error false",
+                       f"argus load {path}", code=0 if length > 4096 else 1)
+
+
+def test_open_question_is_no_failure_but_with_no_ask(setup):
+    path = setup.trace("two", freezes(3000, 4000))
+    text = setup.run_lldb(f"argus load {path}", "argus diagnose", "argus version")
+    expect_in("Which hang is to be explained?", text)
+    expect_in("argus diagnose --answers=N", text)
+    expect_in("trace format", text)
+    setup.run_lldb(f"argus load {path}", "argus diagnose --no-ask", code=1)
+
+
+def test_scripts_keep_their_lines(setup):
+    """A question must not take the next command for its answer."""
+    path = setup.trace("two", freezes(3000, 4000))
+    source = setup.folder / "script"
+    source.write_text(f"argus load {path}\nargus diagnose\nargus version\n")
+    expect_in("trace format", setup.run_lldb(f"command source {source}"))
+
+
+main(test_load_and_diagnose, test_same_result_as_in_the_shell, test_file_may_be_left_out_once_loaded,
+     test_second_load_replaces, test_failed_load_keeps_the_old_trace, test_plugin_loaded_twice, test_help,
+     test_failures_are_failures_and_nothing_more, test_damaged_traces, test_open_question_is_no_failure_but_with_no_ask,
+     test_scripts_keep_their_lines)

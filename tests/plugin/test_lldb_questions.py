@@ -1,0 +1,68 @@
+"""Questions at LLDB's own prompt."""
+from harness import Terminal, expect_equal, expect_in, freezes, main
+
+QUESTION = "Which hang is to be explained?"
+PROMPT = "or Enter for"
+
+
+def lldb_at_a_prompt(setup):
+    path = setup.trace("two", freezes(3000, 4000))
+    terminal = Terminal([setup.lldb(), "--no-lldbinit", "--no-use-colors"])
+    terminal.wait_for("(lldb)")
+    terminal.send(f'plugin load "{setup.plugin}"\r')
+    terminal.send(f"argus load {path}\r")
+    terminal.wait_for("vertices")
+    return terminal
+
+
+def test_answer_at_the_prompt(setup):
+    terminal = lldb_at_a_prompt(setup)
+    try:
+        terminal.send("argus diagnose\r")
+        terminal.wait_for(QUESTION)
+        terminal.wait_for(PROMPT)
+        terminal.send("9\r")
+        terminal.wait_for(PROMPT, 2)
+        terminal.send("2\r")
+        terminal.text = ""
+        terminal.send("stop\r" * 3)  # whatever else is asked; to LLDB itself these are unknown commands
+        terminal.wait_for("editor0")
+        terminal.text = ""
+        terminal.send("argus version\r")  # LLDB's own editing and commands still work
+        terminal.wait_for("trace format")
+        terminal.send("quit\r")
+        expect_equal("exit code", terminal.end(), 0)
+    finally:
+        terminal.close()
+
+
+def test_interrupt_cancels_the_question_only(setup):
+    terminal = lldb_at_a_prompt(setup)
+    try:
+        terminal.send("argus diagnose\r")
+        terminal.wait_for(PROMPT)
+        terminal.send("\x03")
+        terminal.wait_for("To go on")
+        terminal.send("argus version\r")
+        terminal.wait_for("trace format")
+        terminal.send("quit\r")
+        expect_equal("exit code", terminal.end(), 0)
+    finally:
+        terminal.close()
+
+
+def test_commands_of_dash_o_are_not_taken_for_answers(setup):
+    path = setup.trace("two", freezes(3000, 4000))
+    terminal = Terminal([setup.lldb(), "--no-lldbinit", "--no-use-colors", "--batch",
+                         "-o", f'plugin load "{setup.plugin}"', "-o", f"argus load {path}",
+                         "-o", "argus diagnose", "-o", "argus version"])
+    try:
+        expect_equal("exit code", terminal.end(), 0)
+        expect_in(QUESTION, terminal.text)
+        expect_in("trace format", terminal.text)
+    finally:
+        terminal.close()
+
+
+main(test_answer_at_the_prompt, test_interrupt_cancels_the_question_only,
+     test_commands_of_dash_o_are_not_taken_for_answers)

@@ -1,0 +1,128 @@
+"""`argus` in a shell: words, exit codes, damaged files, and what info, dump and verify say."""
+import json
+import re
+
+from harness import expect, expect_equal, expect_in, freezes, main
+
+SMALL = """cpus 2
+wall 1700000000000000000
+thread 10 pid 10 ppid 1 name "my editor"
+thread 20 pid 20 ppid 10 name helper
+stack 0x11 0x401000 0x402000
+1ms   cpu0 t10 syscall_start nr=read arg1=5
++0    cpu0 t10 switch state=S next=0
++30ms cpu1 t20 make_runnable thread=10 context=task
++5us  cpu0 t0  switch state=R next=10
++2us  cpu0 t10 syscall_end nr=read result=1 pid=10
+note "a note for the reader"
+"""
+
+
+def damaged(setup):
+    """SMALL with one byte of its record chunk flipped."""
+    path = setup.trace("damaged", SMALL)
+    data = bytearray(path.read_bytes())
+    at = next(i for i in range(4096, len(data), 8) if data[i:i + 4] == b"CHNK" and data[i + 4] == 1)
+    data[at + 70] ^= 0xff
+    path.write_bytes(data)
+    return path
+
+
+def test_usage_errors(setup):
+    path = setup.trace("small", SMALL)
+    for words, message in [
+            (["inf"], "did you mean 'argus info'"),
+            (["grpah"], "did you mean 'argus graph'"),
+            (["quux"], "no command 'quux'"),
+            (["info"], "the trace file is missing"),
+            (["info", "--jsn", path], "did you mean --json"),
+            (["info", path, "more"], "one word too many: 'more'"),
+            (["dump", "--limit"], "--limit needs an argument"),
+            (["dump", "--limit=x", path], "'x' is not a number"),
+            (["dump", "--raw=1", path], "--raw"),
+            (["graph", "show", "v1"], "the trace file is missing"),
+            (["load", path], "only in LLDB"),
+            (["help", "quux"], "no command 'quux'")]:
+        done = setup.run(*words, code=2)
+        expect_in(message, done.stderr)
+        expect_equal(f"output of argus {words}", done.stdout, "")
+
+
+def test_files_that_are_no_traces(setup):
+    empty = setup.folder / "empty.argus"
+    empty.write_bytes(b"")
+    for word, message in [("nosuch.argus", "No such file"), ("/etc/passwd", "not an Argus trace"),
+                          (setup.folder, "directory"), (empty, "not an Argus trace")]:
+        for command in "info", "dump", "verify", "graph":
+            done = setup.run(command, word, code=1)
+            expect_in(message, done.stderr)
+            expect_equal("lines on standard error", done.stderr.count("\n"), 1)
+
+
+def test_info(setup):
+    path = setup.trace("small", SMALL)
+    answer = json.loads(setup.run("info", "--json", path, code=0).stdout)
+    for key, value in {"format": "1.0", "os": "linux", "arch": "x86_64", "records": 5, "lost": 0, "threads": 2,
+                       "processes": 2, "start_ns": 1000000, "end_ns": 31007000}.items():
+        expect_equal(key, answer[key], value)
+    text = setup.run("info", path, code=0).stdout
+    expect_in("a note for the reader", text)
+
+
+def test_dump(setup):
+    path = setup.trace("small", SMALL)
+    lines = setup.run("dump", path, code=0).stdout.splitlines()
+    expect_equal("number of records", len(lines), 5)
+    expect_equal("first", lines[0], "22:13:20.001000000 cpu0 10 syscall start read arg1=0x5 arg2=0x0 arg3=0x0 arg4=0x0")
+    expect_equal("third", lines[2], "22:13:20.031000000 cpu1 20 make_runnable thread=10 priority=0 new=0 context=0")
+    raw = setup.run("dump", "--raw", path, code=0).stdout.splitlines()
+    expect_equal("raw: as many", len(raw), 5)
+    expect(raw != lines, "--raw changes nothing, though the cpus are apart in the file")
+    objects = [json.loads(line) for line in setup.run("dump", "--json", path, code=0).stdout.splitlines()]
+    expect_equal("times", [o["ns"] for o in objects], [1000000, 1000000, 31000000, 31005000, 31007000])
+    expect_equal("arguments", objects[2]["args"], [10, 0, 0, 0])
+    expect_equal("limit", len(setup.run("dump", "-n2", path, code=0).stdout.splitlines()), 2)
+    expect_equal("thread", len(setup.run("dump", "--thread=20", path, code=0).stdout.splitlines()), 1)
+
+
+def test_verify(setup):
+    path = setup.trace("small", SMALL)
+    expect_in("sound", setup.run("verify", path, code=0).stdout)
+    answer = json.loads(setup.run("verify", "--json", path, code=0).stdout)
+    expect_equal("sound", (answer["sound"], answer["findings"]), (True, []))
+    answer = json.loads(setup.run("verify", "--json", damaged(setup), code=4).stdout)
+    expect_equal("sound", answer["sound"], False)
+    expect(answer["findings"][0]["offset"] >= 4096, "the finding has no offset")
+
+
+def test_damaged_and_cut_off_traces_are_used_and_said(setup):
+    whole = setup.trace("whole", freezes(50))
+    cut = setup.folder / "cut.argus"
+    cut.write_bytes(whole.read_bytes()[:-200])
+    for path, message, commands in [(damaged(setup), "damaged", ["dump", "graph", "hangs"]),
+                                    (cut, "cut off", ["info", "dump", "graph", "hangs"])]:
+        for command in commands:
+            done = setup.run(command, path, code=4)
+            expect_in(message, done.stderr)
+            expect_in("warning", done.stderr)
+    json.loads(setup.run("info", "--json", cut, code=4).stdout)
+
+
+def test_full_disk(setup):
+    path = setup.trace("small", SMALL)
+    with open("/dev/full", "w") as full:
+        import subprocess
+        done = subprocess.run([str(setup.argus), "dump", str(path)], stdout=full, stderr=subprocess.PIPE, text=True)
+    expect_equal("exit code", done.returncode, 1)
+    expect(re.search("cannot write|No space", done.stderr), f"no reason: {done.stderr}")
+
+
+def test_odd_file_names(setup):
+    path = setup.trace("small", SMALL)
+    odd = setup.folder / "a 'quoted' $HOME;name"
+    odd.write_bytes(path.read_bytes())
+    setup.run("info", odd, code=0)
+
+
+main(test_usage_errors, test_files_that_are_no_traces, test_info, test_dump, test_verify,
+     test_damaged_and_cut_off_traces_are_used_and_said, test_full_disk, test_odd_file_names)
