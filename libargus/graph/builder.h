@@ -1,0 +1,201 @@
+/* Building the graph: one pass over the records, with a small state for each cpu and each thread.
+ *
+ * A thread's vertex is built in a *slot* of the graph's vertex array. While building, slots are in the order in which
+ * they were taken; finish.c renumbers them by thread. Two rules take vertices back (rules/rewait.c, rules/yield.c): their
+ * slots are used again by the same thread. So whatever refers to a vertex while building (an edge, a sample, an
+ * armed timer) holds a slot *and* a time, and finish.c looks for the right vertex of that slot's thread when the time is
+ * not inside. That makes taking back cheap, and nothing has to be patched.
+ *
+ * What woke a thread is kept with the thread (`cause`) and becomes an edge only when the vertex has ended its wait, so
+ * that a polling loop of a million turns leaves no edges.
+ */
+#ifndef ARGUS_GRAPH_BUILDER_H
+#define ARGUS_GRAPH_BUILDER_H
+
+#include "event/merge.h"
+#include "event/syscalls.h"
+#include "event/tracepoints.h"
+#include "graph/graph.h"
+
+/* Flag of a vertex while building: its wait was ended by a timer that the thread itself had armed for it. */
+#define VERTEX_SELF_TIMED 0x80000000u
+
+/* Of one vertex no more operations than this are kept: enough to compare, and a bound for threads that never wait. */
+#define OPS_OF_A_VERTEX 1024u
+
+enum thread_activity {
+    THREAD_UNSEEN,  /* no vertex yet */
+    THREAD_RUNNING, /* on a cpu */
+    THREAD_RUNNABLE,
+    THREAD_WAITING,
+    THREAD_LOST, /* records were lost: what it does since `since_ns` is not known */
+    THREAD_GONE,
+};
+
+/* What made a thread runnable; an edge once its vertex is settled. */
+struct cause {
+    struct argus_edge edge; /* `from` is a slot; valid if `known` */
+    bool known;             /* otherwise there is no edge: culled, or no waker */
+    bool by_timer, by_device;
+    bool
+        self_timed; /* by a timer that the thread armed in the very system call in which it waits */
+};
+
+/* What a wait is about, told by records near it. */
+struct wait_details {
+    uint32_t user_stack, kernel_stack;
+    uint64_t inode, peer_inode;
+};
+
+struct thread_state {
+    uint64_t since_ns; /* of its activity; while RUNNING, until when its run time is accounted */
+    uint64_t early_ns; /* a wake-up was seen while still RUNNING, at this time; 0: none */
+    struct cause cause, early;
+    struct wait_details details; /* for the next wait */
+    uint64_t arg[4];             /* of the system call in progress */
+    VEC(struct argus_op) ops;    /* of the vertex being built */
+    uint32_t slot;               /* the vertex being built or waiting; ARGUS_NONE: none yet */
+    uint32_t previous, older;    /* slots of the ones before it, or ARGUS_NONE */
+    uint32_t spare[2];           /* slots to use again, or ARGUS_NONE */
+    uint32_t own_timer; /* armed in the system call in progress: index of a timer, or ARGUS_NONE */
+    uint32_t cpu;       /* index of the cpu state, while RUNNING */
+    uint16_t syscall;   /* in progress, or ARGUS_NO_SYSCALL */
+    uint8_t activity;   /* enum thread_activity */
+    bool syscall_known; /* `syscall` is right; false until the first record that tells */
+    bool op_open;       /* the system call in progress is not among the ops yet */
+    bool wait_open;     /* the wait of `previous` was in a system call that has not returned */
+    bool acted;         /* the vertex being built woke or created somebody */
+    bool undo_early;    /* the vertex began through an early wake-up and has not run */
+    bool exiting;
+};
+
+struct timer_state {
+    uint64_t armed_ns;
+    uint64_t expiry_ns; /* in ns of the timer's clock */
+    uint32_t owner;     /* thread, or ARGUS_NONE */
+    uint32_t slot;      /* of the owner's vertex when it armed */
+};
+
+struct cpu_state {
+    uint32_t cpu;
+    uint32_t thread; /* on it now; ARGUS_NONE: the idle thread, or not known */
+    uint64_t tid;    /* of that thread, valid if `known` */
+    bool known;
+    uint32_t hard_depth; /* interrupts */
+    uint64_t softirqs;   /* bit for each vector that runs */
+    bool firing;         /* a timer */
+    uint32_t timer;      /* the one that fires, or ARGUS_NONE: one that nobody was seen to arm */
+    uint32_t last_new;   /* thread of the last new_thread record here, or ARGUS_NONE */
+    uint32_t wakee;      /* thread of the make_runnable record just before, or ARGUS_NONE */
+    uint32_t wake_stack; /* a waker's stack that came before its make_runnable, or ARGUS_NONE */
+};
+
+struct builder {
+    struct argus_graph *graph;
+    enum argus_os os;
+    enum argus_arch arch;
+    VEC(struct thread_state) threads; /* by thread index */
+    VEC(struct cpu_state) cpus;
+    struct idmap cpu_by_number;
+    VEC(struct timer_state) timers;
+    struct idmap timer_by_key;
+    struct idmap use_by_key; /* object uses: see on_object.c */
+    VEC(uint32_t) use_next;
+    VEC(uint32_t) sample_slots; /* of the graph's samples, while building */
+    uint32_t yield_syscall;     /* number of sched_yield() */
+    uint64_t now_ns;
+    uint64_t last_lost_ns; /* when records were lost last, on any cpu; 0: never */
+    bool no_memory;        /* sticky */
+    bool full;             /* sticky: more than 2^32 - 2 of something */
+};
+
+/* An interrupt, a softirq or a timer has the cpu, not the thread. */
+static inline bool cpu_interrupted(const struct cpu_state *cpu)
+{
+    return cpu->hard_depth || cpu->softirqs || cpu->firing;
+}
+
+/* --- handlers, one for each row of tracepoints.def; cpu->thread is the record's thread --- */
+#define TRACEPOINT(symbol, ...)                                                                    \
+    void graph_on_##symbol(struct builder *builder, struct cpu_state *cpu,                         \
+                           const struct argus_record *record);
+#include "event/tracepoints.def"
+#undef TRACEPOINT
+void graph_on_lost(struct builder *builder, struct cpu_state *cpu,
+                   const struct argus_record *record);
+
+/* --- vertices: vertex.c --- */
+static inline struct thread_state *thread_at(struct builder *builder, uint32_t thread)
+{
+    return &builder->threads.data[thread];
+}
+static inline struct argus_vertex *slot_at(struct builder *builder, uint32_t slot)
+{
+    return &builder->graph->vertices.data[slot];
+}
+/* The state of the thread with id `tid`, or ARGUS_NONE: the idle thread, no memory. */
+uint32_t builder_thread(struct builder *builder, uint64_t tid);
+/* Takes a slot for the next vertex of `thread`, which begins now. False without memory. */
+bool vertex_begin(struct builder *builder, uint32_t thread, uint64_t now_ns, uint32_t flags);
+/* Ends the vertex of `thread` without a wait. */
+void vertex_end(struct builder *builder, uint32_t thread, uint64_t now_ns, uint32_t flags);
+/* Gives a slot back to `thread`; what referred to it finds its vertex by time. */
+void vertex_give_back(struct builder *builder, uint32_t thread, uint32_t slot);
+/* The current vertex has its cause as an edge from now on. */
+void vertex_settle(struct builder *builder, uint32_t thread);
+/* Adds an operation to the vertex of `thread`. */
+void vertex_op(struct builder *builder, uint32_t thread, uint32_t code);
+void vertex_flush_ops(struct builder *builder, struct thread_state *state);
+static inline void builder_count(struct builder *builder, enum rule_id rule)
+{
+    builder->graph->rules[rule].count++;
+}
+
+/* --- what a thread does: activity.c --- */
+/* Adds what `thread` ran until now to its vertex, unless an interrupt has its cpu. */
+void thread_account(struct builder *builder, uint32_t thread, uint64_t now_ns);
+/* `thread` comes on `cpu`; `seen`: a switch record says so, otherwise it is only found there. */
+void thread_run(struct builder *builder, uint32_t thread, struct cpu_state *cpu, bool seen);
+void thread_preempt(struct builder *builder, uint32_t thread);
+void thread_block(struct builder *builder, uint32_t thread, uint64_t os_state);
+/* It was made runnable; `cause` may say by whom. */
+void thread_wake(struct builder *builder, uint32_t thread, const struct cause *cause);
+void thread_gone(struct builder *builder, uint32_t thread);
+/* Its wait in a system call that never returned was ended by its death. */
+void thread_killed(struct builder *builder, uint32_t thread);
+/* What it does since `since_ns` is not known. */
+void thread_lose(struct builder *builder, uint32_t thread, uint64_t since_ns);
+
+/* --- waits: wait.c --- */
+void wait_begin(struct builder *builder, uint32_t thread, uint64_t os_state);
+/* `cause` NULL: it was seen to run without a wake-up. */
+void wait_end(struct builder *builder, uint32_t thread, uint64_t now_ns, const struct cause *cause);
+/* The system call `number` in which the thread waited has returned. */
+void wait_result(struct builder *builder, uint32_t thread, uint32_t number, int64_t result);
+/* What a record near a wait says about it: for the wait in progress, or the next one. */
+void wait_note_stack(struct builder *builder, uint32_t thread, uint32_t user, uint32_t kernel);
+void wait_note_object(struct builder *builder, uint32_t thread, uint64_t inode, uint64_t peer);
+void wait_forget_notes(struct thread_state *state);
+
+/* --- rules --- */
+/* rules/wakeups.c: who or what is behind a make_runnable record, by the table of rules. */
+void rule_wakeup(struct builder *builder, const struct cpu_state *cpu,
+                 const struct argus_record *record, uint32_t wakee, struct cause *ret);
+/* rules/fork.c */
+void rule_fork(struct builder *builder, uint32_t creator, uint32_t child);
+/* rules/rewait.c: takes the current vertex back if it only woke up to wait again. True: the wait goes on. */
+bool rule_rewait(struct builder *builder, uint32_t thread);
+/* rules/yield.c: merges the current vertex, whose wait has just ended, into the yield run before it. */
+bool rule_yield(struct builder *builder, uint32_t thread);
+/* rules/sequence.c: the edge to `to` (final id) from the vertex before it. */
+struct argus_edge rule_sequence(const struct argus_graph *graph, uint32_t to);
+
+/* --- finish.c and edges.c, after the last record --- */
+bool builder_close_all(struct builder *builder);
+bool finish_vertices(struct builder *builder);
+bool finish_edges(struct builder *builder, const uint32_t *new_id);
+void finish_uses(struct builder *builder);
+/* The vertex (final id) of the thread of `vertex` (final id) whose time, wait included, has `time_ns`. */
+uint32_t finish_vertex_for(const struct argus_graph *graph, uint32_t vertex, uint64_t time_ns);
+
+#endif

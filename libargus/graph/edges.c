@@ -1,0 +1,152 @@
+/* The final edges: causes that hold, sequence edges, and the adjacency in both directions. */
+#include "graph/builder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Gives an edge its final ids. False: one of its ends was taken back by a rule, so it goes. */
+static bool resolve(const struct argus_graph *graph, const uint32_t *new_id,
+                    struct argus_edge *edge)
+{
+    uint32_t to = new_id[edge->to], from = new_id[edge->from];
+    const struct argus_vertex *vertices = graph->vertices.data;
+    if (to >= graph->vertices.length || vertices[to].start_ns != edge->to_ns)
+        return false;
+    const struct argus_vertex *source = &vertices[from];
+    bool inside = from < graph->vertices.length && source->start_ns <= edge->from_ns &&
+                  edge->from_ns <= source->end_ns;
+    if (!inside) {
+        from = finish_vertex_for(graph, from, edge->from_ns);
+        if (from == ARGUS_NONE)
+            return false;
+        source = &vertices[from];
+        if (edge->from_ns < source->start_ns)
+            edge->from_ns = source->start_ns;
+        if (edge->from_ns > source->end_ns) /* it acted within what rules/rewait.c made one wait */
+            edge->from_ns = source->end_ns;
+    }
+    edge->from = from;
+    edge->to = to;
+    return from != to && edge->from_ns <= edge->to_ns;
+}
+
+/* Resolves all causes in place, drops those that do not hold, and counts the edges of each target in first[to + 1]. */
+static void resolve_all(struct argus_graph *graph, const uint32_t *new_id, uint32_t *first)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < graph->edges.length; i++) {
+        struct argus_edge edge = graph->edges.data[i];
+        if (!resolve(graph, new_id, &edge))
+            continue;
+        graph->edges.data[kept++] = edge;
+        first[edge.to + 1]++;
+    }
+    graph->edges.length = kept;
+}
+
+static bool has_sequence(const struct argus_graph *graph, size_t vertex)
+{
+    const struct argus_vertex *vertices = graph->vertices.data;
+    return vertex > 0 && vertices[vertex].thread == vertices[vertex - 1].thread;
+}
+
+static int by_effect(const void *left, const void *right)
+{
+    const struct argus_edge *a = left, *b = right;
+    if (a->to_ns != b->to_ns)
+        return a->to_ns < b->to_ns ? -1 : 1;
+    if (a->from_ns != b->from_ns)
+        return a->from_ns < b->from_ns ? -1 : 1;
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    return a->from < b->from ? -1 : a->from > b->from;
+}
+
+/* Causes and sequence edges, by target. `first` comes with the number of causes of each target. */
+static bool place_in(struct argus_graph *graph, uint32_t *first)
+{
+    size_t vertices = graph->vertices.length;
+    for (size_t v = 0; v < vertices; v++)
+        first[v + 1] += first[v] + has_sequence(graph, v);
+    size_t total = first[vertices];
+    struct argus_edge *placed = malloc((total + 1) * sizeof(*placed));
+    uint32_t *next = malloc((vertices + 1) * sizeof(*next));
+    if (!placed || !next) {
+        free(placed);
+        free(next);
+        return false;
+    }
+    memcpy(next, first, (vertices + 1) * sizeof(*next));
+    for (size_t i = 0; i < graph->edges.length; i++)
+        placed[next[graph->edges.data[i].to]++] = graph->edges.data[i];
+    for (size_t v = 0; v < vertices; v++) {
+        if (has_sequence(graph, v))
+            placed[next[v]++] = rule_sequence(graph, (uint32_t)v);
+        if (first[v + 1] - first[v] > 1)
+            qsort(placed + first[v], first[v + 1] - first[v], sizeof(*placed), by_effect);
+    }
+    free(next);
+    free(graph->edges.data);
+    graph->edges.data = placed;
+    graph->edges.length = total;
+    graph->edges.capacity = total + 1;
+    return true;
+}
+
+static int by_cause(const void *left, const void *right, void *context)
+{
+    const struct argus_edge *edges = context;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    if (edges[a].from_ns != edges[b].from_ns)
+        return edges[a].from_ns < edges[b].from_ns ? -1 : 1;
+    return a < b ? -1 : a > b;
+}
+
+static bool place_out(struct argus_graph *graph)
+{
+    size_t vertices = graph->vertices.length, edges = graph->edges.length;
+    uint32_t *next = malloc((vertices + 1) * sizeof(*next));
+    graph->out_first = calloc(vertices + 1, sizeof(*graph->out_first));
+    graph->out_edges = malloc((edges + 1) * sizeof(*graph->out_edges));
+    if (!next || !graph->out_first || !graph->out_edges) {
+        free(next);
+        return false;
+    }
+    uint32_t *first = graph->out_first;
+    for (size_t i = 0; i < edges; i++)
+        first[graph->edges.data[i].from + 1]++;
+    for (size_t v = 0; v < vertices; v++)
+        first[v + 1] += first[v];
+    memcpy(next, first, (vertices + 1) * sizeof(*next));
+    for (size_t i = 0; i < edges; i++)
+        graph->out_edges[next[graph->edges.data[i].from]++] = (uint32_t)i;
+    for (size_t v = 0; v < vertices; v++)
+        if (first[v + 1] - first[v] > 1)
+            qsort_r(graph->out_edges + first[v], first[v + 1] - first[v], sizeof(*next), by_cause,
+                    graph->edges.data);
+    free(next);
+    return true;
+}
+
+static void count_rules(struct argus_graph *graph)
+{
+    for (size_t i = 0; i < graph->edges.length; i++)
+        graph->rules[graph->edges.data[i].rule].count++;
+}
+
+bool finish_edges(struct builder *builder, const uint32_t *new_id)
+{
+    struct argus_graph *graph = builder->graph;
+    graph->in_first = calloc(graph->vertices.length + 1, sizeof(*graph->in_first));
+    if (!graph->in_first)
+        return false;
+    resolve_all(graph, new_id, graph->in_first);
+    if (graph->edges.length + graph->vertices.length >= ARGUS_NONE) {
+        builder->full = true;
+        return true;
+    }
+    if (!place_in(graph, graph->in_first) || !place_out(graph))
+        return false;
+    count_rules(graph);
+    return true;
+}

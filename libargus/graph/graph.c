@@ -1,0 +1,159 @@
+#include "graph/graph.h"
+
+#include <stdlib.h>
+
+void argus_graph_destroy(struct argus_graph *graph)
+{
+    if (!graph)
+        return;
+    machine_deinit(&graph->machine);
+    stacks_deinit(&graph->stacks);
+    vec_deinit(&graph->vertices);
+    vec_deinit(&graph->edges);
+    vec_deinit(&graph->ops);
+    vec_deinit(&graph->samples);
+    vec_deinit(&graph->uses);
+    free(graph->in_first);
+    free(graph->out_first);
+    free(graph->out_edges);
+    free(graph);
+}
+
+const struct argus_trace *argus_graph_trace(const struct argus_graph *graph)
+{
+    return graph->trace;
+}
+
+uint64_t argus_graph_start_ns(const struct argus_graph *graph)
+{
+    return graph->start_ns;
+}
+
+uint64_t argus_graph_end_ns(const struct argus_graph *graph)
+{
+    return graph->end_ns;
+}
+
+double argus_graph_build_seconds(const struct argus_graph *graph)
+{
+    return graph->build_seconds;
+}
+
+#define ARRAY_ACCESSOR(function, type, vec)                                                        \
+    size_t function(const struct argus_graph *graph, const type **ret)                             \
+    {                                                                                              \
+        *ret = graph->vec.data;                                                                    \
+        return graph->vec.length;                                                                  \
+    }
+
+ARRAY_ACCESSOR(argus_graph_processes, struct argus_process, machine.processes)
+ARRAY_ACCESSOR(argus_graph_threads, struct argus_thread, machine.threads)
+ARRAY_ACCESSOR(argus_graph_vertices, struct argus_vertex, vertices)
+ARRAY_ACCESSOR(argus_graph_edges, struct argus_edge, edges)
+ARRAY_ACCESSOR(argus_graph_ops, struct argus_op, ops)
+ARRAY_ACCESSOR(argus_graph_samples, struct argus_sample, samples)
+ARRAY_ACCESSOR(argus_graph_object_uses, struct argus_object_use, uses)
+
+size_t argus_graph_rules(const struct argus_graph *graph, const struct argus_rule **ret)
+{
+    *ret = graph->rules;
+    return RULE_COUNT;
+}
+
+struct argus_stack argus_graph_stack(const struct argus_graph *graph, uint32_t stack)
+{
+    return stacks_get(&graph->stacks, stack);
+}
+
+size_t argus_graph_in_edges(const struct argus_graph *graph, uint32_t vertex,
+                            const struct argus_edge **ret)
+{
+    *ret = NULL;
+    if (vertex >= graph->vertices.length)
+        return 0;
+    *ret = graph->edges.data + graph->in_first[vertex];
+    return graph->in_first[vertex + 1] - graph->in_first[vertex];
+}
+
+size_t argus_graph_out_edges(const struct argus_graph *graph, uint32_t vertex, const uint32_t **ret)
+{
+    *ret = NULL;
+    if (vertex >= graph->vertices.length)
+        return 0;
+    *ret = graph->out_edges + graph->out_first[vertex];
+    return graph->out_first[vertex + 1] - graph->out_first[vertex];
+}
+
+static uint64_t covered_until(const struct argus_graph *graph, const struct argus_vertex *vertex)
+{
+    uint64_t end_ns = vertex->wait.kind == ARGUS_WAIT_NONE ? vertex->end_ns : vertex->wait.end_ns;
+    /* What lasts until the end of the trace covers its last moment too. */
+    return end_ns >= graph->end_ns ? UINT64_MAX : end_ns;
+}
+
+uint32_t argus_graph_vertex_at(const struct argus_graph *graph, uint32_t thread, uint64_t time_ns)
+{
+    if (thread >= graph->machine.threads.length)
+        return ARGUS_NONE;
+    const struct argus_thread *life = &graph->machine.threads.data[thread];
+    const struct argus_vertex *vertices = graph->vertices.data + life->first_vertex;
+    uint32_t low = 0, high = life->vertex_count;
+    if (!high || vertices[0].start_ns > time_ns || time_ns > graph->end_ns)
+        return ARGUS_NONE;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (vertices[middle].start_ns <= time_ns)
+            low = middle;
+        else
+            high = middle;
+    }
+    bool last = low + 1 == life->vertex_count;
+    if (last && time_ns >= covered_until(graph, &vertices[low]))
+        return ARGUS_NONE;
+    return life->first_vertex + low;
+}
+
+uint32_t argus_graph_cause(const struct argus_graph *graph, uint32_t vertex)
+{
+    const struct argus_edge *edges;
+    size_t count = argus_graph_in_edges(graph, vertex, &edges);
+    for (size_t i = 0; i < count; i++) {
+        bool at_start = edges[i].to_ns == graph->vertices.data[vertex].start_ns;
+        bool causes = edges[i].kind == ARGUS_EDGE_WAKE || edges[i].kind == ARGUS_EDGE_TIMER ||
+                      edges[i].kind == ARGUS_EDGE_FORK || edges[i].kind == ARGUS_EDGE_SIGNAL;
+        if (at_start && causes)
+            return (uint32_t)(edges + i - graph->edges.data);
+    }
+    return ARGUS_NONE;
+}
+
+uint32_t argus_graph_previous(const struct argus_graph *graph, uint32_t vertex)
+{
+    const struct argus_vertex *vertices = graph->vertices.data;
+    if (vertex == 0 || vertex >= graph->vertices.length ||
+        vertices[vertex].thread != vertices[vertex - 1].thread)
+        return ARGUS_NONE;
+    return vertex - 1;
+}
+
+uint64_t argus_vertex_wait_ns(const struct argus_vertex *vertex)
+{
+    return vertex->wait.kind == ARGUS_WAIT_NONE ? 0 : vertex->wait.end_ns - vertex->end_ns;
+}
+
+/* Yields beyond which a vertex that is no run of turns still is one that mainly yields. */
+enum { MANY_YIELDS = 20 };
+
+enum argus_vertex_type argus_vertex_type(const struct argus_vertex *vertex, uint64_t threshold_ns)
+{
+    uint64_t wait_ns = argus_vertex_wait_ns(vertex);
+    uint64_t run_ns = vertex->run_ns + vertex->runnable_ns;
+    bool yields = (vertex->flags & ARGUS_VERTEX_YIELDS) || vertex->yield_calls > MANY_YIELDS;
+    if (yields) /* the waits between the turns are part of it */
+        run_ns = vertex->end_ns - vertex->start_ns;
+    if (wait_ns >= threshold_ns && wait_ns >= run_ns)
+        return ARGUS_TYPE_LONG_WAIT;
+    if (run_ns >= threshold_ns)
+        return yields ? ARGUS_TYPE_REPEATED_YIELD : ARGUS_TYPE_LONG_RUNNING;
+    return ARGUS_TYPE_NORMAL;
+}

@@ -1,0 +1,32 @@
+/* The inside of struct argus_graph: flat arrays that the builder fills and the accessors hand out. */
+#ifndef ARGUS_GRAPH_GRAPH_H
+#define ARGUS_GRAPH_GRAPH_H
+
+#include "argus/graph.h"
+#include "base/vec.h"
+#include "event/machine.h"
+#include "event/stacks.h"
+#include "graph/rules.h"
+
+struct argus_graph {
+    const struct argus_trace *trace; /* borrowed */
+    struct machine machine;
+    struct stacks stacks;
+    VEC(struct argus_vertex) vertices; /* by thread, then time */
+    VEC(struct argus_edge) edges;      /* by target, then time */
+    VEC(struct argus_op) ops;          /* by vertex */
+    VEC(struct argus_sample) samples;  /* by vertex, then time */
+    VEC(struct argus_object_use) uses; /* by inode, then thread */
+    uint32_t *in_first;                /* owned; vertex count + 1 */
+    uint32_t *out_first;               /* owned; vertex count + 1 */
+    uint32_t *out_edges;               /* owned; edge count: by source, then time */
+    struct argus_rule rules[RULE_COUNT];
+    uint64_t start_ns, end_ns;
+    double build_seconds;
+};
+
+/* NULL, or a sentence in `buffer` that says what is wrong with the graph: times in order, edges inside their vertices,
+ * no strong edge backward in time, ids in range, adjacency complete. For tests; O(vertices + edges). */
+const char *graph_check(const struct argus_graph *graph, char *buffer, size_t buffer_bytes);
+
+#endif

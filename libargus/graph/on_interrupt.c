@@ -1,0 +1,113 @@
+/* Interrupts, softirqs and timers that fire: whoever has the cpu meanwhile, it is not the thread on it. */
+#include "graph/builder.h"
+
+static void pause_thread(struct builder *builder, const struct cpu_state *cpu)
+{
+    if (cpu->thread != ARGUS_NONE && !cpu_interrupted(cpu)) {
+        thread_account(builder, cpu->thread, builder->now_ns);
+        builder_count(builder, RULE_BOUNDARY_INTERRUPT);
+    }
+}
+
+static void resume_thread(struct builder *builder, const struct cpu_state *cpu)
+{
+    if (cpu->thread == ARGUS_NONE || cpu_interrupted(cpu))
+        return;
+    struct thread_state *state = thread_at(builder, cpu->thread);
+    if (state->activity == THREAD_RUNNING)
+        state->since_ns = builder->now_ns;
+}
+
+void graph_on_interrupt(struct builder *builder, struct cpu_state *cpu,
+                        const struct argus_record *record)
+{
+    if (ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_START) {
+        pause_thread(builder, cpu);
+        cpu->hard_depth++;
+    } else if (cpu->hard_depth) {
+        cpu->hard_depth--;
+        resume_thread(builder, cpu);
+    }
+}
+
+void graph_on_softirq(struct builder *builder, struct cpu_state *cpu,
+                      const struct argus_record *record)
+{
+    uint64_t bit = 1ull << (record->arg[0] & 63);
+    if (ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_START) {
+        pause_thread(builder, cpu);
+        cpu->softirqs |= bit;
+    } else if (cpu->softirqs & bit) {
+        cpu->softirqs &= ~bit;
+        resume_thread(builder, cpu);
+    }
+}
+
+/* The timer of a record; made when it is the first time. ARGUS_NONE without memory. */
+static uint32_t timer_of(struct builder *builder, uint64_t key)
+{
+    uint32_t timer = idmap_get(&builder->timer_by_key, key);
+    if (timer != IDMAP_NONE)
+        return timer;
+    timer = (uint32_t)builder->timers.length;
+    struct timer_state made = {.owner = ARGUS_NONE, .slot = ARGUS_NONE};
+    if (!vec_push(&builder->timers, made) || !idmap_put(&builder->timer_by_key, key, timer)) {
+        builder->no_memory = true;
+        return ARGUS_NONE;
+    }
+    return timer;
+}
+
+void graph_on_timer_fired(struct builder *builder, struct cpu_state *cpu,
+                          const struct argus_record *record)
+{
+    if (ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_START) {
+        pause_thread(builder, cpu);
+        cpu->firing = true;
+        cpu->timer = idmap_get(&builder->timer_by_key, record->arg[0]);
+    } else if (cpu->firing) {
+        cpu->firing = false;
+        cpu->timer = ARGUS_NONE;
+        resume_thread(builder, cpu);
+    }
+}
+
+/* Armed by the thread on the cpu, or, inside an interrupt, by nobody; but a timer that its own callback arms again
+ * (a periodic one) still is the one's who armed it first. */
+void graph_on_timer_armed(struct builder *builder, struct cpu_state *cpu,
+                          const struct argus_record *record)
+{
+    uint32_t index = timer_of(builder, record->arg[0]);
+    if (index == ARGUS_NONE)
+        return;
+    struct timer_state *timer = &builder->timers.data[index];
+    timer->expiry_ns = record->arg[2];
+    if (cpu_interrupted(cpu)) {
+        if (!cpu->firing || cpu->timer != index)
+            timer->owner = timer->slot = ARGUS_NONE;
+        return;
+    }
+    timer->owner = cpu->thread;
+    timer->slot = ARGUS_NONE;
+    timer->armed_ns = builder->now_ns;
+    if (cpu->thread == ARGUS_NONE)
+        return;
+    struct thread_state *state = thread_at(builder, cpu->thread);
+    timer->slot = state->slot;
+    /* The first one: what the scheduler arms on the way off the cpu comes after the wait's own. */
+    if (state->own_timer == ARGUS_NONE)
+        state->own_timer = index;
+}
+
+/* Linux also reports a timer as cancelled just before it fires, in the interrupt: that is none. A timer that really was
+ * cancelled does not fire before it is armed again, so its owner need not be forgotten. */
+void graph_on_timer_cancelled(struct builder *builder, struct cpu_state *cpu,
+                              const struct argus_record *record)
+{
+    if (cpu_interrupted(cpu) || cpu->thread == ARGUS_NONE)
+        return;
+    struct thread_state *state = thread_at(builder, cpu->thread);
+    if (state->own_timer != ARGUS_NONE &&
+        state->own_timer == idmap_get(&builder->timer_by_key, record->arg[0]))
+        state->own_timer = ARGUS_NONE;
+}

@@ -1,0 +1,77 @@
+/* Threads and processes begin, get names, become other programs, and end. */
+#include "graph/builder.h"
+
+void graph_on_new_thread(struct builder *builder, struct cpu_state *cpu,
+                         const struct argus_record *record)
+{
+    struct machine *machine = &builder->graph->machine;
+    uint32_t earlier = machine_find_thread(machine, record->arg[0]);
+    if (earlier != ARGUS_NONE && earlier < builder->threads.length && earlier != cpu->thread &&
+        thread_at(builder, earlier)->slot != ARGUS_NONE) {
+        struct thread_state *state = thread_at(builder, earlier);
+        if (state->activity == THREAD_RUNNING)
+            thread_lose(builder, earlier, 0);
+        thread_gone(builder, earlier);
+    }
+    cpu->last_new = machine_new_thread(machine, record, cpu->thread, builder->now_ns);
+    uint32_t child = builder_thread(builder, record->arg[0]);
+    if (child == ARGUS_NONE || child == cpu->thread)
+        return;
+    thread_at(builder, child)->syscall_known = true;
+    if (!vertex_begin(builder, child, builder->now_ns, ARGUS_VERTEX_FORKED))
+        return;
+    builder_count(builder, RULE_BOUNDARY_FORK);
+    thread_at(builder, child)->activity = THREAD_RUNNABLE;
+    thread_at(builder, child)->since_ns = builder->now_ns;
+    if (cpu->thread != ARGUS_NONE)
+        rule_fork(builder, cpu->thread, child);
+}
+
+void graph_on_thread_exit(struct builder *builder, struct cpu_state *cpu,
+                          const struct argus_record *record)
+{
+    (void)cpu;
+    uint32_t thread = machine_find_thread(&builder->graph->machine, record->arg[0]);
+    if (thread == ARGUS_NONE)
+        return;
+    machine_thread_exit(&builder->graph->machine, thread, record->arg[1] == 1, builder->now_ns);
+    if (thread >= builder->threads.length)
+        return;
+    thread_killed(builder, thread);
+    thread_at(builder, thread)->exiting = true;
+}
+
+void graph_on_exec(struct builder *builder, struct cpu_state *cpu,
+                   const struct argus_record *record)
+{
+    (void)record;
+    if (cpu->thread != ARGUS_NONE)
+        machine_exec(&builder->graph->machine, cpu->thread, builder->now_ns);
+}
+
+static void rename_thread(struct builder *builder, uint32_t thread,
+                          const struct argus_record *record)
+{
+    char name[33];
+    tracepoint_name_bytes(record, name);
+    if (thread != ARGUS_NONE)
+        machine_rename(&builder->graph->machine, thread, name);
+}
+
+void graph_on_name_new(struct builder *builder, struct cpu_state *cpu,
+                       const struct argus_record *record)
+{
+    rename_thread(builder, cpu->last_new, record);
+}
+
+void graph_on_name_exec(struct builder *builder, struct cpu_state *cpu,
+                        const struct argus_record *record)
+{
+    rename_thread(builder, cpu->thread, record);
+}
+
+void graph_on_name_thread(struct builder *builder, struct cpu_state *cpu,
+                          const struct argus_record *record)
+{
+    rename_thread(builder, cpu->thread, record);
+}

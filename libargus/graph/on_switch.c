@@ -1,0 +1,91 @@
+/* Switches, wake-ups, and lost records: what moves threads between running, runnable and waiting. */
+#include "graph/builder.h"
+
+/* No switch happens inside an interrupt, so what still seems to run has ended unseen. */
+static void end_interrupts(struct cpu_state *cpu)
+{
+    cpu->hard_depth = 0;
+    cpu->softirqs = 0;
+    cpu->firing = false;
+    cpu->timer = ARGUS_NONE;
+}
+
+static void leave(struct builder *builder, uint32_t thread, uint64_t os_state)
+{
+    thread_account(builder, thread, builder->now_ns);
+    if (os_state == 0)
+        thread_preempt(builder, thread);
+    else if (os_state & ARGUS_LINUX_STATE_DEAD)
+        thread_gone(builder, thread);
+    else
+        thread_block(builder, thread, os_state);
+}
+
+void graph_on_switch(struct builder *builder, struct cpu_state *cpu,
+                     const struct argus_record *record)
+{
+    /* Darwin's arg1 is another thing; without it every switch leaves the thread runnable. */
+    uint64_t os_state = builder->os == ARGUS_OS_LINUX ? record->arg[0] : 0;
+    uint32_t out = cpu->thread;
+    if (out != ARGUS_NONE)
+        leave(builder, out, os_state);
+    end_interrupts(cpu);
+    cpu->tid = record->arg[1];
+    cpu->thread = builder_thread(builder, record->arg[1]);
+    cpu->known = true;
+    if (cpu->thread != ARGUS_NONE)
+        thread_run(builder, cpu->thread, cpu, true);
+}
+
+static uint32_t name_hash(const char *name)
+{
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    for (; *name; name++)
+        hash = (hash ^ (uint8_t)*name) * 16777619u;
+    return hash & 0xffffff;
+}
+
+/* The waker made a thread of another process run. */
+static void add_wake_op(struct builder *builder, uint32_t waker, uint32_t wakee)
+{
+    const struct machine *machine = &builder->graph->machine;
+    uint32_t process = machine->threads.data[wakee].process;
+    if (process == machine->threads.data[waker].process)
+        return;
+    uint32_t main_thread = machine->processes.data[process].main_thread;
+    const char *name = machine->threads.data[main_thread == ARGUS_NONE ? wakee : main_thread].name;
+    vertex_op(builder, waker, ARGUS_OP_WAKE << 24 | name_hash(name));
+}
+
+void graph_on_make_runnable(struct builder *builder, struct cpu_state *cpu,
+                            const struct argus_record *record)
+{
+    uint32_t wakee = builder_thread(builder, record->arg[0]);
+    bool is_new = record->arg[2] == 1;
+    cpu->wakee = ARGUS_NONE;
+    if (wakee == ARGUS_NONE || wakee == cpu->thread)
+        return;
+    /* The first wake-up of a new thread is part of its creation. */
+    if (is_new && thread_at(builder, wakee)->activity == THREAD_RUNNABLE)
+        return;
+
+    struct cause cause;
+    rule_wakeup(builder, cpu, record, wakee, &cause);
+    if (cause.known && cause.edge.kind != ARGUS_EDGE_TIMER)
+        add_wake_op(builder, cpu->thread, wakee);
+    thread_wake(builder, wakee, &cause);
+    if (cause.known && cpu->wake_stack == ARGUS_NONE)
+        cpu->wakee = wakee;
+    cpu->wake_stack = ARGUS_NONE;
+}
+
+void graph_on_lost(struct builder *builder, struct cpu_state *cpu,
+                   const struct argus_record *record)
+{
+    builder->last_lost_ns = builder->now_ns;
+    if (cpu->known && cpu->thread != ARGUS_NONE)
+        thread_lose(builder, cpu->thread, record->arg[1]);
+    end_interrupts(cpu);
+    cpu->known = false;
+    cpu->thread = cpu->last_new = ARGUS_NONE;
+}

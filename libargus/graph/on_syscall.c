@@ -1,0 +1,55 @@
+#include "graph/builder.h"
+
+static void enter(struct builder *builder, struct thread_state *state,
+                  const struct argus_record *record)
+{
+    (void)builder;
+    for (int i = 0; i < 4; i++)
+        state->arg[i] = record->arg[i];
+    state->syscall = (uint16_t)ARGUS_DEBUGID_CODE(record->debugid);
+    state->op_open = true;
+    state->wait_open = false;
+}
+
+static void leave(struct builder *builder, uint32_t thread, const struct argus_record *record)
+{
+    struct thread_state *state = thread_at(builder, thread);
+    uint32_t number = ARGUS_DEBUGID_CODE(record->debugid);
+    bool failed = record->arg[0] != 0;
+    if (state->wait_open)
+        wait_result(builder, thread, number,
+                    failed ? -(int64_t)(record->arg[0] & 0xffff) : (int64_t)record->arg[1]);
+    if (state->op_open && state->syscall == number)
+        vertex_op(builder, thread, ARGUS_OP_SYSCALL << 24 | (failed ? 1u << 16 : 0) | number);
+    if (number == builder->yield_syscall)
+        slot_at(builder, state->slot)->yield_calls++;
+    state->op_open = false;
+    state->syscall = ARGUS_NO_SYSCALL;
+    machine_belongs(&builder->graph->machine, thread, record->arg[3]);
+}
+
+void graph_on_syscall(struct builder *builder, struct cpu_state *cpu,
+                      const struct argus_record *record)
+{
+    uint32_t thread = cpu->thread;
+    if (thread == ARGUS_NONE)
+        return;
+    struct thread_state *state = thread_at(builder, thread);
+    if (state->slot == ARGUS_NONE)
+        return;
+    if (ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_START)
+        enter(builder, state, record);
+    else if (ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_END)
+        leave(builder, thread, record);
+    state->syscall_known = true;
+    state->own_timer = ARGUS_NONE;
+    state->early_ns = 0;
+    wait_forget_notes(state);
+}
+
+/* The fifth and sixth argument: nothing of the graph needs them yet. */
+void graph_on_syscall_more(struct builder *builder, struct cpu_state *cpu,
+                           const struct argus_record *record)
+{
+    (void)builder, (void)cpu, (void)record;
+}

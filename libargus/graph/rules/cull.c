@@ -1,0 +1,48 @@
+/* Wake-ups that are nobody's in the trace: devices, timers that no thread armed, the scheduler's own work. They are
+ * counted and charged to what they are; the thread that was interrupted has nothing to do with them. */
+#include "graph/rules/wakeup.h"
+
+static bool in_interrupt(const struct wakeup *wakeup)
+{
+    return wakeup->context != ARGUS_CONTEXT_TASK;
+}
+
+bool match_timer_unowned(const struct wakeup *wakeup)
+{
+    const struct cpu_state *cpu = wakeup->cpu;
+    bool in_timer_softirq = wakeup->context == ARGUS_CONTEXT_SOFTIRQ &&
+                            (cpu->softirqs & (SOFTIRQ_TIMER | SOFTIRQ_HRTIMER));
+    return in_interrupt(wakeup) && (cpu->firing || in_timer_softirq);
+}
+
+/* The timer wheel, which has no records of its own, is how timeouts of sockets and semaphores end; and a timer may have
+ * been armed before the trace began. So it is taken for the wait's own until the result says otherwise. */
+void act_timer_unowned(const struct wakeup *wakeup, struct cause *ret)
+{
+    (void)wakeup;
+    ret->by_timer = ret->self_timed = true;
+}
+
+bool match_scheduler(const struct wakeup *wakeup)
+{
+    const struct cpu_state *cpu = wakeup->cpu;
+    bool maintenance =
+        !cpu->hard_depth && (cpu->softirqs & (SOFTIRQ_SCHED | SOFTIRQ_RCU)) && in_interrupt(wakeup);
+    return maintenance || (!in_interrupt(wakeup) && wakeup->waker == ARGUS_NONE);
+}
+
+void act_scheduler(const struct wakeup *wakeup, struct cause *ret)
+{
+    (void)wakeup, (void)ret;
+}
+
+bool match_device(const struct wakeup *wakeup)
+{
+    return in_interrupt(wakeup);
+}
+
+void act_device(const struct wakeup *wakeup, struct cause *ret)
+{
+    (void)wakeup;
+    ret->by_device = true;
+}

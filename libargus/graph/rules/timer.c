@@ -1,0 +1,36 @@
+/* Timers: from who armed it to whom it wakes when it fires.
+ *
+ * The record of a timer that fires stands in an interrupt on any cpu; the wake-ups until its end are the timer's.
+ * A timer that its own callback arms again (periodic ones) keeps its owner; see on_timer.c.
+ */
+#include "graph/rules/wakeup.h"
+
+static const struct timer_state *fired(const struct wakeup *wakeup)
+{
+    if (!wakeup->cpu->firing || wakeup->cpu->timer == ARGUS_NONE ||
+        wakeup->context == ARGUS_CONTEXT_TASK)
+        return NULL;
+    return &wakeup->builder->timers.data[wakeup->cpu->timer];
+}
+
+bool match_timer(const struct wakeup *wakeup)
+{
+    const struct timer_state *timer = fired(wakeup);
+    return timer && timer->owner != ARGUS_NONE && timer->slot != ARGUS_NONE;
+}
+
+void act_timer(const struct wakeup *wakeup, struct cause *ret)
+{
+    const struct timer_state *timer = fired(wakeup);
+    const struct thread_state *wakee = thread_at(wakeup->builder, wakeup->wakee);
+    *ret = (struct cause){
+        .known = true,
+        .by_timer = true,
+        .self_timed = timer->owner == wakeup->wakee && wakee->own_timer == wakeup->cpu->timer,
+        .edge = {.from_ns = timer->armed_ns,
+                 .from = timer->slot,
+                 .kind = ARGUS_EDGE_TIMER,
+                 .strong = true,
+                 .stack = ARGUS_NONE},
+    };
+}

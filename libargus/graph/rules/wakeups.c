@@ -1,0 +1,72 @@
+/* Who or what is behind a wake-up: the table of rules, in the order in which they are tried. */
+#include "graph/rules/wakeup.h"
+
+static const struct wake_rule wake_rules[] = {
+    {RULE_TIMER, match_timer, act_timer, false, ARGUS_EDGE_TIMER},
+    {RULE_CULL_TIMER, match_timer_unowned, act_timer_unowned, false, 0},
+    {RULE_WAKE_SOFTIRQ_LOCAL, match_softirq_local, NULL, false, ARGUS_EDGE_WAKE},
+    {RULE_CULL_SCHEDULER, match_scheduler, act_scheduler, false, 0},
+    {RULE_CULL_DEVICE, match_device, act_device, false, 0},
+    {RULE_WAKE_SIGNAL, match_signal, NULL, false, ARGUS_EDGE_SIGNAL},
+    {RULE_WAKE_UNLOCK, match_unlock, NULL, true, ARGUS_EDGE_WAKE},
+    {RULE_WAKE_EXIT, match_exit, NULL, false, ARGUS_EDGE_WAKE},
+    {RULE_WAKE_TASK, match_task, NULL, false, ARGUS_EDGE_WAKE},
+};
+
+static enum argus_context context_of(const struct cpu_state *cpu, uint64_t said)
+{
+    if (said < ARGUS_CONTEXT_UNKNOWN)
+        return (enum argus_context)said;
+    if (cpu->hard_depth || cpu->firing)
+        return ARGUS_CONTEXT_HARDIRQ;
+    return cpu->softirqs ? ARGUS_CONTEXT_SOFTIRQ : ARGUS_CONTEXT_TASK;
+}
+
+static void edge_from_waker(const struct wakeup *wakeup, const struct wake_rule *rule,
+                            struct cause *ret)
+{
+    struct builder *builder = wakeup->builder;
+    struct thread_state *waker = thread_at(builder, wakeup->waker);
+    waker->acted = true;
+    ret->known = true;
+    ret->edge = (struct argus_edge){
+        .from_ns = builder->now_ns,
+        .from = waker->slot,
+        .kind = rule->kind,
+        .strong = !rule->weak,
+        .stack = wakeup->cpu->wake_stack,
+    };
+}
+
+void rule_wakeup(struct builder *builder, const struct cpu_state *cpu,
+                 const struct argus_record *record, uint32_t wakee, struct cause *ret)
+{
+    struct wakeup wakeup = {
+        .builder = builder,
+        .cpu = cpu,
+        .waker = cpu->thread,
+        .wakee = wakee,
+        .context = context_of(cpu, record->arg[3]),
+    };
+    bool has_vertex =
+        cpu->thread != ARGUS_NONE && thread_at(builder, cpu->thread)->slot != ARGUS_NONE;
+    if (!has_vertex)
+        wakeup.waker = ARGUS_NONE;
+    uint32_t number = has_vertex ? thread_at(builder, cpu->thread)->syscall : ARGUS_NO_SYSCALL;
+    wakeup.call = syscall_row(builder->os, builder->arch, number);
+
+    *ret = (struct cause){0};
+    for (size_t i = 0; i < sizeof(wake_rules) / sizeof(*wake_rules); i++) {
+        const struct wake_rule *rule = &wake_rules[i];
+        if (!rule->match(&wakeup))
+            continue;
+        if (rule->act)
+            rule->act(&wakeup, ret);
+        else
+            edge_from_waker(&wakeup, rule, ret);
+        ret->edge.rule = (uint16_t)rule->rule;
+        if (!ret->known)
+            builder_count(builder, rule->rule);
+        return;
+    }
+}

@@ -1,0 +1,83 @@
+/* Yield runs: while (!done) usleep(1000), or poll() with a short timeout in a loop.
+ *
+ * Each turn is a vertex whose wait the thread's own timer ended. Three in a row that do the same things and wait
+ * in the same call become one vertex with a count, which then grows turn by turn. Nothing is merged across a vertex that
+ * somebody else woke: that wake-up is a cause.
+ *
+ * The merged vertex lasts from the first turn's start to the last turn's end. Its run and runnable times are sums;
+ * the rest of it, end - start - run - runnable, was spent in the waits between the turns.
+ */
+#include "graph/builder.h"
+
+#include <string.h>
+
+#define YIELD_WAIT_NS                                                                              \
+    50000000u /* longer waits are work that is paced, not waiting for a flag: 20 a second */
+#define YIELD_RUN_NS 10000000u /* more is work, not looking at a flag */
+
+static bool may_be_turn(const struct argus_vertex *vertex)
+{
+    return (vertex->flags & VERTEX_SELF_TIMED) && vertex->run_ns / vertex->repeat <= YIELD_RUN_NS &&
+           vertex->wait.end_ns - vertex->end_ns <= YIELD_WAIT_NS;
+}
+
+static uint64_t wait_place(const struct builder *builder, const struct argus_vertex *vertex)
+{
+    struct argus_stack stack = stacks_get(&builder->graph->stacks, vertex->wait.user_stack);
+    return stack.count ? stack.frames[0] : 0;
+}
+
+/* Only the innermost frame of the stacks is compared: deeper ones may be noise where frame pointers are missing. */
+static bool same_turn(const struct builder *builder, const struct argus_vertex *a,
+                      const struct argus_vertex *b)
+{
+    const struct argus_op *ops = builder->graph->ops.data;
+    return a->wait.syscall == b->wait.syscall && a->wait.kind == b->wait.kind &&
+           a->wait.object == b->wait.object && a->op_count == b->op_count &&
+           (!a->op_count ||
+            !memcmp(ops + a->first_op, ops + b->first_op, a->op_count * sizeof(*ops))) &&
+           wait_place(builder, a) == wait_place(builder, b);
+}
+
+static void absorb(struct argus_vertex *run, const struct argus_vertex *turn)
+{
+    run->end_ns = turn->end_ns;
+    run->run_ns += turn->run_ns;
+    run->runnable_ns += turn->runnable_ns;
+    run->repeat += turn->repeat;
+    run->yield_calls += turn->yield_calls + 1;
+    run->flags = (run->flags & ~VERTEX_SELF_TIMED) | ARGUS_VERTEX_YIELDS |
+                 (turn->flags & (ARGUS_VERTEX_GAP | VERTEX_SELF_TIMED));
+    run->wait = turn->wait;
+}
+
+static void grow(struct builder *builder, uint32_t thread, uint32_t run, uint32_t turn)
+{
+    absorb(slot_at(builder, run), slot_at(builder, turn));
+    vertex_give_back(builder, thread, turn);
+    builder_count(builder, RULE_MERGE_YIELD);
+}
+
+bool rule_yield(struct builder *builder, uint32_t thread)
+{
+    struct thread_state *state = thread_at(builder, thread);
+    uint32_t turn = state->slot, before = state->previous, run = state->older;
+    if (before == ARGUS_NONE || !may_be_turn(slot_at(builder, turn)) ||
+        slot_at(builder, turn)->repeat != 1 || !may_be_turn(slot_at(builder, before)) ||
+        !same_turn(builder, slot_at(builder, before), slot_at(builder, turn)))
+        return false;
+
+    if (slot_at(builder, before)->flags & ARGUS_VERTEX_YIELDS) {
+        run = before;
+    } else {
+        if (run == ARGUS_NONE || !may_be_turn(slot_at(builder, run)) ||
+            !same_turn(builder, slot_at(builder, run), slot_at(builder, before)))
+            return false;
+        grow(builder, thread, run, before);
+    }
+    grow(builder, thread, run, turn);
+    state->cause.known = false;
+    state->slot = run;
+    state->previous = state->older = ARGUS_NONE;
+    return true;
+}
