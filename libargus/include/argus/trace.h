@@ -2,6 +2,8 @@
  *
  * The reader trusts nothing: every length and offset is checked against the file, memory is bounded by the
  * file's size times a constant, and what is damaged is skipped, listed and said (argus_trace_damage()).
+ * What callers may count on in any file: a record's cpu is below the header's cpu_count, its timestamp within the range
+ * of its chunk; every text is well-formed UTF-8 without a NUL (but may have control characters in it).
  * It uses pread(), not mmap(): a file that is truncated under a mapping raises SIGBUS in our host.
  *
  * Threads: one argus_trace may be read by several threads at once through the functions that take it as
@@ -140,7 +142,9 @@ uint64_t argus_trace_ns_to_wall_ns(const struct argus_trace *trace, uint64_t ns)
 /* The record chunks in file order (by sequence; of one cpu they are in time order). Borrowed. */
 size_t argus_trace_chunks(const struct argus_trace *trace, const struct argus_chunk **ret);
 
-/* Unpacks one record chunk into `ret`, room for chunk->count records. On a damaged chunk an error. */
+/* Unpacks one record chunk into `ret`, room for chunk->count records, which are in the order of writing: neighbours may
+ * be out of order in time. ARGUS_ERROR_FORMAT: this chunk is damaged (its payload is checked only here), `ret` is
+ * undefined, and the others are as good as before. */
 struct argus_error *argus_trace_read_chunk(const struct argus_trace *trace,
                                            const struct argus_chunk *chunk,
                                            struct argus_record *ret);
@@ -153,6 +157,8 @@ size_t argus_trace_kernel_symbols(const struct argus_trace *trace, /* sorted by 
                                   const struct argus_kernel_symbol **ret);
 size_t argus_trace_counters(const struct argus_trace *trace, const struct argus_counter **ret);
 size_t argus_trace_notes(const struct argus_trace *trace, const char *const **ret);
+/* By offset. Found by opening: lost headers and damaged tables. A record chunk with a damaged payload is not among them
+ * before it is read. */
 size_t argus_trace_damage(const struct argus_trace *trace, const struct argus_damage **ret);
 size_t argus_trace_losses(const struct argus_trace *trace, const struct argus_loss **ret);
 
@@ -163,21 +169,28 @@ size_t argus_trace_stack_count(const struct argus_trace *trace);
 size_t argus_trace_stack_at(const struct argus_trace *trace, size_t index, uint64_t *ret_id,
                             const uint64_t **ret);
 
-/* --- writing --- */
+/* --- writing ---
+ *
+ * Each chunk is one pwrite(). When a call fails (full disk), the file is as it was before that chunk and the writer can be
+ * used again; records of a failed argus_writer_records() count as lost, for the next call to say. */
 
 struct argus_writer;
 
-/* Writes a new trace to `fd`, which is borrowed, empty and seekable. `header->ring_bytes` chooses ring or stream. */
+/* Writes a new trace to `fd`, which is borrowed, empty and seekable. `header->ring_bytes` chooses ring (at least 65536, a
+ * multiple of 8) or stream (0). The version fields are ignored. */
 struct argus_error *argus_writer_create(int fd, const struct argus_trace_header *header,
                                         struct argus_writer **ret);
 /* Goes on behind the last whole chunk of an existing stream file (to add build ids); `fd` is open for reading
  * and writing. An END chunk stays where it is: chunks may follow it. */
 struct argus_error *argus_writer_append(int fd, struct argus_writer **ret);
 
-/* One chunk of up to ARGUS_CHUNK_MAX_RECORDS records of `cpu` (more are split); `lost` were lost just before. */
+/* One chunk of up to ARGUS_CHUNK_MAX_RECORDS records of `cpu` (more are split, and in a small ring fewer); `lost` were lost
+ * just before. Without records it tells of the loss only; with neither it writes nothing. Some 4,000 to 16,000 records
+ * make good chunks. */
 struct argus_error *argus_writer_records(struct argus_writer *writer, uint32_t cpu,
                                          const struct argus_record *records, size_t count,
                                          uint64_t lost);
+/* All entries of one call count as true at the largest seen_ticks among them. */
 struct argus_error *argus_writer_threads(struct argus_writer *writer,
                                          const struct argus_thread_entry *entries, size_t count);
 struct argus_error *argus_writer_images(struct argus_writer *writer,
@@ -185,7 +198,7 @@ struct argus_error *argus_writer_images(struct argus_writer *writer,
 /* Build ids found later, by inode and path; addresses and pid are ignored. */
 struct argus_error *argus_writer_build_ids(struct argus_writer *writer,
                                            const struct argus_image_entry *entries, size_t count);
-/* A stack is written once per file (twice in a ring that has wrapped); repeated ids are dropped. */
+/* A stack is written once per file; repeated ids are dropped, and frames behind ARGUS_STACK_MAX_FRAMES. */
 struct argus_error *argus_writer_stack(struct argus_writer *writer, uint64_t id,
                                        const uint64_t *frames, size_t count);
 /* Writes the stacks that wait for their chunk; called now and then, a killed recorder costs fewer of them. */
