@@ -107,8 +107,8 @@ const struct command command_record = {
     .name = "record",
     .arguments = "-- CMD [ARG…]",
     .summary = "record the whole system while CMD runs",
-    .details = "CMD runs with your own rights; only argus-recorder is root. The exit code is that\n"
-               "of CMD (128 + signal when one ended it), or 1 when the recording failed.\n"
+    .details = "CMD runs with your own rights; only argus-recorder is root. The exit code is\n"
+               "that of CMD (128 + signal when one ended it), or 1 when the recording failed.\n"
                "Ctrl-C goes to CMD, and the trace is ended properly.",
     .example = "argus record -o freeze.argus -- gedit notes.txt\n"
                "argus record -o freeze.argus -- sleep 10",

@@ -12,7 +12,7 @@ import tempfile
 import termios
 import time
 
-ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[()][A-Z0-9]|\x1b[=>78]|[\x0f\x08]|\r")
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[()][A-Z0-9]|\x1b[=>78]|[\x00\x0f\x08]|\r")
 
 
 class Failed(Exception):
