@@ -66,6 +66,18 @@ static void warn_damage(struct session *session, const struct session_trace *tra
                      (unsigned long long)damage[0].offset_bytes, damage[0].reason);
 }
 
+/* What only reading the records shows. */
+static void warn_damaged_chunks(struct session *session, const struct session_trace *trace)
+{
+    uint64_t count = argus_graph_damaged_chunks(trace->graph);
+    if (!count)
+        return;
+    session->damage_seen = true;
+    session_warn(session,
+                 "%s is damaged: %llu chunks of records are left out (argus verify lists them)",
+                 trace->path, (unsigned long long)count);
+}
+
 static bool is_vertex(const char *word)
 {
     return word[0] == 'v' && word[1] && word[1 + strspn(word + 1, "0123456789")] == '\0';
@@ -136,9 +148,12 @@ static bool graph_progress(void *context, const char *what, double share)
 
 static struct argus_error *build_graph(struct session *session, struct session_trace *trace)
 {
-    if (trace->graph)
-        return NULL;
-    return argus_graph_build(trace->trace, graph_progress, session, &trace->graph);
+    struct argus_error *error = NULL;
+    if (!trace->graph)
+        error = argus_graph_build(trace->trace, graph_progress, session, &trace->graph);
+    if (!error)
+        warn_damaged_chunks(session, trace);
+    return error;
 }
 
 struct argus_error *session_trace_get_graph(struct session *session,

@@ -118,6 +118,7 @@ static void handle(struct builder *builder, const struct idmap *ids,
     if (id != IDMAP_NONE) {
         dispatch(builder, record, (enum tracepoint_id)id);
     } else if (record->debugid == MERGE_ID_LOST) {
+        builder->graph->damaged_chunks += record->arg[2] != 0;
         struct cpu_state *cpu = cpu_of(builder, record->cpu);
         if (cpu)
             graph_on_lost(builder, cpu, record);

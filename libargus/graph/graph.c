@@ -39,6 +39,11 @@ double argus_graph_build_seconds(const struct argus_graph *graph)
     return graph->build_seconds;
 }
 
+uint64_t argus_graph_damaged_chunks(const struct argus_graph *graph)
+{
+    return graph->damaged_chunks;
+}
+
 #define ARRAY_ACCESSOR(function, type, vec)                                                        \
     size_t function(const struct argus_graph *graph, const type **ret)                             \
     {                                                                                              \

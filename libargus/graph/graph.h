@@ -23,6 +23,7 @@ struct argus_graph {
     struct argus_rule rules[RULE_COUNT];
     uint64_t start_ns, end_ns;
     double build_seconds;
+    uint64_t damaged_chunks;
 };
 
 /* NULL, or a sentence in `buffer` that says what is wrong with the graph: times in order, edges inside their vertices,

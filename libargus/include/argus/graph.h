@@ -149,6 +149,9 @@ const struct argus_trace *argus_graph_trace(const struct argus_graph *graph);
 uint64_t argus_graph_start_ns(const struct argus_graph *graph);
 uint64_t argus_graph_end_ns(const struct argus_graph *graph);
 double argus_graph_build_seconds(const struct argus_graph *graph);
+/* Chunks of records that were found damaged while building; they count as lost records. What argus_trace_damage()
+ * lists, which was found when opening, is not in it. */
+uint64_t argus_graph_damaged_chunks(const struct argus_graph *graph);
 
 size_t argus_graph_processes(const struct argus_graph *graph, const struct argus_process **ret);
 size_t argus_graph_threads(const struct argus_graph *graph, const struct argus_thread **ret);
