@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __APPLE__
+#include <mach-o/dyld.h>
+#endif
 
 /* Newest first: where several are installed, the newest knows most debug formats. */
 static const char *const lldb_names[] = {
@@ -55,13 +58,25 @@ struct argus_error *paths_find_lldb(char **ret)
                               "'argus diagnose FILE' works without it");
 }
 
-/* The directory of this program, without a slash at its end; false if the system does not say. */
-static bool own_directory(char *ret, size_t bytes)
+static bool own_path(char *ret, size_t bytes)
 {
+#ifdef __APPLE__
+    uint32_t size = (uint32_t)bytes;
+    return _NSGetExecutablePath(ret, &size) == 0;
+#else
     ssize_t length = readlink("/proc/self/exe", ret, bytes - 1);
     if (length <= 0)
         return false;
     ret[length] = '\0';
+    return true;
+#endif
+}
+
+/* The directory of this program, without a slash at its end; false if the system does not say. */
+static bool own_directory(char *ret, size_t bytes)
+{
+    if (!own_path(ret, bytes))
+        return false;
     char *slash = strrchr(ret, '/');
     if (slash)
         *slash = '\0';

@@ -60,9 +60,9 @@ static void warn_damage(struct session *session, const struct session_trace *tra
         bytes += damage[i].length_bytes;
     if (count)
         session_warn(session,
-                     "%s is damaged: %zu stretches with %llu bytes are left out, the first at "
-                     "offset %llu: %s (argus verify lists them)",
-                     trace->path, count, (unsigned long long)bytes,
+                     "%s is damaged: %llu bytes cannot be used, the first at offset %llu: %s "
+                     "(argus verify lists them)",
+                     trace->path, (unsigned long long)bytes,
                      (unsigned long long)damage[0].offset_bytes, damage[0].reason);
 }
 
@@ -73,9 +73,10 @@ static void warn_damaged_chunks(struct session *session, const struct session_tr
     if (!count)
         return;
     session->damage_seen = true;
-    session_warn(session,
-                 "%s is damaged: %llu chunks of records are left out (argus verify lists them)",
-                 trace->path, (unsigned long long)count);
+    session_warn(
+        session,
+        "%s is damaged: %llu chunk%s of records left out (argus verify lists what is wrong)",
+        trace->path, (unsigned long long)count, count == 1 ? "" : "s");
 }
 
 static bool is_vertex(const char *word)
