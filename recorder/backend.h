@@ -42,8 +42,8 @@ uint64_t backend_emitted(const struct backend *backend, uint32_t cpu);
  * `*ret_lost`: how many were overwritten unread directly before them. */
 size_t backend_read(struct backend *backend, uint32_t cpu, struct argus_record *records,
                     size_t room, uint64_t *ret_lost);
-/* How full the fullest ring is with records not yet read, 0 … 1. */
-double backend_fill(const struct backend *backend);
+/* How many records of `cpu` backend_read() has not yet returned; more than the ring holds when some are lost. */
+uint64_t backend_unread(const struct backend *backend, uint32_t cpu);
 
 /* A copy of what a cpu's ring holds now, while it goes on recording: `*ret_records` is for free(). */
 struct argus_error *backend_copy(struct backend *backend, uint32_t cpu,

@@ -1,5 +1,6 @@
 #include "recording.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -49,7 +50,8 @@ static struct argus_error *recording_start(struct recording *recording,
     if (recording->mode != RECORDING_STREAM)
         return NULL;
     raise_priority();
-    return sink_create(recording->fd, recording->backend, &recording->sink);
+    error = sink_create(recording->fd, recording->backend, &recording->sink);
+    return error ? error : sink_tables(recording->sink);
 }
 
 struct argus_error *recording_create(enum recording_mode mode,
@@ -85,11 +87,18 @@ void recording_destroy(struct recording *recording)
     free(recording);
 }
 
+/* Of one cpu. */
+static uint64_t ring_records(const struct recording *recording)
+{
+    return backend_ring_bytes(recording->backend) / sizeof(struct argus_record) /
+           backend_cpu_count(recording->backend);
+}
+
 /* Takes all that a cpu has now, but not for ever: at most one round of its ring. */
 static struct argus_error *drain_cpu(struct recording *recording, uint32_t cpu)
 {
     uint64_t taken = 0, lost;
-    uint64_t limit = backend_ring_bytes(recording->backend) / sizeof(struct argus_record);
+    uint64_t limit = ring_records(recording);
     size_t count;
     do {
         count = backend_read(recording->backend, cpu, recording->buffer, READ_RECORDS, &lost);
@@ -109,13 +118,39 @@ static struct argus_error *drain(struct recording *recording)
     return error;
 }
 
+/* The most that any cpu has waiting. */
+static uint64_t most_unread(const struct recording *recording)
+{
+    uint64_t most = 0;
+    for (uint32_t cpu = 0; cpu < backend_cpu_count(recording->backend); cpu++) {
+        uint64_t unread = backend_unread(recording->backend, cpu);
+        if (unread > most)
+            most = unread;
+    }
+    return most;
+}
+
+/* After detaching. A program that was in the middle of a record needs a moment to end it; what does not come counts as
+ * lost. */
+static struct argus_error *drain_to_the_end(struct recording *recording)
+{
+    struct argus_error *error = drain(recording);
+    for (int tries = 0; tries < 50 && !error && most_unread(recording) > 0; tries++) {
+        poll(NULL, 0, 2);
+        error = drain(recording);
+    }
+    for (uint32_t cpu = 0; cpu < backend_cpu_count(recording->backend) && !error; cpu++)
+        error = sink_take(recording->sink, cpu, NULL, 0, backend_unread(recording->backend, cpu));
+    return error;
+}
+
 struct argus_error *recording_step(struct recording *recording, int *ret_wait_ms)
 {
     *ret_wait_ms = WAIT_MEMORY_MS;
     struct argus_error *error = backend_collect(recording->backend);
     if (error || recording->mode != RECORDING_STREAM)
         return error;
-    bool busy = backend_fill(recording->backend) > 0.1;
+    bool busy = most_unread(recording) > ring_records(recording) / 10;
     error = drain(recording);
     if (!error && now_ns() - recording->flushed_ns > FLUSH_INTERVAL_NS) {
         recording->flushed_ns = now_ns();
@@ -171,17 +206,16 @@ struct argus_error *recording_stop(struct recording *recording)
     recording->stopped_ns = now_ns();
     if (recording->mode != RECORDING_STREAM)
         return backend_collect(recording->backend);
-    struct argus_error *error = drain(recording);
+    struct argus_error *error = drain_to_the_end(recording);
     return error ? error : sink_finish(recording->sink, false);
 }
 
 /* What the rings hold now. */
-static uint64_t kept_records(const struct backend *backend)
+static uint64_t kept_records(const struct recording *recording)
 {
-    uint64_t cpu_count = backend_cpu_count(backend), kept = 0;
-    uint64_t slots = backend_ring_bytes(backend) / sizeof(struct argus_record) / cpu_count;
-    for (uint32_t cpu = 0; cpu < cpu_count; cpu++) {
-        uint64_t emitted = backend_emitted(backend, cpu);
+    uint64_t kept = 0, slots = ring_records(recording);
+    for (uint32_t cpu = 0; cpu < backend_cpu_count(recording->backend); cpu++) {
+        uint64_t emitted = backend_emitted(recording->backend, cpu);
         kept += emitted < slots ? emitted : slots;
     }
     return kept;
@@ -203,7 +237,7 @@ struct recording_numbers recording_numbers(const struct recording *recording)
         numbers.stacks_lost = totals.stacks_lost;
         numbers.bytes = totals.bytes;
     } else {
-        numbers.records = kept_records(recording->backend);
+        numbers.records = kept_records(recording);
     }
     return numbers;
 }

@@ -169,12 +169,24 @@ struct argus_error *sink_take(struct sink *sink, uint32_t cpu, const struct argu
     return error;
 }
 
-struct argus_error *sink_flush(struct sink *sink)
+static struct argus_error *flush_records(struct sink *sink)
 {
     struct argus_error *error = NULL;
     for (uint32_t cpu = 0; cpu < sink->cpu_count && !error; cpu++)
         error = flush_cpu(sink, cpu);
     return error;
+}
+
+struct argus_error *sink_flush(struct sink *sink)
+{
+    struct argus_error *error = flush_records(sink);
+    return error ? error : backend_write_images(sink->backend, sink->writer, false);
+}
+
+struct argus_error *sink_tables(struct sink *sink)
+{
+    struct argus_error *error = backend_write_threads(sink->backend, sink->writer);
+    return error ? error : backend_write_images(sink->backend, sink->writer, false);
 }
 
 static struct argus_error *write_end(struct sink *sink)
@@ -190,7 +202,7 @@ static struct argus_error *write_end(struct sink *sink)
 
 struct argus_error *sink_finish(struct sink *sink, bool all_images)
 {
-    struct argus_error *error = sink_flush(sink);
+    struct argus_error *error = flush_records(sink);
     if (!error)
         error = backend_write_threads(sink->backend, sink->writer);
     if (!error)

@@ -24,8 +24,10 @@ void sink_destroy(struct sink *sink);
 /* Takes records of `cpu`, in order; `lost` are missing directly before them. */
 struct argus_error *sink_take(struct sink *sink, uint32_t cpu, const struct argus_record *records,
                               size_t count, uint64_t lost);
-/* Writes what is gathered, so that a crash of ours loses less. */
+/* Writes what is gathered and the images that are new, so that a crash of ours loses less. */
 struct argus_error *sink_flush(struct sink *sink);
+/* Writes threads and images as they are now: at the beginning of a stream. */
+struct argus_error *sink_tables(struct sink *sink);
 /* Writes threads, images (`all`: as backend_write_images), kernel symbols, counters and the end. */
 struct argus_error *sink_finish(struct sink *sink, bool all_images);
 

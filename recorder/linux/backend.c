@@ -171,16 +171,9 @@ size_t backend_read(struct backend *backend, uint32_t cpu, struct argus_record *
     return rings_read(&backend->rings, cpu, records, room, ret_lost);
 }
 
-double backend_fill(const struct backend *backend)
+uint64_t backend_unread(const struct backend *backend, uint32_t cpu)
 {
-    double fullest = 0;
-    for (uint32_t cpu = 0; cpu < backend->rings.cpu_count; cpu++) {
-        uint64_t unread = rings_head(&backend->rings, cpu) - backend->rings.next[cpu];
-        double fill = (double)unread / backend->rings.slot_count;
-        if (fill > fullest)
-            fullest = fill;
-    }
-    return fullest;
+    return rings_head(&backend->rings, cpu) - backend->rings.next[cpu];
 }
 
 struct argus_error *backend_copy(struct backend *backend, uint32_t cpu,

@@ -102,3 +102,22 @@ struct argus_error *kallsyms_write(uint64_t *addresses, size_t count, struct arg
     vec_deinit(&symbols.list);
     return error;
 }
+
+uint64_t kallsyms_find(const char *name)
+{
+    FILE *file = fopen("/proc/kallsyms", "re");
+    if (!file)
+        return 0;
+    uint64_t address = 0;
+    char line[1024];
+    while (!address && fgets(line, sizeof(line), file)) {
+        line[strcspn(line, "\n")] = '\0';
+        char *rest;
+        uint64_t candidate = strtoull(line, &rest, 16);
+        /* " t name": a module's symbol has a tab and the module behind it */
+        if (strlen(rest) > 3 && strcmp(rest + 3, name) == 0)
+            address = candidate;
+    }
+    fclose(file);
+    return address;
+}

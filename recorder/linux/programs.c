@@ -19,6 +19,7 @@
 
 #include "base/vec.h"
 #include "linux/bpf_object.h"
+#include "linux/kallsyms.h"
 #include "linux/kernel_btf.h"
 #include "linux/syscalls.h"
 
@@ -124,6 +125,8 @@ static struct argus_error *configure(struct programs *programs, const struct btf
         .slot_count = slot_count,
         .stacks = options->stacks,
     };
+    if (options->rate_hz)
+        settings.own_timer_function = kallsyms_find("perf_swevent_hrtimer");
     kernel_btf_fill(btf, &settings);
     syscalls_fill(&settings);
     int failed =

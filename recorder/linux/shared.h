@@ -49,6 +49,7 @@ struct bpf_settings {
         state_is_argument; /* sched_switch has prev_state as its fourth argument (Linux 5.18) */
     uint32_t has_preempt_count; /* preempt_count_offset is known */
     uint32_t padding;
+    uint64_t own_timer_function;  /* of the timer that drives our cpu samples; 0: not known */
     int64_t preempt_count_offset; /* of the preemption count, from the cpu's hrtimer_bases */
     uint64_t object_syscalls
         [BPF_SYSCALL_WORDS]; /* a bit for each whose first argument is a descriptor */

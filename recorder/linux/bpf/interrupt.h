@@ -36,10 +36,19 @@ int on_softirq_exit(struct bpf_raw_tracepoint_args *ctx)
     return emit_plain(ARGUS_ID_SOFTIRQ | ARGUS_FUNC_END, (uint32_t)ctx->args[0], 0, 0, 0);
 }
 
+/* The clock of the cpu samples is a timer like any other, but it is our own. */
+static __always_inline bool is_own_timer(struct hrtimer *timer)
+{
+    return settings.own_timer_function &&
+           (uint64_t)BPF_CORE_READ(timer, function) == settings.own_timer_function;
+}
+
 SEC("raw_tp/hrtimer_start")
 int on_timer_start(struct bpf_raw_tracepoint_args *ctx)
 {
     struct hrtimer *timer = (void *)ctx->args[0];
+    if (is_own_timer(timer))
+        return 0;
     return emit_plain(ARGUS_ID_TIMER_ARMED, (uint64_t)timer,
                       (uint64_t)BPF_CORE_READ(timer, function), BPF_CORE_READ(timer, node.expires),
                       (uint32_t)ctx->args[1]);
@@ -48,6 +57,8 @@ int on_timer_start(struct bpf_raw_tracepoint_args *ctx)
 SEC("raw_tp/hrtimer_cancel")
 int on_timer_cancel(struct bpf_raw_tracepoint_args *ctx)
 {
+    if (is_own_timer((void *)ctx->args[0]))
+        return 0;
     return emit_plain(ARGUS_ID_TIMER_CANCEL, ctx->args[0], 0, 0, 0);
 }
 
@@ -69,6 +80,8 @@ int on_timer_expire(struct bpf_raw_tracepoint_args *ctx)
     struct hrtimer *timer = (void *)ctx->args[0];
     int64_t now_ns = 0;
     remember_timer_base(timer);
+    if (is_own_timer(timer))
+        return 0;
     bpf_probe_read_kernel(&now_ns, sizeof(now_ns), (void *)ctx->args[1]);
     return emit_plain(ARGUS_ID_TIMER_FIRED | ARGUS_FUNC_START, (uint64_t)timer,
                       (uint64_t)BPF_CORE_READ(timer, function), now_ns, 0);
@@ -77,6 +90,8 @@ int on_timer_expire(struct bpf_raw_tracepoint_args *ctx)
 SEC("raw_tp/hrtimer_expire_exit")
 int on_timer_expired(struct bpf_raw_tracepoint_args *ctx)
 {
+    if (is_own_timer((void *)ctx->args[0]))
+        return 0;
     return emit_plain(ARGUS_ID_TIMER_FIRED | ARGUS_FUNC_END, ctx->args[0], 0, 0, 0);
 }
 

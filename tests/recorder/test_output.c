@@ -1,0 +1,141 @@
+/* Where a trace may be written, and what is left behind. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "recorder/output.h"
+
+static char directory[64];
+
+static int set_up(void **state)
+{
+    (void)state;
+    snprintf(directory, sizeof(directory), "/tmp/argus-output-XXXXXX");
+    return mkdtemp(directory) && chdir(directory) == 0 ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    DIR *entries = opendir(directory);
+    struct dirent *entry;
+    while ((entry = readdir(entries))) {
+        unlink(entry->d_name);
+        rmdir(entry->d_name);
+    }
+    closedir(entries);
+    return chdir("/") == 0 ? rmdir(directory) : -1;
+}
+
+static size_t count_files(void)
+{
+    size_t count = 0;
+    DIR *entries = opendir(directory);
+    struct dirent *entry;
+    while ((entry = readdir(entries)))
+        count += entry->d_name[0] != '.';
+    closedir(entries);
+    return count;
+}
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void expect_refused(const char *path, const char *words)
+{
+    struct output output;
+    struct argus_error *error = output_create(path, &output);
+    assert_non_null(error);
+    assert_non_null(strstr(error->message, words));
+    argus_error_destroy(error);
+}
+
+static void a_new_file_is_private(void **state)
+{
+    (void)state;
+    struct output output;
+    struct stat status;
+    assert_null(output_create("new.argus", &output));
+    assert_null(output_commit(&output));
+    output_deinit(&output);
+    assert_int_equal(stat("new.argus", &status), 0);
+    assert_int_equal(status.st_mode & 07777, 0600);
+    assert_int_equal(count_files(), 1);
+}
+
+static void an_old_file_stays_until_the_commit(void **state)
+{
+    (void)state;
+    struct output output;
+    struct stat status;
+    write_file("old.argus", "old");
+    assert_null(output_create("old.argus", &output));
+    output_deinit(&output);
+    assert_int_equal(stat("old.argus", &status), 0);
+    assert_int_equal(status.st_size, 3);
+
+    assert_null(output_create("old.argus", &output));
+    assert_null(output_commit(&output));
+    output_deinit(&output);
+    assert_int_equal(stat("old.argus", &status), 0);
+    assert_int_equal(status.st_size, 0);
+    assert_int_equal(count_files(), 1);
+}
+
+static void other_things_are_refused(void **state)
+{
+    (void)state;
+    write_file("target", "precious");
+    assert_int_equal(symlink("target", "link"), 0);
+    assert_int_equal(mkfifo("fifo", 0600), 0);
+    assert_int_equal(mkdir("folder", 0700), 0);
+    expect_refused("link", "symbolic link");
+    expect_refused("fifo", "not a regular file");
+    expect_refused("folder", "directory");
+    expect_refused("missing/x.argus", "No such file");
+    expect_refused("target/x.argus", "Not a directory");
+    assert_int_equal(count_files(), 4);
+}
+
+/* Somebody puts a link there while we record. */
+static void a_link_made_later_is_not_followed(void **state)
+{
+    (void)state;
+    struct output output;
+    write_file("target", "precious");
+    assert_null(output_create("new.argus", &output));
+    assert_int_equal(symlink("target", "new.argus"), 0);
+    struct argus_error *error = output_commit(&output);
+    assert_non_null(error);
+    argus_error_destroy(error);
+    output_deinit(&output);
+    struct stat status;
+    assert_int_equal(stat("target", &status), 0);
+    assert_int_equal(status.st_size, strlen("precious"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_new_file_is_private, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_old_file_stays_until_the_commit, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(other_things_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_link_made_later_is_not_followed, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
