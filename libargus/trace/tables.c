@@ -128,7 +128,7 @@ static bool take_stack(struct cursor *cursor, struct trace_tables *tables)
 
 static bool take_symbol(struct cursor *cursor, struct trace_tables *tables)
 {
-    struct argus_kernel_symbol entry;
+    struct argus_kernel_symbol entry = {0};
     uint64_t difference;
     if (!take_varint(cursor, &difference) || !take_string(cursor, &entry.name) ||
         !take_string(cursor, &entry.module))
@@ -145,7 +145,7 @@ static bool take_note(struct cursor *cursor, struct trace_tables *tables)
 
 static bool take_counter(struct cursor *cursor, struct trace_tables *tables)
 {
-    struct argus_counter entry;
+    struct argus_counter entry = {0};
     return take_string(cursor, &entry.name) && take_varint(cursor, &entry.value) &&
            keep(cursor, vec_push(&tables->counters, entry));
 }

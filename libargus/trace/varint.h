@@ -16,7 +16,7 @@ enum { VARINT_MOST_BYTES = 10, VARINT_SLACK = 16 };
 
 static inline uint64_t zigzag(uint64_t difference)
 {
-    return difference << 1 ^ (uint64_t)((int64_t)difference >> 63);
+    return difference << 1 ^ -(difference >> 63);
 }
 
 static inline uint64_t unzigzag(uint64_t value)

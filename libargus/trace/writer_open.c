@@ -51,18 +51,17 @@ static struct argus_error *check_header(const struct argus_trace_header *header)
     return NULL;
 }
 
-static struct argus_error *writer_create(int fd, const struct argus_trace_header *header,
-                                         struct argus_writer **ret)
+/* NULL without memory. */
+static struct argus_writer *writer_new(int fd, const struct argus_trace_header *header)
 {
     struct argus_writer *writer = calloc(1, sizeof(*writer));
     if (!writer)
-        return argus_error_memory();
+        return NULL;
     writer->fd = fd;
     writer->cpu_count = header->cpu_count;
     writer->ring_bytes = header->ring_bytes;
     ring_init(&writer->place, header->ring_bytes);
-    *ret = writer;
-    return NULL;
+    return writer;
 }
 
 struct argus_error *argus_writer_create(int fd, const struct argus_trace_header *header,
@@ -75,10 +74,12 @@ struct argus_error *argus_writer_create(int fd, const struct argus_trace_header 
     int failed = file_write(fd, &disk, sizeof(disk), 0);
     if (failed)
         return argus_error_os(failed, WRITER_UNWRITABLE, (uint64_t)0);
-    error = writer_create(fd, header, ret);
-    if (!error)
-        (*ret)->bytes = sizeof(disk);
-    return error;
+    struct argus_writer *writer = writer_new(fd, header);
+    if (!writer)
+        return argus_error_memory();
+    writer->bytes = sizeof(disk);
+    *ret = writer;
+    return NULL;
 }
 
 /* Finds the end of the last whole chunk, the next sequence number and the largest time. */
@@ -120,10 +121,9 @@ struct argus_error *argus_writer_append(int fd, struct argus_writer **ret)
     if (header.ring_bytes)
         return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
                                   "the trace is a ring file; only a stream can be appended to");
-    struct argus_writer *writer = NULL;
-    error = writer_create(fd, &header, &writer);
-    if (error)
-        return error;
+    struct argus_writer *writer = writer_new(fd, &header);
+    if (!writer)
+        return argus_error_memory();
     error = find_end(writer, &header);
     if (error)
         argus_writer_destroy(writer);

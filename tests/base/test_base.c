@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "argus/error.h"
@@ -52,7 +53,7 @@ static void broken_utf8_is_repaired(void **state)
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         char text[64];
-        strcpy(text, cases[i].text);
+        snprintf(text, sizeof(text), "%s", cases[i].text);
         utf8_repair(text, strlen(text));
         assert_string_equal(text, cases[i].repaired);
     }

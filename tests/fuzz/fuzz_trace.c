@@ -62,8 +62,9 @@ static void read_chunks(const struct argus_trace *trace)
     size_t count = argus_trace_chunks(trace, &chunks);
     for (size_t i = 0; i < count; i++) {
         struct argus_record *records = malloc((chunks[i].count + 1) * sizeof(*records));
-        struct argus_error *error =
-            records ? argus_trace_read_chunk(trace, &chunks[i], records) : argus_error_memory();
+        if (!records)
+            return;
+        struct argus_error *error = argus_trace_read_chunk(trace, &chunks[i], records);
         if (!error)
             check_records(trace, &chunks[i], records);
         argus_error_destroy(error);

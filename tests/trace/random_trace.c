@@ -45,9 +45,11 @@ static const char *any_name(void)
         "editor",       "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80",
         "\xff",         "\xe2\x82", "\xc0\x80",     "\xed\xa0\x80",
         "\xf4\x90\x80", "\n\t",     "\x80",         "/usr/lib"};
-    name[0] = '\0';
+    size_t length = 0;
     for (uint64_t i = below(4); i > 0; i--)
-        strcat(name, pieces[below(sizeof(pieces) / sizeof(*pieces))]);
+        length += (size_t)snprintf(name + length, sizeof(names[0]) - length, "%s",
+                                   pieces[below(sizeof(pieces) / sizeof(*pieces))]);
+    name[length] = '\0';
     return name;
 }
 
