@@ -30,9 +30,6 @@ struct argus_report_context {
 };
 
 /* Each pair: text for people, one JSON object for programs. */
-struct argus_error *argus_report_info(const struct argus_trace *trace,
-                                      const struct argus_graph *graph,
-                                      const struct argus_sink *sink, bool json);
 struct argus_error *argus_report_graph_summary(const struct argus_report_context *context,
                                                bool json);
 struct argus_error *argus_report_vertex(const struct argus_report_context *context, uint32_t vertex,

@@ -1,0 +1,130 @@
+#include "report/json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "report/text.h"
+#include "slice/timeline.h"
+
+static int dump_piece(const char *text, size_t bytes, void *context)
+{
+    const struct argus_sink *sink = context;
+    return sink->write(sink->context, text, bytes) ? 0 : -1;
+}
+
+/* A key whose value could not be made: json_put() leaves this mark instead of losing it silently. */
+#define FAILED_KEY "\x01"
+
+struct argus_error *json_write(const struct argus_sink *sink, json_t *json)
+{
+    if (!json || json_object_get(json, FAILED_KEY)) {
+        json_decref(json);
+        return argus_error_memory();
+    }
+    size_t flags = JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12);
+    /* A sink that wants no more is no failure: the reader has closed its end. */
+    if (json_dump_callback(json, dump_piece, (void *)(uintptr_t)sink, flags) == 0)
+        dump_piece("\n", 1, (void *)(uintptr_t)sink);
+    json_decref(json);
+    return NULL;
+}
+
+json_t *json_text(const char *text)
+{
+    if (!text)
+        return json_null();
+    json_t *json = json_string(text);
+    return json ? json : json_string("?");
+}
+
+json_t *json_ns(uint64_t ns)
+{
+    return json_integer((json_int_t)ns);
+}
+
+void json_put(json_t *object, const char *key, json_t *value)
+{
+    if (!value || (json_is_object(value) && json_object_get(value, FAILED_KEY)))
+        json_object_set_new(object, FAILED_KEY, json_null());
+    json_object_set_new(object, key, value);
+}
+
+void json_add(json_t *array, json_t *value)
+{
+    json_array_append_new(array, value);
+}
+
+json_t *json_vertex(const struct argus_report_context *context, uint32_t vertex,
+                    uint64_t threshold_ns)
+{
+    struct view view = view_of(context->graph);
+    const struct argus_vertex *v = &view.vertices[vertex];
+    const struct argus_thread *thread = &view.threads[v->thread];
+    const struct argus_process *process = &view.processes[thread->process];
+    char id[16], wait[160];
+    json_t *json = json_object();
+    snprintf(id, sizeof(id), "v%u", vertex);
+    json_put(json, "id", json_text(id));
+    json_put(json, "process", json_text(process->name));
+    json_put(json, "pid", json_ns(process->pid));
+    json_put(json, "tid", json_ns(thread->tid));
+    json_put(json, "thread", json_text(thread->name));
+    json_put(json, "type", json_text(argus_vertex_type_name(argus_vertex_type(v, threshold_ns))));
+    json_put(json, "start_ns", json_ns(v->start_ns));
+    json_put(json, "run_ns", json_ns(v->run_ns));
+    json_put(json, "runnable_ns", json_ns(v->runnable_ns));
+    json_put(json, "wait_ns", json_ns(argus_vertex_wait_ns(v)));
+    json_put(json, "wait_on",
+             v->wait.kind == ARGUS_WAIT_NONE
+                 ? json_null()
+                 : json_text(argus_wait_text(context->graph, vertex, wait, sizeof(wait))));
+    return json;
+}
+
+json_t *json_vertex_or_null(const struct argus_report_context *context, uint32_t vertex,
+                            uint64_t threshold_ns)
+{
+    return vertex == ARGUS_NONE ? json_null() : json_vertex(context, vertex, threshold_ns);
+}
+
+json_t *json_stack(const struct argus_report_context *context, uint32_t vertex, uint32_t stack)
+{
+    json_t *json = json_array();
+    if (stack == ARGUS_NONE)
+        return json;
+    struct argus_stack frames = argus_graph_stack(context->graph, stack);
+    char text[512];
+    for (uint32_t i = 0; i < frames.count; i++)
+        json_add(json, json_text(report_frame(context, vertex, frames.frames[i], i > 0, text,
+                                              sizeof(text))));
+    return json;
+}
+
+static const char *by_name(enum argus_answer_by by)
+{
+    return by == ARGUS_BY_USER ? "user" : by == ARGUS_BY_LIST ? "file" : "auto";
+}
+
+json_t *json_questions(const struct argus_asked *asked, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++) {
+        json_t *question = json_object(), *options = json_array();
+        for (size_t j = 0; j < asked[i].option_count; j++)
+            json_add(options, json_text(asked[i].options[j]));
+        json_put(question, "kind", json_text(argus_question_kind_name(asked[i].kind)));
+        json_put(question, "text", json_text(asked[i].text));
+        json_put(question, "options", options);
+        json_put(question, "default", json_integer((json_int_t)asked[i].default_option + 1));
+        json_put(question, "default_reason", json_text(asked[i].default_reason));
+        json_put(question, "answer",
+                 asked[i].answer == ARGUS_ANSWER_OPEN   ? json_null()
+                 : asked[i].answer == ARGUS_ANSWER_STOP ? json_text("stop")
+                                                        : json_integer(asked[i].answer + 1));
+        json_put(question, "by",
+                 asked[i].answer == ARGUS_ANSWER_OPEN ? json_null()
+                                                      : json_text(by_name(asked[i].by)));
+        json_add(list, question);
+    }
+    return list;
+}

@@ -1,0 +1,199 @@
+/* A diagnosis for people: the sentence, the story, where to look, where the time went, what was chosen, what is uncertain. */
+#include "report/report_diagnosis.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "report/json.h"
+#include "report/text.h"
+#include "slice/timeline.h"
+
+#define MAX_FUNCTIONS 3
+#define MAX_FRAMES    8
+#define MIN_SHARE     0.01
+#define MAX_STEPS     12 /* of a long story; the JSON has all */
+
+static const struct argus_culprit *find_culprit(const struct argus_diagnosis *diagnosis,
+                                                uint32_t vertex)
+{
+    for (size_t i = 0; i < diagnosis->culprit_count; i++)
+        if (diagnosis->culprits[i].vertex == vertex)
+            return &diagnosis->culprits[i];
+    return NULL;
+}
+
+/* What a vertex on the path did in the hang: the culprits' own words, or its wait. */
+static void print_step(const struct argus_report_context *context,
+                       const struct argus_diagnosis *diagnosis, size_t at)
+{
+    struct view view = view_of(context->graph);
+    uint32_t vertex = diagnosis->path[at].vertex;
+    const struct argus_culprit *culprit = find_culprit(diagnosis, vertex);
+    const struct argus_vertex *v = &view.vertices[vertex];
+    char thread[128], wait[160], waited[32], text[512];
+    report_thread(context, v->thread, thread, sizeof(thread));
+    bool expected = diagnosis->path[at].expected;
+    argus_sink_printf(context->sink, "  %zu. ", at + 1);
+    if (culprit)
+        snprintf(text, sizeof(text), "%s (v%u)%s %s.", thread, vertex,
+                 expected ? ", which should have ended it," : "", culprit->why);
+    else if (diagnosis->origin_count > 0)
+        snprintf(text, sizeof(text), "%s (v%u) made it run.", thread, vertex);
+    else
+        snprintf(text, sizeof(text), "%s (v%u)%s waited %s: %s.", thread, vertex,
+                 expected ? ", which should have ended it," : "",
+                 argus_duration_text(argus_vertex_wait_ns(v), waited, sizeof(waited)),
+                 argus_wait_text(context->graph, vertex, wait, sizeof(wait)));
+    report_wrapped(context->sink, 5, text);
+}
+
+static void print_story(const struct argus_report_context *context,
+                        const struct argus_diagnosis *diagnosis)
+{
+    report_heading(context->sink, "What happened");
+    for (size_t i = 0; i < diagnosis->path_count && i < MAX_STEPS; i++)
+        print_step(context, diagnosis, i);
+    if (diagnosis->path_count > MAX_STEPS)
+        argus_sink_printf(context->sink, "  … %zu more steps\n", diagnosis->path_count - MAX_STEPS);
+    if (diagnosis->cycle_count > 0)
+        argus_sink_printf(context->sink,
+                          "  This is a circle: each of the %zu waits for the next%s.\n",
+                          diagnosis->cycle_count,
+                          diagnosis->cycle_broken_by_timeout ? "; a timeout ended it" : "");
+}
+
+static void print_culprit(const struct argus_report_context *context,
+                          const struct argus_culprit *culprit)
+{
+    struct view view = view_of(context->graph);
+    char thread[128], text[512];
+    report_thread(context, view.vertices[culprit->vertex].thread, thread, sizeof(thread));
+    snprintf(text, sizeof(text), "%s, v%u, %s, %.0f %% of the hang: %s.", thread, culprit->vertex,
+             argus_vertex_type_name((enum argus_vertex_type)culprit->type), culprit->share * 100,
+             culprit->why);
+    argus_sink_printf(context->sink, "  ");
+    report_wrapped(context->sink, 4, text);
+    for (size_t i = 0; i < culprit->function_count && i < MAX_FUNCTIONS; i++) {
+        const struct argus_costly_function *function = &culprit->functions[i];
+        argus_sink_printf(context->sink, "    %s: in %u of %u samples, innermost in %u\n",
+                          function->name, function->inclusive, function->samples, function->self);
+    }
+    report_stack(context, culprit->vertex, culprit->stack, 4, MAX_FRAMES);
+}
+
+/* --- where the time went --- */
+
+struct share {
+    uint64_t ns;
+    uint32_t vertex;
+    uint8_t state;
+};
+
+static int compare_keys(const void *a, const void *b)
+{
+    const struct share *x = a, *y = b;
+    if (x->vertex != y->vertex)
+        return x->vertex < y->vertex ? -1 : 1;
+    return (int)x->state - (int)y->state;
+}
+
+static int compare_shares(const void *a, const void *b)
+{
+    const struct share *x = a, *y = b;
+    if (x->ns != y->ns)
+        return x->ns > y->ns ? -1 : 1;
+    return compare_keys(a, b);
+}
+
+/* One share for each vertex and state, the largest first; the count. */
+static size_t merge_shares(const struct argus_account *account, struct share *shares)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < account->count; i++)
+        shares[i] = (struct share){account->stretches[i].end_ns - account->stretches[i].start_ns,
+                                   account->stretches[i].vertex, account->stretches[i].state};
+    if (account->count > 0)
+        qsort(shares, account->count, sizeof(*shares), compare_keys);
+    for (size_t i = 0; i < account->count; i++) {
+        if (kept > 0 && compare_keys(&shares[kept - 1], &shares[i]) == 0)
+            shares[kept - 1].ns += shares[i].ns;
+        else
+            shares[kept++] = shares[i];
+    }
+    if (kept > 0)
+        qsort(shares, kept, sizeof(*shares), compare_shares);
+    return kept;
+}
+
+static void print_share(const struct argus_report_context *context, const struct share *share,
+                        double part)
+{
+    struct view view = view_of(context->graph);
+    char thread[128] = "nobody known", lasted[32], id[16] = "-";
+    if (share->vertex != ARGUS_NONE) {
+        report_thread(context, view.vertices[share->vertex].thread, thread, sizeof(thread));
+        snprintf(id, sizeof(id), "v%u", share->vertex);
+    }
+    argus_sink_printf(context->sink, "  %5.1f %%  %9s  %-8s %s: %s\n", part * 100,
+                      argus_duration_text(share->ns, lasted, sizeof(lasted)), id, thread,
+                      argus_stretch_state_name((enum argus_stretch_state)share->state));
+}
+
+static struct argus_error *print_accounting(const struct argus_report_context *context,
+                                            const struct argus_diagnosis *diagnosis)
+{
+    uint64_t whole = diagnosis->hang.end_ns - diagnosis->hang.start_ns, rest = 0;
+    struct share *shares = calloc(diagnosis->accounting.count + 1, sizeof(*shares));
+    char lasted[32];
+    if (!shares)
+        return argus_error_memory();
+    size_t count = merge_shares(&diagnosis->accounting, shares);
+    report_heading(context->sink, "Where the time went");
+    for (size_t i = 0; i < count; i++) {
+        double part = (double)shares[i].ns / (double)whole;
+        if (part >= MIN_SHARE)
+            print_share(context, &shares[i], part);
+        else
+            rest += shares[i].ns;
+    }
+    if (rest > 0)
+        argus_sink_printf(context->sink, "  %5.1f %%  %9s  others\n",
+                          (double)rest / (double)whole * 100,
+                          argus_duration_text(rest, lasted, sizeof(lasted)));
+    free(shares);
+    return NULL;
+}
+
+static void print_uncertain(const struct argus_report_context *context,
+                            const struct argus_diagnosis *diagnosis)
+{
+    if (diagnosis->uncertain_count > 0)
+        report_heading(context->sink, "What is uncertain");
+    for (size_t i = 0; i < diagnosis->uncertain_count; i++) {
+        argus_sink_printf(context->sink, "  - ");
+        report_wrapped(context->sink, 4, diagnosis->uncertain[i]);
+    }
+}
+
+static struct argus_error *print_diagnosis(const struct argus_report_context *context,
+                                           const struct argus_diagnosis *diagnosis)
+{
+    if (diagnosis->summary)
+        report_wrapped(context->sink, 0, diagnosis->summary);
+    print_story(context, diagnosis);
+    if (diagnosis->culprit_count > 0)
+        report_heading(context->sink, "Where to look");
+    for (size_t i = 0; i < diagnosis->culprit_count; i++)
+        print_culprit(context, &diagnosis->culprits[i]);
+    struct argus_error *error = print_accounting(context, diagnosis);
+    report_questions(context->sink, diagnosis->asked, diagnosis->asked_count);
+    print_uncertain(context, diagnosis);
+    return error;
+}
+
+struct argus_error *argus_report_diagnosis(const struct argus_report_context *context,
+                                           const struct argus_diagnosis *diagnosis, bool json)
+{
+    return json ? json_write(context->sink, json_diagnosis(context, diagnosis))
+                : print_diagnosis(context, diagnosis);
+}

@@ -1,0 +1,160 @@
+/* The object that `argus diagnose --json` prints (DESIGN section 8, docs/schema/diagnose.json). */
+#include "report/json.h"
+#include "report/report_diagnosis.h"
+#include "report/report_hangs.h"
+#include "slice/timeline.h"
+
+/* What is long in this diagnosis: half of the hang. */
+static uint64_t threshold(const struct argus_diagnosis *diagnosis)
+{
+    return (diagnosis->hang.end_ns - diagnosis->hang.start_ns) / 2;
+}
+
+static json_t *trace_json(const struct argus_trace *trace)
+{
+    json_t *json = json_object();
+    json_put(json, "file", json_text(argus_trace_path(trace)));
+    json_put(json, "records", json_ns(argus_trace_record_count(trace)));
+    json_put(json, "lost", json_ns(argus_trace_lost_count(trace)));
+    return json;
+}
+
+static json_t *spinning_json(const struct argus_report_context *context,
+                             const struct argus_diagnosis *diagnosis)
+{
+    json_t *json = json_object();
+    json_put(json, "vertex", json_vertex(context, diagnosis->hang.vertex, threshold(diagnosis)));
+    json_put(json, "type",
+             json_text(argus_vertex_type_name((enum argus_vertex_type)diagnosis->hang.type)));
+    return json;
+}
+
+static json_t *path_json(const struct argus_report_context *context,
+                         const struct argus_diagnosis *diagnosis)
+{
+    struct view view = view_of(context->graph);
+    json_t *list = json_array();
+    for (size_t i = 0; i < diagnosis->path_count; i++) {
+        const struct argus_path_step *step = &diagnosis->path[i];
+        json_t *json = json_vertex(context, step->vertex, threshold(diagnosis));
+        const struct argus_edge *edge = step->edge == ARGUS_NONE ? NULL : &view.edges[step->edge];
+        json_put(json, "edge",
+                 edge ? json_text(argus_edge_kind_name((enum argus_edge_kind)edge->kind))
+                      : json_null());
+        json_put(json, "strong", edge ? json_boolean(edge->strong) : json_null());
+        json_put(json, "expected", json_boolean(step->expected));
+        json_add(list, json);
+    }
+    return list;
+}
+
+static json_t *functions_json(const struct argus_culprit *culprit)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < culprit->function_count; i++) {
+        const struct argus_costly_function *function = &culprit->functions[i];
+        json_t *json = json_object();
+        json_put(json, "name", json_text(function->name));
+        json_put(json, "self", json_integer(function->self));
+        json_put(json, "inclusive", json_integer(function->inclusive));
+        json_put(json, "samples", json_integer(function->samples));
+        json_add(list, json);
+    }
+    return list;
+}
+
+static json_t *culprit_json(const struct argus_report_context *context,
+                            const struct argus_diagnosis *diagnosis,
+                            const struct argus_culprit *culprit)
+{
+    struct view view = view_of(context->graph);
+    const struct argus_thread *thread = &view.threads[view.vertices[culprit->vertex].thread];
+    const struct argus_process *process = &view.processes[thread->process];
+    json_t *json = json_object();
+    json_put(json, "vertex", json_vertex(context, culprit->vertex, threshold(diagnosis)));
+    json_put(json, "process", json_text(process->name));
+    json_put(json, "pid", json_ns(process->pid));
+    json_put(json, "tid", json_ns(thread->tid));
+    json_put(json, "thread", json_text(thread->name));
+    json_put(json, "type",
+             json_text(argus_vertex_type_name((enum argus_vertex_type)culprit->type)));
+    json_put(json, "start_ns", json_ns(culprit->start_ns));
+    json_put(json, "duration_ns", json_ns(culprit->end_ns - culprit->start_ns));
+    json_put(json, "share", json_real(culprit->share));
+    json_put(json, "stack", json_stack(context, culprit->vertex, culprit->stack));
+    json_put(json, "costly_functions", functions_json(culprit));
+    json_put(json, "why", json_text(culprit->why));
+    return json;
+}
+
+static json_t *culprits_json(const struct argus_report_context *context,
+                             const struct argus_diagnosis *diagnosis)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < diagnosis->culprit_count; i++)
+        json_add(list, culprit_json(context, diagnosis, &diagnosis->culprits[i]));
+    return list;
+}
+
+static json_t *vertices_json(const struct argus_report_context *context,
+                             const struct argus_diagnosis *diagnosis, const uint32_t *vertices,
+                             size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_add(list, json_vertex(context, vertices[i], threshold(diagnosis)));
+    return list;
+}
+
+static json_t *accounting_json(const struct argus_report_context *context,
+                               const struct argus_diagnosis *diagnosis)
+{
+    uint64_t whole = diagnosis->hang.end_ns - diagnosis->hang.start_ns;
+    json_t *list = json_array();
+    for (size_t i = 0; i < diagnosis->accounting.count; i++) {
+        const struct argus_stretch *stretch = &diagnosis->accounting.stretches[i];
+        uint64_t duration = stretch->end_ns - stretch->start_ns;
+        json_t *json = json_object();
+        json_put(json, "vertex",
+                 json_vertex_or_null(context, stretch->vertex, threshold(diagnosis)));
+        json_put(json, "state",
+                 json_text(argus_stretch_state_name((enum argus_stretch_state)stretch->state)));
+        json_put(json, "start_ns", json_ns(stretch->start_ns));
+        json_put(json, "duration_ns", json_ns(duration));
+        json_put(json, "share", json_real((double)duration / (double)whole));
+        json_add(list, json);
+    }
+    return list;
+}
+
+static json_t *sentences_json(char *const *sentences, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_add(list, json_text(sentences[i]));
+    return list;
+}
+
+json_t *json_diagnosis(const struct argus_report_context *context,
+                       const struct argus_diagnosis *diagnosis)
+{
+    json_t *json = json_object();
+    json_put(json, "trace", trace_json(argus_graph_trace(context->graph)));
+    json_put(json, "summary", json_text(diagnosis->summary));
+    json_put(json, "hang", json_hang(context, &diagnosis->hang));
+    json_put(json, "spinning", spinning_json(context, diagnosis));
+    json_put(json, "baseline",
+             json_vertex_or_null(context, diagnosis->baseline, threshold(diagnosis)));
+    json_put(json, "path", path_json(context, diagnosis));
+    json_put(json, "root_causes", culprits_json(context, diagnosis));
+    json_put(json, "cycle",
+             diagnosis->cycle_count > 0
+                 ? vertices_json(context, diagnosis, diagnosis->cycle, diagnosis->cycle_count)
+                 : json_null());
+    json_put(json, "accounting", accounting_json(context, diagnosis));
+    json_put(json, "origin",
+             vertices_json(context, diagnosis, diagnosis->origin, diagnosis->origin_count));
+    json_put(json, "questions", json_questions(diagnosis->asked, diagnosis->asked_count));
+    json_put(json, "uncertain", sentences_json(diagnosis->uncertain, diagnosis->uncertain_count));
+    return json;
+}

@@ -1,0 +1,104 @@
+/* What a graph is made of: counts, rules. */
+#include "report/json.h"
+#include "report/text.h"
+#include "slice/timeline.h"
+
+static void count_edges(const struct view *view, uint64_t *kinds, uint64_t *ret_weak)
+{
+    *ret_weak = 0;
+    for (size_t i = 0; i < view->edge_count; i++) {
+        if (view->edges[i].kind < ARGUS_EDGE_KINDS)
+            kinds[view->edges[i].kind]++;
+        *ret_weak += !view->edges[i].strong;
+    }
+}
+
+/* The threads that have a vertex: the others were only named. */
+static uint64_t count_threads(const struct view *view)
+{
+    uint64_t threads = 0;
+    for (size_t i = 0; i < view->thread_count; i++)
+        threads += view->threads[i].vertex_count > 0;
+    return threads;
+}
+
+static json_t *summary_json(const struct argus_report_context *context, const struct view *view)
+{
+    const struct argus_trace *trace = argus_graph_trace(context->graph);
+    uint64_t kinds[ARGUS_EDGE_KINDS] = {0}, weak;
+    json_t *json = json_object(), *edges = json_object();
+    count_edges(view, kinds, &weak);
+    for (int kind = 0; kind < ARGUS_EDGE_KINDS; kind++)
+        json_put(edges, argus_edge_kind_name((enum argus_edge_kind)kind), json_ns(kinds[kind]));
+    json_put(json, "file", json_text(argus_trace_path(trace)));
+    json_put(json, "records", json_ns(argus_trace_record_count(trace)));
+    json_put(json, "lost", json_ns(argus_trace_lost_count(trace)));
+    json_put(json, "processes", json_ns(view->process_count));
+    json_put(json, "threads", json_ns(count_threads(view)));
+    json_put(json, "vertices", json_ns(view->vertex_count));
+    json_put(json, "edges", json_ns(view->edge_count));
+    json_put(json, "weak_edges", json_ns(weak));
+    json_put(json, "edges_by_kind", edges);
+    json_put(json, "start_ns", json_ns(argus_graph_start_ns(context->graph)));
+    json_put(json, "end_ns", json_ns(argus_graph_end_ns(context->graph)));
+    json_put(json, "build_seconds", json_real(argus_graph_build_seconds(context->graph)));
+    return json;
+}
+
+static void summary_text(const struct argus_report_context *context, const struct view *view)
+{
+    const struct argus_trace *trace = argus_graph_trace(context->graph);
+    const struct argus_sink *sink = context->sink;
+    uint64_t kinds[ARGUS_EDGE_KINDS] = {0}, weak;
+    count_edges(view, kinds, &weak);
+    argus_sink_printf(sink, "records    %llu\n",
+                      (unsigned long long)argus_trace_record_count(trace));
+    argus_sink_printf(sink, "lost       %llu\n", (unsigned long long)argus_trace_lost_count(trace));
+    argus_sink_printf(sink, "processes  %zu\n", view->process_count);
+    argus_sink_printf(sink, "threads    %llu\n", (unsigned long long)count_threads(view));
+    argus_sink_printf(sink, "vertices   %zu\n", view->vertex_count);
+    argus_sink_printf(sink, "edges      %zu, of them %llu weak\n", view->edge_count,
+                      (unsigned long long)weak);
+    for (int kind = 0; kind < ARGUS_EDGE_KINDS; kind++)
+        if (kinds[kind] > 0)
+            argus_sink_printf(sink, "  %-12s %llu\n",
+                              argus_edge_kind_name((enum argus_edge_kind)kind),
+                              (unsigned long long)kinds[kind]);
+    argus_sink_printf(sink, "built in   %.2f s\n", argus_graph_build_seconds(context->graph));
+}
+
+struct argus_error *argus_report_graph_summary(const struct argus_report_context *context,
+                                               bool json)
+{
+    struct view view = view_of(context->graph);
+    if (json)
+        return json_write(context->sink, summary_json(context, &view));
+    summary_text(context, &view);
+    return NULL;
+}
+
+struct argus_error *argus_report_rules(const struct argus_report_context *context, bool json)
+{
+    const struct argus_rule *rules;
+    size_t count = argus_graph_rules(context->graph, &rules);
+    json_t *list = json ? json_array() : NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (!json) {
+            argus_sink_printf(context->sink, "%-20s %-9s %10llu  ", rules[i].name, rules[i].stage,
+                              (unsigned long long)rules[i].count);
+            report_wrapped(context->sink, 43, rules[i].description);
+            continue;
+        }
+        json_t *rule = json_object();
+        json_put(rule, "name", json_text(rules[i].name));
+        json_put(rule, "stage", json_text(rules[i].stage));
+        json_put(rule, "count", json_ns(rules[i].count));
+        json_put(rule, "description", json_text(rules[i].description));
+        json_add(list, rule);
+    }
+    if (!json)
+        return NULL;
+    json_t *whole = json_object();
+    json_put(whole, "rules", list);
+    return json_write(context->sink, whole);
+}

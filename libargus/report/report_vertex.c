@@ -1,0 +1,165 @@
+/* One vertex with its causes and effects; a list of vertices. */
+#include <stdio.h>
+
+#include "report/json.h"
+#include "report/text.h"
+#include "slice/timeline.h"
+
+/* Effects shown to a person; a program gets all. */
+#define MAX_SHOWN 20
+
+static const char *rule_name(const struct argus_graph *graph, const struct argus_edge *edge)
+{
+    const struct argus_rule *rules;
+    return edge->rule < argus_graph_rules(graph, &rules) ? rules[edge->rule].name : "none";
+}
+
+static json_t *edge_json(const struct argus_report_context *context, const struct argus_edge *edge)
+{
+    json_t *json = json_object();
+    json_put(json, "from", json_vertex(context, edge->from, ARGUS_HANG_THRESHOLD_NS));
+    json_put(json, "to", json_vertex(context, edge->to, ARGUS_HANG_THRESHOLD_NS));
+    json_put(json, "kind", json_text(argus_edge_kind_name((enum argus_edge_kind)edge->kind)));
+    json_put(json, "strong", json_boolean(edge->strong));
+    json_put(json, "rule", json_text(rule_name(context->graph, edge)));
+    json_put(json, "from_ns", json_ns(edge->from_ns));
+    json_put(json, "to_ns", json_ns(edge->to_ns));
+    return json;
+}
+
+static json_t *vertex_json(const struct argus_report_context *context, const struct view *view,
+                           uint32_t vertex)
+{
+    const struct argus_vertex *v = &view->vertices[vertex];
+    const struct argus_edge *in;
+    const uint32_t *out;
+    size_t in_count = argus_graph_in_edges(context->graph, vertex, &in);
+    size_t out_count = argus_graph_out_edges(context->graph, vertex, &out);
+    json_t *json = json_vertex(context, vertex, ARGUS_HANG_THRESHOLD_NS);
+    json_t *causes = json_array(), *effects = json_array();
+    for (size_t i = 0; i < in_count; i++)
+        json_add(causes, edge_json(context, &in[i]));
+    for (size_t i = 0; i < out_count; i++)
+        json_add(effects, edge_json(context, &view->edges[out[i]]));
+    json_put(json, "end_ns", json_ns(v->end_ns));
+    json_put(json, "repeat", json_integer(v->repeat));
+    json_put(json, "samples", json_integer(v->sample_count));
+    json_put(json, "outcome",
+             v->wait.kind == ARGUS_WAIT_NONE
+                 ? json_null()
+                 : json_text(argus_outcome_name((enum argus_outcome)v->wait.outcome)));
+    json_put(json, "wait_stack", json_stack(context, vertex, v->wait.user_stack));
+    json_put(json, "causes", causes);
+    json_put(json, "effects", effects);
+    return json;
+}
+
+static void edge_text(const struct argus_report_context *context, const struct argus_edge *edge,
+                      bool incoming)
+{
+    struct view view = view_of(context->graph);
+    uint32_t other = incoming ? edge->from : edge->to;
+    char thread[128], time[32];
+    argus_sink_printf(
+        context->sink, "  %s  %-9s %-6s v%u %s (%s)\n",
+        argus_time_text(argus_graph_trace(context->graph), edge->from_ns, time, sizeof(time)),
+        argus_edge_kind_name((enum argus_edge_kind)edge->kind), edge->strong ? "strong" : "weak",
+        other, report_thread(context, view.vertices[other].thread, thread, sizeof(thread)),
+        rule_name(context->graph, edge));
+}
+
+static void ops_text(const struct argus_report_context *context, const struct argus_vertex *v)
+{
+    const struct argus_op *ops;
+    char name[32];
+    argus_graph_ops(context->graph, &ops);
+    argus_sink_printf(context->sink, "did      ");
+    for (uint32_t i = 0; i < v->op_count && i < MAX_SHOWN; i++) {
+        const struct argus_op *op = &ops[v->first_op + i];
+        uint32_t number = op->code & 0xffff;
+        const char *what =
+            op->code >> 24 == ARGUS_OP_SYSCALL
+                ? argus_syscall_name(argus_graph_trace(context->graph), number, name, sizeof(name))
+            : op->code >> 24 == ARGUS_OP_WAKE ? "(woke somebody)"
+                                              : "(created a thread)";
+        argus_sink_printf(context->sink, " %s", what);
+        if (op->repeat > 1)
+            argus_sink_printf(context->sink, "×%u", op->repeat);
+    }
+    argus_sink_printf(context->sink, v->op_count > MAX_SHOWN ? " …\n" : "\n");
+}
+
+static void vertex_text(const struct argus_report_context *context, const struct view *view,
+                        uint32_t vertex)
+{
+    const struct argus_vertex *v = &view->vertices[vertex];
+    const struct argus_edge *in;
+    const uint32_t *out;
+    size_t in_count = argus_graph_in_edges(context->graph, vertex, &in);
+    size_t out_count = argus_graph_out_edges(context->graph, vertex, &out);
+    char from[32], to[32];
+    const struct argus_trace *trace = argus_graph_trace(context->graph);
+    report_vertex_line(context, vertex, "");
+    argus_sink_printf(context->sink, "time      %s to %s\n",
+                      argus_time_text(trace, v->start_ns, from, sizeof(from)),
+                      argus_time_text(trace, v->end_ns, to, sizeof(to)));
+    if (v->op_count > 0)
+        ops_text(context, v);
+    if (in_count > 0)
+        report_heading(context->sink, "Caused by");
+    for (size_t i = 0; i < in_count; i++)
+        edge_text(context, &in[i], true);
+    if (out_count > 0)
+        report_heading(context->sink, "Caused");
+    for (size_t i = 0; i < out_count && i < MAX_SHOWN; i++)
+        edge_text(context, &view->edges[out[i]], false);
+    if (out_count > MAX_SHOWN)
+        argus_sink_printf(context->sink, "  … %zu more\n", out_count - MAX_SHOWN);
+    if (v->wait.user_stack != ARGUS_NONE)
+        report_heading(context->sink, "Waited");
+    report_stack(context, vertex, v->wait.user_stack, 2, MAX_SHOWN);
+}
+
+static struct argus_error *check_vertex(const struct view *view, uint32_t vertex)
+{
+    if (vertex < view->vertex_count)
+        return NULL;
+    return argus_error_create(ARGUS_ERROR_NOT_FOUND, "there is no vertex v%u: the last is v%zu",
+                              vertex, view->vertex_count ? view->vertex_count - 1 : 0);
+}
+
+struct argus_error *argus_report_vertex(const struct argus_report_context *context, uint32_t vertex,
+                                        bool json)
+{
+    struct view view = view_of(context->graph);
+    struct argus_error *error = check_vertex(&view, vertex);
+    if (error)
+        return error;
+    if (json)
+        return json_write(context->sink, vertex_json(context, &view, vertex));
+    vertex_text(context, &view, vertex);
+    return NULL;
+}
+
+struct argus_error *argus_report_vertices(const struct argus_report_context *context,
+                                          const uint32_t *vertices, size_t count, bool json)
+{
+    struct view view = view_of(context->graph);
+    json_t *list = json ? json_array() : NULL;
+    for (size_t i = 0; i < count; i++) {
+        struct argus_error *error = check_vertex(&view, vertices[i]);
+        if (error) {
+            json_decref(list);
+            return error;
+        }
+        if (json)
+            json_add(list, json_vertex(context, vertices[i], ARGUS_HANG_THRESHOLD_NS));
+        else
+            report_vertex_line(context, vertices[i], "");
+    }
+    if (!json)
+        return NULL;
+    json_t *whole = json_object();
+    json_put(whole, "vertices", list);
+    return json_write(context->sink, whole);
+}

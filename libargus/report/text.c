@@ -1,0 +1,165 @@
+#include "report/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diagnose/text.h"
+#include "slice/timeline.h"
+
+#define MAX_WIDTH 100
+
+bool argus_sink_printf(const struct argus_sink *sink, const char *format, ...)
+{
+    va_list arguments;
+    char *text;
+    va_start(arguments, format);
+    int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        return false;
+    bool more = sink->write(sink->context, text, (size_t)length);
+    free(text);
+    return more;
+}
+
+const char *argus_time_text(const struct argus_trace *trace, uint64_t ns, char *buffer,
+                            size_t bytes)
+{
+    uint64_t wall_ns = argus_trace_ns_to_wall_ns(trace, ns);
+    uint64_t seconds = wall_ns / 1000000000 % 86400;
+    snprintf(buffer, bytes, "%02u:%02u:%02u.%06u", (unsigned)(seconds / 3600),
+             (unsigned)(seconds / 60 % 60), (unsigned)(seconds % 60),
+             (unsigned)(wall_ns % 1000000000 / 1000));
+    return buffer;
+}
+
+const char *argus_duration_text(uint64_t ns, char *buffer, size_t bytes)
+{
+    return text_duration(ns, buffer, bytes);
+}
+
+const char *report_frame(const struct argus_report_context *context, uint32_t vertex,
+                         uint64_t address, bool is_return, char *buffer, size_t bytes)
+{
+    if (!context->symbols) {
+        snprintf(buffer, bytes, "0x%llx", (unsigned long long)address);
+        return buffer;
+    }
+    struct view view = view_of(context->graph);
+    const struct argus_vertex *v = &view.vertices[vertex];
+    struct argus_symbol symbol = argus_symbols_find(
+        context->symbols, view.threads[v->thread].process, v->end_ns, address, is_return);
+    argus_symbol_text(&symbol, address, buffer, bytes);
+    size_t length = strlen(buffer);
+    const char *file = symbol.file ? strrchr(symbol.file, '/') : NULL;
+    file = file ? file + 1 : symbol.file;
+    if (file && symbol.function && length < bytes)
+        snprintf(buffer + length, bytes - length, " (%s:%u)", file, symbol.line);
+    return buffer;
+}
+
+const char *report_thread(const struct argus_report_context *context, uint32_t thread, char *buffer,
+                          size_t bytes)
+{
+    struct view view = view_of(context->graph);
+    const struct argus_thread *t = &view.threads[thread];
+    const struct argus_process *process = &view.processes[t->process];
+    if (t->tid == process->pid)
+        snprintf(buffer, bytes, "%s [%llu]", process->name, (unsigned long long)process->pid);
+    else
+        snprintf(buffer, bytes, "%s [%llu], thread %s [%llu]", process->name,
+                 (unsigned long long)process->pid, t->name, (unsigned long long)t->tid);
+    return buffer;
+}
+
+void report_vertex_line(const struct argus_report_context *context, uint32_t vertex,
+                        const char *prefix)
+{
+    struct view view = view_of(context->graph);
+    const struct argus_vertex *v = &view.vertices[vertex];
+    char thread[128], ran[32], waited[32], wanted[32], wait[160];
+    report_thread(context, v->thread, thread, sizeof(thread));
+    argus_sink_printf(context->sink, "%sv%u %s: ran %s", prefix, vertex, thread,
+                      text_duration(v->run_ns, ran, sizeof(ran)));
+    if (v->runnable_ns > v->run_ns / 10 && v->runnable_ns > 1000000)
+        argus_sink_printf(context->sink, ", wanted a cpu for %s",
+                          text_duration(v->runnable_ns, wanted, sizeof(wanted)));
+    if (v->repeat > 1)
+        argus_sink_printf(context->sink, " in %u turns of a loop", v->repeat);
+    if (v->wait.kind != ARGUS_WAIT_NONE)
+        argus_sink_printf(context->sink, ", then waited %s: %s, %s",
+                          text_duration(argus_vertex_wait_ns(v), waited, sizeof(waited)),
+                          argus_wait_text(context->graph, vertex, wait, sizeof(wait)),
+                          argus_outcome_name((enum argus_outcome)v->wait.outcome));
+    argus_sink_printf(context->sink, "\n");
+}
+
+/* How much of `text` fits into `columns`: up to a blank, or all of the first word. */
+static size_t fitting(const char *text, size_t columns)
+{
+    size_t length = strlen(text), cut = 0;
+    if (length <= columns)
+        return length;
+    for (size_t i = 0; i <= columns; i++)
+        if (text[i] == ' ')
+            cut = i;
+    return cut > 0 ? cut : strcspn(text, " ");
+}
+
+void report_wrapped(const struct argus_sink *sink, unsigned indent, const char *text)
+{
+    size_t width = sink->width > 20 && sink->width < MAX_WIDTH ? (size_t)sink->width : MAX_WIDTH;
+    size_t columns = width - indent;
+    while (*text) {
+        size_t length = fitting(text, columns);
+        argus_sink_printf(sink, "%.*s\n", (int)length, text);
+        text += length;
+        text += strspn(text, " ");
+        if (*text)
+            argus_sink_printf(sink, "%*s", (int)indent, "");
+    }
+}
+
+void report_heading(const struct argus_sink *sink, const char *text)
+{
+    argus_sink_printf(sink, sink->color ? "\n\033[1m%s\033[0m\n" : "\n%s\n", text);
+}
+
+void report_stack(const struct argus_report_context *context, uint32_t vertex, uint32_t stack,
+                  unsigned indent, uint32_t limit)
+{
+    if (stack == ARGUS_NONE)
+        return;
+    struct argus_stack frames = argus_graph_stack(context->graph, stack);
+    char text[512];
+    for (uint32_t i = 0; i < frames.count && i < limit; i++)
+        argus_sink_printf(
+            context->sink, "%*s%s %s\n", (int)indent, "", i == 0 ? "at" : "by",
+            report_frame(context, vertex, frames.frames[i], i > 0, text, sizeof(text)));
+    if (frames.count > limit)
+        argus_sink_printf(context->sink, "%*s… %u more\n", (int)indent, "", frames.count - limit);
+}
+
+void report_questions(const struct argus_sink *sink, const struct argus_asked *asked, size_t count)
+{
+    static const char *const by[] = {[ARGUS_BY_USER] = "you",
+                                     [ARGUS_BY_LIST] = "from the list of answers",
+                                     [ARGUS_BY_AUTO] = "guessed"};
+    if (count > 0)
+        report_heading(sink, "Choices");
+    for (size_t i = 0; i < count; i++) {
+        argus_sink_printf(sink, "  ");
+        report_wrapped(sink, 2, asked[i].text);
+        if (asked[i].answer == ARGUS_ANSWER_OPEN)
+            argus_sink_printf(sink, "    open\n");
+        else if (asked[i].answer == ARGUS_ANSWER_STOP)
+            argus_sink_printf(sink, "    stop (%s)\n", by[asked[i].by]);
+        else
+            argus_sink_printf(sink, "    %d: %s (%s%s%s)\n", asked[i].answer + 1,
+                              asked[i].options[asked[i].answer], by[asked[i].by],
+                              asked[i].by == ARGUS_BY_AUTO ? ": " : "",
+                              asked[i].by == ARGUS_BY_AUTO ? asked[i].default_reason : "");
+    }
+}

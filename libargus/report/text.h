@@ -1,0 +1,32 @@
+/* Text for people: what the writers share. */
+#ifndef ARGUS_REPORT_TEXT_H
+#define ARGUS_REPORT_TEXT_H
+
+#include "argus/report.h"
+
+/* A frame: "function (file:line)", or image+offset; into `buffer`, which is returned. */
+const char *report_frame(const struct argus_report_context *context, uint32_t vertex,
+                         uint64_t address, bool is_return, char *buffer, size_t bytes);
+
+/* "editor [4711], thread worker [4712]"; into `buffer`, which is returned. */
+const char *report_thread(const struct argus_report_context *context, uint32_t thread, char *buffer,
+                          size_t bytes);
+
+/* One line about a vertex: "v12  editor [4711]  ran 1.2 ms, then waited 3 s: read fd 5". */
+void report_vertex_line(const struct argus_report_context *context, uint32_t vertex,
+                        const char *prefix);
+
+/* Prints `text` broken at blanks to the sink's width (at most 100 columns), every line after the first indented. */
+void report_wrapped(const struct argus_sink *sink, unsigned indent, const char *text);
+
+/* A heading; bold where the sink has colours. */
+void report_heading(const struct argus_sink *sink, const char *text);
+
+/* Up to `limit` frames of a stack, a line each. */
+void report_stack(const struct argus_report_context *context, uint32_t vertex, uint32_t stack,
+                  unsigned indent, uint32_t limit);
+
+/* The questions and how they were answered; nothing without questions. */
+void report_questions(const struct argus_sink *sink, const struct argus_asked *asked, size_t count);
+
+#endif
