@@ -1,7 +1,5 @@
 #include "plugin/json_output.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 struct argus_error *json_output(struct session *session, json_t *json)
@@ -14,26 +12,6 @@ struct argus_error *json_output(struct session *session, json_t *json)
     if (failed)
         return argus_error_create(ARGUS_ERROR_IO, "cannot write the JSON");
     return NULL;
-}
-
-json_t *json_text(const char *text)
-{
-    json_t *json = json_string(text); /* refuses what is not UTF-8 */
-    if (json)
-        return json;
-    char *clean = malloc(3 * strlen(text) + 1), *end = clean;
-    if (!clean)
-        return NULL;
-    for (; *text; text++) {
-        if ((unsigned char)*text < 0x80)
-            *end++ = *text;
-        else
-            end = stpcpy(end, "\xef\xbf\xbd");
-    }
-    *end = '\0';
-    json = json_string(clean);
-    free(clean);
-    return json;
 }
 
 const char *clock_text(const struct argus_trace *trace, uint64_t ns, char *buffer,

@@ -6,6 +6,7 @@
 
 #include "argus/trace.h"
 #include "plugin/session.h"
+#include "report/json.h" /* json_text() */
 
 /* The version of the trace format that this Argus writes, e.g. "1.0". */
 #define ARGUS_STRINGIFY_(x) #x
@@ -15,9 +16,6 @@
 
 /* Prints `json` and a newline, and gives it back; NULL (jansson had no memory) is an error. */
 struct argus_error *json_output(struct session *session, json_t *json);
-
-/* A string that may hold bytes that are not UTF-8 (thread names, paths): those become U+FFFD. */
-json_t *json_text(const char *text);
 
 /* "14:32:10.000000123" (UTC) of a moment of the trace's clock; into `buffer`. */
 const char *clock_text(const struct argus_trace *trace, uint64_t ns, char *buffer,

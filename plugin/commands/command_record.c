@@ -28,13 +28,17 @@ static void signals_restore(const struct ignored_signals *saved)
     sigaction(SIGQUIT, &saved->quit, NULL);
 }
 
-/* Lets the child run to its end. When the recorder fails before, says so and waits on. */
+/* Lets the child run to its end. When the recorder fails before, says so and waits on. The file gets its name as soon as
+ * the child runs, so that it is there even if we are killed. */
 static struct argus_error *run_child(struct session *session, struct child *child, const char *name,
-                                     struct recorder_client *client, int *ret_code)
+                                     struct recorder_client *client, struct output *output,
+                                     int *ret_code)
 {
     struct ignored_signals saved;
     signals_ignore(&saved);
     struct argus_error *error = child_go(child, name);
+    if (!error)
+        error = output_commit(output);
     if (!error && !child_wait(child, recorder_poll_fd(client)))
         session_warn(session, "the recording has ended early; %s goes on", name);
     if (!error)
@@ -54,15 +58,11 @@ static struct argus_error *record_child(struct session *session, struct child *c
     if (error)
         return error;
     recording_warn_notes(session, &status);
-    error = run_child(session, child, name, client, &code);
+    error = run_child(session, child, name, client, output, &code);
+    if (!error)
+        error = recorder_stop(client, -1, &status);
     if (error)
-        return error; /* the connection closes, and with it the recording; the file is removed */
-    error = output_commit(output);
-    struct argus_error *stopped = recorder_stop(client, -1, &status);
-    if (error || stopped) {
-        argus_error_destroy(error ? stopped : NULL);
-        return error ? error : stopped;
-    }
+        return error; /* the connection closes, and with it the recording */
     recording_finish_file(session, output->path, &status);
     if (code != 0)
         session_set_exit_code(session, code);
