@@ -92,7 +92,7 @@ def check_path(answer, case):
 
 def check_rest(answer):
     expect(answer["trace"]["lost"] == 0, f"{answer['trace']['lost']} records were lost")
-    total = sum(stretch["share"] for stretch in answer["accounting"])
+    total = 100 * sum(stretch["share"] for stretch in answer["accounting"])
     expect(abs(total - 100) < 0.5, f"the shares of the accounting add up to {total}, not to 100")
     for question in answer["questions"]:
         expect(question["by"] == "auto", f"a question was answered by {question['by']} under --auto")
