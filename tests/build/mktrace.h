@@ -23,7 +23,7 @@ struct line {
 void line_fail(const struct line *line, const char *format, ...)
     __attribute__((noreturn, format(printf, 2, 3)));
 
-/* A number (decimal, 0x…, negative) or one of the names in values.c. */
+/* A number (decimal, 0x…, negative) or one of the names in mktrace_values.c. */
 uint64_t line_number(const struct line *line, const char *word);
 
 /* Nanoseconds: 1000, 1000ns, 2.5us, 3ms, 1.5s. */

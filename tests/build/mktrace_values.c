@@ -108,7 +108,7 @@ uint64_t line_number(const struct line *line, const char *word)
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (strcmp(names[i].name, word) == 0)
             return names[i].value;
-    line_fail(line, "'%s' is neither a number nor a known name (values.c)", word);
+    line_fail(line, "'%s' is neither a number nor a known name (mktrace_values.c)", word);
 }
 
 uint64_t line_time(const struct line *line, const char *word)

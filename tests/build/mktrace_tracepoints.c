@@ -69,7 +69,7 @@ static const struct tracepoint *find_tracepoint(const struct line *line, const c
     for (size_t i = 0; i < sizeof(tracepoints) / sizeof(*tracepoints); i++)
         if (strcmp(tracepoints[i].name, name) == 0)
             return &tracepoints[i];
-    line_fail(line, "'%s' is not a tracepoint (tracepoints.c)", name);
+    line_fail(line, "'%s' is not a tracepoint (mktrace_tracepoints.c)", name);
 }
 
 /* The argument called like the `length` bytes at `name`. */
