@@ -74,7 +74,7 @@ static struct argus_error *take_lock(struct server *server)
         open(PROTOCOL_LOCK, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (server->lock_fd < 0)
         return argus_error_os(errno, "cannot open " PROTOCOL_LOCK);
-    if (lock_within(server->lock_fd, 5))
+    if (lock_within(server->lock_fd, 10))
         return NULL;
     if (errno != EWOULDBLOCK)
         return argus_error_os(errno, "cannot lock " PROTOCOL_LOCK);
@@ -342,9 +342,9 @@ static struct argus_error *handle_stop(struct server *server, struct client *cli
         error = handle_snapshot(server, client, request, fd, reply);
     if (error)
         return error; /* the ring is all there is: keep it until a snapshot works */
+    finish(server);
     if (server->recording)
         error = recording_stop(server->recording);
-    finish(server);
     if (fd < 0)
         *reply = reply_make(server, request->verb);
     return error;
@@ -377,8 +377,8 @@ static void client_gone(struct server *server, struct client *client)
     client_close(server, client);
     if (!streamed)
         return;
-    argus_error_destroy(recording_stop(server->recording));
     finish(server);
+    argus_error_destroy(recording_stop(server->recording));
 }
 
 static void client_serve(struct server *server, struct client *client)
@@ -448,6 +448,7 @@ static void handle_signal(struct server *server)
     struct signalfd_siginfo signal;
     if (read(server->signal_fd, &signal, sizeof(signal)) != sizeof(signal))
         return;
+    finish(server);
     struct argus_error *error = server->recording ? recording_stop(server->recording) : NULL;
     if (!error && server->owner)
         error = argus_error_create(ARGUS_ERROR_INTERRUPTED,
@@ -456,7 +457,6 @@ static void handle_signal(struct server *server)
                                    signal.ssi_signo);
     if (error)
         fail_recording(server, error);
-    finish(server);
 }
 
 static void wait_and_serve(struct server *server, int wait_ms)
