@@ -58,6 +58,14 @@ static uint32_t timer_of(struct builder *builder, uint64_t key)
     return timer;
 }
 
+/* It has fired, so it is no timeout of its thread's any more. */
+static void forget_own_timer(struct builder *builder, uint32_t timer)
+{
+    uint32_t owner = timer == ARGUS_NONE ? ARGUS_NONE : builder->timers.data[timer].owner;
+    if (owner != ARGUS_NONE && thread_at(builder, owner)->own_timer == timer)
+        thread_at(builder, owner)->own_timer = ARGUS_NONE;
+}
+
 void graph_on_timer_fired(struct builder *builder, struct cpu_state *cpu,
                           const struct argus_record *record)
 {
@@ -66,6 +74,7 @@ void graph_on_timer_fired(struct builder *builder, struct cpu_state *cpu,
         cpu->firing = true;
         cpu->timer = idmap_get(&builder->timer_by_key, record->arg[0]);
     } else if (cpu->firing) {
+        forget_own_timer(builder, cpu->timer);
         cpu->firing = false;
         cpu->timer = ARGUS_NONE;
         resume_thread(builder, cpu);

@@ -1,8 +1,9 @@
 /* Errors are values: a function that can fail returns `struct argus_error *`, NULL meaning success.
  * The library never prints, exits or aborts: it lives inside somebody's debugger.
  *
- * Ownership: the caller of a failing function owns the error and ends it with argus_error_destroy(),
- * or hands it on. Out-parameters are untouched unless the header says otherwise.
+ * Ownership: the caller of a failing function owns the error and ends it with
+ * argus_error_destroy(), or hands it on. Out-parameters are untouched unless the header says
+ * otherwise.
  */
 #ifndef ARGUS_ERROR_H
 #define ARGUS_ERROR_H
@@ -35,14 +36,16 @@ struct argus_error {
 struct argus_error *argus_error_create(enum argus_error_code code, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The same with ": <strerror(error_number)>" behind it, code ARGUS_ERROR_IO (or _PERMISSION for EPERM and EACCES). */
+/* The same with ": <strerror(error_number)>" behind it, code ARGUS_ERROR_IO (or _PERMISSION for
+ * EPERM and EACCES). */
 struct argus_error *argus_error_os(int error_number, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* The static out-of-memory error; destroying it does nothing. */
 struct argus_error *argus_error_memory(void);
 
-/* Puts "<context>: " before the message; takes `error`, which may not be NULL, and returns it or its replacement. */
+/* Puts "<context>: " before the message; takes `error`, which may not be NULL, and returns it or
+ * its replacement. */
 struct argus_error *argus_error_context(struct argus_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

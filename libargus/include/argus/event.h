@@ -76,6 +76,10 @@ struct argus_stack {
     uint32_t count;
 };
 
+/* Adds a BUILD IDS chunk to the trace at `path` for images that have none, read from the ELF files' notes.
+ * Run by the unprivileged front end after a recording. Files that are gone are passed over. */
+struct argus_error *argus_build_ids_append(const char *path);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,9 +1,10 @@
 /* The record: one raw trace entry, with exactly the meaning of Darwin's kd_buf
- * (xnu-11417.121.6, bsd/sys/kdebug_private.h:260), so that kdebug files and Argus files go through one decoder.
+ * (xnu-11417.121.6, bsd/sys/kdebug_private.h:260), so that kdebug files and Argus files go through
+ * one decoder.
  *
- * A debugid is class (bits 31..24), subclass (23..16), code (15..2) and function (1..0: start, end, none).
- * The ids and their arguments are listed in docs/man/argus-trace.5.md, section "Tracepoints";
- * libargus/event/tracepoints.def is the same table as code.
+ * A debugid is class (bits 31..24), subclass (23..16), code (15..2) and function (1..0: start, end,
+ * none). The ids and their arguments are listed in docs/man/argus-trace.5.md, section
+ * "Tracepoints"; libargus/event/tracepoints.def is the same table as code.
  */
 #ifndef ARGUS_RECORD_H
 #define ARGUS_RECORD_H
@@ -65,8 +66,8 @@ enum argus_context {
     ARGUS_CONTEXT_UNKNOWN = 4, /* the kernel did not let us look */
 };
 
-/* arg1 of ARGUS_ID_SWITCH on Linux: the state the outgoing thread was left in (include/linux/sched.h).
- * 0 means it was still runnable: preempted, or yielding. */
+/* arg1 of ARGUS_ID_SWITCH on Linux: the state the outgoing thread was left in
+ * (include/linux/sched.h). 0 means it was still runnable: preempted, or yielding. */
 #define ARGUS_LINUX_STATE_RUNNING         0x0000u
 #define ARGUS_LINUX_STATE_INTERRUPTIBLE   0x0001u
 #define ARGUS_LINUX_STATE_UNINTERRUPTIBLE 0x0002u
@@ -74,7 +75,8 @@ enum argus_context {
 #define ARGUS_LINUX_STATE_TRACED          0x0008u
 #define ARGUS_LINUX_STATE_DEAD            0x0080u /* TASK_DEAD: will never run again */
 
-/* arg3 of ARGUS_ID_STACK: which record, just before it on the same cpu and thread, the stack belongs to. */
+/* arg3 of ARGUS_ID_STACK: which record, just before it on the same cpu and thread, the stack
+ * belongs to. */
 enum argus_stack_why {
     ARGUS_STACK_BLOCK = 1, /* the thread that is about to leave the cpu by a blocking wait */
     ARGUS_STACK_WAKE = 2,  /* the waker */

@@ -36,10 +36,6 @@ struct argus_symbol argus_symbols_find(struct argus_symbols *symbols, uint32_t p
 const char *argus_symbol_text(const struct argus_symbol *symbol, uint64_t address, char *buffer,
                               size_t buffer_bytes);
 
-/* Adds a BUILD IDS chunk to the trace at `path` for images that have none, read from the ELF files' notes.
- * Run by the unprivileged front end after a recording. Files that are gone are passed over. */
-struct argus_error *argus_build_ids_append(const char *path);
-
 #ifdef __cplusplus
 }
 #endif

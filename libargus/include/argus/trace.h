@@ -1,13 +1,16 @@
 /* Reading and writing `.argus` files. The format is docs/man/argus-trace.5.md, and only that.
  *
- * The reader trusts nothing: every length and offset is checked against the file, memory is bounded by the
- * file's size times a constant, and what is damaged is skipped, listed and said (argus_trace_damage()).
- * What callers may count on in any file: a record's cpu is below the header's cpu_count, its timestamp within the range
- * of its chunk; every text is well-formed UTF-8 without a NUL (but may have control characters in it).
- * It uses pread(), not mmap(): a file that is truncated under a mapping raises SIGBUS in our host.
+ * The reader trusts nothing: every length and offset is checked against the file, memory is bounded
+ * by the file's size times a constant, and what is damaged is skipped, listed and said
+ * (argus_trace_damage()). It uses pread(), not mmap(): a file that is truncated under a mapping
+ * raises SIGBUS in our host.
  *
- * Threads: one argus_trace may be read by several threads at once through the functions that take it as
- * const; opening and closing are the owner's. A writer belongs to one thread.
+ * What callers may count on in any file: a record's cpu is below the header's cpu_count, its
+ * timestamp within the range of its chunk; every text is well-formed UTF-8 without a NUL (but may
+ * have control characters in it).
+ *
+ * Threads: one argus_trace may be read by several threads at once through the functions that take
+ * it as const; opening and closing are the owner's. A writer belongs to one thread.
  */
 #ifndef ARGUS_TRACE_H
 #define ARGUS_TRACE_H
@@ -120,8 +123,8 @@ struct argus_loss {
 
 struct argus_trace;
 
-/* Opens `path` and reads its index and tables. A file that is no trace, or is of a newer major version, is an
- * error; a damaged or cut-off file opens, and argus_trace_damage() tells. */
+/* Opens `path` and reads its index and tables. A file that is no trace, or is of a newer major
+ * version, is an error; a damaged or cut-off file opens, and argus_trace_damage() tells. */
 struct argus_error *argus_trace_open(const char *path, struct argus_trace **ret);
 void argus_trace_close(struct argus_trace *trace);
 
@@ -132,7 +135,8 @@ uint64_t argus_trace_file_bytes(const struct argus_trace *trace);
 bool argus_trace_complete(const struct argus_trace *trace);
 uint64_t argus_trace_record_count(const struct argus_trace *trace);
 uint64_t argus_trace_lost_count(const struct argus_trace *trace);
-/* Smallest and largest timestamp of any record, as ns of the trace clock; both 0 without records. */
+/* Smallest and largest timestamp of any record, as ns of the trace clock; both 0 without records.
+ */
 void argus_trace_time_range(const struct argus_trace *trace, uint64_t *ret_start_ns,
                             uint64_t *ret_end_ns);
 uint64_t argus_trace_ticks_to_ns(const struct argus_trace *trace, uint64_t ticks);
@@ -142,51 +146,55 @@ uint64_t argus_trace_ns_to_wall_ns(const struct argus_trace *trace, uint64_t ns)
 /* The record chunks in file order (by sequence; of one cpu they are in time order). Borrowed. */
 size_t argus_trace_chunks(const struct argus_trace *trace, const struct argus_chunk **ret);
 
-/* Unpacks one record chunk into `ret`, room for chunk->count records, which are in the order of writing: neighbours may
- * be out of order in time. ARGUS_ERROR_FORMAT: this chunk is damaged (its payload is checked only here), `ret` is
- * undefined, and the others are as good as before. */
+/* Unpacks one record chunk into `ret`, room for chunk->count records, which are in the order of
+ * writing: neighbours may be out of order in time. ARGUS_ERROR_FORMAT: this chunk is damaged (its
+ * payload is checked only here), `ret` is undefined, and the others are as good as before. */
 struct argus_error *argus_trace_read_chunk(const struct argus_trace *trace,
                                            const struct argus_chunk *chunk,
                                            struct argus_record *ret);
 
 /* Tables; arrays and strings are borrowed from the trace. Each returns the number of entries.
- * Threads and images are sorted by file order; the same tid may come more than once (later is newer). */
+ * Threads and images are sorted by file order; the same tid may come more than once (later is
+ * newer). */
 size_t argus_trace_threads(const struct argus_trace *trace, const struct argus_thread_entry **ret);
 size_t argus_trace_images(const struct argus_trace *trace, const struct argus_image_entry **ret);
 size_t argus_trace_kernel_symbols(const struct argus_trace *trace, /* sorted by address */
                                   const struct argus_kernel_symbol **ret);
 size_t argus_trace_counters(const struct argus_trace *trace, const struct argus_counter **ret);
 size_t argus_trace_notes(const struct argus_trace *trace, const char *const **ret);
-/* By offset. Found by opening: lost headers and damaged tables. A record chunk with a damaged payload is not among them
- * before it is read. */
+/* By offset. Found by opening: lost headers and damaged tables. A record chunk with a damaged
+ * payload is not among them before it is read. */
 size_t argus_trace_damage(const struct argus_trace *trace, const struct argus_damage **ret);
 size_t argus_trace_losses(const struct argus_trace *trace, const struct argus_loss **ret);
 
-/* The frames of stack `id` (arg1 or arg2 of ARGUS_ID_STACK), innermost first; 0 when it is not in the file. */
+/* The frames of stack `id` (arg1 or arg2 of ARGUS_ID_STACK), innermost first; 0 when it is not in
+ * the file. */
 size_t argus_trace_stack(const struct argus_trace *trace, uint64_t id, const uint64_t **ret);
 size_t argus_trace_stack_count(const struct argus_trace *trace);
-/* The stack at `index` below argus_trace_stack_count(), in the order of writing; its id and frames. */
+/* The stack at `index` below argus_trace_stack_count(), in the order of writing; its id and frames.
+ */
 size_t argus_trace_stack_at(const struct argus_trace *trace, size_t index, uint64_t *ret_id,
                             const uint64_t **ret);
 
 /* --- writing ---
  *
- * Each chunk is one pwrite(). When a call fails (full disk), the file is as it was before that chunk and the writer can be
- * used again; records of a failed argus_writer_records() count as lost, for the next call to say. */
+ * Each chunk is one pwrite(). When a call fails (full disk), the file is as it was before that
+ * chunk and the writer can be used again; records of a failed argus_writer_records() count as lost,
+ * for the next call to say. */
 
 struct argus_writer;
 
-/* Writes a new trace to `fd`, which is borrowed, empty and seekable. `header->ring_bytes` chooses ring (at least 65536, a
- * multiple of 8) or stream (0). The version fields are ignored. */
+/* Writes a new trace to `fd`, which is borrowed, empty and seekable. `header->ring_bytes` chooses
+ * ring (at least 65536, a multiple of 8) or stream (0). The version fields are ignored. */
 struct argus_error *argus_writer_create(int fd, const struct argus_trace_header *header,
                                         struct argus_writer **ret);
-/* Goes on behind the last whole chunk of an existing stream file (to add build ids); `fd` is open for reading
- * and writing. An END chunk stays where it is: chunks may follow it. */
+/* Goes on behind the last whole chunk of an existing stream file (to add build ids); `fd` is open
+ * for reading and writing. An END chunk stays where it is: chunks may follow it. */
 struct argus_error *argus_writer_append(int fd, struct argus_writer **ret);
 
-/* One chunk of up to ARGUS_CHUNK_MAX_RECORDS records of `cpu` (more are split, and in a small ring fewer); `lost` were lost
- * just before. Without records it tells of the loss only; with neither it writes nothing. Some 4,000 to 16,000 records
- * make good chunks. */
+/* One chunk of up to ARGUS_CHUNK_MAX_RECORDS records of `cpu` (more are split, and in a small ring
+ * fewer); `lost` were lost just before. Without records it tells of the loss only; with neither it
+ * writes nothing. Some 4,000 to 16,000 records make good chunks. */
 struct argus_error *argus_writer_records(struct argus_writer *writer, uint32_t cpu,
                                          const struct argus_record *records, size_t count,
                                          uint64_t lost);
@@ -198,12 +206,15 @@ struct argus_error *argus_writer_images(struct argus_writer *writer,
 /* Build ids found later, by inode and path; addresses and pid are ignored. */
 struct argus_error *argus_writer_build_ids(struct argus_writer *writer,
                                            const struct argus_image_entry *entries, size_t count);
-/* A stack is written once per file; repeated ids are dropped, and frames behind ARGUS_STACK_MAX_FRAMES. */
+/* A stack is written once per file; repeated ids are dropped, and frames behind
+ * ARGUS_STACK_MAX_FRAMES. */
 struct argus_error *argus_writer_stack(struct argus_writer *writer, uint64_t id,
                                        const uint64_t *frames, size_t count);
-/* Writes the stacks that wait for their chunk; called now and then, a killed recorder costs fewer of them. */
+/* Writes the stacks that wait for their chunk; called now and then, a killed recorder costs fewer
+ * of them. */
 struct argus_error *argus_writer_flush(struct argus_writer *writer);
-/* From now on every stack counts as new: for a ring, which overwrites its stacks and needs them again. */
+/* From now on every stack counts as new: for a ring, which overwrites its stacks and needs them
+ * again. */
 void argus_writer_forget_stacks(struct argus_writer *writer);
 /* Entries ascend by address. */
 struct argus_error *argus_writer_kernel_symbols(struct argus_writer *writer,
@@ -217,7 +228,8 @@ struct argus_error *argus_writer_end(struct argus_writer *writer,
 /* Bytes written so far; records written so far. */
 uint64_t argus_writer_bytes(const struct argus_writer *writer);
 uint64_t argus_writer_records_written(const struct argus_writer *writer);
-/* Frees the writer, without an END chunk when argus_writer_end() was not called. `fd` stays open. */
+/* Frees the writer, without an END chunk when argus_writer_end() was not called. `fd` stays open.
+ */
 void argus_writer_destroy(struct argus_writer *writer);
 
 #ifdef __cplusplus

@@ -1,0 +1,21 @@
+/* __cxa_demangle() of the C++ runtime: the plugin needs libstdc++ anyway for LLDB's classes, while libiberty's archive
+ * is not built for shared objects on Debian. It is declared here because <cxxabi.h> is for C++ only; the interface is
+ * fixed by the Itanium C++ ABI, section 3.4. */
+#include "event/demangle.h"
+
+#include <stddef.h>
+#include <string.h>
+
+char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
+
+/* It recurses; a name that long was made to overflow a stack. */
+enum { LONGEST_NAME = 4096 };
+
+char *demangle(const char *symbol)
+{
+    if (strncmp(symbol, "_Z", 2) || strnlen(symbol, LONGEST_NAME) == LONGEST_NAME)
+        return NULL;
+    int status;
+    char *name = __cxa_demangle(symbol, NULL, NULL, &status);
+    return status == 0 ? name : NULL;
+}

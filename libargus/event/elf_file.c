@@ -1,0 +1,257 @@
+#include "event/elf_file.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <elfutils/libdwelf.h>
+#include <elfutils/libdwfl.h>
+
+#include "base/vec.h"
+#include "event/debug_file.h"
+
+struct function {
+    uint64_t address, end; /* end exclusive */
+    const char *name;      /* libdwfl's */
+    bool local;            /* of two names for one address the global one is better known */
+};
+
+/* A loadable segment: file offset → address. */
+struct segment {
+    uint64_t offset, bytes, address;
+};
+
+struct elf_file {
+    Dwfl *dwfl;                     /* owned; has the one module */
+    Dwfl_Module *module;            /* belongs to dwfl */
+    VEC(struct function) functions; /* by address, not overlapping in their starts */
+    VEC(struct segment) segments;
+};
+
+static const Dwfl_Callbacks callbacks = {
+    .find_elf = dwfl_build_id_find_elf, /* never called: the file is given as a descriptor */
+    .find_debuginfo = debug_file_find,
+};
+
+int elf_open_regular(const char *path, uint64_t unchanged_since_s)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct stat status;
+    if (fd < 0)
+        return -1;
+    bool changed = unchanged_since_s && !fstat(fd, &status) &&
+                   (uint64_t)status.st_ctim.tv_sec > unchanged_since_s;
+    if (fstat(fd, &status) || !S_ISREG(status.st_mode) || changed) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static uint32_t build_id_of(Elf *elf, uint8_t ret[ELF_BUILD_ID_MAX])
+{
+    const void *id;
+    ssize_t bytes = elf ? dwelf_elf_gnu_build_id(elf, &id) : -1;
+    if (bytes <= 0 || bytes > ELF_BUILD_ID_MAX)
+        return 0;
+    memcpy(ret, id, (size_t)bytes);
+    return (uint32_t)bytes;
+}
+
+uint32_t elf_file_build_id(const char *path, uint64_t unchanged_since_s,
+                           uint8_t ret[ELF_BUILD_ID_MAX])
+{
+    elf_version(EV_CURRENT);
+    int fd = elf_open_regular(path, unchanged_since_s);
+    if (fd < 0)
+        return 0;
+    Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+    uint32_t bytes = build_id_of(elf, ret);
+    elf_end(elf);
+    close(fd);
+    return bytes;
+}
+
+static int by_address(const void *left, const void *right)
+{
+    const struct function *a = left, *b = right;
+    if (a->address != b->address)
+        return a->address < b->address ? -1 : 1;
+    if (a->local != b->local)
+        return a->local - b->local;
+    int order = strcmp(a->name, b->name);
+    return order;
+}
+
+/* Of several names for one address the first stays. A function without a size reaches to the next one. */
+static void settle_functions(struct elf_file *file)
+{
+    size_t kept = 0, count = file->functions.length;
+    struct function *functions = file->functions.data;
+    if (count)
+        qsort(functions, count, sizeof(*functions), by_address);
+    for (size_t i = 0; i < count; i++) {
+        if (kept && functions[kept - 1].address == functions[i].address) {
+            if (functions[i].end > functions[kept - 1].end)
+                functions[kept - 1].end = functions[i].end;
+            continue;
+        }
+        functions[kept++] = functions[i];
+    }
+    for (size_t i = 0; i < kept; i++)
+        if (functions[i].end == functions[i].address)
+            functions[i].end = i + 1 < kept ? functions[i + 1].address : functions[i].address + 1;
+    file->functions.length = kept;
+}
+
+static bool is_function(const GElf_Sym *symbol)
+{
+    int type = GELF_ST_TYPE(symbol->st_info);
+    return symbol->st_shndx != SHN_UNDEF && symbol->st_shndx != SHN_ABS &&
+           (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE);
+}
+
+static bool load_functions(struct elf_file *file)
+{
+    int count = dwfl_module_getsymtab(file->module);
+    for (int i = 1; i < count; i++) {
+        GElf_Sym symbol;
+        GElf_Addr address;
+        const char *name =
+            dwfl_module_getsym_info(file->module, i, &symbol, &address, NULL, NULL, NULL);
+        if (!name || !name[0] || name[0] == '$' || !is_function(&symbol))
+            continue;
+        struct function function = {
+            .address = address,
+            .end = address + symbol.st_size,
+            .name = name,
+            .local = GELF_ST_BIND(symbol.st_info) == STB_LOCAL,
+        };
+        if (function.end >= address && !vec_push(&file->functions, function))
+            return false;
+    }
+    settle_functions(file);
+    return true;
+}
+
+static bool load_segments(struct elf_file *file)
+{
+    GElf_Addr bias;
+    Elf *elf = dwfl_module_getelf(file->module, &bias);
+    size_t count = 0;
+    if (!elf || elf_getphdrnum(elf, &count))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        GElf_Phdr header;
+        if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD)
+            continue;
+        struct segment segment = {header.p_offset, header.p_filesz, header.p_vaddr};
+        if (!vec_push(&file->segments, segment))
+            return false;
+    }
+    return true;
+}
+
+static bool is_expected(Elf *elf, const struct elf_identity *identity)
+{
+    uint8_t id[ELF_BUILD_ID_MAX];
+    if (!identity->build_id_bytes)
+        return true;
+    return build_id_of(elf, id) == identity->build_id_bytes &&
+           !memcmp(id, identity->build_id, identity->build_id_bytes);
+}
+
+/* Takes `fd`. */
+static bool report(struct elf_file *file, const char *path, int fd)
+{
+    file->dwfl = dwfl_begin(&callbacks);
+    if (file->dwfl)
+        file->module = dwfl_report_elf(file->dwfl, path, path, fd, 0, true);
+    if (!file->module) {
+        close(fd);
+        return false;
+    }
+    return dwfl_report_end(file->dwfl, NULL, NULL) == 0;
+}
+
+struct elf_file *elf_file_open(const char *path, const struct elf_identity *identity,
+                               bool *ret_stale)
+{
+    elf_version(EV_CURRENT);
+    *ret_stale = false;
+    int fd = elf_open_regular(path, 0);
+    if (fd < 0)
+        return NULL;
+    if (!identity->build_id_bytes && identity->unchanged_since_s) {
+        close(fd);
+        fd = elf_open_regular(path, identity->unchanged_since_s);
+        *ret_stale = fd < 0;
+        if (fd < 0)
+            return NULL;
+    }
+    struct elf_file *file = calloc(1, sizeof(*file));
+    if (!file) {
+        close(fd);
+        return NULL;
+    }
+    GElf_Addr bias;
+    bool opened = report(file, path, fd);
+    if (opened && !is_expected(dwfl_module_getelf(file->module, &bias), identity)) {
+        *ret_stale = true;
+        opened = false;
+    }
+    if (!opened || !load_segments(file) || !load_functions(file)) {
+        elf_file_close(file);
+        return NULL;
+    }
+    return file;
+}
+
+void elf_file_close(struct elf_file *file)
+{
+    if (!file)
+        return;
+    dwfl_end(file->dwfl);
+    vec_deinit(&file->functions);
+    vec_deinit(&file->segments);
+    free(file);
+}
+
+bool elf_file_address(const struct elf_file *file, uint64_t offset_bytes, uint64_t *ret)
+{
+    for (size_t i = 0; i < file->segments.length; i++) {
+        const struct segment *segment = &file->segments.data[i];
+        if (offset_bytes < segment->offset || offset_bytes - segment->offset >= segment->bytes)
+            continue;
+        *ret = segment->address + (offset_bytes - segment->offset);
+        return true;
+    }
+    return false;
+}
+
+const char *elf_file_function(const struct elf_file *file, uint64_t address, uint64_t *ret_offset)
+{
+    size_t low = 0, high = file->functions.length; /* the last that begins at or before it */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (file->functions.data[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (!low || address >= file->functions.data[low - 1].end)
+        return NULL;
+    *ret_offset = address - file->functions.data[low - 1].address;
+    return file->functions.data[low - 1].name;
+}
+
+const char *elf_file_line(struct elf_file *file, uint64_t address, uint32_t *ret_line)
+{
+    Dwfl_Line *line = dwfl_module_getsrc(file->module, address);
+    int number = 0;
+    const char *name = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
+    *ret_line = number > 0 ? (uint32_t)number : 0;
+    return name;
+}

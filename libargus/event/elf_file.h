@@ -1,0 +1,49 @@
+/* One ELF file on disk and the functions and lines in it (libdw).
+ *
+ * Symbols come from .symtab, else .dynsym and .gnu_debugdata; more of them, and lines, from a separate debug file under
+ * /usr/lib/debug or beside the file. Nothing is fetched from the network, whatever DEBUGINFOD_URLS says.
+ * One object belongs to one thread.
+ */
+#ifndef ARGUS_EVENT_ELF_FILE_H
+#define ARGUS_EVENT_ELF_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ELF_BUILD_ID_MAX 20
+
+struct elf_file;
+
+/* What is expected of the file. */
+struct elf_identity {
+    uint8_t build_id[ELF_BUILD_ID_MAX];
+    uint32_t build_id_bytes; /* 0: not known */
+    uint64_t
+        unchanged_since_s; /* without a build id: seconds since 1970 after which it must not have changed; 0: any */
+};
+
+/* Opens `path`. NULL when it is not there, no ELF file, or not the one that `identity` says; `*ret_stale` tells the last
+ * from the others. */
+struct elf_file *elf_file_open(const char *path, const struct elf_identity *identity,
+                               bool *ret_stale);
+void elf_file_close(struct elf_file *file);
+
+/* The address in the file's own address space (p_vaddr) of the byte at `offset_bytes`. False if no segment has it. */
+bool elf_file_address(const struct elf_file *file, uint64_t offset_bytes, uint64_t *ret);
+
+/* The name of the function that covers `address`, borrowed, and the offset into it. NULL: none. */
+const char *elf_file_function(const struct elf_file *file, uint64_t address, uint64_t *ret_offset);
+
+/* The source file, borrowed, and line of `address`. NULL: not known. */
+const char *elf_file_line(struct elf_file *file, uint64_t address, uint32_t *ret_line);
+
+/* The build id in the notes of the ELF file at `path`; returns its length, 0 if there is none. A file that changed
+ * after `unchanged_since_s` (0: any) is passed over. */
+uint32_t elf_file_build_id(const char *path, uint64_t unchanged_since_s,
+                           uint8_t ret[ELF_BUILD_ID_MAX]);
+
+/* For debug_file.c: opens a regular file for reading, without waiting for fifos and the like; -1 if it is none. */
+int elf_open_regular(const char *path, uint64_t unchanged_since_s);
+
+#endif

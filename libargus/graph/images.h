@@ -1,0 +1,24 @@
+/* The executable images of every process, by address and time. */
+#ifndef ARGUS_GRAPH_IMAGES_H
+#define ARGUS_GRAPH_IMAGES_H
+
+#include "argus/graph.h"
+
+struct images {
+    const struct argus_trace *trace; /* borrowed */
+    const struct argus_process *processes;
+    size_t process_count;
+    const struct argus_image_entry *entries;
+    uint32_t *by_pid; /* owned: indices of entries, by process id, then file order */
+    size_t count;
+};
+
+struct argus_error *images_init(struct images *images, const struct argus_graph *graph);
+void images_deinit(struct images *images);
+
+/* The entry that covers `address` in `process` at `time_ns`: its own mappings, or before its first exec those of the
+ * process that it was forked from. UINT32_MAX: none. */
+uint32_t images_find(const struct images *images, uint32_t process, uint64_t time_ns,
+                     uint64_t address);
+
+#endif

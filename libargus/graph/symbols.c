@@ -1,0 +1,202 @@
+/* From an address of a process to a function: image by time, file by build id, symbol by file address. Every ELF
+ * file is opened once, every name demangled once. */
+#include "argus/symbols.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/idmap.h"
+#include "base/strtab.h"
+#include "base/vec.h"
+#include "event/demangle.h"
+#include "event/elf_file.h"
+#include "graph/images.h"
+
+/* A file as some images name it: by path and build id. */
+struct symbol_file {
+    struct elf_file *elf; /* owned; NULL: not there, or stale */
+    uint32_t entry;       /* the image entry that it was opened for */
+    bool stale;
+};
+
+struct argus_symbols {
+    const struct argus_trace *trace; /* borrowed */
+    struct images images;
+    VEC(struct symbol_file) files;
+    struct idmap file_by_entry;    /* image entry → file, once it was looked up */
+    struct idmap readable_by_name; /* address of a symbol's name in its file → id in `names` */
+    struct strtab *names;          /* owned */
+    uint64_t until_s;              /* when the recording ended, seconds since 1970 */
+};
+
+struct argus_error *argus_symbols_create(const struct argus_graph *graph,
+                                         struct argus_symbols **ret)
+{
+    struct argus_symbols *symbols = calloc(1, sizeof(*symbols));
+    if (!symbols)
+        return argus_error_memory();
+    symbols->trace = argus_graph_trace(graph);
+    symbols->until_s =
+        argus_trace_ns_to_wall_ns(symbols->trace, argus_graph_end_ns(graph)) / 1000000000u + 1;
+    symbols->names = strtab_create();
+    struct argus_error *error = images_init(&symbols->images, graph);
+    if (!error && !symbols->names)
+        error = argus_error_memory();
+    if (error) {
+        argus_symbols_destroy(symbols);
+        return error;
+    }
+    *ret = symbols;
+    return NULL;
+}
+
+void argus_symbols_destroy(struct argus_symbols *symbols)
+{
+    if (!symbols)
+        return;
+    for (size_t i = 0; i < symbols->files.length; i++)
+        elf_file_close(symbols->files.data[i].elf);
+    vec_deinit(&symbols->files);
+    idmap_deinit(&symbols->file_by_entry);
+    idmap_deinit(&symbols->readable_by_name);
+    strtab_destroy(symbols->names);
+    images_deinit(&symbols->images);
+    free(symbols);
+}
+
+static bool same_file(const struct argus_image_entry *a, const struct argus_image_entry *b)
+{
+    return !strcmp(a->path, b->path) && a->build_id_bytes == b->build_id_bytes &&
+           !memcmp(a->build_id, b->build_id, a->build_id_bytes) && a->inode == b->inode;
+}
+
+static struct symbol_file open_file(const struct argus_symbols *symbols, uint32_t entry)
+{
+    const struct argus_image_entry *image = &symbols->images.entries[entry];
+    struct symbol_file file = {.entry = entry};
+    struct elf_identity identity = {
+        .build_id_bytes = image->build_id_bytes,
+        .unchanged_since_s = symbols->until_s,
+    };
+    memcpy(identity.build_id, image->build_id, sizeof(identity.build_id));
+    if (image->path[0] == '/')
+        file.elf = elf_file_open(image->path, &identity, &file.stale);
+    return file;
+}
+
+/* The file of an image; NULL without memory. */
+static struct symbol_file *file_of(struct argus_symbols *symbols, uint32_t entry)
+{
+    uint32_t index = idmap_get(&symbols->file_by_entry, entry);
+    const struct argus_image_entry *entries = symbols->images.entries;
+    for (uint32_t i = 0; index == IDMAP_NONE && i < symbols->files.length; i++)
+        if (same_file(&entries[symbols->files.data[i].entry], &entries[entry]))
+            index = i;
+    if (index == IDMAP_NONE) {
+        if (!vec_reserve(&symbols->files, 1))
+            return NULL;
+        index = (uint32_t)symbols->files.length;
+        symbols->files.data[symbols->files.length++] = open_file(symbols, entry);
+    }
+    idmap_put(&symbols->file_by_entry, entry, index); /* without memory: looked up again */
+    return &symbols->files.data[index];
+}
+
+/* `name` belongs to an open file and stays where it is, so its address names it. */
+static const char *readable(struct argus_symbols *symbols, const char *name)
+{
+    uint32_t id = idmap_get(&symbols->readable_by_name, (uintptr_t)name);
+    if (id != IDMAP_NONE)
+        return strtab_get(symbols->names, id);
+    char *demangled = demangle(name);
+    const char *text = demangled ? demangled : name;
+    /* A symbol with a version, memcpy@@GLIBC_2.14, is that symbol. */
+    size_t length = demangled ? strlen(text) : strcspn(text, "@");
+    struct argus_error *error = strtab_intern(symbols->names, text, length, &id);
+    free(demangled);
+    if (error) {
+        argus_error_destroy(error);
+        return name;
+    }
+    idmap_put(&symbols->readable_by_name, (uintptr_t)name, id);
+    return strtab_get(symbols->names, id);
+}
+
+static struct argus_symbol find_kernel(const struct argus_symbols *symbols, uint64_t address)
+{
+    const struct argus_kernel_symbol *rows;
+    size_t low = 0, high = argus_trace_kernel_symbols(symbols->trace, &rows);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (rows[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (!low)
+        return (struct argus_symbol){.image = "[kernel]", .offset = address};
+    const struct argus_kernel_symbol *row = &rows[low - 1];
+    return (struct argus_symbol){
+        .function = row->name,
+        .image = row->module[0] ? row->module : "[kernel]",
+        .offset = address - row->address,
+    };
+}
+
+static void find_in_file(struct argus_symbols *symbols, struct elf_file *elf, uint64_t call,
+                         uint64_t past_call, struct argus_symbol *ret)
+{
+    uint64_t address, offset;
+    if (!elf_file_address(elf, call, &address))
+        return;
+    const char *name = elf_file_function(elf, address, &offset);
+    if (name) {
+        ret->function = readable(symbols, name);
+        ret->offset = offset + past_call;
+    }
+    ret->file = elf_file_line(elf, address, &ret->line);
+}
+
+/* Addresses of the upper half are the kernel's, on x86_64 and on aarch64. */
+static bool is_kernel_address(uint64_t address)
+{
+    return address >> 63;
+}
+
+struct argus_symbol argus_symbols_find(struct argus_symbols *symbols, uint32_t process,
+                                       uint64_t time_ns, uint64_t address, bool is_return)
+{
+    /* The call is before the address at which it returns, which may be another function's first. */
+    uint64_t past_call = is_return && address ? 1 : 0;
+    if (is_kernel_address(address))
+        return find_kernel(symbols, address);
+    uint32_t entry = images_find(&symbols->images, process, time_ns, address - past_call);
+    if (entry == UINT32_MAX)
+        return (struct argus_symbol){.offset = address};
+    const struct argus_image_entry *image = &symbols->images.entries[entry];
+    uint64_t offset = address - past_call - image->start + image->file_offset;
+    struct argus_symbol symbol = {.image = image->path, .offset = offset + past_call};
+    struct symbol_file *file = file_of(symbols, entry);
+    if (!file)
+        return symbol;
+    symbol.stale = file->stale;
+    if (file->elf)
+        find_in_file(symbols, file->elf, offset, past_call, &symbol);
+    return symbol;
+}
+
+const char *argus_symbol_text(const struct argus_symbol *symbol, uint64_t address, char *buffer,
+                              size_t buffer_bytes)
+{
+    const char *slash = symbol->image ? strrchr(symbol->image, '/') : NULL;
+    if (symbol->function)
+        snprintf(buffer, buffer_bytes, "%s", symbol->function);
+    else if (symbol->image)
+        snprintf(buffer, buffer_bytes, "%s+0x%" PRIx64, slash ? slash + 1 : symbol->image,
+                 symbol->offset);
+    else
+        snprintf(buffer, buffer_bytes, "0x%" PRIx64, address);
+    return buffer;
+}

@@ -1,0 +1,199 @@
+/* Prints the graph of a trace as text: what the fixtures' expected files are, and handy for looking at a trace.
+ *
+ *     dump_graph FILE.argus
+ *
+ * Times are ns after the trace's start. Ends 1 when the graph breaks one of its invariants. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "graph/graph.h"
+
+static uint64_t start_ns;
+
+static uint64_t since(uint64_t ns)
+{
+    return ns >= start_ns ? ns - start_ns : 0;
+}
+
+static void print_flags(uint32_t flags)
+{
+    static const char *const names[] = {"first", "last", "forked", "exited", "gap", "split", "yields"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (flags & 1u << i)
+            printf(" %s", names[i]);
+}
+
+static void print_stack(const struct argus_graph *graph, const char *label, uint32_t index)
+{
+    struct argus_stack stack = argus_graph_stack(graph, index);
+    if (!stack.count)
+        return;
+    printf(" %s=", label);
+    for (uint32_t i = 0; i < stack.count; i++)
+        printf("%s%" PRIx64, i ? "," : "", stack.frames[i]);
+}
+
+static void print_wait(const struct argus_graph *graph, uint32_t id, const struct argus_wait *wait)
+{
+    char text[200];
+    printf("    wait %s: %s until %" PRIu64 ", %s", argus_wait_kind_name(wait->kind),
+           argus_wait_text(graph, id, text, sizeof(text)), since(wait->end_ns),
+           argus_outcome_name(wait->outcome));
+    if (wait->has_result)
+        printf(", result %" PRId64, wait->result);
+    if (wait->timeout_ns != UINT64_MAX)
+        printf(", timeout %" PRIu64, wait->timeout_ns);
+    if (wait->rewakes)
+        printf(", rewakes %" PRIu32, wait->rewakes);
+    if (wait->inode)
+        printf(", inode %" PRIu64 " peer %" PRIu64, wait->inode, wait->peer_inode);
+    printf("%s%s", wait->by_timer ? ", by timer" : "", wait->by_device ? ", by device" : "");
+    print_stack(graph, "stack", wait->user_stack);
+    print_stack(graph, "kernel", wait->kernel_stack);
+    printf("\n");
+}
+
+static void print_ops(const struct argus_graph *graph, const struct argus_vertex *vertex)
+{
+    const struct argus_op *ops;
+    argus_graph_ops(graph, &ops);
+    if (!vertex->op_count)
+        return;
+    printf("    ops");
+    for (uint32_t i = 0; i < vertex->op_count; i++) {
+        const struct argus_op *op = &ops[vertex->first_op + i];
+        char number[32];
+        if (op->code >> 24 == ARGUS_OP_SYSCALL)
+            printf(" %s%s",
+                   argus_syscall_name(argus_graph_trace(graph), op->code & 0xffff, number,
+                                      sizeof(number)),
+                   op->code & 1u << 16 ? "!" : "");
+        else
+            printf(" %s", op->code >> 24 == ARGUS_OP_WAKE ? "(wake)" : "(fork)");
+        if (op->repeat > 1)
+            printf("*%" PRIu32, op->repeat);
+    }
+    printf("\n");
+}
+
+static void print_samples(const struct argus_graph *graph, const struct argus_vertex *vertex)
+{
+    const struct argus_sample *samples;
+    argus_graph_samples(graph, &samples);
+    for (uint32_t i = 0; i < vertex->sample_count; i++) {
+        const struct argus_sample *sample = &samples[vertex->first_sample + i];
+        printf("    sample %" PRIu64 " pc=%" PRIx64, since(sample->time_ns), sample->pc);
+        print_stack(graph, "stack", sample->user_stack);
+        printf("\n");
+    }
+}
+
+static void print_edges(const struct argus_graph *graph, uint32_t id)
+{
+    const struct argus_rule *rules;
+    const struct argus_edge *edges;
+    argus_graph_rules(graph, &rules);
+    size_t count = argus_graph_in_edges(graph, id, &edges);
+    for (size_t i = 0; i < count; i++) {
+        printf("    from v%" PRIu32 " at %" PRIu64 " %s %s %s", edges[i].from,
+               since(edges[i].from_ns), argus_edge_kind_name(edges[i].kind),
+               edges[i].strong ? "strong" : "weak", rules[edges[i].rule].name);
+        print_stack(graph, "stack", edges[i].stack);
+        printf("\n");
+    }
+}
+
+static void print_vertex(const struct argus_graph *graph, uint32_t id)
+{
+    const struct argus_vertex *vertices;
+    argus_graph_vertices(graph, &vertices);
+    const struct argus_vertex *vertex = &vertices[id];
+    printf("  v%" PRIu32 " [%" PRIu64 " %" PRIu64 ") run %" PRIu64 " runnable %" PRIu64, id,
+           since(vertex->start_ns), since(vertex->end_ns), vertex->run_ns, vertex->runnable_ns);
+    if (vertex->repeat > 1)
+        printf(" repeat %" PRIu32, vertex->repeat);
+    if (vertex->yield_calls)
+        printf(" yields %" PRIu32, vertex->yield_calls);
+    print_flags(vertex->flags);
+    printf("\n");
+    print_edges(graph, id);
+    print_ops(graph, vertex);
+    print_samples(graph, vertex);
+    if (vertex->wait.kind != ARGUS_WAIT_NONE)
+        print_wait(graph, id, &vertex->wait);
+}
+
+static void print_thread(const struct argus_graph *graph, const struct argus_thread *thread)
+{
+    const struct argus_process *processes;
+    argus_graph_processes(graph, &processes);
+    const struct argus_process *process = &processes[thread->process];
+    printf("thread %" PRIu64 " \"%s\" of process %" PRIu64 " \"%s\"%s", thread->tid, thread->name,
+           process->pid, process->name, process->kernel ? " (kernel)" : "");
+    if (thread->start_ns)
+        printf(" from %" PRIu64, since(thread->start_ns));
+    if (thread->end_ns != UINT64_MAX)
+        printf(" to %" PRIu64, since(thread->end_ns));
+    printf("\n");
+    for (uint32_t i = 0; i < thread->vertex_count; i++)
+        print_vertex(graph, thread->first_vertex + i);
+}
+
+static void print_tables(const struct argus_graph *graph)
+{
+    const struct argus_rule *rules;
+    const struct argus_object_use *uses;
+    size_t rule_count = argus_graph_rules(graph, &rules);
+    size_t use_count = argus_graph_object_uses(graph, &uses);
+    const struct argus_thread *threads;
+    argus_graph_threads(graph, &threads);
+    for (size_t i = 0; i < use_count; i++)
+        printf("use of inode %" PRIu64 " by thread %" PRIu64 ", last at %" PRIu64 "%s\n",
+               uses[i].inode, threads[uses[i].thread].tid, since(uses[i].last_ns),
+               uses[i].wrote ? ", wrote" : "");
+    for (size_t i = 0; i < rule_count; i++)
+        if (rules[i].count)
+            printf("rule %s %" PRIu64 "\n", rules[i].name, rules[i].count);
+}
+
+static void print_graph(const struct argus_graph *graph)
+{
+    const struct argus_thread *threads;
+    size_t count = argus_graph_threads(graph, &threads);
+    for (size_t i = 0; i < count; i++)
+        if (threads[i].vertex_count)
+            print_thread(graph, &threads[i]);
+    print_tables(graph);
+}
+
+static int fail(struct argus_error *error)
+{
+    fprintf(stderr, "dump_graph: %s\n", error->message);
+    argus_error_destroy(error);
+    return 1;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2) {
+        fprintf(stderr, "usage: dump_graph FILE\n");
+        return 2;
+    }
+    struct argus_trace *trace;
+    struct argus_error *error = argus_trace_open(argv[1], &trace);
+    if (error)
+        return fail(error);
+    struct argus_graph *graph;
+    error = argus_graph_build(trace, NULL, NULL, &graph);
+    if (error)
+        return fail(error);
+    start_ns = argus_graph_start_ns(graph);
+    print_graph(graph);
+    char why[200];
+    const char *broken = graph_check(graph, why, sizeof(why));
+    if (broken)
+        fprintf(stderr, "dump_graph: %s\n", broken);
+    argus_graph_destroy(graph);
+    argus_trace_close(trace);
+    return broken ? 1 : 0;
+}
