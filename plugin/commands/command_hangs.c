@@ -26,7 +26,8 @@ static struct argus_error *run(struct session *session, const struct arguments *
 const struct command command_hangs = {
     .name = "hangs",
     .summary = "list the hangs: event loops that did not come back to their wait",
-    .details = "The longest comes first. 'argus diagnose FILE 2' explains the second of the list.",
+    .details = "The longest comes first. 'argus diagnose FILE 2' explains the second of\n"
+               "the list.",
     .example =
         "argus hangs freeze.argus\nargus hangs --threshold=500ms --process=gedit freeze.argus",
     .options = options,

@@ -149,14 +149,14 @@ class Terminal:
         self.text += ESCAPES.sub("", piece.decode(errors="replace"))
         return bool(piece)
 
-    def wait_for(self, needle, count=1, seconds=60):
-        """Until `needle` has been shown `count` times in all."""
+    def wait_for(self, *needles, count=1, seconds=60):
+        """Until one of the texts has been shown `count` times in all."""
         end = time.monotonic() + seconds
-        while self.text.count(needle) < count:
+        while all(self.text.count(needle) < count for needle in needles):
             left = end - time.monotonic()
-            expect(left > 0, f"{needle!r} did not come; the terminal shows:\n{self.text}")
+            expect(left > 0, f"{needles} did not come; the terminal shows:\n{self.text}")
             if not self._read(min(left, 1)) and self._ended():
-                raise Failed(f"the program ended before {needle!r} came; the terminal shows:\n{self.text}")
+                raise Failed(f"the program ended before {needles} came; the terminal shows:\n{self.text}")
 
     def _ended(self):
         if self.code is None:
@@ -212,7 +212,7 @@ def main(*tests):
             except Skip as reason:
                 skipped += 1
                 print(f"skipped {test.__name__}: {reason}")
-            except (Failed, subprocess.SubprocessError) as reason:
+            except Exception as reason:  # an answer that is no JSON or lacks a key is a failure like any other
                 failed += 1
-                print(f"FAILED {test.__name__}: {reason}")
+                print(f"FAILED {test.__name__}: {type(reason).__name__}: {reason}")
     sys.exit(1 if failed else 77 if skipped == len(tests) else 0)

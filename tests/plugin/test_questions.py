@@ -71,7 +71,7 @@ def test_prompt(setup):
         terminal.wait_for(QUESTION)
         terminal.wait_for(PROMPT)
         terminal.send("7\r")  # there is no 7: it asks again
-        terminal.wait_for(PROMPT, 2)
+        terminal.wait_for(PROMPT, count=2)
         terminal.send("1\x7f2\r")  # edited: a 1, rubbed out, a 2
         expect_equal("exit code", terminal.end_with_defaults(PROMPT, 2), 0)
         expect_in("editor0", terminal.text.split(QUESTION)[-1].split(PROMPT)[-1])
