@@ -10,9 +10,9 @@ enum { FIRST_SLOTS = 64, MOST_SLOTS_SHIFT = 31 };
 static uint64_t random_multiplier(void)
 {
     uint64_t random;
-    if (getentropy(&random, sizeof(random)))
-        random =
-            0x9e3779b97f4a7c15u; /* no entropy in this sandbox: still a good hash, only a known one */
+    if (getentropy(&random,
+                   sizeof(random))) /* refused in this sandbox: a good hash, but a known one */
+        random = 0x9e3779b97f4a7c15u;
     return random | 1;
 }
 

@@ -1,8 +1,9 @@
 /* A hash table from 64-bit ids to 32-bit numbers, flat and fast: stack ids, debugids.
  *
- * Open addressing with a multiplicative hash whose odd multiplier is random for each table: ids come from files, and
- * whoever made the file must not be able to make them collide. Nothing that callers can see depends on the multiplier.
- * A zeroed struct is an empty table. Not thread-safe for writing; any number of readers.
+ * Open addressing with a multiplicative hash whose odd multiplier is random for each table: ids
+ * come from files, and whoever made the file must not be able to make them collide. Nothing that
+ * callers can see depends on the multiplier. A zeroed struct is an empty table. Not thread-safe for
+ * writing; any number of readers.
  */
 #ifndef ARGUS_BASE_IDMAP_H
 #define ARGUS_BASE_IDMAP_H

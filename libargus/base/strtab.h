@@ -1,7 +1,7 @@
 /* Interned strings: every distinct string is kept once and named by a 32-bit id.
  *
- * Id 0 is the empty string. Ids are dense and in order of first interning, so the same input gives the same ids.
- * Not thread-safe.
+ * Id 0 is the empty string. Ids are dense and in order of first interning, so the same input gives
+ * the same ids. Not thread-safe.
  */
 #ifndef ARGUS_BASE_STRTAB_H
 #define ARGUS_BASE_STRTAB_H
@@ -21,7 +21,8 @@ void strtab_destroy(struct strtab *table);
 struct argus_error *strtab_intern(struct strtab *table, const char *text, size_t length,
                                   uint32_t *ret);
 
-/* The NUL-terminated string of `id`, borrowed, valid as long as the table; "" for an id that does not exist. */
+/* The NUL-terminated string of `id`, borrowed, valid as long as the table; "" for an id that does
+ * not exist. */
 const char *strtab_get(const struct strtab *table, uint32_t id);
 
 /* How many strings, id 0 included. */

@@ -3,8 +3,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The well-formed sequences of Unicode's table 3-7: range of the first byte, of the second, and the length.
- * Third and fourth bytes are always 80..bf. */
+/* The well-formed sequences of Unicode's table 3-7: range of the first byte, of the second, and the
+ * length. Third and fourth bytes are always 80..bf. */
 static const struct sequence {
     uint8_t first_low, first_high, second_low, second_high, length;
 } sequences[] = {

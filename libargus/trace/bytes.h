@@ -1,5 +1,5 @@
-/* A growing byte buffer for payloads. Running out of memory is remembered in `failed`, so that a run of puts is checked
- * once, at its end. A zeroed struct is an empty buffer. */
+/* A growing byte buffer for payloads. Running out of memory is remembered in `failed`, so that a
+ * run of puts is checked once, at its end. A zeroed struct is an empty buffer. */
 #ifndef ARGUS_TRACE_BYTES_H
 #define ARGUS_TRACE_BYTES_H
 

@@ -1,8 +1,8 @@
 /* The column encoding of record chunks (section "Records" of the format's text).
  *
- * Columns, because neighbours in a column resemble each other: time grows by little, a few debugids and threads
- * alternate, an argument is mostly near the one that the same tracepoint had last. Seven of eight bytes of a record become
- * varints of one byte, and zlib finds what is left.
+ * Columns, because neighbours in a column resemble each other: time grows by little, a few debugids
+ * and threads alternate, an argument is mostly near the one that the same tracepoint had last.
+ * Seven of eight bytes of a record become varints of one byte, and zlib finds what is left.
  */
 #ifndef ARGUS_TRACE_CODEC_H
 #define ARGUS_TRACE_CODEC_H
@@ -27,7 +27,8 @@ enum codec_column {
 
 enum { CODEC_SIZES_BYTES = CODEC_COLUMNS * 4 };
 
-/* What every record costs at least: one byte in each column but cpu. Bounds the count that a payload can claim. */
+/* What every record costs at least: one byte in each column but cpu. Bounds the count that a
+ * payload can claim. */
 enum { CODEC_LEAST_RECORD_BYTES = CODEC_COLUMNS - 1 };
 
 /* A debugid of the dictionary and the arguments that its last record had. */

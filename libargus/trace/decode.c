@@ -1,7 +1,8 @@
 /* Decoding must be fast and must not believe anything.
  *
- * All columns lie in one buffer with zero bytes behind it. A varint is at most ten bytes, so one step of every column can
- * leave its column, but not the buffer; the limits of all columns are therefore checked together, once a record.
+ * All columns lie in one buffer with zero bytes behind it. A varint is at most ten bytes, so one
+ * step of every column can leave its column, but not the buffer; the limits of all columns are
+ * therefore checked together, once a record.
  */
 #include <stdlib.h>
 
@@ -39,8 +40,8 @@ static const char *split_columns(struct decoder *decoder, size_t payload_bytes)
     return NULL;
 }
 
-/* The dictionary at the beginning of the debugid column. An id that is there twice would leave open which record is "the
- * previous one with the same debugid". */
+/* The dictionary at the beginning of the debugid column. An id that is there twice would leave open
+ * which record is "the previous one with the same debugid". */
 static const char *read_dictionary(struct decoder *decoder)
 {
     size_t *at = &decoder->at[CODEC_DEBUGID], end = decoder->end[CODEC_DEBUGID];

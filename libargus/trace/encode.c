@@ -10,7 +10,8 @@ void codec_encoder_deinit(struct codec_encoder *encoder)
         bytes_deinit(&encoder->columns[i]);
 }
 
-/* Empties the encoder and makes room for the longest form of `count` records, so that the loop need not look. */
+/* Empties the encoder and makes room for the longest form of `count` records, so that the loop need
+ * not look. */
 static bool encoder_begin(struct codec_encoder *encoder, size_t count)
 {
     idmap_clear(&encoder->indexes);
@@ -75,7 +76,8 @@ static void put_dictionary(const struct codec_encoder *encoder, struct bytes *re
         bytes_put(ret, &encoder->ids.data[i].debugid, 4);
 }
 
-/* The sizes are known only behind the columns, so their place is filled in as the columns are put. */
+/* The sizes are known only behind the columns, so their place is filled in as the columns are put.
+ */
 static void put_payload(const struct codec_encoder *encoder, struct bytes *ret)
 {
     static const uint8_t unknown_sizes[CODEC_SIZES_BYTES];

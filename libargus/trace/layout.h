@@ -1,5 +1,5 @@
-/* The bytes of a trace as C structs (docs/man/argus-trace.5.md is the text). Little-endian machines only:
- * every machine that Argus records or analyses on is one. */
+/* The bytes of a trace as C structs (docs/man/argus-trace.5.md is the text). Little-endian machines
+ * only: every machine that Argus records or analyses on is one. */
 #ifndef ARGUS_TRACE_LAYOUT_H
 #define ARGUS_TRACE_LAYOUT_H
 

@@ -2,7 +2,8 @@
 
 #include "trace/reason.h"
 
-/* Level 1: level 6 costs five times the time and saves a tenth of what level 1 leaves of the columns. */
+/* Level 1: level 6 costs five times the time and saves a tenth of what level 1 leaves of the
+ * columns. */
 enum { LEVEL = 1 };
 
 void packer_deinit(struct packer *packer)

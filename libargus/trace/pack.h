@@ -22,7 +22,8 @@ void packer_deinit(struct packer *packer);
 bool packer_pack(struct packer *packer, const uint8_t *data, size_t length, struct bytes *ret,
                  bool *ret_compressed);
 
-/* Unpacks a zlib stream that must fill exactly `length` bytes. NULL, or why not (a static string). */
+/* Unpacks a zlib stream that must fill exactly `length` bytes. NULL, or why not (a static string).
+ */
 const char *unpack(const uint8_t *stored, size_t stored_bytes, uint8_t *to, size_t length);
 
 #endif

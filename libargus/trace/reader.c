@@ -12,7 +12,8 @@
 #include "trace/reason.h"
 #include "trace/walk.h"
 
-/* A small file could claim tables that unpack to a thousand times its size. Real ones stay below a thirtieth of this. */
+/* A small file could claim tables that unpack to a thousand times its size. Real ones stay below a
+ * thirtieth of this. */
 #define TABLES_MOST_BYTES(file_bytes) ((64u << 20) + 64 * (file_bytes))
 
 typedef VEC(struct argus_chunk) chunk_list;
@@ -56,8 +57,8 @@ static const char *records_fault(const struct layout_chunk *header, uint32_t cpu
     return NULL;
 }
 
-/* Why a chunk whose header has a right CRC cannot be believed; NULL if it can. Nothing here allows a
- * file to claim much more memory than its own size: zlib packs at most 1032 to 1. */
+/* Why a chunk whose header has a right CRC cannot be believed; NULL if it can. Nothing here allows
+ * a file to claim much more memory than its own size: zlib packs at most 1032 to 1. */
 static const char *chunk_fault(const struct layout_chunk *header, uint32_t cpu_count)
 {
     if (header->flags & ~LAYOUT_FLAG_COMPRESSED)
@@ -136,7 +137,8 @@ static struct argus_error *read_index(struct argus_trace *trace, chunk_list *tab
 
 /* --- tables --- */
 
-/* A damaged table is damage of the file, not a failure to open it. `ret_loaded` says which it was. */
+/* A damaged table is damage of the file, not a failure to open it. `ret_loaded` says which it was.
+ */
 static struct argus_error *load_table(struct argus_trace *trace, const struct argus_chunk *chunk,
                                       uint64_t *unpacked_bytes, bool *ret_loaded)
 {

@@ -42,13 +42,14 @@ struct argus_trace {
     bool complete;
 };
 
-/* Reads, checks and unpacks the payload of `chunk`. ARGUS_ERROR_FORMAT: it is damaged; the message is the reason alone. The caller frees `ret`, which has
- * VARINT_SLACK zero bytes behind chunk->unpacked_bytes. */
+/* Reads, checks and unpacks the payload of `chunk`. ARGUS_ERROR_FORMAT: it is damaged; the message
+ * is the reason alone. The caller frees `ret`, which has VARINT_SLACK zero bytes behind
+ * chunk->unpacked_bytes. */
 struct argus_error *chunk_load(const struct argus_trace *trace, const struct argus_chunk *chunk,
                                uint8_t **ret);
 
-/* Adds the entries of a table chunk: all, or on an error none. Table chunks come in the order of their sequence.
- * ARGUS_ERROR_FORMAT as in chunk_load(). */
+/* Adds the entries of a table chunk: all, or on an error none. Table chunks come in the order of
+ * their sequence. ARGUS_ERROR_FORMAT as in chunk_load(). */
 struct argus_error *tables_load(struct argus_trace *trace, const struct argus_chunk *chunk);
 
 /* After the last one: sorts, and gives the images their build ids. */

@@ -33,7 +33,8 @@ uint64_t ring_rest(const struct ring_place *place)
     return place->end - place->head;
 }
 
-/* The extent that is `n` after the oldest, if it is of the last lap, i.e. lies ahead of the head. */
+/* The extent that is `n` after the oldest, if it is of the last lap, i.e. lies ahead of the head.
+ */
 static const struct extent *ahead(const struct ring_place *place, size_t n)
 {
     size_t at = place->oldest + n;
@@ -42,7 +43,8 @@ static const struct extent *ahead(const struct ring_place *place, size_t n)
     return &place->extents.data[at];
 }
 
-/* Drops the places of extents that are gone once they are the larger part: amortised, a constant for each chunk. */
+/* Drops the places of extents that are gone once they are the larger part: amortised, a constant
+ * for each chunk. */
 bool ring_reserve(struct ring_place *place)
 {
     if (is_stream(place))

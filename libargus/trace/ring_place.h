@@ -1,12 +1,13 @@
 /* Where the next chunk goes: behind the last one in a stream, over the oldest ones in a ring.
  *
- * A ring's area always walks: from its start, each chunk leads to the next, up to the end. A new chunk rarely ends where
- * an old one did, so what is left of the old one becomes a padding chunk; where less is left than a header needs (64
- * bytes), the next old chunk is given up as well. The padding header lies directly behind the new chunk and is written
- * in the same pwrite(), so that a killed recorder leaves at most one place where the walk must search.
+ * A ring's area always walks: from its start, each chunk leads to the next, up to the end. A new
+ * chunk rarely ends where an old one did, so what is left of the old one becomes a padding chunk;
+ * where less is left than a header needs (64 bytes), the next old chunk is given up as well. The
+ * padding header lies directly behind the new chunk and is written in the same pwrite(), so that a
+ * killed recorder leaves at most one place where the walk must search.
  *
- * `extents` remembers where whole chunks lie, oldest first: those of the last lap, ahead of `head`, and behind them
- * those of this lap.
+ * `extents` remembers where whole chunks lie, oldest first: those of the last lap, ahead of `head`,
+ * and behind them those of this lap.
  */
 #ifndef ARGUS_TRACE_RING_PLACE_H
 #define ARGUS_TRACE_RING_PLACE_H
@@ -42,8 +43,8 @@ void ring_deinit(struct ring_place *place);
 /* Does a chunk of `bytes` fit between the head and the end of the area? */
 bool ring_fits(const struct ring_place *place, uint64_t bytes);
 
-/* Bytes from the head to the end of the area, to be filled with a padding chunk (if 64 or more) before
- * ring_wrap() puts the head back to the start. */
+/* Bytes from the head to the end of the area, to be filled with a padding chunk (if 64 or more)
+ * before ring_wrap() puts the head back to the start. */
 uint64_t ring_rest(const struct ring_place *place);
 bool ring_wrap(struct ring_place *place);
 

@@ -1,4 +1,5 @@
-/* Table chunks. Each kind is a function that puts one entry; a chunk is written whenever the payload is large enough. */
+/* Table chunks. Each kind is a function that puts one entry; a chunk is written whenever the
+ * payload is large enough. */
 #include <string.h>
 
 #include "trace/layout.h"

@@ -150,7 +150,8 @@ static bool take_counter(struct cursor *cursor, struct trace_tables *tables)
            keep(cursor, vec_push(&tables->counters, entry));
 }
 
-/* To add a kind of table: its number in argus/trace.h and in the format's text, a take_… function here, one row. */
+/* To add a kind of table: its number in argus/trace.h and in the format's text, a take_… function
+ * here, one row. */
 static const struct table_kind {
     enum argus_chunk_kind kind;
     bool (*take)(struct cursor *cursor, struct trace_tables *tables);
@@ -172,8 +173,8 @@ static const char *take_entries(const struct table_kind *kind, const struct argu
     return cursor->at == cursor->end ? NULL : "bytes are left over behind its table";
 }
 
-/* Makes the stacks from index `from` on known by id. A stack that is there already (a ring repeats them) is dropped, and
- * the frames of the others move down. */
+/* Makes the stacks from index `from` on known by id. A stack that is there already (a ring repeats
+ * them) is dropped, and the frames of the others move down. */
 static bool index_stacks(struct trace_tables *tables, size_t from)
 {
     struct trace_stack *stacks = tables->stacks.data;
@@ -196,8 +197,8 @@ static bool index_stacks(struct trace_tables *tables, size_t from)
     return indexed;
 }
 
-/* A damaged table counts as a whole: what it added before the damage is taken back. `before` holds the lengths;
- * the arrays may have moved since. */
+/* A damaged table counts as a whole: what it added before the damage is taken back. `before` holds
+ * the lengths; the arrays may have moved since. */
 static void take_back(struct trace_tables *tables, const struct trace_tables *before)
 {
     tables->threads.length = before->threads.length;

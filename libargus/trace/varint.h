@@ -1,8 +1,9 @@
 /* Varints (unsigned LEB128) and zigzag, as the format's text defines them.
  *
- * Reading is by position in a buffer that has VARINT_SLACK zero bytes behind its last byte: a varint may then be read
- * anywhere inside without a bounds check, and the caller compares the position with its limit afterwards. A varint that
- * is too long moves the position to VARINT_BAD, which is behind every limit.
+ * Reading is by position in a buffer that has VARINT_SLACK zero bytes behind its last byte: a
+ * varint may then be read anywhere inside without a bounds check, and the caller compares the
+ * position with its limit afterwards. A varint that is too long moves the position to VARINT_BAD,
+ * which is behind every limit.
  */
 #ifndef ARGUS_TRACE_VARINT_H
 #define ARGUS_TRACE_VARINT_H

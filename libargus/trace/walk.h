@@ -1,5 +1,5 @@
-/* Walking a file from chunk to chunk, and finding the way again behind damage. The reader and argus_writer_append()
- * both stand on it. */
+/* Walking a file from chunk to chunk, and finding the way again behind damage. The reader and
+ * argus_writer_append() both stand on it. */
 #ifndef ARGUS_TRACE_WALK_H
 #define ARGUS_TRACE_WALK_H
 
@@ -31,8 +31,8 @@ struct walk_step {
 void walk_begin(struct walk *walk, int fd, const char *name,
                 const struct argus_trace_header *header, uint64_t file_bytes);
 
-/* The next stretch of the file. A chunk has a right magic and CRC and lies inside the file; what it says is not
- * checked further. Fails when the file cannot be read. */
+/* The next stretch of the file. A chunk has a right magic and CRC and lies inside the file; what it
+ * says is not checked further. Fails when the file cannot be read. */
 struct argus_error *walk_next(struct walk *walk, struct walk_step *ret);
 
 #endif

@@ -65,8 +65,8 @@ static bool make_image(struct argus_writer *writer, const struct chunk_head *hea
     return true;
 }
 
-/* Fills the area up to its end and goes back to its start. From now on the file has its full size, so that padding
- * never reaches behind it. */
+/* Fills the area up to its end and goes back to its start. From now on the file has its full size,
+ * so that padding never reaches behind it. */
 static struct argus_error *wrap(struct argus_writer *writer)
 {
     struct ring_place *place = &writer->place;
@@ -83,7 +83,8 @@ static struct argus_error *wrap(struct argus_writer *writer)
     return ring_wrap(place) ? NULL : argus_error_memory();
 }
 
-/* Takes what a failed write left behind the last chunk of a growing file away again, as well as it can. */
+/* Takes what a failed write left behind the last chunk of a growing file away again, as well as it
+ * can. */
 static void undo(struct argus_writer *writer)
 {
     struct stat status;
@@ -136,6 +137,10 @@ static struct argus_error *place_image(struct argus_writer *writer)
 struct argus_error *writer_put_chunk(struct argus_writer *writer, const struct chunk_head *head,
                                      const struct bytes *payload)
 {
+    if (payload->length > ARGUS_CHUNK_MAX_BYTES)
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "a table entry of %zu bytes is too long for a trace",
+                                  payload->length);
     if (payload->failed || !make_image(writer, head, payload))
         return argus_error_memory();
     return place_image(writer);

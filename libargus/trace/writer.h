@@ -37,7 +37,8 @@ struct chunk_head {
     uint64_t lost, first_ticks, last_ticks;
 };
 
-/* Writes one chunk with `payload`. On an error the file is as it was, as far as the system lets us. */
+/* Writes one chunk with `payload`. On an error the file is as it was, as far as the system lets us.
+ */
 struct argus_error *writer_put_chunk(struct argus_writer *writer, const struct chunk_head *head,
                                      const struct bytes *payload);
 

@@ -55,7 +55,8 @@ void builder_record(struct builder *builder, const struct line *line)
         line_fail(line, "out of memory");
 }
 
-/* Cuts `text` into the words of `line`. A word ends at a blank outside quotes; the quotes are dropped. */
+/* Cuts `text` into the words of `line`. A word ends at a blank outside quotes; the quotes are
+ * dropped. */
 static void split(char *text, struct line *line)
 {
     char *to = text;

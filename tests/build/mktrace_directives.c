@@ -4,7 +4,8 @@
 
 #include "mktrace.h"
 
-/* The value behind the word `key`, e.g. of "pid" in "thread 12 pid 10 name editor"; NULL if it is not there. */
+/* The value behind the word `key`, e.g. of "pid" in "thread 12 pid 10 name editor"; NULL if it is
+ * not there. */
 static const char *find_value(const struct line *line, const char *key)
 {
     for (size_t i = 1; i + 1 < line->count; i++)
@@ -121,7 +122,8 @@ static void add_note(struct builder *builder, const struct line *line)
     builder_check(argus_writer_note(builder_writer(builder, line), line->words[1]), line);
 }
 
-/* lost cpuN COUNT: the chunk at hand of this cpu ends here, the next one has lost COUNT before it */
+/* lost cpuN COUNT: the chunk at hand of this cpu ends here, the next one has lost COUNT before it
+ */
 static void add_lost(struct builder *builder, const struct line *line)
 {
     uint64_t cpu = line_suffix(line, line->words[1], "cpu");

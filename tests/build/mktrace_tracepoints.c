@@ -3,7 +3,8 @@
 
 #include "mktrace.h"
 
-/* An argument's name, which of the four it is in (0 is the code of the debugid), and its lowest bit there. */
+/* An argument's name, which of the four it is in (0 is the code of the debugid), and its lowest bit
+ * there. */
 struct argument {
     const char *name;
     int place, shift;

@@ -1,4 +1,5 @@
-/* One entry for two drivers: libFuzzer (ARGUS_FUZZERS, clang) and run_corpus.c (every build, as a test). */
+/* One entry for two drivers: libFuzzer (ARGUS_FUZZERS, clang) and run_corpus.c (every build, as a
+ * test). */
 #ifndef ARGUS_TESTS_FUZZ_H
 #define ARGUS_TESTS_FUZZ_H
 

@@ -1,7 +1,7 @@
 /* The trace reader against any bytes.
  *
- * Each input is read twice: as it is, and with all checksums made right, because no random change survives a CRC-32
- * and the code behind it would never be reached.
+ * Each input is read twice: as it is, and with all checksums made right, because no random change
+ * survives a CRC-32 and the code behind it would never be reached.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,8 @@ static uint32_t crc_of(const void *data, size_t length)
     return (uint32_t)crc32(0, data, (unsigned)length);
 }
 
-/* Makes the checksums of the chunk at `at` right, as far as it lies inside the data. Returns where the next one begins. */
+/* Makes the checksums of the chunk at `at` right, as far as it lies inside the data. Returns where
+ * the next one begins. */
 static size_t seal_chunk(uint8_t *data, size_t size, size_t at)
 {
     struct layout_chunk chunk;
@@ -45,7 +46,8 @@ static void seal(uint8_t *data, size_t size)
         at = seal_chunk(data, size, at);
 }
 
-/* Everything that the reader promises of a record; a broken promise ends the program, which is what a fuzzer sees. */
+/* Everything that the reader promises of a record; a broken promise ends the program, which is what
+ * a fuzzer sees. */
 static void check_records(const struct argus_trace *trace, const struct argus_chunk *chunk,
                           const struct argus_record *records)
 {

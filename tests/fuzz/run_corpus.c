@@ -1,4 +1,4 @@
-/* fuzz_… DIRECTORY: gives every file in it to the fuzz target once. Fails on an empty directory. */
+/* fuzz_NAME DIRECTORY: gives every file in it to the fuzz target once. Fails when there is none. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
-/* dump_records FILE: everything that the reader gives out, one thing on a line. decode.py prints the same from the
- * format's text alone. Texts are in hexadecimal, because names may have anything in them. */
+/* dump_records FILE: everything that the reader gives out, one thing on a line. decode.py prints
+ * the same from the format's text alone. Texts are in hexadecimal, because names may have anything
+ * in them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

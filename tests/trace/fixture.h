@@ -11,7 +11,8 @@
 
 #include "argus/trace.h"
 
-/* An empty file of its own for each test; cmocka's setup and teardown. `*state` is a struct fixture. */
+/* An empty file of its own for each test; cmocka's setup and teardown. `*state` is a struct
+ * fixture. */
 struct fixture {
     char path[64];
     int fd;
@@ -38,8 +39,9 @@ uint8_t *fixture_read(const struct fixture *fixture, size_t *ret_length);
 /* Replaces the whole file. */
 void fixture_replace(struct fixture *fixture, const void *data, size_t length);
 
-/* Opens the fixture's file and reads every record chunk and every table, as a command would. Returns how many record
- * chunks were damaged; the trace is closed again. An error of opening is returned. */
+/* Opens the fixture's file and reads every record chunk and every table, as a command would.
+ * Returns how many record chunks were damaged; the trace is closed again. An error of opening is
+ * returned. */
 struct argus_error *fixture_read_all(const struct fixture *fixture, size_t *ret_damage,
                                      uint64_t *ret_records);
 

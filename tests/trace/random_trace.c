@@ -1,5 +1,6 @@
-/* random_trace FILE SEED [RING_BYTES]: a trace of random chunks of every kind, the same for the same seed.
- * Numbers are drawn from all magnitudes, so that varints of every length and differences of both signs occur. */
+/* random_trace FILE SEED [RING_BYTES]: a trace of random chunks of every kind, the same for the
+ * same seed. Numbers are drawn from all magnitudes, so that varints of every length and differences
+ * of both signs occur. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

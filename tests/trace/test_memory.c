@@ -1,6 +1,8 @@
-/* Without memory every call fails with an error and leaves nothing behind: the library lives in somebody's debugger.
+/* Without memory every call fails with an error and leaves nothing behind: the library lives in
+ * somebody's debugger.
  *
- * The linker sends the allocations of the library's objects here (--wrap), and the n-th one fails, for every n. */
+ * The linker sends the allocations of the library's objects here (--wrap), and the n-th one fails,
+ * for every n. */
 #include "fixture.h"
 
 #include <stdlib.h>
@@ -74,7 +76,8 @@ static struct argus_error *write_something(const struct fixture *fixture)
     return error;
 }
 
-/* Lets the first, second, … allocation fail until there are no more. Returns how many there were. */
+/* Lets the first, second, … allocation fail until there are no more. Returns how many there were.
+ */
 static size_t starve(struct fixture *fixture,
                      struct argus_error *(*run)(const struct fixture *fixture))
 {

@@ -151,8 +151,8 @@ static bool ends_with_a_chunk(const uint8_t *data, size_t length)
     return true;
 }
 
-/* Wherever a file is cut off, it is refused (inside the file header) or opens; then the loss is said, as damage up to
- * the end, or as a missing end when just whole chunks are gone. */
+/* Wherever a file is cut off, it is refused (inside the file header) or opens; then the loss is
+ * said, as damage up to the end, or as a missing end when just whole chunks are gone. */
 static void every_cut_is_noticed(void **state)
 {
     struct fixture *fixture = *state;

@@ -1,5 +1,5 @@
-/* A recorder that dies in the middle of a write, at every byte of it: only what that write was about to replace may be
- * missing, in a stream and in a ring. */
+/* A recorder that dies in the middle of a write, at every byte of it: only what that write was
+ * about to replace may be missing, in a stream and in a ring. */
 #include "fixture.h"
 
 #include <stdlib.h>
@@ -45,7 +45,8 @@ static void write_chunk(struct argus_writer *writer, uint64_t number)
     assert_ok(argus_writer_records(writer, 0, records, count, 0));
 }
 
-/* The file as if only the first `written` bytes of the change from `before` to `after` had come to the disk. */
+/* The file as if only the first `written` bytes of the change from `before` to `after` had come to
+ * the disk. */
 static void tear(struct fixture *fixture, const uint8_t *before, size_t before_bytes,
                  const uint8_t *after, size_t from, size_t written)
 {

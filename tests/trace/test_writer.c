@@ -41,7 +41,8 @@ static struct argus_writer *create(struct fixture *fixture, uint64_t ring_bytes)
     return writer;
 }
 
-/* Every record in the ring must be what fill() made of its number, without a gap, up to the last one. */
+/* Every record in the ring must be what fill() made of its number, without a gap, up to the last
+ * one. */
 static uint64_t check_ring(const struct fixture *fixture, uint64_t written)
 {
     struct argus_trace *trace = NULL;
@@ -65,7 +66,8 @@ static uint64_t check_ring(const struct fixture *fixture, uint64_t written)
     return kept;
 }
 
-/* After each chunk of hundreds of laps, in areas whose end lies at every distance from a whole chunk. */
+/* After each chunk of hundreds of laps, in areas whose end lies at every distance from a whole
+ * chunk. */
 static void a_ring_is_whole_at_any_time(void **state)
 {
     struct fixture *fixture = *state;
@@ -154,7 +156,8 @@ static void a_loss_at_the_end_is_told(void **state)
     argus_trace_close(trace);
 }
 
-/* A full disk, made of the limit on file size: what was written stays readable, and the writer goes on afterwards. */
+/* A full disk, made of the limit on file size: what was written stays readable, and the writer goes
+ * on afterwards. */
 static void a_full_disk_costs_one_chunk(void **state)
 {
     struct fixture *fixture = *state;
@@ -252,6 +255,13 @@ static void wrong_use_is_refused(void **state)
                  "cpu");
     struct argus_kernel_symbol symbols[] = {{2, "b", ""}, {1, "a", ""}};
     assert_error(argus_writer_kernel_symbols(writer, symbols, 2), ARGUS_ERROR_USAGE, "ascend");
+    char *long_text = calloc(1, ARGUS_CHUNK_MAX_BYTES + 1);
+    assert_non_null(long_text);
+    memset(long_text, 'x', ARGUS_CHUNK_MAX_BYTES);
+    assert_error(argus_writer_note(writer, long_text), ARGUS_ERROR_USAGE, "too long");
+    long_text[40000] = '\0';
+    assert_ok(argus_writer_note(writer, long_text)); /* packs well */
+    free(long_text);
     argus_writer_destroy(writer);
     assert_error(argus_writer_append(fixture->fd, &writer), ARGUS_ERROR_UNSUPPORTED, "ring");
 }
