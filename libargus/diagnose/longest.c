@@ -96,11 +96,28 @@ static void consider_wait(const struct view *view, const struct habits *habits, 
     consider(best, v->thread, v->end_ns, end, vertex, weight);
 }
 
-static void consider_yields(const struct argus_vertex *v, uint32_t vertex, struct best *best)
+/* A yield loop is all vertices in a row that wait at the same place, where at least one of them yields: the loop falls
+ * into several where the scheduler once held it up. */
+static void consider_yields(const struct view *view, const struct habits *habits, uint32_t thread,
+                            struct best *best)
 {
-    bool polls = v->wait.kind == ARGUS_WAIT_POLL;
-    consider(best, v->thread, v->start_ns, v->end_ns, vertex,
-             polls ? WEIGHT_POLLING_LOOP : WEIGHT_PLAIN);
+    const struct argus_thread *t = &view->threads[thread];
+    uint32_t first = t->first_vertex;
+    bool yields = false;
+    for (uint32_t v = t->first_vertex; v < t->first_vertex + t->vertex_count; v++) {
+        const struct argus_vertex *vertex = &view->vertices[v];
+        bool joins = v > first && habits_of(habits, vertex) &&
+                     habits_of(habits, vertex) == habits_of(habits, &view->vertices[v - 1]);
+        if (!joins) {
+            first = v;
+            yields = false;
+        }
+        yields |= is_yielding(vertex);
+        unsigned weight = vertex->wait.kind == ARGUS_WAIT_POLL ? WEIGHT_POLLING_LOOP : WEIGHT_PLAIN;
+        if (yields)
+            consider(best, thread, view->vertices[first].start_ns, vertex->end_ns, ARGUS_NONE,
+                     weight);
+    }
 }
 
 /* Runs: vertices with short waits between them that are busy for more than half of their time. */
@@ -133,11 +150,10 @@ static bool consider_thread(const struct view *view, uint32_t thread, struct bes
     const struct argus_thread *t = &view->threads[thread];
     struct habits habits;
     bool done = habits_find(view, thread, &habits);
-    for (uint32_t v = t->first_vertex; done && v < t->first_vertex + t->vertex_count; v++) {
+    for (uint32_t v = t->first_vertex; done && v < t->first_vertex + t->vertex_count; v++)
         consider_wait(view, &habits, v, best);
-        if (is_yielding(&view->vertices[v]))
-            consider_yields(&view->vertices[v], v, best);
-    }
+    if (done)
+        consider_yields(view, &habits, thread, best);
     consider_runs(view, thread, best);
     habits_deinit(&habits);
     return done;

@@ -40,9 +40,11 @@ static void say_whom(struct sentence *sentence, const struct view *view, uint32_
     }
 }
 
-static void say_busy(struct sentence *sentence, const struct argus_culprit *root)
+static void say_busy(struct sentence *sentence, const struct view *view,
+                     const struct argus_culprit *root)
 {
-    if (strncmp(root->why, "wanted", 6) == 0) {
+    const struct argus_vertex *v = &view->vertices[root->vertex];
+    if (v->runnable_ns / 4 > v->run_ns) {
         say(sentence, "got no cpu");
         return;
     }
@@ -52,6 +54,8 @@ static void say_busy(struct sentence *sentence, const struct argus_culprit *root
         say(sentence, root->functions[0].name);
         say(sentence, ")");
     }
+    if (v->runnable_ns > v->run_ns)
+        say(sentence, ", which it had to share with others");
 }
 
 static void say_waiting(struct sentence *sentence, const struct view *view,
@@ -80,7 +84,7 @@ static void say_root(struct sentence *sentence, const struct view *view,
                      const struct argus_culprit *root)
 {
     if (root->type == ARGUS_TYPE_LONG_RUNNING)
-        say_busy(sentence, root);
+        say_busy(sentence, view, root);
     else if (root->type == ARGUS_TYPE_REPEATED_YIELD)
         say(sentence, "looked for a data flag again and again");
     else
@@ -92,6 +96,8 @@ static void say_chain(struct sentence *sentence, const struct argus_diagnosis *f
                       const struct view *view)
 {
     uint32_t last = found->hang.thread;
+    if (found->hang.type == ARGUS_TYPE_LONG_RUNNING) /* the path says who began it */
+        return;
     for (size_t i = 1; i < found->path_count; i++) {
         uint32_t thread = view->vertices[found->path[i].vertex].thread;
         if (thread == last || timeline_is_kernel(view, found->path[i].vertex))
