@@ -10,9 +10,9 @@ import sys
 
 from decode import decode
 
-SEEDS = range(1, 9)
+SEEDS = range(1, 7)
 RINGS = (65536, 65544, 100000)
-DAMAGES = 12
+DAMAGES = 8
 
 
 def dump(program, path):
