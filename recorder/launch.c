@@ -43,9 +43,11 @@ static struct argus_error *spawn(const char *recorder, int output_fd, bool with_
         failed =
             posix_spawnp(ret_pid, arguments[0], &actions, NULL, (char *const *)arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
-    if (failed == ENOENT && with_sudo)
+    if (failed && with_sudo)
         return argus_error_create(ARGUS_ERROR_PERMISSION,
-                                  "recording needs root, and there is no sudo: run this as root");
+                                  "recording needs root, and sudo cannot be started (%s): run this "
+                                  "as root",
+                                  strerror(failed));
     if (failed)
         return argus_error_os(failed, "cannot start %s", recorder);
     return NULL;

@@ -381,25 +381,59 @@ static void client_gone(struct server *server, struct client *client)
     argus_error_destroy(recording_stop(server->recording));
 }
 
+static bool is_allowed(const struct server *server, const struct client *client)
+{
+    return client->who.uid == 0 || client->who.uid == server->starter;
+}
+
+static struct argus_error *check_allowed(const struct server *server, const struct client *client)
+{
+    if (is_allowed(server, client))
+        return NULL;
+    return argus_error_create(ARGUS_ERROR_PERMISSION,
+                              "the recorder serves only root and uid %u, who started it",
+                              server->starter);
+}
+
 static void client_serve(struct server *server, struct client *client)
 {
     char bytes[sizeof(struct request) + 1];
     size_t length = 0;
     int fd = -1;
-    struct request request;
+    struct request request = {0};
     struct argus_error *error = message_receive(client->fd, bytes, sizeof(bytes), &length, &fd);
     if (error || length == 0) {
         argus_error_destroy(error);
         client_gone(server, client);
         return;
     }
-    error = request_parse(bytes, length, &request);
-    struct reply reply = reply_make(server, error ? 0 : request.verb);
+    struct reply reply = {.magic = PROTOCOL_MAGIC, .version = PROTOCOL_VERSION};
+    error = check_allowed(server, client);
     if (!error)
+        error = request_parse(bytes, length, &request);
+    if (!error) {
+        reply = reply_make(server, request.verb);
         error = handlers[request.verb](server, client, &request, fd, &reply);
-    else if (fd >= 0)
+    } else if (fd >= 0) {
         close(fd);
+    }
     reply_send(client, &reply, error);
+}
+
+/* A free place; or else one that somebody holds whom we do not serve, so that nobody can keep us from who we do. */
+static struct client *find_place(struct server *server)
+{
+    struct client *place = NULL;
+    for (size_t i = 0; i < CLIENT_LIMIT; i++) {
+        struct client *client = &server->clients[i];
+        if (client->fd < 0)
+            return client;
+        if (!is_allowed(server, client))
+            place = client;
+    }
+    if (place)
+        client_close(server, place);
+    return place;
 }
 
 static void client_accept(struct server *server)
@@ -408,26 +442,12 @@ static void client_accept(struct server *server)
     socklen_t length = sizeof(newcomer.who);
     if (newcomer.fd < 0)
         return;
-    if (getsockopt(newcomer.fd, SOL_SOCKET, SO_PEERCRED, &newcomer.who, &length) < 0) {
+    struct client *place = find_place(server);
+    if (!place || getsockopt(newcomer.fd, SOL_SOCKET, SO_PEERCRED, &newcomer.who, &length) < 0) {
         close(newcomer.fd);
         return;
     }
-    if (newcomer.who.uid != 0 && newcomer.who.uid != server->starter) {
-        struct reply reply = {.magic = PROTOCOL_MAGIC, .version = PROTOCOL_VERSION};
-        reply_send(&newcomer, &reply,
-                   argus_error_create(ARGUS_ERROR_PERMISSION,
-                                      "the recorder serves only root and uid %u, who started it",
-                                      server->starter));
-        close(newcomer.fd);
-        return;
-    }
-    for (size_t i = 0; i < CLIENT_LIMIT; i++) {
-        if (server->clients[i].fd < 0) {
-            server->clients[i] = newcomer;
-            return;
-        }
-    }
-    close(newcomer.fd);
+    *place = newcomer;
 }
 
 /* --- the loop --- */
