@@ -97,8 +97,8 @@ void forget(lldb::user_id_t debugger_id, void *)
 /* SBDebugger::AddDestroyCallback exists from LLDB 19 on: found by name, so that the plugin loads in older ones. */
 void watch_for_destruction(lldb::SBDebugger &debugger)
 {
-    using add_callback =
-        lldb::callback_token_t (*)(lldb::SBDebugger *, void (*)(lldb::user_id_t, void *), void *);
+    /* lldb::callback_token_t, which older headers do not have, is int32_t. */
+    using add_callback = int32_t (*)(lldb::SBDebugger *, void (*)(lldb::user_id_t, void *), void *);
     void *symbol = dlsym(RTLD_DEFAULT, "_ZN4lldb10SBDebugger18AddDestroyCallbackEPFvmPvES1_");
     if (symbol)
         reinterpret_cast<add_callback>(symbol)(&debugger, forget, nullptr);
