@@ -7,6 +7,7 @@
 #include "diagnose/diagnoser.h"
 
 #define MAX_FUNCTIONS 12
+#define KEY_PERCENT   95u
 
 struct count {
     uint32_t self, inclusive;
@@ -156,7 +157,41 @@ static void free_functions(struct argus_costly_function *functions, size_t count
     free(functions);
 }
 
-static struct argus_error *rank(struct tally *tally, struct argus_culprit *culprit)
+/* The function to look at first: the innermost that is in nearly all samples (the paper's hint). Found on the most
+ * frequent stack; ARGUS_NONE if there is none. */
+static struct argus_error *find_key(struct tally *tally, uint32_t stack, uint64_t time_ns,
+                                    uint32_t *ret)
+{
+    struct argus_stack frames = {.count = 0};
+    if (stack != ARGUS_NONE)
+        frames = argus_graph_stack(tally->d->view.graph, stack);
+    *ret = ARGUS_NONE;
+    for (uint32_t i = 0; i < frames.count && *ret == ARGUS_NONE; i++) {
+        uint32_t name;
+        struct argus_error *error = name_address(tally, time_ns, frames.frames[i], i > 0, &name);
+        if (error)
+            return error;
+        if (tally->counts.data[name].inclusive * 100ull >= tally->samples * KEY_PERCENT &&
+            !is_entry(strtab_get(tally->names, name)))
+            *ret = name;
+    }
+    return NULL;
+}
+
+/* Moves the function called `name` to the front. */
+static void put_first(struct argus_costly_function *functions, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(functions[i].name, name) != 0)
+            continue;
+        struct argus_costly_function key = functions[i];
+        memmove(functions + 1, functions, i * sizeof(*functions));
+        functions[0] = key;
+        return;
+    }
+}
+
+static struct argus_error *rank(struct tally *tally, uint32_t key, struct argus_culprit *culprit)
 {
     size_t count = 0;
     struct argus_costly_function *all = calloc(tally->counts.length + 1, sizeof(*all));
@@ -177,6 +212,8 @@ static struct argus_error *rank(struct tally *tally, struct argus_culprit *culpr
     }
     if (count > 0)
         qsort(all, count, sizeof(*all), compare_functions);
+    if (key != ARGUS_NONE)
+        put_first(all, count, strtab_get(tally->names, key));
     for (; count > MAX_FUNCTIONS; count--)
         free(all[count - 1].name);
     culprit->functions = all;
@@ -204,9 +241,12 @@ struct argus_error *find_costly_functions(struct diagnoser *d, uint32_t thread,
     struct argus_error *error =
         tally.names ? count_samples(&tally, thread, window) : argus_error_memory();
     if (!error)
-        error = rank(&tally, culprit);
-    if (!error)
         set_stack(&tally, culprit);
+    uint32_t key = ARGUS_NONE;
+    if (!error && tally.stack_counts.length > 0)
+        error = find_key(&tally, culprit->stack, window.start_ns, &key);
+    if (!error)
+        error = rank(&tally, key, culprit);
     strtab_destroy(tally.names);
     idmap_deinit(&tally.by_address);
     idmap_deinit(&tally.stacks);

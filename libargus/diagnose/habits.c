@@ -103,6 +103,7 @@ static void set_homes(struct habits *habits)
                               habit->kind == ARGUS_WAIT_OTHER || habit->kind == ARGUS_WAIT_SIGNAL
                           ? habit->count >= HOME_OTHERS
                           : false;
+        habit->answers = answers;
         habit->home = may_be && !answers;
     }
 }

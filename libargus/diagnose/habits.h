@@ -20,6 +20,7 @@ struct habit {
     uint32_t replies; /* of these, by one that the thread had just made run */
     uint8_t kind;     /* enum argus_wait_kind */
     bool home;
+    bool answers; /* mostly replies */
 };
 
 struct habits {

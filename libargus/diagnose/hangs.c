@@ -95,20 +95,23 @@ struct argus_hang argus_hang_of_vertex(const struct argus_graph *graph, uint32_t
 
 /* --- event loops --- */
 
-static bool is_at_home(const struct habits *habits, const struct argus_vertex *vertex)
+/* A poll for whatever may come. */
+static const struct habit *loop_habit(const struct habits *habits,
+                                      const struct argus_vertex *vertex)
 {
     const struct habit *habit = habits_of(habits, vertex);
-    return habit && habit->home && habit->kind == ARGUS_WAIT_POLL;
+    return habit && habit->kind == ARGUS_WAIT_POLL && !habit->answers ? habit : NULL;
 }
 
-static bool add_if_long(const struct view *view, struct argus_hang hang, uint64_t threshold_ns,
-                        hang_list *ret)
+/* A thread that polled too seldom in this trace to be known as an event loop may have been too busy for it. */
+static bool add_if_long(const struct view *view, struct argus_hang hang, bool sure,
+                        uint64_t threshold_ns, hang_list *ret)
 {
     if (hang.end_ns < hang.start_ns || hang.end_ns - hang.start_ns < threshold_ns)
         return true;
     hang.vertex = ARGUS_NONE;
     hang_measure(view, &hang);
-    return vec_push(ret, hang);
+    return (!sure && hang.type != ARGUS_TYPE_LONG_RUNNING) || vec_push(ret, hang);
 }
 
 /* From each home wait to the next; a poll with a short timeout that the yield rule merged is idleness too. */
@@ -116,20 +119,23 @@ static bool scan_loop(const struct view *view, uint32_t thread, const struct hab
                       uint64_t threshold_ns, hang_list *ret)
 {
     const struct argus_thread *t = &view->threads[thread];
-    bool left = false, done = true;
+    const struct habit *left = NULL;
+    bool done = true;
     struct argus_hang hang = {.thread = thread, .indicator = ARGUS_INDICATOR_EVENT_LOOP};
     for (uint32_t v = t->first_vertex; done && v < t->first_vertex + t->vertex_count; v++) {
         const struct argus_vertex *vertex = &view->vertices[v];
-        bool home = is_at_home(habits, vertex);
-        if (!home && timeline_next(view, v) != ARGUS_NONE)
+        const struct habit *habit = loop_habit(habits, vertex);
+        bool is_last = timeline_next(view, v) == ARGUS_NONE;
+        /* A poll of its own in the middle of a handler is not the way home, unless nothing else is. */
+        if (!is_last && (!habit || (left && left->home && !habit->home)))
             continue;
-        hang.end_ns = home ? vertex->end_ns : timeline_wait_end(view, v);
-        if (vertex->flags & ARGUS_VERTEX_YIELDS && home)
+        hang.end_ns = habit ? vertex->end_ns : timeline_wait_end(view, v);
+        if (vertex->flags & ARGUS_VERTEX_YIELDS && habit)
             hang.end_ns = vertex->start_ns;
-        hang.ongoing = !home && !(vertex->flags & ARGUS_VERTEX_EXITED);
+        hang.ongoing = !habit && !(vertex->flags & ARGUS_VERTEX_EXITED);
         if (left)
-            done = add_if_long(view, hang, threshold_ns, ret);
-        left = home && timeline_next(view, v) != ARGUS_NONE;
+            done = add_if_long(view, hang, left->home, threshold_ns, ret);
+        left = is_last ? NULL : habit;
         if (left)
             hang.start_ns = view->vertices[v + 1].start_ns;
     }

@@ -207,7 +207,7 @@ static struct argus_error *tell_path(struct diagnoser *d)
                               step->vertex));
         if (!error && d->view.vertices[step->vertex].flags & ARGUS_VERTEX_GAP)
             error = add_uncertain(
-                d, text_print("records were lost during v%u: its figures are lower bounds",
+                d, text_print("some records of v%u are missing: its figures are lower bounds",
                               step->vertex));
     }
     return error;
