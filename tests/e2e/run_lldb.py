@@ -12,9 +12,10 @@ import subprocess
 import sys
 
 import machine
+from run_case import record
 
 DEBUGGERS = ["lldb"] + [f"lldb-{version}" for version in range(22, 13, -1)]
-EXPECTED = ["LongWait", "dict-server", "rebuild_index", "spell-server"]
+EXPECTED = ["LongRunning", "dict-server", "rebuild_index", "spell-server"]
 
 
 def diagnose(lldb, build, trace):
@@ -38,8 +39,7 @@ def main():
         return 77
     trace = build / "tests/e2e/out/lldb.argus"
     trace.parent.mkdir(parents=True, exist_ok=True)
-    subprocess.run([build / "bin/argus", "record", "-o", trace, "--", build / "examples/frozen-editor/frozen-editor"],
-                   check=True, timeout=120)
+    record(build / "bin/argus", trace, [build / "examples/frozen-editor/frozen-editor"])
     text, code = diagnose(lldb, build, trace)
     missing = [word for word in EXPECTED if word not in text]
     if code or missing or "bystander" in text:
