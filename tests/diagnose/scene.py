@@ -1,0 +1,83 @@
+"""Scenes: a few threads, each on a cpu of its own, as a text for tests/build/mktrace.
+
+    s = Scene()
+    s.thread(10, "editor")              # runs from the beginning
+    s.at(100); s.wait(10, "read")       # at 100 ms it blocks in read()
+    s.at(400); s.wake(20, 10)           # thread 20 makes it run; its read() returns 1
+
+Times are milliseconds; what happens at one time happens in the order of the calls, a microsecond apart.
+"""
+
+POLLED = ("poll", "select", "epoll_wait")
+TIMEOUT_RESULT = {"poll": 0, "select": 0, "epoll_wait": 0, "recvfrom": -11, "clock_nanosleep": 0, "nanosleep": 0,
+                  "futex": -110}
+
+
+class Scene:
+    def __init__(self):
+        self.tables, self.records, self.cpus, self.calls = [], [], {}, {}
+        self.now = 0
+
+    def at(self, ms):
+        self.now = max(int(ms * 1e6), self.now)
+
+    def _record(self, cpu, thread, text):
+        self.now += 1000
+        self.records.append(f"{self.now} cpu{cpu} t{thread} {text}")
+
+    def thread(self, tid, name, pid=None):
+        self.tables.append(f'thread {tid} pid {pid or tid} ppid 1 name "{name}"')
+        self.cpus[tid] = len(self.cpus)
+        self._record(self.cpus[tid], 0, f"switch state=R next={tid}")
+
+    def wait(self, tid, call, fd=5, inode=0, peer=0, timeout=False):
+        """Blocks in a system call. With `timeout`, timer() may end it."""
+        cpu = self.cpus[tid]
+        self.calls[tid] = call
+        nfds = " arg2=1" if call in POLLED else ""
+        self._record(cpu, tid, f"syscall_start nr={call} arg1={fd}{nfds}")
+        if timeout:
+            self._record(cpu, tid, f"timer_armed timer={0x1000 + tid} function=1 expiry={self.now}")
+        if inode:
+            self._record(cpu, tid, f"object fd={fd} inode={inode} peer={peer} mode=socket")
+        self._record(cpu, tid, f"switch state=S next=0")
+
+    def _comes_back(self, tid, result):
+        cpu, call = self.cpus[tid], self.calls.pop(tid)
+        self._record(cpu, 0, f"switch state=R next={tid}")
+        error = f" error={-result}" if result < 0 else ""
+        self._record(cpu, tid, f"syscall_end nr={call} result={result}{error}")
+
+    def wake(self, waker, tid, call="write", result=1):
+        """`waker` makes `tid` run, from inside a system call of its own."""
+        cpu = self.cpus[waker]
+        self._record(cpu, waker, f"syscall_start nr={call} arg1=6")
+        self._record(cpu, waker, f"make_runnable thread={tid} context=task")
+        self._record(cpu, waker, f"syscall_end nr={call} result=1")
+        self._comes_back(tid, result)
+
+    def send(self, tid, call="write"):
+        """A system call that wakes nobody, because who it is meant for is busy."""
+        self._record(self.cpus[tid], tid, f"syscall_start nr={call} arg1=6")
+        self._record(self.cpus[tid], tid, f"syscall_end nr={call} result=1")
+
+    def timer(self, tid):
+        """The thread's own timer fires and ends its wait."""
+        cpu, name = self.cpus[tid], 0x1000 + tid
+        self._record(cpu, 0, f"timer_fired_start timer={name} function=1")
+        self._record(cpu, 0, f"make_runnable thread={tid} context=hardirq")
+        self._record(cpu, 0, f"timer_fired_end timer={name}")
+        self._comes_back(tid, TIMEOUT_RESULT[self.calls[tid]])
+
+    def sleep(self, tid, ms):
+        """Sleeps; nothing else may happen meanwhile (else: wait(), at(), timer())."""
+        self.wait(tid, "clock_nanosleep", timeout=True)
+        self.at(self.now / 1e6 + ms)
+        self.timer(tid)
+
+    def exit(self, tid):
+        self._record(self.cpus[tid], tid, f"thread_exit arg1={tid} last=1")
+        self._record(self.cpus[tid], tid, "switch state=X next=0")
+
+    def text(self):
+        return "\n".join([f"cpus {len(self.cpus)}"] + self.tables + self.records) + "\n"

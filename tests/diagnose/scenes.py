@@ -1,0 +1,231 @@
+"""The scenes and what their diagnosis has to be."""
+from scene import Scene
+
+SCENES = {}
+
+
+def scene(function):
+    SCENES[function.__name__] = function
+    return function
+
+
+def rounds(s, count, client, servers, gap=50):
+    """Normal cases: the client asks along the chain of servers and gets its answer within 3 ms."""
+    for _ in range(count):
+        s.at(s.now / 1e6 + gap)
+        chain = [client] + servers
+        for asker, asked in zip(chain, servers):
+            s.wake(asker, asked)
+            s.wait(asker, "read")
+        s.at(s.now / 1e6 + 1)
+        for asker, asked in reversed(list(zip(chain, servers))):
+            s.wake(asked, asker)
+            s.wait(asked, "read")
+        s.sleep(client, 20)
+
+
+def chain(s, *names):
+    tids = [10 * (i + 1) for i in range(len(names))]
+    for tid, name in zip(tids, names):
+        s.thread(tid, name)
+    for tid in tids[1:]:
+        s.wait(tid, "read")
+    return tids
+
+
+@scene
+def three_hops():
+    """The server at the end is busy before it is asked: nobody wakes it for this."""
+    s = Scene()
+    client, front, middle, back = chain(s, "client", "front", "middle", "back")
+    rounds(s, 5, client, [front, middle, back])
+    s.wake(client, back)  # something else keeps it busy
+    s.wake(client, front)
+    s.wait(client, "read")
+    s.wake(front, middle)
+    s.wait(front, "read")
+    s.send(middle)
+    s.wait(middle, "read")
+    s.at(s.now / 1e6 + 3000)
+    s.wake(back, middle)
+    s.wait(back, "read")
+    s.wake(middle, front)
+    s.wait(middle, "read")
+    s.wake(front, client)
+    s.wait(front, "read")
+    s.sleep(client, 20)
+    return s, "client", {"type": "LongWait", "root": ("back", "LongRunning"),
+                         "path": ["client", "front", "middle", "back"]}
+
+
+def circle(timeout):
+    s = Scene()
+    a, b = chain(s, "ask", "serve")
+    rounds(s, 5, a, [b])
+    for _ in range(3):  # in the handler, the server asks back
+        s.at(s.now / 1e6 + 10)
+        s.wake(a, b)
+        s.wait(a, "read")
+        s.wake(b, a)
+        s.wait(b, "recvfrom")
+        s.wake(a, b)
+        s.wait(a, "read")
+        s.wake(b, a)
+        s.wait(b, "read")
+    s.wake(a, b)
+    s.wait(a, "recvfrom", timeout=timeout)
+    s.send(b)
+    s.wait(b, "recvfrom")
+    s.at(s.now / 1e6 + 4000)
+    if timeout:
+        s.timer(a)
+        s.at(s.now / 1e6 + 1)
+        s.wake(a, b)
+        s.wait(b, "read")
+    else:
+        s.thread(90, "idler")
+    return s, "ask", {"type": "LongWait", "root": ("ask", "LongWait"), "cycle": {"ask", "serve"}}
+
+
+@scene
+def circle_with_timeout():
+    return circle(True)
+
+
+@scene
+def circle_for_ever():
+    return circle(False)
+
+
+@scene
+def circle_seen_from_the_other():
+    s, _, expected = circle(True)
+    return s, "serve", dict(expected, root=("serve", "LongWait"))
+
+
+@scene
+def mutex_holder_waits_for_daemon():
+    s = Scene()
+    s.thread(10, "app")
+    s.thread(11, "saver", pid=10)
+    s.thread(20, "daemon")
+    s.wait(20, "read")
+    s.wait(11, "futex", fd=0x7000)
+    for _ in range(4):
+        s.at(s.now / 1e6 + 30)
+        s.wake(10, 11, call="futex")
+        s.wait(10, "futex", fd=0x8000)
+        s.at(s.now / 1e6 + 1)
+        s.wake(11, 10, call="futex", result=0)
+        s.wait(11, "futex", fd=0x7000)
+    s.wake(10, 11, call="futex")
+    s.wake(11, 20)
+    s.wait(11, "read")
+    s.wait(10, "futex", fd=0x8000)
+    s.wait(20, "clock_nanosleep", timeout=True)
+    s.at(s.now / 1e6 + 3000)
+    s.timer(20)
+    s.wake(20, 11)
+    s.wait(20, "read")
+    s.wake(11, 10, call="futex", result=0)
+    s.wait(11, "futex", fd=0x7000)
+    return s, "app", {"type": "LongWait", "root": ("daemon", "LongWait"), "path": ["app", "app", "daemon"]}
+
+
+@scene
+def yield_loop():
+    s = Scene()
+    s.thread(10, "app")
+    s.thread(20, "bystander")
+    s.wait(10, "poll")
+    for _ in range(4):
+        s.at(s.now / 1e6 + 30)
+        s.wake(20, 10)
+        s.wait(10, "poll")
+    s.wake(20, 10)
+    for _ in range(300):
+        s.sleep(10, 10)
+    s.wait(10, "poll")
+    s.wake(20, 10)
+    return s, "app", {"type": "RepeatedYield", "root": ("app", "RepeatedYield"), "path": ["app"]}
+
+
+@scene
+def busy_after_a_timer():
+    """The writer wakes the event loop, the loop arms a timer, the timer wakes it for the long run."""
+    s = Scene()
+    s.thread(10, "app")
+    s.thread(20, "writer")
+    s.wait(10, "poll")
+    for _ in range(4):
+        s.at(s.now / 1e6 + 30)
+        s.wake(20, 10)
+        s.wait(10, "poll")
+    s.wait(20, "read")
+    s.at(s.now / 1e6 + 500)
+    s.thread(30, "editor")
+    s.wake(30, 10)
+    s.wait(10, "poll", timeout=True)
+    s.at(s.now / 1e6 + 100)
+    s.timer(10)
+    s.at(s.now / 1e6 + 5000)
+    s.wait(10, "poll")
+    return s, "app", {"type": "LongRunning", "root": ("app", "LongRunning"), "path": ["app", "app", "editor"]}
+
+
+@scene
+def bystander_pesters_the_server():
+    """The server polls many; the backend works for the client, the bystander wakes the server all the time."""
+    s = Scene()
+    client, server, back, bystander = 10, 20, 30, 40
+    for tid, name in ((client, "client"), (server, "server"), (back, "back"), (bystander, "bystander")):
+        s.thread(tid, name)
+    s.wait(back, "read")
+    s.wait(server, "poll")
+    for _ in range(5):
+        s.at(s.now / 1e6 + 10)
+        s.wake(client, server)
+        s.wait(client, "read")
+        s.wake(server, back)
+        s.wait(server, "poll")
+        s.wake(back, server)
+        s.wait(back, "read")
+        s.wake(server, client)
+        s.wait(server, "poll")
+        s.sleep(bystander, 20)
+        s.wake(bystander, server)
+        s.wait(server, "poll")
+    s.wake(client, server)
+    s.wait(client, "read")
+    s.wake(server, back)
+    s.wait(server, "poll")
+    for _ in range(100):
+        s.sleep(bystander, 30)
+        s.wake(bystander, server)
+        s.wake(server, bystander) if bystander in s.calls else s.send(server)
+        s.wait(server, "poll")
+    s.wake(back, server)
+    s.wait(back, "read")
+    s.wake(server, client)
+    s.wait(server, "poll")
+    return s, "client", {"type": "LongWait", "root": ("back", "LongRunning"),
+                         "path": ["client", "server", "back"], "only": {"back"}}
+
+
+@scene
+def stopped_server():
+    s = Scene()
+    client, server = chain(s, "client", "server")
+    rounds(s, 5, client, [server])
+    s.wake(client, server)
+    s.wait(client, "read")
+    s._record(s.cpus[server], server, "switch state=4 next=0")
+    s.at(s.now / 1e6 + 3000)
+    s.thread(50, "shell")
+    s._record(s.cpus[50], 50, "syscall_start nr=kill arg1=20")
+    s._record(s.cpus[50], 50, f"make_runnable thread={server} context=task")
+    s._record(s.cpus[50], 50, "syscall_end nr=kill result=0")
+    s._record(s.cpus[server], 0, f"switch state=R next={server}")
+    s.wake(server, client)
+    s.wait(server, "read")
+    return s, "client", {"type": "LongWait", "root": ("server", "LongWait"), "path": ["client", "server"]}

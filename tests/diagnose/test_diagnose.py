@@ -1,0 +1,74 @@
+"""Diagnoses the scenes of scenes.py: test_diagnose.py MKTRACE DIAGNOSE_JSON FOLDER [SCENE…]."""
+import json
+import pathlib
+import subprocess
+import sys
+
+from scenes import SCENES
+
+
+def diagnose(program, trace, process, *answers):
+    done = subprocess.run([program, trace, process, *answers], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return done.returncode, done.stdout, done.stderr
+
+
+def problems(answer, expected):
+    """What is wrong with the answer."""
+    root, kind = expected["root"]
+    causes = answer["root_causes"]
+    first = (causes[0]["process"], causes[0]["type"]) if causes else None
+    if answer["spinning"]["type"] != expected["type"]:
+        yield f"type {answer['spinning']['type']}, not {expected['type']}"
+    if first != (root, kind):
+        yield f"the root cause is {first}, not {(root, kind)}"
+    if "path" in expected and [v["process"] for v in answer["path"]] != expected["path"]:
+        yield f"the path is {[v['process'] for v in answer['path']]}, not {expected['path']}"
+    cycle = {v["process"] for v in answer["cycle"] or []}
+    if cycle != expected.get("cycle", set()):
+        yield f"the circle is {cycle}"
+    if "only" in expected and {cause["process"] for cause in causes} != expected["only"]:
+        yield f"{[cause['process'] for cause in causes]} are blamed"
+    if {cause["process"] for cause in causes} & {"bystander", "idler"}:
+        yield "a bystander is blamed"
+    yield from bad_accounting(answer)
+
+
+def bad_accounting(answer):
+    at = answer["hang"]["start_ns"]
+    for stretch in answer["accounting"]:
+        if stretch["start_ns"] != at:
+            yield f"the accounting has a gap or an overlap at {at}"
+        at = stretch["start_ns"] + stretch["duration_ns"]
+    if at != answer["hang"]["start_ns"] + answer["hang"]["duration_ns"]:
+        yield "the accounting does not reach the end"
+    if abs(sum(stretch["share"] for stretch in answer["accounting"]) - 1) > 1e-9:
+        yield "the shares do not add up to 1"
+
+
+def check(name, mktrace, program, folder):
+    made, process, expected = SCENES[name]()
+    text, trace = folder / f"{name}.trace", folder / f"{name}.argus"
+    text.write_text(made.text())
+    subprocess.run([mktrace, text, trace], check=True)
+    code, out, error = diagnose(program, trace, process)
+    if code != 0:
+        return [f"exit code {code}: {error}"]
+    wrong = list(problems(json.loads(out), expected))
+    if diagnose(program, trace, process)[1] != out:
+        wrong.append("the second diagnosis differs from the first")
+    return wrong
+
+
+def main():
+    mktrace, program, folder = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+    folder.mkdir(parents=True, exist_ok=True)
+    failed = False
+    for name in sys.argv[4:] or SCENES:
+        wrong = check(name, mktrace, program, folder)
+        print(name, "ok" if not wrong else "WRONG: " + "; ".join(wrong))
+        failed |= bool(wrong)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
