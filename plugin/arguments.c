@@ -111,26 +111,37 @@ static struct argus_error *collect(struct arguments *arguments, poptContext cont
     return copy_words(arguments, poptGetArgs(context));
 }
 
+/* `copy` has room for "argus", the words and a NULL; it lives as long as popt's context. */
+static struct argus_error *parse_words(struct arguments *arguments, int argc,
+                                       const char *const *argv, const char **copy)
+{
+    struct poptOption *table = NULL;
+    copy[0] = "argus"; /* popt skips the program's name */
+    memcpy(copy + 1, argv, (size_t)argc * sizeof(*copy));
+    struct argus_error *error = build_tables(arguments, arguments->command, &table);
+    if (!error) {
+        bool first_word_ends_options = arguments->command->flags & COMMAND_PROGRAM;
+        poptContext context = poptGetContext(
+            NULL, argc + 1, copy, table, first_word_ends_options ? POPT_CONTEXT_POSIXMEHARDER : 0);
+        error = context ? collect(arguments, context) : argus_error_memory();
+        poptFreeContext(context);
+    }
+    free(table);
+    return error;
+}
+
 struct argus_error *arguments_parse(const struct command *command, int argc,
                                     const char *const *argv, struct arguments **ret)
 {
     struct arguments *arguments = calloc(1, sizeof(*arguments));
     const char **copy = calloc((size_t)argc + 2, sizeof(*copy));
-    struct poptOption *table = NULL;
-    struct argus_error *error = arguments && copy ? NULL : argus_error_memory();
-    if (!error) {
-        arguments->command = command;
-        copy[0] = "argus"; /* popt skips the program's name */
-        memcpy(copy + 1, argv, (size_t)argc * sizeof(*copy));
-        error = build_tables(arguments, command, &table);
+    if (!arguments || !copy) {
+        free(arguments);
+        free(copy);
+        return argus_error_memory();
     }
-    if (!error) {
-        unsigned flags = command->flags & COMMAND_PROGRAM ? POPT_CONTEXT_POSIXMEHARDER : 0;
-        poptContext context = poptGetContext(NULL, argc + 1, copy, table, flags);
-        error = context ? collect(arguments, context) : argus_error_memory();
-        poptFreeContext(context);
-    }
-    free(table);
+    arguments->command = command;
+    struct argus_error *error = parse_words(arguments, argc, argv, copy);
     free(copy);
     if (error) {
         arguments_destroy(arguments);

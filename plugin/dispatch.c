@@ -11,7 +11,8 @@ static int name_words(const char *name, int argc, const char *const *argv)
     int words = 0;
     while (*name) {
         size_t length = strcspn(name, " ");
-        if (words == argc || strlen(argv[words]) != length || strncmp(argv[words], name, length))
+        if (words == argc || strlen(argv[words]) != length ||
+            strncmp(argv[words], name, length) != 0)
             return 0;
         name += length;
         name += *name == ' ';
@@ -78,7 +79,7 @@ static const struct command *descend(const struct command *command, int *argc,
     size_t length = strlen(command->name);
     for (const struct command *const *row = commands(); *row; row++) {
         const char *name = (*row)->name;
-        if (strncmp(name, command->name, length) || name[length] != ' ')
+        if (strncmp(name, command->name, length) != 0 || name[length] != ' ')
             continue;
         int words = name_words(name + length + 1, *argc, *argv);
         if (words) {

@@ -21,7 +21,7 @@ static char *expand_home(const char *path)
 {
     const char *home = getenv("HOME");
     char *expanded;
-    if (strncmp(path, "~/", 2) || !home)
+    if (strncmp(path, "~/", 2) != 0 || !home)
         return strdup(path);
     return asprintf(&expanded, "%s%s", home, path + 1) < 0 ? NULL : expanded;
 }
@@ -178,9 +178,9 @@ struct argus_error *session_trace_symbols(struct session_trace *trace, struct ar
 
 struct argus_error *session_load(struct session *session, const char *path)
 {
-    struct session_trace *trace;
+    struct session_trace *trace = NULL;
     struct argus_error *error = open_trace(path, &trace);
-    if (error)
+    if (error || !trace)
         return error;
     warn_damage(session, trace);
     error = build_graph(session, trace);

@@ -72,7 +72,7 @@ static void look_at_terminal(struct session *session)
     if (!isatty(STDOUT_FILENO))
         return;
     session->width = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
-    session->colour = terminal && strcmp(terminal, "dumb") && !getenv("NO_COLOR");
+    session->colour = terminal && strcmp(terminal, "dumb") != 0 && !getenv("NO_COLOR");
 }
 
 /* Output that nobody could read is a failure: a full disk behind `argus … > file`. */

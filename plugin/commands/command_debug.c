@@ -96,7 +96,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
         error = find(&lldb, &plugin);
     if (!error && !build(arguments, lldb, plugin, &words))
         error = argus_error_memory();
-    if (!error) {
+    if (!error && lldb && words.data) {
         fflush(session->out);
         execv(lldb, words.data);
         error = argus_error_os(errno, "cannot start %s", lldb);

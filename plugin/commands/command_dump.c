@@ -159,7 +159,9 @@ static struct argus_error *dump_in_file_order(struct dump *dump)
     const struct argus_chunk *chunks;
     size_t count = argus_trace_chunks(dump->trace, &chunks);
     struct argus_record *records = malloc(ARGUS_CHUNK_MAX_RECORDS * sizeof(*records));
-    struct argus_error *error = records ? NULL : argus_error_memory();
+    struct argus_error *error = NULL;
+    if (!records)
+        return argus_error_memory();
     bool more = true;
     for (size_t i = 0; i < count && more && !error; i++)
         error = session_interrupted(dump->session) ? session_interrupt_error()

@@ -55,7 +55,9 @@ static struct argus_error *check_chunks(struct session *session, const struct ar
     const struct argus_chunk *chunks;
     size_t count = argus_trace_chunks(trace, &chunks);
     struct argus_record *records = malloc(ARGUS_CHUNK_MAX_RECORDS * sizeof(*records));
-    struct argus_error *error = records ? NULL : argus_error_memory();
+    struct argus_error *error = NULL;
+    if (!records)
+        return argus_error_memory();
     for (size_t i = 0; i < count && !error; i++) {
         session_progress(session, "checking chunks", i, count);
         error = session_interrupted(session) ? session_interrupt_error()
@@ -82,14 +84,14 @@ static struct argus_error *list_damage(const struct argus_trace *trace, json_t *
 static void print_text(struct session *session, const struct argus_trace *trace,
                        const json_t *findings)
 {
-    size_t index;
-    json_t *finding;
     const struct argus_chunk *chunks;
-    json_array_foreach(findings, index, finding)
+    for (size_t i = 0; i < json_array_size(findings); i++) {
+        const json_t *finding = json_array_get(findings, i);
         session_printf(session, "offset %lld, %lld bytes: %s\n",
                        (long long)json_integer_value(json_object_get(finding, "offset")),
                        (long long)json_integer_value(json_object_get(finding, "bytes")),
                        json_string_value(json_object_get(finding, "reason")));
+    }
     session_printf(session, "%s: %zu record chunks, %llu records, %llu lost: %s\n",
                    argus_trace_path(trace), argus_trace_chunks(trace, &chunks),
                    (unsigned long long)argus_trace_record_count(trace),
