@@ -22,28 +22,55 @@ static const struct argus_culprit *find_culprit(const struct argus_diagnosis *di
     return NULL;
 }
 
+/* How a step of an origin made the step before it run. */
+static const char *began(const struct view *view, uint32_t edge)
+{
+    if (edge == ARGUS_NONE)
+        return "came before";
+    switch (view->edges[edge].kind) {
+    case ARGUS_EDGE_TIMER:
+        return "armed the timer that made it run";
+    case ARGUS_EDGE_FORK:
+        return "created it";
+    case ARGUS_EDGE_SEQUENCE:
+        return "is what the same thread did before";
+    default:
+        return "made it run";
+    }
+}
+
+/* A wait on the path; what made most of it may be several waits in a row. */
+static void describe_wait(const struct argus_report_context *context,
+                          const struct argus_diagnosis *diagnosis, uint32_t vertex, char *buffer,
+                          size_t bytes)
+{
+    struct view view = view_of(context->graph);
+    uint64_t wait_ns = argus_vertex_wait_ns(&view.vertices[vertex]);
+    bool most = wait_ns >= (diagnosis->hang.end_ns - diagnosis->hang.start_ns) / 2;
+    char wait[160], waited[32];
+    argus_wait_text(context->graph, vertex, wait, sizeof(wait));
+    argus_duration_text(wait_ns, waited, sizeof(waited));
+    snprintf(buffer, bytes, most ? "waited %s: %s" : "waited, at the end for %s: %s", waited, wait);
+}
+
 /* What a vertex on the path did in the hang: the culprits' own words, or its wait. */
 static void print_step(const struct argus_report_context *context,
                        const struct argus_diagnosis *diagnosis, size_t at)
 {
     struct view view = view_of(context->graph);
-    uint32_t vertex = diagnosis->path[at].vertex;
-    const struct argus_culprit *culprit = find_culprit(diagnosis, vertex);
-    const struct argus_vertex *v = &view.vertices[vertex];
-    char thread[128], wait[160], waited[32], text[512];
-    report_thread(context, v->thread, thread, sizeof(thread));
-    bool expected = diagnosis->path[at].expected;
-    argus_sink_printf(context->sink, "  %zu. ", at + 1);
+    const struct argus_path_step *step = &diagnosis->path[at];
+    const struct argus_culprit *culprit = find_culprit(diagnosis, step->vertex);
+    char thread[128], wait[256], text[512];
+    const char *what = wait;
+    report_thread(context, view.vertices[step->vertex].thread, thread, sizeof(thread));
+    describe_wait(context, diagnosis, step->vertex, wait, sizeof(wait));
     if (culprit)
-        snprintf(text, sizeof(text), "%s (v%u)%s %s.", thread, vertex,
-                 expected ? ", which should have ended it," : "", culprit->why);
+        what = culprit->why;
     else if (diagnosis->origin_count > 0)
-        snprintf(text, sizeof(text), "%s (v%u) made it run.", thread, vertex);
-    else
-        snprintf(text, sizeof(text), "%s (v%u)%s waited %s: %s.", thread, vertex,
-                 expected ? ", which should have ended it," : "",
-                 argus_duration_text(argus_vertex_wait_ns(v), waited, sizeof(waited)),
-                 argus_wait_text(context->graph, vertex, wait, sizeof(wait)));
+        what = began(&view, step->edge);
+    snprintf(text, sizeof(text), "%s (v%u)%s %s.", thread, step->vertex,
+             step->expected ? ", which should have ended it," : "", what);
+    argus_sink_printf(context->sink, "  %zu. ", at + 1);
     report_wrapped(context->sink, 5, text);
 }
 

@@ -1,10 +1,16 @@
-"""Diagnoses the scenes of scenes.py: test_diagnose.py MKTRACE DIAGNOSE_JSON FOLDER [SCENE…]."""
+"""Diagnoses the scenes of scenes.py: test_diagnose.py MKTRACE DIAGNOSE_JSON FOLDER [SCENE…].
+
+The answers must be right, fit docs/schema/diagnose.json, and be the same the second time.
+"""
 import json
 import pathlib
 import subprocess
 import sys
 
 from scenes import SCENES
+from schema import mismatches
+
+SCHEMA = json.loads((pathlib.Path(__file__).parents[2] / "docs/schema/diagnose.json").read_text())
 
 
 def diagnose(program, trace, process, *answers):
@@ -31,6 +37,7 @@ def problems(answer, expected):
     if {cause["process"] for cause in causes} & {"bystander", "idler"}:
         yield "a bystander is blamed"
     yield from bad_accounting(answer)
+    yield from mismatches(answer, SCHEMA)
 
 
 def bad_accounting(answer):
