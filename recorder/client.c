@@ -52,7 +52,7 @@ struct argus_error *recorder_connect(struct recorder_client **ret)
 /* The running recorder itself knows best what to say: a START that it must refuse. */
 static struct argus_error *refuse_second(struct recorder_client *client)
 {
-    struct recorder_status status;
+    struct recorder_status status = {0};
     struct argus_error *error = recorder_status(client, &status);
     if (!error && status.mode == RECORDER_IDLE)
         error = argus_error_create(ARGUS_ERROR_BUSY,
@@ -67,7 +67,7 @@ static struct argus_error *refuse_second(struct recorder_client *client)
 
 struct argus_error *recorder_launch(struct recorder_client **ret)
 {
-    struct recorder_client *running;
+    struct recorder_client *running = NULL;
     struct argus_error *error = recorder_connect(&running);
     if (!error) {
         error = refuse_second(running);

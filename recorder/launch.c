@@ -11,8 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 /* Beside our own program (build/bin, or where both are installed); else what PATH has. Inside LLDB "our own program" is
  * the debugger, and PATH it is. */
 static void find_recorder(char ret[PATH_MAX])
@@ -86,7 +84,7 @@ struct argus_error *launch_recorder(void)
 {
     char recorder[PATH_MAX], line[2048];
     int output[2], status;
-    pid_t pid;
+    pid_t pid = -1;
     bool with_sudo = geteuid() != 0;
     find_recorder(recorder);
     if (pipe2(output, O_CLOEXEC) < 0)

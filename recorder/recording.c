@@ -160,21 +160,27 @@ struct argus_error *recording_step(struct recording *recording, int *ret_wait_ms
     return error;
 }
 
+struct copy {
+    struct argus_record *records; /* owned */
+    size_t count;
+};
+
+/* Copies the rings of all cpus first, one right after the other, and compresses then. */
 static struct argus_error *copy_rings(struct recording *recording, struct sink *sink)
 {
     uint32_t cpu_count = backend_cpu_count(recording->backend);
-    struct argus_record **records = calloc(cpu_count, sizeof(*records));
-    size_t *counts = calloc(cpu_count, sizeof(*counts));
-    struct argus_error *error = records && counts ? NULL : argus_error_memory();
+    struct copy *copies = calloc(cpu_count, sizeof(*copies));
+    if (!copies)
+        return argus_error_memory();
+    struct argus_error *error = NULL;
     for (uint32_t cpu = 0; cpu < cpu_count && !error; cpu++)
-        error = backend_copy(recording->backend, cpu, &records[cpu], &counts[cpu]);
-    for (uint32_t cpu = 0; cpu < cpu_count && records; cpu++) {
+        error = backend_copy(recording->backend, cpu, &copies[cpu].records, &copies[cpu].count);
+    for (uint32_t cpu = 0; cpu < cpu_count; cpu++) {
         if (!error)
-            error = sink_take(sink, cpu, records[cpu], counts[cpu], 0);
-        free(records[cpu]);
+            error = sink_take(sink, cpu, copies[cpu].records, copies[cpu].count, 0);
+        free(copies[cpu].records);
     }
-    free(records);
-    free(counts);
+    free(copies);
     return error;
 }
 

@@ -298,23 +298,26 @@ static struct argus_error *handle_start(struct server *server, struct client *cl
     return NULL;
 }
 
+static struct argus_error *check_snapshot(const struct server *server, int fd)
+{
+    if (!server->recording)
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND, "nothing is being recorded: argus start");
+    if (recording_mode(server->recording) != RECORDING_MEMORY)
+        return argus_error_create(ARGUS_ERROR_BUSY,
+                                  "the recording goes to a file already (argus record, pid %d)",
+                                  server->started_by.pid);
+    if (fd < 0)
+        return argus_error_create(ARGUS_ERROR_USAGE, "a snapshot needs a file to go to");
+    return check_output(fd);
+}
+
 static struct argus_error *handle_snapshot(struct server *server, struct client *client,
                                            const struct request *request, int fd,
                                            struct reply *reply)
 {
     (void)client;
     (void)request;
-    struct argus_error *error = NULL;
-    if (!server->recording)
-        error = argus_error_create(ARGUS_ERROR_NOT_FOUND, "nothing is being recorded: argus start");
-    else if (recording_mode(server->recording) != RECORDING_MEMORY)
-        error = argus_error_create(ARGUS_ERROR_BUSY,
-                                   "the recording goes to a file already (argus record, pid %d)",
-                                   server->started_by.pid);
-    else if (fd < 0)
-        error = argus_error_create(ARGUS_ERROR_USAGE, "a snapshot needs a file to go to");
-    else
-        error = check_output(fd);
+    struct argus_error *error = check_snapshot(server, fd);
     if (error) {
         if (fd >= 0)
             close(fd);

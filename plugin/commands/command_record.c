@@ -52,7 +52,7 @@ static struct argus_error *record_child(struct session *session, struct child *c
                                         const struct recorder_options *chosen,
                                         struct output *output)
 {
-    struct recorder_status status;
+    struct recorder_status status = {0};
     int code = 0;
     struct argus_error *error = recorder_start(client, chosen, output->fd, &status);
     if (error)

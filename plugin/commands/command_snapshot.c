@@ -9,7 +9,7 @@ static const struct command_option options[] = {
 static struct argus_error *snapshot(struct session *session, const char *path)
 {
     struct recorder_client *client;
-    struct recorder_status status;
+    struct recorder_status status = {0};
     struct output output;
     struct argus_error *error = recorder_connect(&client);
     if (error)

@@ -10,7 +10,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
 {
     struct recorder_options chosen = RECORDER_OPTIONS_MEMORY;
     struct recorder_client *client;
-    struct recorder_status status;
+    struct recorder_status status = {0};
     struct argus_error *error = arguments_expect(arguments, 0, 0);
     if (!error)
         error = recording_options(arguments, &chosen);

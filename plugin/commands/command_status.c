@@ -88,7 +88,7 @@ static struct argus_error *ask(struct recorder_status *ret)
 
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
 {
-    struct recorder_status status;
+    struct recorder_status status = {0};
     struct argus_error *error = arguments_expect(arguments, 0, 0);
     if (!error)
         error = ask(&status);

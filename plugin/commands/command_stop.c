@@ -10,7 +10,7 @@ static struct argus_error *stop_into(struct session *session, struct recorder_cl
                                      const char *path)
 {
     struct output output;
-    struct recorder_status status;
+    struct recorder_status status = {0};
     struct argus_error *error = output_create(path, &output);
     if (error)
         return error;
@@ -26,7 +26,7 @@ static struct argus_error *stop_into(struct session *session, struct recorder_cl
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
 {
     struct recorder_client *client;
-    struct recorder_status status;
+    struct recorder_status status = {0};
     const char *path = arguments_option(arguments, "output");
     struct argus_error *error = arguments_expect(arguments, 0, 0);
     if (!error)

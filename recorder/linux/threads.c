@@ -172,7 +172,7 @@ struct argus_error *thread_list_write(struct thread_list *list, int map_fd,
         error = read_map(&now, map_fd);
     if (!error)
         error = read_all(&now);
-    if (!error) {
+    if (!error && now.threads.length > 0) {
         qsort(now.threads.data, now.threads.length, sizeof(*now.threads.data), compare_seen);
         error = write_list(&now, writer);
     }

@@ -3,7 +3,11 @@
 
 live.py ARGUS: the `argus` program, with argus-recorder beside it. Needs root; exits 77 (skipped) where the kernel or the
 user cannot record. The traces are read by tests/trace/decode.py, not by Argus's own reader.
+
+The tests run in a mount namespace with a /run/argus of their own, beside any recording that is on.
 """
+import ctypes
+import errno
 import json
 import os
 import pathlib
@@ -60,16 +64,24 @@ def argus(*arguments, **options):
     return subprocess.run([ARGUS, *arguments], capture_output=True, text=True, timeout=60, **options)
 
 
-def attached():
-    """How many of our BPF programs are in the kernel."""
-    count = 0
-    for info in pathlib.Path("/proc").glob("[0-9]*/fdinfo/*"):
-        try:
-            text = info.read_text()
-        except OSError:
-            continue
-        count += "link_type:\traw_tracepoint" in text
-    return count
+def links_of(pid):
+    """The ids of the BPF links (attachments) that a process holds."""
+    texts = [info.read_text() for info in pathlib.Path(f"/proc/{pid}/fdinfo").iterdir()]
+    return {int(line.split()[1]) for text in texts for line in text.splitlines() if line.startswith("link_id:")}
+
+
+def link_exists(link):
+    """Asks the kernel: bpf(BPF_LINK_GET_FD_BY_ID)."""
+    number = {"x86_64": 321, "aarch64": 280}[os.uname().machine]
+    attributes = (ctypes.c_uint32 * 4)(link)
+    libc = ctypes.CDLL(None, use_errno=True)
+    fd = libc.syscall(number, 30, ctypes.byref(attributes), ctypes.sizeof(attributes))
+    if fd >= 0:
+        os.close(fd)
+        return True
+    if ctypes.get_errno() != errno.ENOENT:
+        raise OSError(ctypes.get_errno(), "bpf")
+    return False
 
 
 def eventually(condition, seconds=5):
@@ -89,7 +101,7 @@ class Live(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
         self.path = self.folder / "t.argus"
-        self.attached_before = attached()
+        self.links = set()
         self.addCleanup(lambda: argus("stop"))
 
     def record(self, script, *options):
@@ -99,8 +111,17 @@ class Live(unittest.TestCase):
         self.assertIn(" 0 lost", done.stderr)
         return Trace(self.path), done.stdout.split()
 
+    def recorder(self):
+        """Waits for the recorder, remembers what it has attached, and returns its process id."""
+        self.assertTrue(eventually(lambda: status()["recording"]))
+        pid = status()["recorder_pid"]
+        self.links = links_of(pid)
+        self.assertGreater(len(self.links), 10)
+        self.assertTrue(all(link_exists(link) for link in self.links))
+        return pid
+
     def assert_detached(self):
-        self.assertTrue(eventually(lambda: attached() == self.attached_before))
+        self.assertTrue(eventually(lambda: not any(link_exists(link) for link in self.links)))
         self.assertFalse(status()["recording"])
 
 
@@ -247,21 +268,20 @@ class Endings(Live):
             self.assertEqual(done.returncode, 1)
             self.assertRegex(done.stderr, r"already recording since \d\d:\d\d:\d\d, started by uid 0, pid \d+")
         self.assertFalse(self.path.exists())
-        self.assertTrue(status()["recording"])
+        self.recorder()
         self.assertEqual(argus("stop").returncode, 0)
         self.assert_detached()
         self.assertEqual(argus("stop").returncode, 1)
 
     def test_a_killed_recorder_leaves_nothing(self):
         self.assertEqual(argus("start", "--ring-size", "4M").returncode, 0)
-        self.assertGreater(attached(), self.attached_before)
-        os.kill(status()["recorder_pid"], signal.SIGKILL)
+        os.kill(self.recorder(), signal.SIGKILL)
         self.assert_detached()
         self.assertEqual(argus("start", "--ring-size", "4M").returncode, 0)
 
     def test_a_killed_front_end_ends_the_file(self):
         front = subprocess.Popen([ARGUS, "record", "-o", str(self.path), "--", "sleep", "30"])
-        self.assertTrue(eventually(lambda: status()["recording"]))
+        self.recorder()
         self.assertTrue(eventually(lambda: any(comm(p) == "sleep" for p in children(front.pid))))
         sleepers = children(front.pid)
         time.sleep(0.1)
@@ -275,8 +295,7 @@ class Endings(Live):
     def test_an_ended_recorder_is_told(self):
         front = subprocess.Popen([ARGUS, "record", "-o", str(self.path), "--", "sleep", "1"],
                                  stderr=subprocess.PIPE, text=True)
-        self.assertTrue(eventually(lambda: status()["recording"]))
-        os.kill(status()["recorder_pid"], signal.SIGTERM)
+        os.kill(self.recorder(), signal.SIGTERM)
         _, message = front.communicate(timeout=20)
         self.assertEqual(front.returncode, 1)
         self.assertIn("ended early", message)
@@ -339,16 +358,24 @@ def cannot_record():
         return "not root"
     if not os.path.exists("/sys/kernel/btf/vmlinux"):
         return "the kernel has no BTF"
-    done = argus("status", "--json")
-    if done.returncode == 0 and json.loads(done.stdout)["recording"]:
-        return "somebody is recording"
     return None
 
 
+def enter_namespace():
+    """Runs this program again where /run/argus is empty and ours."""
+    if "ARGUS_LIVE_NAMESPACE" in os.environ:
+        return
+    os.environ["ARGUS_LIVE_NAMESPACE"] = "1"
+    os.makedirs("/run/argus", mode=0o755, exist_ok=True)
+    script = 'mount -t tmpfs -o mode=755 tmpfs /run/argus && exec "$@"'
+    os.execvp("unshare", ["unshare", "--mount", "sh", "-c", script, "sh", sys.executable, "-B", *sys.argv])
+
+
 if __name__ == "__main__":
-    ARGUS = sys.argv.pop(1)
     reason = cannot_record()
     if reason:
         print("skipped:", reason)
         sys.exit(77)
+    enter_namespace()
+    ARGUS = sys.argv.pop(1)
     unittest.main(verbosity=2)
