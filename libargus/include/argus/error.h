@@ -34,15 +34,15 @@ struct argus_error {
 
 /* Makes an error. Never returns NULL: without memory it returns a static out-of-memory error. */
 struct argus_error *argus_error_create(enum argus_error_code code, const char *format, ...)
-    __attribute__((format(printf, 2, 3), returns_nonnull));
+    __attribute__((format(printf, 2, 3)));
 
 /* The same with ": <strerror(error_number)>" behind it, code ARGUS_ERROR_IO (or _PERMISSION for
  * EPERM and EACCES). */
 struct argus_error *argus_error_os(int error_number, const char *format, ...)
-    __attribute__((format(printf, 2, 3), returns_nonnull));
+    __attribute__((format(printf, 2, 3)));
 
 /* The static out-of-memory error; destroying it does nothing. */
-struct argus_error *argus_error_memory(void) __attribute__((returns_nonnull));
+struct argus_error *argus_error_memory(void);
 
 /* Puts "<context>: " before the message; takes `error`, which may not be NULL, and returns it or
  * its replacement. */
