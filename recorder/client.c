@@ -69,7 +69,7 @@ struct argus_error *recorder_launch(struct recorder_client **ret)
 {
     struct recorder_client *running = NULL;
     struct argus_error *error = recorder_connect(&running);
-    if (!error) {
+    if (running) {
         error = refuse_second(running);
         recorder_close(running);
         return error;
