@@ -1,6 +1,7 @@
 """The analysis commands over one known trace: that each finds it, and takes its options."""
 import json
 import os
+import re
 import stat
 
 from harness import expect, expect_equal, expect_in, freezes, main
@@ -100,6 +101,32 @@ def test_schema(setup):
     json.loads(setup.run("schema", "--json", path, code=0).stdout)
 
 
+def members_of_man(setup, command):
+    """The members that the man page's section JSON names for a command."""
+    text = (setup.source / "docs/man/argus.1.md").read_text().split("\n# JSON\n")[1].split("\n# ")[0]
+    definition = re.search(rf"^\*\*{command}\*\*\n: (.*?)\n\n", text, re.M | re.S)
+    expect(definition is not None, f"the man page's section JSON has no {command}")
+    return set(re.findall(r"(?<!\*)\*(\w+)\*(?!\*)", definition.group(1)))
+
+
+def test_json_has_the_members_of_the_man_page(setup):
+    path = one_hang(setup)
+    vertex_object = set(find(setup, path, "--limit=1")[0])
+    for words, base in [(["info"], set()), (["verify"], set()), (["graph"], set()), (["graph", "find"], set()),
+                        (["hangs"], set()), (["schema"], set()), (["diagnose", "--auto"], set()),
+                        (["graph", "show", path, "v1"], vertex_object), (["slice", "--auto", path, "v1"], set()),
+                        (["similar", path, "v1"], set())]:
+        command = " ".join(w for w in words[:2] if isinstance(w, str) and w[0] not in "-v")
+        if path not in words:
+            words = words + [path]
+        answer = json.loads(setup.run(*words, "--json", code=0).stdout)
+        expect_equal(f"members of argus {command}", sorted(set(answer) - base), sorted(members_of_man(setup, command)))
+    first = json.loads(setup.run("dump", "--json", "-n1", path, code=0).stdout)
+    expect_equal("members of argus dump", set(first), members_of_man(setup, "dump"))
+    expect_equal("members of argus version", set(json.loads(setup.run("version", "--json", code=0).stdout)),
+                 members_of_man(setup, "version"))
+
+
 def test_debug_starts_lldb_with_plugin_and_trace(setup):
     path = one_hang(setup)
     fake = setup.folder / "fake lldb"
@@ -116,4 +143,4 @@ def test_debug_starts_lldb_with_plugin_and_trace(setup):
 
 
 main(test_graph, test_graph_find, test_graph_show, test_hangs, test_slice_and_similar, test_diagnose,
-     test_same_bytes_each_time, test_schema, test_debug_starts_lldb_with_plugin_and_trace)
+     test_same_bytes_each_time, test_schema, test_json_has_the_members_of_the_man_page, test_debug_starts_lldb_with_plugin_and_trace)
