@@ -1,0 +1,43 @@
+"""What `cmake --install` puts where, and that it works from there."""
+import subprocess
+
+from harness import expect, expect_equal, expect_in, freezes, main
+
+
+def install(setup):
+    prefix = setup.folder / "a prefix"
+    if not prefix.exists():
+        subprocess.run(["cmake", "--install", str(setup.build), "--prefix", str(prefix)], check=True, timeout=120,
+                       stdout=subprocess.DEVNULL)
+    return prefix
+
+
+def test_files(setup):
+    prefix = install(setup)
+    for name in "bin/argus", "bin/argus-recorder", "share/argus/argus.lldbinit":
+        expect((prefix / name).exists(), f"{name} is not installed")
+    plugins = list(prefix.glob("lib*/**/argus/libargus.so"))
+    expect_equal("plugins", len(plugins), 1)
+    expect_in(f'plugin load "{plugins[0]}"', (prefix / "share/argus/argus.lldbinit").read_text())
+
+
+def test_debug_finds_the_installed_plugin(setup):
+    prefix, path = install(setup), setup.trace("one", freezes(3000))
+    lldb = setup.lldb()
+    done = subprocess.run([str(prefix / "bin/argus"), "debug", "--batch", "-o", "argus hangs", str(path)], cwd="/",
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+    expect_equal(f"exit code of {lldb}", done.returncode, 0)
+    expect_in(str(prefix), done.stdout)
+    expect_in("editor0", done.stdout)
+
+
+def test_lldbinit(setup):
+    prefix = install(setup)
+    done = subprocess.run([setup.lldb(), "--no-lldbinit", "--batch", "-o",
+                           f'command source -s true "{prefix}/share/argus/argus.lldbinit"', "-o", "argus version"],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+    expect_equal("exit code", done.returncode, 0)
+    expect_in("trace format", done.stdout)
+
+
+main(test_files, test_debug_finds_the_installed_plugin, test_lldbinit)
