@@ -32,14 +32,16 @@ def perf_records_per_second(scratch):
     if not shutil.which("perf"):
         return None, "perf is not installed"
     data = scratch / "perf.data"
-    record = ["perf", "record", "-q", "--no-buildid", "-e", "context-switches", "-c", "1", "-o", data,
+    record = ["perf", "record", "-q", "--no-buildid-cache", "-e", "context-switches", "-c", "1", "-o", data,
               "perf", "bench", "sched", "pipe", "-l", "500000"]
     if subprocess.run(record, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
         return None, "perf record did not work here (no permission?)"
     start = time.monotonic()
-    printed = subprocess.run(["perf", "script", "-i", data], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    script = subprocess.run(["perf", "script", "-i", data], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     seconds = time.monotonic() - start
-    return printed.count(b"\n") / seconds, None
+    if script.returncode:
+        return None, f"perf script ended {script.returncode}"
+    return script.stdout.count(b"\n") / seconds, None
 
 
 def main():
