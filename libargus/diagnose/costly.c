@@ -8,6 +8,7 @@
 
 #define MAX_FUNCTIONS 12
 #define KEY_PERCENT   95u
+#define MIN_PERCENT   5u
 
 struct count {
     uint32_t self, inclusive;
@@ -140,9 +141,6 @@ static bool is_entry(const char *name)
 static int compare_functions(const void *a, const void *b)
 {
     const struct argus_costly_function *x = a, *y = b;
-    bool x_entry = is_entry(x->name) && x->self == 0, y_entry = is_entry(y->name) && y->self == 0;
-    if (x_entry != y_entry)
-        return x_entry ? 1 : -1;
     if (x->self != y->self)
         return x->self > y->self ? -1 : 1;
     if (x->inclusive != y->inclusive)
@@ -178,6 +176,16 @@ static struct argus_error *find_key(struct tally *tally, uint32_t stack, uint64_
     return NULL;
 }
 
+/* Where the samples were, and what was on the way for a noteworthy time; what every program has says nothing. */
+static bool is_noteworthy(const struct tally *tally, uint32_t name)
+{
+    const struct count *count = &tally->counts.data[name];
+    if (count->self > 0)
+        return true;
+    return count->inclusive * 100ull >= tally->samples * MIN_PERCENT && count->inclusive > 0 &&
+           !is_entry(strtab_get(tally->names, name));
+}
+
 /* Moves the function called `name` to the front. */
 static void put_first(struct argus_costly_function *functions, size_t count, const char *name)
 {
@@ -198,7 +206,7 @@ static struct argus_error *rank(struct tally *tally, uint32_t key, struct argus_
     if (!all)
         return argus_error_memory();
     for (uint32_t i = 0; i < tally->counts.length; i++) {
-        if (tally->counts.data[i].inclusive == 0)
+        if (!is_noteworthy(tally, i))
             continue;
         char *name = strdup(strtab_get(tally->names, i));
         if (!name) {

@@ -5,7 +5,7 @@
  * the other, until one of them did something unusual. Either way the next wait or the end is reached: a
  * thread that was busy, looked for a flag, slept, or stands on the path already: then they wait for each other.
  */
-#include <string.h>
+#include <stdio.h>
 
 #include "diagnose/diagnoser.h"
 #include "diagnose/habits.h"
@@ -126,10 +126,12 @@ static struct argus_error *note_guess(struct diagnoser *d, uint32_t waiter,
 static struct argus_error *try_suspects(struct diagnoser *d, const suspect_list *suspects,
                                         struct stand *stand)
 {
-    uint32_t waiter = stand->vertex;
+    uint32_t waiter = stand->vertex, idle = ARGUS_NONE;
     for (size_t i = 0; i < suspects->length; i++) {
         const struct suspect *suspect = &suspects->data[i];
         struct examined examined = examine_thread(d, suspect->thread, stand->window);
+        if (examined.idle && idle == ARGUS_NONE)
+            idle = suspect->thread;
         if (!examined.abnormal || examined.idle)
             continue;
         struct argus_error *error = note_guess(d, waiter, suspect);
@@ -142,6 +144,13 @@ static struct argus_error *try_suspects(struct diagnoser *d, const suspect_list 
         return close_circle(d, (size_t)at);
     }
     stand->ended = true;
+    char whom[128], text[256];
+    if (idle != ARGUS_NONE) {
+        snprintf(text, sizeof(text),
+                 "%s, which should have ended it, was idle: it was not asked, or did not answer",
+                 text_thread(&d->view, idle, whom, sizeof(whom)));
+        return blame_waiting(d, waiter, stand->window, text);
+    }
     return blame_waiting(d, waiter, stand->window,
                          suspects->length > 0
                              ? "those who could have ended it did nothing unusual meanwhile"

@@ -96,27 +96,28 @@ static void consider_wait(const struct view *view, const struct habits *habits, 
     consider(best, v->thread, v->end_ns, end, vertex, weight);
 }
 
-/* A yield loop is all vertices in a row that wait at the same place, where at least one of them yields: the loop falls
- * into several where the scheduler once held it up. */
+/* A loop of short waits is all vertices in a row that wait at the same place, where at least one of them was merged from
+ * turns: it falls into several where the scheduler once held it up. A loop of sched_yield() is one vertex. */
 static void consider_yields(const struct view *view, const struct habits *habits, uint32_t thread,
                             struct best *best)
 {
     const struct argus_thread *t = &view->threads[thread];
     uint32_t first = t->first_vertex;
-    bool yields = false;
+    bool turns = false;
     for (uint32_t v = t->first_vertex; v < t->first_vertex + t->vertex_count; v++) {
         const struct argus_vertex *vertex = &view->vertices[v];
-        bool joins = v > first && habits_of(habits, vertex) &&
-                     habits_of(habits, vertex) == habits_of(habits, &view->vertices[v - 1]);
-        if (!joins) {
-            first = v;
-            yields = false;
-        }
-        yields |= is_yielding(vertex);
+        const struct habit *habit = habits_of(habits, vertex);
         unsigned weight = vertex->wait.kind == ARGUS_WAIT_POLL ? WEIGHT_POLLING_LOOP : WEIGHT_PLAIN;
-        if (yields)
+        if (v == first || !habit || habit != habits_of(habits, vertex - 1)) {
+            first = v;
+            turns = false;
+        }
+        turns |= (vertex->flags & ARGUS_VERTEX_YIELDS) != 0;
+        if (turns)
             consider(best, thread, view->vertices[first].start_ns, vertex->end_ns, ARGUS_NONE,
                      weight);
+        else if (is_yielding(vertex))
+            consider(best, thread, vertex->start_ns, vertex->end_ns, v, weight);
     }
 }
 

@@ -55,7 +55,7 @@ static void say_busy(struct sentence *sentence, const struct view *view,
         say(sentence, ")");
     }
     if (v->runnable_ns > v->run_ns)
-        say(sentence, ", which it had to share with others");
+        say(sentence, ", and others wanted the cpu too");
 }
 
 static void say_waiting(struct sentence *sentence, const struct view *view,

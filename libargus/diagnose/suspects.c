@@ -12,11 +12,13 @@
 
 #define MAX_BASELINES 32
 /* A baseline with so much of the best one's score is as good as it. */
-#define NEAR_SCORE    0.9
-#define MIN_BASELINE  0.5
-#define MAX_LOOK_BACK 1000
-#define NEAR_VERTICES 4 /* the vertex itself and three before it: one request */
-#define MAX_OPTIONS   5
+#define NEAR_SCORE        0.9
+#define MIN_BASELINE      0.5
+#define MAX_LOOK_BACK     1000
+#define MAX_PARTNER_STEPS 100
+#define MAX_OUT           16
+#define NEAR_VERTICES     4 /* the vertex itself and three before it: one request */
+#define MAX_OPTIONS       5
 
 struct lookout {
     struct diagnoser *d;
@@ -228,7 +230,8 @@ static bool add_asked(struct lookout *l, uint32_t vertex, const char *why)
     size_t count = argus_graph_out_edges(view->graph, vertex, &out);
     for (size_t i = count; i > 0; i--) {
         const struct argus_edge *edge = &view->edges[out[i - 1]];
-        if (edge->kind == ARGUS_EDGE_SEQUENCE || edge->kind == ARGUS_EDGE_TIMER || !edge->strong)
+        if (edge->kind == ARGUS_EDGE_SEQUENCE || edge->kind == ARGUS_EDGE_TIMER ||
+            edge->kind == ARGUS_EDGE_FORK || !edge->strong)
             continue;
         return add_suspect(l, view->vertices[edge->to].thread, why);
     }
@@ -259,20 +262,52 @@ static struct argus_error *find_siblings(struct lookout *l)
     return NULL;
 }
 
-/* --- earlier dealings --- */
+/* --- partners --- */
 
-/* Whoever dealt with the thread before: the latest that ended one of its waits or that it made run. */
-static struct argus_error *find_acquaintances(struct lookout *l)
+/* Whether the two threads made each other run more than once: a parent that started it and waits for its end, or a
+ * chance meeting, is no partner. */
+static bool are_partners(const struct view *view, uint32_t waiter, uint32_t other)
+{
+    const struct argus_thread *t = &view->threads[view->vertices[waiter].thread];
+    unsigned dealings = 0;
+    for (uint32_t v = waiter, i = 0; i < MAX_LOOK_BACK && dealings < 2; v--, i++) {
+        uint32_t cause = argus_graph_cause(view->graph, v);
+        dealings += cause != ARGUS_NONE && view->edges[cause].kind == ARGUS_EDGE_WAKE &&
+                    view->vertices[view->edges[cause].from].thread == other;
+        const uint32_t *out;
+        size_t count = argus_graph_out_edges(view->graph, v, &out);
+        for (size_t j = 0; j < count && j < MAX_OUT; j++)
+            dealings += view->edges[out[j]].kind == ARGUS_EDGE_WAKE &&
+                        view->vertices[view->edges[out[j]].to].thread == other;
+        if (v == t->first_vertex)
+            break;
+    }
+    return dealings >= 2;
+}
+
+static bool add_partner(struct lookout *l, uint32_t vertex)
+{
+    uint32_t other = l->d->view.vertices[vertex].thread;
+    return !are_partners(&l->d->view, l->vertex, other) ||
+           add_suspect(l, other, "it had dealings with the waiting thread before");
+}
+
+/* Whoever dealt with the thread before: those that ended its waits or that it made run, the latest first. */
+static struct argus_error *find_partners(struct lookout *l)
 {
     const struct view *view = &l->d->view;
     uint32_t v = l->vertex;
-    for (unsigned i = 0; i < MAX_LOOK_BACK && v != ARGUS_NONE; i++) {
+    for (unsigned i = 0; i < MAX_PARTNER_STEPS && v != ARGUS_NONE; i++) {
         uint32_t cause = argus_graph_cause(view->graph, v);
-        if ((cause != ARGUS_NONE && view->edges[cause].kind == ARGUS_EDGE_WAKE &&
-             !add_suspect(l, view->vertices[view->edges[cause].from].thread,
-                          "it had dealings with the waiting thread before")) ||
-            !add_asked(l, v, "it had dealings with the waiting thread before"))
+        if (cause != ARGUS_NONE && view->edges[cause].kind == ARGUS_EDGE_WAKE &&
+            !add_partner(l, view->edges[cause].from))
             return argus_error_memory();
+        const uint32_t *out;
+        size_t count = argus_graph_out_edges(view->graph, v, &out);
+        for (size_t j = 0; j < count && j < MAX_OUT; j++)
+            if (view->edges[out[j]].kind == ARGUS_EDGE_WAKE &&
+                !add_partner(l, view->edges[out[j]].to))
+                return argus_error_memory();
         v = argus_graph_previous(view->graph, v);
     }
     return NULL;
@@ -281,8 +316,8 @@ static struct argus_error *find_acquaintances(struct lookout *l)
 struct argus_error *find_suspects(struct diagnoser *d, uint32_t vertex, suspect_list *ret)
 {
     static struct argus_error *(*const evidence[])(struct lookout *) = {
-        find_holder,     find_waker,    find_baseline,      find_object_users,
-        find_last_asked, find_siblings, find_acquaintances,
+        find_holder,     find_waker,    find_baseline, find_object_users,
+        find_last_asked, find_siblings, find_partners,
     };
     struct lookout lookout = {.d = d, .vertex = vertex, .list = ret};
     struct argus_error *error = NULL;
