@@ -67,6 +67,9 @@ static struct argus_error *parse_and_run(struct session *session, const struct c
         help_print_command(session, command);
     else
         error = command->run(session, arguments);
+    /* An analysis whose output was cut short is not done. Recording takes Ctrl-C for the program that it runs. */
+    if (!error && command->flags & COMMAND_TRACE && session_interrupted(session))
+        error = session_interrupt_error();
     session_end(session);
     arguments_destroy(arguments);
     return error;

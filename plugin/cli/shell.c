@@ -62,7 +62,10 @@ static bool can_ask(void *data)
 static bool read_line(void *data, const char *text, const char *prompt, char *ret, size_t ret_bytes)
 {
     fputs(text, stdout);
-    return prompt_read_line(stdin, stdout, prompt, interrupted, data, ret, ret_bytes);
+    if (prompt_read_line(stdin, stdout, prompt, interrupted, data, ret, ret_bytes))
+        return true;
+    interrupts = 0; /* Ctrl-C was the answer; how to go on is still to be printed */
+    return false;
 }
 
 static void look_at_terminal(struct session *session)

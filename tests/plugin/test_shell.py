@@ -1,6 +1,8 @@
 """`argus` in a shell: words, exit codes, damaged files, and what info, dump and verify say."""
 import json
 import re
+import subprocess
+import sys
 
 from harness import expect, expect_equal, expect_in, freezes, main
 
@@ -65,6 +67,9 @@ def test_info(setup):
     for key, value in {"format": "1.0", "os": "linux", "arch": "x86_64", "records": 5, "lost": 0, "threads": 2,
                        "processes": 2, "start_ns": 1000000, "end_ns": 31007000}.items():
         expect_equal(key, answer[key], value)
+    sys.path.insert(0, str(setup.source / "tests/diagnose"))
+    from schema import mismatches
+    expect_equal("against docs/schema", mismatches(answer, json.loads((setup.source / "docs/schema/info.json").read_text())), [])
     text = setup.run("info", path, code=0).stdout
     expect_in("a note for the reader", text)
 
@@ -111,7 +116,6 @@ def test_damaged_and_cut_off_traces_are_used_and_said(setup):
 def test_full_disk(setup):
     path = setup.trace("small", SMALL)
     with open("/dev/full", "w") as full:
-        import subprocess
         done = subprocess.run([str(setup.argus), "dump", str(path)], stdout=full, stderr=subprocess.PIPE, text=True)
     expect_equal("exit code", done.returncode, 1)
     expect(re.search("cannot write|No space", done.stderr), f"no reason: {done.stderr}")
