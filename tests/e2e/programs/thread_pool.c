@@ -1,10 +1,10 @@
 /* A pool of two threads: the bad event's job stands in the queue behind two long ones. */
-#include <stdio.h>
-
 #include "scene.h"
 
 #define POOL_THREADS 2
 #define QUEUE_MAX    64
+
+static const char *const names[POOL_THREADS] = {"pool-0", "pool-1"};
 
 struct job {
     unsigned ms;
@@ -71,10 +71,8 @@ int main(int argc, char **argv)
                                   .finished = PTHREAD_COND_INITIALIZER};
     scene_begin(&self.scene, argc, argv, "");
     for (int i = 0; i < POOL_THREADS; i++) {
-        char name[16];
         pthread_t worker;
-        snprintf(name, sizeof(name), "pool-%d", i);
-        scene_thread(&worker, name, be_worker, &self);
+        scene_thread(&worker, names[i], be_worker, &self);
     }
     scene_run(&self.scene, handle_event, &self);
 }
