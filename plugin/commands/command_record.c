@@ -1,7 +1,7 @@
 /* Records the whole system while one command runs. */
 #include <signal.h>
 
-#include "plugin/commands/recording.h"
+#include "plugin/commands/recording_command.h"
 #include "recorder/child.h"
 
 static const struct command_option options[] = {

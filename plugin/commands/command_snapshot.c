@@ -1,5 +1,5 @@
 /* Writes what the ring in memory holds, while the recording goes on. */
-#include "plugin/commands/recording.h"
+#include "plugin/commands/recording_command.h"
 
 static const struct command_option options[] = {
     {"output", 'o', "FILE", "write the trace to FILE"},

@@ -1,5 +1,5 @@
 /* Begins the flight recorder: the ring in memory, until `argus stop`. */
-#include "plugin/commands/recording.h"
+#include "plugin/commands/recording_command.h"
 
 static const struct command_option options[] = {
     RECORDING_OPTIONS,

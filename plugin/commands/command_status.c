@@ -3,7 +3,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "plugin/commands/recording.h"
+#include "plugin/commands/recording_command.h"
 #include "plugin/json_output.h"
 
 static const struct command_option options[] = {

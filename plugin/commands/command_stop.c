@@ -1,5 +1,5 @@
 /* Ends the flight recorder, with a last snapshot if a file is named. */
-#include "plugin/commands/recording.h"
+#include "plugin/commands/recording_command.h"
 
 static const struct command_option options[] = {
     {"output", 'o', "FILE", "write what is in the ring to FILE first"},

@@ -1,4 +1,4 @@
-/* The Linux backend: BPF programs write into mmap-able rings (programs.c, rings.c), perf_event reports mappings (images.c),
+/* The Linux backend: BPF programs write into mmap-able rings (programs.c, rings.c), perf_event reports mappings (mapped_images.c),
  * /proc and a BPF map name threads (threads.c). */
 #include "backend.h"
 
@@ -14,8 +14,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "linux/images.h"
 #include "linux/kallsyms.h"
+#include "linux/mapped_images.h"
 #include "linux/programs.h"
 #include "linux/rings.h"
 #include "linux/threads.h"

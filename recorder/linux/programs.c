@@ -21,7 +21,7 @@
 #include "linux/bpf_object.h"
 #include "linux/kallsyms.h"
 #include "linux/kernel_btf.h"
-#include "linux/syscalls.h"
+#include "linux/syscall_bitmaps.h"
 
 /* To add a tracepoint: write its program in bpf/, and add a row. `lost_without` ends the sentence
  * "this kernel has no tracepoint …: ". A required one that is missing is an error. */

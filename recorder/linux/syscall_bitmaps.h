@@ -1,6 +1,6 @@
 /* Which system calls carry what: bitmaps for the BPF programs, from the names of this architecture's table. */
-#ifndef ARGUS_RECORDER_LINUX_SYSCALLS_H
-#define ARGUS_RECORDER_LINUX_SYSCALLS_H
+#ifndef ARGUS_RECORDER_LINUX_SYSCALL_BITMAPS_H
+#define ARGUS_RECORDER_LINUX_SYSCALL_BITMAPS_H
 
 #include "linux/shared.h"
 

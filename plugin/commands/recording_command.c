@@ -1,4 +1,4 @@
-#include "plugin/commands/recording.h"
+#include "plugin/commands/recording_command.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "linux/syscalls.h"
+#include "linux/syscall_bitmaps.h"
 
 #include <sys/syscall.h>
 

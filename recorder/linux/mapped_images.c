@@ -1,4 +1,4 @@
-#include "linux/images.h"
+#include "linux/mapped_images.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* What the commands start, stop, status, snapshot and record have in common. */
-#ifndef ARGUS_PLUGIN_COMMANDS_RECORDING_H
-#define ARGUS_PLUGIN_COMMANDS_RECORDING_H
+#ifndef ARGUS_PLUGIN_COMMANDS_RECORDING_COMMAND_H
+#define ARGUS_PLUGIN_COMMANDS_RECORDING_COMMAND_H
 
 #include "plugin/command.h"
 #include "recorder/client.h"

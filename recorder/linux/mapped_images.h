@@ -1,6 +1,6 @@
 /* Executable mappings: of the processes that live when the recording begins, and of every mapping made after it. */
-#ifndef ARGUS_RECORDER_LINUX_IMAGES_H
-#define ARGUS_RECORDER_LINUX_IMAGES_H
+#ifndef ARGUS_RECORDER_LINUX_MAPPED_IMAGES_H
+#define ARGUS_RECORDER_LINUX_MAPPED_IMAGES_H
 
 #include <stdbool.h>
 #include <stddef.h>
