@@ -5,6 +5,19 @@
 #include "diagnose/hangs.h"
 #include "diagnose/text.h"
 
+/* Whether a thread yields just as much in the same time before the window: that is how it lives, as a daemon that looks
+ * around every few milliseconds, and no reaction to anything in the window. */
+static bool always_yields(const struct view *view, uint32_t thread, struct window window)
+{
+    uint64_t length = window_ns(window);
+    struct argus_hang before = {.start_ns = window.start_ns > length ? window.start_ns - length : 0,
+                                .end_ns = window.start_ns,
+                                .thread = thread,
+                                .vertex = ARGUS_NONE};
+    hang_measure(view, &before);
+    return before.yield_ns >= (before.end_ns - before.start_ns) / 2;
+}
+
 struct examined examine_thread(const struct diagnoser *d, uint32_t thread, struct window window)
 {
     struct examined examined = {.figures = {.start_ns = window.start_ns,
@@ -28,6 +41,8 @@ struct examined examine_thread(const struct diagnoser *d, uint32_t thread, struc
         uint64_t run = figures->run_ns + figures->runnable_ns;
         examined.abnormal =
             (figures->type == ARGUS_TYPE_LONG_RUNNING ? run : figures->yield_ns) >= half;
+        examined.idle = examined.abnormal && figures->type == ARGUS_TYPE_REPEATED_YIELD &&
+                        always_yields(view, thread, window);
     }
     return examined;
 }

@@ -21,11 +21,19 @@ struct stand {
     bool ended; /* a root cause was found */
 };
 
+/* Waits that no other thread is to end: they are explained by themselves. */
+static bool ends_by_itself(const struct argus_wait *wait)
+{
+    return wait->kind == ARGUS_WAIT_SLEEP || wait->kind == ARGUS_WAIT_STOPPED ||
+           wait->kind == ARGUS_WAIT_DISK || wait->kind == ARGUS_WAIT_FAULT;
+}
+
 /* What was waited for did not happen. */
 static bool was_not_ended(const struct argus_wait *wait)
 {
-    return wait->outcome == ARGUS_OUTCOME_TIMED_OUT || wait->outcome == ARGUS_OUTCOME_NEVER ||
-           wait->outcome == ARGUS_OUTCOME_KILLED || wait->outcome == ARGUS_OUTCOME_INTERRUPTED;
+    return !ends_by_itself(wait) &&
+           (wait->outcome == ARGUS_OUTCOME_TIMED_OUT || wait->outcome == ARGUS_OUTCOME_NEVER ||
+            wait->outcome == ARGUS_OUTCOME_KILLED || wait->outcome == ARGUS_OUTCOME_INTERRUPTED);
 }
 
 /* The part of the wait of `vertex` that is in `window`. */
@@ -186,10 +194,11 @@ static struct argus_error *take_late(struct diagnoser *d, const struct argus_acc
         return blame_running(d, late->vertex, late->part, late->run_ns, late->runnable_ns);
     struct window part = wait_window(&d->view, late->vertex, stand->window);
     /* Somebody did end a poll that stayed with its own thread, but not on this hang's behalf. */
-    bool for_others = v->wait.kind == ARGUS_WAIT_POLL && !v->wait.by_device;
+    bool for_others =
+        v->wait.kind == ARGUS_WAIT_POLL && !v->wait.by_device && !was_not_ended(&v->wait);
     if (!was_not_ended(&v->wait) && !for_others)
         return blame_waiting(d, late->vertex, part, NULL);
-    *stand = (struct stand){.vertex = late->vertex, .window = part};
+    *stand = (struct stand){.vertex = late->vertex, .window = for_others ? late->part : part};
     return explain_missing(d, stand);
 }
 
@@ -237,8 +246,9 @@ struct argus_error *diagnose_long_wait(struct diagnoser *d)
     struct window longest = wait_window(&d->view, d->hang.vertex, stand.window);
     bool one_wait = window_ns(longest) >= window_ns(stand.window) / 2;
     for (size_t i = 0; !error && !stand.ended && i < depth; i++) {
-        bool missing = was_not_ended(&d->view.vertices[stand.vertex].wait) ||
-                       timeline_wait_end(&d->view, stand.vertex) > stand.window.end_ns;
+        const struct argus_wait *wait = &d->view.vertices[stand.vertex].wait;
+        bool goes_on = timeline_wait_end(&d->view, stand.vertex) > stand.window.end_ns;
+        bool missing = was_not_ended(wait) || (goes_on && !ends_by_itself(wait));
         if (missing && (i > 0 || one_wait))
             error = explain_missing(d, &stand);
         else

@@ -10,12 +10,11 @@
 #include "diagnose/diagnoser.h"
 #include "diagnose/hangs.h"
 
-#define MAX_BASELINES 32
 /* A baseline with so much of the best one's score is as good as it. */
 #define NEAR_SCORE        0.9
 #define MIN_BASELINE      0.5
 #define MAX_LOOK_BACK     1000
-#define MAX_PARTNER_STEPS 100
+#define MAX_PARTNER_STEPS 400
 #define MAX_OUT           16
 #define NEAR_VERTICES     4 /* the vertex itself and three before it: one request */
 #define MAX_OPTIONS       5
@@ -92,7 +91,7 @@ static struct argus_error *find_waker(struct lookout *l)
 
 /* --- the baseline --- */
 
-/* The baselines worth asking about: one for each thread that ended such a wait, the best first. */
+/* The candidates: the best one for each thread that ended such a wait, the best first. */
 static size_t pick_options(const struct lookout *l, const struct argus_similars *similars,
                            const struct argus_similar **ret)
 {
@@ -104,8 +103,6 @@ static size_t pick_options(const struct lookout *l, const struct argus_similars 
         if (!similar->different_outcome || similar->score < MIN_BASELINE || waker == ARGUS_NONE ||
             waker == view->vertices[l->vertex].thread)
             continue;
-        if (count > 0 && similar->score < NEAR_SCORE * ret[0]->score)
-            break;
         bool known = false;
         for (size_t j = 0; j < count; j++)
             known |= waker_thread(view, ret[j]->vertex) == waker;
@@ -113,6 +110,15 @@ static size_t pick_options(const struct lookout *l, const struct argus_similars 
             ret[count++] = similar;
     }
     return count;
+}
+
+/* How many of the candidates are so good that a person should choose. */
+static size_t count_near(const struct argus_similar *const *options, size_t count)
+{
+    size_t near = 0;
+    while (near < count && options[near]->score >= NEAR_SCORE * options[0]->score)
+        near++;
+    return near;
 }
 
 static struct argus_error *ask_baseline(struct lookout *l, const struct argus_similar **similars,
@@ -163,24 +169,34 @@ static struct argus_error *add_expected_path(struct lookout *l, uint32_t baselin
     return good ? NULL : argus_error_memory();
 }
 
+/* The one that was chosen comes first; the others follow, since a wait for many things can be ended by each. */
+static struct argus_error *add_all_paths(struct lookout *l, const struct argus_similar **options,
+                                         size_t count, uint32_t chosen)
+{
+    struct argus_error *error = add_expected_path(l, chosen);
+    for (size_t i = 0; !error && i < count; i++)
+        if (options[i]->vertex != chosen)
+            error = add_expected_path(l, options[i]->vertex);
+    return error;
+}
+
 static struct argus_error *find_baseline(struct lookout *l)
 {
     struct argus_similars similars;
     const struct argus_similar *options[MAX_OPTIONS];
-    struct argus_error *error =
-        argus_similar_find(l->d->view.graph, l->vertex, MAX_BASELINES, &similars);
+    struct argus_error *error = argus_similar_find(l->d->view.graph, l->vertex, 0, &similars);
     if (error)
         return error;
-    size_t count = pick_options(l, &similars, options);
+    size_t count = pick_options(l, &similars, options), near = count_near(options, count);
     uint32_t baseline = count > 0 ? options[0]->vertex : ARGUS_NONE;
-    if (count > 1)
-        error = ask_baseline(l, options, count, &baseline);
+    if (near > 1)
+        error = ask_baseline(l, options, near, &baseline);
+    if (!error && baseline != ARGUS_NONE)
+        error = add_all_paths(l, options, count, baseline);
     argus_similars_deinit(&similars);
-    if (error || baseline == ARGUS_NONE)
-        return error;
     if (l->d->baseline == ARGUS_NONE)
         l->d->baseline = baseline;
-    return add_expected_path(l, baseline);
+    return error;
 }
 
 /* --- the object --- */
@@ -262,6 +278,21 @@ static struct argus_error *find_siblings(struct lookout *l)
     return NULL;
 }
 
+/* --- the children --- */
+
+static struct argus_error *find_children(struct lookout *l)
+{
+    const struct view *view = &l->d->view;
+    const struct argus_vertex *v = &view->vertices[l->vertex];
+    uint64_t parent = view->processes[view->threads[v->thread].process].pid;
+    for (uint32_t i = 0; v->wait.kind == ARGUS_WAIT_CHILD && i < view->process_count; i++)
+        if (view->processes[i].parent_pid == parent &&
+            view->processes[i].main_thread != ARGUS_NONE &&
+            !add_suspect(l, view->processes[i].main_thread, "it is the child that was waited for"))
+            return argus_error_memory();
+    return NULL;
+}
+
 /* --- partners --- */
 
 /* Whether the two threads made each other run more than once: a parent that started it and waits for its end, or a
@@ -313,11 +344,31 @@ static struct argus_error *find_partners(struct lookout *l)
     return NULL;
 }
 
+/* --- who asked --- */
+
+/* When nobody else is known: the thread that waits for this one may be whom this one waits for. */
+static struct argus_error *find_asker(struct lookout *l)
+{
+    const struct view *view = &l->d->view;
+    uint32_t v = l->vertex;
+    for (unsigned i = 0; l->list->length == 0 && i < NEAR_VERTICES && v != ARGUS_NONE; i++) {
+        uint32_t cause = argus_graph_cause(view->graph, v);
+        v = argus_graph_previous(view->graph, v);
+        if (cause == ARGUS_NONE || view->edges[cause].kind != ARGUS_EDGE_WAKE)
+            continue;
+        uint32_t asker = view->vertices[view->edges[cause].from].thread;
+        if (path_find(l->d, asker) >= 0 &&
+            !add_suspect(l, asker, "it is the only thread known to have dealt with it"))
+            return argus_error_memory();
+    }
+    return NULL;
+}
+
 struct argus_error *find_suspects(struct diagnoser *d, uint32_t vertex, suspect_list *ret)
 {
     static struct argus_error *(*const evidence[])(struct lookout *) = {
-        find_holder,     find_waker,    find_baseline, find_object_users,
-        find_last_asked, find_siblings, find_partners,
+        find_holder,   find_waker,    find_baseline, find_object_users, find_last_asked,
+        find_siblings, find_children, find_partners, find_asker,
     };
     struct lookout lookout = {.d = d, .vertex = vertex, .list = ret};
     struct argus_error *error = NULL;

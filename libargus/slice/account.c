@@ -17,8 +17,8 @@
  *
  * A thread that polls many sources is woken by all of them, but only the last wake-up led to what the window is
  * about. So the earlier poll waits of such a thread are explained by the thread that ended the last one. And where that
- * thread had not been asked, and merely waited for its own clock or input, that is its own rhythm: the time
- * stays with the poll wait (`owner`).
+ * thread had not been asked, or comes at a rhythm of its own (has_rhythm()), and merely waited for its clock or input,
+ * the time stays with the poll wait (`owner`): it did not wait for that.
  */
 #include <string.h>
 
@@ -152,22 +152,24 @@ static bool has_many_sources(struct walk *walk, uint32_t vertex)
     return *known == SOURCES_MANY;
 }
 
-/* When `asker` started what led to the end of `edge`: the last time in [lo, hi) at which it made the waker's thread
- * run; UINT64_MAX if it did not. */
+/* When `asker` started what led to the end of `edge`: the last time before `hi` at which it made the waker's thread run,
+ * `lo` if that was before and the waker has been at it since; UINT64_MAX if it did not. */
 static uint64_t asked_since(const struct walk *walk, uint32_t asker, const struct argus_edge *edge,
                             uint64_t lo, uint64_t hi, unsigned look_back)
 {
     const struct view *view = &walk->view;
     uint32_t first = view->threads[view->vertices[edge->from].thread].first_vertex;
     uint32_t v = edge->from;
-    for (unsigned i = 0; i < look_back && view->vertices[v].start_ns > lo; i++) {
+    for (unsigned i = 0; i < look_back; i++) {
         uint32_t cause = argus_graph_cause(view->graph, v);
         if (cause != ARGUS_NONE) {
             const struct argus_edge *began = &view->edges[cause];
             if (view->vertices[began->from].thread == asker && began->kind != ARGUS_EDGE_TIMER)
-                return began->from_ns > lo && began->from_ns < hi ? began->from_ns : UINT64_MAX;
+                return began->from_ns >= hi  ? UINT64_MAX
+                       : began->from_ns > lo ? began->from_ns
+                                             : lo;
         }
-        if (v == first)
+        if (v == first || view->vertices[v].start_ns <= lo)
             break;
         v--;
     }
@@ -216,6 +218,40 @@ static bool explain_timer(struct walk *walk, struct cursor *cursor, uint32_t ver
            (make_frame(walk, &cursor->frame, edge, &armer) && push_frame(walk, armer, from, armed));
 }
 
+/* Whether `vertex` was made to run by thread `waker`. */
+static bool is_woken_by(const struct walk *walk, uint32_t vertex, uint32_t waker)
+{
+    uint32_t cause = argus_graph_cause(walk->view.graph, vertex);
+    return cause != ARGUS_NONE && walk->view.edges[cause].kind != ARGUS_EDGE_TIMER &&
+           walk->view.vertices[walk->view.edges[cause].from].thread == waker;
+}
+
+/* Whether `waker` makes the thread of `vertex` run at a rhythm of its own: three times in the window, and in the same
+ * time before the window, when nobody waited for it. */
+static bool has_rhythm(const struct walk *walk, uint32_t vertex, uint32_t waker, uint64_t lo)
+{
+    const struct argus_vertex *vertices = walk->view.vertices;
+    uint32_t first = walk->view.threads[vertices[vertex].thread].first_vertex;
+    uint64_t newest = 0, oldest = 0;
+    unsigned inside = 0;
+    for (unsigned i = 0; i < MAX_LOOK_BACK; i++, vertex--) {
+        uint64_t start = vertices[vertex].start_ns;
+        if (start <= lo && (inside < 3 || lo - start > newest - oldest))
+            return false;
+        if (is_woken_by(walk, vertex, waker)) {
+            if (start <= lo)
+                return true;
+            newest = inside++ == 0 ? start : newest;
+            oldest = start;
+            if (inside == 3) /* on to the last ones before the window */
+                vertex = timeline_before(&walk->view, vertices[vertex].thread, lo + 1) + 1;
+        }
+        if (vertex <= first)
+            return false;
+    }
+    return false;
+}
+
 /* Whether the thread that `edge` comes from was, at `time_ns`, already at the work that ended in `edge`: running the
  * very vertex, or in a wait inside that work (not one for input, which would be its idleness). */
 static bool was_at_it(const struct walk *walk, const struct argus_edge *edge, uint64_t time_ns)
@@ -244,19 +280,24 @@ static bool explain_wake(struct walk *walk, struct cursor *cursor, uint32_t vert
         caused = from;
     uint64_t asked = asked_since(walk, frame->thread, e, frame->lo, from, many ? MAX_LOOK_BACK : 1);
     struct frame waker;
+    bool idles = many && (asked == UINT64_MAX ||
+                          has_rhythm(walk, vertex, walk->view.vertices[e->from].thread, frame->lo));
     if (!make_frame(walk, frame, edge, &waker) ||
         !emit(walk, &waker, e->from, caused, to, ARGUS_STRETCH_RUNNING))
         return false;
-    if (asked != UINT64_MAX) {
+    if (idles) {
+        waker.owner = vertex;
+        waker.owner_link = frame->link;
+    }
+    /* What the explained thread itself did meanwhile stays its own. */
+    bool jumps = asked != UINT64_MAX && frame->depth > 0 && (many || asked > frame->lo);
+    if (jumps) {
         cursor->responsible = ARGUS_NONE;
         move_to(walk, cursor, asked);
         return push_frame(walk, waker, asked, caused);
     }
-    if (many) {
+    if (many)
         cursor->responsible = edge;
-        waker.owner = vertex;
-        waker.owner_link = frame->link;
-    }
     return push_frame(walk, waker, from, caused);
 }
 
