@@ -111,17 +111,26 @@ static void print_culprit(const struct argus_report_context *context,
 /* --- where the time went --- */
 
 struct share {
-    uint64_t ns;
-    uint32_t vertex;
+    uint64_t ns, longest_ns;
+    uint32_t thread, vertex; /* the vertex that has the most of it */
     uint8_t state;
+    bool several; /* vertices */
 };
 
-static int compare_keys(const void *a, const void *b)
+static int compare_keys(const struct share *x, const struct share *y)
+{
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    return (int)x->state - (int)y->state;
+}
+
+static int compare_in_thread(const void *a, const void *b)
 {
     const struct share *x = a, *y = b;
-    if (x->vertex != y->vertex)
-        return x->vertex < y->vertex ? -1 : 1;
-    return (int)x->state - (int)y->state;
+    int order = compare_keys(x, y);
+    if (order != 0)
+        return order;
+    return x->vertex < y->vertex ? -1 : x->vertex > y->vertex;
 }
 
 static int compare_shares(const void *a, const void *b)
@@ -129,21 +138,43 @@ static int compare_shares(const void *a, const void *b)
     const struct share *x = a, *y = b;
     if (x->ns != y->ns)
         return x->ns > y->ns ? -1 : 1;
-    return compare_keys(a, b);
+    return compare_keys(x, y);
 }
 
-/* One share for each vertex and state, the largest first; the count. */
-static size_t merge_shares(const struct argus_account *account, struct share *shares)
+static void add_share(struct share *sum, const struct share *share)
+{
+    sum->ns += share->ns;
+    sum->several |= share->vertex != sum->vertex;
+    if (share->ns > sum->longest_ns) {
+        sum->longest_ns = share->ns;
+        sum->vertex = share->vertex;
+    }
+}
+
+static struct share share_of(const struct view *view, const struct argus_stretch *stretch)
+{
+    uint64_t ns = stretch->end_ns - stretch->start_ns;
+    return (struct share){.ns = ns,
+                          .longest_ns = ns,
+                          .thread = stretch->vertex == ARGUS_NONE
+                                        ? ARGUS_NONE
+                                        : view->vertices[stretch->vertex].thread,
+                          .vertex = stretch->vertex,
+                          .state = stretch->state};
+}
+
+/* One share for each thread and state, the largest first; the count. */
+static size_t merge_shares(const struct view *view, const struct argus_account *account,
+                           struct share *shares)
 {
     size_t kept = 0;
     for (size_t i = 0; i < account->count; i++)
-        shares[i] = (struct share){account->stretches[i].end_ns - account->stretches[i].start_ns,
-                                   account->stretches[i].vertex, account->stretches[i].state};
+        shares[i] = share_of(view, &account->stretches[i]);
     if (account->count > 0)
-        qsort(shares, account->count, sizeof(*shares), compare_keys);
+        qsort(shares, account->count, sizeof(*shares), compare_in_thread);
     for (size_t i = 0; i < account->count; i++) {
         if (kept > 0 && compare_keys(&shares[kept - 1], &shares[i]) == 0)
-            shares[kept - 1].ns += shares[i].ns;
+            add_share(&shares[kept - 1], &shares[i]);
         else
             shares[kept++] = shares[i];
     }
@@ -155,13 +186,12 @@ static size_t merge_shares(const struct argus_account *account, struct share *sh
 static void print_share(const struct argus_report_context *context, const struct share *share,
                         double part)
 {
-    struct view view = view_of(context->graph);
     char thread[128] = "nobody known", lasted[32], id[16] = "-";
     if (share->vertex != ARGUS_NONE) {
-        report_thread(context, view.vertices[share->vertex].thread, thread, sizeof(thread));
-        snprintf(id, sizeof(id), "v%u", share->vertex);
+        report_thread(context, share->thread, thread, sizeof(thread));
+        snprintf(id, sizeof(id), "v%u%s", share->vertex, share->several ? " …" : "");
     }
-    argus_sink_printf(context->sink, "  %5.1f %%  %9s  %-8s %s: %s\n", part * 100,
+    argus_sink_printf(context->sink, "  %5.1f %%  %9s  %-10s %s: %s\n", part * 100,
                       argus_duration_text(share->ns, lasted, sizeof(lasted)), id, thread,
                       argus_stretch_state_name((enum argus_stretch_state)share->state));
 }
@@ -174,7 +204,8 @@ static struct argus_error *print_accounting(const struct argus_report_context *c
     char lasted[32];
     if (!shares)
         return argus_error_memory();
-    size_t count = merge_shares(&diagnosis->accounting, shares);
+    struct view view = view_of(context->graph);
+    size_t count = merge_shares(&view, &diagnosis->accounting, shares);
     report_heading(context->sink, "Where the time went");
     for (size_t i = 0; i < count; i++) {
         double part = (double)shares[i].ns / (double)whole;
