@@ -1,6 +1,7 @@
-"""Diagnoses the scenes of scenes.py: test_diagnose.py MKTRACE DIAGNOSE_JSON FOLDER [SCENE…].
+"""Diagnoses the scenes of scenes.py: test_diagnose.py MKTRACE DIAGNOSE_JSON DIAGNOSE_ALL FOLDER [SCENE…].
 
-The answers must be right, fit docs/schema/diagnose.json, and be the same the second time.
+The answers must be right, fit docs/schema/diagnose.json, and be the same the second time. Any other vertex must have an
+answer, too.
 """
 import json
 import pathlib
@@ -52,7 +53,7 @@ def bad_accounting(answer):
         yield "the shares do not add up to 1"
 
 
-def check(name, mktrace, program, folder):
+def check(name, mktrace, program, every, folder):
     made, process, expected = SCENES[name]()
     text, trace = folder / f"{name}.trace", folder / f"{name}.argus"
     text.write_text(made.text())
@@ -63,15 +64,18 @@ def check(name, mktrace, program, folder):
     wrong = list(problems(json.loads(out), expected))
     if diagnose(program, trace, process)[1] != out:
         wrong.append("the second diagnosis differs from the first")
+    done = subprocess.run([every, trace], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        wrong.append(done.stdout)
     return wrong
 
 
 def main():
-    mktrace, program, folder = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+    mktrace, program, every, folder = sys.argv[1], sys.argv[2], sys.argv[3], pathlib.Path(sys.argv[4])
     folder.mkdir(parents=True, exist_ok=True)
     failed = False
-    for name in sys.argv[4:] or SCENES:
-        wrong = check(name, mktrace, program, folder)
+    for name in sys.argv[5:] or SCENES:
+        wrong = check(name, mktrace, program, every, folder)
         print(name, "ok" if not wrong else "WRONG: " + "; ".join(wrong))
         failed |= bool(wrong)
     return failed
