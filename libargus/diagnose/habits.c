@@ -145,6 +145,8 @@ bool is_home_wait(const struct view *view, uint32_t vertex)
 {
     struct habits habits;
     const struct habit *habit = NULL;
+    if (view->vertices[vertex].wait.holder_tid) /* somebody has the lock: that is not idleness */
+        return false;
     if (habits_find(view, view->vertices[vertex].thread, &habits))
         habit = habits_of(&habits, &view->vertices[vertex]);
     bool home = habit && habit->home;

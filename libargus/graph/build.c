@@ -84,7 +84,7 @@ static void find_thread(struct builder *builder, struct cpu_state *cpu, uint64_t
 /* These may stand behind the switch by which their thread left. */
 static bool is_note(enum tracepoint_id id)
 {
-    return id == TRACEPOINT_stack || id == TRACEPOINT_object;
+    return id == TRACEPOINT_stack || id == TRACEPOINT_object || id == TRACEPOINT_lock;
 }
 
 static void dispatch(struct builder *builder, const struct argus_record *record,

@@ -15,7 +15,7 @@
 #include "event/merge.h"
 #include "event/syscalls.h"
 #include "event/tracepoints.h"
-#include "graph/graph.h"
+#include "graph/graph_data.h"
 
 /* Flag of a vertex while building: its wait was ended by a timer that the thread itself had armed for it. */
 #define VERTEX_SELF_TIMED 0x80000000u
@@ -45,6 +45,7 @@ struct cause {
 struct wait_details {
     uint32_t user_stack, kernel_stack;
     uint64_t inode, peer_inode;
+    uint32_t holder_tid;
 };
 
 struct thread_state {
@@ -175,6 +176,7 @@ void wait_result(struct builder *builder, uint32_t thread, uint32_t number, int6
 /* What a record near a wait says about it: for the wait in progress, or the next one. */
 void wait_note_stack(struct builder *builder, uint32_t thread, uint32_t user, uint32_t kernel);
 void wait_note_object(struct builder *builder, uint32_t thread, uint64_t inode, uint64_t peer);
+void wait_note_holder(struct builder *builder, uint32_t thread, uint32_t holder_tid);
 void wait_forget_notes(struct thread_state *state);
 
 /* --- rules --- */

@@ -1,4 +1,4 @@
-#include "graph/graph.h"
+#include "graph/graph_data.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -64,6 +64,7 @@ void wait_begin(struct builder *builder, uint32_t thread, uint64_t os_state)
         .object = in_call ? state->arg[0] : 0,
         .inode = state->details.inode,
         .peer_inode = state->details.peer_inode,
+        .holder_tid = state->details.holder_tid,
         .timeout_ns = UINT64_MAX,
         .user_stack = state->details.user_stack,
         .kernel_stack = state->details.kernel_stack,
@@ -184,6 +185,16 @@ void wait_note_object(struct builder *builder, uint32_t thread, uint64_t inode, 
         return;
     vertex->wait.inode = inode;
     vertex->wait.peer_inode = peer;
+}
+
+void wait_note_holder(struct builder *builder, uint32_t thread, uint32_t holder_tid)
+{
+    struct thread_state *state = thread_at(builder, thread);
+    struct argus_vertex *vertex = waiting_vertex(builder, state);
+    if (state->activity == THREAD_RUNNING)
+        state->details.holder_tid = holder_tid;
+    else if (vertex && !vertex->wait.holder_tid)
+        vertex->wait.holder_tid = holder_tid;
 }
 
 void wait_forget_notes(struct thread_state *state)

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "graph/graph.h"
+#include "graph/graph_data.h"
 
 static uint64_t start_ns;
 

@@ -11,7 +11,7 @@
 
 #include "event/tracepoints.h"
 #include "fuzz.h"
-#include "graph/graph.h"
+#include "graph/graph_data.h"
 
 enum { STEP_BYTES = 8, MOST_RECORDS = 4096, CPUS = 3 };
 

@@ -56,6 +56,7 @@ enum { ARGUS_FUNC_NONE = 0, ARGUS_FUNC_START = 1, ARGUS_FUNC_END = 2 };
 #define ARGUS_ID_SOFTIRQ      ARGUS_DEBUGID(ARGUS_CLASS, 1, 1) /* start and end */
 #define ARGUS_ID_SYSCALL_MORE ARGUS_DEBUGID(ARGUS_CLASS, 2, 1)
 #define ARGUS_ID_OBJECT       ARGUS_DEBUGID(ARGUS_CLASS, 2, 2)
+#define ARGUS_ID_LOCK         ARGUS_DEBUGID(ARGUS_CLASS, 2, 3)
 
 /* arg4 of ARGUS_ID_MAKE_RUNNABLE on Linux: from which context the wake-up came. */
 enum argus_context {

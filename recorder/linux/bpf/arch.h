@@ -8,6 +8,7 @@
 
 #if defined(__TARGET_ARCH_x86)
 
+#define ARCH_FUTEX        202
 #define ARCH_RT_SIGRETURN 15
 #define ARCH_TS_COMPAT    0x2
 #define ARCH_X32_BIT      0x40000000
@@ -37,6 +38,7 @@
 
 #elif defined(__TARGET_ARCH_arm64)
 
+#define ARCH_FUTEX        98
 #define ARCH_RT_SIGRETURN 139
 #define ARCH_TIF_32BIT    (1ul << 22)
 #define ARCH_X32_BIT      0x40000000

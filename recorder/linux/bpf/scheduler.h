@@ -2,6 +2,7 @@
 #ifndef ARGUS_BPF_SCHEDULER_H
 #define ARGUS_BPF_SCHEDULER_H
 
+#include "lock.h"
 #include "object.h"
 #include "ring.h"
 #include "stack.h"
@@ -67,6 +68,7 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
     if (!state || state & ARGUS_LINUX_STATE_DEAD || task->flags & PF_KTHREAD || is_own(task))
         return 0;
     emit_object(&now);
+    emit_lock(&now);
     if (settings.stacks) {
         uint64_t user = stack_take(ctx, STACK_USER_SWITCH, BPF_F_USER_STACK);
         uint64_t kernel = stack_take(ctx, STACK_USER_SWITCH, STACK_SKIP_TRACING);

@@ -1,6 +1,6 @@
 /* The inside of struct argus_graph: flat arrays that the builder fills and the accessors hand out. */
-#ifndef ARGUS_GRAPH_GRAPH_H
-#define ARGUS_GRAPH_GRAPH_H
+#ifndef ARGUS_GRAPH_GRAPH_DATA_H
+#define ARGUS_GRAPH_GRAPH_DATA_H
 
 #include "argus/graph.h"
 #include "base/vec.h"

@@ -1,0 +1,37 @@
+/* What a thread in futex() waits on: the word, and the one where a mutex of glibc keeps its owner. Two words of 4 bytes are
+ * read from the user's memory, at an address that the program gave to the kernel as a lock; if the page is not in memory,
+ * there is no record.
+ */
+#ifndef ARGUS_BPF_LOCK_H
+#define ARGUS_BPF_LOCK_H
+
+#include "ring.h"
+
+#define FUTEX_COMMAND_MASK 0x7f /* include/uapi/linux/futex.h */
+#define FUTEX_WAIT         0
+#define FUTEX_LOCK_PI      6
+#define FUTEX_WAIT_BITSET  9
+#define FUTEX_LOCK_PI2     13
+#define MUTEX_OWNER_WORD   2
+
+static __always_inline bool waits_for_lock(uint32_t operation)
+{
+    operation &= FUTEX_COMMAND_MASK;
+    return operation == FUTEX_WAIT || operation == FUTEX_LOCK_PI ||
+           operation == FUTEX_WAIT_BITSET || operation == FUTEX_LOCK_PI2;
+}
+
+/* Writes the lock record for the current thread, if it is about to wait in futex(). */
+static __always_inline void emit_lock(const struct moment *now)
+{
+    struct pt_regs *regs = (void *)bpf_task_pt_regs(now->task);
+    uint32_t words[MUTEX_OWNER_WORD + 1];
+    if (!arch_in_syscall(regs) || arch_is_compat(now->task) ||
+        arch_syscall_nr(regs) != ARCH_FUTEX || !waits_for_lock((uint32_t)arch_argument1(regs)))
+        return;
+    uint64_t address = arch_argument0(regs);
+    if (bpf_probe_read_user(words, sizeof(words), (const void *)address) == 0)
+        emit(now, ARGUS_ID_LOCK, address, words[0], words[MUTEX_OWNER_WORD], 0);
+}
+
+#endif
