@@ -64,7 +64,7 @@ static struct argus_error *count_stack(struct tally *tally, const struct argus_s
             name_address(tally, sample->time_ns, frames.frames[i], i > 0, &name);
         if (error)
             return error;
-        struct count *count = &tally->counts.data[name];
+        struct count *count = tally->counts.data + name;
         count->inclusive += count->seen_in != tally->samples;
         count->seen_in = tally->samples;
         count->self += has_self && i == 0;

@@ -3,7 +3,7 @@
 #include "diagnose/diagnoser.h"
 #include "diagnose/habits.h"
 #include "diagnose/hangs.h"
-#include "diagnose/text.h"
+#include "diagnose/words.h"
 
 /* Whether a thread yields just as much in the same time before the window: that is how it lives, as a daemon that looks
  * around every few milliseconds, and no reaction to anything in the window. */

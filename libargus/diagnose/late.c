@@ -4,7 +4,7 @@
 #include "base/idmap.h"
 #include "diagnose/diagnoser.h"
 #include "diagnose/hangs.h"
-#include "diagnose/text.h"
+#include "diagnose/words.h"
 
 #define NOTEWORTHY_SHARE 0.1
 #define MAX_CULPRITS     5
@@ -57,11 +57,10 @@ static void add_stretch(const struct diagnoser *d, struct part *part,
     uint64_t ns = stretch->end_ns - stretch->start_ns;
     const struct argus_vertex *v = &d->view.vertices[stretch->vertex];
     part->sum.part.end_ns = stretch->end_ns;
-    if (stretch->vertex != part->sum.vertex) /* a kernel thread's */
-        part->sum.wait_ns += ns;
-    else if (stretch->state == ARGUS_STRETCH_RUNNING)
+    bool is_kernels = stretch->vertex != part->sum.vertex;
+    if (stretch->state == ARGUS_STRETCH_RUNNING && !is_kernels)
         part->sum.run_ns += ns;
-    else if (stretch->state == ARGUS_STRETCH_RUNNABLE)
+    else if (stretch->state == ARGUS_STRETCH_RUNNABLE && !is_kernels)
         part->sum.runnable_ns += ns;
     else
         part->sum.wait_ns += ns;

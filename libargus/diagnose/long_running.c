@@ -1,6 +1,6 @@
 /* LongRunning and RepeatedYield of the hung thread itself. */
 #include "diagnose/diagnoser.h"
-#include "diagnose/text.h"
+#include "diagnose/words.h"
 
 /* The origin of a run, as far as it helps a person. */
 #define MAX_ORIGIN 64

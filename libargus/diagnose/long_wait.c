@@ -10,7 +10,7 @@
 #include "diagnose/diagnoser.h"
 #include "diagnose/habits.h"
 #include "diagnose/hangs.h"
-#include "diagnose/text.h"
+#include "diagnose/words.h"
 
 #define DEFAULT_MAX_DEPTH 16
 

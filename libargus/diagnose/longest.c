@@ -121,28 +121,30 @@ static void consider_yields(const struct view *view, const struct habits *habits
     }
 }
 
+/* A run that goes on until a wait of some length. */
+struct run {
+    uint64_t start_ns, busy_ns;
+    bool open;
+};
+
 /* Runs: vertices with short waits between them that are busy for more than half of their time. */
 static void consider_runs(const struct view *view, uint32_t thread, struct best *best)
 {
     const struct argus_thread *t = &view->threads[thread];
-    uint64_t start = 0, busy = 0;
-    bool open = false;
+    struct run run = {.open = false};
     for (uint32_t v = t->first_vertex; v < t->first_vertex + t->vertex_count; v++) {
         const struct argus_vertex *vertex = &view->vertices[v];
         if (is_yielding(vertex)) {
-            open = false;
+            run = (struct run){.open = false};
             continue;
         }
-        if (!open) {
-            start = vertex->start_ns;
-            busy = 0;
-            open = true;
-        }
-        busy += vertex->run_ns + vertex->runnable_ns;
-        if (busy >= (vertex->end_ns - start) / 2)
-            consider(best, thread, start, vertex->end_ns, ARGUS_NONE, WEIGHT_PLAIN);
-        open = timeline_wait_end(view, v) - vertex->end_ns <= RUN_PAUSE_NS &&
-               busy >= (vertex->end_ns - start) / 2;
+        if (!run.open)
+            run = (struct run){.start_ns = vertex->start_ns, .open = true};
+        run.busy_ns += vertex->run_ns + vertex->runnable_ns;
+        bool busy = run.busy_ns >= (vertex->end_ns - run.start_ns) / 2;
+        if (busy)
+            consider(best, thread, run.start_ns, vertex->end_ns, ARGUS_NONE, WEIGHT_PLAIN);
+        run.open = busy && timeline_wait_end(view, v) - vertex->end_ns <= RUN_PAUSE_NS;
     }
 }
 

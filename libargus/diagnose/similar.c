@@ -136,6 +136,7 @@ static bool score_candidate(struct search *search, uint32_t vertex, uint64_t mod
     return vec_push(&search->found, similar);
 }
 
+/* The more recent first among equals: in one thread the higher id. */
 static int compare_similar(const void *a, const void *b)
 {
     const struct argus_similar *x = a, *y = b;
@@ -144,14 +145,6 @@ static int compare_similar(const void *a, const void *b)
     if (x->score != y->score)
         return x->score > y->score ? -1 : 1;
     return x->vertex > y->vertex ? -1 : x->vertex < y->vertex;
-}
-
-/* More recent first among equals: vertex ids of one thread are in time order, of two threads they are not. */
-static void sort_found(struct search *search)
-{
-    if (search->found.length > 0)
-        qsort(search->found.data, search->found.length, sizeof(*search->found.data),
-              compare_similar);
 }
 
 static bool run_search(struct search *search)
@@ -184,8 +177,9 @@ struct argus_error *argus_similar_find(const struct argus_graph *graph, uint32_t
         vec_deinit(&search.found);
         return argus_error_memory();
     }
-    sort_found(&search);
     size_t count = search.found.length;
+    if (count > 0)
+        qsort(search.found.data, count, sizeof(*search.found.data), compare_similar);
     *ret = (struct argus_similars){.items = search.found.data,
                                    .count = limit && limit < count ? limit : count};
     return NULL;

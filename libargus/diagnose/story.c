@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "diagnose/diagnoser.h"
-#include "diagnose/text.h"
+#include "diagnose/words.h"
 
 /* A sentence that grows. */
 struct sentence {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/text.h"
+#include "report/lines.h"
 #include "slice/timeline.h"
 
 static int dump_piece(const char *text, size_t bytes, void *context)

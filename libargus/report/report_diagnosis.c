@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "report/json.h"
-#include "report/text.h"
+#include "report/lines.h"
 #include "slice/timeline.h"
 
 #define MAX_FUNCTIONS 3

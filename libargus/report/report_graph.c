@@ -1,6 +1,6 @@
 /* What a graph is made of: counts, rules. */
 #include "report/json.h"
-#include "report/text.h"
+#include "report/lines.h"
 #include "slice/timeline.h"
 
 static void count_edges(const struct view *view, uint64_t *kinds, uint64_t *ret_weak)

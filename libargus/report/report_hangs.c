@@ -2,8 +2,8 @@
 #include <stdio.h>
 
 #include "report/json.h"
+#include "report/lines.h"
 #include "report/report_hangs.h"
-#include "report/text.h"
 #include "slice/timeline.h"
 
 json_t *json_hang(const struct argus_report_context *context, const struct argus_hang *hang)

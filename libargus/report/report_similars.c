@@ -1,6 +1,6 @@
 /* Vertices like another one. */
 #include "report/json.h"
-#include "report/text.h"
+#include "report/lines.h"
 
 static json_t *similars_json(const struct argus_report_context *context, uint32_t vertex,
                              const struct argus_similars *similars)

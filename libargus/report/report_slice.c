@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "report/json.h"
-#include "report/text.h"
+#include "report/lines.h"
 #include "slice/timeline.h"
 
 static const char *edge_text(const struct argus_report_context *context, uint32_t edge,

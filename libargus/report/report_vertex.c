@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "report/json.h"
-#include "report/text.h"
+#include "report/lines.h"
 #include "slice/timeline.h"
 
 /* Effects shown to a person; a program gets all. */

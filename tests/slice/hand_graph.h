@@ -7,8 +7,8 @@
 
 #include "argus/graph.h"
 
+/* An empty graph; end with argus_graph_destroy(). */
 struct argus_graph *hand_graph_create(void);
-void argus_graph_destroy(struct argus_graph *graph);
 
 /* A new process with one thread of the same name and id; the thread's index. */
 uint32_t hand_thread(struct argus_graph *graph, const char *name);

@@ -1,4 +1,4 @@
-#include "diagnose/text.h"
+#include "diagnose/words.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Text for people: what the writers share. */
-#ifndef ARGUS_REPORT_TEXT_H
-#define ARGUS_REPORT_TEXT_H
+#ifndef ARGUS_REPORT_LINES_H
+#define ARGUS_REPORT_LINES_H
 
 #include "argus/report.h"
 

@@ -1,6 +1,6 @@
 /* Words for people: the sentences of a diagnosis. */
-#ifndef ARGUS_DIAGNOSE_TEXT_H
-#define ARGUS_DIAGNOSE_TEXT_H
+#ifndef ARGUS_DIAGNOSE_WORDS_H
+#define ARGUS_DIAGNOSE_WORDS_H
 
 #include "slice/timeline.h"
 

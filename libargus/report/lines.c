@@ -1,11 +1,11 @@
-#include "report/text.h"
+#include "report/lines.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "diagnose/text.h"
+#include "diagnose/words.h"
 #include "slice/timeline.h"
 
 #define MAX_WIDTH 100
