@@ -60,7 +60,7 @@ static int find_by_link(const char *program, const char *link, const unsigned ch
         int length =
             snprintf(path, sizeof(path), forms[i], (int)(slash + 1 - program), program, link);
 #pragma GCC diagnostic pop
-        int fd = length < (int)sizeof(path) && strcmp(path, program)
+        int fd = length < (int)sizeof(path) && strcmp(path, program) != 0
                      ? open_matching(path, id, id_bytes, ret_path)
                      : -1;
         if (fd >= 0)

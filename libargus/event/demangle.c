@@ -13,7 +13,7 @@ enum { LONGEST_NAME = 4096 };
 
 char *demangle(const char *symbol)
 {
-    if (strncmp(symbol, "_Z", 2) || strnlen(symbol, LONGEST_NAME) == LONGEST_NAME)
+    if (strncmp(symbol, "_Z", 2) != 0 || strnlen(symbol, LONGEST_NAME) == LONGEST_NAME)
         return NULL;
     int status;
     char *name = __cxa_demangle(symbol, NULL, NULL, &status);

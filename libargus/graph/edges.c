@@ -70,7 +70,7 @@ static bool place_in(struct argus_graph *graph, uint32_t *first)
         first[v + 1] += first[v] + has_sequence(graph, v);
     size_t total = first[vertices];
     struct argus_edge *placed = malloc((total + 1) * sizeof(*placed));
-    uint32_t *next = malloc((vertices + 1) * sizeof(*next));
+    uint32_t *next = calloc(vertices + 1, sizeof(*next));
     if (!placed || !next) {
         free(placed);
         free(next);
@@ -105,7 +105,7 @@ static int by_cause(const void *left, const void *right, void *context)
 static bool place_out(struct argus_graph *graph)
 {
     size_t vertices = graph->vertices.length, edges = graph->edges.length;
-    uint32_t *next = malloc((vertices + 1) * sizeof(*next));
+    uint32_t *next = calloc(vertices + 1, sizeof(*next));
     graph->out_first = calloc(vertices + 1, sizeof(*graph->out_first));
     graph->out_edges = malloc((edges + 1) * sizeof(*graph->out_edges));
     if (!next || !graph->out_first || !graph->out_edges) {

@@ -221,7 +221,7 @@ bool finish_vertices(struct builder *builder)
 {
     struct argus_graph *graph = builder->graph;
     size_t slots = graph->vertices.length;
-    uint32_t *order = malloc((slots + 1) * sizeof(*order));
+    uint32_t *order = calloc(slots + 1, sizeof(*order));
     uint32_t *new_id = malloc((slots + 1) * sizeof(*new_id));
     bool done = order && new_id;
     if (done) {

@@ -7,7 +7,8 @@
  *   a thread to be joined, and a PI mutex (futex(2), "Priority-inheritance futexes"), has the thread id in the word itself.
  *
  * Anything may lie behind some other program's futex, so a number counts only if it is a thread of this trace
- * that lives now, other than the waiter.
+ * that lives now, other than the waiter; and a word alone, which may be any small counter, only if it is a thread of the
+ * waiter's own process.
  */
 #include "graph/builder.h"
 
@@ -20,6 +21,13 @@ static bool lives(struct builder *builder, uint32_t tid, uint32_t waiter)
     return thread != ARGUS_NONE && thread != waiter;
 }
 
+static bool same_process(struct builder *builder, uint32_t tid, uint32_t waiter)
+{
+    const struct machine *machine = &builder->graph->machine;
+    const struct argus_thread *threads = machine->threads.data;
+    return threads[machine_find_thread(machine, tid)].process == threads[waiter].process;
+}
+
 void graph_on_lock(struct builder *builder, struct cpu_state *cpu,
                    const struct argus_record *record)
 {
@@ -29,6 +37,7 @@ void graph_on_lock(struct builder *builder, struct cpu_state *cpu,
         return;
     uint32_t word = (uint32_t)record->arg[1], owner = (uint32_t)record->arg[2];
     uint32_t holder = word == MUTEX_HAS_WAITERS ? owner : word & FUTEX_TID_MASK;
-    if (lives(builder, holder, thread))
+    bool by_owner = word == MUTEX_HAS_WAITERS;
+    if (lives(builder, holder, thread) && (by_owner || same_process(builder, holder, thread)))
         wait_note_holder(builder, thread, holder);
 }

@@ -46,6 +46,8 @@ static void print_wait(const struct argus_graph *graph, uint32_t id, const struc
         printf(", timeout %" PRIu64, wait->timeout_ns);
     if (wait->rewakes)
         printf(", rewakes %" PRIu32, wait->rewakes);
+    if (wait->holder_tid)
+        printf(", holder %" PRIu32, wait->holder_tid);
     if (wait->inode)
         printf(", inode %" PRIu64 " peer %" PRIu64, wait->inode, wait->peer_inode);
     printf("%s%s", wait->by_timer ? ", by timer" : "", wait->by_device ? ", by device" : "");

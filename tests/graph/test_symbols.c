@@ -26,7 +26,7 @@ int argus_test_landmark(int number)
 
 static uint64_t own_base(void)
 {
-    uint64_t start, offset;
+    uint64_t start = 0, offset;
     char line[8192], path[4096];
     FILE *maps = fopen("/proc/self/maps", "r");
     assert_non_null(maps);
@@ -144,7 +144,7 @@ static void return_address_means_the_call(void **state)
     uint64_t address = (uint64_t)(uintptr_t)argus_test_landmark;
     uint32_t process = process_of(loaded.graph, 10);
     struct argus_symbol before = argus_symbols_find(loaded.symbols, process, 7000, address, true);
-    assert_true(!before.function || strcmp(before.function, "argus_test_landmark"));
+    assert_true(!before.function || strcmp(before.function, "argus_test_landmark") != 0);
     struct argus_symbol inside =
         argus_symbols_find(loaded.symbols, process, 7000, address + 1, true);
     assert_string_equal(inside.function, "argus_test_landmark");

@@ -15,9 +15,9 @@ struct wakeup {
 
 /* One rule: whether it applies, and what it does. The first row that applies decides. */
 struct wake_rule {
-    enum rule_id rule;
     bool (*match)(const struct wakeup *wakeup);
     void (*act)(const struct wakeup *wakeup, struct cause *ret); /* NULL: an edge from the waker */
+    enum rule_id rule;
     bool weak;
     uint8_t kind; /* enum argus_edge_kind */
 };

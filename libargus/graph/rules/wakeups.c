@@ -2,15 +2,15 @@
 #include "graph/rules/wakeup.h"
 
 static const struct wake_rule wake_rules[] = {
-    {RULE_TIMER, match_timer, act_timer, false, ARGUS_EDGE_TIMER},
-    {RULE_CULL_TIMER, match_timer_unowned, act_timer_unowned, false, 0},
-    {RULE_WAKE_SOFTIRQ_LOCAL, match_softirq_local, NULL, false, ARGUS_EDGE_WAKE},
-    {RULE_CULL_SCHEDULER, match_scheduler, act_scheduler, false, 0},
-    {RULE_CULL_DEVICE, match_device, act_device, false, 0},
-    {RULE_WAKE_SIGNAL, match_signal, NULL, false, ARGUS_EDGE_SIGNAL},
-    {RULE_WAKE_UNLOCK, match_unlock, NULL, true, ARGUS_EDGE_WAKE},
-    {RULE_WAKE_EXIT, match_exit, NULL, false, ARGUS_EDGE_WAKE},
-    {RULE_WAKE_TASK, match_task, NULL, false, ARGUS_EDGE_WAKE},
+    {match_timer, act_timer, RULE_TIMER, false, ARGUS_EDGE_TIMER},
+    {match_timer_unowned, act_timer_unowned, RULE_CULL_TIMER, false, 0},
+    {match_softirq_local, NULL, RULE_WAKE_SOFTIRQ_LOCAL, false, ARGUS_EDGE_WAKE},
+    {match_scheduler, act_scheduler, RULE_CULL_SCHEDULER, false, 0},
+    {match_device, act_device, RULE_CULL_DEVICE, false, 0},
+    {match_signal, NULL, RULE_WAKE_SIGNAL, false, ARGUS_EDGE_SIGNAL},
+    {match_unlock, NULL, RULE_WAKE_UNLOCK, true, ARGUS_EDGE_WAKE},
+    {match_exit, NULL, RULE_WAKE_EXIT, false, ARGUS_EDGE_WAKE},
+    {match_task, NULL, RULE_WAKE_TASK, false, ARGUS_EDGE_WAKE},
 };
 
 static enum argus_context context_of(const struct cpu_state *cpu, uint64_t said)

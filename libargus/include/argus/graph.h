@@ -49,12 +49,12 @@ struct argus_wait {
 };
 
 enum argus_vertex_flags {
-    ARGUS_VERTEX_FIRST = 1,   /* first of its thread in the trace, which may have run before */
-    ARGUS_VERTEX_LAST = 2,    /* last of its thread in the trace */
-    ARGUS_VERTEX_FORKED = 4,  /* begins with the thread's creation */
-    ARGUS_VERTEX_EXITED = 8,  /* ends with the thread's exit */
-    ARGUS_VERTEX_GAP = 16,    /* records were lost while it lasted: its figures are lower bounds */
-    ARGUS_VERTEX_SPLIT = 32,  /* begins at a split, not at a wait */
+    ARGUS_VERTEX_FIRST = 1,  /* first of its thread in the trace, which may have run before */
+    ARGUS_VERTEX_LAST = 2,   /* last of its thread in the trace */
+    ARGUS_VERTEX_FORKED = 4, /* begins with the thread's creation */
+    ARGUS_VERTEX_EXITED = 8, /* ends with the thread's exit */
+    ARGUS_VERTEX_GAP = 16,   /* records are missing while it lasted: its figures are lower bounds */
+    ARGUS_VERTEX_SPLIT = 32, /* begins at a split, not at a wait */
     ARGUS_VERTEX_YIELDS = 64, /* a yield run: `repeat` segments of one signature */
 };
 
@@ -66,15 +66,19 @@ enum argus_vertex_type {
     ARGUS_TYPE_LONG_WAIT,
 };
 
+/* In a yield run (`repeat` > 1) the waits between the turns belong to the vertex: end_ns - start_ns - run_ns - runnable_ns of
+ * it were spent in them, and `wait` is that of the last turn. In other vertices that difference is what interrupts took, and
+ * time in which nobody knows what the thread did (ARGUS_VERTEX_GAP). */
 struct argus_vertex {
     uint64_t start_ns;    /* made runnable, created, or first seen */
     uint64_t end_ns;      /* exclusive: began to wait, exited, or last seen */
     uint64_t run_ns;      /* on a cpu, interrupts not counted */
     uint64_t runnable_ns; /* wanted a cpu and had none: before the first run, and preempted */
     uint32_t thread;
-    uint32_t repeat;             /* segments merged into this one by the yield rule; 1 otherwise */
-    uint32_t yield_calls;        /* sched_yield() calls and self-timed sleeps inside */
-    uint32_t first_op, op_count; /* into graph ops */
+    uint32_t repeat;      /* segments merged into this one by the yield rule; 1 otherwise */
+    uint32_t yield_calls; /* sched_yield() calls and self-timed sleeps inside */
+    uint32_t first_op,
+        op_count; /* into graph ops; the first 1024, of a yield run those of its first turn */
     uint32_t first_sample, sample_count; /* into graph samples */
     uint32_t flags;
     struct argus_wait wait;
@@ -172,7 +176,7 @@ size_t argus_graph_out_edges(const struct argus_graph *graph, uint32_t vertex,
                              const uint32_t **ret);
 /* The vertex of `thread` that covers `time_ns`, its wait included; ARGUS_NONE outside its life. O(log n). */
 uint32_t argus_graph_vertex_at(const struct argus_graph *graph, uint32_t thread, uint64_t time_ns);
-/* The edge that ended the wait before `vertex` (wake-up, timer or fork at its start); ARGUS_NONE. A sequence edge is not one. */
+/* The edge that ended the wait before `vertex` (wake-up, signal, timer or fork at its start); ARGUS_NONE. A sequence edge is not one. */
 uint32_t argus_graph_cause(const struct argus_graph *graph, uint32_t vertex);
 /* The previous vertex of the same thread; ARGUS_NONE. */
 uint32_t argus_graph_previous(const struct argus_graph *graph, uint32_t vertex);
