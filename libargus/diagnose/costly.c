@@ -48,10 +48,16 @@ static struct argus_error *name_address(struct tally *tally, uint64_t time_ns, u
     struct argus_error *error = strtab_intern(tally->names, text, strlen(text), ret);
     if (!error && !idmap_put(&tally->by_address, key, *ret))
         error = argus_error_memory();
-    while (!error && tally->counts.length <= *ret)
-        if (!vec_push(&tally->counts, (struct count){0}))
-            error = argus_error_memory();
     return error;
+}
+
+/* The counts of a name; NULL without memory. */
+static struct count *counts_of(struct tally *tally, uint32_t name)
+{
+    while (tally->counts.length <= name)
+        if (!vec_push(&tally->counts, (struct count){0}))
+            return NULL;
+    return tally->counts.data ? &tally->counts.data[name] : NULL;
 }
 
 static struct argus_error *count_stack(struct tally *tally, const struct argus_sample *sample,
@@ -64,7 +70,9 @@ static struct argus_error *count_stack(struct tally *tally, const struct argus_s
             name_address(tally, sample->time_ns, frames.frames[i], i > 0, &name);
         if (error)
             return error;
-        struct count *count = tally->counts.data + name;
+        struct count *count = counts_of(tally, name);
+        if (!count)
+            return argus_error_memory();
         count->inclusive += count->seen_in != tally->samples;
         count->seen_in = tally->samples;
         count->self += has_self && i == 0;
@@ -101,8 +109,11 @@ static struct argus_error *count_sample(struct tally *tally, const struct argus_
     error = name_address(tally, sample->time_ns, sample->pc, false, &name);
     if (error)
         return error;
-    tally->counts.data[name].self++;
-    tally->counts.data[name].inclusive++;
+    struct count *count = counts_of(tally, name);
+    if (!count)
+        return argus_error_memory();
+    count->self++;
+    count->inclusive++;
     return NULL;
 }
 
@@ -169,7 +180,10 @@ static struct argus_error *find_key(struct tally *tally, uint32_t stack, uint64_
         struct argus_error *error = name_address(tally, time_ns, frames.frames[i], i > 0, &name);
         if (error)
             return error;
-        if (tally->counts.data[name].inclusive * 100ull >= tally->samples * KEY_PERCENT &&
+        const struct count *count = counts_of(tally, name);
+        if (!count)
+            return argus_error_memory();
+        if (count->inclusive * 100ull >= tally->samples * KEY_PERCENT &&
             !is_entry(strtab_get(tally->names, name)))
             *ret = name;
     }
