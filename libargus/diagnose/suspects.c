@@ -295,13 +295,13 @@ static struct argus_error *find_children(struct lookout *l)
 
 /* --- partners --- */
 
-/* Whether the two threads made each other run more than once: a parent that started it and waits for its end, or a
- * chance meeting, is no partner. */
+/* Whether the two threads made each other run several times: a parent that started it and waits for its end, or a chance
+ * meeting, is no partner. */
 static bool are_partners(const struct view *view, uint32_t waiter, uint32_t other)
 {
     const struct argus_thread *t = &view->threads[view->vertices[waiter].thread];
     unsigned dealings = 0;
-    for (uint32_t v = waiter, i = 0; i < MAX_LOOK_BACK && dealings < 2; v--, i++) {
+    for (uint32_t v = waiter, i = 0; i < MAX_LOOK_BACK && dealings < MIN_DEALINGS; v--, i++) {
         uint32_t cause = argus_graph_cause(view->graph, v);
         dealings += cause != ARGUS_NONE && view->edges[cause].kind == ARGUS_EDGE_WAKE &&
                     view->vertices[view->edges[cause].from].thread == other;
@@ -313,7 +313,7 @@ static bool are_partners(const struct view *view, uint32_t waiter, uint32_t othe
         if (v == t->first_vertex)
             break;
     }
-    return dealings >= 2;
+    return dealings >= MIN_DEALINGS;
 }
 
 static bool add_partner(struct lookout *l, uint32_t vertex)
