@@ -16,6 +16,7 @@
 #define MAX_LOOK_BACK     1000
 #define MAX_PARTNER_STEPS 400
 #define MAX_OUT           16
+#define MIN_DEALINGS      3
 #define NEAR_VERTICES     4 /* the vertex itself and three before it: one request */
 #define MAX_OPTIONS       5
 
