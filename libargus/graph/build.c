@@ -96,6 +96,7 @@ static void dispatch(struct builder *builder, const struct argus_record *record,
     if (!is_note(id)) {
         if (!cpu->known || cpu->tid != record->tid)
             find_thread(builder, cpu, record->tid);
+        cpu->position++;
         cpu->wakee = ARGUS_NONE;
         if (id != TRACEPOINT_make_runnable)
             cpu->wake_stack = ARGUS_NONE;

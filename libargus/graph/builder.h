@@ -84,8 +84,12 @@ struct cpu_state {
     bool known;
     uint32_t hard_depth; /* interrupts */
     uint64_t softirqs;   /* bit for each vector that runs */
-    bool firing;         /* a timer */
-    uint32_t timer;      /* the one that fires, or ARGUS_NONE: one that nobody was seen to arm */
+    bool
+        from_interrupt; /* they were begun by the end of an interrupt, not by the thread's own code */
+    uint64_t position; /* records of this cpu so far, notes not counted */
+    uint64_t left_at; /* position of the last end of an interrupt, or of a softirq that one began */
+    bool firing;      /* a timer */
+    uint32_t timer;   /* the one that fires, or ARGUS_NONE: one that nobody was seen to arm */
     uint32_t last_new;   /* thread of the last new_thread record here, or ARGUS_NONE */
     uint32_t wakee;      /* thread of the make_runnable record just before, or ARGUS_NONE */
     uint32_t wake_stack; /* a waker's stack that came before its make_runnable, or ARGUS_NONE */
@@ -100,7 +104,7 @@ struct builder {
     struct idmap cpu_by_number;
     VEC(struct timer_state) timers;
     struct idmap timer_by_key;
-    struct idmap use_by_key; /* object uses: see on_object.c */
+    struct idmap use_by_key; /* object uses: see on_stack.c */
     VEC(uint32_t) use_next;
     VEC(uint32_t) sample_slots; /* of the graph's samples, while building */
     uint32_t yield_syscall;     /* number of sched_yield() */

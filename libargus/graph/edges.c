@@ -69,7 +69,7 @@ static bool place_in(struct argus_graph *graph, uint32_t *first)
     for (size_t v = 0; v < vertices; v++)
         first[v + 1] += first[v] + has_sequence(graph, v);
     size_t total = first[vertices];
-    struct argus_edge *placed = malloc((total + 1) * sizeof(*placed));
+    struct argus_edge *placed = calloc(total + 1, sizeof(*placed));
     uint32_t *next = calloc(vertices + 1, sizeof(*next));
     if (!placed || !next) {
         free(placed);

@@ -26,6 +26,7 @@ void graph_on_interrupt(struct builder *builder, struct cpu_state *cpu,
         cpu->hard_depth++;
     } else if (cpu->hard_depth) {
         cpu->hard_depth--;
+        cpu->left_at = cpu->position;
         resume_thread(builder, cpu);
     }
 }
@@ -36,9 +37,13 @@ void graph_on_softirq(struct builder *builder, struct cpu_state *cpu,
     uint64_t bit = 1ull << (record->arg[0] & 63);
     if (ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_START) {
         pause_thread(builder, cpu);
+        if (!cpu->softirqs)
+            cpu->from_interrupt = cpu->left_at && cpu->left_at + 1 == cpu->position;
         cpu->softirqs |= bit;
     } else if (cpu->softirqs & bit) {
         cpu->softirqs &= ~bit;
+        if (cpu->from_interrupt) /* the next one may come of it too */
+            cpu->left_at = cpu->position;
         resume_thread(builder, cpu);
     }
 }

@@ -153,8 +153,12 @@ void wait_result(struct builder *builder, uint32_t thread, uint32_t number, int6
     if (builder->os != ARGUS_OS_LINUX || wait->outcome == ARGUS_OUTCOME_UNKNOWN)
         return;
     wait->outcome = outcome_by_result(wait, result);
-    if (wait->kind != ARGUS_WAIT_SLEEP && wait->outcome != ARGUS_OUTCOME_TIMED_OUT)
+    bool timed = wait->outcome == ARGUS_OUTCOME_TIMED_OUT ||
+                 (wait->kind == ARGUS_WAIT_SLEEP && wait->outcome == ARGUS_OUTCOME_SATISFIED);
+    if (!timed)
         vertex->flags &= ~VERTEX_SELF_TIMED;
+    else if (!state->cause.known) /* its wake-up is missing, but the result says what it was */
+        vertex->flags |= VERTEX_SELF_TIMED;
 }
 
 void wait_note_stack(struct builder *builder, uint32_t thread, uint32_t user, uint32_t kernel)

@@ -2,15 +2,28 @@
  *
  * In task context the waker's own kernel code calls the wake-up. A softirq runs on top of whichever thread was there and
  * says nothing about it, with one exception: over the loopback device a send() raises the receive softirq, which the kernel
- * runs before the call returns. The receiver's wake-up is then the sender's doing.
+ * runs before the call returns. The receiver's wake-up is then the sender's doing. Likewise a receive that makes room
+ * wakes the sender that waits for it. A device's softirq looks the same, except that it runs at the end of the device's
+ * interrupt, which has a record just before it.
  */
 #include "graph/rules/wakeup.h"
 
+/* What the wakee waits for, as far as it waits; ARGUS_WAIT_NONE otherwise. */
+static uint8_t awaited(const struct wakeup *wakeup)
+{
+    const struct thread_state *wakee = thread_at(wakeup->builder, wakeup->wakee);
+    bool waits = wakee->activity == THREAD_WAITING && wakee->slot != ARGUS_NONE;
+    return waits ? slot_at(wakeup->builder, wakee->slot)->wait.kind : ARGUS_WAIT_NONE;
+}
+
 bool match_softirq_local(const struct wakeup *wakeup)
 {
-    return wakeup->context == ARGUS_CONTEXT_SOFTIRQ && wakeup->waker != ARGUS_NONE &&
-           (wakeup->cpu->softirqs & SOFTIRQ_NET_RX) && !wakeup->cpu->hard_depth &&
-           (wakeup->call->flags & SYSCALL_SEND);
+    const struct cpu_state *cpu = wakeup->cpu;
+    bool own = wakeup->context == ARGUS_CONTEXT_SOFTIRQ && wakeup->waker != ARGUS_NONE &&
+               (cpu->softirqs & SOFTIRQ_NET_RX) && !cpu->hard_depth && !cpu->from_interrupt;
+    bool makes_room = wakeup->call->wait == ARGUS_WAIT_READ &&
+                      (awaited(wakeup) == ARGUS_WAIT_WRITE || awaited(wakeup) == ARGUS_WAIT_POLL);
+    return own && ((wakeup->call->flags & SYSCALL_SEND) || makes_room);
 }
 
 static bool in_task(const struct wakeup *wakeup)
@@ -25,11 +38,8 @@ bool match_signal(const struct wakeup *wakeup)
 
 bool match_unlock(const struct wakeup *wakeup)
 {
-    struct builder *builder = wakeup->builder;
-    const struct thread_state *wakee = thread_at(builder, wakeup->wakee);
-    bool waits = wakee->activity == THREAD_WAITING && wakee->slot != ARGUS_NONE;
-    return in_task(wakeup) && wakeup->call->wait == ARGUS_WAIT_FUTEX && waits &&
-           slot_at(builder, wakee->slot)->wait.kind == ARGUS_WAIT_FUTEX;
+    return in_task(wakeup) && wakeup->call->wait == ARGUS_WAIT_FUTEX &&
+           awaited(wakeup) == ARGUS_WAIT_FUTEX;
 }
 
 bool match_exit(const struct wakeup *wakeup)
