@@ -14,6 +14,24 @@ const char *argus_indicator_name(enum argus_indicator indicator)
 
 /* --- measuring --- */
 
+static bool wakes_others(const struct view *view, const struct argus_vertex *v)
+{
+    const struct argus_op *ops;
+    size_t count = argus_graph_ops(view->graph, &ops);
+    for (uint32_t i = 0; i < v->op_count && v->first_op + i < count; i++)
+        if (ops[v->first_op + i].code >> 24 == ARGUS_OP_WAKE)
+            return true;
+    return false;
+}
+
+bool is_yielding(const struct view *view, uint32_t vertex)
+{
+    const struct argus_vertex *v = &view->vertices[vertex];
+    if (v->flags & ARGUS_VERTEX_YIELDS)
+        return !wakes_others(view, v);
+    return v->yield_calls > MANY_YIELDS;
+}
+
 /* The vertex with the largest part, for each type. */
 struct largest {
     uint64_t ns[ARGUS_TYPE_LONG_WAIT + 1];
@@ -44,9 +62,12 @@ static void measure_vertex(const struct view *view, uint32_t vertex, struct argu
     uint64_t wait = overlap(v->end_ns, timeline_wait_end(view, vertex), hang);
     hang->wait_ns += wait;
     take_part(largest, ARGUS_TYPE_LONG_WAIT, vertex, wait);
-    if (is_yielding(v)) {
+    if (is_yielding(view, vertex)) {
         hang->yield_ns += own;
         take_part(largest, ARGUS_TYPE_REPEATED_YIELD, vertex, own);
+    } else if (v->flags & ARGUS_VERTEX_YIELDS) {
+        hang->wait_ns += own;
+        take_part(largest, ARGUS_TYPE_LONG_WAIT, vertex, own + wait);
     } else if (own > 0) {
         uint64_t runnable =
             (uint64_t)((unsigned __int128)v->runnable_ns * own / (v->end_ns - v->start_ns));

@@ -10,11 +10,9 @@
 
 typedef VEC(struct argus_hang) hang_list;
 
-/* A vertex whose own time is a yield loop. */
-static inline bool is_yielding(const struct argus_vertex *vertex)
-{
-    return (vertex->flags & ARGUS_VERTEX_YIELDS) || vertex->yield_calls > MANY_YIELDS;
-}
+/* Whether the own time of `vertex` is a loop that looks for something. A loop that makes others run in each turn is none: it
+ * works, however much it sleeps. */
+bool is_yielding(const struct view *view, uint32_t vertex);
 
 /* Fills the figures, the type and the spinning vertex of a hang whose thread and times are set.
  * Keeps `hang->vertex` if it is set already. */

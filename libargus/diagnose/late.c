@@ -64,7 +64,7 @@ static void add_stretch(const struct diagnoser *d, struct part *part,
         part->sum.runnable_ns += ns;
     else
         part->sum.wait_ns += ns;
-    part->sum.yields |= is_yielding(v) && stretch->start_ns < v->end_ns;
+    part->sum.yields |= is_yielding(&d->view, stretch->vertex) && stretch->start_ns < v->end_ns;
 }
 
 static bool sum_up(const struct diagnoser *d, const struct argus_account *account,

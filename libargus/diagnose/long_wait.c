@@ -193,6 +193,8 @@ static struct argus_error *take_late(struct diagnoser *d, const struct argus_acc
     if (busy)
         return blame_running(d, late->vertex, late->part, late->run_ns, late->runnable_ns);
     struct window part = wait_window(&d->view, late->vertex, stand->window);
+    if (v->flags & ARGUS_VERTEX_YIELDS) /* many short waits with some work in each turn */
+        return blame_waiting(d, late->vertex, late->part, NULL);
     /* Somebody did end a poll that stayed with its own thread, but not on this hang's behalf. */
     bool for_others =
         v->wait.kind == ARGUS_WAIT_POLL && !v->wait.by_device && !was_not_ended(&v->wait);

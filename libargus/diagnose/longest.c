@@ -12,7 +12,7 @@
 enum {
     WEIGHT_PLAIN = 1000,
     WEIGHT_UNUSUAL = 1500,     /* much longer than its like */
-    WEIGHT_ASKED_FOR = 200,    /* a sleep, a join: it got what it asked for */
+    WEIGHT_ASKED_FOR = 200,    /* a sleep: it got what it asked for */
     WEIGHT_UNUSUAL_IDLE = 400, /* at home, but much longer than ever */
     WEIGHT_HOME = 100,         /* idle in a read or a lock */
     WEIGHT_ACCEPT = 50,        /* a server without clients */
@@ -64,12 +64,22 @@ static bool is_join(const struct view *view, uint32_t vertex)
     return (waker->flags & ARGUS_VERTEX_EXITED) && waker->wait.kind == ARGUS_WAIT_NONE;
 }
 
+/* A thread that waits for most of its life for a helper's end has nothing else to do. */
+static bool is_launcher(const struct view *view, uint32_t vertex, uint64_t wait_ns)
+{
+    const struct argus_thread *t = &view->threads[view->vertices[vertex].thread];
+    uint32_t last = t->first_vertex + t->vertex_count - 1;
+    uint64_t life = timeline_wait_end(view, last) - view->vertices[t->first_vertex].start_ns;
+    return wait_ns >= life / 100 * 97;
+}
+
 static unsigned weigh_wait(const struct view *view, uint32_t vertex, const struct habit *habit,
                            uint64_t wait_ns)
 {
     const struct argus_wait *wait = &view->vertices[vertex].wait;
     bool unusual = is_unusual(habit, wait_ns);
-    if (wait->kind == ARGUS_WAIT_SLEEP || wait->kind == ARGUS_WAIT_CHILD || is_join(view, vertex))
+    bool helper = wait->kind == ARGUS_WAIT_CHILD || is_join(view, vertex);
+    if (wait->kind == ARGUS_WAIT_SLEEP || (helper && is_launcher(view, vertex, wait_ns)))
         return unusual ? WEIGHT_UNUSUAL_IDLE : WEIGHT_ASKED_FOR;
     if (wait->kind == ARGUS_WAIT_SIGNAL)
         return WEIGHT_HOME;
@@ -112,11 +122,12 @@ static void consider_yields(const struct view *view, const struct habits *habits
             first = v;
             turns = false;
         }
-        turns |= (vertex->flags & ARGUS_VERTEX_YIELDS) != 0;
+        bool yields = is_yielding(view, v);
+        turns |= yields && (vertex->flags & ARGUS_VERTEX_YIELDS);
         if (turns)
             consider(best, thread, view->vertices[first].start_ns, vertex->end_ns, ARGUS_NONE,
                      weight);
-        else if (is_yielding(vertex))
+        else if (yields)
             consider(best, thread, vertex->start_ns, vertex->end_ns, v, weight);
     }
 }
@@ -134,7 +145,7 @@ static void consider_runs(const struct view *view, uint32_t thread, struct best 
     struct run run = {.open = false};
     for (uint32_t v = t->first_vertex; v < t->first_vertex + t->vertex_count; v++) {
         const struct argus_vertex *vertex = &view->vertices[v];
-        if (is_yielding(vertex)) {
+        if (is_yielding(view, v)) {
             run = (struct run){.open = false};
             continue;
         }

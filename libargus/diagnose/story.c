@@ -130,7 +130,9 @@ static void say_circle(struct sentence *sentence, const struct argus_diagnosis *
 static void say_origin(struct sentence *sentence, const struct argus_diagnosis *found,
                        const struct view *view)
 {
-    if (found->origin_count == 0 || found->hang.type != ARGUS_TYPE_LONG_RUNNING)
+    uint32_t edge = found->path_count > 0 ? found->path[found->path_count - 1].edge : ARGUS_NONE;
+    if (found->origin_count == 0 || found->hang.type != ARGUS_TYPE_LONG_RUNNING ||
+        edge == ARGUS_NONE || view->edges[edge].kind == ARGUS_EDGE_FORK)
         return;
     uint32_t origin = found->origin[found->origin_count - 1];
     const struct argus_process *process = timeline_process(view, origin);

@@ -14,6 +14,8 @@
 #define DEFAULT_MAX_STEPS 1000
 /* A question with more options than this is of no help to a person: the latest ones are offered. */
 #define MAX_OPTIONS 6
+/* So many timeouts of a thread's own in a row, and it is a rhythm. */
+#define MAX_PUT_OFF 3
 
 struct slicer {
     struct view view;
@@ -39,19 +41,38 @@ static void end_slice(struct slicer *slicer, enum argus_slice_end end)
     slicer->ended = true;
 }
 
-static bool is_self_sleep(const struct slicer *slicer, const struct argus_edge *edge)
+/* Whether `edge` is a timer that its thread had armed for itself; `*ret_waiter`: before which wait. */
+static bool is_own_timer(const struct slicer *slicer, const struct argus_edge *edge,
+                         uint32_t *ret_waiter)
 {
-    uint32_t waiter = argus_graph_previous(slicer->view.graph, edge->to);
-    return edge->kind == ARGUS_EDGE_TIMER && waiter != ARGUS_NONE &&
-           slicer->view.vertices[edge->from].thread == slicer->view.vertices[waiter].thread &&
-           slicer->view.vertices[waiter].wait.kind == ARGUS_WAIT_SLEEP;
+    *ret_waiter = argus_graph_previous(slicer->view.graph, edge->to);
+    return edge->kind == ARGUS_EDGE_TIMER && *ret_waiter != ARGUS_NONE &&
+           slicer->view.vertices[edge->from].thread == slicer->view.vertices[*ret_waiter].thread;
 }
 
-/* A sequence edge is a cause only where nothing else began the vertex, and a thread's own sleep is none. */
+/* A thread that only lived by its own clock: a sleep, or a timeout that followed another one. A timeout that was set
+ * because somebody had made the thread run is no rhythm: it puts the work off (a file has changed: look soon). */
+static bool is_rhythm(const struct slicer *slicer, const struct argus_edge *edge)
+{
+    uint32_t waiter;
+    if (!is_own_timer(slicer, edge, &waiter))
+        return false;
+    if (slicer->view.vertices[waiter].wait.kind == ARGUS_WAIT_SLEEP)
+        return true;
+    for (unsigned i = 0; i < MAX_PUT_OFF; i++) {
+        uint32_t cause = argus_graph_cause(slicer->view.graph, edge->from);
+        if (cause == ARGUS_NONE || !is_own_timer(slicer, &slicer->view.edges[cause], &waiter))
+            return false;
+        edge = &slicer->view.edges[cause];
+    }
+    return true;
+}
+
+/* A sequence edge is a cause only where nothing else began the vertex, and a thread's own rhythm is none. */
 static bool is_cause(const struct slicer *slicer, const struct argus_edge *edge)
 {
     return edge->kind != ARGUS_EDGE_SEQUENCE && edge->from_ns >= slicer->options.from_ns &&
-           !is_self_sleep(slicer, edge);
+           !is_rhythm(slicer, edge);
 }
 
 static void add_option(struct choice *choice, uint32_t edge)

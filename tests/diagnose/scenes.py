@@ -229,3 +229,83 @@ def stopped_server():
     s.wake(server, client)
     s.wait(server, "read")
     return s, "client", {"type": "LongWait", "root": ("server", "LongWait"), "path": ["client", "server"]}
+
+
+@scene
+def answer_found_while_pestered():
+    """The backend answers while the server is busy with the bystander: no wake-up of the server is the answer's."""
+    s = Scene()
+    client, server, back, bystander = 10, 20, 30, 40
+    for tid, name in ((client, "client"), (server, "server"), (back, "back"), (bystander, "bystander")):
+        s.thread(tid, name)
+    s.wait(back, "read")
+    s.wait(server, "poll")
+
+    def pester():
+        s.sleep(bystander, 20)
+        s.wake(bystander, server)
+        s.wait(bystander, "read")
+        s.wake(server, bystander)
+
+    for _ in range(6):
+        s.wake(client, server)
+        s.wait(client, "read")
+        s.wake(server, back)
+        s.wait(server, "poll")
+        s.wake(back, server)
+        s.wait(back, "read")
+        s.wake(server, client)
+        s.wait(server, "poll")
+        for _ in range(3):
+            pester()
+            s.wait(server, "poll")
+    s.wake(client, server)
+    s.wait(client, "read")
+    s.wake(server, back)
+    s.wait(server, "poll")
+    for _ in range(120):
+        pester()
+        s.wait(server, "poll")
+    pester()
+    s.send(back)
+    s.wait(back, "read")
+    s.wake(server, client)
+    s.wait(server, "poll")
+    return s, "client", {"type": "LongWait", "root": ("back", "LongRunning"), "path": ["client", "server", "back"],
+                         "only": {"back"}}
+
+
+@scene
+def slow_by_many_requests():
+    """The server asks the store again and again; each answer takes a sleep. That is no yield loop: it wakes the server."""
+    s = Scene()
+    client, server, store = chain(s, "client", "server", "store")
+    for requests in (1, 1, 1, 1, 120):
+        s.at(s.now / 1e6 + 30)
+        s.wake(client, server)
+        s.wait(client, "read")
+        for _ in range(requests):
+            s.wake(server, store)
+            s.wait(server, "read")
+            s.sleep(store, 25)
+            s.wake(store, server)
+            s.wait(store, "read")
+        s.wake(server, client)
+        s.wait(server, "read")
+    return s, "client", {"type": "LongWait", "root": ("store", "LongWait"), "path": ["client", "server", "store"]}
+
+
+@scene
+def joined_thread_is_busy():
+    s = Scene()
+    s.thread(10, "app")
+    s.wait(10, "futex", fd=0x7000)
+    s.thread(11, "worker", pid=10)
+    s.wake(11, 10, call="futex", result=0)
+    s.at(s.now / 1e6 + 500)
+    s.wait(10, "futex", fd=0x9000)
+    s.at(s.now / 1e6 + 3000)
+    s.wake(11, 10, call="futex", result=0)
+    s.at(s.now / 1e6 + 100)
+    s.wait(10, "read")
+    return s, "app", {"type": "LongWait", "root": ("app", "LongRunning"), "path": ["app", "app"]}
