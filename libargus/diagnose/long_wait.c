@@ -169,8 +169,12 @@ static struct argus_error *explain_missing(struct diagnoser *d, struct stand *st
 {
     suspect_list suspects = {0};
     struct argus_error *error = find_suspects(d, stand->vertex, &suspects);
-    if (!error)
+    if (!error && d->stopped) {
+        stand->ended = true;
+        error = blame_waiting(d, stand->vertex, stand->window, "the answer was to stop here");
+    } else if (!error) {
         error = try_suspects(d, &suspects, stand);
+    }
     vec_deinit(&suspects);
     return error;
 }
@@ -231,7 +235,7 @@ static struct argus_error *note_baseline(struct diagnoser *d)
     struct argus_error *error =
         d->baseline != ARGUS_NONE ? NULL
                                   : argus_similar_find(d->view.graph, d->hang.vertex, 1, &similars);
-    if (error || d->baseline != ARGUS_NONE)
+    if (error || d->baseline != ARGUS_NONE || d->stopped)
         return error;
     if (similars.count > 0 && similars.items[0].different_outcome)
         d->baseline = similars.items[0].vertex;

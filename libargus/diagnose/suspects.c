@@ -144,7 +144,8 @@ static struct argus_error *ask_baseline(struct lookout *l, const struct argus_si
     struct argus_error *error = ask(&l->d->questions, &question, &answer);
     if (error)
         return error;
-    *ret = answer == ARGUS_ANSWER_STOP ? ARGUS_NONE : similars[answer]->vertex;
+    l->d->stopped = answer == ARGUS_ANSWER_STOP;
+    *ret = l->d->stopped ? ARGUS_NONE : similars[answer]->vertex;
     return NULL;
 }
 
@@ -373,7 +374,7 @@ struct argus_error *find_suspects(struct diagnoser *d, uint32_t vertex, suspect_
     };
     struct lookout lookout = {.d = d, .vertex = vertex, .list = ret};
     struct argus_error *error = NULL;
-    for (size_t i = 0; !error && i < sizeof(evidence) / sizeof(evidence[0]); i++)
+    for (size_t i = 0; !error && !d->stopped && i < sizeof(evidence) / sizeof(evidence[0]); i++)
         error = evidence[i](&lookout);
     return error;
 }

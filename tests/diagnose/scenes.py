@@ -309,3 +309,27 @@ def joined_thread_is_busy():
     s.at(s.now / 1e6 + 100)
     s.wait(10, "read")
     return s, "app", {"type": "LongWait", "root": ("app", "LongRunning"), "path": ["app", "app"]}
+
+
+@scene
+def two_who_may_have_answered():
+    """Both servers have ended such a wait before, and both are busy now: which one is meant is a question."""
+    s = Scene()
+    client, alpha, beta = chain(s, "client", "alpha", "beta")
+    for _ in range(2):
+        for server in (alpha, beta):
+            s.wake(client, server)
+            s.wait(client, "poll", timeout=True)
+            s.at(s.now / 1e6 + 5)
+            s.wake(server, client)
+            s.wait(server, "read")
+            s.sleep(client, 30)
+    for server in (alpha, beta):
+        s.wake(client, server)
+        s.sleep(client, 30)
+    s.send(client)
+    s.wait(client, "poll", timeout=True)
+    s.at(s.now / 1e6 + 4000)
+    s.timer(client)
+    return s, "client", {"type": "LongWait", "root": ("beta", "LongRunning"), "path": ["client", "beta"],
+                         "answers": {("1",): "beta", ("2",): "alpha", ("9",): "beta"}}

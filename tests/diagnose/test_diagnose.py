@@ -53,6 +53,24 @@ def bad_accounting(answer):
         yield "the shares do not add up to 1"
 
 
+def bad_answers(program, trace, process, expected):
+    """A question that is left open, stopped at, or answered."""
+    if "answers" not in expected:
+        return
+    code, out, _ = diagnose(program, trace, process, "open")
+    asked = json.loads(out)["questions"]
+    if code != 3 or asked[-1]["answer"] is not None or asked[-1]["by"] is not None:
+        yield f"an open question: exit code {code}, {asked}"
+    yield from mismatches(json.loads(out), SCHEMA)
+    code, out, _ = diagnose(program, trace, process, "stop")
+    if code != 0 or json.loads(out)["baseline"] is not None or json.loads(out)["questions"][0]["answer"] != "stop":
+        yield "the answer stop is not taken"
+    for words, culprit in expected["answers"].items():
+        found = json.loads(diagnose(program, trace, process, *words)[1])["root_causes"][0]["process"]
+        if found != culprit:
+            yield f"the answers {words} lead to {found}, not to {culprit}"
+
+
 def check(name, mktrace, program, every, folder):
     made, process, expected = SCENES[name]()
     text, trace = folder / f"{name}.trace", folder / f"{name}.argus"
@@ -64,6 +82,7 @@ def check(name, mktrace, program, every, folder):
     wrong = list(problems(json.loads(out), expected))
     if diagnose(program, trace, process)[1] != out:
         wrong.append("the second diagnosis differs from the first")
+    wrong += bad_answers(program, trace, process, expected)
     done = subprocess.run([every, trace], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode != 0:
         wrong.append(done.stdout)
