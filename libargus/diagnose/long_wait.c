@@ -232,10 +232,10 @@ static struct argus_error *explain_late(struct diagnoser *d, struct stand *stand
 static struct argus_error *note_baseline(struct diagnoser *d)
 {
     struct argus_similars similars;
-    struct argus_error *error =
-        d->baseline != ARGUS_NONE ? NULL
-                                  : argus_similar_find(d->view.graph, d->hang.vertex, 1, &similars);
-    if (error || d->baseline != ARGUS_NONE || d->stopped)
+    if (d->baseline != ARGUS_NONE || d->stopped)
+        return NULL;
+    struct argus_error *error = argus_similar_find(d->view.graph, d->hang.vertex, 1, &similars);
+    if (error)
         return error;
     if (similars.count > 0 && similars.items[0].different_outcome)
         d->baseline = similars.items[0].vertex;
