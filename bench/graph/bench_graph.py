@@ -34,13 +34,15 @@ def perf_records_per_second(scratch):
     data = scratch / "perf.data"
     record = ["perf", "record", "-q", "--no-buildid-cache", "-e", "context-switches", "-c", "1", "-o", data,
               "perf", "bench", "sched", "pipe", "-l", "500000"]
-    if subprocess.run(record, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
-        return None, "perf record did not work here (no permission?)"
+    recorded = subprocess.run(record, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if recorded.returncode:
+        reason = recorded.stderr.strip().split("\n")[0]
+        return None, f"perf record ended with status {recorded.returncode}: {reason}"
     start = time.monotonic()
     script = subprocess.run(["perf", "script", "-i", data], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     seconds = time.monotonic() - start
     if script.returncode:
-        return None, f"perf script ended {script.returncode}"
+        return None, f"perf script ended with status {script.returncode}"
     return script.stdout.count(b"\n") / seconds, None
 
 
