@@ -44,26 +44,44 @@ static struct window wait_window(const struct view *view, uint32_t vertex, struc
                            to < window.end_ns ? to : window.end_ns};
 }
 
-/* Blames a wait that is the end of the road. */
-static struct argus_error *blame_waiting(struct diagnoser *d, uint32_t vertex, struct window part,
-                                         const char *because)
+/* Why a wait that no other thread was to end took so long. */
+static const char *own_reason(const struct argus_wait *wait)
+{
+    switch (wait->kind) {
+    case ARGUS_WAIT_SLEEP:
+        return "it slept by its own clock";
+    case ARGUS_WAIT_STOPPED:
+        return "it was stopped by a signal or a debugger";
+    case ARGUS_WAIT_DISK:
+    case ARGUS_WAIT_FAULT:
+        return "it waited for the disk";
+    default:
+        return wait->by_device ? "it waited for a device or the network"
+                               : "no other thread is known to have ended it";
+    }
+}
+
+/* Blames a wait that is the end of the road, or `wait_ns` of many such waits of the thread in `part`. */
+static struct argus_error *blame_waits(struct diagnoser *d, uint32_t vertex, struct window part,
+                                       uint64_t wait_ns, const char *because)
 {
     const struct argus_wait *wait = &d->view.vertices[vertex].wait;
+    bool several = argus_vertex_wait_ns(&d->view.vertices[vertex]) < wait_ns / 2;
     char lasted[32], text[128], name[128];
-    text_duration(window_ns(part), lasted, sizeof(lasted));
+    text_duration(wait_ns, lasted, sizeof(lasted));
     argus_wait_text(d->view.graph, vertex, text, sizeof(text));
     const char *function =
         text_function(&d->view, d->symbols, vertex, wait->user_stack, name, sizeof(name));
-    if (!because)
-        because = wait->kind == ARGUS_WAIT_SLEEP     ? "it slept by its own clock"
-                  : wait->kind == ARGUS_WAIT_STOPPED ? "it was stopped by a signal or a debugger"
-                  : wait->kind == ARGUS_WAIT_DISK || wait->kind == ARGUS_WAIT_FAULT
-                      ? "it waited for the disk"
-                  : wait->by_device ? "it waited for a device or the network"
-                                    : "no other thread is known to have ended it";
-    return add_culprit(d, vertex, ARGUS_TYPE_LONG_WAIT, part, window_ns(part),
-                       text_print("waited for %s (%s%s%s): %s", lasted, text,
-                                  function ? ", in " : "", function ? function : "", because));
+    return add_culprit(d, vertex, ARGUS_TYPE_LONG_WAIT, part, wait_ns,
+                       text_print("waited for %s%s (%s%s%s): %s", lasted,
+                                  several ? " in many waits" : "", text, function ? ", in " : "",
+                                  function ? function : "", because));
+}
+
+static struct argus_error *blame_waiting(struct diagnoser *d, uint32_t vertex, struct window part,
+                                         const char *because)
+{
+    return blame_waits(d, vertex, part, window_ns(part), because);
 }
 
 /* --- a circle --- */
@@ -197,13 +215,14 @@ static struct argus_error *take_late(struct diagnoser *d, const struct argus_acc
     if (busy)
         return blame_running(d, late->vertex, late->part, late->run_ns, late->runnable_ns);
     struct window part = wait_window(&d->view, late->vertex, stand->window);
-    if (v->flags & ARGUS_VERTEX_YIELDS) /* many short waits with some work in each turn */
-        return blame_waiting(d, late->vertex, late->part, NULL);
+    if (window_ns(part) < late->wait_ns / 2 && !was_not_ended(&v->wait) &&
+        v->wait.kind != ARGUS_WAIT_POLL)
+        return blame_waits(d, late->vertex, late->part, late->wait_ns, own_reason(&v->wait));
     /* Somebody did end a poll that stayed with its own thread, but not on this hang's behalf. */
     bool for_others =
         v->wait.kind == ARGUS_WAIT_POLL && !v->wait.by_device && !was_not_ended(&v->wait);
     if (!was_not_ended(&v->wait) && !for_others)
-        return blame_waiting(d, late->vertex, part, NULL);
+        return blame_waiting(d, late->vertex, part, own_reason(&v->wait));
     *stand = (struct stand){.vertex = late->vertex, .window = for_others ? late->part : part};
     return explain_missing(d, stand);
 }

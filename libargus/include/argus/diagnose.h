@@ -81,7 +81,7 @@ struct argus_culprit {
     uint64_t start_ns, end_ns; /* of its part in the hang */
     double share;              /* of the hang */
     uint32_t stack;            /* where it waited, or its most frequent sample; ARGUS_NONE */
-    struct argus_costly_function *functions; /* owned; costliest first */
+    struct argus_costly_function *functions; /* owned; the one to look at first, then by samples */
     size_t function_count;
     char *why; /* owned: one sentence */
 };
