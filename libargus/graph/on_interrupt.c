@@ -118,7 +118,7 @@ void graph_on_timer_armed(struct builder *builder, struct cpu_state *cpu,
 void graph_on_timer_cancelled(struct builder *builder, struct cpu_state *cpu,
                               const struct argus_record *record)
 {
-    if (cpu_interrupted(cpu) || cpu->thread == ARGUS_NONE)
+    if (cpu->thread == ARGUS_NONE)
         return;
     struct thread_state *state = thread_at(builder, cpu->thread);
     if (state->own_timer != ARGUS_NONE &&
