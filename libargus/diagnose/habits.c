@@ -39,6 +39,16 @@ static bool is_reply(const struct view *view, uint32_t vertex, uint32_t waker)
     return false;
 }
 
+bool is_answered_wait(const struct view *view, uint32_t vertex)
+{
+    uint32_t next = timeline_next(view, vertex);
+    uint32_t cause = next == ARGUS_NONE ? ARGUS_NONE : argus_graph_cause(view->graph, next);
+    if (cause == ARGUS_NONE)
+        return false;
+    uint32_t waker = view->vertices[view->edges[cause].from].thread;
+    return waker != view->vertices[vertex].thread && is_reply(view, vertex, waker);
+}
+
 static void count_ending(const struct view *view, uint32_t vertex, struct habit *habit)
 {
     uint32_t next = timeline_next(view, vertex);
@@ -149,7 +159,7 @@ bool is_home_wait(const struct view *view, uint32_t vertex)
         return false;
     if (habits_find(view, view->vertices[vertex].thread, &habits))
         habit = habits_of(&habits, &view->vertices[vertex]);
-    bool home = habit && habit->home;
+    bool home = habit && habit->home && !is_answered_wait(view, vertex);
     habits_deinit(&habits);
     return home;
 }

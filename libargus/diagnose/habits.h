@@ -35,6 +35,10 @@ void habits_deinit(struct habits *habits);
 /* The habit of the wait of `vertex`, which is of that thread; NULL if it has no wait. */
 const struct habit *habits_of(const struct habits *habits, const struct argus_vertex *vertex);
 
+/* Whether the wait of `vertex` was ended by a thread that it had made run, and that had not begun it: an answer, also where
+ * a loop waits for answers and for input at the same place. */
+bool is_answered_wait(const struct view *view, uint32_t vertex);
+
 /* Whether the wait of `vertex` is a home of its thread. False also without memory. */
 bool is_home_wait(const struct view *view, uint32_t vertex);
 

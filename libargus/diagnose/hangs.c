@@ -146,6 +146,8 @@ static bool scan_loop(const struct view *view, uint32_t thread, const struct hab
     for (uint32_t v = t->first_vertex; done && v < t->first_vertex + t->vertex_count; v++) {
         const struct argus_vertex *vertex = &view->vertices[v];
         const struct habit *habit = loop_habit(habits, vertex);
+        if (habit && is_answered_wait(view, v))
+            habit = NULL;
         bool is_last = timeline_next(view, v) == ARGUS_NONE;
         /* A poll of its own in the middle of a handler is not the way home, unless nothing else is. */
         if (!is_last && (!habit || (left && left->home && !habit->home)))

@@ -85,7 +85,7 @@ static unsigned weigh_wait(const struct view *view, uint32_t vertex, const struc
         return WEIGHT_HOME;
     if (wait->kind == ARGUS_WAIT_READ && is_accept(view, wait))
         return WEIGHT_ACCEPT;
-    if (habit->home)
+    if (habit->home && !is_answered_wait(view, vertex))
         return unusual                         ? WEIGHT_UNUSUAL_IDLE
                : wait->kind == ARGUS_WAIT_POLL ? WEIGHT_EVENT_LOOP
                                                : WEIGHT_HOME;
