@@ -90,6 +90,8 @@ struct cpu_state {
     uint64_t left_at; /* position of the last end of an interrupt, or of a softirq that one began */
     bool firing;      /* a timer */
     uint32_t timer;   /* the one that fires, or ARGUS_NONE: one that nobody was seen to arm */
+    uint64_t fired,
+        fired_at; /* address of the timer that fires or fired last, and position of the end of that */
     uint32_t last_new;   /* thread of the last new_thread record here, or ARGUS_NONE */
     uint32_t wakee;      /* thread of the make_runnable record just before, or ARGUS_NONE */
     uint32_t wake_stack; /* a waker's stack that came before its make_runnable, or ARGUS_NONE */

@@ -78,16 +78,25 @@ void graph_on_timer_fired(struct builder *builder, struct cpu_state *cpu,
         pause_thread(builder, cpu);
         cpu->firing = true;
         cpu->timer = idmap_get(&builder->timer_by_key, record->arg[0]);
+        cpu->fired = record->arg[0];
     } else if (cpu->firing) {
         forget_own_timer(builder, cpu->timer);
         cpu->firing = false;
+        cpu->fired_at = cpu->position;
         cpu->timer = ARGUS_NONE;
         resume_thread(builder, cpu);
     }
 }
 
+/* A callback that wants its timer armed again says so by its result, so Linux arms it just behind the end of firing
+ * (kernel/time/hrtimer.c, __run_hrtimer()). */
+static bool is_rearmed(const struct cpu_state *cpu, uint64_t key)
+{
+    return cpu->fired == key && (cpu->firing || cpu->fired_at + 1 == cpu->position);
+}
+
 /* Armed by the thread on the cpu, or, inside an interrupt, by nobody; but a timer that its own callback arms again
- * (a periodic one) still is the one's who armed it first. */
+ * (a periodic one, the scheduler's tick) still is the one's who armed it first. */
 void graph_on_timer_armed(struct builder *builder, struct cpu_state *cpu,
                           const struct argus_record *record)
 {
@@ -96,9 +105,10 @@ void graph_on_timer_armed(struct builder *builder, struct cpu_state *cpu,
         return;
     struct timer_state *timer = &builder->timers.data[index];
     timer->expiry_ns = record->arg[2];
+    if (is_rearmed(cpu, record->arg[0]))
+        return;
     if (cpu_interrupted(cpu)) {
-        if (!cpu->firing || cpu->timer != index)
-            timer->owner = timer->slot = ARGUS_NONE;
+        timer->owner = timer->slot = ARGUS_NONE;
         return;
     }
     timer->owner = cpu->thread;
