@@ -131,7 +131,7 @@ struct argus_error *blame_yielding(struct diagnoser *d, uint32_t vertex, struct 
     bool merged = v->flags & ARGUS_VERTEX_YIELDS;
     char *why = text_print(
         "looked and waited %u times in a row (%s%s%s) for %s: it waits for a data flag that "
-        "another thread sets; find out which one with argus watchflag",
+        "another thread sets; watch the variable to see who should (LLDB: watchpoint set variable)",
         times, merged ? call : "sched_yield", name ? ", in " : "", name ? name : "",
         text_duration(window_ns(part), lasted, sizeof(lasted)));
     return add_culprit(d, vertex, ARGUS_TYPE_REPEATED_YIELD, part, window_ns(part), why);

@@ -192,9 +192,24 @@ static struct argus_error *tell_unknown(struct diagnoser *d)
     }
     return unknown == 0
                ? NULL
-               : add_uncertain(d, text_print("%s of the hang are unknown: records are "
-                                             "missing or began too late",
+               : add_uncertain(d, text_print("%s of the hang are unknown: the records do not show "
+                                             "who ran then",
                                              text_duration(unknown, lasted, sizeof(lasted))));
+}
+
+/* Even without lost records a kernel may hide threads from its tracepoints (sandboxes do): whoever had the cpu before or
+ * after such a thread has a gap. */
+static struct argus_error *tell_gap(struct diagnoser *d, uint32_t vertex)
+{
+    const struct argus_vertex *v = &d->view.vertices[vertex];
+    uint64_t lasted = v->end_ns - v->start_ns, known = v->run_ns + v->runnable_ns;
+    uint64_t gap = lasted > known && !(v->flags & ARGUS_VERTEX_YIELDS) ? lasted - known : 0;
+    char text[32];
+    if (!(v->flags & ARGUS_VERTEX_GAP) || gap * 100 < d->hang.end_ns - d->hang.start_ns)
+        return NULL;
+    return add_uncertain(d, text_print("whether v%u ran for another %s is unknown: no record "
+                                       "shows who had the cpu then",
+                                       vertex, text_duration(gap, text, sizeof(text))));
 }
 
 static struct argus_error *tell_path(struct diagnoser *d)
@@ -207,10 +222,8 @@ static struct argus_error *tell_path(struct diagnoser *d)
                 d, text_print("the step to v%u follows a weak edge: it ended the wait, but may "
                               "not be the reason for it",
                               step->vertex));
-        if (!error && d->view.vertices[step->vertex].flags & ARGUS_VERTEX_GAP)
-            error = add_uncertain(
-                d, text_print("some records of v%u are missing: its figures are lower bounds",
-                              step->vertex));
+        if (!error)
+            error = tell_gap(d, step->vertex);
     }
     return error;
 }
