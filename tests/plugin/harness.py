@@ -6,6 +6,7 @@ import pty
 import re
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -134,6 +135,7 @@ class Terminal:
         self.code = None
         pid, self.fd = pty.fork()
         if pid == 0:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # a test in the background inherits that it is ignored
             os.execve(words[0], [str(word) for word in words],
                       {**os.environ, "TERM": "vt100", "NO_COLOR": "1", **environment})
         self.pid = pid
