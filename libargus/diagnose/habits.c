@@ -8,18 +8,29 @@
 /* Out edges looked at, from the last: a vertex that wakes more threads than that is no question to one of them. */
 #define MAX_ASKED 16
 
-static uint64_t habit_key(const struct argus_wait *wait)
+/* A shorter stack names the C library's function and not who called it (code without frame pointers). */
+#define TELLING_FRAMES 3
+
+/* The place of a wait: its stack, and where that does not tell enough, the object as well. poll()'s is only an address. */
+static uint64_t habit_key(const struct argus_graph *graph, const struct argus_wait *wait)
 {
-    uint64_t where = wait->user_stack != ARGUS_NONE ? wait->user_stack | 1ull << 38
-                                                    : (wait->object * 0x9e3779b97f4a7c15ull) >> 27;
-    return (uint64_t)wait->kind << 56 | (uint64_t)wait->syscall << 40 | where;
+    uint64_t object = wait->inode ? wait->inode : wait->object, where = 0;
+    bool tells = false;
+    if (wait->user_stack != ARGUS_NONE) {
+        where = wait->user_stack + 1ull;
+        tells = argus_graph_stack(graph, wait->user_stack).count >= TELLING_FRAMES ||
+                wait->kind == ARGUS_WAIT_POLL;
+    }
+    if (!tells)
+        where ^= (object * 0x9e3779b97f4a7c15ull) >> 24;
+    return (uint64_t)wait->kind << 56 | (uint64_t)wait->syscall << 40 | (where & 0xffffffffffull);
 }
 
 const struct habit *habits_of(const struct habits *habits, const struct argus_vertex *vertex)
 {
     uint32_t at = vertex->wait.kind == ARGUS_WAIT_NONE
                       ? IDMAP_NONE
-                      : idmap_get(&habits->by_key, habit_key(&vertex->wait));
+                      : idmap_get(&habits->by_key, habit_key(habits->graph, &vertex->wait));
     return at == IDMAP_NONE ? NULL : &habits->items.data[at];
 }
 
@@ -65,7 +76,7 @@ static void count_ending(const struct view *view, uint32_t vertex, struct habit 
 /* The habit of a wait, made if it is new; IDMAP_NONE without memory. */
 static uint32_t find_habit(struct habits *habits, const struct argus_wait *wait)
 {
-    uint64_t key = habit_key(wait);
+    uint64_t key = habit_key(habits->graph, wait);
     uint32_t at = idmap_get(&habits->by_key, key);
     if (at != IDMAP_NONE)
         return at;
@@ -123,7 +134,7 @@ bool habits_find(const struct view *view, uint32_t thread, struct habits *ret)
     const struct argus_thread *t = &view->threads[thread];
     struct duration *durations = malloc((t->vertex_count + 1) * sizeof(*durations));
     size_t count = 0;
-    *ret = (struct habits){.items = {0}};
+    *ret = (struct habits){.graph = view->graph};
     bool done = durations != NULL;
     for (uint32_t v = t->first_vertex; done && v < t->first_vertex + t->vertex_count; v++) {
         const struct argus_vertex *vertex = &view->vertices[v];

@@ -1,6 +1,6 @@
 /* What a thread's waits usually are, so that idleness is not taken for a hang, nor the other way round.
  *
- * Waits of one thread with the same system call at the same place (user stack, else object) are one *habit*. A habit is
+ * Waits of one thread with the same system call at the same place (user stack; where that is short, the object too) are one *habit*. A habit is
  * a *home* when the thread comes back to it again and again for whatever may come: an event loop's poll, a server's
  * read. It is no home when the thread mostly waits there for an answer: it had made somebody run, and that one ended
  * the wait. (A server, which waits for the next question of the client it has just answered, differs in that
@@ -24,6 +24,7 @@ struct habit {
 };
 
 struct habits {
+    const struct argus_graph *graph; /* borrowed */
     VEC(struct habit) items;
     struct idmap by_key;
 };
