@@ -48,9 +48,11 @@ static int get_char(EditLine *editor, wchar_t *ret)
     if (el_get(editor, EL_CLIENTDATA, &reader))
         return -1;
     int length = read_byte(reader, &byte);
-    if (length > 0)
-        *ret = (unsigned char)byte; /* answers are ASCII */
-    return length;
+    /* A ^D that was typed before libedit made the terminal raw arrives as 0: n_tty's mark of an end of input. */
+    if (length <= 0 || !byte)
+        return length < 0 ? length : 0;
+    *ret = (unsigned char)byte; /* answers are ASCII */
+    return 1;
 }
 
 static char *prompt_text(EditLine *editor)
