@@ -5,14 +5,17 @@
 #include "base/idmap.h"
 #include "base/strtab.h"
 #include "diagnose/diagnoser.h"
+#include "diagnose/words.h"
 
 #define MAX_FUNCTIONS 12
+#define MAX_OWN       3 /* of the program's own are kept also behind these */
 #define KEY_PERCENT   95u
 #define MIN_PERCENT   5u
 
 struct count {
     uint32_t self, inclusive;
     uint32_t seen_in; /* number of the last sample that had it, from 1: recursion counts once */
+    uint32_t image;   /* file name of the image, id in `names`; 0: unknown */
 };
 
 struct stack_count {
@@ -29,28 +32,6 @@ struct tally {
     VEC(struct stack_count) stack_counts;
 };
 
-/* The name of the function at `address`. */
-static struct argus_error *name_address(struct tally *tally, uint64_t time_ns, uint64_t address,
-                                        bool is_return, uint32_t *ret)
-{
-    uint64_t key = address << 1 | is_return;
-    char text[256];
-    *ret = idmap_get(&tally->by_address, key);
-    if (*ret != IDMAP_NONE)
-        return NULL;
-    if (tally->d->symbols) {
-        struct argus_symbol symbol =
-            argus_symbols_find(tally->d->symbols, tally->process, time_ns, address, is_return);
-        argus_symbol_text(&symbol, address, text, sizeof(text));
-    } else {
-        snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
-    }
-    struct argus_error *error = strtab_intern(tally->names, text, strlen(text), ret);
-    if (!error && !idmap_put(&tally->by_address, key, *ret))
-        error = argus_error_memory();
-    return error;
-}
-
 /* The counts of a name; NULL without memory. */
 static struct count *counts_of(struct tally *tally, uint32_t name)
 {
@@ -58,6 +39,43 @@ static struct count *counts_of(struct tally *tally, uint32_t name)
         if (!vec_push(&tally->counts, (struct count){0}))
             return NULL;
     return tally->counts.data ? &tally->counts.data[name] : NULL;
+}
+
+/* Interns a function's name, and the image that it was first seen in. */
+static struct argus_error *intern_function(struct tally *tally, const char *text, const char *image,
+                                           uint32_t *ret)
+{
+    uint32_t image_name = 0;
+    struct argus_error *error = strtab_intern(tally->names, text, strlen(text), ret);
+    if (!error && image)
+        error = strtab_intern(tally->names, image, strlen(image), &image_name);
+    if (error)
+        return error;
+    struct count *count = counts_of(tally, *ret);
+    if (!count)
+        return argus_error_memory();
+    if (!count->image)
+        count->image = image_name;
+    return NULL;
+}
+
+/* The name of the function at `address`. */
+static struct argus_error *name_address(struct tally *tally, uint64_t time_ns, uint64_t address,
+                                        bool is_return, uint32_t *ret)
+{
+    uint64_t key = address << 1 | is_return;
+    struct argus_symbol symbol = {.function = NULL};
+    char text[256];
+    *ret = idmap_get(&tally->by_address, key);
+    if (*ret != IDMAP_NONE)
+        return NULL;
+    if (tally->d->symbols)
+        symbol = argus_symbols_find(tally->d->symbols, tally->process, time_ns, address, is_return);
+    argus_symbol_text(&symbol, address, text, sizeof(text));
+    struct argus_error *error = intern_function(tally, text, text_image(symbol.image), ret);
+    if (!error && !idmap_put(&tally->by_address, key, *ret))
+        error = argus_error_memory();
+    return error;
 }
 
 static struct argus_error *count_stack(struct tally *tally, const struct argus_sample *sample,
@@ -149,6 +167,15 @@ static bool is_entry(const char *name)
     return strncmp(name, "__libc_start", 12) == 0;
 }
 
+void costly_functions_free(struct argus_costly_function *functions, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(functions[i].name);
+        free(functions[i].image);
+        functions[i].name = functions[i].image = NULL;
+    }
+}
+
 static int compare_functions(const void *a, const void *b)
 {
     const struct argus_costly_function *x = a, *y = b;
@@ -157,13 +184,6 @@ static int compare_functions(const void *a, const void *b)
     if (x->inclusive != y->inclusive)
         return x->inclusive > y->inclusive ? -1 : 1;
     return strcmp(x->name, y->name);
-}
-
-static void free_functions(struct argus_costly_function *functions, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        free(functions[i].name);
-    free(functions);
 }
 
 /* The function to look at first: the innermost that is in nearly all samples (the paper's hint). Found on the most
@@ -213,6 +233,39 @@ static void put_first(struct argus_costly_function *functions, size_t count, con
     }
 }
 
+/* A function as the answer has it; without memory its name is NULL. */
+static struct argus_costly_function describe(const struct tally *tally, uint32_t name)
+{
+    const struct count *count = &tally->counts.data[name];
+    const char *image = strtab_get(tally->names, count->image);
+    struct argus_costly_function function = {
+        .name = strdup(strtab_get(tally->names, name)),
+        .image = strdup(image),
+        .base = is_base_library(*image ? image : NULL),
+        .self = count->self,
+        .inclusive = count->inclusive,
+        .samples = tally->samples,
+    };
+    if (!function.name || !function.image)
+        costly_functions_free(&function, 1);
+    return function;
+}
+
+/* Cuts the list to its most important: the first ones, and the first of the program's own. */
+static size_t keep_first(struct argus_costly_function *all, size_t count)
+{
+    size_t kept = 0, own = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool keep = kept < MAX_FUNCTIONS || (!all[i].base && own < MAX_OWN);
+        own += keep && !all[i].base;
+        if (keep)
+            all[kept++] = all[i];
+        else
+            costly_functions_free(&all[i], 1);
+    }
+    return kept;
+}
+
 static struct argus_error *rank(struct tally *tally, uint32_t key, struct argus_culprit *culprit)
 {
     size_t count = 0;
@@ -222,24 +275,19 @@ static struct argus_error *rank(struct tally *tally, uint32_t key, struct argus_
     for (uint32_t i = 0; i < tally->counts.length; i++) {
         if (!is_noteworthy(tally, i))
             continue;
-        char *name = strdup(strtab_get(tally->names, i));
-        if (!name) {
-            free_functions(all, count);
+        all[count] = describe(tally, i);
+        if (!all[count++].name) {
+            costly_functions_free(all, count);
+            free(all);
             return argus_error_memory();
         }
-        all[count++] = (struct argus_costly_function){.name = name,
-                                                      .self = tally->counts.data[i].self,
-                                                      .inclusive = tally->counts.data[i].inclusive,
-                                                      .samples = tally->samples};
     }
     if (count > 0)
         qsort(all, count, sizeof(*all), compare_functions);
     if (key != ARGUS_NONE)
         put_first(all, count, strtab_get(tally->names, key));
-    for (; count > MAX_FUNCTIONS; count--)
-        free(all[count - 1].name);
     culprit->functions = all;
-    culprit->function_count = count;
+    culprit->function_count = keep_first(all, count);
     return NULL;
 }
 

@@ -77,6 +77,7 @@ struct argus_error *add_culprit(struct diagnoser *d, uint32_t vertex, enum argus
     if (vec_push(&d->culprits, culprit))
         return NULL;
     free(why);
+    costly_functions_free(culprit.functions, culprit.function_count);
     free(culprit.functions);
     return argus_error_memory();
 }

@@ -83,8 +83,7 @@ struct argus_error *argus_diagnose(const struct argus_graph *graph, struct argus
 
 static void culprit_deinit(struct argus_culprit *culprit)
 {
-    for (size_t i = 0; i < culprit->function_count; i++)
-        free(culprit->functions[i].name);
+    costly_functions_free(culprit->functions, culprit->function_count);
     free(culprit->functions);
     free(culprit->why);
 }

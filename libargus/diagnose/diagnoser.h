@@ -57,6 +57,9 @@ struct argus_error *add_uncertain(struct diagnoser *d, char *text);
 
 /* --- costly.c --- */
 
+/* Frees the strings of `count` functions, not the array. */
+void costly_functions_free(struct argus_costly_function *functions, size_t count);
+
 /* The costly functions of `thread` in a window, from its samples, into the culprit; and its most frequent stack. */
 struct argus_error *find_costly_functions(struct diagnoser *d, uint32_t thread,
                                           struct window window, struct argus_culprit *culprit);

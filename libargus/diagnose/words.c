@@ -38,14 +38,23 @@ const char *text_thread(const struct view *view, uint32_t thread, char *buffer, 
     return buffer;
 }
 
-/* The C library's and the loader's own frames say nothing of the program. */
-static bool is_plumbing(const char *image)
+const char *text_image(const char *path)
 {
-    const char *name = image ? strrchr(image, '/') : NULL;
-    name = name ? name + 1 : image;
-    return !name || strncmp(name, "libc.", 5) == 0 || strncmp(name, "libc-", 5) == 0 ||
-           strncmp(name, "libpthread", 10) == 0 || strncmp(name, "ld-linux", 8) == 0 ||
-           name[0] == '[';
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash ? slash + 1 : path;
+}
+
+/* To add a library: how the names of its files begin. '[' is the kernel and what it maps. */
+bool is_base_library(const char *image)
+{
+    static const char *const beginnings[] = {"libc.",     "libc-", "libpthread", "ld-linux",
+                                             "libstdc++", "libm.", "libm-",      "libgcc_s",
+                                             "libz.",     "["};
+    const char *name = text_image(image);
+    for (size_t i = 0; name && i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
+        if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    return !name;
 }
 
 const char *text_function(const struct view *view, struct argus_symbols *symbols, uint32_t vertex,
@@ -58,7 +67,7 @@ const char *text_function(const struct view *view, struct argus_symbols *symbols
     for (uint32_t i = 0; i < frames.count; i++) {
         struct argus_symbol symbol = argus_symbols_find(symbols, view->threads[v->thread].process,
                                                         v->end_ns, frames.frames[i], i > 0);
-        if (!symbol.function || is_plumbing(symbol.image))
+        if (!symbol.function || is_base_library(symbol.image))
             continue;
         snprintf(buffer, bytes, "%s", symbol.function);
         return buffer;

@@ -10,6 +10,12 @@ const char *text_duration(uint64_t ns, char *buffer, size_t bytes);
 /* "editor's main thread", "thread worker of editor": who a vertex is of. Returns `buffer`. */
 const char *text_thread(const struct view *view, uint32_t thread, char *buffer, size_t bytes);
 
+/* The file name of an image's path, inside it; NULL for NULL. */
+const char *text_image(const char *path);
+
+/* Whether an image is one that every program has, whose functions say little of the program. True for NULL. */
+bool is_base_library(const char *image);
+
 /* The function in which a stack of `vertex` stands that a person would name: the innermost outside the C library's
  * waiting. NULL if none has a name. Borrowed from nobody: into `buffer`. */
 struct argus_symbols;

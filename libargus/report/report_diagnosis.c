@@ -103,6 +103,34 @@ static void print_story(const struct argus_report_context *context,
                           diagnosis->cycle_broken_by_timeout ? "; a timeout ended it" : "");
 }
 
+static void print_function(const struct argus_sink *sink,
+                           const struct argus_costly_function *function)
+{
+    argus_sink_printf(sink, "    %s%s%s%s: in %u of %u samples, innermost in %u\n", function->name,
+                      function->base && *function->image ? " (" : "",
+                      function->base ? function->image : "",
+                      function->base && *function->image ? ")" : "", function->inclusive,
+                      function->samples, function->self);
+}
+
+/* The costliest; where these all belong to libraries that every program has, the program's own costliest too. */
+static void print_functions(const struct argus_sink *sink, const struct argus_culprit *culprit)
+{
+    size_t i = 0, own = 0;
+    for (; i < culprit->function_count && i < MAX_FUNCTIONS; i++) {
+        print_function(sink, &culprit->functions[i]);
+        own += !culprit->functions[i].base;
+    }
+    if (own > 0)
+        return;
+    for (; i < culprit->function_count && own < MAX_FUNCTIONS; i++) {
+        if (culprit->functions[i].base)
+            continue;
+        print_function(sink, &culprit->functions[i]);
+        own++;
+    }
+}
+
 static void print_culprit(const struct argus_report_context *context,
                           const struct argus_culprit *culprit)
 {
@@ -114,11 +142,7 @@ static void print_culprit(const struct argus_report_context *context,
              culprit->why);
     argus_sink_printf(context->sink, "  ");
     report_wrapped(context->sink, 4, text);
-    for (size_t i = 0; i < culprit->function_count && i < MAX_FUNCTIONS; i++) {
-        const struct argus_costly_function *function = &culprit->functions[i];
-        argus_sink_printf(context->sink, "    %s: in %u of %u samples, innermost in %u\n",
-                          function->name, function->inclusive, function->samples, function->self);
-    }
+    print_functions(context->sink, culprit);
     report_stack(context, culprit->vertex, culprit->stack, 4, MAX_FRAMES);
 }
 

@@ -55,6 +55,7 @@ static json_t *functions_json(const struct argus_culprit *culprit)
         const struct argus_costly_function *function = &culprit->functions[i];
         json_t *json = json_object();
         json_put(json, "name", json_text(function->name));
+        json_put(json, "image", json_text(function->image));
         json_put(json, "self", json_integer(function->self));
         json_put(json, "inclusive", json_integer(function->inclusive));
         json_put(json, "samples", json_integer(function->samples));

@@ -70,7 +70,9 @@ struct argus_error *argus_similar_find(const struct argus_graph *graph, uint32_t
 void argus_similars_deinit(struct argus_similars *similars);
 
 struct argus_costly_function {
-    char *name;                        /* owned */
+    char *name;  /* owned */
+    char *image; /* file name of the program or library, owned; "": unknown */
+    bool base;   /* of a library that every program has: C library, zlib … */
     uint32_t self, inclusive, samples; /* samples with it innermost; anywhere; in all */
 };
 
