@@ -5,16 +5,26 @@
 /* The origin of a run, as far as it helps a person. */
 #define MAX_ORIGIN 64
 
-/* The way back from the busy vertex to what began it: an input, a timer that somebody armed, another process. */
-static struct argus_error *find_origin(struct diagnoser *d, uint32_t vertex)
+/* The vertex with which the hung thread left its wait for input. A handler that computes for long also waits now and then
+ * (for a lock, a reply, a page), and what ended such a wait is not what began the hang. */
+static uint32_t first_vertex(const struct diagnoser *d)
 {
+    uint32_t vertex = argus_graph_vertex_at(d->view.graph, d->hang.thread, d->hang.start_ns);
+    return vertex == ARGUS_NONE || vertex > d->hang.vertex ? d->hang.vertex : vertex;
+}
+
+/* The way back from where the hang began to what began it: an input, a timer that somebody armed, another process. */
+static struct argus_error *find_origin(struct diagnoser *d)
+{
+    uint32_t vertex = first_vertex(d);
     struct argus_slice_options options = {.max_steps = MAX_ORIGIN};
     struct argus_slice slice;
     struct argus_error *error =
         argus_slice(d->view.graph, vertex, &options, d->questions.asker, &slice);
     if (error && error->code != ARGUS_ERROR_QUESTION)
         return error;
-    bool good = true;
+    bool good = vertex == d->hang.vertex || d->hang.type != ARGUS_TYPE_LONG_RUNNING ||
+                add_path(d, vertex, ARGUS_NONE, false);
     for (size_t i = 0; good && i < slice.step_count; i++) {
         good = vec_push(&d->origin, slice.steps[i].vertex);
         if (good && d->hang.type == ARGUS_TYPE_LONG_RUNNING && i > 0)
@@ -39,7 +49,7 @@ struct argus_error *diagnose_long_running(struct diagnoser *d)
         return argus_error_memory();
     struct argus_error *error =
         blame_running(d, d->hang.vertex, whole, d->hang.run_ns, d->hang.runnable_ns);
-    return error ? error : find_origin(d, d->hang.vertex);
+    return error ? error : find_origin(d);
 }
 
 struct argus_error *diagnose_repeated_yield(struct diagnoser *d)

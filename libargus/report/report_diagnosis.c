@@ -26,7 +26,7 @@ static const struct argus_culprit *find_culprit(const struct argus_diagnosis *di
 static const char *began(const struct view *view, uint32_t edge)
 {
     if (edge == ARGUS_NONE)
-        return "came before";
+        return "is where the same handler began";
     switch (view->edges[edge].kind) {
     case ARGUS_EDGE_TIMER:
         return "armed the timer that made it run";
