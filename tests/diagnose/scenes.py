@@ -174,6 +174,23 @@ def busy_after_a_timer():
 
 
 @scene
+def busy_with_a_lock_in_between():
+    """As above, without the timer, but the long run waits for a lock once, and what follows is longer: the writer still began it."""
+    s, _, _ = busy_after_a_timer()
+    s.thread(11, "helper", 10)
+    s.wait(11, "futex")
+    s.at(s.now / 1e6 + 500)
+    s.wake(30, 10)
+    s.at(s.now / 1e6 + 2000)
+    s.wait(10, "futex")
+    s.at(s.now / 1e6 + 300)
+    s.wake(11, 10)
+    s.at(s.now / 1e6 + 6500)
+    s.wait(10, "poll")
+    return s, "app", {"type": "LongRunning", "root": ("app", "LongRunning"), "path": ["app", "app", "editor"]}
+
+
+@scene
 def bystander_pesters_the_server():
     """The server polls many; the backend works for the client, the bystander wakes the server all the time."""
     s = Scene()
