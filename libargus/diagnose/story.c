@@ -20,6 +20,18 @@ static void say(struct sentence *sentence, const char *text)
         sentence->length = sizeof(sentence->text) - 1;
 }
 
+/* A process that is waited for; with its pid, where the waiter's process has the same name. */
+static void say_process(struct sentence *sentence, const struct argus_process *process,
+                        const struct argus_process *waiter)
+{
+    char pid[32];
+    say(sentence, process->name);
+    if (process == waiter || strcmp(process->name, waiter->name) != 0)
+        return;
+    snprintf(pid, sizeof(pid), " [%llu]", (unsigned long long)process->pid);
+    say(sentence, pid);
+}
+
 /* How a person calls a thread that is waited for: by the program, if it is its main thread. */
 static void say_whom(struct sentence *sentence, const struct view *view, uint32_t thread,
                      uint32_t waiter)
@@ -28,7 +40,7 @@ static void say_whom(struct sentence *sentence, const struct view *view, uint32_
     const struct argus_process *process = &view->processes[t->process];
     char name[128];
     if (t->tid == process->pid) {
-        say(sentence, process->name);
+        say_process(sentence, process, &view->processes[view->threads[waiter].process]);
     } else if (t->process == view->threads[waiter].process) {
         if (strcmp(t->name, process->name) == 0)
             snprintf(name, sizeof(name), "its thread %llu", (unsigned long long)t->tid);

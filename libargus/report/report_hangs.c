@@ -52,7 +52,10 @@ struct argus_error *argus_report_hangs(const struct argus_report_context *contex
 {
     json_t *list = json ? json_array() : NULL;
     if (!json && hangs->count == 0)
-        argus_sink_printf(context->sink, "No hangs.\n");
+        argus_sink_printf(context->sink,
+                          "No hangs: no event loop stayed away from its wait for so long.\n"
+                          "A program without an event loop is explained by "
+                          "argus diagnose --process NAME.\n");
     for (size_t i = 0; i < hangs->count; i++) {
         if (!json) {
             hang_text(context, i + 1, &hangs->items[i]);
