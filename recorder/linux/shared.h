@@ -47,8 +47,8 @@ struct bpf_settings {
     uint32_t stacks;     /* 1: take stacks */
     uint32_t
         state_is_argument; /* sched_switch has prev_state as its fourth argument (Linux 5.18) */
-    uint32_t has_preempt_count; /* preempt_count_offset is known */
-    uint32_t padding;
+    uint32_t has_preempt_count;   /* preempt_count_offset is known */
+    uint32_t can_cast;            /* the kernel has bpf_rdonly_cast() (Linux 6.2) */
     uint64_t own_timer_function;  /* of the timer that drives our cpu samples; 0: not known */
     int64_t preempt_count_offset; /* of the preemption count, from the cpu's hrtimer_bases */
     uint64_t object_syscalls

@@ -17,6 +17,18 @@ static __always_inline bool is_native(struct task_struct *task, uint64_t number)
     return false;
 }
 
+extern void *bpf_rdonly_cast(const void *place, uint32_t type) __ksym __weak;
+
+/* The registers that the program entered the kernel with, which both tracepoints pass. The cast costs nothing, where the
+ * helper for older kernels is a call. */
+static __always_inline struct pt_regs *saved_registers(struct bpf_raw_tracepoint_args *ctx,
+                                                       struct task_struct *task)
+{
+    if (settings.can_cast)
+        return bpf_rdonly_cast((void *)ctx->args[0], bpf_core_type_id_kernel(struct pt_regs));
+    return (void *)bpf_task_pt_regs(task);
+}
+
 SEC("raw_tp/sys_enter")
 int on_sys_enter(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -24,7 +36,7 @@ int on_sys_enter(struct bpf_raw_tracepoint_args *ctx)
     uint64_t number = ctx->args[1];
     if (is_own(task) || !is_native(task, number))
         return 0;
-    struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+    struct pt_regs *regs = saved_registers(ctx, task);
     struct moment now = moment_now(task);
     emit(&now, ARGUS_ID_SYSCALL(number & 0x3fff) | ARGUS_FUNC_START, arch_argument0(regs),
          arch_argument1(regs), arch_argument2(regs), arch_argument3(regs));
@@ -39,7 +51,7 @@ int on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
     struct task_struct *task = bpf_get_current_task_btf();
     if (is_own(task))
         return 0;
-    struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+    struct pt_regs *regs = saved_registers(ctx, task);
     uint64_t number = arch_syscall_nr(regs);
     if (number == (uint64_t)-1) /* rt_sigreturn restores the registers of the interrupted code */
         number = ARCH_RT_SIGRETURN;
