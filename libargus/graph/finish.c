@@ -136,20 +136,7 @@ static void permute(struct argus_vertex *vertices, uint32_t *order, size_t count
 
 uint32_t finish_vertex_for(const struct argus_graph *graph, uint32_t vertex, uint64_t time_ns)
 {
-    const struct argus_thread *thread =
-        &graph->machine.threads.data[graph->vertices.data[vertex].thread];
-    const struct argus_vertex *vertices = graph->vertices.data + thread->first_vertex;
-    uint32_t low = 0, high = thread->vertex_count; /* the last that starts at or before the time */
-    if (!high)
-        return ARGUS_NONE;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (vertices[middle].start_ns <= time_ns)
-            low = middle;
-        else
-            high = middle;
-    }
-    return thread->first_vertex + low;
+    return graph_vertex_started(graph, graph->vertices.data[vertex].thread, time_ns);
 }
 
 /* The ops, copied in the order of the vertices; those of vertices that are gone stay behind. */

@@ -96,14 +96,12 @@ static uint64_t covered_until(const struct argus_graph *graph, const struct argu
     return end_ns >= graph->end_ns ? UINT64_MAX : end_ns;
 }
 
-uint32_t argus_graph_vertex_at(const struct argus_graph *graph, uint32_t thread, uint64_t time_ns)
+uint32_t graph_vertex_started(const struct argus_graph *graph, uint32_t thread, uint64_t time_ns)
 {
-    if (thread >= graph->machine.threads.length)
-        return ARGUS_NONE;
     const struct argus_thread *life = &graph->machine.threads.data[thread];
     const struct argus_vertex *vertices = graph->vertices.data + life->first_vertex;
     uint32_t low = 0, high = life->vertex_count;
-    if (!high || vertices[0].start_ns > time_ns || time_ns > graph->end_ns)
+    if (!high)
         return ARGUS_NONE;
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
@@ -112,10 +110,20 @@ uint32_t argus_graph_vertex_at(const struct argus_graph *graph, uint32_t thread,
         else
             high = middle;
     }
-    bool last = low + 1 == life->vertex_count;
-    if (last && time_ns >= covered_until(graph, &vertices[low]))
-        return ARGUS_NONE;
     return life->first_vertex + low;
+}
+
+uint32_t argus_graph_vertex_at(const struct argus_graph *graph, uint32_t thread, uint64_t time_ns)
+{
+    if (thread >= graph->machine.threads.length || time_ns > graph->end_ns)
+        return ARGUS_NONE;
+    uint32_t vertex = graph_vertex_started(graph, thread, time_ns);
+    if (vertex == ARGUS_NONE || graph->vertices.data[vertex].start_ns > time_ns)
+        return ARGUS_NONE;
+    const struct argus_thread *life = &graph->machine.threads.data[thread];
+    bool last = vertex + 1 == life->first_vertex + life->vertex_count;
+    return last && time_ns >= covered_until(graph, &graph->vertices.data[vertex]) ? ARGUS_NONE
+                                                                                  : vertex;
 }
 
 uint32_t argus_graph_cause(const struct argus_graph *graph, uint32_t vertex)

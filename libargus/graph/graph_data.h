@@ -26,6 +26,9 @@ struct argus_graph {
     uint64_t damaged_chunks;
 };
 
+/* The last vertex of `thread` that starts at or before `time_ns`, or its first one; ARGUS_NONE if it has none. O(log n). */
+uint32_t graph_vertex_started(const struct argus_graph *graph, uint32_t thread, uint64_t time_ns);
+
 /* NULL, or a sentence in `buffer` that says what is wrong with the graph: times in order, edges inside their vertices,
  * no strong edge backward in time, ids in range, adjacency complete. For tests; O(vertices + edges). */
 const char *graph_check(const struct argus_graph *graph, char *buffer, size_t buffer_bytes);

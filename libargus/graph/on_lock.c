@@ -15,29 +15,27 @@
 #define FUTEX_TID_MASK    0x3fffffffu /* include/uapi/linux/futex.h */
 #define MUTEX_HAS_WAITERS 2
 
-static bool lives(struct builder *builder, uint32_t tid, uint32_t waiter)
+/* Whether `tid` is a living thread that `waiter` may wait for. */
+static bool can_hold(const struct machine *machine, uint32_t tid, uint32_t waiter, bool any_process)
 {
-    uint32_t thread = tid ? machine_find_thread(&builder->graph->machine, tid) : ARGUS_NONE;
-    return thread != ARGUS_NONE && thread != waiter;
-}
-
-static bool same_process(struct builder *builder, uint32_t tid, uint32_t waiter)
-{
-    const struct machine *machine = &builder->graph->machine;
+    uint32_t thread = tid ? machine_find_thread(machine, tid) : ARGUS_NONE;
+    if (thread == ARGUS_NONE || thread == waiter)
+        return false;
     const struct argus_thread *threads = machine->threads.data;
-    return threads[machine_find_thread(machine, tid)].process == threads[waiter].process;
+    return any_process || threads[thread].process == threads[waiter].process;
 }
 
 void graph_on_lock(struct builder *builder, struct cpu_state *cpu,
                    const struct argus_record *record)
 {
     (void)cpu;
-    uint32_t thread = machine_find_thread(&builder->graph->machine, record->tid);
+    const struct machine *machine = &builder->graph->machine;
+    uint32_t thread = machine_find_thread(machine, record->tid);
     if (thread == ARGUS_NONE || thread >= builder->threads.length)
         return;
     uint32_t word = (uint32_t)record->arg[1], owner = (uint32_t)record->arg[2];
-    uint32_t holder = word == MUTEX_HAS_WAITERS ? owner : word & FUTEX_TID_MASK;
-    bool by_owner = word == MUTEX_HAS_WAITERS;
-    if (lives(builder, holder, thread) && (by_owner || same_process(builder, holder, thread)))
-        wait_note_holder(builder, thread, holder);
+    bool has_owner = word == MUTEX_HAS_WAITERS;
+    uint32_t tid = has_owner ? owner : word & FUTEX_TID_MASK;
+    if (can_hold(machine, tid, thread, has_owner))
+        wait_note_holder(builder, thread, tid);
 }
