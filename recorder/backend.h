@@ -1,6 +1,7 @@
-/* What the recorder's core (recording.c, server.c) asks of an operating system. linux/ implements it over BPF.
+/* What the recorder's core (recording.c, server.c) asks of an operating system, as a table of functions that is chosen
+ * when a recording begins: linux/ over BPF; others by a row in backends.c.
  *
- * A backend records from backend_create() on, into rings that it owns, one for each cpu, which overwrite their oldest
+ * A backend records from its creation on, into rings that it owns, one for each cpu, which overwrite their oldest
  * records. The core takes records out, either as they come (backend_read) or as a copy of all that is there
  * (backend_copy), and asks for the tables that name what the records speak of. One thread owns a backend.
  */
@@ -14,16 +15,79 @@
 #include "argus/error.h"
 #include "argus/record.h"
 #include "argus/trace.h"
+#include "base/vec.h"
+#include "protocol.h"
+
+/* A process whose user stacks are copied, to be unwound later. */
+struct backend_unwind {
+    uint32_t pid;                   /* 0: by name */
+    char name[PROTOCOL_COMM_BYTES]; /* "": by pid */
+};
+
+struct backend_options {
+    enum backend_kind kind;
+    uint64_t ring_bytes; /* of all cpus together; rounded down to what fits */
+    uint32_t rate_hz;    /* cpu samples a second on each cpu; 0: none */
+    uint32_t categories; /* bits of enum category */
+    bool watch_polls;    /* backend_pollers() will be asked */
+    uint32_t unwind_bytes, unwind_count;
+    struct backend_unwind unwind[PROTOCOL_UNWIND_MAX];
+};
+
+/* One of the threads that wait by poll, select or epoll, as event loops do. */
+struct backend_poller {
+    uint32_t tid, pid;
+    uint64_t returned_ns; /* when it last came back from a poll; the trace clock */
+    bool polling;         /* it waits there now */
+};
 
 struct backend;
 
-struct backend_options {
-    uint64_t ring_bytes; /* of all cpus together; rounded down to what fits */
-    uint32_t rate_hz;    /* cpu samples a second on each cpu; 0: none */
-    bool stacks;
+/* Each does what the function backend_…() of its name below says. Those marked optional may be NULL. */
+struct backend_ops {
+    const char *name;  /* "bpf" */
+    const char *title; /* "BPF programs" */
+    enum backend_kind kind;
+    /* Attaches everything that this kernel offers. What is missing but not needed is a note, not an error. `*ret` begins
+     * with a struct backend, whose `ops` it sets. UNSUPPORTED and PERMISSION: the next one is tried. */
+    struct argus_error *(*create)(const struct backend_options *options, struct backend **ret);
+    void (*destroy)(struct backend *backend);
+    void (*detach)(struct backend *backend);
+    struct argus_error *(*header)(const struct backend *backend, struct argus_trace_header *ret);
+    uint32_t (*cpu_count)(const struct backend *backend);
+    uint64_t (*ring_bytes)(const struct backend *backend);
+    uint64_t (*emitted)(const struct backend *backend, uint32_t cpu);
+    size_t (*read)(struct backend *backend, uint32_t cpu, struct argus_record *records, size_t room,
+                   uint64_t *ret_lost);
+    uint64_t (*unread)(const struct backend *backend, uint32_t cpu);
+    size_t (*peek)(const struct backend *backend, uint32_t cpu, bool oldest,
+                   struct argus_record *records, size_t room);
+    struct argus_error *(*copy)(struct backend *backend, uint32_t cpu,
+                                struct argus_record **ret_records, size_t *ret_count);
+    struct argus_error *(*collect)(struct backend *backend);
+    size_t (*stack)(struct backend *backend, uint64_t id, uint64_t *frames);
+    struct argus_error *(*write_threads)(struct backend *backend, struct argus_writer *writer);
+    struct argus_error *(*write_images)(struct backend *backend, struct argus_writer *writer,
+                                        bool all);
+    struct argus_error *(*write_kernel_symbols)(struct backend *backend, uint64_t *addresses,
+                                                size_t count, struct argus_writer *writer);
+    size_t (*counters)(const struct backend *backend, struct argus_counter *ret, size_t room);
+    /* Optional: */
+    struct argus_error *(*pollers)(struct backend *backend, struct backend_poller *ret, size_t room,
+                                   size_t *ret_count);
 };
 
-/* Attaches everything that this kernel offers. What is missing but not needed is a note, not an error. */
+/* The first member of every backend. */
+struct backend {
+    const struct backend_ops *ops;
+    VEC(char *) notes; /* owned */
+};
+
+/* The backends of this recorder, best first, and NULL: see backends.c. */
+extern const struct backend_ops *const backend_table[];
+
+/* Creates the first backend of the table that can record here (or the one of options->kind). That others could not is a
+ * note; when none can, the error is that of the first. */
 struct argus_error *backend_create(const struct backend_options *options, struct backend **ret);
 /* Detaches (if backend_detach() has not) and frees; NULL is fine. */
 void backend_destroy(struct backend *backend);
@@ -44,12 +108,15 @@ size_t backend_read(struct backend *backend, uint32_t cpu, struct argus_record *
                     size_t room, uint64_t *ret_lost);
 /* How many records of `cpu` backend_read() has not yet returned; more than the ring holds when some are lost. */
 uint64_t backend_unread(const struct backend *backend, uint32_t cpu);
+/* Copies some of the oldest or of the newest records in the ring of `cpu`; backend_read() does not notice. */
+size_t backend_peek(const struct backend *backend, uint32_t cpu, bool oldest,
+                    struct argus_record *records, size_t room);
 
 /* A copy of what a cpu's ring holds now, while it goes on recording: `*ret_records` is for free(). */
 struct argus_error *backend_copy(struct backend *backend, uint32_t cpu,
                                  struct argus_record **ret_records, size_t *ret_count);
 
-/* Takes in what the kernel reports beside the rings (new mappings). To be called several times a second. */
+/* Takes in what the kernel reports beside the rings (new mappings, cpus). To be called several times a second. */
 struct argus_error *backend_collect(struct backend *backend);
 
 /* The frames of stack `id`, innermost first; 0 when it is not there. `frames` has room for ARGUS_STACK_MAX_FRAMES. */
@@ -63,7 +130,14 @@ struct argus_error *backend_write_images(struct backend *backend, struct argus_w
 struct argus_error *backend_write_kernel_symbols(struct backend *backend, uint64_t *addresses,
                                                  size_t count, struct argus_writer *writer);
 
-/* Sentences about what could not be attached and why; borrowed. */
+/* The threads that have polled since options->watch_polls; at most `room`. UNSUPPORTED where the backend cannot tell. */
+struct argus_error *backend_pollers(struct backend *backend, struct backend_poller *ret,
+                                    size_t room, size_t *ret_count);
+
+/* Adds a sentence about what could not be attached and why, or what went wrong since. The same sentence counts once. */
+__attribute__((format(printf, 2, 3))) void backend_note(struct backend *backend, const char *format,
+                                                        ...);
+/* These sentences; borrowed. */
 size_t backend_notes(const struct backend *backend, const char *const **ret);
 /* The backend's own counts: stacks_lost, compat_skipped, missed …; borrowed names. At most `room`. */
 size_t backend_counters(const struct backend *backend, struct argus_counter *ret, size_t room);

@@ -101,18 +101,29 @@ static void status_from_reply(const struct reply *reply, struct recorder_status 
         .starter_uid = reply->starter_uid,
         .starter_pid = (pid_t)reply->starter_pid,
         .recorder_pid = (pid_t)reply->recorder_pid,
+        .watcher_pid = (pid_t)reply->watcher_pid,
         .cpu_count = reply->cpu_count,
         .started_wall_ns = reply->started_wall_ns,
         .duration_ns = reply->duration_ns,
         .ring_bytes = reply->ring_bytes,
+        .file_ring_bytes = reply->file_ring_bytes,
         .records = reply->records,
         .lost = reply->lost,
         .stacks_lost = reply->stacks_lost,
         .bytes = reply->bytes,
         .emitted = reply->emitted,
         .own_cpu_ns = reply->own_cpu_ns,
+        .oldest_ns = reply->oldest_ns,
+        .newest_ns = reply->newest_ns,
+        .categories = reply->categories,
+        .backend = (enum backend_kind)reply->backend,
+        .rate_hz = reply->rate_hz,
+        .hang_ms = reply->hang_ms,
+        .hangs_seen = reply->hangs_seen,
+        .hang_files = reply->hang_files,
     };
-    memcpy(ret->notes, reply->text, sizeof(ret->notes));
+    for (size_t i = 0; i < CATEGORY_COUNT; i++)
+        ret->category_rates[i] = reply->category_rates[i];
 }
 
 /* Reads one reply; its error, if it carries one, is in `ret`, not in the result. */
@@ -130,21 +141,29 @@ static struct argus_error *receive_reply(struct recorder_client *client, struct 
 }
 
 /* A recorder that has failed says why, unasked, and closes: then sending fails, and the reply is there all the same. */
-static struct argus_error *ask(struct recorder_client *client, const struct request *request,
-                               int fd, struct recorder_status *ret)
+static struct argus_error *ask_for(struct recorder_client *client, const struct request *request,
+                                   int fd, struct reply *ret)
 {
-    struct reply reply;
     struct argus_error *sent = message_send(client->fd, request, sizeof(*request), fd);
-    struct argus_error *received = receive_reply(client, &reply);
+    struct argus_error *received = receive_reply(client, ret);
     if (received) {
         argus_error_destroy(sent ? received : NULL);
         return sent ? sent : received;
     }
     argus_error_destroy(sent);
-    if (reply.error)
-        return argus_error_create((enum argus_error_code)(reply.error - 1), "%s", reply.text);
-    status_from_reply(&reply, ret);
+    if (ret->error)
+        return argus_error_create((enum argus_error_code)(ret->error - 1), "%s", ret->text);
     return NULL;
+}
+
+static struct argus_error *ask(struct recorder_client *client, const struct request *request,
+                               int fd, struct recorder_status *ret)
+{
+    struct reply reply;
+    struct argus_error *error = ask_for(client, request, fd, &reply);
+    if (!error)
+        status_from_reply(&reply, ret);
+    return error;
 }
 
 static struct request make_request(enum request_verb verb)
@@ -153,14 +172,32 @@ static struct request make_request(enum request_verb verb)
         .magic = PROTOCOL_MAGIC, .version = PROTOCOL_VERSION, .verb = (uint16_t)verb};
 }
 
+static void put_unwind(const struct recorder_options *options, struct request_start *start)
+{
+    start->unwind_count = options->unwind_count;
+    start->unwind_bytes = options->unwind_bytes;
+    for (uint32_t i = 0; i < options->unwind_count && i < PROTOCOL_UNWIND_MAX; i++) {
+        start->unwind_pids[i] = options->unwind[i].pid;
+        memcpy(start->unwind_names[i], options->unwind[i].name, PROTOCOL_COMM_BYTES);
+    }
+}
+
 struct argus_error *recorder_start(struct recorder_client *client,
                                    const struct recorder_options *options, int fd,
                                    struct recorder_status *ret)
 {
     struct request request = make_request(REQUEST_START);
-    request.ring_bytes = options->ring_bytes;
-    request.rate_hz = options->rate_hz;
-    request.flags = options->stacks ? REQUEST_STACKS : 0;
+    struct request_start *start = &request.start;
+    request.flags = options->mode == RECORDER_STREAM ? REQUEST_OWNED : 0;
+    start->mode = options->mode;
+    start->ring_bytes = options->ring_bytes;
+    start->file_ring_bytes = options->file_ring_bytes;
+    start->rate_hz = options->rate_hz;
+    start->categories = options->categories;
+    start->backend = options->backend;
+    start->hang_ms = options->hang_ms;
+    memcpy(start->hang_name, options->hang_name, sizeof(start->hang_name));
+    put_unwind(options, start);
     return ask(client, &request, fd, ret);
 }
 
@@ -182,4 +219,85 @@ struct argus_error *recorder_status(struct recorder_client *client, struct recor
 {
     struct request request = make_request(REQUEST_STATUS);
     return ask(client, &request, -1, ret);
+}
+
+/* Appends the text of `reply`; false without memory. */
+static bool append_text(char **text, size_t *length, const struct reply *reply)
+{
+    size_t more = strlen(reply->text);
+    char *grown = realloc(*text, *length + more + 1);
+    if (!grown)
+        return false;
+    memcpy(grown + *length, reply->text, more + 1);
+    *text = grown;
+    *length += more;
+    return true;
+}
+
+/* A page that does not lead further ends the answer, whatever the other side says. */
+static bool leads_on(const struct request *request, const struct reply *reply)
+{
+    return reply->next > request->page.first;
+}
+
+struct argus_error *recorder_notes(struct recorder_client *client, char **ret)
+{
+    struct request request = make_request(REQUEST_NOTES);
+    struct reply reply;
+    size_t length = 0;
+    char *text = NULL;
+    bool more = true;
+    while (more) {
+        struct argus_error *error = ask_for(client, &request, -1, &reply);
+        if (!error && !append_text(&text, &length, &reply))
+            error = argus_error_memory();
+        if (error) {
+            free(text);
+            return error;
+        }
+        more = leads_on(&request, &reply);
+        request.page.first = reply.next;
+    }
+    *ret = text;
+    return NULL;
+}
+
+/* As many as the recorder has told, which reply_parse() has checked. */
+static void take_cpus(const struct request *request, const struct reply *reply, size_t count,
+                      struct recorder_cpu *ret)
+{
+    for (uint32_t i = 0; i < reply->count && request->page.first + i < count; i++)
+        ret[request->page.first + i] = (struct recorder_cpu){
+            .emitted = reply->cpus[i].emitted,
+            .lost = reply->cpus[i].lost,
+            .oldest_ns = reply->cpus[i].oldest_ns,
+        };
+}
+
+struct argus_error *recorder_cpus(struct recorder_client *client, struct recorder_cpu **ret,
+                                  size_t *ret_count)
+{
+    struct request request = make_request(REQUEST_CPUS);
+    struct reply reply;
+    struct argus_error *error = ask_for(client, &request, -1, &reply);
+    if (error)
+        return error;
+    size_t count = reply.cpu_count;
+    struct recorder_cpu *cpus = calloc(count + 1, sizeof(*cpus));
+    if (!cpus)
+        return argus_error_memory();
+    take_cpus(&request, &reply, count, cpus);
+    while (!error && leads_on(&request, &reply)) {
+        request.page.first = reply.next;
+        error = ask_for(client, &request, -1, &reply);
+        if (!error)
+            take_cpus(&request, &reply, count, cpus);
+    }
+    if (error) {
+        free(cpus);
+        return error;
+    }
+    *ret = cpus;
+    *ret_count = count;
+    return NULL;
 }

@@ -7,47 +7,80 @@
 #define ARGUS_RECORDER_CLIENT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "argus/error.h"
+#include "protocol.h"
 
 struct recorder_client;
 
+enum recorder_mode {
+    RECORDER_IDLE = 0,
+    RECORDER_STREAM = 1, /* a file that grows; the recording ends with the connection */
+    RECORDER_MEMORY = 2, /* the ring in memory */
+    RECORDER_RING = 3,   /* a file of a fixed size */
+};
+
+struct recorder_unwind {
+    uint32_t pid;  /* 0: by name */
+    char name[16]; /* of the process or the thread, as the kernel has it; "": by pid */
+};
+
 struct recorder_options {
-    uint64_t ring_bytes;
-    uint32_t rate_hz; /* cpu samples a second on each cpu; 0: none */
-    bool stacks;
+    enum recorder_mode mode;
+    uint64_t ring_bytes;      /* memory */
+    uint64_t file_ring_bytes; /* RECORDER_RING: the size of the file */
+    uint32_t rate_hz;         /* cpu samples a second on each cpu; 0: none */
+    uint32_t categories;      /* bits of enum category */
+    enum backend_kind backend;
+    uint32_t hang_ms; /* RECORDER_MEMORY: watch for event loops that are away so long; 0: do not */
+    char hang_name[16]; /* only of this process; "": of all */
+    struct recorder_unwind unwind[16];
+    uint32_t unwind_count, unwind_bytes;
 };
 
 #define RECORDER_OPTIONS_MEMORY                                                                    \
     (struct recorder_options)                                                                      \
     {                                                                                              \
-        .ring_bytes = 512ull << 20, .rate_hz = 99, .stacks = true                                  \
+        .mode = RECORDER_MEMORY, .ring_bytes = 512ull << 20, .rate_hz = 99,                        \
+        .categories = CATEGORIES_ALL, .unwind_bytes = 16384                                        \
     }
 #define RECORDER_OPTIONS_STREAM                                                                    \
     (struct recorder_options)                                                                      \
     {                                                                                              \
-        .ring_bytes = 256ull << 20, .rate_hz = 99, .stacks = true                                  \
+        .mode = RECORDER_STREAM, .ring_bytes = 256ull << 20, .rate_hz = 99,                        \
+        .categories = CATEGORIES_ALL, .unwind_bytes = 16384                                        \
     }
-
-enum recorder_mode { RECORDER_IDLE = 0, RECORDER_STREAM = 1, RECORDER_MEMORY = 2 };
 
 struct recorder_status {
     enum recorder_mode mode;
     uid_t starter_uid;
     pid_t starter_pid, recorder_pid;
+    pid_t watcher_pid; /* who is told of hangs; 0: nobody */
     uint32_t cpu_count;
     uint64_t started_wall_ns; /* since 1970 */
     uint64_t duration_ns;
-    uint64_t ring_bytes;
+    uint64_t ring_bytes, file_ring_bytes;
     uint64_t records; /* in the file just written, or in the ring */
     uint64_t lost;    /* of these, what is missing */
     uint64_t stacks_lost;
     uint64_t bytes;      /* of the file */
     uint64_t emitted;    /* records since the start, kept or overwritten */
     uint64_t own_cpu_ns; /* cpu time of the recorder */
-    char notes[1024];    /* what could not be attached and why, one a line */
+    uint64_t oldest_ns,
+        newest_ns;       /* the trace clock at the oldest and the newest record that is kept */
+    uint32_t categories; /* bits of enum category */
+    uint64_t category_rates[CATEGORY_COUNT]; /* records a second, lately */
+    enum backend_kind backend;
+    uint32_t rate_hz, hang_ms;
+    uint32_t hangs_seen, hang_files;
+};
+
+struct recorder_cpu {
+    uint64_t emitted, lost; /* records since the start; of these, what no file has */
+    uint64_t oldest_ns;     /* the trace clock at the oldest record in its ring; 0: it is empty */
 };
 
 /* Starts argus-recorder (through sudo, if we are not root) and connects to it. BUSY when one is recording already: the
@@ -60,7 +93,7 @@ void recorder_close(struct recorder_client *client);
 /* To poll: readable in between when the recorder has failed; recorder_stop() then returns its error. Borrowed. */
 int recorder_poll_fd(const struct recorder_client *client);
 
-/* `fd`: the file to stream to, borrowed; -1: into the ring in memory. On an error nothing is attached. */
+/* `fd`: the file to write, borrowed; -1 for RECORDER_MEMORY. On an error nothing is attached. */
 struct argus_error *recorder_start(struct recorder_client *client,
                                    const struct recorder_options *options, int fd,
                                    struct recorder_status *ret);
@@ -70,5 +103,10 @@ struct argus_error *recorder_stop(struct recorder_client *client, int fd,
 struct argus_error *recorder_snapshot(struct recorder_client *client, int fd,
                                       struct recorder_status *ret);
 struct argus_error *recorder_status(struct recorder_client *client, struct recorder_status *ret);
+/* What could not be attached and why, and what went wrong since, one a line; for free(). */
+struct argus_error *recorder_notes(struct recorder_client *client, char **ret);
+/* One for each cpu of the machine; for free(). */
+struct argus_error *recorder_cpus(struct recorder_client *client, struct recorder_cpu **ret,
+                                  size_t *ret_count);
 
 #endif

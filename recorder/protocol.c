@@ -6,8 +6,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-_Static_assert(sizeof(struct request) == 64, "a request has no hidden padding");
-_Static_assert(sizeof(struct reply) == 152 + 1024, "a reply has no hidden padding");
+_Static_assert(sizeof(struct request) == 1024, "a request has no hidden padding");
+_Static_assert(offsetof(struct request, room) == 16, "a request has no hidden padding");
+_Static_assert(sizeof(struct reply) == 360 + PROTOCOL_TEXT_BYTES, "a reply has no hidden padding");
 
 static struct argus_error *check_version(uint32_t magic, uint16_t version)
 {
@@ -22,18 +23,93 @@ static struct argus_error *check_version(uint32_t magic, uint16_t version)
     return NULL;
 }
 
-static struct argus_error *check_start(const struct request *request)
+static struct argus_error *check_sizes(const struct request_start *start)
 {
-    if (request->ring_bytes < PROTOCOL_RING_MIN || request->ring_bytes > PROTOCOL_RING_MAX)
+    if (start->ring_bytes < PROTOCOL_RING_MIN || start->ring_bytes > PROTOCOL_RING_MAX)
         return argus_error_create(ARGUS_ERROR_USAGE,
                                   "a ring of %llu bytes is not possible: choose 1M to 1024G",
-                                  (unsigned long long)request->ring_bytes);
-    if (request->rate_hz > PROTOCOL_RATE_MAX)
+                                  (unsigned long long)start->ring_bytes);
+    if (start->mode == RECORDING_RING && (start->file_ring_bytes < PROTOCOL_FILE_RING_MIN ||
+                                          start->file_ring_bytes > PROTOCOL_FILE_RING_MAX))
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "a ring file of %llu bytes is not possible: choose 1M or more",
+                                  (unsigned long long)start->file_ring_bytes);
+    if (start->rate_hz > PROTOCOL_RATE_MAX)
         return argus_error_create(ARGUS_ERROR_USAGE,
                                   "%u samples a second are too many: choose 0 to %u",
-                                  request->rate_hz, PROTOCOL_RATE_MAX);
+                                  start->rate_hz, PROTOCOL_RATE_MAX);
     return NULL;
 }
+
+static struct argus_error *check_choices(const struct request_start *start)
+{
+    if (start->mode < RECORDING_STREAM || start->mode > RECORDING_RING ||
+        start->backend >= BACKEND_KIND_COUNT || start->categories & ~CATEGORIES_ALL)
+        return argus_error_create(ARGUS_ERROR_FORMAT,
+                                  "a request to start with mode %u, backend %u and categories %x",
+                                  start->mode, start->backend, start->categories);
+    if (!(start->categories & CATEGORY_BIT(CATEGORY_SCHED)))
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "sched cannot be switched off: without it nothing can be known");
+    if (start->hang_ms &&
+        (start->hang_ms < PROTOCOL_HANG_MIN_MS || start->hang_ms > PROTOCOL_HANG_MAX_MS))
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "a hang of %u ms cannot be watched for: choose 10 ms to an hour",
+                                  start->hang_ms);
+    return NULL;
+}
+
+static struct argus_error *check_unwind(const struct request_start *start)
+{
+    if (start->unwind_count > PROTOCOL_UNWIND_MAX)
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "%u processes to unwind are too many: choose at most %u",
+                                  start->unwind_count, PROTOCOL_UNWIND_MAX);
+    if (start->unwind_count &&
+        (start->unwind_bytes < PROTOCOL_UNWIND_MIN || start->unwind_bytes > PROTOCOL_UNWIND_LIMIT))
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "%u bytes of a stack cannot be kept: choose 1K to 64K",
+                                  start->unwind_bytes);
+    return NULL;
+}
+
+static bool has_end(const char *text, size_t room)
+{
+    return memchr(text, '\0', room) != NULL;
+}
+
+static struct argus_error *check_names(const struct request_start *start)
+{
+    bool good = has_end(start->hang_name, sizeof(start->hang_name));
+    for (size_t i = 0; i < PROTOCOL_UNWIND_MAX; i++)
+        good &= has_end(start->unwind_names[i], sizeof(start->unwind_names[i]));
+    return good ? NULL : argus_error_create(ARGUS_ERROR_FORMAT, "a name in the request has no end");
+}
+
+static struct argus_error *check_start(const struct request *request)
+{
+    const struct request_start *start = &request->start;
+    struct argus_error *error = check_sizes(start);
+    if (!error)
+        error = check_choices(start);
+    if (!error)
+        error = check_unwind(start);
+    return error ? error : check_names(start);
+}
+
+static struct argus_error *check_watched(const struct request *request)
+{
+    const struct request_watched *watched = &request->watched;
+    return has_end(watched->reason, sizeof(watched->reason))
+               ? NULL
+               : argus_error_create(ARGUS_ERROR_FORMAT, "a reason in the request has no end");
+}
+
+/* What goes beyond size, version and verb; a row for each verb that carries something. */
+static struct argus_error *(*const checks[REQUEST_LAST + 1])(const struct request *) = {
+    [REQUEST_START] = check_start,
+    [REQUEST_WATCHED] = check_watched,
+};
 
 struct argus_error *request_parse(const void *bytes, size_t length, struct request *ret)
 {
@@ -45,10 +121,10 @@ struct argus_error *request_parse(const void *bytes, size_t length, struct reque
     struct argus_error *error = check_version(request.magic, request.version);
     if (error)
         return error;
-    if (request.verb < REQUEST_START || request.verb > REQUEST_STATUS)
+    if (request.verb < REQUEST_START || request.verb > REQUEST_LAST)
         return argus_error_create(ARGUS_ERROR_FORMAT, "there is no request %u", request.verb);
-    if (request.verb == REQUEST_START)
-        error = check_start(&request);
+    if (checks[request.verb])
+        error = checks[request.verb](&request);
     if (!error)
         *ret = request;
     return error;
@@ -64,7 +140,8 @@ struct argus_error *reply_parse(const void *bytes, size_t length, struct reply *
     struct argus_error *error = check_version(reply.magic, reply.version);
     if (error)
         return error;
-    if (reply.error > 1 + ARGUS_ERROR_QUESTION || reply.mode > 2)
+    if (reply.error > 1 + ARGUS_ERROR_QUESTION || reply.mode > RECORDING_RING ||
+        reply.cpu_count > 65536 || reply.count > PROTOCOL_PAGE)
         return argus_error_create(ARGUS_ERROR_FORMAT, "a reply with error %u and mode %u",
                                   reply.error, reply.mode);
     reply.text[sizeof(reply.text) - 1] = '\0';

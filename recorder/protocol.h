@@ -1,8 +1,10 @@
-/* What the front end and argus-recorder say to each other: one fixed-size request, one fixed-size reply, over a unix
- * socket that keeps messages whole (SOCK_SEQPACKET). An output file travels beside the request as a descriptor
+/* What the front end and argus-recorder say to each other: requests and replies of one fixed size each, over a unix
+ * socket that keeps messages whole (SOCK_SEQPACKET). A descriptor (an output file, a library) travels beside a request
  * (SCM_RIGHTS), so that the recorder never opens a path of the user's.
  *
  * The recorder runs as root and the front end does not: everything received is checked here, before it is looked at.
+ *
+ * To add a request: a verb, a struct in the union of `struct request`, a check in protocol.c, a handler in requests.c.
  */
 #ifndef ARGUS_RECORDER_PROTOCOL_H
 #define ARGUS_RECORDER_PROTOCOL_H
@@ -11,41 +13,112 @@
 #include <stdint.h>
 
 #include "argus/error.h"
+#include "category.h"
 
 #define PROTOCOL_DIRECTORY "/run/argus"
 #define PROTOCOL_SOCKET    PROTOCOL_DIRECTORY "/recorder.socket"
 #define PROTOCOL_LOCK      PROTOCOL_DIRECTORY "/recorder.lock"
 
 #define PROTOCOL_MAGIC   0x51475241u /* "ARGQ" */
-#define PROTOCOL_VERSION 1
+#define PROTOCOL_VERSION 2
 
-#define PROTOCOL_RING_MIN (1ull << 20)
-#define PROTOCOL_RING_MAX (1ull << 40)
-#define PROTOCOL_RATE_MAX 10000u
+#define PROTOCOL_RING_MIN      (1ull << 20)
+#define PROTOCOL_RING_MAX      (1ull << 40)
+#define PROTOCOL_FILE_RING_MIN (1ull << 20)
+#define PROTOCOL_FILE_RING_MAX (1ull << 50)
+#define PROTOCOL_RATE_MAX      10000u
+#define PROTOCOL_COMM_BYTES    16 /* TASK_COMM_LEN: a name of 15 bytes and a NUL */
+#define PROTOCOL_UNWIND_MAX    16
+#define PROTOCOL_UNWIND_MIN    1024u /* bytes of a user stack */
+#define PROTOCOL_UNWIND_LIMIT  65536u
+#define PROTOCOL_HANG_MIN_MS   10u
+#define PROTOCOL_HANG_MAX_MS   3600000u
+#define PROTOCOL_PAGE          64 /* notes or cpus in one reply, at most */
+#define PROTOCOL_TEXT_BYTES    4096
 
 enum request_verb {
-    REQUEST_START = 1,    /* with a descriptor: a stream; without: the ring in memory */
+    REQUEST_START = 1,    /* stream and file ring: with a descriptor */
     REQUEST_STOP = 2,     /* memory mode: with a descriptor, a snapshot is written first */
     REQUEST_SNAPSHOT = 3, /* with a descriptor */
-    REQUEST_STATUS = 4,
+    REQUEST_STATUS = 4,   /* the numbers */
+    REQUEST_CPUS = 5,     /* the numbers, and those of some cpus */
+    REQUEST_NOTES = 6,    /* the numbers, and some of the notes */
+    REQUEST_WATCH = 7,    /* this connection is told of hangs (see struct reply_hang) */
+    REQUEST_WATCHED = 8,  /* from who watches: what became of a hang */
+    REQUEST_LAST = REQUEST_WATCHED,
 };
 
-enum request_flags { REQUEST_STACKS = 1 << 0 };
+enum request_flags {
+    REQUEST_OWNED = 1 << 0, /* START: the recording ends when this connection closes */
+};
+
+/* Numbers that travel in requests and replies. */
+enum recording_mode {
+    RECORDING_STREAM = 1, /* a file that grows */
+    RECORDING_MEMORY = 2, /* the ring in memory is all there is */
+    RECORDING_RING = 3,   /* a file of a fixed size */
+};
+
+/* Which backend records; the order of preference. */
+enum backend_kind { BACKEND_ANY = 0, BACKEND_BPF = 1, BACKEND_PERF = 2, BACKEND_KIND_COUNT = 3 };
+
+struct request_start {
+    uint32_t mode;       /* enum recording_mode */
+    uint32_t rate_hz;    /* cpu samples a second, 0: none */
+    uint64_t ring_bytes; /* memory */
+    uint64_t file_ring_bytes;
+    uint32_t categories; /* bits */
+    uint32_t backend;    /* enum backend_kind */
+    uint32_t hang_ms; /* memory mode: an event loop away for so long is a hang; 0: do not watch */
+    uint32_t unwind_count;
+    uint32_t unwind_bytes;                                       /* of the user stack */
+    uint32_t unwind_pids[PROTOCOL_UNWIND_MAX];                   /* 0: by name */
+    char unwind_names[PROTOCOL_UNWIND_MAX][PROTOCOL_COMM_BYTES]; /* "": by pid */
+    char hang_name[PROTOCOL_COMM_BYTES];                         /* "": every process */
+    uint32_t padding;
+};
+
+struct request_page {
+    uint32_t first; /* the cpu or the note to begin with */
+};
+
+struct request_watched {
+    uint32_t written; /* 1: a snapshot was written; 0: it was not */
+    char reason[256]; /* why not */
+};
 
 struct request {
     uint32_t magic;
     uint16_t version;
     uint16_t verb;
     uint32_t flags;
-    uint32_t rate_hz;    /* START: cpu samples a second, 0: none */
-    uint64_t ring_bytes; /* START */
-    uint64_t reserved[5];
+    uint32_t reserved;
+    union {
+        struct request_start start;
+        struct request_page page;
+        struct request_watched watched;
+        uint8_t room[1008];
+    };
+};
+
+struct reply_cpu {
+    uint64_t emitted, lost;
+    uint64_t oldest_ns; /* the trace clock at the oldest record that is kept; 0: there is none */
+};
+
+/* Unasked, to the connection that asked REQUEST_WATCH: the hang has ended, or has lasted long enough to be kept. */
+struct reply_hang {
+    uint32_t pid, tid;
+    uint64_t start_ns, duration_ns; /* the trace clock */
+    uint32_t ended;                 /* 0: it lasts */
+    char process[PROTOCOL_COMM_BYTES];
+    uint32_t padding;
 };
 
 struct reply {
     uint32_t magic;
     uint16_t version;
-    uint16_t verb;  /* of the request */
+    uint16_t verb;  /* of the request; REQUEST_WATCH: this is a hang */
     uint32_t error; /* 0: done; else 1 + enum argus_error_code, and `text` is the message */
     uint32_t mode;  /* enum recording_mode; 0: not recording */
     uint32_t starter_uid, starter_pid;
@@ -55,8 +128,23 @@ struct reply {
     uint64_t ring_bytes;
     uint64_t records, lost, stacks_lost, bytes, emitted; /* as struct recording_numbers */
     uint64_t own_cpu_ns;                                 /* cpu time of the recorder process */
-    uint64_t reserved[6];
-    char text[1024]; /* without an error: the notes, one a line; always with a NUL */
+    uint64_t file_ring_bytes;
+    uint64_t oldest_ns,
+        newest_ns; /* the trace clock at the oldest and the newest record that is kept */
+    uint32_t categories, backend, rate_hz, hang_ms;
+    uint64_t category_rates[16]; /* records a second, lately; by enum category */
+    uint32_t hangs_seen, hang_files;
+    uint32_t watcher_pid; /* 0: nobody watches */
+    uint32_t note_count;  /* all of them */
+    uint32_t count,
+        next; /* CPUS, NOTES: how many are in this reply; the next `first`, 0: no more */
+    uint64_t reserved[8];
+    union {
+        char text
+            [PROTOCOL_TEXT_BYTES]; /* an error's message; NOTES: notes, one a line; always with a NUL */
+        struct reply_cpu cpus[PROTOCOL_PAGE];
+        struct reply_hang hang;
+    };
 };
 
 /* Checks what was received; `bytes` may point to anything. */

@@ -18,8 +18,9 @@
 struct recording {
     enum recording_mode mode;
     struct backend *backend;
-    struct sink *sink; /* stream mode */
-    int fd;            /* stream mode; -1: none */
+    struct sink *sink; /* not in memory mode */
+    int fd;            /* not in memory mode; -1: none */
+    uint64_t file_ring_bytes;
     struct argus_record *buffer;
     uint64_t started_ns, stopped_ns; /* CLOCK_MONOTONIC; 0: not stopped */
     uint64_t flushed_ns;
@@ -49,36 +50,35 @@ static void lower_priority(void)
     sched_setscheduler(0, SCHED_OTHER, &ordinary);
 }
 
-static struct argus_error *recording_start(struct recording *recording,
-                                           const struct backend_options *options)
+static struct argus_error *recording_start(struct recording *recording)
 {
     recording->buffer = malloc(READ_RECORDS * sizeof(*recording->buffer));
     if (!recording->buffer)
         return argus_error_memory();
-    struct argus_error *error = backend_create(options, &recording->backend);
-    if (error)
-        return error;
     recording->started_ns = recording->flushed_ns = now_ns();
-    if (recording->mode != RECORDING_STREAM)
+    if (recording->mode == RECORDING_MEMORY)
         return NULL;
     raise_priority();
-    error = sink_create(recording->fd, recording->backend, &recording->sink);
+    struct argus_error *error = sink_create(recording->fd, recording->backend,
+                                            recording->file_ring_bytes, &recording->sink);
     return error ? error : sink_tables(recording->sink);
 }
 
-struct argus_error *recording_create(enum recording_mode mode,
-                                     const struct backend_options *options, int fd,
-                                     struct recording **ret)
+struct argus_error *recording_create(const struct recording_options *options,
+                                     struct backend *backend, int fd, struct recording **ret)
 {
     struct recording *recording = calloc(1, sizeof(*recording));
     if (!recording) {
+        backend_destroy(backend);
         if (fd >= 0)
             close(fd);
         return argus_error_memory();
     }
-    recording->mode = mode;
+    recording->mode = options->mode;
+    recording->backend = backend;
     recording->fd = fd;
-    struct argus_error *error = recording_start(recording, options);
+    recording->file_ring_bytes = options->mode == RECORDING_RING ? options->file_ring_bytes : 0;
+    struct argus_error *error = recording_start(recording);
     if (error) {
         recording_destroy(recording);
         return error;
@@ -163,7 +163,7 @@ struct argus_error *recording_step(struct recording *recording, int *ret_wait_ms
 {
     *ret_wait_ms = WAIT_MEMORY_MS;
     struct argus_error *error = backend_collect(recording->backend);
-    if (error || recording->mode != RECORDING_STREAM)
+    if (error || recording->mode == RECORDING_MEMORY)
         return error;
     bool busy = most_unread(recording) > ring_records(recording) / 64;
     error = drain(recording);
@@ -203,7 +203,7 @@ struct argus_error *recording_snapshot(struct recording *recording, int fd,
                                        struct recording_numbers *ret)
 {
     struct sink *sink = NULL;
-    struct argus_error *error = sink_create(fd, recording->backend, &sink);
+    struct argus_error *error = sink_create(fd, recording->backend, 0, &sink);
     if (!error)
         error = copy_rings(recording, sink);
     if (!error)
@@ -225,7 +225,7 @@ struct argus_error *recording_stop(struct recording *recording)
 {
     backend_detach(recording->backend);
     recording->stopped_ns = now_ns();
-    if (recording->mode != RECORDING_STREAM)
+    if (recording->mode == RECORDING_MEMORY)
         return backend_collect(recording->backend);
     struct argus_error *error = drain_to_the_end(recording);
     lower_priority(); /* what is left to write can wait */
@@ -277,4 +277,17 @@ size_t recording_notes(const struct recording *recording, const char *const **re
 uint32_t recording_cpu_count(const struct recording *recording)
 {
     return backend_cpu_count(recording->backend);
+}
+
+struct backend *recording_backend(const struct recording *recording)
+{
+    return recording->backend;
+}
+
+struct reply_cpu recording_cpu_numbers(const struct recording *recording, uint32_t cpu)
+{
+    return (struct reply_cpu){
+        .emitted = backend_emitted(recording->backend, cpu),
+        .lost = recording->sink ? sink_lost(recording->sink, cpu) : 0,
+    };
 }

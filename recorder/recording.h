@@ -13,8 +13,6 @@
 #include "argus/error.h"
 #include "backend.h"
 
-enum recording_mode { RECORDING_STREAM = 1, RECORDING_MEMORY = 2 };
-
 struct recording;
 
 struct recording_numbers {
@@ -27,10 +25,14 @@ struct recording_numbers {
     uint64_t duration_ns; /* since the beginning; of a finished recording, its whole length */
 };
 
-/* Starts to record. `fd` (stream mode; else -1) is taken: it is closed at the end, also after an error. */
-struct argus_error *recording_create(enum recording_mode mode,
-                                     const struct backend_options *options, int fd,
-                                     struct recording **ret);
+struct recording_options {
+    enum recording_mode mode;
+    uint64_t file_ring_bytes; /* RECORDING_RING: of the file */
+};
+
+/* Takes what `backend` records, and `fd` (-1 in memory mode): both are taken, also after an error. */
+struct argus_error *recording_create(const struct recording_options *options,
+                                     struct backend *backend, int fd, struct recording **ret);
 /* Detaches and frees; a stream that was not finished stays without an end. NULL is fine. */
 void recording_destroy(struct recording *recording);
 
@@ -45,6 +47,10 @@ struct argus_error *recording_snapshot(struct recording *recording, int fd,
 struct argus_error *recording_stop(struct recording *recording);
 
 struct recording_numbers recording_numbers(const struct recording *recording);
+/* Of one cpu. */
+struct reply_cpu recording_cpu_numbers(const struct recording *recording, uint32_t cpu);
+/* Borrowed. */
+struct backend *recording_backend(const struct recording *recording);
 uint32_t recording_cpu_count(const struct recording *recording);
 enum recording_mode recording_mode(const struct recording *recording);
 size_t recording_notes(const struct recording *recording, const char *const **ret);

@@ -11,7 +11,8 @@
 struct pending {
     struct argus_record *records; /* room for CHUNK_RECORDS; owned */
     size_t count;
-    uint64_t lost; /* directly before records[0] */
+    uint64_t lost;       /* directly before records[0] */
+    uint64_t total_lost; /* ever */
 };
 
 struct sink {
@@ -34,26 +35,28 @@ static struct argus_error *write_notes(struct sink *sink)
     return error;
 }
 
-static struct argus_error *sink_start(struct sink *sink, int fd)
+static struct argus_error *sink_start(struct sink *sink, int fd, uint64_t ring_bytes)
 {
     sink->cpu_count = backend_cpu_count(sink->backend);
     sink->pending = calloc(sink->cpu_count, sizeof(*sink->pending));
     if (!sink->pending)
         return argus_error_memory();
-    struct argus_trace_header header;
+    struct argus_trace_header header = {0};
     struct argus_error *error = backend_header(sink->backend, &header);
+    header.ring_bytes = ring_bytes & ~(uint64_t)7;
     if (!error)
         error = argus_writer_create(fd, &header, &sink->writer);
     return error ? error : write_notes(sink);
 }
 
-struct argus_error *sink_create(int fd, struct backend *backend, struct sink **ret)
+struct argus_error *sink_create(int fd, struct backend *backend, uint64_t ring_bytes,
+                                struct sink **ret)
 {
     struct sink *sink = calloc(1, sizeof(*sink));
     if (!sink)
         return argus_error_memory();
     sink->backend = backend;
-    struct argus_error *error = sink_start(sink, fd);
+    struct argus_error *error = sink_start(sink, fd, ring_bytes);
     if (error) {
         sink_destroy(sink);
         return error;
@@ -152,6 +155,7 @@ struct argus_error *sink_take(struct sink *sink, uint32_t cpu, const struct argu
     if (!error && lost)
         error = flush_cpu(sink, cpu);
     pending->lost += lost;
+    pending->total_lost += lost;
     while (!error && count > 0) {
         size_t part = CHUNK_RECORDS - pending->count;
         if (part > count)
@@ -211,6 +215,11 @@ struct argus_error *sink_finish(struct sink *sink, bool all_images)
         error = backend_write_kernel_symbols(sink->backend, sink->kernel_addresses.data,
                                              sink->kernel_addresses.length, sink->writer);
     return error ? error : write_end(sink);
+}
+
+uint64_t sink_lost(const struct sink *sink, uint32_t cpu)
+{
+    return sink->pending[cpu].total_lost;
 }
 
 struct sink_totals sink_totals(const struct sink *sink)

@@ -16,8 +16,10 @@ struct sink_totals {
     uint64_t stacks_lost; /* named by records, but no longer in the kernel's table */
 };
 
-/* Begins a trace in `fd`, which is borrowed, with the header and the notes of `backend` (borrowed as well). */
-struct argus_error *sink_create(int fd, struct backend *backend, struct sink **ret);
+/* Begins a trace in `fd`, which is borrowed, with the header and the notes of `backend` (borrowed as well); a ring file of
+ * `ring_bytes`, or a stream (0). */
+struct argus_error *sink_create(int fd, struct backend *backend, uint64_t ring_bytes,
+                                struct sink **ret);
 /* Without sink_finish() the trace stays without an end. NULL is fine. */
 void sink_destroy(struct sink *sink);
 
@@ -31,6 +33,8 @@ struct argus_error *sink_tables(struct sink *sink);
 /* Writes threads, images (`all`: as backend_write_images), kernel symbols, counters and the end. */
 struct argus_error *sink_finish(struct sink *sink, bool all_images);
 
+/* Records of `cpu` that are missing so far. */
+uint64_t sink_lost(const struct sink *sink, uint32_t cpu);
 struct sink_totals sink_totals(const struct sink *sink);
 
 #endif

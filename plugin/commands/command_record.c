@@ -55,9 +55,10 @@ static struct argus_error *record_child(struct session *session, struct child *c
     struct recorder_status status = {0};
     int code = 0;
     struct argus_error *error = recorder_start(client, chosen, output->fd, &status);
+    if (!error)
+        error = recording_warn_notes(session, client);
     if (error)
         return error;
-    recording_warn_notes(session, &status);
     error = run_child(session, child, name, client, output, &code);
     if (!error)
         error = recorder_stop(client, -1, &status);

@@ -19,10 +19,11 @@ static struct argus_error *run(struct session *session, const struct arguments *
     if (error)
         return error;
     error = recorder_start(client, &chosen, -1, &status);
+    if (!error)
+        error = recording_warn_notes(session, client);
     recorder_close(client);
     if (error)
         return error;
-    recording_warn_notes(session, &status);
     session_printf(session,
                    "recording into a ring of %llu MB in memory (recorder: pid %d)\n"
                    "argus snapshot -o FILE  keeps what is in it; argus stop  ends it\n",

@@ -28,7 +28,8 @@ static json_t *notes_json(const char *notes)
     return json;
 }
 
-static struct argus_error *print_json(struct session *session, const struct recorder_status *status)
+static struct argus_error *print_json(struct session *session, const struct recorder_status *status,
+                                      const char *notes)
 {
     return json_output(
         session,
@@ -41,11 +42,11 @@ static struct argus_error *print_json(struct session *session, const struct reco
                   (json_int_t)status->duration_ns, "ring_bytes", (json_int_t)status->ring_bytes,
                   "records", (json_int_t)status->records, "emitted", (json_int_t)status->emitted,
                   "lost", (json_int_t)status->lost, "stacks_lost", (json_int_t)status->stacks_lost,
-                  "own_cpu_ns", (json_int_t)status->own_cpu_ns, "notes",
-                  notes_json(status->notes)));
+                  "own_cpu_ns", (json_int_t)status->own_cpu_ns, "notes", notes_json(notes)));
 }
 
-static void print_text(struct session *session, const struct recorder_status *status)
+static void print_text(struct session *session, const struct recorder_status *status,
+                       const char *notes)
 {
     char since[32];
     time_t seconds = (time_t)(status->started_wall_ns / 1000000000u);
@@ -66,22 +67,30 @@ static void print_text(struct session *session, const struct recorder_status *st
                    (unsigned long long)status->lost, (unsigned long long)status->stacks_lost);
     session_printf(session, "recorder   pid %d, %.3f s of cpu time\n", status->recorder_pid,
                    (double)status->own_cpu_ns / 1e9);
-    recording_warn_notes(session, status);
+    for (const char *line = notes; *line;) {
+        int length = (int)strcspn(line, "\n");
+        session_printf(session, "note       %.*s\n", length, line);
+        line += length;
+        line += *line == '\n';
+    }
 }
 
 /* No recorder is an answer, not a failure. */
-static struct argus_error *ask(struct recorder_status *ret)
+static struct argus_error *ask(struct recorder_status *ret, char **ret_notes)
 {
     struct recorder_client *client;
     struct argus_error *error = recorder_connect(&client);
     if (error && error->code == ARGUS_ERROR_NOT_FOUND) {
         argus_error_destroy(error);
         *ret = (struct recorder_status){.mode = RECORDER_IDLE};
-        return NULL;
+        *ret_notes = calloc(1, 1);
+        return *ret_notes ? NULL : argus_error_memory();
     }
     if (error)
         return error;
     error = recorder_status(client, ret);
+    if (!error)
+        error = recorder_notes(client, ret_notes);
     recorder_close(client);
     return error;
 }
@@ -89,15 +98,18 @@ static struct argus_error *ask(struct recorder_status *ret)
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
 {
     struct recorder_status status = {0};
+    char *notes = NULL;
     struct argus_error *error = arguments_expect(arguments, 0, 0);
     if (!error)
-        error = ask(&status);
+        error = ask(&status, &notes);
     if (error)
         return error;
     if (arguments_has(arguments, "json"))
-        return print_json(session, &status);
-    print_text(session, &status);
-    return NULL;
+        error = print_json(session, &status, notes);
+    else
+        print_text(session, &status, notes);
+    free(notes);
+    return error;
 }
 
 const struct command command_status = {

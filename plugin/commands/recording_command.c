@@ -1,8 +1,26 @@
 #include "plugin/commands/recording_command.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "argus/symbols.h"
+
+static struct argus_error *recording_categories(const struct arguments *arguments, uint32_t *bits)
+{
+    const char *only = arguments_option(arguments, "only");
+    const char *without = arguments_option(arguments, "without");
+    uint32_t named = 0;
+    struct argus_error *error = NULL;
+    if (only) {
+        error = categories_parse(only, &named);
+        *bits &= named | CATEGORY_BIT(CATEGORY_SCHED);
+    }
+    if (!error && without) {
+        error = categories_parse(without, &named);
+        *bits &= ~named;
+    }
+    return error;
+}
 
 struct argus_error *recording_options(const struct arguments *arguments,
                                       struct recorder_options *ret)
@@ -15,8 +33,8 @@ struct argus_error *recording_options(const struct arguments *arguments,
         return error;
     ret->rate_hz = rate_hz > UINT32_MAX ? UINT32_MAX : (uint32_t)rate_hz;
     if (arguments_has(arguments, "no-stacks"))
-        ret->stacks = false;
-    return NULL;
+        ret->categories &= ~CATEGORY_BIT(CATEGORY_STACKS);
+    return recording_categories(arguments, &ret->categories);
 }
 
 struct argus_error *recording_output_path(const struct arguments *arguments, const char **ret)
@@ -27,15 +45,20 @@ struct argus_error *recording_output_path(const struct arguments *arguments, con
     return argus_error_create(ARGUS_ERROR_USAGE, "-o FILE is missing: where the trace goes");
 }
 
-void recording_warn_notes(struct session *session, const struct recorder_status *status)
+struct argus_error *recording_warn_notes(struct session *session, struct recorder_client *client)
 {
-    const char *line = status->notes;
-    while (*line) {
+    char *notes;
+    struct argus_error *error = recorder_notes(client, &notes);
+    if (error)
+        return error;
+    for (const char *line = notes; *line;) {
         int length = (int)strcspn(line, "\n");
         session_warn(session, "%.*s", length, line);
         line += length;
         line += *line == '\n';
     }
+    free(notes);
+    return NULL;
 }
 
 void recording_finish_file(struct session *session, const char *path,

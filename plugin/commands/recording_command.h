@@ -6,12 +6,14 @@
 #include "recorder/client.h"
 #include "recorder/output.h"
 
-/* --ring-size, --rate and --no-stacks of `start` and `record`. */
+/* The options that `start` and `record` have in common. */
 #define RECORDING_OPTIONS                                                                          \
     {"ring-size", 0, "SIZE", "memory for records that are not yet in a file"},                     \
         {"rate", 0, "HZ", "cpu samples a second on each cpu, 0 for none (99)"},                    \
+        {"no-stacks", 0, NULL, "take no call stacks at waits and wake-ups"},                       \
+        {"without", 0, "CATEGORIES", "leave out kinds of records, e.g. interrupts,timers"},        \
     {                                                                                              \
-        "no-stacks", 0, NULL, "take no call stacks at waits and wake-ups"                          \
+        "only", 0, "CATEGORIES", "leave out all others; sched is always recorded"                  \
     }
 
 /* Reads these options; `ret` holds the defaults before. */
@@ -21,8 +23,8 @@ struct argus_error *recording_options(const struct arguments *arguments,
 /* The argument of -o; an error without it. */
 struct argus_error *recording_output_path(const struct arguments *arguments, const char **ret);
 
-/* Says the notes of `status` as warnings: what could not be attached. */
-void recording_warn_notes(struct session *session, const struct recorder_status *status);
+/* Says the recorder's notes as warnings: what could not be attached, and what is switched off. */
+struct argus_error *recording_warn_notes(struct session *session, struct recorder_client *client);
 
 /* Ends a file that the recorder has written: adds build ids, and says in one remark what is in it. */
 void recording_finish_file(struct session *session, const char *path,

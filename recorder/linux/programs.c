@@ -24,8 +24,10 @@
 #include "linux/syscall_bitmaps.h"
 
 /* To add a tracepoint: write its program in bpf/, and add a row. `lost_without` ends the sentence
- * "this kernel has no tracepoint …: ". A required one that is missing is an error. */
+ * "this kernel has no tracepoint …: ". A required one that is missing is an error. A row of a category that is
+ * switched off is not attached. */
 struct program_row {
+    enum category category;
     const char *program;    /* function in bpf/ */
     const char *tracepoint; /* name of the raw tracepoint */
     const char *lost_without;
@@ -33,23 +35,29 @@ struct program_row {
 };
 
 static const struct program_row rows[] = {
-    {"on_switch", "sched_switch", "no context switches", true},
-    {"on_waking", "sched_waking", "no wake-ups", true},
-    {"on_wakeup_new", "sched_wakeup_new", "the first wake-up of a new thread is missing", false},
-    {"on_sys_enter", "sys_enter", "no system calls", false},
-    {"on_sys_exit", "sys_exit", "no results of system calls", false},
-    {"on_fork", "sched_process_fork", "no fork edges", false},
-    {"on_exec", "sched_process_exec", "programs keep the name of their parent", false},
-    {"on_exit", "sched_process_exit", "threads never end", false},
-    {"on_rename", "task_rename", "new thread names are missed", false},
-    {"on_irq_entry", "irq_handler_entry", "interrupts count as time of threads", false},
-    {"on_irq_exit", "irq_handler_exit", "interrupts count as time of threads", false},
-    {"on_softirq_entry", "softirq_entry", "softirqs count as time of threads", false},
-    {"on_softirq_exit", "softirq_exit", "softirqs count as time of threads", false},
-    {"on_timer_start", "hrtimer_start", "no timer edges", false},
-    {"on_timer_cancel", "hrtimer_cancel", "cancelled timers seem armed", false},
-    {"on_timer_expire", "hrtimer_expire_entry", "no timer edges", false},
-    {"on_timer_expired", "hrtimer_expire_exit", "no timer edges", false},
+    {CATEGORY_SCHED, "on_switch", "sched_switch", "no context switches", true},
+    {CATEGORY_SCHED, "on_waking", "sched_waking", "no wake-ups", true},
+    {CATEGORY_SCHED, "on_wakeup_new", "sched_wakeup_new",
+     "the first wake-up of a new thread is missing", false},
+    {CATEGORY_SYSCALLS, "on_sys_enter", "sys_enter", "no system calls", false},
+    {CATEGORY_SYSCALLS, "on_sys_exit", "sys_exit", "no results of system calls", false},
+    {CATEGORY_SCHED, "on_fork", "sched_process_fork", "no fork edges", false},
+    {CATEGORY_SCHED, "on_exec", "sched_process_exec", "programs keep the name of their parent",
+     false},
+    {CATEGORY_SCHED, "on_exit", "sched_process_exit", "threads never end", false},
+    {CATEGORY_SCHED, "on_rename", "task_rename", "new thread names are missed", false},
+    {CATEGORY_INTERRUPTS, "on_irq_entry", "irq_handler_entry",
+     "interrupts count as time of threads", false},
+    {CATEGORY_INTERRUPTS, "on_irq_exit", "irq_handler_exit", "interrupts count as time of threads",
+     false},
+    {CATEGORY_INTERRUPTS, "on_softirq_entry", "softirq_entry", "softirqs count as time of threads",
+     false},
+    {CATEGORY_INTERRUPTS, "on_softirq_exit", "softirq_exit", "softirqs count as time of threads",
+     false},
+    {CATEGORY_TIMERS, "on_timer_start", "hrtimer_start", "no timer edges", false},
+    {CATEGORY_TIMERS, "on_timer_cancel", "hrtimer_cancel", "cancelled timers seem armed", false},
+    {CATEGORY_TIMERS, "on_timer_expire", "hrtimer_expire_entry", "no timer edges", false},
+    {CATEGORY_TIMERS, "on_timer_expired", "hrtimer_expire_exit", "no timer edges", false},
 };
 
 #define ROW_COUNT (sizeof(rows) / sizeof(rows[0]))
@@ -91,10 +99,21 @@ static struct argus_error *open_object(struct programs *programs)
     return NULL;
 }
 
-static struct argus_error *choose_programs(struct programs *programs, const struct btf *btf)
+static void leave_out(struct programs *programs, const struct program_row *row)
+{
+    bpf_program__set_autoload(bpf_object__find_program_by_name(programs->object, row->program),
+                              false);
+}
+
+static struct argus_error *choose_programs(struct programs *programs, const struct btf *btf,
+                                           uint32_t categories)
 {
     for (size_t i = 0; i < ROW_COUNT; i++) {
         const struct program_row *row = &rows[i];
+        if (!(categories & CATEGORY_BIT(row->category))) {
+            leave_out(programs, row);
+            continue;
+        }
         if (kernel_btf_tracepoint_arguments(btf, row->tracepoint) >= 0)
             continue;
         if (row->required)
@@ -104,9 +123,7 @@ static struct argus_error *choose_programs(struct programs *programs, const stru
                 row->lost_without);
         add_note(programs, "this kernel has no tracepoint %s: %s", row->tracepoint,
                  row->lost_without);
-        struct bpf_program *program =
-            bpf_object__find_program_by_name(programs->object, row->program);
-        bpf_program__set_autoload(program, false);
+        leave_out(programs, row);
     }
     return NULL;
 }
@@ -123,7 +140,7 @@ static struct argus_error *configure(struct programs *programs, const struct btf
     struct bpf_settings settings = {
         .own_tgid = (uint32_t)getpid(),
         .slot_count = slot_count,
-        .stacks = options->stacks,
+        .stacks = !!(options->categories & CATEGORY_BIT(CATEGORY_STACKS)),
     };
     if (options->rate_hz)
         settings.own_timer_function = kallsyms_find("perf_swevent_hrtimer");
@@ -222,7 +239,7 @@ static struct argus_error *programs_start(struct programs *programs,
         return error;
     error = open_object(programs);
     if (!error)
-        error = choose_programs(programs, btf);
+        error = choose_programs(programs, btf, options->categories);
     if (!error)
         error = configure(programs, btf, options, cpu_count, slot_count);
     btf__free(btf);

@@ -119,6 +119,29 @@ size_t rings_read(struct rings *rings, uint32_t cpu, struct argus_record *record
     return accepted;
 }
 
+/* Copies `count` slots from `from` on, and moves what is whole to the front. */
+static size_t copy_whole(const struct rings *rings, uint32_t cpu, uint64_t from, size_t count,
+                         struct argus_record *ret)
+{
+    copy_slots(rings, cpu, from, count, ret);
+    uint64_t first_kept = oldest_kept(rings, cpu);
+    size_t overwritten = first_kept > from ? first_kept - from : 0;
+    if (overwritten > count)
+        overwritten = count;
+    size_t accepted = accept_slots(ret + overwritten, from + overwritten, count - overwritten);
+    memmove(ret, ret + overwritten, accepted * sizeof(*ret));
+    return accepted;
+}
+
+size_t rings_peek(const struct rings *rings, uint32_t cpu, bool oldest,
+                  struct argus_record *records, size_t room)
+{
+    uint64_t from = oldest_kept(rings, cpu);
+    uint64_t kept = rings_head(rings, cpu) - from;
+    size_t count = kept < room ? kept : room;
+    return copy_whole(rings, cpu, oldest ? from : from + kept - count, count, records);
+}
+
 struct argus_error *rings_copy(const struct rings *rings, uint32_t cpu,
                                struct argus_record **ret_records, size_t *ret_count)
 {
@@ -127,14 +150,7 @@ struct argus_error *rings_copy(const struct rings *rings, uint32_t cpu,
     struct argus_record *records = malloc(count ? count * sizeof(*records) : 1);
     if (!records)
         return argus_error_memory();
-    copy_slots(rings, cpu, from, count, records);
-    uint64_t first_kept = oldest_kept(rings, cpu);
-    size_t overwritten = first_kept > from ? first_kept - from : 0;
-    if (overwritten > count)
-        overwritten = count;
-    size_t accepted = accept_slots(records + overwritten, from + overwritten, count - overwritten);
-    memmove(records, records + overwritten, accepted * sizeof(*records));
     *ret_records = records;
-    *ret_count = accepted;
+    *ret_count = copy_whole(rings, cpu, from, count, records);
     return NULL;
 }

@@ -2,6 +2,7 @@
 #ifndef ARGUS_RECORDER_LINUX_RINGS_H
 #define ARGUS_RECORDER_LINUX_RINGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,9 +28,11 @@ void rings_deinit(struct rings *rings);
 
 /* The number of records ever begun on `cpu`. */
 uint64_t rings_head(const struct rings *rings, uint32_t cpu);
-/* As backend_read() and backend_copy(). */
+/* As backend_read(), backend_peek() and backend_copy(). */
 size_t rings_read(struct rings *rings, uint32_t cpu, struct argus_record *records, size_t room,
                   uint64_t *ret_lost);
+size_t rings_peek(const struct rings *rings, uint32_t cpu, bool oldest,
+                  struct argus_record *records, size_t room);
 struct argus_error *rings_copy(const struct rings *rings, uint32_t cpu,
                                struct argus_record **ret_records, size_t *ret_count);
 

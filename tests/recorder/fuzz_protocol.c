@@ -10,10 +10,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* What is accepted must lie within what the recorder relies on. */
 static void check_accepted(const struct request *request)
 {
-    if (request->verb < REQUEST_START || request->verb > REQUEST_STATUS)
+    if (request->verb < REQUEST_START || request->verb > REQUEST_LAST)
         abort();
-    if (request->verb == REQUEST_START &&
-        (request->ring_bytes > PROTOCOL_RING_MAX || request->rate_hz > PROTOCOL_RATE_MAX))
+    if (request->verb == REQUEST_START && (request->start.ring_bytes > PROTOCOL_RING_MAX ||
+                                           request->start.rate_hz > PROTOCOL_RATE_MAX))
         abort();
 }
 
@@ -47,7 +47,9 @@ int main(void)
         message.request.magic = PROTOCOL_MAGIC;
         message.request.version = PROTOCOL_VERSION;
         message.request.verb = REQUEST_START;
-        message.request.ring_bytes = 1 << 20;
+        message.request.start.ring_bytes = 1 << 20;
+        message.request.start.mode = RECORDING_MEMORY;
+        message.request.start.categories = CATEGORIES_ALL;
         size_t size = round % 2 ? sizeof(struct request) : sizeof(struct reply);
         for (int change = 0; change < round % 5; change++) {
             random = random * 1664525 + 1013904223;

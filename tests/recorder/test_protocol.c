@@ -20,8 +20,10 @@ static struct request good_start(void)
         .magic = PROTOCOL_MAGIC,
         .version = PROTOCOL_VERSION,
         .verb = REQUEST_START,
-        .rate_hz = 99,
-        .ring_bytes = 512ull << 20,
+        .start = {.mode = RECORDING_MEMORY,
+                  .rate_hz = 99,
+                  .ring_bytes = 512ull << 20,
+                  .categories = CATEGORIES_ALL},
     };
 }
 
@@ -54,7 +56,7 @@ static void requests(void **state)
     request.version++;
     expect_request(&request, sizeof(request), ARGUS_ERROR_VERSION);
     request = good_start();
-    request.verb = REQUEST_STATUS + 1;
+    request.verb = REQUEST_LAST + 1;
     expect_request(&request, sizeof(request), ARGUS_ERROR_FORMAT);
     request.verb = 0;
     expect_request(&request, sizeof(request), ARGUS_ERROR_FORMAT);
@@ -64,16 +66,62 @@ static void start_limits(void **state)
 {
     (void)state;
     struct request request = good_start();
-    request.ring_bytes = PROTOCOL_RING_MIN - 1;
+    request.start.ring_bytes = PROTOCOL_RING_MIN - 1;
     expect_request(&request, sizeof(request), ARGUS_ERROR_USAGE);
-    request.ring_bytes = PROTOCOL_RING_MAX + 1;
+    request.start.ring_bytes = PROTOCOL_RING_MAX + 1;
     expect_request(&request, sizeof(request), ARGUS_ERROR_USAGE);
-    request.ring_bytes = PROTOCOL_RING_MAX;
+    request.start.ring_bytes = PROTOCOL_RING_MAX;
     expect_request(&request, sizeof(request), -1);
-    request.rate_hz = PROTOCOL_RATE_MAX + 1;
+    request.start.rate_hz = PROTOCOL_RATE_MAX + 1;
     expect_request(&request, sizeof(request), ARGUS_ERROR_USAGE);
     request.verb = REQUEST_STATUS; /* which has no rate */
     expect_request(&request, sizeof(request), -1);
+}
+
+/* Changes one byte of a good request to start, at `place` in it, and says what becomes of it. */
+static void expect_change(void *place, struct request *request, uint8_t value, int code)
+{
+    uint8_t *byte = place, before = *byte;
+    *byte = value;
+    expect_request(request, sizeof(*request), code);
+    *byte = before;
+}
+
+static void start_choices(void **state)
+{
+    (void)state;
+    struct request request = good_start();
+    struct request_start *start = &request.start;
+    expect_change(&start->mode, &request, 0, ARGUS_ERROR_FORMAT);
+    expect_change(&start->mode, &request, RECORDING_STREAM, -1);
+    expect_change(&start->mode, &request, RECORDING_RING + 1, ARGUS_ERROR_FORMAT);
+    expect_change(&start->mode, &request, RECORDING_RING, ARGUS_ERROR_USAGE); /* of no size */
+    expect_change(&start->backend, &request, BACKEND_KIND_COUNT, ARGUS_ERROR_FORMAT);
+    expect_change((uint8_t *)&start->categories + 3, &request, 1, ARGUS_ERROR_FORMAT);
+    expect_change(&start->categories, &request, 0xfe, ARGUS_ERROR_USAGE); /* no sched */
+    expect_change(&start->hang_ms, &request, 1, ARGUS_ERROR_USAGE);
+    expect_change(&start->hang_ms, &request, PROTOCOL_HANG_MIN_MS, -1);
+    expect_change(&start->unwind_count, &request, PROTOCOL_UNWIND_MAX + 1, ARGUS_ERROR_USAGE);
+    expect_change(&start->unwind_count, &request, 1, ARGUS_ERROR_USAGE); /* 0 bytes */
+    start->unwind_bytes = PROTOCOL_UNWIND_LIMIT;
+    expect_change(&start->unwind_count, &request, 1, -1);
+    memset(start->unwind_names[15], 'x', sizeof(start->unwind_names[15]));
+    expect_request(&request, sizeof(request), ARGUS_ERROR_FORMAT);
+}
+
+static void categories(void **state)
+{
+    (void)state;
+    uint32_t bits = 0;
+    assert_null(categories_parse("stacks,timers", &bits));
+    assert_int_equal(bits, CATEGORY_BIT(CATEGORY_STACKS) | CATEGORY_BIT(CATEGORY_TIMERS));
+    const char *const wrong[] = {"", "stack", "stacks,", ",stacks", "stacks timers"};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        struct argus_error *error = categories_parse(wrong[i], &bits);
+        assert_non_null(error);
+        assert_int_equal(error->code, ARGUS_ERROR_USAGE);
+        argus_error_destroy(error);
+    }
 }
 
 static void replies_end_with_nul(void **state)
@@ -127,6 +175,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests),
         cmocka_unit_test(start_limits),
+        cmocka_unit_test(start_choices),
+        cmocka_unit_test(categories),
         cmocka_unit_test(replies_end_with_nul),
         cmocka_unit_test(descriptors_travel),
     };

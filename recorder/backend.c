@@ -1,0 +1,187 @@
+#include "backend.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NOTE_LIMIT 1000 /* something that is said again and again must not fill the memory */
+
+static bool may_try_next(const struct argus_error *error)
+{
+    return error->code == ARGUS_ERROR_UNSUPPORTED || error->code == ARGUS_ERROR_PERMISSION;
+}
+
+static void note_switched_off(struct backend *backend, uint32_t categories)
+{
+    for (int category = 0; category < CATEGORY_COUNT; category++) {
+        if (!(categories & CATEGORY_BIT(category)))
+            backend_note(backend, "recorded without %s: %s", category_name(category),
+                         category_lost_without(category));
+    }
+}
+
+/* `*error`: why the backend before this one could not. */
+static void finish_create(struct backend *backend, const struct backend_ops *ops,
+                          const struct backend_options *options, struct argus_error **error)
+{
+    if (*error)
+        backend_note(backend, "recorded by %s, because %s", ops->title, (*error)->message);
+    argus_error_destroy(*error);
+    *error = NULL;
+    note_switched_off(backend, options->categories);
+}
+
+struct argus_error *backend_create(const struct backend_options *options, struct backend **ret)
+{
+    struct argus_error *error = NULL;
+    for (const struct backend_ops *const *ops = backend_table; *ops; ops++) {
+        struct backend *backend;
+        if (options->kind != BACKEND_ANY && options->kind != (*ops)->kind)
+            continue;
+        struct argus_error *failed = (*ops)->create(options, &backend);
+        if (!failed) {
+            finish_create(backend, *ops, options, &error);
+            *ret = backend;
+            return NULL;
+        }
+        if (!error)
+            error = failed;
+        else
+            argus_error_destroy(failed);
+        if (!may_try_next(error))
+            return error;
+    }
+    return error ? error
+                 : argus_error_create(ARGUS_ERROR_UNSUPPORTED,
+                                      "this recorder was built without that backend");
+}
+
+void backend_destroy(struct backend *backend)
+{
+    if (!backend)
+        return;
+    for (size_t i = 0; i < backend->notes.length; i++)
+        free(backend->notes.data[i]);
+    vec_deinit(&backend->notes);
+    backend->ops->destroy(backend);
+}
+
+void backend_detach(struct backend *backend)
+{
+    backend->ops->detach(backend);
+}
+
+struct argus_error *backend_header(const struct backend *backend, struct argus_trace_header *ret)
+{
+    return backend->ops->header(backend, ret);
+}
+
+uint32_t backend_cpu_count(const struct backend *backend)
+{
+    return backend->ops->cpu_count(backend);
+}
+
+uint64_t backend_ring_bytes(const struct backend *backend)
+{
+    return backend->ops->ring_bytes(backend);
+}
+
+uint64_t backend_emitted(const struct backend *backend, uint32_t cpu)
+{
+    return backend->ops->emitted(backend, cpu);
+}
+
+size_t backend_read(struct backend *backend, uint32_t cpu, struct argus_record *records,
+                    size_t room, uint64_t *ret_lost)
+{
+    return backend->ops->read(backend, cpu, records, room, ret_lost);
+}
+
+uint64_t backend_unread(const struct backend *backend, uint32_t cpu)
+{
+    return backend->ops->unread(backend, cpu);
+}
+
+size_t backend_peek(const struct backend *backend, uint32_t cpu, bool oldest,
+                    struct argus_record *records, size_t room)
+{
+    return backend->ops->peek(backend, cpu, oldest, records, room);
+}
+
+struct argus_error *backend_copy(struct backend *backend, uint32_t cpu,
+                                 struct argus_record **ret_records, size_t *ret_count)
+{
+    return backend->ops->copy(backend, cpu, ret_records, ret_count);
+}
+
+struct argus_error *backend_collect(struct backend *backend)
+{
+    return backend->ops->collect(backend);
+}
+
+size_t backend_stack(struct backend *backend, uint64_t id, uint64_t *frames)
+{
+    return backend->ops->stack(backend, id, frames);
+}
+
+struct argus_error *backend_write_threads(struct backend *backend, struct argus_writer *writer)
+{
+    return backend->ops->write_threads(backend, writer);
+}
+
+struct argus_error *backend_write_images(struct backend *backend, struct argus_writer *writer,
+                                         bool all)
+{
+    return backend->ops->write_images(backend, writer, all);
+}
+
+struct argus_error *backend_write_kernel_symbols(struct backend *backend, uint64_t *addresses,
+                                                 size_t count, struct argus_writer *writer)
+{
+    return backend->ops->write_kernel_symbols(backend, addresses, count, writer);
+}
+
+struct argus_error *backend_pollers(struct backend *backend, struct backend_poller *ret,
+                                    size_t room, size_t *ret_count)
+{
+    if (!backend->ops->pollers)
+        return argus_error_create(ARGUS_ERROR_UNSUPPORTED, "%s cannot tell which threads poll",
+                                  backend->ops->title);
+    return backend->ops->pollers(backend, ret, room, ret_count);
+}
+
+static bool is_said(const struct backend *backend, const char *text)
+{
+    for (size_t i = 0; i < backend->notes.length; i++) {
+        if (strcmp(backend->notes.data[i], text) == 0)
+            return true;
+    }
+    return false;
+}
+
+void backend_note(struct backend *backend, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = NULL;
+    if (vasprintf(&text, format, args) < 0)
+        text = NULL;
+    va_end(args);
+    if (!text)
+        return;
+    if (backend->notes.length >= NOTE_LIMIT || is_said(backend, text) ||
+        !vec_push(&backend->notes, text))
+        free(text);
+}
+
+size_t backend_notes(const struct backend *backend, const char *const **ret)
+{
+    *ret = (const char *const *)backend->notes.data;
+    return backend->notes.length;
+}
+
+size_t backend_counters(const struct backend *backend, struct argus_counter *ret, size_t room)
+{
+    return backend->ops->counters(backend, ret, room);
+}

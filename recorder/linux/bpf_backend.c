@@ -1,0 +1,229 @@
+/* The Linux backend: BPF programs write into mmap-able rings (programs.c, rings.c), perf_event reports mappings (mapped_images.c),
+ * /proc and a BPF map name threads (threads.c). */
+#include "linux/bpf_backend.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "linux/kallsyms.h"
+#include "linux/host_header.h"
+#include "linux/mapped_images.h"
+#include "linux/programs.h"
+#include "linux/rings.h"
+#include "linux/threads.h"
+
+/* include/linux/proc_ns.h: the inode of the first pid namespace. In another one /proc has other numbers than BPF. */
+#define FIRST_PID_NAMESPACE 0xeffffffcu
+
+struct bpf_backend {
+    struct backend base;
+    struct programs *programs;
+    struct images *images;
+    struct thread_list *threads;
+    struct rings rings;
+    int stacks_fd, threads_fd; /* maps, borrowed from `programs` */
+};
+
+static struct bpf_backend *of_base(const struct backend *base)
+{
+    return (struct bpf_backend *)base;
+}
+
+static void collect_notes(struct bpf_backend *backend)
+{
+    const char *const *notes;
+    size_t count = programs_notes(backend->programs, &notes);
+    struct stat namespace;
+    if (stat("/proc/self/ns/pid", &namespace) == 0 && namespace.st_ino != FIRST_PID_NAMESPACE)
+        backend_note(
+            &backend->base,
+            "the recorder runs in a pid namespace of its own (a container): thread ids in "
+            "the trace are the host's, names are missing, and the recorder records itself");
+    for (size_t i = 0; i < count; i++)
+        backend_note(&backend->base, "%s", notes[i]);
+}
+
+/* Mappings are listened to before the programs run, so that no thread can be recorded whose images are not known. */
+static struct argus_error *bpf_start(struct bpf_backend *backend,
+                                     const struct backend_options *options)
+{
+    int cpu_count = libbpf_num_possible_cpus();
+    if (cpu_count <= 0)
+        return argus_error_os(-cpu_count, "cannot count the cpus");
+    uint32_t slot_count = rings_slot_count(options->ring_bytes, (uint32_t)cpu_count);
+    struct argus_error *error = images_create((uint32_t)cpu_count, &backend->images);
+    if (!error)
+        error = programs_create(options, (uint32_t)cpu_count, slot_count, &backend->programs);
+    if (error)
+        return error;
+    backend->stacks_fd = programs_map(backend->programs, "stacks");
+    backend->threads_fd = programs_map(backend->programs, "threads");
+    collect_notes(backend);
+    error = rings_init(&backend->rings, programs_map(backend->programs, "ring"),
+                       programs_map(backend->programs, "cpus"), (uint32_t)cpu_count, slot_count);
+    return error ? error : thread_list_create(&backend->threads);
+}
+
+static struct argus_error *bpf_create(const struct backend_options *options, struct backend **ret)
+{
+    struct bpf_backend *backend = calloc(1, sizeof(*backend));
+    if (!backend)
+        return argus_error_memory();
+    backend->base.ops = &bpf_backend_ops;
+    struct argus_error *error = bpf_start(backend, options);
+    if (error) {
+        backend_destroy(&backend->base);
+        return error;
+    }
+    *ret = &backend->base;
+    return NULL;
+}
+
+static void bpf_destroy(struct backend *base)
+{
+    struct bpf_backend *backend = of_base(base);
+    rings_deinit(&backend->rings);
+    programs_destroy(backend->programs);
+    images_destroy(backend->images);
+    thread_list_destroy(backend->threads);
+    free(backend);
+}
+
+static void bpf_detach(struct backend *base)
+{
+    programs_detach(of_base(base)->programs);
+}
+
+static struct argus_error *bpf_header(const struct backend *base, struct argus_trace_header *ret)
+{
+    return host_header(of_base(base)->rings.cpu_count, ret);
+}
+
+static uint32_t bpf_cpu_count(const struct backend *base)
+{
+    struct bpf_backend *backend = of_base(base);
+    return backend->rings.cpu_count;
+}
+
+static uint64_t bpf_ring_bytes(const struct backend *base)
+{
+    struct bpf_backend *backend = of_base(base);
+    return (uint64_t)backend->rings.cpu_count * backend->rings.slot_count *
+           sizeof(struct argus_record);
+}
+
+static uint64_t bpf_emitted(const struct backend *base, uint32_t cpu)
+{
+    struct bpf_backend *backend = of_base(base);
+    return rings_head(&backend->rings, cpu);
+}
+
+static size_t bpf_read(struct backend *base, uint32_t cpu, struct argus_record *records,
+                       size_t room, uint64_t *ret_lost)
+{
+    struct bpf_backend *backend = of_base(base);
+    return rings_read(&backend->rings, cpu, records, room, ret_lost);
+}
+
+static uint64_t bpf_unread(const struct backend *base, uint32_t cpu)
+{
+    struct bpf_backend *backend = of_base(base);
+    return rings_head(&backend->rings, cpu) - backend->rings.next[cpu];
+}
+
+static struct argus_error *bpf_copy(struct backend *base, uint32_t cpu,
+                                    struct argus_record **ret_records, size_t *ret_count)
+{
+    struct bpf_backend *backend = of_base(base);
+    return rings_copy(&backend->rings, cpu, ret_records, ret_count);
+}
+
+static size_t bpf_peek(const struct backend *base, uint32_t cpu, bool oldest,
+                       struct argus_record *records, size_t room)
+{
+    return rings_peek(&of_base(base)->rings, cpu, oldest, records, room);
+}
+
+static struct argus_error *bpf_collect(struct backend *base)
+{
+    struct bpf_backend *backend = of_base(base);
+    return images_collect(backend->images);
+}
+
+static size_t bpf_stack(struct backend *base, uint64_t id, uint64_t *frames)
+{
+    struct bpf_backend *backend = of_base(base);
+    struct bpf_stack stack;
+    if (bpf_map_lookup_elem(backend->stacks_fd, &id, &stack) < 0 || stack.count > BPF_STACK_FRAMES)
+        return 0;
+    memcpy(frames, stack.frames, stack.count * sizeof(*frames));
+    return stack.count;
+}
+
+static struct argus_error *bpf_write_threads(struct backend *base, struct argus_writer *writer)
+{
+    struct bpf_backend *backend = of_base(base);
+    return thread_list_write(backend->threads, backend->threads_fd, writer);
+}
+
+static struct argus_error *bpf_write_images(struct backend *base, struct argus_writer *writer,
+                                            bool all)
+{
+    struct bpf_backend *backend = of_base(base);
+    struct argus_error *error = images_collect(backend->images);
+    return error ? error : images_write(backend->images, writer, !all);
+}
+
+static struct argus_error *bpf_write_kernel_symbols(struct backend *base, uint64_t *addresses,
+                                                    size_t count, struct argus_writer *writer)
+{
+    (void)base;
+    return kallsyms_write(addresses, count, writer);
+}
+
+static size_t bpf_counters(const struct backend *base, struct argus_counter *ret, size_t room)
+{
+    struct bpf_backend *backend = of_base(base);
+    uint64_t stacks_lost = 0, compat_skipped = 0;
+    for (uint32_t cpu = 0; cpu < backend->rings.cpu_count; cpu++) {
+        stacks_lost += backend->rings.cpus[cpu].stacks_lost;
+        compat_skipped += backend->rings.cpus[cpu].compat_skipped;
+    }
+    const struct argus_counter counters[] = {
+        {"stacks_not_taken", stacks_lost},
+        {"compat_syscalls_skipped", compat_skipped},
+        {"nested_missed", programs_missed(backend->programs)},
+        {"images_lost", images_lost(backend->images)},
+    };
+    size_t count = sizeof(counters) / sizeof(counters[0]);
+    for (size_t i = 0; i < count && i < room; i++)
+        ret[i] = counters[i];
+    return count < room ? count : room;
+}
+
+const struct backend_ops bpf_backend_ops = {
+    .name = "bpf",
+    .title = "BPF programs",
+    .kind = BACKEND_BPF,
+    .create = bpf_create,
+    .destroy = bpf_destroy,
+    .detach = bpf_detach,
+    .header = bpf_header,
+    .cpu_count = bpf_cpu_count,
+    .ring_bytes = bpf_ring_bytes,
+    .emitted = bpf_emitted,
+    .read = bpf_read,
+    .unread = bpf_unread,
+    .peek = bpf_peek,
+    .copy = bpf_copy,
+    .collect = bpf_collect,
+    .stack = bpf_stack,
+    .write_threads = bpf_write_threads,
+    .write_images = bpf_write_images,
+    .write_kernel_symbols = bpf_write_kernel_symbols,
+    .counters = bpf_counters,
+};

@@ -1,0 +1,319 @@
+#include "requests.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* --- replies --- */
+
+static void put_numbers(struct reply *reply, const struct recording_numbers *numbers)
+{
+    reply->records = numbers->records;
+    reply->lost = numbers->lost;
+    reply->stacks_lost = numbers->stacks_lost;
+    reply->bytes = numbers->bytes;
+    reply->emitted = numbers->emitted;
+    reply->ring_bytes = numbers->ring_bytes;
+    reply->duration_ns = numbers->duration_ns;
+}
+
+static uint64_t own_cpu_ns(void)
+{
+    struct timespec used;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+}
+
+struct reply reply_make(const struct server *server, uint16_t verb)
+{
+    struct reply reply = {
+        .magic = PROTOCOL_MAGIC,
+        .version = PROTOCOL_VERSION,
+        .verb = verb,
+        .recorder_pid = (uint32_t)getpid(),
+        .own_cpu_ns = own_cpu_ns(),
+    };
+    if (!server->recording)
+        return reply;
+    struct recording_numbers numbers = recording_numbers(server->recording);
+    put_numbers(&reply, &numbers);
+    reply.mode = recording_mode(server->recording);
+    reply.cpu_count = recording_cpu_count(server->recording);
+    reply.starter_uid = server->started_by.uid;
+    reply.starter_pid = (uint32_t)server->started_by.pid;
+    reply.started_wall_ns = server->started_wall_ns;
+    reply.categories = server->started_with.categories;
+    reply.rate_hz = server->started_with.rate_hz;
+    reply.hang_ms = server->started_with.hang_ms;
+    reply.file_ring_bytes = server->started_with.file_ring_bytes;
+    reply.backend = recording_backend(server->recording)->ops->kind;
+    const char *const *notes;
+    reply.note_count = (uint32_t)recording_notes(server->recording, &notes);
+    return reply;
+}
+
+/* Takes `error`, which may be NULL. */
+void reply_send(struct client *client, struct reply *reply, struct argus_error *error)
+{
+    if (error) {
+        reply->error = 1 + (uint32_t)error->code;
+        snprintf(reply->text, sizeof(reply->text), "%s", error->message);
+        argus_error_destroy(error);
+    }
+    /* a client that has gone does not matter */
+    argus_error_destroy(message_send(client->fd, reply, sizeof(*reply), -1));
+}
+
+/* --- requests --- */
+
+static uint64_t wall_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static const char *mode_text(enum recording_mode mode)
+{
+    return mode == RECORDING_STREAM ? "streaming to a file through a ring"
+           : mode == RECORDING_RING ? "into a ring file through a ring"
+                                    : "ring in memory";
+}
+
+static struct argus_error *busy_error(const struct server *server)
+{
+    char since[16];
+    time_t seconds = (time_t)(server->started_wall_ns / 1000000000u);
+    struct tm local;
+    localtime_r(&seconds, &local);
+    strftime(since, sizeof(since), "%H:%M:%S", &local);
+    struct recording_numbers numbers = recording_numbers(server->recording);
+    return argus_error_create(ARGUS_ERROR_BUSY,
+                              "already recording since %s, started by uid %u, pid %d (%s, %llu MB)",
+                              since, server->started_by.uid, server->started_by.pid,
+                              mode_text(recording_mode(server->recording)),
+                              (unsigned long long)(numbers.ring_bytes >> 20));
+}
+
+/* Whoever sent the descriptor has opened the file; all that is checked is that it is one for a trace. */
+static struct argus_error *check_output(int fd)
+{
+    struct stat status;
+    int flags = fcntl(fd, F_GETFL);
+    if (fstat(fd, &status) < 0 || flags < 0)
+        return argus_error_os(errno, "cannot look at the output file");
+    if (!S_ISREG(status.st_mode) || status.st_size != 0 || (flags & O_ACCMODE) == O_RDONLY)
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "the output is not an empty regular file open for writing");
+    return NULL;
+}
+
+/* Each of these takes `fd` (-1: none came with the request), and may change `reply`, which holds the numbers. */
+
+static struct argus_error *check_start(const struct server *server, const struct request *request,
+                                       int fd)
+{
+    if (server->recording)
+        return busy_error(server);
+    if (request->start.mode == RECORDING_MEMORY)
+        return fd < 0 ? NULL
+                      : argus_error_create(ARGUS_ERROR_USAGE,
+                                           "a recording into memory has no file to begin with");
+    if (fd < 0)
+        return argus_error_create(ARGUS_ERROR_USAGE, "a recording needs a file to go to");
+    return check_output(fd);
+}
+
+static struct backend_options backend_options_of(const struct request_start *start)
+{
+    struct backend_options options = {
+        .kind = (enum backend_kind)start->backend,
+        .ring_bytes = start->ring_bytes,
+        .rate_hz = start->rate_hz,
+        .categories = start->categories,
+        .watch_polls = start->hang_ms != 0,
+        .unwind_bytes = start->unwind_bytes,
+        .unwind_count = start->unwind_count,
+    };
+    for (uint32_t i = 0; i < start->unwind_count; i++) {
+        options.unwind[i].pid = start->unwind_pids[i];
+        memcpy(options.unwind[i].name, start->unwind_names[i], PROTOCOL_COMM_BYTES);
+    }
+    return options;
+}
+
+/* Takes `fd`. */
+static struct argus_error *begin_recording(struct server *server, const struct request_start *start,
+                                           int fd)
+{
+    struct backend_options backend_options = backend_options_of(start);
+    struct recording_options options = {
+        .mode = (enum recording_mode)start->mode,
+        .file_ring_bytes = start->file_ring_bytes,
+    };
+    struct backend *backend;
+    struct argus_error *error = backend_create(&backend_options, &backend);
+    if (!error)
+        return recording_create(&options, backend, fd, &server->recording);
+    if (fd >= 0)
+        close(fd);
+    return error;
+}
+
+static struct argus_error *handle_start(struct server *server, struct client *client,
+                                        const struct request *request, int fd, struct reply *reply)
+{
+    struct argus_error *error = check_start(server, request, fd);
+    if (error) {
+        if (fd >= 0)
+            close(fd);
+        return error;
+    }
+    server->started_by = client->who;
+    server->started_wall_ns = wall_ns();
+    server->started_with = request->start;
+    error = begin_recording(server, &request->start, fd);
+    if (error) {
+        server_finish(server);
+        return error;
+    }
+    server->owner = request->flags & REQUEST_OWNED ? client : NULL;
+    *reply = reply_make(server, request->verb);
+    return NULL;
+}
+
+static struct argus_error *check_snapshot(const struct server *server, int fd)
+{
+    if (!server->recording)
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND, "nothing is being recorded: argus start");
+    if (recording_mode(server->recording) != RECORDING_MEMORY)
+        return argus_error_create(ARGUS_ERROR_BUSY,
+                                  "the recording goes to a file already (started by pid %d)",
+                                  server->started_by.pid);
+    if (fd < 0)
+        return argus_error_create(ARGUS_ERROR_USAGE, "a snapshot needs a file to go to");
+    return check_output(fd);
+}
+
+static struct argus_error *handle_snapshot(struct server *server, struct client *client,
+                                           const struct request *request, int fd,
+                                           struct reply *reply)
+{
+    (void)client;
+    (void)request;
+    struct argus_error *error = check_snapshot(server, fd);
+    if (error) {
+        if (fd >= 0)
+            close(fd);
+        return error;
+    }
+    struct recording_numbers numbers;
+    error = recording_snapshot(server->recording, fd, &numbers);
+    if (!error)
+        put_numbers(reply, &numbers);
+    return error;
+}
+
+static struct argus_error *handle_stop(struct server *server, struct client *client,
+                                       const struct request *request, int fd, struct reply *reply)
+{
+    if (server->recording && server->owner && server->owner != client) {
+        if (fd >= 0)
+            close(fd);
+        return argus_error_create(ARGUS_ERROR_BUSY,
+                                  "the recording belongs to argus record, pid %d: end that",
+                                  server->started_by.pid);
+    }
+    struct argus_error *error = NULL;
+    if (fd >= 0)
+        error = handle_snapshot(server, client, request, fd, reply);
+    if (error)
+        return error; /* the ring is all there is: keep it until a snapshot works */
+    server_finish(server);
+    if (server->recording)
+        error = recording_stop(server->recording);
+    if (fd < 0)
+        *reply = reply_make(server, request->verb);
+    return error;
+}
+
+static struct argus_error *handle_status(struct server *server, struct client *client,
+                                         const struct request *request, int fd, struct reply *reply)
+{
+    (void)server;
+    (void)client;
+    (void)request;
+    (void)reply;
+    if (fd >= 0)
+        close(fd);
+    return NULL;
+}
+
+/* As many of the notes as fit, from request->page.first on, one a line. */
+static struct argus_error *handle_notes(struct server *server, struct client *client,
+                                        const struct request *request, int fd, struct reply *reply)
+{
+    const char *const *notes;
+    size_t count = server->recording ? recording_notes(server->recording, &notes) : 0, at = 0;
+    size_t i = request->page.first;
+    (void)client;
+    if (fd >= 0)
+        close(fd);
+    for (; i < count; i++) {
+        size_t room = sizeof(reply->text) - at;
+        int length = snprintf(reply->text + at, room, "%s\n", notes[i]);
+        if (length < 0 || ((size_t)length >= room && reply->count > 0)) {
+            reply->text[at] = '\0';
+            break;
+        }
+        at += (size_t)length; /* only a single note longer than the room is cut */
+        reply->count++;
+        if (at >= sizeof(reply->text) - 1 || reply->count == PROTOCOL_PAGE)
+            break;
+    }
+    reply->next = 0;
+    if (request->page.first + reply->count < count)
+        reply->next = request->page.first + reply->count;
+    return NULL;
+}
+
+static struct argus_error *handle_cpus(struct server *server, struct client *client,
+                                       const struct request *request, int fd, struct reply *reply)
+{
+    uint32_t first = request->page.first;
+    (void)client;
+    if (fd >= 0)
+        close(fd);
+    while (reply->count < PROTOCOL_PAGE && first + reply->count < reply->cpu_count) {
+        reply->cpus[reply->count] = recording_cpu_numbers(server->recording, first + reply->count);
+        reply->count++;
+    }
+    if (first + reply->count < reply->cpu_count)
+        reply->next = first + reply->count;
+    return NULL;
+}
+
+/* To add a request: see protocol.h; then a function above, and a row here. */
+static struct argus_error *(*const handlers[REQUEST_LAST + 1])(struct server *, struct client *,
+                                                               const struct request *, int fd,
+                                                               struct reply *) = {
+    [REQUEST_START] = handle_start,       [REQUEST_STOP] = handle_stop,
+    [REQUEST_SNAPSHOT] = handle_snapshot, [REQUEST_STATUS] = handle_status,
+    [REQUEST_CPUS] = handle_cpus,         [REQUEST_NOTES] = handle_notes,
+};
+
+struct argus_error *request_handle(struct server *server, struct client *client,
+                                   const struct request *request, int fd, struct reply *reply)
+{
+    *reply = reply_make(server, request->verb);
+    if (handlers[request->verb])
+        return handlers[request->verb](server, client, request, fd, reply);
+    if (fd >= 0)
+        close(fd);
+    return argus_error_create(ARGUS_ERROR_UNSUPPORTED, "this recorder does not know request %u",
+                              request->verb);
+}

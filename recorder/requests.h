@@ -1,0 +1,44 @@
+/* What a server does when it is asked: the side of server.c that knows the recording. */
+#ifndef ARGUS_RECORDER_REQUESTS_H
+#define ARGUS_RECORDER_REQUESTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "argus/error.h"
+#include "protocol.h"
+#include "recording.h"
+
+#define CLIENT_LIMIT 8
+
+struct client {
+    int fd; /* -1: free */
+    struct ucred who;
+};
+
+struct server {
+    uid_t starter;
+    int lock_fd, listen_fd, signal_fd;
+    struct client clients[CLIENT_LIMIT];
+    struct recording *recording; /* NULL: none yet */
+    struct client *owner;        /* the recording ends with this client; NULL: it does not */
+    struct request_start started_with;
+    struct ucred started_by;
+    uint64_t started_wall_ns;
+    bool finished; /* nothing is left to do */
+};
+
+/* From now on this server is over: whoever connects must find none. */
+void server_finish(struct server *server);
+
+/* Does what `client` asks, takes `fd` (-1: none came with the request), and fills `reply`. */
+struct argus_error *request_handle(struct server *server, struct client *client,
+                                   const struct request *request, int fd, struct reply *reply);
+
+/* The numbers as they are now, in a reply to `verb`. */
+struct reply reply_make(const struct server *server, uint16_t verb);
+/* Sends; takes `error`, which may be NULL. */
+void reply_send(struct client *client, struct reply *reply, struct argus_error *error);
+
+#endif
