@@ -57,6 +57,7 @@ enum { ARGUS_FUNC_NONE = 0, ARGUS_FUNC_START = 1, ARGUS_FUNC_END = 2 };
 #define ARGUS_ID_SYSCALL_MORE ARGUS_DEBUGID(ARGUS_CLASS, 2, 1)
 #define ARGUS_ID_OBJECT       ARGUS_DEBUGID(ARGUS_CLASS, 2, 2)
 #define ARGUS_ID_LOCK         ARGUS_DEBUGID(ARGUS_CLASS, 2, 3)
+#define ARGUS_ID_MESSAGE      ARGUS_DEBUGID(ARGUS_CLASS, 2, 4)
 
 /* arg4 of ARGUS_ID_MAKE_RUNNABLE on Linux: from which context the wake-up came. */
 enum argus_context {
@@ -82,6 +83,36 @@ enum argus_stack_why {
     ARGUS_STACK_BLOCK = 1, /* the thread that is about to leave the cpu by a blocking wait */
     ARGUS_STACK_WAKE = 2,  /* the waker */
 };
+
+/* ARGUS_ID_MESSAGE; docs/man/argus-trace.5.md, section MESSAGES, says what each kind has as channel and position. */
+enum argus_channel {
+    ARGUS_CHANNEL_PIPE = 1, /* also FIFO */
+    ARGUS_CHANNEL_UNIX_STREAM = 2,
+    ARGUS_CHANNEL_UNIX_SEQPACKET = 3,
+    ARGUS_CHANNEL_UNIX_DATAGRAM = 4,
+    ARGUS_CHANNEL_TCP = 5,
+    ARGUS_CHANNEL_UDP = 6,
+    ARGUS_CHANNEL_EVENTFD = 7,
+    ARGUS_CHANNEL_SIGNALFD = 8,
+    ARGUS_CHANNEL_TIMERFD = 9,
+    ARGUS_CHANNEL_INOTIFY = 10,
+    ARGUS_CHANNEL_MQUEUE = 11,
+    ARGUS_CHANNEL_COUNT
+};
+
+#define ARGUS_MESSAGE_RECEIVE   1u
+#define ARGUS_MESSAGE_PEEK      2u /* the data stays in the channel */
+#define ARGUS_MESSAGE_POSITION  8u /* arg3 is valid */
+#define ARGUS_MESSAGE_TRUNCATED 16u
+#define ARGUS_MESSAGE_DOUBTFUL  32u /* arg3 may be that of another thread's message */
+#define ARGUS_MESSAGE_DROPPED   64u
+
+/* arg2 of ARGUS_ID_MESSAGE. */
+#define ARGUS_MESSAGE_WHAT(bytes, kind, flags)                                                     \
+    (((uint64_t)(bytes)&0xffffffffffffull) | (uint64_t)(kind) << 48 | (uint64_t)(flags) << 56)
+#define ARGUS_MESSAGE_BYTES(what) ((uint64_t)(what)&0xffffffffffffull)
+#define ARGUS_MESSAGE_KIND(what)  ((uint32_t)((what) >> 48) & 0xff)
+#define ARGUS_MESSAGE_FLAGS(what) ((uint32_t)((what) >> 56))
 
 #ifdef __cplusplus
 }

@@ -30,7 +30,7 @@ enum argus_os { ARGUS_OS_LINUX = 1, ARGUS_OS_DARWIN = 2 };
 enum argus_arch { ARGUS_ARCH_X86_64 = 1, ARGUS_ARCH_AARCH64 = 2 };
 
 #define ARGUS_TRACE_VERSION_MAJOR 1
-#define ARGUS_TRACE_VERSION_MINOR 0
+#define ARGUS_TRACE_VERSION_MINOR 1
 #define ARGUS_CPU_MIXED           0xffffffffu
 #define ARGUS_CHUNK_MAX_BYTES     (16u << 20) /* unpacked payload of one chunk */
 #define ARGUS_CHUNK_MAX_RECORDS   (1u << 17)  /* 72 bytes each at the very most: fits the payload */
