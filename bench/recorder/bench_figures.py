@@ -41,7 +41,7 @@ class Figures:
 
     def added(self, load, recorder, peer):
         """What recording adds to the load's time, as a share of what the peer adds."""
-        clock = self.loads[load].clock
+        clock = self.loads[load].clock if load in self.loads else None
         return self.over_rounds(load, (recorder, peer, "nothing"), lambda a, b, alone: (
             (a[clock] - alone[clock]) / (b[clock] - alone[clock]) if b[clock] > alone[clock] else None))
 
