@@ -25,7 +25,9 @@ static struct cpu_state *cpu_of(struct builder *builder, uint32_t number)
     struct cpu_state made = {
         .cpu = number,
         .thread = ARGUS_NONE,
-        .timer = ARGUS_NONE,
+        .completing = ARGUS_NONE,
+        .bh_work = ARGUS_NONE,
+        .itimer = ARGUS_NONE,
         .last_new = ARGUS_NONE,
         .wakee = ARGUS_NONE,
         .wake_stack = ARGUS_NONE,
@@ -84,7 +86,23 @@ static void find_thread(struct builder *builder, struct cpu_state *cpu, uint64_t
 /* These may stand behind the switch by which their thread left. */
 static bool is_note(enum tracepoint_id id)
 {
-    return id == TRACEPOINT_stack || id == TRACEPOINT_object || id == TRACEPOINT_lock;
+    return id == TRACEPOINT_stack || id == TRACEPOINT_object || id == TRACEPOINT_lock ||
+           id == TRACEPOINT_mapping;
+}
+
+/* What only the record just behind may refer to. */
+static void forget_last(struct cpu_state *cpu, enum tracepoint_id id)
+{
+    cpu->wakee = ARGUS_NONE;
+    if (id == TRACEPOINT_make_runnable)
+        return;
+    cpu->wake_stack = ARGUS_NONE;
+    if (!cpu_interrupted(cpu))
+        cpu->completing = ARGUS_NONE;
+    if (id == TRACEPOINT_signal_sent)
+        return;
+    cpu->woken_count = 0;
+    cpu->itimer = ARGUS_NONE;
 }
 
 static void dispatch(struct builder *builder, const struct argus_record *record,
@@ -97,9 +115,7 @@ static void dispatch(struct builder *builder, const struct argus_record *record,
         if (!cpu->known || cpu->tid != record->tid)
             find_thread(builder, cpu, record->tid);
         cpu->position++;
-        cpu->wakee = ARGUS_NONE;
-        if (id != TRACEPOINT_make_runnable)
-            cpu->wake_stack = ARGUS_NONE;
+        forget_last(cpu, id);
     }
     handlers[id](builder, cpu, record);
 }
@@ -213,10 +229,18 @@ static void builder_deinit(struct builder *builder)
     vec_deinit(&builder->threads);
     vec_deinit(&builder->cpus);
     vec_deinit(&builder->timers);
+    vec_deinit(&builder->works);
+    vec_deinit(&builder->requests);
+    vec_deinit(&builder->signals);
+    vec_deinit(&builder->itimers);
     vec_deinit(&builder->use_next);
     vec_deinit(&builder->sample_slots);
     idmap_deinit(&builder->cpu_by_number);
     idmap_deinit(&builder->timer_by_key);
+    idmap_deinit(&builder->work_by_key);
+    idmap_deinit(&builder->request_by_key);
+    idmap_deinit(&builder->signal_by_key);
+    idmap_deinit(&builder->itimer_by_key);
     idmap_deinit(&builder->use_by_key);
 }
 

@@ -36,6 +36,7 @@ enum thread_activity {
 struct cause {
     struct argus_edge edge; /* `from` is a slot; valid if `known` */
     bool known;             /* otherwise there is no edge: culled, or no waker */
+    bool by_waker; /* the thread on the cpu did it, in its own code */
     bool by_timer, by_device;
     bool
         self_timed; /* by a timer that the thread armed in the very system call in which it waits */
@@ -46,6 +47,7 @@ struct wait_details {
     uint32_t user_stack, kernel_stack;
     uint64_t inode, peer_inode;
     uint32_t holder_tid;
+    uint64_t mapping[4]; /* arguments of the record; [3] is 0: none */
 };
 
 struct thread_state {
@@ -70,12 +72,47 @@ struct thread_state {
     bool exiting;
 };
 
+/* Who is behind something that happens: the thread that did it, or the one that had asked for it. */
+struct actor {
+    uint64_t since_ns;     /* when it did or asked */
+    uint32_t thread, slot; /* ARGUS_NONE: nobody is known; the slot of its vertex at that time */
+};
+
 struct timer_state {
     uint64_t armed_ns;
     uint64_t expiry_ns; /* in ns of the timer's clock */
     uint32_t owner;     /* thread, or ARGUS_NONE */
     uint32_t slot;      /* of the owner's vertex when it armed */
 };
+
+/* Work given to a work queue, and not yet begun. */
+struct work_state {
+    struct actor queuer;
+};
+
+/* A request given to a block device. */
+struct request_state {
+    struct actor issuer;
+    uint64_t target; /* arg4 of block_issued */
+    uint64_t left_bytes;
+    bool issued; /* and not yet completed */
+};
+
+/* The last signal that was sent to a thread or process, of each number. */
+struct sent_signal {
+    struct actor sender;
+    uint64_t number, code;
+};
+
+/* Timers nest: a high-resolution one fires in an interrupt while one of the wheel runs in a softirq. */
+#define MOST_FIRING 4
+struct firing {
+    uint64_t key;
+    uint32_t timer; /* ARGUS_NONE: one that nobody was seen to arm */
+};
+
+/* Threads that one signal wakes: all of a process, when it is killed or continued; more are not looked at. */
+#define MOST_WOKEN 16
 
 struct cpu_state {
     uint32_t cpu;
@@ -88,10 +125,16 @@ struct cpu_state {
         from_interrupt; /* they were begun by the end of an interrupt, not by the thread's own code */
     uint64_t position; /* records of this cpu so far, notes not counted */
     uint64_t left_at; /* position of the last end of an interrupt, or of a softirq that one began */
-    bool firing;      /* a timer */
-    uint32_t timer;   /* the one that fires, or ARGUS_NONE: one that nobody was seen to arm */
-    uint64_t fired,
-        fired_at; /* address of the timer that fires or fired last, and position of the end of that */
+    struct firing firing[MOST_FIRING];
+    uint32_t firing_depth;
+    uint64_t completed_bytes; /* of `completing` */
+    uint64_t fired, fired_at; /* the timer that fired last, and the position of the end of that */
+    uint32_t
+        completing; /* request that has just been completed, as long as what it wakes may follow; or ARGUS_NONE */
+    uint32_t bh_work;           /* work that is done in a softirq, or ARGUS_NONE */
+    uint32_t itimer;            /* interval timer that has just fired, or ARGUS_NONE */
+    uint32_t woken[MOST_WOKEN]; /* threads made runnable by the records just before */
+    uint32_t woken_count;
     uint32_t last_new;   /* thread of the last new_thread record here, or ARGUS_NONE */
     uint32_t wakee;      /* thread of the make_runnable record just before, or ARGUS_NONE */
     uint32_t wake_stack; /* a waker's stack that came before its make_runnable, or ARGUS_NONE */
@@ -106,6 +149,14 @@ struct builder {
     struct idmap cpu_by_number;
     VEC(struct timer_state) timers;
     struct idmap timer_by_key;
+    VEC(struct work_state) works;
+    struct idmap work_by_key;
+    VEC(struct request_state) requests;
+    struct idmap request_by_key;
+    VEC(struct sent_signal) signals; /* also those that stopped a process */
+    struct idmap signal_by_key;
+    VEC(struct actor) itimers;
+    struct idmap itimer_by_key;
     struct idmap use_by_key; /* object uses: see on_stack.c */
     VEC(uint32_t) use_next;
     VEC(uint32_t) sample_slots; /* of the graph's samples, while building */
@@ -119,7 +170,13 @@ struct builder {
 /* An interrupt, a softirq or a timer has the cpu, not the thread. */
 static inline bool cpu_interrupted(const struct cpu_state *cpu)
 {
-    return cpu->hard_depth || cpu->softirqs || cpu->firing;
+    return cpu->hard_depth || cpu->softirqs || cpu->firing_depth;
+}
+
+/* The timer that fires on the cpu; ARGUS_NONE: none, or one that nobody was seen to arm. */
+static inline uint32_t cpu_timer(const struct cpu_state *cpu)
+{
+    return cpu->firing_depth ? cpu->firing[cpu->firing_depth - 1].timer : ARGUS_NONE;
 }
 
 /* --- handlers, one for each row of tracepoints.def; cpu->thread is the record's thread --- */
@@ -150,6 +207,11 @@ void vertex_end(struct builder *builder, uint32_t thread, uint64_t now_ns, uint3
 void vertex_give_back(struct builder *builder, uint32_t thread, uint32_t slot);
 /* The current vertex has its cause as an edge from now on. */
 void vertex_settle(struct builder *builder, uint32_t thread);
+/* `thread` begins with something that `cause` asked for: another vertex, unless the present one has just begun and has
+ * done nothing yet; then it is begun by `cause`, which says more than the wake-up. */
+void vertex_split(struct builder *builder, uint32_t thread, const struct cause *cause);
+/* An edge to a moment inside the vertex of `thread`, which is now. */
+void vertex_add_edge(struct builder *builder, uint32_t thread, const struct cause *cause);
 /* Adds an operation to the vertex of `thread`. */
 void vertex_op(struct builder *builder, uint32_t thread, uint32_t code);
 void vertex_flush_ops(struct builder *builder, struct thread_state *state);
@@ -173,6 +235,21 @@ void thread_killed(struct builder *builder, uint32_t thread);
 /* What it does since `since_ns` is not known. */
 void thread_lose(struct builder *builder, uint32_t thread, uint64_t since_ns);
 
+/* --- who is behind something: actor.c --- */
+/* In which context the cpu is; `said`: what a record says about it (enum argus_context). */
+enum argus_context cpu_context(const struct cpu_state *cpu, uint64_t said);
+/* Who is behind what the cpu does now: the thread on it, or, inside an interrupt, who armed the timer that fires,
+ * issued the request that is completed, queued the work that is done. */
+struct actor actor_now(const struct builder *builder, const struct cpu_state *cpu, uint64_t said);
+/* The cause of an edge from `actor`. */
+struct cause actor_cause(const struct actor *actor, enum argus_edge_kind kind, enum rule_id rule);
+/* The index in vector `v` of the element for `key`; a zeroed one is made when there is none. ARGUS_NONE without memory. */
+#define builder_place(builder, v, ids, key)                                                        \
+    builder_place_in(builder, ids, key, (void **)&(v)->data, &(v)->length, &(v)->capacity,         \
+                     sizeof(*(v)->data))
+uint32_t builder_place_in(struct builder *builder, struct idmap *ids, uint64_t key, void **data,
+                          size_t *length, size_t *capacity, size_t element_bytes);
+
 /* --- waits: wait.c --- */
 void wait_begin(struct builder *builder, uint32_t thread, uint64_t os_state);
 /* `cause` NULL: it was seen to run without a wake-up. */
@@ -183,12 +260,27 @@ void wait_result(struct builder *builder, uint32_t thread, uint32_t number, int6
 void wait_note_stack(struct builder *builder, uint32_t thread, uint32_t user, uint32_t kernel);
 void wait_note_object(struct builder *builder, uint32_t thread, uint64_t inode, uint64_t peer);
 void wait_note_holder(struct builder *builder, uint32_t thread, uint32_t holder_tid);
+void wait_note_mapping(struct builder *builder, uint32_t thread, const uint64_t arg[4]);
 void wait_forget_notes(struct thread_state *state);
+/* The slot of the vertex whose wait is in progress, or has just ended; ARGUS_NONE. */
+static inline uint32_t waiting_slot(const struct thread_state *state)
+{
+    bool waiting = state->activity == THREAD_WAITING || state->activity == THREAD_LOST;
+    return waiting ? state->slot : state->previous;
+}
+/* Adds what is known about the wait of `thread` that is in progress (or has just ended): wait_details.c. */
+void wait_add_detail(struct builder *builder, uint32_t thread, enum argus_detail_kind kind,
+                     const uint64_t arg[4]);
+/* The same to the wait that ended the vertex in `slot`. */
+void wait_add_detail_to(struct builder *builder, uint32_t slot, enum argus_detail_kind kind,
+                        const uint64_t arg[4]);
 
 /* --- rules --- */
 /* rules/wakeups.c: who or what is behind a make_runnable record, by the table of rules. */
 void rule_wakeup(struct builder *builder, const struct cpu_state *cpu,
                  const struct argus_record *record, uint32_t wakee, struct cause *ret);
+/* on_signal.c: says of a thread that has stopped by which signal. */
+void signal_note_stop(struct builder *builder, uint32_t thread);
 /* rules/fork.c */
 void rule_fork(struct builder *builder, uint32_t creator, uint32_t child);
 /* rules/rewait.c: takes the current vertex back if it only woke up to wait again. True: the wait goes on. */

@@ -4,13 +4,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Where an edge leads. One that begins a vertex is gone when a rule has taken the vertex back; one that leads into the
+ * middle of a vertex (vertex_add_edge()) leads to whichever is there now. */
+static bool resolve_target(const struct argus_graph *graph, const uint32_t *new_id,
+                           struct argus_edge *edge)
+{
+    const struct argus_vertex *vertices = graph->vertices.data;
+    uint32_t to = new_id[edge->to];
+    bool inside = edge->rule == RULE_SIGNAL_TAKEN;
+    if (inside)
+        to = finish_vertex_for(graph, to, edge->to_ns);
+    if (to >= graph->vertices.length ||
+        (inside ? edge->to_ns > vertices[to].end_ns : edge->to_ns != vertices[to].start_ns))
+        return false;
+    edge->to = to;
+    return true;
+}
+
 /* Gives an edge its final ids. False: one of its ends was taken back by a rule, so it goes. */
 static bool resolve(const struct argus_graph *graph, const uint32_t *new_id,
                     struct argus_edge *edge)
 {
-    uint32_t to = new_id[edge->to], from = new_id[edge->from];
+    uint32_t from = new_id[edge->from];
     const struct argus_vertex *vertices = graph->vertices.data;
-    if (to >= graph->vertices.length || vertices[to].start_ns != edge->to_ns)
+    if (!resolve_target(graph, new_id, edge))
         return false;
     const struct argus_vertex *source = &vertices[from];
     bool inside = from < graph->vertices.length && source->start_ns <= edge->from_ns &&
@@ -26,8 +43,7 @@ static bool resolve(const struct argus_graph *graph, const uint32_t *new_id,
             edge->from_ns = source->end_ns;
     }
     edge->from = from;
-    edge->to = to;
-    return from != to && edge->from_ns <= edge->to_ns;
+    return from != edge->to && edge->from_ns <= edge->to_ns;
 }
 
 /* Resolves all causes in place, drops those that do not hold, and counts the edges of each target in first[to + 1]. */

@@ -13,6 +13,7 @@ void argus_graph_destroy(struct argus_graph *graph)
     vec_deinit(&graph->ops);
     vec_deinit(&graph->samples);
     vec_deinit(&graph->uses);
+    vec_deinit(&graph->details);
     free(graph->in_first);
     free(graph->out_first);
     free(graph->out_edges);
@@ -57,6 +58,7 @@ ARRAY_ACCESSOR(argus_graph_vertices, struct argus_vertex, vertices)
 ARRAY_ACCESSOR(argus_graph_edges, struct argus_edge, edges)
 ARRAY_ACCESSOR(argus_graph_ops, struct argus_op, ops)
 ARRAY_ACCESSOR(argus_graph_samples, struct argus_sample, samples)
+ARRAY_ACCESSOR(argus_graph_details, struct argus_wait_detail, details)
 ARRAY_ACCESSOR(argus_graph_object_uses, struct argus_object_use, uses)
 
 size_t argus_graph_rules(const struct argus_graph *graph, const struct argus_rule **ret)
@@ -126,15 +128,22 @@ uint32_t argus_graph_vertex_at(const struct argus_graph *graph, uint32_t thread,
                                                                                   : vertex;
 }
 
+static bool begins_a_vertex(uint8_t kind)
+{
+    static const bool begins[ARGUS_EDGE_KINDS] = {
+        [ARGUS_EDGE_WAKE] = true,   [ARGUS_EDGE_TIMER] = true, [ARGUS_EDGE_FORK] = true,
+        [ARGUS_EDGE_SIGNAL] = true, [ARGUS_EDGE_WORK] = true,  [ARGUS_EDGE_BLOCK] = true,
+    };
+    return begins[kind];
+}
+
 uint32_t argus_graph_cause(const struct argus_graph *graph, uint32_t vertex)
 {
     const struct argus_edge *edges;
     size_t count = argus_graph_in_edges(graph, vertex, &edges);
     for (size_t i = 0; i < count; i++) {
         bool at_start = edges[i].to_ns == graph->vertices.data[vertex].start_ns;
-        bool causes = edges[i].kind == ARGUS_EDGE_WAKE || edges[i].kind == ARGUS_EDGE_TIMER ||
-                      edges[i].kind == ARGUS_EDGE_FORK || edges[i].kind == ARGUS_EDGE_SIGNAL;
-        if (at_start && causes)
+        if (at_start && begins_a_vertex(edges[i].kind))
             return (uint32_t)(edges + i - graph->edges.data);
     }
     return ARGUS_NONE;

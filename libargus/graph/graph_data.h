@@ -16,6 +16,7 @@ struct argus_graph {
     VEC(struct argus_edge) edges;      /* by target, then time */
     VEC(struct argus_op) ops;          /* by vertex */
     VEC(struct argus_sample) samples;  /* by vertex, then time */
+    VEC(struct argus_wait_detail) details;
     VEC(struct argus_object_use) uses; /* by inode, then thread */
     uint32_t *in_first;                /* owned; vertex count + 1 */
     uint32_t *out_first;               /* owned; vertex count + 1 */

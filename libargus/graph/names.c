@@ -46,5 +46,7 @@ NAME_FUNCTION(argus_edge_kind_name, enum argus_edge_kind,
     [ARGUS_EDGE_MESSAGE] = "message",
     [ARGUS_EDGE_DISPATCH] = "dispatch",
     [ARGUS_EDGE_FLAG] = "data flag",
-    [ARGUS_EDGE_SIGNAL] = "signal")
+    [ARGUS_EDGE_SIGNAL] = "signal",
+    [ARGUS_EDGE_WORK] = "work",
+    [ARGUS_EDGE_BLOCK] = "block I/O")
 /* clang-format on */

@@ -51,15 +51,10 @@ void graph_on_softirq(struct builder *builder, struct cpu_state *cpu,
 /* The timer of a record; made when it is the first time. ARGUS_NONE without memory. */
 static uint32_t timer_of(struct builder *builder, uint64_t key)
 {
-    uint32_t timer = idmap_get(&builder->timer_by_key, key);
-    if (timer != IDMAP_NONE)
-        return timer;
-    timer = (uint32_t)builder->timers.length;
-    struct timer_state made = {.owner = ARGUS_NONE, .slot = ARGUS_NONE};
-    if (!vec_push(&builder->timers, made) || !idmap_put(&builder->timer_by_key, key, timer)) {
-        builder->no_memory = true;
-        return ARGUS_NONE;
-    }
+    size_t before = builder->timers.length;
+    uint32_t timer = builder_place(builder, &builder->timers, &builder->timer_by_key, key);
+    if (timer != ARGUS_NONE && timer == before)
+        builder->timers.data[timer].owner = builder->timers.data[timer].slot = ARGUS_NONE;
     return timer;
 }
 
@@ -76,14 +71,15 @@ void graph_on_timer_fired(struct builder *builder, struct cpu_state *cpu,
 {
     if (ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_START) {
         pause_thread(builder, cpu);
-        cpu->firing = true;
-        cpu->timer = idmap_get(&builder->timer_by_key, record->arg[0]);
+        if (cpu->firing_depth == MOST_FIRING) /* their ends were lost */
+            cpu->firing_depth = 0;
+        cpu->firing[cpu->firing_depth++] = (struct firing){
+            .key = record->arg[0], .timer = idmap_get(&builder->timer_by_key, record->arg[0])};
+    } else if (cpu->firing_depth) {
+        forget_own_timer(builder, cpu_timer(cpu));
+        cpu->firing_depth--;
         cpu->fired = record->arg[0];
-    } else if (cpu->firing) {
-        forget_own_timer(builder, cpu->timer);
-        cpu->firing = false;
         cpu->fired_at = cpu->position;
-        cpu->timer = ARGUS_NONE;
         resume_thread(builder, cpu);
     }
 }
@@ -92,7 +88,9 @@ void graph_on_timer_fired(struct builder *builder, struct cpu_state *cpu,
  * (kernel/time/hrtimer.c, __run_hrtimer()). */
 static bool is_rearmed(const struct cpu_state *cpu, uint64_t key)
 {
-    return cpu->fired == key && (cpu->firing || cpu->fired_at + 1 == cpu->position);
+    if (cpu->firing_depth && cpu->firing[cpu->firing_depth - 1].key == key)
+        return true;
+    return cpu->fired == key && cpu->fired_at + 1 == cpu->position;
 }
 
 /* Armed by the thread on the cpu, or, inside an interrupt, by nobody; but a timer that its own callback arms again

@@ -6,8 +6,8 @@ static void end_interrupts(struct cpu_state *cpu)
 {
     cpu->hard_depth = 0;
     cpu->softirqs = 0;
-    cpu->firing = false;
-    cpu->timer = ARGUS_NONE;
+    cpu->firing_depth = 0;
+    cpu->completing = cpu->bh_work = ARGUS_NONE;
 }
 
 static void leave(struct builder *builder, uint32_t thread, uint64_t os_state)
@@ -57,6 +57,15 @@ static void add_wake_op(struct builder *builder, uint32_t waker, uint32_t wakee)
     vertex_op(builder, waker, ARGUS_OP_WAKE << 24 | name_hash(name));
 }
 
+/* The request that has just been completed is what the wakee waits for. */
+static void note_request(struct builder *builder, const struct cpu_state *cpu, uint32_t wakee)
+{
+    if (cpu->completing == ARGUS_NONE || thread_at(builder, wakee)->activity != THREAD_WAITING)
+        return;
+    uint64_t arg[4] = {builder->requests.data[cpu->completing].target, cpu->completed_bytes, 1, 0};
+    wait_add_detail(builder, wakee, ARGUS_DETAIL_BLOCK, arg);
+}
+
 void graph_on_make_runnable(struct builder *builder, struct cpu_state *cpu,
                             const struct argus_record *record)
 {
@@ -71,10 +80,13 @@ void graph_on_make_runnable(struct builder *builder, struct cpu_state *cpu,
 
     struct cause cause;
     rule_wakeup(builder, cpu, record, wakee, &cause);
-    if (cause.known && cause.edge.kind != ARGUS_EDGE_TIMER)
+    note_request(builder, cpu, wakee);
+    if (cpu->woken_count < MOST_WOKEN)
+        cpu->woken[cpu->woken_count++] = wakee;
+    if (cause.by_waker)
         add_wake_op(builder, cpu->thread, wakee);
     thread_wake(builder, wakee, &cause);
-    if (cause.known && cpu->wake_stack == ARGUS_NONE)
+    if (cause.by_waker && cpu->wake_stack == ARGUS_NONE)
         cpu->wakee = wakee;
     cpu->wake_stack = ARGUS_NONE;
 }

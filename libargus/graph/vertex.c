@@ -36,6 +36,7 @@ bool vertex_begin(struct builder *builder, uint32_t thread, uint64_t now_ns, uin
         .wait = {.timeout_ns = UINT64_MAX,
                  .user_stack = ARGUS_NONE,
                  .kernel_stack = ARGUS_NONE,
+                 .first_detail = ARGUS_NONE,
                  .syscall = ARGUS_NO_SYSCALL},
     };
     state->older = state->previous;
@@ -117,4 +118,47 @@ void vertex_flush_ops(struct builder *builder, struct thread_state *state)
     for (size_t i = 0; i < state->ops.length; i++)
         graph->ops.data[graph->ops.length++] = state->ops.data[i];
     state->ops.length = 0;
+}
+
+/* Whether the vertex of `state` has only just been woken for something, and done nothing yet. */
+static bool is_fresh(struct builder *builder, const struct thread_state *state,
+                     const struct cause *cause)
+{
+    const struct argus_vertex *vertex = slot_at(builder, state->slot);
+    const uint32_t began = ARGUS_VERTEX_FIRST | ARGUS_VERTEX_FORKED | ARGUS_VERTEX_SPLIT;
+    bool did_nothing = !state->acted && !state->ops.length && !state->op_open;
+    bool woken = !(vertex->flags & began) &&
+                 (!state->cause.known || state->cause.edge.kind == ARGUS_EDGE_WAKE);
+    return did_nothing && woken && cause->edge.from_ns <= vertex->start_ns;
+}
+
+void vertex_split(struct builder *builder, uint32_t thread, const struct cause *cause)
+{
+    struct thread_state *state = thread_at(builder, thread);
+    if (state->slot == ARGUS_NONE)
+        return;
+    struct cause begins = *cause;
+    if (is_fresh(builder, state, cause)) {
+        if (state->cause.known && state->cause.edge.from == begins.edge.from)
+            begins.edge.stack = state->cause.edge.stack;
+    } else {
+        thread_account(builder, thread, builder->now_ns);
+        vertex_end(builder, thread, builder->now_ns, 0);
+        if (!vertex_begin(builder, thread, builder->now_ns, ARGUS_VERTEX_SPLIT))
+            return;
+        builder_count(builder, RULE_BOUNDARY_WORK);
+    }
+    begins.edge.to_ns = slot_at(builder, state->slot)->start_ns;
+    state->cause = begins;
+}
+
+void vertex_add_edge(struct builder *builder, uint32_t thread, const struct cause *cause)
+{
+    struct argus_edge edge = cause->edge;
+    edge.to = thread_at(builder, thread)->slot;
+    edge.to_ns = builder->now_ns;
+    if (builder->graph->edges.length >= ARGUS_NONE - 1)
+        builder->full = true;
+    else if (!vec_push(&builder->graph->edges, edge))
+        builder->no_memory = true;
 }

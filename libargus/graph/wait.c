@@ -6,6 +6,7 @@
 #include "graph/builder.h"
 
 #include <errno.h>
+#include <string.h>
 
 /* No timer of a wait is set further ahead; beyond it an expiry is of another clock, or means "never". */
 #define LONGEST_TIMEOUT_NS (10ull * 365 * 86400 * 1000000000)
@@ -50,6 +51,12 @@ static uint8_t kind_in_call(struct builder *builder, const struct thread_state *
     }
 }
 
+static void add_mapping(struct builder *builder, uint32_t slot, const uint64_t arg[4])
+{
+    bool futex = (arg[3] & 0xff) == ARGUS_MAPPING_FUTEX;
+    wait_add_detail_to(builder, slot, futex ? ARGUS_DETAIL_FUTEX : ARGUS_DETAIL_FAULT, arg);
+}
+
 void wait_begin(struct builder *builder, uint32_t thread, uint64_t os_state)
 {
     struct thread_state *state = thread_at(builder, thread);
@@ -68,6 +75,7 @@ void wait_begin(struct builder *builder, uint32_t thread, uint64_t os_state)
         .timeout_ns = UINT64_MAX,
         .user_stack = state->details.user_stack,
         .kernel_stack = state->details.kernel_stack,
+        .first_detail = ARGUS_NONE,
         .syscall = state->syscall,
         .kind =
             in_call ? kind_in_call(builder, state, os_state) : kind_outside_calls(state, kernel),
@@ -75,6 +83,10 @@ void wait_begin(struct builder *builder, uint32_t thread, uint64_t os_state)
     };
     if (os_state & (ARGUS_LINUX_STATE_STOPPED | ARGUS_LINUX_STATE_TRACED))
         vertex->wait.kind = ARGUS_WAIT_STOPPED;
+    if (os_state & ARGUS_LINUX_STATE_STOPPED)
+        signal_note_stop(builder, thread);
+    if (state->details.mapping[3])
+        add_mapping(builder, state->slot, state->details.mapping);
     if (state->own_timer != ARGUS_NONE)
         vertex->wait.timeout_ns =
             time_left(builder, builder->timers.data[state->own_timer].expiry_ns);
@@ -82,11 +94,9 @@ void wait_begin(struct builder *builder, uint32_t thread, uint64_t os_state)
     vertex_flush_ops(builder, state);
 }
 
-/* The vertex whose wait is in progress, or has just ended. */
 static struct argus_vertex *waiting_vertex(struct builder *builder, struct thread_state *state)
 {
-    bool waiting = state->activity == THREAD_WAITING || state->activity == THREAD_LOST;
-    uint32_t slot = waiting ? state->slot : state->previous;
+    uint32_t slot = waiting_slot(state);
     return slot == ARGUS_NONE ? NULL : slot_at(builder, slot);
 }
 
@@ -199,6 +209,16 @@ void wait_note_holder(struct builder *builder, uint32_t thread, uint32_t holder_
         state->details.holder_tid = holder_tid;
     else if (vertex && !vertex->wait.holder_tid)
         vertex->wait.holder_tid = holder_tid;
+}
+
+void wait_note_mapping(struct builder *builder, uint32_t thread, const uint64_t arg[4])
+{
+    struct thread_state *state = thread_at(builder, thread);
+    struct argus_vertex *vertex = waiting_vertex(builder, state);
+    if (state->activity == THREAD_RUNNING)
+        memcpy(state->details.mapping, arg, sizeof(state->details.mapping));
+    else if (vertex && vertex->wait.first_detail == ARGUS_NONE)
+        add_mapping(builder, waiting_slot(state), arg);
 }
 
 void wait_forget_notes(struct thread_state *state)

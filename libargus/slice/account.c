@@ -202,8 +202,8 @@ static bool push_frame(struct walk *walk, struct frame frame, uint64_t lo, uint6
     return lo >= hi || vec_push(&walk->todo, frame);
 }
 
-/* [from, to), a wait of `vertex`, was ended by the timer of another thread, armed at edge->from_ns: since then
- * there was nothing to do but to wait, before it the other thread had not got there. */
+/* [from, to), a wait of `vertex`, was ended by the timer of another thread, armed at edge->from_ns, or by a disk that it
+ * had asked then: since then there was nothing to do but to wait, before it the other thread had not got there. */
 static bool explain_timer(struct walk *walk, struct cursor *cursor, uint32_t vertex, uint32_t edge,
                           uint64_t from, uint64_t to)
 {
@@ -321,7 +321,8 @@ static bool explain_wait(struct walk *walk, struct cursor *cursor, uint32_t vert
     if (edge == ARGUS_NONE || cursor->frame.depth >= MAX_DEPTH ||
         was_cut_short(&walk->view.vertices[vertex].wait))
         return emit_wait(walk, &cursor->frame, vertex, from, to);
-    if (walk->view.edges[edge].kind == ARGUS_EDGE_TIMER)
+    if (walk->view.edges[edge].kind == ARGUS_EDGE_TIMER ||
+        walk->view.edges[edge].kind == ARGUS_EDGE_BLOCK)
         return explain_timer(walk, cursor, vertex, edge, from, to);
     if (walk->view.vertices[walk->view.edges[edge].from].thread == cursor->frame.thread)
         return emit_wait(walk, &cursor->frame, vertex, from, to);

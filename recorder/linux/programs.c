@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -58,6 +59,22 @@ static const struct program_row rows[] = {
     {CATEGORY_TIMERS, "on_timer_cancel", "hrtimer_cancel", "cancelled timers seem armed", false},
     {CATEGORY_TIMERS, "on_timer_expire", "hrtimer_expire_entry", "no timer edges", false},
     {CATEGORY_TIMERS, "on_timer_expired", "hrtimer_expire_exit", "no timer edges", false},
+    {CATEGORY_TIMERS, "on_wheel_start", "timer_start", "no edges of coarse timers", false},
+    {CATEGORY_TIMERS, "on_wheel_cancel", "timer_cancel", "cancelled coarse timers seem armed",
+     false},
+    {CATEGORY_TIMERS, "on_wheel_expire", "timer_expire_entry", "no edges of coarse timers", false},
+    {CATEGORY_TIMERS, "on_wheel_expired", "timer_expire_exit", "no edges of coarse timers", false},
+    {CATEGORY_TIMERS, "on_itimer_set", "itimer_state", "no edges of cpu time timers", false},
+    {CATEGORY_TIMERS, "on_itimer_expire", "itimer_expire", "no edges of cpu time timers", false},
+    {CATEGORY_WORK, "on_work_queued", "workqueue_queue_work", "no edges of work queues", false},
+    {CATEGORY_WORK, "on_work_start", "workqueue_execute_start", "no edges of work queues", false},
+    {CATEGORY_WORK, "on_work_end", "workqueue_execute_end", "work in a softirq never ends", false},
+    {CATEGORY_BLOCK, "on_block_issue", "block_rq_issue", "no edges of disks", false},
+    {CATEGORY_BLOCK, "on_block_complete", "block_rq_complete", "no edges of disks", false},
+    {CATEGORY_SIGNALS, "on_signal_generate", "signal_generate",
+     "senders of signals are known by their calls only", false},
+    {CATEGORY_SIGNALS, "on_signal_deliver", "signal_deliver",
+     "when a running thread took a signal is not known", false},
 };
 
 #define ROW_COUNT (sizeof(rows) / sizeof(rows[0]))
@@ -133,6 +150,14 @@ static struct bpf_map *find_map(const struct programs *programs, const char *nam
     return bpf_object__find_map_by_name(programs->object, name);
 }
 
+/* The coarse clocks advance by the tick (kernel/time/posix-timers.c, KTIME_LOW_RES). */
+static uint64_t tick_ns(void)
+{
+    struct timespec tick = {.tv_nsec = 4000000};
+    clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+    return (uint64_t)tick.tv_nsec;
+}
+
 static struct argus_error *configure(struct programs *programs, const struct btf *btf,
                                      const struct backend_options *options, uint32_t cpu_count,
                                      uint32_t slot_count)
@@ -141,6 +166,7 @@ static struct argus_error *configure(struct programs *programs, const struct btf
         .own_tgid = (uint32_t)getpid(),
         .slot_count = slot_count,
         .stacks = !!(options->categories & CATEGORY_BIT(CATEGORY_STACKS)),
+        .tick_ns = tick_ns(),
     };
     if (options->rate_hz)
         settings.own_timer_function = kallsyms_find("perf_swevent_hrtimer");

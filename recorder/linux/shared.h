@@ -22,7 +22,8 @@ struct bpf_cpu {
     uint64_t
         compat_skipped;  /* system calls of 32-bit programs, whose numbers mean something else */
     uint64_t timer_base; /* address of the cpu's hrtimer_bases; 0: no timer has fired yet */
-    uint64_t padding[12];
+    uint64_t timers_skipped; /* timers of the wheel that nobody's call has set (bpf/timer_wheel.h) */
+    uint64_t padding[11];
 };
 
 /* The value of the stack table; the key is the 64-bit hash of the frames. */
@@ -50,6 +51,7 @@ struct bpf_settings {
     uint32_t has_preempt_count;   /* preempt_count_offset is known */
     uint32_t can_cast;            /* the kernel has bpf_rdonly_cast() (Linux 6.2) */
     uint64_t own_timer_function;  /* of the timer that drives our cpu samples; 0: not known */
+    uint64_t tick_ns;             /* how often the timer wheel turns */
     int64_t preempt_count_offset; /* of the preemption count, from the cpu's hrtimer_bases */
     uint64_t object_syscalls
         [BPF_SYSCALL_WORDS]; /* a bit for each whose first argument is a descriptor */

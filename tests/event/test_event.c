@@ -229,7 +229,7 @@ static void names_and_texts(void **state)
          "syscall_end nr=0 error=4 result=-1 pid=10"},
         {{.debugid = ARGUS_ID_TIMER_FIRED | ARGUS_FUNC_START, .arg = {0xffff8880, 0x81, 9}},
          "timer_fired_start",
-         "timer_fired_start timer=0xffff8880 function=0x81 now=9"},
+         "timer_fired_start timer=0xffff8880 function=0x81 now=9 mode=0x0"},
         {{.debugid = ARGUS_ID_NAME_EXEC, .arg = {0x68736162}}, "name_exec", "name_exec name=bash"},
         {{.debugid = 0x12345678, .arg = {1, 2, 3, 4}},
          NULL,

@@ -12,11 +12,11 @@ bool match_timer_unowned(const struct wakeup *wakeup)
     const struct cpu_state *cpu = wakeup->cpu;
     bool in_timer_softirq = wakeup->context == ARGUS_CONTEXT_SOFTIRQ &&
                             (cpu->softirqs & (SOFTIRQ_TIMER | SOFTIRQ_HRTIMER));
-    return in_interrupt(wakeup) && (cpu->firing || in_timer_softirq);
+    return in_interrupt(wakeup) && (cpu->firing_depth || in_timer_softirq);
 }
 
-/* The timer wheel, which has no records of its own, is how timeouts of sockets and semaphores end; and a timer may have
- * been armed before the trace began. So it is taken for the wait's own until the result says otherwise. */
+/* A timer may have been armed before the trace began, or in an interrupt. So it is taken for the wait's own until the
+ * result says otherwise. */
 void act_timer_unowned(const struct wakeup *wakeup, struct cause *ret)
 {
     (void)wakeup;

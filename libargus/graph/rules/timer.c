@@ -7,10 +7,10 @@
 
 static const struct timer_state *fired(const struct wakeup *wakeup)
 {
-    if (!wakeup->cpu->firing || wakeup->cpu->timer == ARGUS_NONE ||
-        wakeup->context == ARGUS_CONTEXT_TASK)
+    uint32_t timer = cpu_timer(wakeup->cpu);
+    if (timer == ARGUS_NONE || wakeup->context == ARGUS_CONTEXT_TASK)
         return NULL;
-    return &wakeup->builder->timers.data[wakeup->cpu->timer];
+    return &wakeup->builder->timers.data[timer];
 }
 
 bool match_timer(const struct wakeup *wakeup)
@@ -26,7 +26,7 @@ void act_timer(const struct wakeup *wakeup, struct cause *ret)
     *ret = (struct cause){
         .known = true,
         .by_timer = true,
-        .self_timed = timer->owner == wakeup->wakee && wakee->own_timer == wakeup->cpu->timer,
+        .self_timed = timer->owner == wakeup->wakee && wakee->own_timer == cpu_timer(wakeup->cpu),
         .edge = {.from_ns = timer->armed_ns,
                  .from = timer->slot,
                  .kind = ARGUS_EDGE_TIMER,

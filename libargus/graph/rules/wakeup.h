@@ -25,6 +25,12 @@ struct wake_rule {
 /* rules/timer.c */
 bool match_timer(const struct wakeup *wakeup);
 void act_timer(const struct wakeup *wakeup, struct cause *ret);
+/* rules/block.c */
+bool match_block(const struct wakeup *wakeup);
+void act_block(const struct wakeup *wakeup, struct cause *ret);
+/* rules/work.c */
+bool match_bh_work(const struct wakeup *wakeup);
+void act_bh_work(const struct wakeup *wakeup, struct cause *ret);
 /* rules/wake.c */
 bool match_softirq_local(const struct wakeup *wakeup);
 bool match_signal(const struct wakeup *wakeup);

@@ -3,6 +3,8 @@
 
 static const struct wake_rule wake_rules[] = {
     {match_timer, act_timer, RULE_TIMER, false, ARGUS_EDGE_TIMER},
+    {match_block, act_block, RULE_BLOCK, false, ARGUS_EDGE_BLOCK},
+    {match_bh_work, act_bh_work, RULE_WORK_SOFTIRQ, false, ARGUS_EDGE_WORK},
     {match_timer_unowned, act_timer_unowned, RULE_CULL_TIMER, false, 0},
     {match_softirq_local, NULL, RULE_WAKE_SOFTIRQ_LOCAL, false, ARGUS_EDGE_WAKE},
     {match_scheduler, act_scheduler, RULE_CULL_SCHEDULER, false, 0},
@@ -13,22 +15,13 @@ static const struct wake_rule wake_rules[] = {
     {match_task, NULL, RULE_WAKE_TASK, false, ARGUS_EDGE_WAKE},
 };
 
-static enum argus_context context_of(const struct cpu_state *cpu, uint64_t said)
-{
-    if (said < ARGUS_CONTEXT_UNKNOWN)
-        return (enum argus_context)said;
-    if (cpu->hard_depth || cpu->firing)
-        return ARGUS_CONTEXT_HARDIRQ;
-    return cpu->softirqs ? ARGUS_CONTEXT_SOFTIRQ : ARGUS_CONTEXT_TASK;
-}
-
 static void edge_from_waker(const struct wakeup *wakeup, const struct wake_rule *rule,
                             struct cause *ret)
 {
     struct builder *builder = wakeup->builder;
     struct thread_state *waker = thread_at(builder, wakeup->waker);
     waker->acted = true;
-    ret->known = true;
+    ret->known = ret->by_waker = true;
     ret->edge = (struct argus_edge){
         .from_ns = builder->now_ns,
         .from = waker->slot,
@@ -46,7 +39,7 @@ void rule_wakeup(struct builder *builder, const struct cpu_state *cpu,
         .cpu = cpu,
         .waker = cpu->thread,
         .wakee = wakee,
-        .context = context_of(cpu, record->arg[3]),
+        .context = cpu_context(cpu, record->arg[3]),
     };
     bool has_vertex =
         cpu->thread != ARGUS_NONE && thread_at(builder, cpu->thread)->slot != ARGUS_NONE;

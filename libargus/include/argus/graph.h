@@ -40,12 +40,28 @@ struct argus_wait {
     uint32_t user_stack, kernel_stack; /* stack indices or ARGUS_NONE */
     uint32_t holder_tid; /* thread that held the lock, if the recorder could tell; 0: unknown */
     uint32_t rewakes;
-    uint16_t syscall; /* number, or ARGUS_NO_SYSCALL */
-    uint8_t kind;     /* enum argus_wait_kind */
-    uint8_t outcome;  /* enum argus_outcome */
+    uint32_t first_detail; /* index of struct argus_wait_detail, or ARGUS_NONE */
+    uint16_t syscall;      /* number, or ARGUS_NO_SYSCALL */
+    uint8_t kind;          /* enum argus_wait_kind */
+    uint8_t outcome;       /* enum argus_outcome */
     bool has_result;
     bool by_timer;  /* a timer made the thread runnable */
-    bool by_device; /* an interrupt of a device did, and the wake-up was culled */
+    bool by_device; /* an interrupt of a device did: culled, or an edge from who asked the device */
+};
+
+/* What else is known about a wait. `arg` is, by kind: */
+enum argus_detail_kind {
+    ARGUS_DETAIL_READY, /* a descriptor that a poll returned as ready: as in the record `ready` */
+    ARGUS_DETAIL_FUTEX, /* what a shared futex lies in: as in the record `mapping` */
+    ARGUS_DETAIL_FAULT, /* the page that was missing: as in the record `mapping` */
+    ARGUS_DETAIL_BLOCK, /* requests to a disk: device and operation as in arg4 of `block_issued`, bytes, requests */
+    ARGUS_DETAIL_SIGNAL, /* what interrupted or stopped it: signal, thread id of the sender (0: not known), si_code */
+};
+
+struct argus_wait_detail {
+    uint64_t arg[4];
+    uint32_t next; /* index of the next one of the same wait, or ARGUS_NONE */
+    uint8_t kind;  /* enum argus_detail_kind */
 };
 
 enum argus_vertex_flags {
@@ -108,7 +124,9 @@ enum argus_edge_kind {
     ARGUS_EDGE_MESSAGE,
     ARGUS_EDGE_DISPATCH,
     ARGUS_EDGE_FLAG,
-    ARGUS_EDGE_SIGNAL,
+    ARGUS_EDGE_SIGNAL, /* sent the signal that woke or interrupted it */
+    ARGUS_EDGE_WORK,   /* queued the work that a kernel worker does */
+    ARGUS_EDGE_BLOCK,  /* issued the request to a disk that it waited for */
     ARGUS_EDGE_KINDS
 };
 
@@ -167,6 +185,9 @@ size_t argus_graph_rules(const struct argus_graph *graph, const struct argus_rul
 size_t argus_graph_object_uses(const struct argus_graph *graph, /* sorted by inode, then thread */
                                const struct argus_object_use **ret);
 struct argus_stack argus_graph_stack(const struct argus_graph *graph, uint32_t stack);
+
+/* What argus_wait.first_detail is an index into. */
+size_t argus_graph_details(const struct argus_graph *graph, const struct argus_wait_detail **ret);
 
 /* Incoming edges of `vertex`, in time order. */
 size_t argus_graph_in_edges(const struct argus_graph *graph, uint32_t vertex,

@@ -50,14 +50,24 @@ enum { ARGUS_FUNC_NONE = 0, ARGUS_FUNC_START = 1, ARGUS_FUNC_END = 2 };
 #define ARGUS_ID_SYSCALL(nr)   ARGUS_DEBUGID(0x04, 0x0c, nr) /* BSC_*, start and end */
 
 /* Class 0x60: what only Linux or only Argus has. */
-#define ARGUS_CLASS           0x60
-#define ARGUS_ID_STACK        ARGUS_DEBUGID(ARGUS_CLASS, 0, 1)
-#define ARGUS_ID_SAMPLE       ARGUS_DEBUGID(ARGUS_CLASS, 0, 2)
-#define ARGUS_ID_SOFTIRQ      ARGUS_DEBUGID(ARGUS_CLASS, 1, 1) /* start and end */
-#define ARGUS_ID_SYSCALL_MORE ARGUS_DEBUGID(ARGUS_CLASS, 2, 1)
-#define ARGUS_ID_OBJECT       ARGUS_DEBUGID(ARGUS_CLASS, 2, 2)
-#define ARGUS_ID_LOCK         ARGUS_DEBUGID(ARGUS_CLASS, 2, 3)
-#define ARGUS_ID_MESSAGE      ARGUS_DEBUGID(ARGUS_CLASS, 2, 4)
+#define ARGUS_CLASS               0x60
+#define ARGUS_ID_STACK            ARGUS_DEBUGID(ARGUS_CLASS, 0, 1)
+#define ARGUS_ID_SAMPLE           ARGUS_DEBUGID(ARGUS_CLASS, 0, 2)
+#define ARGUS_ID_SOFTIRQ          ARGUS_DEBUGID(ARGUS_CLASS, 1, 1) /* start and end */
+#define ARGUS_ID_WORK             ARGUS_DEBUGID(ARGUS_CLASS, 1, 2) /* start and end */
+#define ARGUS_ID_WORK_QUEUED      ARGUS_DEBUGID(ARGUS_CLASS, 1, 3)
+#define ARGUS_ID_BLOCK_ISSUED     ARGUS_DEBUGID(ARGUS_CLASS, 1, 4)
+#define ARGUS_ID_BLOCK_COMPLETED  ARGUS_DEBUGID(ARGUS_CLASS, 1, 5)
+#define ARGUS_ID_ITIMER_ARMED     ARGUS_DEBUGID(ARGUS_CLASS, 1, 7)
+#define ARGUS_ID_ITIMER_FIRED     ARGUS_DEBUGID(ARGUS_CLASS, 1, 8)
+#define ARGUS_ID_SYSCALL_MORE     ARGUS_DEBUGID(ARGUS_CLASS, 2, 1)
+#define ARGUS_ID_OBJECT           ARGUS_DEBUGID(ARGUS_CLASS, 2, 2)
+#define ARGUS_ID_LOCK             ARGUS_DEBUGID(ARGUS_CLASS, 2, 3)
+#define ARGUS_ID_MESSAGE          ARGUS_DEBUGID(ARGUS_CLASS, 2, 4)
+#define ARGUS_ID_SIGNAL_SENT      ARGUS_DEBUGID(ARGUS_CLASS, 2, 5)
+#define ARGUS_ID_SIGNAL_DELIVERED ARGUS_DEBUGID(ARGUS_CLASS, 2, 6)
+#define ARGUS_ID_READY            ARGUS_DEBUGID(ARGUS_CLASS, 2, 7)
+#define ARGUS_ID_MAPPING          ARGUS_DEBUGID(ARGUS_CLASS, 2, 8)
 
 /* arg4 of ARGUS_ID_MAKE_RUNNABLE on Linux: from which context the wake-up came. */
 enum argus_context {
@@ -113,6 +123,22 @@ enum argus_channel {
 #define ARGUS_MESSAGE_BYTES(what) ((uint64_t)(what)&0xffffffffffffull)
 #define ARGUS_MESSAGE_KIND(what)  ((uint32_t)((what) >> 48) & 0xff)
 #define ARGUS_MESSAGE_FLAGS(what) ((uint32_t)((what) >> 56))
+/* Bit of arg4 of timer records on Linux: a timer of the timer wheel, not a high-resolution one. */
+#define ARGUS_TIMER_WHEEL 0x100000000ull
+
+/* arg4 of ARGUS_ID_BLOCK_ISSUED, bits 32 to 39 (include/linux/blk_types.h, enum req_op). */
+enum argus_block_operation {
+    ARGUS_BLOCK_READ = 0,
+    ARGUS_BLOCK_WRITE = 1,
+    ARGUS_BLOCK_FLUSH = 2,
+    ARGUS_BLOCK_DISCARD = 3,
+};
+
+/* arg4 of ARGUS_ID_MAPPING, bits 0 to 7: why the address matters. */
+enum argus_mapping_why {
+    ARGUS_MAPPING_FUTEX = 1, /* the thread waits in a futex that several processes can share */
+    ARGUS_MAPPING_FAULT = 2, /* it waits for the page at the address */
+};
 
 #ifdef __cplusplus
 }

@@ -62,7 +62,7 @@ int on_timer_cancel(struct bpf_raw_tracepoint_args *ctx)
     return emit_plain(ARGUS_ID_TIMER_CANCEL, ctx->args[0], 0, 0, 0);
 }
 
-/* See scheduler.h: the preemption count is found from here. */
+/* See context.h: the preemption count is found from here. */
 static __always_inline void remember_timer_base(struct hrtimer *timer)
 {
     uint32_t cpu;

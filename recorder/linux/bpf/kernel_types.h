@@ -104,6 +104,67 @@ struct hrtimer {
     struct hrtimer_clock_base *base;
 };
 
+struct timer_list {
+    unsigned long expires; /* in ticks */
+    void *function;
+    unsigned int flags;
+};
+
+struct work_struct {
+    void *func;
+};
+
+struct gendisk {
+    int major;
+    int first_minor;
+};
+
+struct request_queue {
+    struct gendisk *disk;
+};
+
+struct request {
+    struct request_queue *q;
+    unsigned int cmd_flags;
+    unsigned int __data_len;
+    uint64_t __sector;
+};
+
+struct request___before_5_17 {
+    struct gendisk *rq_disk;
+};
+
+struct kernel_siginfo {
+    int si_code;
+};
+
+struct sigaction {
+    void *sa_handler;
+    unsigned long sa_flags;
+};
+
+struct k_sigaction {
+    struct sigaction sa;
+};
+
+struct upid {
+    int nr;
+};
+
+struct pid {
+    struct upid numbers[1]; /* the first one: in the first pid namespace */
+};
+
+struct timespec64 {
+    int64_t tv_sec;
+    long tv_nsec;
+};
+
+struct itimerspec64 {
+    struct timespec64 it_interval;
+    struct timespec64 it_value;
+};
+
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
     unsigned long r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, flags;

@@ -2,46 +2,11 @@
 #ifndef ARGUS_BPF_SCHEDULER_H
 #define ARGUS_BPF_SCHEDULER_H
 
+#include "context.h"
 #include "lock.h"
 #include "object.h"
 #include "ring.h"
 #include "stack.h"
-
-/* include/linux/preempt.h: the bits of the preemption count. */
-#define PREEMPT_NMI     0x00f00000
-#define PREEMPT_HARDIRQ 0x000f0000
-#define PREEMPT_SERVING 0x00000100 /* a softirq runs; 0x200 only means that they are held off */
-
-/* On x86 the count is a per-cpu variable. Its address cannot be asked for by name where kallsyms leaves out data, but BTF
- * has its distance to `hrtimer_bases`, another one, whose address every timer knows: so the first timer that fires
- * on a cpu tells where the count of that cpu is. Until then the context is unknown.
- */
-
-static __always_inline uint32_t context_of_count(uint32_t count)
-{
-    if (count & PREEMPT_NMI)
-        return ARGUS_CONTEXT_NMI;
-    if (count & PREEMPT_HARDIRQ)
-        return ARGUS_CONTEXT_HARDIRQ;
-    return count & PREEMPT_SERVING ? ARGUS_CONTEXT_SOFTIRQ : ARGUS_CONTEXT_TASK;
-}
-
-static __always_inline uint32_t context_now(struct task_struct *task)
-{
-#if defined(__TARGET_ARCH_arm64)
-    return context_of_count((uint32_t)task->thread_info.preempt_count);
-#else
-    (void)task;
-    uint32_t cpu, count;
-    struct bpf_cpu *state = this_cpu(&cpu);
-    if (!settings.has_preempt_count || !state || !state->timer_base)
-        return ARGUS_CONTEXT_UNKNOWN;
-    const void *place = (void *)(state->timer_base + settings.preempt_count_offset);
-    if (bpf_probe_read_kernel(&count, sizeof(count), place) < 0)
-        return ARGUS_CONTEXT_UNKNOWN;
-    return context_of_count(count);
-#endif
-}
 
 /* The state that `task` is left in; 0 when it was preempted, whatever it was about to become. */
 static __always_inline uint64_t state_left(struct bpf_raw_tracepoint_args *ctx,

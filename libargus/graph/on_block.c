@@ -1,0 +1,38 @@
+/* Block I/O: who issued a request makes run whom its completion wakes (rules/block.c).
+ *
+ * A request can be completed in parts. One that was never issued is completed as well: to flush a disk's cache, the kernel
+ * issues a request of its own, and completes behind it those for which it did that (block/blk-flush.c). So what an
+ * unknown request wakes in the same interrupt is still the doing of the one before it.
+ */
+#include "graph/builder.h"
+
+void graph_on_block_issued(struct builder *builder, struct cpu_state *cpu,
+                           const struct argus_record *record)
+{
+    uint32_t index =
+        builder_place(builder, &builder->requests, &builder->request_by_key, record->arg[0]);
+    if (index == ARGUS_NONE)
+        return;
+    builder->requests.data[index] = (struct request_state){
+        .issuer = actor_now(builder, cpu, ARGUS_CONTEXT_UNKNOWN),
+        .target = record->arg[3],
+        .left_bytes = record->arg[2],
+        .issued = true,
+    };
+}
+
+void graph_on_block_completed(struct builder *builder, struct cpu_state *cpu,
+                              const struct argus_record *record)
+{
+    uint32_t index = idmap_get(&builder->request_by_key, record->arg[0]);
+    struct request_state *request = index == IDMAP_NONE ? NULL : &builder->requests.data[index];
+    if (!request || !request->issued) {
+        if (!cpu_interrupted(cpu))
+            cpu->completing = ARGUS_NONE;
+        return;
+    }
+    request->issued = record->arg[2] < request->left_bytes;
+    request->left_bytes -= request->issued ? record->arg[2] : 0;
+    cpu->completing = index;
+    cpu->completed_bytes = record->arg[2];
+}

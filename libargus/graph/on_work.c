@@ -1,0 +1,43 @@
+/* Work queues: whoever queues work causes the vertex in which a kernel worker does it.
+ *
+ * A worker does one work after the other, for different people, so each begins a vertex of its own. Work whose queuing was
+ * not seen begins none: the barrier by which flush_work() waits, for one, has no record, and belongs to the work just
+ * before it, on which it waits. Some work is done in a softirq instead (WQ_BH); then what it wakes is its queuer's
+ * doing (actor.c).
+ */
+#include "graph/builder.h"
+
+void graph_on_work_queued(struct builder *builder, struct cpu_state *cpu,
+                          const struct argus_record *record)
+{
+    uint32_t index = builder_place(builder, &builder->works, &builder->work_by_key, record->arg[0]);
+    if (index == ARGUS_NONE)
+        return;
+    struct actor queuer = actor_now(builder, cpu, record->arg[3]);
+    builder->works.data[index].queuer = queuer;
+    if (queuer.thread != ARGUS_NONE && queuer.since_ns == builder->now_ns)
+        thread_at(builder, queuer.thread)->acted = true;
+}
+
+static void begin_work(struct builder *builder, struct cpu_state *cpu, uint32_t index)
+{
+    struct actor *queuer = &builder->works.data[index].queuer;
+    struct cause cause = actor_cause(queuer, ARGUS_EDGE_WORK, RULE_WORK);
+    queuer->thread = queuer->slot = ARGUS_NONE; /* it is done once */
+    if (cause.known && cpu->thread != ARGUS_NONE)
+        vertex_split(builder, cpu->thread, &cause);
+}
+
+void graph_on_work(struct builder *builder, struct cpu_state *cpu,
+                   const struct argus_record *record)
+{
+    if (ARGUS_DEBUGID_FUNC(record->debugid) != ARGUS_FUNC_START) {
+        cpu->bh_work = ARGUS_NONE;
+        return;
+    }
+    uint32_t index = idmap_get(&builder->work_by_key, record->arg[0]);
+    if (cpu_interrupted(cpu))
+        cpu->bh_work = index;
+    else if (index != IDMAP_NONE)
+        begin_work(builder, cpu, index);
+}
