@@ -62,6 +62,11 @@ static int rank(const struct argus_vertex *vertex)
     return vertex->flags & ARGUS_VERTEX_LAST ? 2 : 1;
 }
 
+static uint64_t until_ns(const struct argus_vertex *vertex)
+{
+    return vertex->wait.kind == ARGUS_WAIT_NONE ? vertex->end_ns : vertex->wait.end_ns;
+}
+
 static int by_time(const void *left, const void *right, void *context)
 {
     const struct argus_vertex *vertices = context;
@@ -71,8 +76,8 @@ static int by_time(const void *left, const void *right, void *context)
         return a->start_ns < b->start_ns ? -1 : 1;
     if (rank(a) != rank(b))
         return rank(a) - rank(b);
-    if (a->wait.end_ns != b->wait.end_ns)
-        return a->wait.end_ns < b->wait.end_ns ? -1 : 1;
+    if (until_ns(a) != until_ns(b))
+        return until_ns(a) < until_ns(b) ? -1 : 1;
     return a < b ? -1 : a > b;
 }
 

@@ -135,7 +135,7 @@ static bool is_fresh(struct builder *builder, const struct thread_state *state,
 void vertex_split(struct builder *builder, uint32_t thread, const struct cause *cause)
 {
     struct thread_state *state = thread_at(builder, thread);
-    if (state->slot == ARGUS_NONE)
+    if (state->activity != THREAD_RUNNING)
         return;
     struct cause begins = *cause;
     if (is_fresh(builder, state, cause)) {
@@ -155,6 +155,8 @@ void vertex_split(struct builder *builder, uint32_t thread, const struct cause *
 void vertex_add_edge(struct builder *builder, uint32_t thread, const struct cause *cause)
 {
     struct argus_edge edge = cause->edge;
+    if (thread_at(builder, thread)->activity != THREAD_RUNNING)
+        return;
     edge.to = thread_at(builder, thread)->slot;
     edge.to_ns = builder->now_ns;
     if (builder->graph->edges.length >= ARGUS_NONE - 1)
