@@ -136,6 +136,11 @@ struct argus_error *backend_write_images(struct backend *backend, struct argus_w
     return backend->ops->write_images(backend, writer, all);
 }
 
+struct argus_error *backend_renew_names(struct backend *backend, struct argus_writer *writer)
+{
+    return backend->ops->renew_names(backend, writer);
+}
+
 struct argus_error *backend_write_kernel_symbols(struct backend *backend, uint64_t *addresses,
                                                  size_t count, struct argus_writer *writer)
 {

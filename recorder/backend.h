@@ -69,6 +69,7 @@ struct backend_ops {
     struct argus_error *(*write_threads)(struct backend *backend, struct argus_writer *writer);
     struct argus_error *(*write_images)(struct backend *backend, struct argus_writer *writer,
                                         bool all);
+    struct argus_error *(*renew_names)(struct backend *backend, struct argus_writer *writer);
     struct argus_error *(*write_kernel_symbols)(struct backend *backend, uint64_t *addresses,
                                                 size_t count, struct argus_writer *writer);
     size_t (*counters)(const struct backend *backend, struct argus_counter *ret, size_t room);
@@ -126,6 +127,9 @@ size_t backend_stack(struct backend *backend, uint64_t id, uint64_t *frames);
 struct argus_error *backend_write_threads(struct backend *backend, struct argus_writer *writer);
 struct argus_error *backend_write_images(struct backend *backend, struct argus_writer *writer,
                                          bool all);
+/* For a ring file: writes what names everything recorded since the last call, also to a reader who has nothing of what was
+ * written before; then forgets what has ended long ago. */
+struct argus_error *backend_renew_names(struct backend *backend, struct argus_writer *writer);
 /* The symbols of `count` kernel addresses, which are sorted in place. */
 struct argus_error *backend_write_kernel_symbols(struct backend *backend, uint64_t *addresses,
                                                  size_t count, struct argus_writer *writer);

@@ -121,7 +121,10 @@ static void status_from_reply(const struct reply *reply, struct recorder_status 
         .hang_ms = reply->hang_ms,
         .hangs_seen = reply->hangs_seen,
         .hang_files = reply->hang_files,
+        .file_gone = reply->file_gone != 0,
     };
+    if (reply->verb == REQUEST_STATUS || reply->verb == REQUEST_STOP)
+        memcpy(ret->path, reply->text, sizeof(ret->path));
     for (size_t i = 0; i < CATEGORY_COUNT; i++)
         ret->category_rates[i] = reply->category_rates[i];
 }
@@ -188,7 +191,7 @@ struct argus_error *recorder_start(struct recorder_client *client,
 {
     struct request request = make_request(REQUEST_START);
     struct request_start *start = &request.start;
-    request.flags = options->mode == RECORDER_STREAM ? REQUEST_OWNED : 0;
+    request.flags = options->owned ? REQUEST_OWNED : 0;
     start->mode = options->mode;
     start->ring_bytes = options->ring_bytes;
     start->file_ring_bytes = options->file_ring_bytes;

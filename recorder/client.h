@@ -18,7 +18,7 @@ struct recorder_client;
 
 enum recorder_mode {
     RECORDER_IDLE = 0,
-    RECORDER_STREAM = 1, /* a file that grows; the recording ends with the connection */
+    RECORDER_STREAM = 1, /* a file that grows */
     RECORDER_MEMORY = 2, /* the ring in memory */
     RECORDER_RING = 3,   /* a file of a fixed size */
 };
@@ -30,6 +30,7 @@ struct recorder_unwind {
 
 struct recorder_options {
     enum recorder_mode mode;
+    bool owned;               /* the recording ends when the connection closes */
     uint64_t ring_bytes;      /* memory */
     uint64_t file_ring_bytes; /* RECORDER_RING: the size of the file */
     uint32_t rate_hz;         /* cpu samples a second on each cpu; 0: none */
@@ -50,7 +51,7 @@ struct recorder_options {
 #define RECORDER_OPTIONS_STREAM                                                                    \
     (struct recorder_options)                                                                      \
     {                                                                                              \
-        .mode = RECORDER_STREAM, .ring_bytes = 256ull << 20, .rate_hz = 99,                        \
+        .mode = RECORDER_STREAM, .owned = true, .ring_bytes = 256ull << 20, .rate_hz = 99,         \
         .categories = CATEGORIES_ALL, .unwind_bytes = 16384                                        \
     }
 
@@ -66,16 +67,19 @@ struct recorder_status {
     uint64_t records; /* in the file just written, or in the ring */
     uint64_t lost;    /* of these, what is missing */
     uint64_t stacks_lost;
-    uint64_t bytes;      /* of the file */
-    uint64_t emitted;    /* records since the start, kept or overwritten */
-    uint64_t own_cpu_ns; /* cpu time of the recorder */
-    uint64_t oldest_ns,
-        newest_ns;       /* the trace clock at the oldest and the newest record that is kept */
-    uint32_t categories; /* bits of enum category */
+    uint64_t bytes;                          /* of the file */
+    uint64_t emitted;                        /* records since the start, kept or overwritten */
+    uint64_t own_cpu_ns;                     /* cpu time of the recorder */
+    uint64_t oldest_ns;                      /* the trace clock at the oldest … */
+    uint64_t newest_ns;                      /* … and at the newest record that is kept */
+    uint32_t categories;                     /* bits of enum category */
     uint64_t category_rates[CATEGORY_COUNT]; /* records a second, lately */
     enum backend_kind backend;
     uint32_t rate_hz, hang_ms;
     uint32_t hangs_seen, hang_files;
+    /* Of the file being written, "" in memory: by recorder_status() and recorder_stop(). */
+    char path[PROTOCOL_TEXT_BYTES];
+    bool file_gone; /* it was removed meanwhile */
 };
 
 struct recorder_cpu {

@@ -129,19 +129,22 @@ struct reply {
     uint64_t records, lost, stacks_lost, bytes, emitted; /* as struct recording_numbers */
     uint64_t own_cpu_ns;                                 /* cpu time of the recorder process */
     uint64_t file_ring_bytes;
-    uint64_t oldest_ns,
-        newest_ns; /* the trace clock at the oldest and the newest record that is kept */
+    uint64_t oldest_ns; /* the trace clock at the oldest … */
+    uint64_t newest_ns; /* … and at the newest record that is kept */
     uint32_t categories, backend, rate_hz, hang_ms;
     uint64_t category_rates[16]; /* records a second, lately; by enum category */
     uint32_t hangs_seen, hang_files;
     uint32_t watcher_pid; /* 0: nobody watches */
     uint32_t note_count;  /* all of them */
-    uint32_t count,
-        next; /* CPUS, NOTES: how many are in this reply; the next `first`, 0: no more */
-    uint64_t reserved[8];
+    uint32_t count;       /* CPUS, NOTES: how many are in this reply */
+    uint32_t next;        /* … and the next `first`; 0: there are no more */
+    uint32_t file_gone;   /* 1: the file that is written has no name any more */
+    uint32_t padding;
+    uint64_t reserved[7];
     union {
-        char text
-            [PROTOCOL_TEXT_BYTES]; /* an error's message; NOTES: notes, one a line; always with a NUL */
+        /* Always with a NUL. An error's message; STATUS, STOP: the path of the file that is written; NOTES: notes, one
+         * a line. */
+        char text[PROTOCOL_TEXT_BYTES];
         struct reply_cpu cpus[PROTOCOL_PAGE];
         struct reply_hang hang;
     };

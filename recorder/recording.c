@@ -2,8 +2,10 @@
 
 #include <poll.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -277,6 +279,20 @@ size_t recording_notes(const struct recording *recording, const char *const **re
 uint32_t recording_cpu_count(const struct recording *recording)
 {
     return backend_cpu_count(recording->backend);
+}
+
+void recording_path(const struct recording *recording, char *ret, size_t room, bool *ret_gone)
+{
+    char link[64];
+    struct stat status;
+    ret[0] = '\0';
+    *ret_gone = false;
+    if (recording->fd < 0)
+        return;
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", recording->fd);
+    ssize_t length = readlink(link, ret, room - 1);
+    ret[length > 0 ? length : 0] = '\0';
+    *ret_gone = fstat(recording->fd, &status) == 0 && status.st_nlink == 0;
 }
 
 struct backend *recording_backend(const struct recording *recording)

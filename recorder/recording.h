@@ -8,6 +8,8 @@
 #ifndef ARGUS_RECORDER_RECORDING_H
 #define ARGUS_RECORDER_RECORDING_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "argus/error.h"
@@ -47,6 +49,8 @@ struct argus_error *recording_snapshot(struct recording *recording, int fd,
 struct argus_error *recording_stop(struct recording *recording);
 
 struct recording_numbers recording_numbers(const struct recording *recording);
+/* The path of the file that is written, as the kernel tells it ("" in memory mode); `*ret_gone`: the file was removed. */
+void recording_path(const struct recording *recording, char *ret, size_t room, bool *ret_gone);
 /* Of one cpu. */
 struct reply_cpu recording_cpu_numbers(const struct recording *recording, uint32_t cpu);
 /* Borrowed. */

@@ -21,6 +21,13 @@ static void put_numbers(struct reply *reply, const struct recording_numbers *num
     reply->duration_ns = numbers->duration_ns;
 }
 
+static void put_path(struct reply *reply, const struct recording *recording)
+{
+    bool gone;
+    recording_path(recording, reply->text, sizeof(reply->text), &gone);
+    reply->file_gone = gone;
+}
+
 static uint64_t own_cpu_ns(void)
 {
     struct timespec used;
@@ -238,18 +245,20 @@ static struct argus_error *handle_stop(struct server *server, struct client *cli
         error = recording_stop(server->recording);
     if (fd < 0)
         *reply = reply_make(server, request->verb);
+    if (server->recording)
+        put_path(reply, server->recording);
     return error;
 }
 
 static struct argus_error *handle_status(struct server *server, struct client *client,
                                          const struct request *request, int fd, struct reply *reply)
 {
-    (void)server;
     (void)client;
     (void)request;
-    (void)reply;
     if (fd >= 0)
         close(fd);
+    if (server->recording)
+        put_path(reply, server->recording);
     return NULL;
 }
 

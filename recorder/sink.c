@@ -2,11 +2,23 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/idmap.h"
 #include "base/vec.h"
+#include "stack_store.h"
 
 #define CHUNK_RECORDS 65536u /* about 200 KB on disk, a fraction of a second of a busy cpu */
+
+/* What ends an epoch of a ring file besides its size. Linux gives thread ids away again after at least some 30,000, and
+ * by then the name of the earlier thread must be in the file. */
+#define EPOCH_BIRTHS 4096u
+#define EPOCH_STACKS 65536u
+
+/* Kernel symbols of a stream are written at its end; and before, for one that is killed: after so long, then after twice
+ * as long, and so on. The kernel's list of symbols takes some 50 ms to read. */
+#define SYMBOLS_FIRST_NS 2000000000ull
+#define SYMBOLS_LAST_NS  60000000000ull
 
 struct pending {
     struct argus_record *records; /* room for CHUNK_RECORDS; owned */
@@ -15,29 +27,53 @@ struct pending {
     uint64_t total_lost; /* ever */
 };
 
+/* What a ring file counts to know when its epoch ends. */
+struct epoch {
+    uint64_t begun_bytes; /* where the file was, after its tables */
+    uint32_t births;      /* threads */
+};
+
 struct sink {
     struct argus_writer *writer;
     struct backend *backend; /* borrowed */
     struct pending *pending; /* for each cpu */
     uint32_t cpu_count;
-    struct idmap seen;              /* the stacks that were looked up */
-    VEC(uint64_t) kernel_addresses; /* frames of all kernel stacks; not sorted, may repeat */
+    uint64_t ring_bytes; /* 0: a stream */
+    struct epoch epoch;
+    size_t notes_written;
+    struct stack_store stacks;
+    struct idmap kernel_known;      /* the addresses in kernel_addresses */
+    VEC(uint64_t) kernel_addresses; /* frames of kernel stacks */
+    size_t symbols_written;         /* of kernel_addresses, from the first on */
+    uint64_t symbols_due_ns, symbols_interval_ns;
     struct sink_totals totals;
 };
 
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Those that were not written yet. */
 static struct argus_error *write_notes(struct sink *sink)
 {
     const char *const *notes;
     size_t count = backend_notes(sink->backend, &notes);
     struct argus_error *error = NULL;
-    for (size_t i = 0; i < count && !error; i++)
-        error = argus_writer_note(sink->writer, notes[i]);
+    while (sink->notes_written < count && !error)
+        error = argus_writer_note(sink->writer, notes[sink->notes_written++]);
     return error;
 }
 
 static struct argus_error *sink_start(struct sink *sink, int fd, uint64_t ring_bytes)
 {
     sink->cpu_count = backend_cpu_count(sink->backend);
+    sink->ring_bytes = ring_bytes;
+    sink->stacks.keeps_frames = ring_bytes != 0;
+    sink->symbols_interval_ns = SYMBOLS_FIRST_NS;
+    sink->symbols_due_ns = now_ns() + SYMBOLS_FIRST_NS;
     sink->pending = calloc(sink->cpu_count, sizeof(*sink->pending));
     if (!sink->pending)
         return argus_error_memory();
@@ -69,7 +105,8 @@ void sink_destroy(struct sink *sink)
 {
     if (!sink)
         return;
-    idmap_deinit(&sink->seen);
+    stack_store_deinit(&sink->stacks);
+    idmap_deinit(&sink->kernel_known);
     for (uint32_t cpu = 0; sink->pending && cpu < sink->cpu_count; cpu++)
         free(sink->pending[cpu].records);
     free(sink->pending);
@@ -84,29 +121,35 @@ static bool is_kernel_address(uint64_t address)
     return address >> 63;
 }
 
-static struct argus_error *write_stack(struct sink *sink, uint64_t id)
+/* Remembers the addresses of a kernel stack, for their symbols; false without memory. */
+static bool take_addresses(struct sink *sink, const uint64_t *frames, size_t count)
 {
-    uint64_t frames[ARGUS_STACK_MAX_FRAMES];
-    size_t count = backend_stack(sink->backend, id, frames);
-    if (count == 0) {
-        sink->totals.stacks_lost++;
-        return NULL;
+    if (count == 0 || !is_kernel_address(frames[0]))
+        return true;
+    for (size_t i = 0; i < count; i++) {
+        if (idmap_get(&sink->kernel_known, frames[i]) != IDMAP_NONE)
+            continue;
+        if (!idmap_put(&sink->kernel_known, frames[i], 0) ||
+            !vec_push(&sink->kernel_addresses, frames[i]))
+            return false;
     }
-    for (size_t i = 0; i < count && is_kernel_address(frames[0]); i++) {
-        if (!vec_push(&sink->kernel_addresses, frames[i]))
-            return argus_error_memory();
-    }
-    return argus_writer_stack(sink->writer, id, frames, count);
+    return true;
 }
 
 /* Fetches a stack when its id is seen for the first time: soon, because the kernel's table forgets old ones. */
 static struct argus_error *need_stack(struct sink *sink, uint64_t id)
 {
-    if (id == 0 || idmap_get(&sink->seen, id) != IDMAP_NONE)
+    if (id == 0 || stack_store_use(&sink->stacks, id))
         return NULL;
-    if (!idmap_put(&sink->seen, id, 0))
+    uint64_t frames[ARGUS_STACK_MAX_FRAMES];
+    size_t count = backend_stack(sink->backend, id, frames);
+    if (!stack_store_add(&sink->stacks, id, frames, count) || !take_addresses(sink, frames, count))
         return argus_error_memory();
-    return write_stack(sink, id);
+    if (count == 0) {
+        sink->totals.stacks_lost++;
+        return NULL;
+    }
+    return argus_writer_stack(sink->writer, id, frames, count);
 }
 
 static struct argus_error *need_stacks(struct sink *sink, const struct argus_record *records,
@@ -115,6 +158,7 @@ static struct argus_error *need_stacks(struct sink *sink, const struct argus_rec
     struct argus_error *error = NULL;
     for (size_t i = 0; i < count && !error; i++) {
         uint32_t id = records[i].debugid;
+        sink->epoch.births += id == ARGUS_ID_NEW_THREAD || id == ARGUS_ID_EXEC;
         if (id != ARGUS_ID_STACK && id != ARGUS_ID_SAMPLE)
             continue;
         error = need_stack(sink, records[i].arg[0]);
@@ -147,6 +191,79 @@ static struct argus_error *reserve(struct pending *pending)
     return pending->records ? NULL : argus_error_memory();
 }
 
+static struct argus_error *flush_records(struct sink *sink)
+{
+    struct argus_error *error = NULL;
+    for (uint32_t cpu = 0; cpu < sink->cpu_count && !error; cpu++)
+        error = flush_cpu(sink, cpu);
+    return error;
+}
+
+/* The symbols of the addresses that came since. */
+static struct argus_error *write_symbols(struct sink *sink)
+{
+    size_t first = sink->symbols_written, count = sink->kernel_addresses.length - first;
+    if (count == 0)
+        return NULL;
+    sink->symbols_written += count;
+    return backend_write_kernel_symbols(sink->backend, sink->kernel_addresses.data + first, count,
+                                        sink->writer);
+}
+
+/* --- epochs --- */
+
+static bool epoch_is_over(const struct sink *sink)
+{
+    return sink->ring_bytes &&
+           (argus_writer_bytes(sink->writer) - sink->epoch.begun_bytes > sink->ring_bytes / 4 ||
+            sink->epoch.births > EPOCH_BIRTHS || sink->stacks.stacks.length > EPOCH_STACKS);
+}
+
+/* Writes again the stacks that the epoch used, and the symbols of their addresses. */
+static struct argus_error *renew_stacks(struct sink *sink)
+{
+    argus_writer_forget_stacks(sink->writer);
+    idmap_clear(&sink->kernel_known);
+    sink->kernel_addresses.length = sink->symbols_written = 0;
+    if (!stack_store_renew(&sink->stacks))
+        return argus_error_memory();
+    struct argus_error *error = NULL;
+    for (size_t i = 0; i < sink->stacks.stacks.length && !error; i++) {
+        const struct kept_stack *stack = &sink->stacks.stacks.data[i];
+        const uint64_t *frames = sink->stacks.frames.data + stack->first;
+        error = take_addresses(sink, frames, stack->count)
+                    ? argus_writer_stack(sink->writer, stack->id, frames, stack->count)
+                    : argus_error_memory();
+    }
+    if (!error)
+        error = argus_writer_flush(sink->writer);
+    return error ? error : write_symbols(sink);
+}
+
+/* What names the records of the epoch that ends, and all notes. */
+static struct argus_error *renew_tables(struct sink *sink)
+{
+    struct argus_error *error = backend_renew_names(sink->backend, sink->writer);
+    if (!error)
+        error = renew_stacks(sink);
+    sink->notes_written = 0;
+    return error ? error : write_notes(sink);
+}
+
+/* All records of the epoch are written first: what is gathered names stacks that it used. */
+static struct argus_error *begin_epoch(struct sink *sink)
+{
+    struct argus_error *error = flush_records(sink);
+    uint64_t before_bytes = argus_writer_bytes(sink->writer);
+    if (!error)
+        error = renew_tables(sink);
+    sink->epoch = (struct epoch){.begun_bytes = argus_writer_bytes(sink->writer)};
+    if (!error && sink->epoch.begun_bytes - before_bytes > sink->ring_bytes / 3)
+        backend_note(sink->backend, "the ring file is too small for the threads, images and stacks "
+                                    "of this machine: its oldest records may have no names");
+    return error;
+}
+
 struct argus_error *sink_take(struct sink *sink, uint32_t cpu, const struct argus_record *records,
                               size_t count, uint64_t lost)
 {
@@ -170,25 +287,38 @@ struct argus_error *sink_take(struct sink *sink, uint32_t cpu, const struct argu
         if (pending->count == CHUNK_RECORDS)
             error = flush_cpu(sink, cpu);
     }
-    return error;
+    return !error && epoch_is_over(sink) ? begin_epoch(sink) : error;
 }
 
-static struct argus_error *flush_records(struct sink *sink)
+static struct argus_error *write_symbols_when_due(struct sink *sink)
 {
-    struct argus_error *error = NULL;
-    for (uint32_t cpu = 0; cpu < sink->cpu_count && !error; cpu++)
-        error = flush_cpu(sink, cpu);
-    return error;
+    uint64_t now = now_ns();
+    if (now < sink->symbols_due_ns)
+        return NULL;
+    if (sink->symbols_interval_ns < SYMBOLS_LAST_NS)
+        sink->symbols_interval_ns *= 2;
+    sink->symbols_due_ns = now + sink->symbols_interval_ns;
+    return write_symbols(sink);
 }
 
 struct argus_error *sink_flush(struct sink *sink)
 {
-    struct argus_error *error = flush_records(sink);
-    return error ? error : backend_write_images(sink->backend, sink->writer, false);
+    struct argus_error *error = argus_writer_flush(sink->writer);
+    if (!error)
+        error = flush_records(sink);
+    if (!error)
+        error = backend_write_images(sink->backend, sink->writer, false);
+    if (!error)
+        error = write_notes(sink);
+    if (!error)
+        error = write_symbols_when_due(sink);
+    return !error && epoch_is_over(sink) ? begin_epoch(sink) : error;
 }
 
 struct argus_error *sink_tables(struct sink *sink)
 {
+    if (sink->ring_bytes)
+        return begin_epoch(sink);
     struct argus_error *error = backend_write_threads(sink->backend, sink->writer);
     return error ? error : backend_write_images(sink->backend, sink->writer, false);
 }
@@ -207,13 +337,16 @@ static struct argus_error *write_end(struct sink *sink)
 struct argus_error *sink_finish(struct sink *sink, bool all_images)
 {
     struct argus_error *error = flush_records(sink);
-    if (!error)
+    if (!error && sink->ring_bytes)
+        error = backend_renew_names(sink->backend, sink->writer);
+    if (!error && !sink->ring_bytes)
         error = backend_write_threads(sink->backend, sink->writer);
     if (!error)
         error = backend_write_images(sink->backend, sink->writer, all_images);
     if (!error)
-        error = backend_write_kernel_symbols(sink->backend, sink->kernel_addresses.data,
-                                             sink->kernel_addresses.length, sink->writer);
+        error = write_symbols(sink);
+    if (!error)
+        error = write_notes(sink);
     return error ? error : write_end(sink);
 }
 

@@ -1,4 +1,10 @@
-/* Where records go: gathers them into chunks, adds the stacks that they name, and knows what was lost. */
+/* Where records go: gathers them into chunks, adds the stacks that they name, and knows what was lost.
+ *
+ * A ring file overwrites its oldest chunks, and tables with them. So that it can name everything in it at any time, its
+ * life is cut into epochs, each at most a quarter of the file. At the end of an epoch everything that names a record
+ * of that epoch is written again: the threads that lived in it, their images, the stacks, the kernel symbols. A record
+ * is in the file as long as some part of its epoch is, and then so is the beginning of the next epoch.
+ */
 #ifndef ARGUS_RECORDER_SINK_H
 #define ARGUS_RECORDER_SINK_H
 
@@ -26,9 +32,9 @@ void sink_destroy(struct sink *sink);
 /* Takes records of `cpu`, in order; `lost` are missing directly before them. */
 struct argus_error *sink_take(struct sink *sink, uint32_t cpu, const struct argus_record *records,
                               size_t count, uint64_t lost);
-/* Writes what is gathered and the images that are new, so that a crash of ours loses less. */
+/* Writes what is gathered, and the images, notes and kernel symbols that are new, so that a crash of ours loses less. */
 struct argus_error *sink_flush(struct sink *sink);
-/* Writes threads and images as they are now: at the beginning of a stream. */
+/* Writes threads and images as they are now: at the beginning of a stream or a ring file. */
 struct argus_error *sink_tables(struct sink *sink);
 /* Writes threads, images (`all`: as backend_write_images), kernel symbols, counters and the end. */
 struct argus_error *sink_finish(struct sink *sink, bool all_images);

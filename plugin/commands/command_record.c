@@ -6,6 +6,8 @@
 
 static const struct command_option options[] = {
     {"output", 'o', "FILE", "write the trace to FILE"},
+    {"ring-size", 0, "SIZE", "of FILE, which then keeps only the newest records"},
+    {"buffer", 0, "SIZE", "memory for records that are not yet in FILE (256M)"},
     RECORDING_OPTIONS,
     COMMAND_OPTIONS_END,
 };
@@ -92,11 +94,22 @@ static struct argus_error *record(struct session *session, const char *path,
     return error;
 }
 
+static struct argus_error *size_options(const struct arguments *arguments,
+                                        struct recorder_options *ret)
+{
+    if (arguments_has(arguments, "ring-size"))
+        ret->mode = RECORDER_RING;
+    struct argus_error *error = arguments_size_bytes(arguments, "ring-size", &ret->file_ring_bytes);
+    return error ? error : arguments_size_bytes(arguments, "buffer", &ret->ring_bytes);
+}
+
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
 {
     struct recorder_options chosen = RECORDER_OPTIONS_STREAM;
     const char *path;
     struct argus_error *error = recording_output_path(arguments, &path);
+    if (!error)
+        error = size_options(arguments, &chosen);
     if (!error)
         error = recording_options(arguments, &chosen);
     if (!error && arguments_count(arguments) == 0)

@@ -1,27 +1,57 @@
-/* Begins the flight recorder: the ring in memory, until `argus stop`. */
+/* Begins a recording that goes on until `argus stop`: into the ring in memory, or into a ring file. */
 #include "plugin/commands/recording_command.h"
 
+#define RING_FILE_BYTES (2ull << 30)
+
 static const struct command_option options[] = {
+    {"output", 'o', "FILE", "write FILE, a ring that keeps the newest records on disk"},
+    {"ring-size", 0, "SIZE", "of the ring: in memory (512M), or of FILE (2G)"},
+    {"buffer", 0, "SIZE", "memory for records that are not yet in FILE (256M)"},
     RECORDING_OPTIONS,
     COMMAND_OPTIONS_END,
 };
 
-static struct argus_error *run(struct session *session, const struct arguments *arguments)
+static struct argus_error *memory_options(const struct arguments *arguments,
+                                          struct recorder_options *ret)
 {
-    struct recorder_options chosen = RECORDER_OPTIONS_MEMORY;
+    *ret = RECORDER_OPTIONS_MEMORY;
+    if (arguments_has(arguments, "buffer"))
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "--buffer goes with -o FILE; in memory --ring-size is all");
+    return arguments_size_bytes(arguments, "ring-size", &ret->ring_bytes);
+}
+
+static struct argus_error *file_options(const struct arguments *arguments,
+                                        struct recorder_options *ret)
+{
+    *ret = RECORDER_OPTIONS_STREAM;
+    ret->mode = RECORDER_RING;
+    ret->owned = false;
+    ret->file_ring_bytes = RING_FILE_BYTES;
+    struct argus_error *error = arguments_size_bytes(arguments, "ring-size", &ret->file_ring_bytes);
+    return error ? error : arguments_size_bytes(arguments, "buffer", &ret->ring_bytes);
+}
+
+/* `fd`: -1 in memory mode. */
+static struct argus_error *start(struct session *session, const struct recorder_options *chosen,
+                                 int fd, struct recorder_status *ret)
+{
     struct recorder_client *client;
-    struct recorder_status status = {0};
-    struct argus_error *error = arguments_expect(arguments, 0, 0);
-    if (!error)
-        error = recording_options(arguments, &chosen);
-    if (!error)
-        error = recorder_launch(&client);
+    struct argus_error *error = recorder_launch(&client);
     if (error)
         return error;
-    error = recorder_start(client, &chosen, -1, &status);
+    error = recorder_start(client, chosen, fd, ret);
     if (!error)
         error = recording_warn_notes(session, client);
     recorder_close(client);
+    return error;
+}
+
+static struct argus_error *start_in_memory(struct session *session,
+                                           const struct recorder_options *chosen)
+{
+    struct recorder_status status = {0};
+    struct argus_error *error = start(session, chosen, -1, &status);
     if (error)
         return error;
     session_printf(session,
@@ -31,12 +61,48 @@ static struct argus_error *run(struct session *session, const struct arguments *
     return NULL;
 }
 
+static struct argus_error *start_into_file(struct session *session,
+                                           const struct recorder_options *chosen, const char *path)
+{
+    struct output output;
+    struct recorder_status status = {0};
+    struct argus_error *error = output_create(path, &output);
+    if (error)
+        return error;
+    error = start(session, chosen, output.fd, &status);
+    if (!error)
+        error = output_commit(&output);
+    output_deinit(&output);
+    if (error)
+        return error;
+    session_printf(session,
+                   "recording into %s, a ring of %llu MB (recorder: pid %d)\n"
+                   "argus stop  ends it\n",
+                   path, (unsigned long long)(chosen->file_ring_bytes >> 20), status.recorder_pid);
+    return NULL;
+}
+
+static struct argus_error *run(struct session *session, const struct arguments *arguments)
+{
+    struct recorder_options chosen;
+    const char *path = arguments_option(arguments, "output");
+    struct argus_error *error = arguments_expect(arguments, 0, 0);
+    if (!error)
+        error = path ? file_options(arguments, &chosen) : memory_options(arguments, &chosen);
+    if (!error)
+        error = recording_options(arguments, &chosen);
+    if (error)
+        return error;
+    return path ? start_into_file(session, &chosen, path) : start_in_memory(session, &chosen);
+}
+
 const struct command command_start = {
     .name = "start",
-    .summary = "begin to record the system into a ring in memory",
-    .details = "The ring keeps the newest records and overwrites the oldest: leave it on, and\n"
-               "take a snapshot after a freeze. Needs root, or sudo. One recording at a time.",
-    .example = "argus start\nargus start --ring-size 1G --rate 0",
+    .summary = "begin to record the system into a ring, in memory or in a file",
+    .details = "The ring keeps the newest records and overwrites the oldest: leave it on. In\n"
+               "memory, take a snapshot after a freeze; FILE survives a crash, and holds days.\n"
+               "Needs root, or sudo. One recording at a time.",
+    .example = "argus start\nargus start --ring-size 1G --rate 0\nargus start -o day.argus",
     .options = options,
     .flags = COMMAND_SHELL,
     .run = run,

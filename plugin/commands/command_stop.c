@@ -23,6 +23,22 @@ static struct argus_error *stop_into(struct session *session, struct recorder_cl
     return error;
 }
 
+/* Of a recording in memory or into a ring file. */
+static struct argus_error *say_end(struct session *session, const struct recorder_status *status)
+{
+    if (status->mode == RECORDER_MEMORY)
+        session_note(session, "stopped after %.1f s; nothing was written",
+                     (double)status->duration_ns / 1e9);
+    else if (status->file_gone)
+        return argus_error_create(ARGUS_ERROR_IO,
+                                  "%s was removed while it was written: nothing is left of the "
+                                  "recording",
+                                  status->path);
+    else
+        recording_finish_file(session, status->path, status);
+    return NULL;
+}
+
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
 {
     struct recorder_client *client;
@@ -35,10 +51,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
         return error;
     error = path ? stop_into(session, client, path) : recorder_stop(client, -1, &status);
     recorder_close(client);
-    if (!error && !path)
-        session_note(session, "stopped after %.1f s; nothing was written",
-                     (double)status.duration_ns / 1e9);
-    return error;
+    return error || path ? error : say_end(session, &status);
 }
 
 const struct command command_stop = {

@@ -26,9 +26,7 @@ struct argus_error *recording_options(const struct arguments *arguments,
                                       struct recorder_options *ret)
 {
     uint64_t rate_hz = ret->rate_hz;
-    struct argus_error *error = arguments_size_bytes(arguments, "ring-size", &ret->ring_bytes);
-    if (!error)
-        error = arguments_number(arguments, "rate", &rate_hz);
+    struct argus_error *error = arguments_number(arguments, "rate", &rate_hz);
     if (error)
         return error;
     ret->rate_hz = rate_hz > UINT32_MAX ? UINT32_MAX : (uint32_t)rate_hz;
@@ -74,7 +72,7 @@ void recording_finish_file(struct session *session, const char *path,
                  (double)status->duration_ns / 1e9,
                  status->records ? (double)status->bytes / (double)status->records : 0.0);
     if (status->lost)
-        session_warn(session, "%llu records were lost: a larger --ring-size keeps them",
+        session_warn(session, "%llu records were lost: a larger --buffer keeps them",
                      (unsigned long long)status->lost);
     if (status->stacks_lost)
         session_warn(session, "%llu call stacks were lost",

@@ -8,8 +8,7 @@
 
 /* The options that `start` and `record` have in common. */
 #define RECORDING_OPTIONS                                                                          \
-    {"ring-size", 0, "SIZE", "memory for records that are not yet in a file"},                     \
-        {"rate", 0, "HZ", "cpu samples a second on each cpu, 0 for none (99)"},                    \
+    {"rate", 0, "HZ", "cpu samples a second on each cpu, 0 for none (99)"},                        \
         {"no-stacks", 0, NULL, "take no call stacks at waits and wake-ups"},                       \
         {"without", 0, "CATEGORIES", "leave out kinds of records, e.g. interrupts,timers"},        \
     {                                                                                              \

@@ -175,7 +175,14 @@ static struct argus_error *bpf_write_images(struct backend *base, struct argus_w
 {
     struct bpf_backend *backend = of_base(base);
     struct argus_error *error = images_collect(backend->images);
-    return error ? error : images_write(backend->images, writer, !all);
+    return error ? error : images_write(backend->images, writer, all);
+}
+
+static struct argus_error *bpf_renew_names(struct backend *base, struct argus_writer *writer)
+{
+    struct bpf_backend *backend = of_base(base);
+    struct argus_error *error = thread_list_renew(backend->threads, backend->threads_fd, writer);
+    return error ? error : images_renew(backend->images, writer);
 }
 
 static struct argus_error *bpf_write_kernel_symbols(struct backend *base, uint64_t *addresses,
@@ -226,6 +233,7 @@ const struct backend_ops bpf_backend_ops = {
     .stack = bpf_stack,
     .write_threads = bpf_write_threads,
     .write_images = bpf_write_images,
+    .renew_names = bpf_renew_names,
     .write_kernel_symbols = bpf_write_kernel_symbols,
     .counters = bpf_counters,
 };

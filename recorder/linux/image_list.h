@@ -20,8 +20,8 @@ struct image_list {
 struct argus_error *image_list_add(struct image_list *list, const struct argus_image_entry *image,
                                    const char *path, size_t path_bytes);
 
-/* Adds the executable mappings of every process but our own, as /proc tells them. A process that ends while we look is
- * left out. */
+/* Adds the executable mappings, as /proc tells them, of every process of which the list has none; but not our own. A
+ * process that ends while we look is left out. */
 struct argus_error *image_maps_read(struct image_list *list);
 
 /* One perf_event buffer for each cpu, into which the kernel reports mappings. */

@@ -1,4 +1,5 @@
-/* Mappings that are older than the recording, from /proc/PID/maps. The build id comes from the kernel where it can tell it
+/* Mappings that no event reported, from /proc/PID/maps: those older than the recording, and those that a forked process
+ * has from its parent. The build id comes from the kernel where it can tell it
  * (PROCMAP_QUERY, Linux 6.11), because the recorder does not open the files that it names. */
 #include <ctype.h>
 #include <dirent.h>
@@ -9,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/idmap.h"
 #include "linux/image_list.h"
 
 /* include/uapi/linux/fs.h of Linux 6.11; older headers lack it. */
@@ -53,7 +55,7 @@ static bool parse_line(const char *line, struct argus_image_entry *ret, const ch
 static struct argus_error *read_process(struct image_list *list, const char *pid)
 {
     char path[64];
-    snprintf(path, sizeof(path), "/proc/%s/maps", pid);
+    snprintf(path, sizeof(path), "/proc/%.20s/maps", pid);
     FILE *maps = fopen(path, "re");
     if (!maps)
         return NULL; /* gone */
@@ -76,17 +78,31 @@ static struct argus_error *read_process(struct image_list *list, const char *pid
     return error;
 }
 
+/* The processes that the list knows; false without memory. */
+static bool collect_pids(const struct image_list *list, struct idmap *ret)
+{
+    for (size_t i = 0; i < list->entries.length; i++) {
+        if (!idmap_put(ret, list->entries.data[i].pid, 0))
+            return false;
+    }
+    return true;
+}
+
 struct argus_error *image_maps_read(struct image_list *list)
 {
+    struct idmap known = {0};
     DIR *proc = opendir("/proc");
     if (!proc)
         return argus_error_os(errno, "cannot read /proc");
-    struct argus_error *error = NULL;
+    struct argus_error *error = collect_pids(list, &known) ? NULL : argus_error_memory();
     struct dirent *entry;
     while (!error && (entry = readdir(proc))) {
-        if (isdigit((unsigned char)entry->d_name[0]) && atoi(entry->d_name) != getpid())
+        uint64_t pid = strtoull(entry->d_name, NULL, 10);
+        if (isdigit((unsigned char)entry->d_name[0]) && pid != (uint64_t)getpid() &&
+            idmap_get(&known, pid) == IDMAP_NONE)
             error = read_process(list, entry->d_name);
     }
+    idmap_deinit(&known);
     closedir(proc);
     return error;
 }

@@ -13,6 +13,7 @@ struct images {
     struct image_list list;
     struct image_events *events;
     size_t prune_at;
+    size_t written; /* entries of the list, from the first on */
 };
 
 struct argus_error *image_list_add(struct image_list *list, const struct argus_image_entry *image,
@@ -68,17 +69,19 @@ static bool is_gone(uint64_t pid)
     return kill((pid_t)pid, 0) < 0 && errno == ESRCH;
 }
 
-/* A recording in memory may run for days: forget the older half's dead processes. Their records are long overwritten. */
-static void prune(struct images *images)
+/* A recording may run for days: forgets the dead processes among the first `count` entries. */
+static void drop_gone(struct images *images, size_t count)
 {
     struct image_list *list = &images->list;
-    size_t kept = 0, count = list->entries.length;
-    for (size_t i = 0; i < count; i++) {
-        if (i < count / 2 && is_gone(list->entries.data[i].pid))
+    size_t kept = 0, written = 0;
+    for (size_t i = 0; i < list->entries.length; i++) {
+        if (i < count && is_gone(list->entries.data[i].pid))
             continue;
         list->entries.data[kept] = list->entries.data[i];
         list->path_ids.data[kept++] = list->path_ids.data[i];
+        written += i < images->written;
     }
+    images->written = written;
     list->entries.length = list->path_ids.length = kept;
     images->prune_at = kept + PRUNE_AT;
 }
@@ -87,21 +90,32 @@ struct argus_error *images_collect(struct images *images)
 {
     struct argus_error *error = image_events_collect(images->events, &images->list);
     if (!error && images->list.entries.length > images->prune_at)
-        prune(images);
+        drop_gone(images, images->list.entries.length / 2); /* in memory long overwritten */
     return error;
 }
 
-struct argus_error *images_write(struct images *images, struct argus_writer *writer, bool forget)
+struct argus_error *images_write(struct images *images, struct argus_writer *writer, bool all)
 {
     struct image_list *list = &images->list;
-    if (list->entries.length == 0)
-        return NULL;
-    for (size_t i = 0; i < list->entries.length; i++)
+    struct argus_error *error = all ? image_maps_read(list) : NULL;
+    size_t first = all ? 0 : images->written, count = list->entries.length;
+    if (error || count == first)
+        return error;
+    for (size_t i = first; i < count; i++)
         list->entries.data[i].path = strtab_get(list->paths, list->path_ids.data[i]);
-    struct argus_error *error =
-        argus_writer_images(writer, list->entries.data, list->entries.length);
-    if (!error && forget)
-        list->entries.length = list->path_ids.length = 0;
+    error = argus_writer_images(writer, list->entries.data + first, count - first);
+    if (!error)
+        images->written = count;
+    return error;
+}
+
+struct argus_error *images_renew(struct images *images, struct argus_writer *writer)
+{
+    struct argus_error *error = images_collect(images);
+    if (!error)
+        error = images_write(images, writer, true);
+    if (!error)
+        drop_gone(images, images->list.entries.length);
     return error;
 }
 

@@ -18,8 +18,13 @@ void images_destroy(struct images *images);
 /* Takes over what the kernel has reported since the last call. */
 struct argus_error *images_collect(struct images *images);
 
-/* Writes what is known; `forget` drops it afterwards (it is in the file). */
-struct argus_error *images_write(struct images *images, struct argus_writer *writer, bool forget);
+/* Writes all that is known, also of processes that were forked and never mapped anything themselves; or only what was not
+ * written before. */
+struct argus_error *images_write(struct images *images, struct argus_writer *writer, bool all);
+
+/* Writes what a reader needs who has nothing of what was written before. What has ended is dropped
+ * afterwards. */
+struct argus_error *images_renew(struct images *images, struct argus_writer *writer);
 
 /* Mappings that the kernel reported and we were too slow for, and cpus that could not be listened on. */
 uint64_t images_lost(const struct images *images);

@@ -35,6 +35,7 @@ struct bpf_stack {
 /* The value of the thread table; the key is the 32-bit thread id. */
 struct bpf_thread {
     uint64_t seen_ns; /* CLOCK_MONOTONIC: when this was true */
+    uint64_t died_ns; /* 0: it lives */
     uint32_t pid, parent_pid;
     uint32_t kernel; /* 1: a kernel thread */
     char comm[BPF_COMM_BYTES];

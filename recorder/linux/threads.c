@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,9 @@
 
 #define PF_KTHREAD 0x00200000u
 
+/* More than the BPF map holds. */
+#define MAP_ROOM (65536u + 4096u)
+
 struct thread {
     uint32_t tid;
     struct bpf_thread is;
@@ -22,6 +26,7 @@ struct thread {
 
 struct thread_list {
     VEC(struct thread) threads;
+    uint64_t renewed_ns; /* the last thread_list_renew() */
 };
 
 static uint64_t now_ns(void)
@@ -118,17 +123,23 @@ void thread_list_destroy(struct thread_list *list)
     free(list);
 }
 
+/* All at once: going from key to key could begin anew for ever while keys come and go. */
 static struct argus_error *read_map(struct thread_list *list, int map_fd)
 {
-    uint32_t tid, *previous = NULL, key;
-    while (bpf_map_get_next_key(map_fd, previous, &key) == 0) {
-        struct thread thread = {.tid = key};
-        if (bpf_map_lookup_elem(map_fd, &key, &thread.is) == 0 && !vec_push(&list->threads, thread))
-            return argus_error_memory();
-        tid = key;
-        previous = &tid;
+    uint32_t count = MAP_ROOM, position;
+    uint32_t *tids = malloc(MAP_ROOM * sizeof(*tids));
+    struct bpf_thread *are = malloc(MAP_ROOM * sizeof(*are));
+    struct argus_error *error = tids && are ? NULL : argus_error_memory();
+    if (!error && bpf_map_lookup_batch(map_fd, NULL, &position, tids, are, &count, NULL) < 0 &&
+        errno != ENOENT) /* which means: that was all */
+        error = argus_error_os(errno, "cannot read the names of threads");
+    for (uint32_t i = 0; i < count && !error; i++) {
+        if (!vec_push(&list->threads, (struct thread){.tid = tids[i], .is = are[i]}))
+            error = argus_error_memory();
     }
-    return NULL;
+    free(tids);
+    free(are);
+    return error;
 }
 
 static int compare_seen(const void *a, const void *b)
@@ -159,10 +170,11 @@ static struct argus_error *write_list(struct thread_list *list, struct argus_wri
     return error;
 }
 
-struct argus_error *thread_list_write(struct thread_list *list, int map_fd,
-                                      struct argus_writer *writer)
+/* What is in `list`, in the map and alive now. */
+static struct argus_error *write_all(const struct thread_list *list, int map_fd,
+                                     struct argus_writer *writer)
 {
-    struct thread_list now = {{0}};
+    struct thread_list now = {0};
     struct argus_error *error = NULL;
     for (size_t i = 0; i < list->threads.length && !error; i++) {
         if (!vec_push(&now.threads, list->threads.data[i]))
@@ -178,4 +190,38 @@ struct argus_error *thread_list_write(struct thread_list *list, int map_fd,
     }
     vec_deinit(&now.threads);
     return error;
+}
+
+struct argus_error *thread_list_write(struct thread_list *list, int map_fd,
+                                      struct argus_writer *writer)
+{
+    return write_all(list, map_fd, writer);
+}
+
+/* An id that is given away again meanwhile is there again when its new thread ends; until then /proc has it. */
+static struct argus_error *drop_ended(int map_fd, uint64_t before_ns)
+{
+    struct thread_list ended = {0};
+    struct argus_error *error = read_map(&ended, map_fd);
+    for (size_t i = 0; i < ended.threads.length && !error; i++) {
+        const struct thread *thread = &ended.threads.data[i];
+        if (thread->is.died_ns && thread->is.died_ns < before_ns)
+            bpf_map_delete_elem(map_fd, &thread->tid); /* perhaps gone by itself */
+    }
+    vec_deinit(&ended.threads);
+    return error;
+}
+
+struct argus_error *thread_list_renew(struct thread_list *list, int map_fd,
+                                      struct argus_writer *writer)
+{
+    uint64_t begun_ns = now_ns();
+    struct argus_error *error = write_all(list, map_fd, writer);
+    if (!error)
+        error = drop_ended(map_fd, list->renewed_ns);
+    if (error)
+        return error;
+    vec_deinit(&list->threads); /* who of them has ended since is in the map */
+    list->renewed_ns = begun_ns;
+    return NULL;
 }

@@ -15,4 +15,9 @@ void thread_list_destroy(struct thread_list *list);
 struct argus_error *thread_list_write(struct thread_list *list, int map_fd,
                                       struct argus_writer *writer);
 
+/* Writes what a reader needs who has nothing of what was written before: the threads alive now, and those that have
+ * ended since the call before the last (what ends may still emit a record). Older ones are forgotten. */
+struct argus_error *thread_list_renew(struct thread_list *list, int map_fd,
+                                      struct argus_writer *writer);
+
 #endif

@@ -27,11 +27,12 @@ static __always_inline void emit_name(const struct moment *now, uint32_t debugid
 }
 
 static __always_inline void thread_remember(struct task_struct *task, const char *name,
-                                            uint64_t time_ns)
+                                            uint64_t time_ns, uint64_t died_ns)
 {
     uint32_t tid = BPF_CORE_READ(task, pid);
     struct bpf_thread thread = {
         .seen_ns = time_ns,
+        .died_ns = died_ns,
         .pid = BPF_CORE_READ(task, tgid),
         .parent_pid = BPF_CORE_READ(task, real_parent, tgid),
         .kernel = BPF_CORE_READ(task, flags) & PF_KTHREAD ? 1 : 0,
@@ -49,7 +50,7 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
     emit(&now, ARGUS_ID_NEW_THREAD, tid, pid, tid == pid,
          (uint32_t)BPF_CORE_READ(child, real_parent, tgid));
     emit_name(&now, ARGUS_ID_NAME_NEW, child->comm);
-    thread_remember(child, child->comm, now.time_ns);
+    thread_remember(child, child->comm, now.time_ns, 0);
     return 0;
 }
 
@@ -60,7 +61,7 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
     struct moment now = moment_now(bpf_get_current_task_btf());
     emit(&now, ARGUS_ID_EXEC, (uint32_t)BPF_CORE_READ(task, tgid), 0, 0, 0);
     emit_name(&now, ARGUS_ID_NAME_EXEC, task->comm);
-    thread_remember(task, task->comm, now.time_ns);
+    thread_remember(task, task->comm, now.time_ns, 0);
     return 0;
 }
 
@@ -71,6 +72,7 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
     struct task_struct *task = (void *)ctx->args[0];
     bool is_last = BPF_CORE_READ(task, signal, live.counter) == 0;
     emit(&now, ARGUS_ID_THREAD_EXIT, now.tid, is_last, 0, 0);
+    thread_remember(task, task->comm, now.time_ns, now.time_ns);
     return 0;
 }
 
@@ -83,7 +85,7 @@ int on_rename(struct bpf_raw_tracepoint_args *ctx)
     struct moment now = moment_now(bpf_get_current_task_btf());
     now.tid = (uint32_t)BPF_CORE_READ(task, pid);
     emit_name(&now, ARGUS_ID_NAME_THREAD, name);
-    thread_remember(task, name, now.time_ns);
+    thread_remember(task, name, now.time_ns, 0);
     return 0;
 }
 
