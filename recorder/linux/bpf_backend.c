@@ -195,16 +195,18 @@ static struct argus_error *bpf_write_kernel_symbols(struct backend *base, uint64
 static size_t bpf_counters(const struct backend *base, struct argus_counter *ret, size_t room)
 {
     struct bpf_backend *backend = of_base(base);
-    uint64_t stacks_lost = 0, compat_skipped = 0, timers_skipped = 0;
+    uint64_t stacks_lost = 0, compat_skipped = 0, timers_skipped = 0, messages_unseen = 0;
     for (uint32_t cpu = 0; cpu < backend->rings.cpu_count; cpu++) {
         stacks_lost += backend->rings.cpus[cpu].stacks_lost;
         compat_skipped += backend->rings.cpus[cpu].compat_skipped;
         timers_skipped += backend->rings.cpus[cpu].timers_skipped;
+        messages_unseen += backend->rings.cpus[cpu].messages_unseen;
     }
     const struct argus_counter counters[] = {
         {"stacks_not_taken", stacks_lost},
         {"compat_syscalls_skipped", compat_skipped},
         {"timers_skipped", timers_skipped},
+        {"messages_unseen", messages_unseen},
         {"nested_missed", programs_missed(backend->programs)},
         {"images_lost", images_lost(backend->images)},
     };

@@ -75,6 +75,17 @@ static const struct program_row rows[] = {
      "senders of signals are known by their calls only", false},
     {CATEGORY_SIGNALS, "on_signal_deliver", "signal_deliver",
      "when a running thread took a signal is not known", false},
+    {CATEGORY_MESSAGES, "on_data_ready", "sk_data_ready",
+     "messages of unix sockets and UDP are paired by order and size alone", false},
+    {CATEGORY_MESSAGES, "on_copy_datagram", "skb_copy_datagram_iovec",
+     "messages of unix sockets have no receiver", false},
+    {CATEGORY_MESSAGES, "on_send_length", "sock_send_length",
+     "messages sent over TCP are read later, when another may have followed", false},
+    {CATEGORY_MESSAGES, "on_receive_length", "sock_recv_length",
+     "messages over UDP have no receiver", false},
+    {CATEGORY_MESSAGES, "on_net_queue", "net_dev_queue", "messages over UDP have no sender", false},
+    {CATEGORY_MESSAGES, "on_udp_dropped", "udp_fail_queue_rcv_skb",
+     "UDP messages that did not fit into a queue seem unread", false},
 };
 
 #define ROW_COUNT (sizeof(rows) / sizeof(rows[0]))
@@ -167,6 +178,7 @@ static struct argus_error *configure(struct programs *programs, const struct btf
         .slot_count = slot_count,
         .stacks = !!(options->categories & CATEGORY_BIT(CATEGORY_STACKS)),
         .tick_ns = tick_ns(),
+        .messages = !!(options->categories & CATEGORY_BIT(CATEGORY_MESSAGES)),
     };
     if (options->rate_hz)
         settings.own_timer_function = kallsyms_find("perf_swevent_hrtimer");

@@ -104,6 +104,32 @@ static const uint16_t long_syscalls[] = {
 #endif
 };
 
+/* What a call does with messages. To add one, add its number; what an operation's arguments are, shared.h says. */
+static const struct {
+    uint16_t number;
+    enum message_operation operation;
+} message_calls[] = {
+    {SYS_read, MESSAGE_READ},
+    {SYS_write, MESSAGE_WRITE},
+    {SYS_pwrite64, MESSAGE_WRITE}, /* for inotify */
+    {SYS_readv, MESSAGE_READV},
+    {SYS_writev, MESSAGE_WRITEV},
+    {SYS_preadv2, MESSAGE_READV}, /* which also reads where the file stands */
+    {SYS_pwritev, MESSAGE_WRITEV},
+    {SYS_pwritev2, MESSAGE_WRITEV},
+    {SYS_sendto, MESSAGE_SEND},
+    {SYS_sendmsg, MESSAGE_SEND},
+    {SYS_recvfrom, MESSAGE_RECVFROM},
+    {SYS_recvmsg, MESSAGE_RECVMSG},
+    {SYS_recvmmsg, MESSAGE_RECVMMSG},
+    {SYS_vmsplice, MESSAGE_VMSPLICE},
+    {SYS_splice, MESSAGE_SPLICE},
+    {SYS_tee, MESSAGE_TEE},
+    {SYS_sendfile, MESSAGE_SENDFILE},
+    {SYS_mq_timedsend, MESSAGE_QUEUE_SEND},
+    {SYS_mq_timedreceive, MESSAGE_QUEUE_RECEIVE},
+};
+
 static void set_bits(uint64_t *words, const uint16_t *numbers, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -118,4 +144,6 @@ void syscalls_fill(struct bpf_settings *settings)
              sizeof(object_syscalls) / sizeof(object_syscalls[0]));
     set_bits(settings->long_syscalls, long_syscalls,
              sizeof(long_syscalls) / sizeof(long_syscalls[0]));
+    for (size_t i = 0; i < sizeof(message_calls) / sizeof(message_calls[0]); i++)
+        settings->message_operations[message_calls[i].number] = message_calls[i].operation;
 }

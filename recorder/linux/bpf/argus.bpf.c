@@ -3,6 +3,7 @@
  */
 #include "block.h"
 #include "interrupt.h"
+#include "message_socket.h"
 #include "process.h"
 #include "sample.h"
 #include "scheduler.h"

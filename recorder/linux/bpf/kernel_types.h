@@ -53,28 +53,135 @@ struct task_struct___before_5_14 {
     long state;
 };
 
+struct super_block {
+    unsigned int s_dev;
+};
+
 struct inode {
     unsigned short i_mode;
     unsigned long i_ino;
+    struct super_block *i_sb;
+    unsigned int i_fsnotify_mask;
+    struct fsnotify_mark_connector *i_fsnotify_marks;
+};
+
+struct qstr {
+    const unsigned char *name;
+};
+
+struct dentry {
+    struct dentry *d_parent;
+    struct qstr d_name;
+    struct inode *d_inode;
+};
+
+struct path {
+    struct dentry *dentry;
 };
 
 struct file {
     struct inode *f_inode;
     void *private_data;
+    struct path f_path;
+    unsigned int f_mode;
+};
+
+typedef struct {
+    struct net *net;
+} possible_net_t;
+
+struct in6_addr {
+    union {
+        unsigned int u6_addr32[4];
+    } in6_u;
 };
 
 struct sock_common {
+    unsigned int skc_daddr, skc_rcv_saddr;
+    unsigned short skc_dport, skc_num;
     unsigned short skc_family;
+    volatile unsigned char skc_state;
+    possible_net_t skc_net;
+    struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr;
+};
+
+struct sk_buff_head {
+    struct sk_buff *next, *prev;
+    unsigned int qlen;
 };
 
 struct sock {
     struct sock_common __sk_common;
+    struct sk_buff_head sk_receive_queue;
     unsigned short sk_type;
+    unsigned short sk_protocol; /* a bit field before Linux 5.6 */
     struct socket *sk_socket;
 };
 
 struct unix_sock {
     struct sock *peer;
+};
+
+struct tcp_sock {
+    unsigned int write_seq, copied_seq;
+};
+
+struct udp_sock {
+    struct sk_buff_head reader_queue;
+};
+
+struct sk_buff {
+    struct sk_buff *next, *prev;
+    struct sock *sk;
+    char cb[48];
+    unsigned int len;
+    unsigned short protocol; /* of the network layer, big-endian */
+    unsigned short transport_header, network_header;
+    unsigned char *head;
+    unsigned int alloc_cpu; /* Linux 6.2 */
+};
+
+struct unix_skb_parms {
+    unsigned int consumed;
+};
+
+struct pipe_buffer {
+    unsigned int offset, len;
+};
+
+struct pipe_inode_info {
+    unsigned int head, tail;
+    unsigned int ring_size;
+    struct pipe_buffer *bufs;
+};
+
+struct eventfd_ctx {
+    uint64_t count;
+    unsigned int flags;
+};
+
+struct timerfd_ctx {
+    int clockid;
+};
+
+struct fsnotify_mark {
+    unsigned int mask;
+    struct fsnotify_group *group;
+    struct {
+        void *next;
+    } obj_list;
+};
+
+struct hlist_head {
+    void *first;
+};
+
+struct fsnotify_mark_connector {
+    struct hlist_head list;
+};
+
+struct timespec64 {
+    int64_t tv_sec;
 };
 
 struct socket {

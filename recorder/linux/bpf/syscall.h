@@ -3,6 +3,7 @@
 #ifndef ARGUS_BPF_SYSCALL_H
 #define ARGUS_BPF_SYSCALL_H
 
+#include "message_call.h"
 #include "ring.h"
 
 /* Whether `number` is one of the native table; 32-bit programs have other tables. */
@@ -16,8 +17,6 @@ static __always_inline bool is_native(struct task_struct *task, uint64_t number)
         __sync_fetch_and_add(&state->compat_skipped, 1);
     return false;
 }
-
-extern void *bpf_rdonly_cast(const void *place, uint32_t type) __ksym __weak;
 
 /* The registers that the program entered the kernel with, which both tracepoints pass. The cast costs nothing, where the
  * helper for older kernels is a call. */
@@ -60,6 +59,7 @@ int on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
     int64_t result = ctx->args[1];
     uint64_t error_number = result < 0 && result >= -4095 ? -result : 0;
     struct moment now = moment_now(task);
+    messages_of_call(&now, regs, number, result);
     emit(&now, ARGUS_ID_SYSCALL(number & 0x3fff) | ARGUS_FUNC_END, error_number, result, 0,
          (uint32_t)task->tgid);
     return 0;

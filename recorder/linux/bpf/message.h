@@ -1,0 +1,65 @@
+/* Messages: what was sent and received, through which object, and where in its stream.
+ *
+ * Both ends have to write the same number, so that a send and its receive can be told to belong together by whoever
+ * reads the trace, after losses and when the recording began in the middle. Nothing is counted here, and no state is kept
+ * for a channel: every number is one that the kernel itself keeps (docs/man/argus-trace.5.md, MESSAGES):
+ *
+ *   message_pipe.h  a pipe's buffers are numbered by `head` and `tail`, which never go back
+ *   message_unix.h  a unix socket hands the sender's buffer (sk_buff) to the receiver: its address
+ *   message_inet.h  TCP numbers its bytes; on loopback a UDP datagram also arrives in the sender's buffer
+ *   message_file.h  eventfd, signalfd, timerfd, inotify and message queues: what each of them tells
+ *
+ * The last form, the first, and what is spliced are read when the system call returns (message_call.h), sockets in
+ * tracepoints inside of the call, where they are named and their state is that of the message itself: another thread may change it
+ * before the call returns, but then this one has been here already.
+ */
+#ifndef ARGUS_BPF_MESSAGE_H
+#define ARGUS_BPF_MESSAGE_H
+
+#include "kernel_read.h"
+#include "object.h"
+#include "ring.h"
+
+#define AF_INET     2
+#define AF_INET6    10
+#define SOCK_STREAM 1
+#define SOCK_DGRAM  2
+#define IPPROTO_TCP 6
+#define IPPROTO_UDP 17
+#define TCP_LISTEN  10
+#define MSG_PEEK    2
+
+struct message {
+    uint64_t channel, bytes, position, other;
+    uint32_t kind, flags;
+};
+
+static __always_inline void message_emit(const struct moment *now, const struct message *message)
+{
+    emit(now, ARGUS_ID_MESSAGE, message->channel,
+         ARGUS_MESSAGE_WHAT(message->bytes, message->kind, message->flags), message->position,
+         message->other);
+}
+
+/* One of two objects can have the same inode number in different file systems. */
+static __always_inline uint64_t message_inode(const struct inode *inode)
+{
+    const struct super_block *super = kernel_read(inode, inode, i_sb);
+    return kernel_read(inode, inode, i_ino) ^ (uint64_t)kernel_read(super_block, super, s_dev)
+                                                  << 32;
+}
+
+static __always_inline uint64_t message_socket_inode(const struct sock *sock)
+{
+    const void *socket = kernel_read(sock, sock, sk_socket);
+    const void *inode = socket - bpf_core_field_offset(struct socket_alloc, socket) +
+                        bpf_core_field_offset(struct socket_alloc, vfs_inode);
+    return socket ? kernel_read(inode, inode, i_ino) : 0;
+}
+
+static __always_inline uint32_t message_family(const struct sock *sock)
+{
+    return kernel_read(sock, sock, __sk_common.skc_family);
+}
+
+#endif

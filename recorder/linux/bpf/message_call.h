@@ -1,0 +1,196 @@
+/* Messages that are read when a system call has succeeded: what its number says that it did, to which descriptor, and which kind of
+ * object that is. Most calls are read() and write() of regular files and terminals, and end at the file's type.
+ *
+ * A descriptor can be closed, or closed and opened again, by another thread while the call sleeps. In the first case there is
+ * no record, which is counted (`messages_unseen`).
+ */
+#ifndef ARGUS_BPF_MESSAGE_CALL_H
+#define ARGUS_BPF_MESSAGE_CALL_H
+
+#include "message_file.h"
+#include "message_inet.h"
+#include "message_notify.h"
+#include "message_pipe.h"
+#include "message_unix.h"
+
+#define S_IFREG 0100000
+#define S_IFIFO 0010000
+
+#define FMODE_WRITE 2
+
+/* Calls that only sockets have, which have tracepoints of their own since Linux 6.3. */
+static __always_inline bool is_socket_call(uint32_t operation)
+{
+    return operation == MESSAGE_SEND || operation == MESSAGE_RECVFROM ||
+           operation == MESSAGE_RECVMSG;
+}
+
+/* The file behind a descriptor of the current thread; NULL: none. */
+static __always_inline const void *message_file_of(struct task_struct *task, uint32_t descriptor)
+{
+    struct fdtable *table = task->files->fdt;
+    if (descriptor >= table->max_fds)
+        return NULL;
+    uint64_t files = kernel_word(kernel_place(fdtable, table, fd));
+    return (const void *)kernel_word((const void *)(files + descriptor * sizeof(void *)));
+}
+
+static __always_inline void message_unseen(void)
+{
+    uint32_t cpu;
+    struct bpf_cpu *state = this_cpu(&cpu);
+    if (state)
+        __sync_fetch_and_add(&state->messages_unseen, 1);
+}
+
+/* A socket of a kernel that has no tracepoints in its socket calls, or one that was spliced. */
+static __always_inline void message_socket(const struct moment *now, const struct sock *sock,
+                                           uint64_t bytes, uint32_t flags, bool spliced)
+{
+    uint32_t family = message_family(sock), type = kernel_read(sock, sock, sk_type);
+    bool receive = flags & ARGUS_MESSAGE_RECEIVE;
+    if (family == AF_UNIX && (!receive || spliced)) { /* else skb_copy_datagram_iovec was there */
+        const void *peer = (void *)kernel_word(kernel_place(unix_sock, sock, peer));
+        uint64_t own = message_socket_inode(sock), other = peer ? message_socket_inode(peer) : 0;
+        struct message message = {.channel = receive ? own : other,
+                                  .bytes = bytes,
+                                  .kind = unix_kind(sock),
+                                  .flags = flags,
+                                  .other = receive ? other : own};
+        message_emit(now, &message);
+    } else if ((family == AF_INET || family == AF_INET6) && type == SOCK_STREAM &&
+               kernel_read(sock, sock, sk_protocol) == IPPROTO_TCP) {
+        message_tcp(now->task, sock, bytes, flags);
+    }
+}
+
+/* One object of the call; `buffer` is the user's. */
+static __always_inline void message_object(const struct moment *now, uint32_t descriptor,
+                                           const void *buffer, uint64_t bytes, uint32_t flags,
+                                           bool spliced)
+{
+    const void *file = message_file_of(now->task, descriptor);
+    if (!file) {
+        message_unseen();
+        return;
+    }
+    const struct inode *inode = (void *)kernel_word(kernel_place(file, file, f_inode));
+    const void *data = (void *)kernel_word(kernel_place(file, file, private_data));
+    uint32_t type = kernel_read(inode, inode, i_mode) & S_IFMT;
+    if (type == S_IFREG) {
+        if (!(flags & ARGUS_MESSAGE_RECEIVE))
+            message_notify(now, file, inode, bytes);
+    } else if (type == S_IFIFO) {
+        message_pipe(now, inode, data, bytes, flags);
+    } else if (type == S_IFSOCK) {
+        if (spliced || !settings.has_socket_lengths)
+            message_socket(now, kernel_read(socket, data, sk), bytes, flags, spliced);
+    } else if (!type) {
+        message_anonymous(now, file, data, buffer, bytes, flags);
+    }
+}
+
+static __always_inline void message_of_queue(const struct moment *now, struct pt_regs *regs,
+                                             uint64_t bytes, uint32_t flags)
+{
+    const void *file = message_file_of(now->task, (uint32_t)arch_argument0(regs));
+    if (file)
+        message_queue(now, (void *)kernel_word(kernel_place(file, file, f_inode)), bytes,
+                      arch_argument3(regs), flags);
+    else
+        message_unseen();
+}
+
+/* Which descriptors a call read from and wrote to. */
+struct message_ends {
+    uint32_t from, to;
+    uint32_t from_flags;
+};
+
+#define NO_DESCRIPTOR 0xffffffffu
+
+/* vmsplice() fills a pipe, or empties it when it was given the end for reading. */
+static __always_inline struct message_ends ends_of_vmsplice(struct task_struct *task,
+                                                            uint32_t descriptor)
+{
+    const void *file = message_file_of(task, descriptor);
+    bool fills = !file || kernel_read(file, file, f_mode) & FMODE_WRITE;
+    return (struct message_ends){.from = fills ? NO_DESCRIPTOR : descriptor,
+                                 .to = fills ? descriptor : NO_DESCRIPTOR};
+}
+
+static __always_inline struct message_ends message_ends(struct task_struct *task,
+                                                        struct pt_regs *regs, uint32_t operation)
+{
+    uint32_t first = (uint32_t)arch_argument0(regs);
+    struct message_ends ends = {.from = NO_DESCRIPTOR, .to = NO_DESCRIPTOR};
+    switch (operation) {
+    case MESSAGE_WRITE:
+    case MESSAGE_WRITEV:
+    case MESSAGE_SEND:
+        ends.to = first;
+        break;
+    case MESSAGE_VMSPLICE:
+        return ends_of_vmsplice(task, first);
+    case MESSAGE_SPLICE:
+        ends.from = first;
+        ends.to = (uint32_t)arch_argument2(regs);
+        break;
+    case MESSAGE_TEE:
+        ends.from = first;
+        ends.to = (uint32_t)arch_argument1(regs);
+        ends.from_flags = ARGUS_MESSAGE_PEEK;
+        break;
+    case MESSAGE_SENDFILE:
+        ends.from = (uint32_t)arch_argument1(regs);
+        ends.to = first;
+        break;
+    case MESSAGE_RECVFROM:
+        ends.from_flags = arch_argument3(regs) & MSG_PEEK ? ARGUS_MESSAGE_PEEK : 0;
+        ends.from = first;
+        break;
+    case MESSAGE_RECVMSG:
+        ends.from_flags = arch_argument2(regs) & MSG_PEEK ? ARGUS_MESSAGE_PEEK : 0;
+        ends.from = first;
+        break;
+    default:
+        ends.from = first;
+    }
+    return ends;
+}
+
+/* The call has succeeded, and is none of the queues'. */
+static __always_inline void message_of_files(const struct moment *now, struct pt_regs *regs,
+                                             uint32_t operation, uint64_t bytes)
+{
+    struct message_ends ends = message_ends(now->task, regs, operation);
+    const void *buffer = (const void *)arch_argument1(regs);
+    bool is_splice = operation >= MESSAGE_SPLICE;
+    if (operation == MESSAGE_READV || operation == MESSAGE_WRITEV)
+        bpf_probe_read_user(&buffer, sizeof(buffer), buffer); /* the first one's address */
+    if (ends.from != NO_DESCRIPTOR)
+        message_object(now, ends.from, buffer, bytes, ARGUS_MESSAGE_RECEIVE | ends.from_flags,
+                       is_splice);
+    if (ends.to != NO_DESCRIPTOR) /* a socket's own tracepoint sees what is spliced into it */
+        message_object(now, ends.to, buffer, bytes, 0, false);
+}
+
+/* At the end of a system call of the current thread, before its end record. */
+static __always_inline void messages_of_call(const struct moment *now, struct pt_regs *regs,
+                                             uint64_t number, int64_t result)
+{
+    if (number >= BPF_SYSCALLS || !settings.messages)
+        return;
+    uint32_t operation = settings.message_operations[number & (BPF_SYSCALLS - 1)];
+    if (operation == MESSAGE_NOTHING)
+        return;
+    if (operation == MESSAGE_QUEUE_SEND && result == 0)
+        message_of_queue(now, regs, arch_argument2(regs), 0);
+    else if (operation == MESSAGE_QUEUE_RECEIVE && result >= 0)
+        message_of_queue(now, regs, result, ARGUS_MESSAGE_RECEIVE);
+    else if (result > 0 && operation <= MESSAGE_SENDFILE &&
+             !(settings.has_socket_lengths && is_socket_call(operation)))
+        message_of_files(now, regs, operation, result);
+}
+
+#endif

@@ -1,0 +1,194 @@
+/* Unix sockets: the sender puts its message into a buffer (sk_buff; a stream longer than about 36 KiB into several) and that
+ * into the receiver's queue, and the receiver copies out of the same buffer. Its address is the position.
+ *
+ * The receiver is easy: skb_copy_datagram_iovec has the buffer, in the order of the queue. The sender calls sk_data_ready when
+ * the buffer is in the queue and the lock is given back (net/unix/af_unix.c): its buffer is the last of the queue, unless
+ * another sender was just as fast, or the receiver faster. So a sender marks the buffer that it took for its own, in a table
+ * beside (`claims`). A last buffer that is marked is another's, and the one before may be ours. A last buffer that was
+ * allocated on another cpu, or has an unmarked one before it, is probably but not surely ours: then the record is marked
+ * doubtful. What was received already when we look has no position; how many bytes it was is known when
+ * the call returns (sock_send_length).
+ */
+#ifndef ARGUS_BPF_MESSAGE_UNIX_H
+#define ARGUS_BPF_MESSAGE_UNIX_H
+
+#include "message.h"
+
+#define MESSAGE_CLAIMS 16384 /* powers of two */
+#define MESSAGE_SLOTS  16384
+
+/* A buffer in a queue, whose send has a record. An entry is found by the address and is overwritten by another buffer
+ * with the same hash, which only makes a record doubtful. */
+struct message_claim {
+    uint64_t buffer;
+    uint64_t
+        sender; /* the socket: with `bytes` it tells the buffer from a later one at the same address */
+    uint32_t bytes;
+    uint32_t unused;
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, MESSAGE_CLAIMS);
+    __type(key, uint32_t);
+    __type(value, struct message_claim);
+} claims SEC(".maps");
+
+/* What a thread did in its call so far, by the lower bits of its id. */
+struct message_slot {
+    uint32_t tid;
+    uint32_t not_found; /* buffers that it sent and that were gone */
+    uint64_t bytes;     /* in those that were found */
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, MESSAGE_SLOTS);
+    __type(key, uint32_t);
+    __type(value, struct message_slot);
+} slots SEC(".maps");
+
+static __always_inline struct message_slot *message_slot(uint32_t tid)
+{
+    uint32_t key = tid & (MESSAGE_SLOTS - 1);
+    return bpf_map_lookup_elem(&slots, &key);
+}
+
+static __always_inline struct message_claim *claim_of(uint64_t buffer)
+{
+    uint32_t key = (buffer * 0x9e3779b97f4a7c15ull >> 40) & (MESSAGE_CLAIMS - 1);
+    return bpf_map_lookup_elem(&claims, &key);
+}
+
+static __always_inline bool is_claimed(const struct message_claim *claim, uint64_t buffer)
+{
+    const void *place = (const void *)buffer;
+    return claim->buffer == buffer && claim->bytes == kernel_read(sk_buff, place, len) &&
+           claim->sender == kernel_word(kernel_place(sk_buff, place, sk));
+}
+
+/* Whether `buffer` was allocated here, as far as the kernel tells. */
+static __always_inline bool is_from_this_cpu(uint64_t buffer)
+{
+    if (!bpf_core_field_exists(struct sk_buff, alloc_cpu))
+        return true;
+    return kernel_read(sk_buff, (const void *)buffer, alloc_cpu) == bpf_get_smp_processor_id();
+}
+
+/* The buffer that the current thread has just put into the queue of `receiver`; 0: not known. */
+static __always_inline uint64_t unix_own_buffer(const struct sock *receiver, uint32_t *ret_flags)
+{
+    uint64_t head = (uint64_t)kernel_place(sock, receiver, sk_receive_queue);
+    uint64_t last = kernel_word(kernel_place(sock, receiver, sk_receive_queue.prev));
+    if (last == head || !last)
+        return 0;
+    uint64_t before = kernel_word(kernel_place(sk_buff, (const void *)last, prev));
+    struct message_claim *claim = claim_of(last), *claim_before = claim_of(before);
+    if (!claim || !claim_before)
+        return 0;
+    bool has_free = before != head && !is_claimed(claim_before, before);
+    if (is_claimed(claim,
+                   last)) /* by the thread that sent it, or by this one for an earlier message */
+        return has_free ? before : 0;
+    if (has_free || !is_from_this_cpu(last))
+        *ret_flags |= ARGUS_MESSAGE_DOUBTFUL;
+    return last;
+}
+
+static __always_inline uint32_t unix_kind(const struct sock *sock)
+{
+    uint32_t type = kernel_read(sock, sock, sk_type);
+    if (type == SOCK_STREAM)
+        return ARGUS_CHANNEL_UNIX_STREAM;
+    return type == SOCK_DGRAM ? ARGUS_CHANNEL_UNIX_DATAGRAM : ARGUS_CHANNEL_UNIX_SEQPACKET;
+}
+
+static __always_inline void unix_claim(uint64_t buffer, uint64_t sender, uint32_t bytes)
+{
+    struct message_claim *claim = claim_of(buffer);
+    if (!claim)
+        return;
+    claim->sender = sender;
+    claim->bytes = bytes;
+    claim->buffer = buffer;
+}
+
+/* In sk_data_ready: the current thread has put a buffer into the queue of `receiver`. */
+static __always_inline void message_unix_sent(struct task_struct *task, const struct sock *receiver)
+{
+    struct moment now = moment_now(task);
+    struct message_slot *slot = message_slot(now.tid);
+    if (!slot || kernel_read(sock, receiver, __sk_common.skc_state) == TCP_LISTEN)
+        return;
+    if (slot->tid != now.tid)
+        *slot = (struct message_slot){.tid = now.tid};
+    struct message message = {.flags = ARGUS_MESSAGE_POSITION};
+    message.position = unix_own_buffer(receiver, &message.flags);
+    if (!message.position) {
+        slot->not_found++;
+        return;
+    }
+    const void *buffer = (const void *)message.position;
+    uint64_t sender = kernel_word(kernel_place(sk_buff, buffer, sk));
+    message.bytes = kernel_read(sk_buff, buffer, len);
+    message.kind = unix_kind(receiver);
+    message.channel = message_socket_inode(receiver);
+    message.other = message_socket_inode((const struct sock *)sender);
+    unix_claim(message.position, sender, message.bytes);
+    slot->bytes += message.bytes;
+    message_emit(&now, &message);
+}
+
+/* In sock_send_length, just before the call returns: what was gone when we looked for it. */
+static __always_inline void message_unix_rest(struct task_struct *task, const struct sock *sender,
+                                              uint64_t bytes)
+{
+    struct moment now = moment_now(task);
+    struct message_slot *slot = message_slot(now.tid);
+    if (!slot || slot->tid != now.tid)
+        return;
+    if (slot->not_found && bytes >= slot->bytes) {
+        const void *peer = (void *)kernel_word(kernel_place(unix_sock, sender, peer));
+        struct message message = {
+            .channel = peer ? message_socket_inode(peer) : 0,
+            .bytes = bytes - slot->bytes,
+            .kind = unix_kind(sender),
+            .other = message_socket_inode(sender),
+        };
+        message_emit(&now, &message);
+    }
+    slot->tid = 0;
+}
+
+/* In skb_copy_datagram_iovec: `bytes` of `buffer`, which `sender` sent, are about to be copied to the current thread. */
+static __always_inline void message_unix_received(struct task_struct *task, uint64_t buffer,
+                                                  const struct sock *sender, uint64_t bytes,
+                                                  uint32_t flags)
+{
+    struct moment now = moment_now(task);
+    const void *place = (const void *)buffer;
+    struct message message = {
+        .bytes = bytes,
+        .kind = unix_kind(sender),
+        .flags =
+            flags | ARGUS_MESSAGE_RECEIVE | (settings.has_data_ready ? ARGUS_MESSAGE_POSITION : 0),
+        .position = buffer,
+        .other = message_socket_inode(sender),
+    };
+    uint64_t left = kernel_read(sk_buff, place, len);
+    if (message.kind == ARGUS_CHANNEL_UNIX_STREAM)
+        left -= kernel_read(unix_skb_parms, kernel_place(sk_buff, place, cb), consumed);
+    else if (bytes < left)
+        message.flags |= ARGUS_MESSAGE_TRUNCATED;
+    if (message.kind != ARGUS_CHANNEL_UNIX_DATAGRAM) { /* those can be sent to anybody */
+        const void *receiver = (void *)kernel_word(kernel_place(unix_sock, sender, peer));
+        message.channel = receiver ? message_socket_inode(receiver) : 0;
+    }
+    struct message_claim *claim = claim_of(buffer);
+    bool is_last = bytes >= left || message.kind != ARGUS_CHANNEL_UNIX_STREAM;
+    if (claim && claim->buffer == buffer && is_last && !(flags & ARGUS_MESSAGE_PEEK))
+        claim->buffer = 0;
+    message_emit(&now, &message);
+}
+
+#endif
