@@ -180,10 +180,6 @@ struct fsnotify_mark_connector {
     struct hlist_head list;
 };
 
-struct timespec64 {
-    int64_t tv_sec;
-};
-
 struct socket {
     struct sock *sk;
 };
