@@ -7,14 +7,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LAYOUT_FILE_MAGIC       "ARGUSTRC"
-#define LAYOUT_CHUNK_MAGIC      "CHNK"
-#define LAYOUT_AREA_START       4096u /* the file header's size: where the chunks begin */
-#define LAYOUT_ALIGN            8u
-#define LAYOUT_FLAG_COMPRESSED  1u
-#define LAYOUT_MOST_CPUS        65536u
-#define LAYOUT_LEAST_RING_BYTES (64u << 10)
-#define LAYOUT_BUILD_ID_BYTES   20u
+#define LAYOUT_FILE_MAGIC          "ARGUSTRC"
+#define LAYOUT_CHUNK_MAGIC         "CHNK"
+#define LAYOUT_AREA_START          4096u /* the file header's size: where the chunks begin */
+#define LAYOUT_ALIGN               8u
+#define LAYOUT_FLAG_COMPRESSED     1u
+#define LAYOUT_MOST_CPUS           65536u
+#define LAYOUT_LEAST_RING_BYTES    (64u << 10)
+#define LAYOUT_BUILD_ID_BYTES      20u
+#define LAYOUT_MOST_SNAPSHOT_BYTES (1u << 20) /* of a chunk, unpacked */
 
 struct layout_header {
     char magic[8];

@@ -68,6 +68,9 @@ static const char *chunk_fault(const struct layout_chunk *header, uint32_t cpu_c
         return "it is larger than a chunk may be";
     if (header->unpacked_bytes > (uint64_t)header->stored_bytes * 1040 + 64)
         return "it claims to unpack to more than is possible";
+    if (header->kind == ARGUS_CHUNK_SNAPSHOTS &&
+        header->unpacked_bytes > LAYOUT_MOST_SNAPSHOT_BYTES)
+        return "it is larger than a chunk of stack snapshots may be";
     if (header->first_ticks > header->last_ticks)
         return "its time range is reversed";
     return header->kind == ARGUS_CHUNK_RECORDS ? records_fault(header, cpu_count) : NULL;
@@ -172,6 +175,8 @@ static struct argus_error *read_tables(struct argus_trace *trace, const chunk_li
         struct argus_error *error = load_table(trace, chunk, &unpacked_bytes, &loaded);
         if (error)
             return error;
+        if (chunk->kind == ARGUS_CHUNK_SNAPSHOTS && !vec_push(&trace->snapshot_chunks, *chunk))
+            return argus_error_memory();
         if (chunk->kind != ARGUS_CHUNK_BUILD_IDS) /* the only ones that may follow the end */
             trace->complete =
                 chunk->kind == ARGUS_CHUNK_END && loaded && is_behind_records(trace, chunk);
@@ -296,6 +301,7 @@ void argus_trace_close(struct argus_trace *trace)
         close(trace->fd);
     tables_deinit(&trace->tables);
     vec_deinit(&trace->chunks);
+    vec_deinit(&trace->snapshot_chunks);
     vec_deinit(&trace->damage);
     vec_deinit(&trace->losses);
     strtab_destroy(trace->strings);

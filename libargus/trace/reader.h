@@ -34,6 +34,8 @@ struct argus_trace {
     struct argus_trace_header header;
     struct strtab *strings;         /* owned: names, paths, reasons */
     VEC(struct argus_chunk) chunks; /* of records, by sequence */
+    VEC(struct argus_chunk)
+    snapshot_chunks; /* by sequence */
     VEC(struct argus_damage) damage;
     VEC(struct argus_loss) losses;
     struct trace_tables tables;
@@ -51,6 +53,13 @@ struct argus_error *chunk_load(const struct argus_trace *trace, const struct arg
 /* Adds the entries of a table chunk: all, or on an error none. Table chunks come in the order of
  * their sequence. ARGUS_ERROR_FORMAT as in chunk_load(). */
 struct argus_error *tables_load(struct argus_trace *trace, const struct argus_chunk *chunk);
+
+/* Is the chunk of snapshots whole? ARGUS_ERROR_FORMAT as in chunk_load(). */
+struct argus_error *snapshots_check(const struct argus_trace *trace,
+                                    const struct argus_chunk *chunk);
+
+/* Makes the stacks from index `from` on known by id, and drops those that are known already; false without memory. */
+bool tables_index_stacks(struct trace_tables *tables, size_t from);
 
 /* After the last one: sorts, and gives the images their build ids. */
 void tables_finish(struct trace_tables *tables);

@@ -121,7 +121,7 @@ struct argus_error *argus_writer_build_ids(struct argus_writer *writer,
 
 /* --- stacks --- */
 
-struct argus_error *argus_writer_flush(struct argus_writer *writer)
+static struct argus_error *flush_stacks(struct argus_writer *writer)
 {
     if (!writer->stack_count)
         return NULL;
@@ -134,7 +134,13 @@ struct argus_error *argus_writer_flush(struct argus_writer *writer)
     return error;
 }
 
-static void put_stack(struct bytes *payload, uint64_t id, const uint64_t *frames, size_t count)
+struct argus_error *argus_writer_flush(struct argus_writer *writer)
+{
+    struct argus_error *error = flush_stacks(writer);
+    return error ? error : writer_flush_snapshots(writer);
+}
+
+void writer_put_stack(struct bytes *payload, uint64_t id, const uint64_t *frames, size_t count)
 {
     uint64_t previous = 0;
     bytes_put(payload, &id, sizeof(id));
@@ -151,13 +157,13 @@ struct argus_error *argus_writer_stack(struct argus_writer *writer, uint64_t id,
     if (id == 0 || count == 0 || idmap_get(&writer->stacks_written, id) != IDMAP_NONE)
         return NULL;
     if (writer->stacks.length >= writer_table_bytes(writer)) {
-        struct argus_error *error = argus_writer_flush(writer);
+        struct argus_error *error = flush_stacks(writer);
         if (error)
             return error;
     }
     size_t before = writer->stacks.length;
-    put_stack(&writer->stacks, id, frames,
-              count < ARGUS_STACK_MAX_FRAMES ? count : ARGUS_STACK_MAX_FRAMES);
+    writer_put_stack(&writer->stacks, id, frames,
+                     count < ARGUS_STACK_MAX_FRAMES ? count : ARGUS_STACK_MAX_FRAMES);
     if (writer->stacks.failed || !idmap_put(&writer->stacks_written, id, 0)) {
         writer->stacks.length = before;
         writer->stacks.failed = false;

@@ -2,38 +2,10 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "trace/cursor.h"
 #include "trace/layout.h"
 #include "trace/reader.h"
 #include "trace/reason.h"
-#include "trace/varint.h"
-
-/* Where a parser is in a payload, which has VARINT_SLACK bytes behind its end. */
-struct cursor {
-    uint8_t *payload; /* mutable: names are repaired in place */
-    size_t at, end;
-    struct strtab *strings;
-    uint64_t ticks;   /* when the table was true */
-    uint64_t address; /* of the previous kernel symbol */
-    bool no_memory;
-};
-
-/* Each take_… is false when the payload ends before, or without memory. */
-static bool take_varint(struct cursor *cursor, uint64_t *ret)
-{
-    if (cursor->at >= cursor->end)
-        return false;
-    *ret = varint_read(cursor->payload, &cursor->at);
-    return cursor->at <= cursor->end;
-}
-
-static bool take_u32(struct cursor *cursor, uint32_t *ret)
-{
-    uint64_t value;
-    if (!take_varint(cursor, &value) || value > UINT32_MAX)
-        return false;
-    *ret = (uint32_t)value;
-    return true;
-}
 
 static bool take_string(struct cursor *cursor, const char **ret)
 {
@@ -108,11 +80,7 @@ static bool take_build_id(struct cursor *cursor, struct trace_tables *tables)
 static bool take_stack(struct cursor *cursor, struct trace_tables *tables)
 {
     struct trace_stack stack = {.first = tables->frames.length};
-    if (cursor->end - cursor->at < sizeof(stack.id))
-        return false;
-    memcpy(&stack.id, cursor->payload + cursor->at, sizeof(stack.id));
-    cursor->at += sizeof(stack.id);
-    if (!take_u32(cursor, &stack.count) || stack.id == 0 || stack.count == 0 ||
+    if (!take_id(cursor, &stack.id) || !take_u32(cursor, &stack.count) || stack.count == 0 ||
         stack.count > ARGUS_STACK_MAX_FRAMES)
         return false;
     uint64_t frame = 0, difference;
@@ -173,9 +141,8 @@ static const char *take_entries(const struct table_kind *kind, const struct argu
     return cursor->at == cursor->end ? NULL : "bytes are left over behind its table";
 }
 
-/* Makes the stacks from index `from` on known by id. A stack that is there already (a ring repeats
- * them) is dropped, and the frames of the others move down. */
-static bool index_stacks(struct trace_tables *tables, size_t from)
+/* A stack that is there already (a ring repeats them) is dropped, and the frames of the others move down. */
+bool tables_index_stacks(struct trace_tables *tables, size_t from)
 {
     struct trace_stack *stacks = tables->stacks.data;
     uint64_t *frames = tables->frames.data;
@@ -222,6 +189,8 @@ static const struct table_kind *find_kind(enum argus_chunk_kind kind)
 struct argus_error *tables_load(struct argus_trace *trace, const struct argus_chunk *chunk)
 {
     const struct table_kind *kind = find_kind(chunk->kind);
+    if (chunk->kind == ARGUS_CHUNK_SNAPSHOTS)
+        return snapshots_check(trace, chunk);
     if (!kind) /* of a later minor version */
         return NULL;
     struct cursor cursor = {
@@ -237,7 +206,7 @@ struct argus_error *tables_load(struct argus_trace *trace, const struct argus_ch
     free(cursor.payload);
     if (reason)
         take_back(&trace->tables, &before);
-    else if (!index_stacks(&trace->tables, before.stacks.length))
+    else if (!tables_index_stacks(&trace->tables, before.stacks.length))
         reason = REASON_MEMORY;
     return reason_to_error(reason);
 }

@@ -9,7 +9,6 @@
 #include <zlib.h>
 
 #include "trace/file.h"
-#include "trace/layout.h"
 
 /* --- chunks --- */
 
@@ -20,7 +19,7 @@ static void seal(struct layout_chunk *header)
         (uint32_t)crc32(0, (const void *)header, offsetof(struct layout_chunk, header_crc));
 }
 
-static struct layout_chunk padding(uint64_t bytes)
+struct layout_chunk writer_padding(uint64_t bytes)
 {
     struct layout_chunk header = {
         .kind = ARGUS_CHUNK_PAD,
@@ -32,7 +31,7 @@ static struct layout_chunk padding(uint64_t bytes)
 }
 
 /* writer->image becomes header, packed payload and alignment; false without memory. */
-static bool make_image(struct argus_writer *writer, const struct chunk_head *head,
+bool writer_make_image(struct argus_writer *writer, const struct chunk_head *head,
                        const struct bytes *payload)
 {
     static const uint8_t zeros[sizeof(struct layout_chunk)];
@@ -75,7 +74,7 @@ static struct argus_error *wrap(struct argus_writer *writer)
         return argus_error_memory();
     int failed = ftruncate(writer->fd, (off_t)place->end) < 0 ? errno : 0;
     if (!failed && rest >= sizeof(struct layout_chunk)) {
-        struct layout_chunk header = padding(rest);
+        struct layout_chunk header = writer_padding(rest);
         failed = file_write(writer->fd, &header, sizeof(header), place->head);
     }
     if (failed)
@@ -99,7 +98,7 @@ static struct argus_error *put_image(struct argus_writer *writer)
     uint64_t chunk_bytes = image->length;
     struct ring_plan plan = ring_plan(&writer->place, chunk_bytes);
     if (plan.pad_bytes) {
-        struct layout_chunk header = padding(plan.pad_bytes);
+        struct layout_chunk header = writer_padding(plan.pad_bytes);
         bytes_put(image, &header, sizeof(header));
     }
     if (image->failed || !ring_reserve(&writer->place))
@@ -141,7 +140,7 @@ struct argus_error *writer_put_chunk(struct argus_writer *writer, const struct c
         return argus_error_create(ARGUS_ERROR_USAGE,
                                   "a table entry of %zu bytes is too long for a trace",
                                   payload->length);
-    if (payload->failed || !make_image(writer, head, payload))
+    if (payload->failed || !writer_make_image(writer, head, payload))
         return argus_error_memory();
     return place_image(writer);
 }
@@ -186,7 +185,7 @@ static bool encode(struct argus_writer *writer, const struct chunk_head *head,
     bytes_clear(&writer->payload);
     if (head->count)
         codec_encode(&writer->encoder, &bounds, records, &writer->payload);
-    return !writer->payload.failed && make_image(writer, head, &writer->payload);
+    return !writer->payload.failed && writer_make_image(writer, head, &writer->payload);
 }
 
 /* One chunk; in a ring that is too small for it, two of half the records, and so on. */

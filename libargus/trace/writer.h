@@ -6,6 +6,7 @@
 #include "base/idmap.h"
 #include "trace/bytes.h"
 #include "trace/codec.h"
+#include "trace/layout.h"
 #include "trace/pack.h"
 #include "trace/ring_place.h"
 
@@ -20,10 +21,12 @@ struct argus_writer {
     uint64_t latest_ticks; /* largest timestamp of any record so far */
     struct codec_encoder encoder;
     struct packer packer;
-    struct bytes payload; /* of the chunk at hand, before compression */
-    struct bytes image;   /* of the chunk at hand, as it goes into the file */
-    struct bytes stacks;  /* entries that wait for their chunk */
-    uint32_t stack_count; /* in `stacks` */
+    struct bytes payload;    /* of the chunk at hand, before compression */
+    struct bytes image;      /* of the chunk at hand, as it goes into the file */
+    struct bytes stacks;     /* entries that wait for their chunk */
+    uint32_t stack_count;    /* in `stacks` */
+    struct bytes snapshots;  /* entries that wait for their chunk */
+    uint32_t snapshot_count; /* in `snapshots` */
     struct idmap stacks_written;
 };
 
@@ -41,6 +44,19 @@ struct chunk_head {
  */
 struct argus_error *writer_put_chunk(struct argus_writer *writer, const struct chunk_head *head,
                                      const struct bytes *payload);
+
+/* Makes the chunk in writer->image, as it goes into the file; false without memory. */
+bool writer_make_image(struct argus_writer *writer, const struct chunk_head *head,
+                       const struct bytes *payload);
+
+/* The header of a padding chunk that takes `bytes` of the file, itself included. */
+struct layout_chunk writer_padding(uint64_t bytes);
+
+/* Puts one entry of a STACKS chunk. */
+void writer_put_stack(struct bytes *payload, uint64_t id, const uint64_t *frames, size_t count);
+
+/* Writes the snapshots that wait for their chunk. */
+struct argus_error *writer_flush_snapshots(struct argus_writer *writer);
 
 /* Payloads of tables are cut at about this size, so that each fits a small ring. */
 size_t writer_table_bytes(const struct argus_writer *writer);

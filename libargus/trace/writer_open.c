@@ -152,6 +152,7 @@ void argus_writer_destroy(struct argus_writer *writer)
     bytes_deinit(&writer->payload);
     bytes_deinit(&writer->image);
     bytes_deinit(&writer->stacks);
+    bytes_deinit(&writer->snapshots);
     idmap_deinit(&writer->stacks_written);
     free(writer);
 }

@@ -16,6 +16,10 @@
 #define BPF_SYSCALLS      (BPF_SYSCALL_WORDS * 64)
 #define BPF_COMM_BYTES    16 /* TASK_COMM_LEN */
 
+#define BPF_UNWIND_TARGETS  16
+#define SNAPSHOT_MOST_BYTES (64 << 10) /* of a stack */
+#define BPF_STACK_FARTHEST  (64 << 20) /* a stack whose end would be farther away has another end */
+
 /* One per cpu, in an mmap-able array; a cache line of its own, and the next one against prefetching. */
 struct bpf_cpu {
     uint64_t head;        /* the next sequence number */
@@ -23,9 +27,14 @@ struct bpf_cpu {
     uint64_t
         compat_skipped;  /* system calls of 32-bit programs, whose numbers mean something else */
     uint64_t timer_base; /* address of the cpu's hrtimer_bases; 0: no timer has fired yet */
-    uint64_t timers_skipped; /* timers of the wheel that nobody's call has set (bpf/timer_wheel.h) */
-    uint64_t messages_unseen; /* whose descriptor was closed before the call returned */
-    uint64_t padding[10];
+    uint64_t
+        timers_skipped; /* timers of the wheel that nobody's call has set (bpf/timer_wheel.h) */
+    uint64_t messages_unseen;  /* whose descriptor was closed before the call returned */
+    uint64_t snapshot_head;    /* the number of the next stack snapshot */
+    uint64_t snapshots_known;  /* that needed no new slot */
+    uint64_t snapshots_missed; /* of chosen processes, but they could not be taken */
+    uint64_t snapshot_busy;    /* 1: one is being taken */
+    uint64_t padding[6];
 };
 
 /* The value of the stack table; the key is the 64-bit hash of the frames. */
@@ -63,6 +72,42 @@ enum message_operation {
     MESSAGE_QUEUE_RECEIVE,
 };
 
+/* Whom --unwind chose: by process id (`comm` empty) or by name (`pid` 0). */
+struct bpf_unwind_target {
+    uint32_t pid;
+    char comm[BPF_COMM_BYTES]; /* padded with NUL */
+};
+
+/* The registers of a snapshot, in DWARF's order, and the program counter behind them. */
+#if defined(__TARGET_ARCH_arm64) || defined(__aarch64__)
+enum { BPF_REGISTER_SP = 31, BPF_REGISTER_PC = 32, BPF_REGISTERS = 33 };
+#else
+enum { BPF_REGISTER_SP = 7, BPF_REGISTER_PC = 16, BPF_REGISTERS = 17 };
+#endif
+
+enum bpf_snapshot_end {
+    BPF_SNAPSHOT_WHOLE = 0,   /* the copy reaches to the end of the stack */
+    BPF_SNAPSHOT_CUT = 1,     /* it has as much as a slot holds */
+    BPF_SNAPSHOT_MISSING = 2, /* the next page was not in memory */
+};
+
+/* A slot of the snapshots' ring; bpf/snapshot.h has the rules. */
+struct bpf_snapshot {
+    uint64_t sequence; /* 1 + its number on its cpu; 0: being written */
+    uint64_t id;
+    uint64_t time_ns; /* CLOCK_MONOTONIC */
+    uint32_t pid, tid;
+    uint32_t bytes; /* of `stack`, a multiple of 8 */
+    uint32_t end;   /* enum bpf_snapshot_end */
+    uint64_t registers[BPF_REGISTERS];
+    uint64_t
+        stack[]; /* from the stack pointer on; settings.snapshot_bytes and SNAPSHOT_SLACK_BYTES */
+};
+
+#define SNAPSHOT_SLACK_BYTES 1024 /* the verifier cannot see that the last step is a short one */
+
+enum bpf_unwind { UNWIND_PIDS = 1, UNWIND_NAMES = 2 }; /* bits: which kinds of targets there are */
+
 /* Set before loading, then constant: the verifier removes what is switched off. */
 struct bpf_settings {
     uint32_t own_tgid;   /* the recorder, which never records itself */
@@ -71,6 +116,9 @@ struct bpf_settings {
     uint32_t
         state_is_argument; /* sched_switch has prev_state as its fourth argument (Linux 5.18) */
     uint32_t has_preempt_count;   /* preempt_count_offset is known */
+    uint32_t unwind;              /* enum bpf_unwind; 0: no snapshots */
+    uint32_t snapshot_bytes;      /* of a stack, a multiple of 8 */
+    uint32_t snapshot_slots;      /* per cpu */
     uint32_t can_cast;            /* the kernel has bpf_rdonly_cast() (Linux 6.2) */
     uint32_t messages;            /* 1: record messages */
     uint32_t has_data_ready;      /* tracepoint sk_data_ready (Linux 6.3) */

@@ -61,6 +61,7 @@ enum argus_chunk_kind {
     ARGUS_CHUNK_BUILD_IDS = 6,
     ARGUS_CHUNK_NOTE = 7,
     ARGUS_CHUNK_END = 8,
+    ARGUS_CHUNK_SNAPSHOTS = 9,
 };
 
 /* One record chunk of the index. */
@@ -121,6 +122,32 @@ struct argus_loss {
     uint64_t from_ticks, to_ticks; /* lost between these two; from is 0 when nothing came before */
 };
 
+/* A user stack that was copied instead of walked, to be unwound later (argus/unwind.h). */
+enum argus_snapshot_end {
+    ARGUS_SNAPSHOT_WHOLE = 0,   /* the copy reaches to the end of the stack */
+    ARGUS_SNAPSHOT_CUT = 1,     /* it has as much as was asked for */
+    ARGUS_SNAPSHOT_MISSING = 2, /* the next page was not in memory */
+};
+
+#define ARGUS_SNAPSHOT_REGISTERS 33u /* aarch64; x86_64 has 17 */
+
+struct argus_snapshot {
+    uint64_t id; /* of the stack that it stands for */
+    uint64_t pid, tid, ticks;
+    uint64_t registers[ARGUS_SNAPSHOT_REGISTERS]; /* DWARF's order; the last one is the pc */
+    uint32_t register_count;                      /* as the trace's architecture has them */
+    enum argus_snapshot_end end;
+    const uint8_t *stack; /* from the stack pointer up; borrowed */
+    uint32_t stack_bytes;
+};
+
+/* The snapshots of one chunk. */
+struct argus_snapshots {
+    struct argus_snapshot *entries; /* owned */
+    size_t count;
+    uint8_t *payload; /* what their `stack` points into; owned */
+};
+
 struct argus_trace;
 
 /* Opens `path` and reads its index and tables. A file that is no trace, or is of a newer major
@@ -176,6 +203,18 @@ size_t argus_trace_stack_count(const struct argus_trace *trace);
 size_t argus_trace_stack_at(const struct argus_trace *trace, size_t index, uint64_t *ret_id,
                             const uint64_t **ret);
 
+/* The chunks of stack snapshots that nobody has unwound yet; by sequence. Borrowed. */
+size_t argus_trace_snapshot_chunks(const struct argus_trace *trace, const struct argus_chunk **ret);
+/* Unpacks one of them. ARGUS_ERROR_FORMAT: it is damaged. */
+struct argus_error *argus_trace_read_snapshots(const struct argus_trace *trace,
+                                               const struct argus_chunk *chunk,
+                                               struct argus_snapshots *ret);
+void argus_snapshots_deinit(struct argus_snapshots *snapshots);
+/* Adds a stack to the opened trace, not to its file: what a snapshot was unwound to. A known id is left as it is.
+ * By the trace's owner, before others read it. */
+struct argus_error *argus_trace_add_stack(struct argus_trace *trace, uint64_t id,
+                                          const uint64_t *frames, size_t count);
+
 /* --- writing ---
  *
  * Each chunk is one pwrite(). When a call fails (full disk), the file is as it was before that
@@ -210,6 +249,14 @@ struct argus_error *argus_writer_build_ids(struct argus_writer *writer,
  * ARGUS_STACK_MAX_FRAMES. */
 struct argus_error *argus_writer_stack(struct argus_writer *writer, uint64_t id,
                                        const uint64_t *frames, size_t count);
+/* A stack as a snapshot; repeated ids are dropped, also those of stacks. */
+struct argus_error *argus_writer_snapshot(struct argus_writer *writer,
+                                          const struct argus_snapshot *snapshot);
+/* In the file at `fd` (open for reading and writing, the one that `trace` was opened from) puts, in the place of each
+ * chunk of snapshots, the stacks that `trace` has for their ids, and nothing where it has none. What they held of the
+ * recorded programs' memory is overwritten with zeros. `*ret_lost`: snapshots without a stack. */
+struct argus_error *argus_snapshots_replace(int fd, const struct argus_trace *trace,
+                                            uint64_t *ret_lost);
 /* Writes the stacks that wait for their chunk; called now and then, a killed recorder costs fewer
  * of them. */
 struct argus_error *argus_writer_flush(struct argus_writer *writer);

@@ -29,6 +29,30 @@
 
 #define arch_is_compat(task) ((task)->thread_info.status & ARCH_TS_COMPAT)
 
+#define arch_thread_pointer(task) ((task)->thread.fsbase)
+
+/* In DWARF's order (System V ABI, AMD64 supplement, figure 3.36). */
+#define arch_copy_registers(to, regs)                                                              \
+    do {                                                                                           \
+        (to)[0] = (regs)->ax;                                                                      \
+        (to)[1] = (regs)->dx;                                                                      \
+        (to)[2] = (regs)->cx;                                                                      \
+        (to)[3] = (regs)->bx;                                                                      \
+        (to)[4] = (regs)->si;                                                                      \
+        (to)[5] = (regs)->di;                                                                      \
+        (to)[6] = (regs)->bp;                                                                      \
+        (to)[7] = (regs)->sp;                                                                      \
+        (to)[8] = (regs)->r8;                                                                      \
+        (to)[9] = (regs)->r9;                                                                      \
+        (to)[10] = (regs)->r10;                                                                    \
+        (to)[11] = (regs)->r11;                                                                    \
+        (to)[12] = (regs)->r12;                                                                    \
+        (to)[13] = (regs)->r13;                                                                    \
+        (to)[14] = (regs)->r14;                                                                    \
+        (to)[15] = (regs)->r15;                                                                    \
+        (to)[16] = (regs)->ip;                                                                     \
+    } while (0)
+
 /* x86-64 makes stores visible in program order: the compiler is all that has to be held. */
 #define arch_store_last(place, value)                                                              \
     do {                                                                                           \
@@ -44,15 +68,23 @@
 #define ARCH_X32_BIT      0x40000000
 #define ARCH_SAMPLE_IP    32
 
-#define arch_argument0(regs)          ((regs)->orig_x0)
-#define arch_argument1(regs)          ((regs)->regs[1])
-#define arch_argument2(regs)          ((regs)->regs[2])
-#define arch_argument3(regs)          ((regs)->regs[3])
-#define arch_argument4(regs)          ((regs)->regs[4])
-#define arch_argument5(regs)          ((regs)->regs[5])
-#define arch_syscall_nr(regs)         ((long)(regs)->syscallno)
-#define arch_in_syscall(regs)         ((regs)->syscallno >= 0)
-#define arch_is_compat(task)          ((task)->thread_info.flags & ARCH_TIF_32BIT)
+#define arch_argument0(regs)      ((regs)->orig_x0)
+#define arch_argument1(regs)      ((regs)->regs[1])
+#define arch_argument2(regs)      ((regs)->regs[2])
+#define arch_argument3(regs)      ((regs)->regs[3])
+#define arch_argument4(regs)      ((regs)->regs[4])
+#define arch_argument5(regs)      ((regs)->regs[5])
+#define arch_syscall_nr(regs)     ((long)(regs)->syscallno)
+#define arch_in_syscall(regs)     ((regs)->syscallno >= 0)
+#define arch_is_compat(task)      ((task)->thread_info.flags & ARCH_TIF_32BIT)
+#define arch_thread_pointer(task) ((task)->thread.uw.tp_value)
+
+#define arch_copy_registers(to, from)                                                              \
+    do {                                                                                           \
+        _Pragma("unroll") for (int i = 0; i < 31; i++)(to)[i] = (from)->regs[i];                   \
+        (to)[31] = (from)->sp;                                                                     \
+        (to)[32] = (from)->pc;                                                                     \
+    } while (0)
 
 /* An exchange is the only store of BPF before 6.18 that orders what came before it. */
 #define arch_store_last(place, value) ((void)__sync_lock_test_and_set((uint64_t *)(place), (value)))

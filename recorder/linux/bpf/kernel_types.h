@@ -36,6 +36,26 @@ struct files_struct {
     struct fdtable *fdt;
 };
 
+struct mm_struct {
+    unsigned long mmap_base; /* where the mappings are, below it or (rarely) above */
+    unsigned long start_code, end_code;
+    unsigned long start_stack; /* the stack pointer that exec() gave to the program */
+};
+
+#if defined(__TARGET_ARCH_x86)
+struct thread_struct {
+    unsigned long fsbase;
+};
+#elif defined(__TARGET_ARCH_arm64)
+struct thread_user_words {
+    unsigned long tp_value;
+};
+
+struct thread_struct {
+    struct thread_user_words uw;
+};
+#endif
+
 struct task_struct {
     struct thread_info thread_info;
     unsigned int __state;
@@ -43,7 +63,9 @@ struct task_struct {
     int prio;
     int pid;
     int tgid;
-    struct task_struct *real_parent;
+    struct mm_struct *mm;
+    struct task_struct *real_parent, *group_leader;
+    struct thread_struct thread;
     struct files_struct *files;
     struct signal_struct *signal;
     char comm[16];
@@ -270,12 +292,13 @@ struct itimerspec64 {
 
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
-    unsigned long r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, flags;
+    unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax;
+    unsigned long ip, flags, sp;
 };
 #elif defined(__TARGET_ARCH_arm64)
 struct pt_regs {
     unsigned long long regs[31];
-    unsigned long long pc;
+    unsigned long long sp, pc;
     unsigned long long orig_x0;
     int syscallno;
 };

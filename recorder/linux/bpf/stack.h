@@ -7,6 +7,7 @@
 #define ARGUS_BPF_STACK_H
 
 #include "ring.h"
+#include "snapshot.h"
 
 #define PF_KTHREAD 0x00200000
 
@@ -60,10 +61,16 @@ static __always_inline uint64_t stack_hash(struct bpf_stack *stack, uint64_t fla
     return hash | 1ull << 63;
 }
 
-/* The id of the current stack, kernel's or user's by `flags` (which also say how many frames to skip); 0: none. */
+/* The id of the current stack, kernel's or user's by `flags` (which also say how many frames to skip); 0: none. For a
+ * process chosen with --unwind the user's stack is a snapshot (snapshot.h). */
 static __always_inline uint64_t stack_take(void *context, enum stack_user user, uint64_t flags)
 {
     uint32_t slot = user;
+    if (settings.unwind && flags & BPF_F_USER_STACK) {
+        uint64_t snapshot = snapshot_take();
+        if (snapshot)
+            return snapshot;
+    }
     struct bpf_stack *stack = bpf_map_lookup_elem(&scratch, &slot);
     if (!stack)
         return 0;

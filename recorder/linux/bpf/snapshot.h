@@ -1,0 +1,227 @@
+/* Snapshots of the user stack: the registers and the bytes from the stack pointer up, of processes that were chosen with
+ * --unwind. Programs built without frame pointers cannot be unwound here; whoever has the ELF files and time can
+ * (libargus/event/unwind.c).
+ *
+ * What is copied. At a wait, a wake-up and a sample the thread's registers of user space lie at the top of its kernel stack,
+ * all of them: x86-64 (PUSH_AND_CLEAR_REGS in arch/x86/entry/calling.h) and arm64 (kernel_entry in
+ * arch/arm64/kernel/entry.S) save also those that the callee keeps. The stack reaches up to mm->start_stack, where
+ * exec() began it (above are arguments and environment, which are none of our business), or in other threads to the
+ * thread pointer, below which the C libraries put a thread's stack. Elsewhere (Go, coroutines) it is copied as far as
+ * there is room and memory.
+ *
+ * Names. A thread that waits at the same place again should need no second copy, although the counters and times in its
+ * stack have changed. So the name is a hash not of all bytes but of what unwinding can depend on: the registers
+ * pc and sp, and those words, with their places, that may be an address of code or of the stack: within the
+ * program's own code, in the region of mappings (libraries, thread stacks, the main stack above it), or near sp. Not in
+ * it are numbers, times, text and pointers into the heap.
+ *
+ * The ring. Each cpu has `snapshot_slots` slots and goes round. A slot is written before it is known to be new: when its
+ * name is known already, and its copy is not about to be overwritten, the next snapshot takes the same slot. So a reader
+ * finds the slots of the last `snapshot_slots - 1` numbers intact. `sequence` is 0 while a slot is being written.
+ */
+#ifndef ARGUS_BPF_SNAPSHOT_H
+#define ARGUS_BPF_SNAPSHOT_H
+
+#include "ring.h"
+
+#define SNAPSHOT_MOST_WORDS (SNAPSHOT_MOST_BYTES / 8)
+#define SNAPSHOT_STEP       1024 /* divides every page size */
+#define SNAPSHOT_HASH       0x9e3779b97f4a7c15ull
+
+/* Sized by the recorder before loading; a value is a struct bpf_snapshot and its bytes. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(map_flags, BPF_F_MMAPABLE);
+    __uint(max_entries, 1);
+    __uint(key_size, sizeof(uint32_t));
+    __uint(value_size, sizeof(struct bpf_snapshot));
+} snapshots SEC(".maps");
+
+/* Where the snapshot of a name is: its cpu in the upper 16 bits, its number below. */
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, 1);
+    __type(key, uint64_t);
+    __type(value, uint64_t);
+} snapshot_places SEC(".maps");
+
+/* Who was chosen; the value says nothing. */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, BPF_UNWIND_TARGETS);
+    __type(key, struct bpf_unwind_target);
+    __type(value, uint32_t);
+} unwind_targets SEC(".maps");
+
+static __always_inline bool is_target_name(const char *name)
+{
+    struct bpf_unwind_target target = {0};
+    bpf_probe_read_kernel_str(target.comm, sizeof(target.comm), name);
+    return bpf_map_lookup_elem(&unwind_targets, &target) != NULL;
+}
+
+static __always_inline bool is_target(struct task_struct *task)
+{
+    struct bpf_unwind_target target = {.pid = (uint32_t)task->tgid};
+    if (settings.unwind & UNWIND_PIDS && bpf_map_lookup_elem(&unwind_targets, &target))
+        return true;
+    return settings.unwind & UNWIND_NAMES &&
+           (is_target_name(task->comm) || is_target_name(task->group_leader->comm));
+}
+
+/* The range in which a word may be something that unwinding depends on; see above. */
+struct address_ranges {
+    uint64_t code, code_bytes;
+    uint64_t mappings; /* from here to the end of user space */
+    uint64_t sp;
+};
+
+static __always_inline bool may_matter(const struct address_ranges *ranges, uint64_t word)
+{
+    return word - ranges->mappings < (1ull << 56) - ranges->mappings ||
+           word - ranges->code < ranges->code_bytes || word - ranges->sp < SNAPSHOT_MOST_BYTES;
+}
+
+static __always_inline uint64_t hash_add(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * SNAPSHOT_HASH;
+    return hash ^ hash >> 32;
+}
+
+static __always_inline uint64_t snapshot_name(const struct bpf_snapshot *snapshot,
+                                              struct task_struct *task)
+{
+    struct mm_struct *mm = task->mm;
+    uint64_t base = mm->mmap_base;
+    struct address_ranges ranges = {
+        .code = mm->start_code,
+        .code_bytes = mm->end_code - mm->start_code,
+        .mappings = base - (base >> 4),
+        .sp = snapshot->registers[BPF_REGISTER_SP],
+    };
+    uint64_t hash = hash_add(snapshot->pid, mm->start_stack);
+    hash = hash_add(hash, snapshot->registers[BPF_REGISTER_PC]);
+    hash = hash_add(hash, ranges.sp);
+    uint32_t words = snapshot->bytes / 8;
+    for (uint32_t i = 0; i < SNAPSHOT_MOST_WORDS; i++) {
+        if (i >= words || i >= settings.snapshot_bytes / 8)
+            break;
+        uint64_t word = snapshot->stack[i];
+        if (may_matter(&ranges, word))
+            hash = hash_add(hash, word ^ (uint64_t)i << 48);
+    }
+    return hash | 1ull << 63;
+}
+
+/* Where the stack that `sp` points into ends; 0: not known. */
+static __always_inline uint64_t stack_end(struct task_struct *task, uint64_t sp)
+{
+    uint64_t start = task->mm->start_stack, thread_pointer = arch_thread_pointer(task);
+    uint64_t to_start = start - sp, to_thread = thread_pointer - sp;
+    uint64_t nearer = to_start < to_thread ? to_start : to_thread;
+    return nearer < BPF_STACK_FARTHEST ? sp + nearer : 0;
+}
+
+/* Page by page, where not all pages are there. Returns how many bytes were copied. */
+static __always_inline uint32_t copy_steps(struct bpf_snapshot *snapshot, uint64_t sp,
+                                           uint32_t wanted)
+{
+    uint8_t *to = (uint8_t *)snapshot->stack;
+    uint32_t done = 0, part = SNAPSHOT_STEP - (sp & (SNAPSHOT_STEP - 1));
+    for (uint32_t i = 0; i < SNAPSHOT_MOST_BYTES / SNAPSHOT_STEP + 1; i++) {
+        if (done >= wanted || done >= settings.snapshot_bytes || part > SNAPSHOT_STEP)
+            break;
+        if (bpf_probe_read_user(to + done, part, (const void *)(sp + done)))
+            break;
+        done += part;
+        part = SNAPSHOT_STEP;
+    }
+    return done < wanted ? done : wanted;
+}
+
+static __always_inline void copy_stack(struct bpf_snapshot *snapshot, uint64_t sp, uint64_t end)
+{
+    uint64_t wanted = end ? (end - sp) & ~7ull : settings.snapshot_bytes;
+    snapshot->end = end ? BPF_SNAPSHOT_WHOLE : BPF_SNAPSHOT_CUT;
+    if (wanted > settings.snapshot_bytes) {
+        wanted = settings.snapshot_bytes;
+        snapshot->end = BPF_SNAPSHOT_CUT;
+    }
+    snapshot->bytes = wanted;
+    if (bpf_probe_read_user(snapshot->stack, wanted, (const void *)sp) == 0)
+        return;
+    snapshot->bytes = copy_steps(snapshot, sp, wanted) & ~7u;
+    snapshot->end = BPF_SNAPSHOT_MISSING;
+}
+
+/* The place of a snapshot that has this name; false when there is none, or when it will be overwritten soon. */
+static __always_inline bool is_kept(uint64_t name)
+{
+    const uint64_t *place = bpf_map_lookup_elem(&snapshot_places, &name);
+    if (!place)
+        return false;
+    uint32_t cpu = *place >> 48;
+    uint64_t number = *place & ((1ull << 48) - 1);
+    const struct bpf_cpu *state = bpf_map_lookup_elem(&cpus, &cpu);
+    return state && state->snapshot_head - number <= settings.snapshot_slots / 2;
+}
+
+static __always_inline uint64_t snapshot_fill(struct bpf_snapshot *snapshot,
+                                              struct task_struct *task)
+{
+    struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+    arch_copy_registers(snapshot->registers, regs);
+    uint64_t sp = snapshot->registers[BPF_REGISTER_SP];
+    if (sp < 4096 || sp >> 56 || sp & 7)
+        return 0;
+    snapshot->time_ns = bpf_ktime_get_ns();
+    snapshot->pid = (uint32_t)task->tgid;
+    snapshot->tid = (uint32_t)task->pid;
+    copy_stack(snapshot, sp, stack_end(task, sp));
+    return snapshot->bytes ? snapshot_name(snapshot, task) : 0;
+}
+
+static __always_inline uint64_t snapshot_into(struct bpf_cpu *state, uint32_t cpu,
+                                              struct task_struct *task)
+{
+    uint64_t number = state->snapshot_head;
+    uint32_t index = cpu * settings.snapshot_slots + (uint32_t)(number % settings.snapshot_slots);
+    struct bpf_snapshot *snapshot = bpf_map_lookup_elem(&snapshots, &index);
+    if (!snapshot)
+        return 0;
+    arch_store_last(&snapshot->sequence, 0);
+    asm volatile("" ::: "memory");
+    uint64_t name = snapshot_fill(snapshot, task), place = (uint64_t)cpu << 48 | number;
+    if (!name || is_kept(name)) {
+        state->snapshots_known += name != 0;
+        return name;
+    }
+    snapshot->id = name;
+    arch_store_last(&snapshot->sequence, number + 1);
+    state->snapshot_head = number + 1;
+    return bpf_map_update_elem(&snapshot_places, &name, &place, BPF_ANY) < 0 ? 0 : name;
+}
+
+/* The id of a snapshot of the current thread, if it was chosen; 0: it was not, or it could not be taken, and frame pointers
+ * have to do. A function of its own (not inlined, not static): so it is verified once, and not with every caller. */
+__attribute__((noinline)) uint64_t snapshot_take(void)
+{
+    uint32_t cpu;
+    if (!settings.unwind)
+        return 0;
+    struct task_struct *task = bpf_get_current_task_btf();
+    struct bpf_cpu *state = this_cpu(&cpu);
+    if (!state || !task->mm || arch_is_compat(task) || !is_target(task))
+        return 0;
+    if (state->snapshot_busy) { /* we interrupted one that can be interrupted */
+        state->snapshots_missed++;
+        return 0;
+    }
+    state->snapshot_busy = 1;
+    uint64_t name = snapshot_into(state, cpu, task);
+    state->snapshots_missed += name == 0;
+    state->snapshot_busy = 0;
+    return name;
+}
+
+#endif
