@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,9 +26,11 @@ struct segment {
 };
 
 struct elf_file {
-    Dwfl *dwfl;                     /* owned; has the one module */
-    Dwfl_Module *module;            /* belongs to dwfl */
-    VEC(struct function) functions; /* by address, not overlapping in their starts */
+    Dwfl *dwfl;          /* owned; has the one module */
+    Dwfl_Module *module; /* belongs to dwfl */
+    VEC(struct function)
+    functions; /* by address, not overlapping in their starts; once has_functions */
+    bool has_functions;
     VEC(struct segment) segments;
 };
 
@@ -113,7 +117,8 @@ static bool is_function(const GElf_Sym *symbol)
            (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE);
 }
 
-static bool load_functions(struct elf_file *file)
+/* Not before somebody asks: unwinding needs no names, and large libraries have many. */
+static void load_functions(struct elf_file *file)
 {
     int count = dwfl_module_getsymtab(file->module);
     for (int i = 1; i < count; i++) {
@@ -130,10 +135,10 @@ static bool load_functions(struct elf_file *file)
             .local = GELF_ST_BIND(symbol.st_info) == STB_LOCAL,
         };
         if (function.end >= address && !vec_push(&file->functions, function))
-            return false;
+            break; /* without memory there are fewer names */
     }
     settle_functions(file);
-    return true;
+    file->has_functions = true;
 }
 
 static bool load_segments(struct elf_file *file)
@@ -202,7 +207,42 @@ struct elf_file *elf_file_open(const char *path, const struct elf_identity *iden
         *ret_stale = true;
         opened = false;
     }
-    if (!opened || !load_segments(file) || !load_functions(file)) {
+    if (!opened || !load_segments(file)) {
+        elf_file_close(file);
+        return NULL;
+    }
+    return file;
+}
+
+/* How many bytes the mapped ELF image at `start` has: up to the end of what its header speaks of. */
+static size_t image_bytes(const unsigned char *start)
+{
+    const Elf64_Ehdr *header = (const void *)start;
+    if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64)
+        return 0;
+    const Elf64_Phdr *segments = (const void *)(start + header->e_phoff);
+    size_t bytes = header->e_shoff + (size_t)header->e_shentsize * header->e_shnum;
+    for (unsigned i = 0; i < header->e_phnum; i++)
+        if (segments[i].p_type == PT_LOAD && segments[i].p_offset + segments[i].p_filesz > bytes)
+            bytes = segments[i].p_offset + segments[i].p_filesz;
+    return bytes;
+}
+
+struct elf_file *elf_file_open_vdso(void)
+{
+    const unsigned char *start = (const unsigned char *)getauxval(AT_SYSINFO_EHDR);
+    size_t bytes = start ? image_bytes(start) : 0;
+    elf_version(EV_CURRENT);
+    int fd = bytes ? memfd_create("vdso", MFD_CLOEXEC) : -1;
+    if (fd < 0)
+        return NULL;
+    struct elf_file *file = calloc(1, sizeof(*file));
+    if (!file || write(fd, start, bytes) != (ssize_t)bytes) {
+        free(file);
+        close(fd);
+        return NULL;
+    }
+    if (!report(file, "[vdso]", fd) || !load_segments(file)) {
         elf_file_close(file);
         return NULL;
     }
@@ -231,8 +271,10 @@ bool elf_file_address(const struct elf_file *file, uint64_t offset_bytes, uint64
     return false;
 }
 
-const char *elf_file_function(const struct elf_file *file, uint64_t address, uint64_t *ret_offset)
+const char *elf_file_function(struct elf_file *file, uint64_t address, uint64_t *ret_offset)
 {
+    if (!file->has_functions)
+        load_functions(file);
     size_t low = 0, high = file->functions.length; /* the last that begins at or before it */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -254,4 +296,18 @@ const char *elf_file_line(struct elf_file *file, uint64_t address, uint32_t *ret
     const char *name = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
     *ret_line = number > 0 ? (uint32_t)number : 0;
     return name;
+}
+
+unsigned elf_file_machine(const struct elf_file *file)
+{
+    GElf_Addr bias;
+    GElf_Ehdr header;
+    Elf *elf = dwfl_module_getelf(file->module, &bias);
+    return elf && gelf_getehdr(elf, &header) ? header.e_machine : EM_NONE;
+}
+
+Dwarf_CFI *elf_file_cfi(struct elf_file *file, int which, uint64_t *ret_bias)
+{
+    return which == 0 ? dwfl_module_eh_cfi(file->module, ret_bias)
+                      : dwfl_module_dwarf_cfi(file->module, ret_bias);
 }

@@ -27,13 +27,20 @@ struct elf_identity {
  * from the others. */
 struct elf_file *elf_file_open(const char *path, const struct elf_identity *identity,
                                bool *ret_stale);
+/* The code that the running kernel maps into every process, as a file; NULL where there is none. */
+struct elf_file *elf_file_open_vdso(void);
 void elf_file_close(struct elf_file *file);
 
 /* The address in the file's own address space (p_vaddr) of the byte at `offset_bytes`. False if no segment has it. */
 bool elf_file_address(const struct elf_file *file, uint64_t offset_bytes, uint64_t *ret);
 
 /* The name of the function that covers `address`, borrowed, and the offset into it. NULL: none. */
-const char *elf_file_function(const struct elf_file *file, uint64_t address, uint64_t *ret_offset);
+const char *elf_file_function(struct elf_file *file, uint64_t address, uint64_t *ret_offset);
+
+/* The file's machine (EM_X86_64 …), and what unwinding it needs: .eh_frame, or the debug file's .debug_frame; NULL: none
+ * (`which` 1: the second). Borrowed. */
+unsigned elf_file_machine(const struct elf_file *file);
+struct Dwarf_CFI_s *elf_file_cfi(struct elf_file *file, int which, uint64_t *ret_bias);
 
 /* The source file, borrowed, and line of `address`. NULL: not known. */
 const char *elf_file_line(struct elf_file *file, uint64_t address, uint32_t *ret_line);

@@ -9,26 +9,16 @@
 
 #include "base/idmap.h"
 #include "base/strtab.h"
-#include "base/vec.h"
 #include "event/demangle.h"
-#include "event/elf_file.h"
-#include "graph/images.h"
-
-/* A file as some images name it: by path and build id. */
-struct symbol_file {
-    struct elf_file *elf; /* owned; NULL: not there, or stale */
-    uint32_t entry;       /* the image entry that it was opened for */
-    bool stale;
-};
+#include "event/elf_files.h"
+#include "event/images.h"
 
 struct argus_symbols {
     const struct argus_trace *trace; /* borrowed */
     struct images images;
-    VEC(struct symbol_file) files;
-    struct idmap file_by_entry;    /* image entry → file, once it was looked up */
+    struct elf_files files;
     struct idmap readable_by_name; /* address of a symbol's name in its file → id in `names` */
     struct strtab *names;          /* owned */
-    uint64_t until_s;              /* when the recording ended, seconds since 1970 */
 };
 
 struct argus_error *argus_symbols_create(const struct argus_graph *graph,
@@ -38,10 +28,11 @@ struct argus_error *argus_symbols_create(const struct argus_graph *graph,
     if (!symbols)
         return argus_error_memory();
     symbols->trace = argus_graph_trace(graph);
-    symbols->until_s =
-        argus_trace_ns_to_wall_ns(symbols->trace, argus_graph_end_ns(graph)) / 1000000000u + 1;
     symbols->names = strtab_create();
-    struct argus_error *error = images_init(&symbols->images, graph);
+    elf_files_init(&symbols->files, symbols->trace);
+    const struct argus_process *processes;
+    size_t count = argus_graph_processes(graph, &processes);
+    struct argus_error *error = images_init(&symbols->images, symbols->trace, processes, count);
     if (!error && !symbols->names)
         error = argus_error_memory();
     if (error) {
@@ -56,52 +47,11 @@ void argus_symbols_destroy(struct argus_symbols *symbols)
 {
     if (!symbols)
         return;
-    for (size_t i = 0; i < symbols->files.length; i++)
-        elf_file_close(symbols->files.data[i].elf);
-    vec_deinit(&symbols->files);
-    idmap_deinit(&symbols->file_by_entry);
+    elf_files_deinit(&symbols->files);
     idmap_deinit(&symbols->readable_by_name);
     strtab_destroy(symbols->names);
     images_deinit(&symbols->images);
     free(symbols);
-}
-
-static bool same_file(const struct argus_image_entry *a, const struct argus_image_entry *b)
-{
-    return !strcmp(a->path, b->path) && a->build_id_bytes == b->build_id_bytes &&
-           !memcmp(a->build_id, b->build_id, a->build_id_bytes) && a->inode == b->inode;
-}
-
-static struct symbol_file open_file(const struct argus_symbols *symbols, uint32_t entry)
-{
-    const struct argus_image_entry *image = &symbols->images.entries[entry];
-    struct symbol_file file = {.entry = entry};
-    struct elf_identity identity = {
-        .build_id_bytes = image->build_id_bytes,
-        .unchanged_since_s = symbols->until_s,
-    };
-    memcpy(identity.build_id, image->build_id, sizeof(identity.build_id));
-    if (image->path[0] == '/')
-        file.elf = elf_file_open(image->path, &identity, &file.stale);
-    return file;
-}
-
-/* The file of an image; NULL without memory. */
-static struct symbol_file *file_of(struct argus_symbols *symbols, uint32_t entry)
-{
-    uint32_t index = idmap_get(&symbols->file_by_entry, entry);
-    const struct argus_image_entry *entries = symbols->images.entries;
-    for (uint32_t i = 0; index == IDMAP_NONE && i < symbols->files.length; i++)
-        if (same_file(&entries[symbols->files.data[i].entry], &entries[entry]))
-            index = i;
-    if (index == IDMAP_NONE) {
-        if (!vec_reserve(&symbols->files, 1))
-            return NULL;
-        index = (uint32_t)symbols->files.length;
-        symbols->files.data[symbols->files.length++] = open_file(symbols, entry);
-    }
-    idmap_put(&symbols->file_by_entry, entry, index); /* without memory: looked up again */
-    return &symbols->files.data[index];
 }
 
 /* `name` belongs to an open file and stays where it is, so its address names it. */
@@ -159,6 +109,18 @@ static void find_in_file(struct argus_symbols *symbols, struct elf_file *elf, ui
     ret->file = elf_file_line(elf, address, &ret->line);
 }
 
+/* NULL for 0, which is an address like any other that nothing covers. */
+static const char *end_text(enum argus_frame_end end)
+{
+    static const char *const texts[ARGUS_FRAME_ENDS] = {
+        [ARGUS_FRAME_CUT] = "[the stack goes on: no more of it was copied]",
+        [ARGUS_FRAME_MISSING] = "[the stack goes on: its next page was not in memory]",
+        [ARGUS_FRAME_UNKNOWN] = "[the stack goes on: no unwind information for the frame before]",
+        [ARGUS_FRAME_DEEP] = "[the stack goes on: it is too deep]",
+    };
+    return texts[end];
+}
+
 /* Addresses of the upper half are the kernel's, on x86_64 and on aarch64. */
 static bool is_kernel_address(uint64_t address)
 {
@@ -170,6 +132,8 @@ struct argus_symbol argus_symbols_find(struct argus_symbols *symbols, uint32_t p
 {
     /* The call is before the address at which it returns, which may be another function's first. */
     uint64_t past_call = is_return && address ? 1 : 0;
+    if (address < ARGUS_FRAME_ENDS)
+        return (struct argus_symbol){.function = end_text((enum argus_frame_end)address)};
     if (is_kernel_address(address))
         return find_kernel(symbols, address);
     uint32_t entry = images_find(&symbols->images, process, time_ns, address - past_call);
@@ -178,12 +142,9 @@ struct argus_symbol argus_symbols_find(struct argus_symbols *symbols, uint32_t p
     const struct argus_image_entry *image = &symbols->images.entries[entry];
     uint64_t offset = address - past_call - image->start + image->file_offset;
     struct argus_symbol symbol = {.image = image->path, .offset = offset + past_call};
-    struct symbol_file *file = file_of(symbols, entry);
-    if (!file)
-        return symbol;
-    symbol.stale = file->stale;
-    if (file->elf)
-        find_in_file(symbols, file->elf, offset, past_call, &symbol);
+    struct elf_file *elf = elf_files_get(&symbols->files, entry, &symbol.stale);
+    if (elf)
+        find_in_file(symbols, elf, offset, past_call, &symbol);
     return symbol;
 }
 

@@ -35,6 +35,7 @@ PUBLIC = {
     "event.h": "libargus/event",
     "symbols.h": "libargus/graph",  # of which process and when: the graph knows
     "build_id.h": "libargus/event",
+    "unwind.h": "libargus/event",
     "graph.h": "libargus/graph",
     "question.h": "libargus/slice",
     "slice.h": "libargus/slice",

@@ -17,6 +17,9 @@ extern "C" {
 
 #define ARGUS_NONE UINT32_MAX /* no such process, thread, vertex, edge, stack */
 
+/* Called now and then during long work with 0.0 … 1.0; returning false stops it (ARGUS_ERROR_INTERRUPTED). */
+typedef bool (*argus_progress)(void *context, const char *what, double share);
+
 /* What a thread waits for when a system call blocks. */
 enum argus_wait_kind {
     ARGUS_WAIT_NONE,    /* the vertex did not end in a wait: exit, callback end, end of the trace */

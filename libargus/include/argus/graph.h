@@ -159,9 +159,6 @@ struct argus_object_use {
 
 struct argus_graph;
 
-/* Called now and then during long work with 0.0 … 1.0; returning false stops it (ARGUS_ERROR_INTERRUPTED). */
-typedef bool (*argus_progress)(void *context, const char *what, double share);
-
 /* Builds the graph of a trace; `trace` is borrowed and must outlive it. A trace of Darwin works too. */
 struct argus_error *argus_graph_build(const struct argus_trace *trace, argus_progress progress,
                                       void *context, struct argus_graph **ret);

@@ -140,6 +140,16 @@ enum argus_mapping_why {
     ARGUS_MAPPING_FAULT = 2, /* it waits for the page at the address */
 };
 
+/* The last frame of a stack that goes on, but not in the trace: no address, but why. */
+enum argus_frame_end {
+    ARGUS_FRAME_OUTERMOST = 0, /* never in a stack: nothing is missing */
+    ARGUS_FRAME_CUT = 1,       /* no more of the stack was copied */
+    ARGUS_FRAME_MISSING = 2,   /* its next page was not in memory */
+    ARGUS_FRAME_UNKNOWN = 3,   /* there is no unwind information for the frame before */
+    ARGUS_FRAME_DEEP = 4,      /* it has more frames than a stack in a trace may have */
+    ARGUS_FRAME_ENDS = 5,      /* how many there are */
+};
+
 #ifdef __cplusplus
 }
 #endif

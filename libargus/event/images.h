@@ -1,19 +1,20 @@
 /* The executable images of every process, by address and time. */
-#ifndef ARGUS_GRAPH_IMAGES_H
-#define ARGUS_GRAPH_IMAGES_H
+#ifndef ARGUS_EVENT_IMAGES_H
+#define ARGUS_EVENT_IMAGES_H
 
-#include "argus/graph.h"
+#include "argus/event.h"
 
 struct images {
-    const struct argus_trace *trace; /* borrowed */
-    const struct argus_process *processes;
+    const struct argus_trace *trace;       /* borrowed */
+    const struct argus_process *processes; /* borrowed */
     size_t process_count;
     const struct argus_image_entry *entries;
     uint32_t *by_pid; /* owned: indices of entries, by process id, then file order */
     size_t count;
 };
 
-struct argus_error *images_init(struct images *images, const struct argus_graph *graph);
+struct argus_error *images_init(struct images *images, const struct argus_trace *trace,
+                                const struct argus_process *processes, size_t process_count);
 void images_deinit(struct images *images);
 
 /* The entry that covers `address` in `process` at `time_ns`: its own mappings, or before its first exec those of the

@@ -1,4 +1,4 @@
-#include "graph/images.h"
+#include "event/images.h"
 
 #include <stdlib.h>
 
@@ -14,10 +14,11 @@ static int by_pid(const void *left, const void *right, void *context)
     return a < b ? -1 : a > b;
 }
 
-struct argus_error *images_init(struct images *images, const struct argus_graph *graph)
+struct argus_error *images_init(struct images *images, const struct argus_trace *trace,
+                                const struct argus_process *processes, size_t process_count)
 {
-    *images = (struct images){.trace = argus_graph_trace(graph)};
-    images->process_count = argus_graph_processes(graph, &images->processes);
+    *images =
+        (struct images){.trace = trace, .processes = processes, .process_count = process_count};
     images->count = argus_trace_images(images->trace, &images->entries);
     images->by_pid = malloc((images->count + 1) * sizeof(*images->by_pid));
     if (!images->by_pid)

@@ -1,0 +1,79 @@
+#include "event/elf_files.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void elf_files_init(struct elf_files *files, const struct argus_trace *trace)
+{
+    uint64_t start_ns, end_ns;
+    *files = (struct elf_files){.trace = trace};
+    argus_trace_images(trace, &files->images);
+    argus_trace_time_range(trace, &start_ns, &end_ns);
+    files->until_s = argus_trace_ns_to_wall_ns(trace, end_ns) / 1000000000u + 1;
+}
+
+void elf_files_deinit(struct elf_files *files)
+{
+    for (size_t i = 0; i < files->files.length; i++)
+        elf_file_close(files->files.data[i].elf);
+    vec_deinit(&files->files);
+    idmap_deinit(&files->by_image);
+}
+
+static bool same_file(const struct argus_image_entry *a, const struct argus_image_entry *b)
+{
+    return !strcmp(a->path, b->path) && a->build_id_bytes == b->build_id_bytes &&
+           !memcmp(a->build_id, b->build_id, a->build_id_bytes) && a->inode == b->inode;
+}
+
+/* Is this the boot that the trace is from? Then its vdso is ours. */
+static bool same_boot(const struct argus_trace *trace)
+{
+    static const uint8_t unknown[16];
+    const uint8_t *wanted = argus_trace_header(trace)->boot_id;
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    char text[64] = "", expected[40];
+    if (!file)
+        return false;
+    bool got = fgets(text, sizeof(text), file) != NULL;
+    fclose(file);
+    for (int i = 0, at = 0; i < 16; i++)
+        at += snprintf(expected + at, sizeof(expected) - (size_t)at,
+                       i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", wanted[i]);
+    return got && memcmp(wanted, unknown, sizeof(unknown)) && !strncmp(text, expected, 36);
+}
+
+static struct elf_files_entry open_file(const struct elf_files *files, uint32_t index)
+{
+    const struct argus_image_entry *image = &files->images[index];
+    struct elf_files_entry file = {.image = index};
+    struct elf_identity identity = {
+        .build_id_bytes = image->build_id_bytes,
+        .unchanged_since_s = files->until_s,
+    };
+    memcpy(identity.build_id, image->build_id, sizeof(identity.build_id));
+    if (image->path[0] == '/')
+        file.elf = elf_file_open(image->path, &identity, &file.stale);
+    else if (!strcmp(image->path, "[vdso]") && same_boot(files->trace))
+        file.elf = elf_file_open_vdso();
+    return file;
+}
+
+struct elf_file *elf_files_get(struct elf_files *files, uint32_t image, bool *ret_stale)
+{
+    uint32_t index = idmap_get(&files->by_image, image);
+    for (uint32_t i = 0; index == IDMAP_NONE && i < files->files.length; i++)
+        if (same_file(&files->images[files->files.data[i].image], &files->images[image]))
+            index = i;
+    *ret_stale = false;
+    if (index == IDMAP_NONE) {
+        if (!vec_reserve(&files->files, 1))
+            return NULL;
+        index = (uint32_t)files->files.length;
+        files->files.data[files->files.length++] = open_file(files, image);
+    }
+    idmap_put(&files->by_image, image, index); /* without memory: looked up again */
+    *ret_stale = files->files.data[index].stale;
+    return files->files.data[index].elf;
+}

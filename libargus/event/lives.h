@@ -1,0 +1,14 @@
+/* The processes of a trace without its graph: only the records of births, programs and ends are looked at. */
+#ifndef ARGUS_EVENT_LIVES_H
+#define ARGUS_EVENT_LIVES_H
+
+#include "event/machine.h"
+
+/* Reads the whole trace once. `machine` is uninitialized, and ready for machine_deinit() even after an error. */
+struct argus_error *lives_read(struct machine *machine, const struct argus_trace *trace,
+                               argus_progress progress, void *context);
+
+/* The process that `pid` named at `time_ns`; ARGUS_NONE if none is known. */
+uint32_t lives_find(const struct machine *machine, uint64_t pid, uint64_t time_ns);
+
+#endif

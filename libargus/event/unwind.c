@@ -1,0 +1,174 @@
+/* Each frame's image tells its ELF file, and that one's call frame information how to get to the caller.
+ *
+ * A stack is honest about its end. Where the outermost function is reached (its return address is "undefined", as in
+ * _start and clone), nothing is added. Where the copy of the stack ends before, or code has no information (made at run
+ * time, or its file is gone or another one now), the last frame is one of ARGUS_FRAME_…, which says so. Nothing is
+ * guessed: no frame pointers are followed, and no words that look like addresses.
+ */
+#include "event/unwind.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+void unwinder_init(struct unwinder *unwinder, const struct argus_trace *trace,
+                   const struct images *images)
+{
+    bool arm = argus_trace_header(trace)->arch == ARGUS_ARCH_AARCH64;
+    *unwinder = (struct unwinder){
+        .images = images,
+        .register_count = arm ? 33 : 17,
+        .machine = arm ? EM_AARCH64 : EM_X86_64,
+    };
+    elf_files_init(&unwinder->files, trace);
+}
+
+void unwinder_deinit(struct unwinder *unwinder)
+{
+    for (size_t i = 0; i < unwinder->cfis.length; i++) {
+        cfi_deinit(unwinder->cfis.data[i]);
+        free(unwinder->cfis.data[i]);
+    }
+    vec_deinit(&unwinder->cfis);
+    idmap_deinit(&unwinder->cfi_by_image);
+    elf_files_deinit(&unwinder->files);
+}
+
+static struct cfi *add_cfi(struct unwinder *unwinder, struct elf_file *elf)
+{
+    for (size_t i = 0; i < unwinder->cfis.length; i++)
+        if (unwinder->cfis.data[i]->elf == elf)
+            return unwinder->cfis.data[i];
+    struct cfi *cfi = malloc(sizeof(*cfi));
+    if (!cfi || !vec_push(&unwinder->cfis, cfi)) {
+        free(cfi);
+        unwinder->no_memory = true;
+        return NULL;
+    }
+    cfi_init(cfi, elf, unwinder->register_count);
+    return cfi;
+}
+
+/* NULL: the file is gone, or of another processor. */
+static struct cfi *cfi_of(struct unwinder *unwinder, uint32_t image)
+{
+    bool stale;
+    struct elf_file *elf = elf_files_get(&unwinder->files, image, &stale);
+    if (!elf || elf_file_machine(elf) != unwinder->machine)
+        return NULL;
+    return add_cfi(unwinder, elf);
+}
+
+/* What one stack is unwound with. */
+struct walk {
+    struct unwinder *unwinder;
+    const struct argus_snapshot *snapshot;
+    struct cfi_machine machine;
+    uint64_t bottom; /* the snapshot's stack pointer */
+    uint64_t time_ns;
+    uint32_t process;
+    uint32_t pc; /* number of that register */
+};
+
+static bool read_stack(void *context, uint64_t address, uint64_t *ret)
+{
+    const struct walk *walk = context;
+    uint64_t at = address - walk->bottom;
+    if (walk->snapshot->stack_bytes < sizeof(*ret) ||
+        at > walk->snapshot->stack_bytes - sizeof(*ret))
+        return false;
+    memcpy(ret, walk->snapshot->stack + at, sizeof(*ret));
+    return true;
+}
+
+/* The row for the code at `address`; NULL: none is known. */
+static const struct cfi_row *find_row(struct walk *walk, uint64_t address, struct cfi **ret)
+{
+    const struct images *images = walk->unwinder->images;
+    uint32_t image = images_find(images, walk->process, walk->time_ns, address);
+    *ret = image == UINT32_MAX ? NULL : cfi_of(walk->unwinder, image);
+    uint64_t in_file;
+    if (!*ret)
+        return NULL;
+    uint64_t offset = address - images->entries[image].start + images->entries[image].file_offset;
+    return elf_file_address((*ret)->elf, offset, &in_file) ? cfi_find(*ret, in_file) : NULL;
+}
+
+static uint64_t end_of_copy(const struct argus_snapshot *snapshot)
+{
+    switch (snapshot->end) {
+    case ARGUS_SNAPSHOT_CUT:
+        return ARGUS_FRAME_CUT;
+    case ARGUS_SNAPSHOT_MISSING:
+        return ARGUS_FRAME_MISSING;
+    case ARGUS_SNAPSHOT_WHOLE:
+        break;
+    }
+    return ARGUS_FRAME_UNKNOWN;
+}
+
+/* To the caller. 0, or what the stack's end is marked with; ARGUS_FRAME_OUTERMOST: with nothing. `is_return`: the pc is a
+ * return address; and whether the next one is. */
+static uint64_t walk_up(struct walk *walk, bool *is_return)
+{
+    struct cfi *cfi;
+    uint64_t cfa_before = walk->machine.cfa;
+    const struct cfi_row *row =
+        find_row(walk, walk->machine.registers[walk->pc] - *is_return, &cfi);
+    if (!row)
+        return ARGUS_FRAME_UNKNOWN;
+    switch (cfi_step(cfi, row, &walk->machine)) {
+    case CFI_OUTERMOST:
+        return ARGUS_FRAME_OUTERMOST;
+    case CFI_NO_MEMORY:
+        return end_of_copy(walk->snapshot);
+    case CFI_BROKEN:
+        return ARGUS_FRAME_UNKNOWN;
+    case CFI_STEPPED:
+        break;
+    }
+    /* Callers lie further up; but a signal handler may have a stack of its own. */
+    if (!row->is_signal && cfa_before && walk->machine.cfa <= cfa_before)
+        return ARGUS_FRAME_UNKNOWN;
+    if (row->is_signal)
+        walk->machine.cfa = 0;
+    *is_return = !row->is_signal;
+    return 0;
+}
+
+static struct walk walk_begin(struct unwinder *unwinder, const struct argus_snapshot *snapshot,
+                              uint32_t process)
+{
+    struct walk walk = {
+        .unwinder = unwinder,
+        .snapshot = snapshot,
+        .time_ns = argus_trace_ticks_to_ns(unwinder->images->trace, snapshot->ticks),
+        .process = process,
+        .pc = unwinder->register_count - 1,
+    };
+    uint32_t sp = unwinder->machine == EM_AARCH64 ? 31 : 7;
+    memcpy(walk.machine.registers, snapshot->registers, sizeof(walk.machine.registers));
+    walk.machine.known = (1ull << unwinder->register_count) - 1;
+    walk.machine.read = read_stack;
+    walk.bottom = snapshot->registers[sp];
+    return walk;
+}
+
+size_t unwinder_frames(struct unwinder *unwinder, const struct argus_snapshot *snapshot,
+                       uint32_t process, uint64_t *ret)
+{
+    struct walk walk = walk_begin(unwinder, snapshot, process);
+    walk.machine.context = &walk;
+    bool is_return = false;
+    size_t count = 0;
+    uint64_t end = snapshot->register_count == unwinder->register_count ? 0 : ARGUS_FRAME_UNKNOWN;
+    while (!end) {
+        /* The reader takes all but the first for return addresses. */
+        uint64_t exact = count && !is_return ? 1 : 0;
+        ret[count++] = walk.machine.registers[walk.pc] + exact;
+        end = count == ARGUS_STACK_MAX_FRAMES - 1 ? ARGUS_FRAME_DEEP : walk_up(&walk, &is_return);
+    }
+    if (end != ARGUS_FRAME_OUTERMOST)
+        ret[count++] = end;
+    return count;
+}
