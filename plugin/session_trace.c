@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "argus/unwind.h"
+
 void session_trace_destroy(struct session_trace *trace)
 {
     if (!trace)
@@ -26,7 +28,15 @@ static char *expand_home(const char *path)
     return asprintf(&expanded, "%s%s", home, path + 1) < 0 ? NULL : expanded;
 }
 
-static struct argus_error *open_trace(const char *path, struct session_trace **ret)
+static bool show_progress(void *context, const char *what, double share)
+{
+    struct session *session = context;
+    session_progress(session, what, (uint64_t)(share * 100), 100);
+    return !session_interrupted(session);
+}
+
+static struct argus_error *open_trace(struct session *session, const char *path,
+                                      struct session_trace **ret)
 {
     struct session_trace *trace = calloc(1, sizeof(*trace));
     if (!trace || !(trace->path = expand_home(path))) {
@@ -34,6 +44,8 @@ static struct argus_error *open_trace(const char *path, struct session_trace **r
         return argus_error_memory();
     }
     struct argus_error *error = argus_trace_open(trace->path, &trace->trace);
+    if (!error) /* a recorder that was killed leaves snapshots of stacks */
+        error = argus_unwind_trace(trace->trace, show_progress, session, NULL);
     if (error) {
         session_trace_destroy(trace);
         return error;
@@ -126,7 +138,7 @@ struct argus_error *session_trace_get(struct session *session, const struct argu
     bool named = names_file(session, word);
     struct session_trace *trace = session->trace;
     if (named && !(trace && !strcmp(trace->path, word))) {
-        struct argus_error *error = open_trace(word, &trace);
+        struct argus_error *error = open_trace(session, word, &trace);
         if (error)
             return error;
         session_trace_destroy(session->once);
@@ -140,18 +152,11 @@ struct argus_error *session_trace_get(struct session *session, const struct argu
     return NULL;
 }
 
-static bool graph_progress(void *context, const char *what, double share)
-{
-    struct session *session = context;
-    session_progress(session, what, (uint64_t)(share * 100), 100);
-    return !session_interrupted(session);
-}
-
 static struct argus_error *build_graph(struct session *session, struct session_trace *trace)
 {
     struct argus_error *error = NULL;
     if (!trace->graph)
-        error = argus_graph_build(trace->trace, graph_progress, session, &trace->graph);
+        error = argus_graph_build(trace->trace, show_progress, session, &trace->graph);
     if (!error)
         warn_damaged_chunks(session, trace);
     return error;
@@ -179,7 +184,7 @@ struct argus_error *session_trace_symbols(struct session_trace *trace, struct ar
 struct argus_error *session_load(struct session *session, const char *path)
 {
     struct session_trace *trace = NULL;
-    struct argus_error *error = open_trace(path, &trace);
+    struct argus_error *error = open_trace(session, path, &trace);
     if (error || !trace)
         return error;
     warn_damage(session, trace);

@@ -30,6 +30,10 @@ static void finish_create(struct backend *backend, const struct backend_ops *ops
     argus_error_destroy(*error);
     *error = NULL;
     note_switched_off(backend, options->categories);
+    bool without = !ops->snapshot || !(options->categories & CATEGORY_BIT(CATEGORY_STACKS));
+    if (options->unwind_count && without)
+        backend_note(backend, "no stacks are copied for --unwind: %s",
+                     ops->snapshot ? "stacks are switched off" : "only BPF programs can do it");
 }
 
 struct argus_error *backend_create(const struct backend_options *options, struct backend **ret)
@@ -123,6 +127,11 @@ struct argus_error *backend_collect(struct backend *backend)
 size_t backend_stack(struct backend *backend, uint64_t id, uint64_t *frames)
 {
     return backend->ops->stack(backend, id, frames);
+}
+
+bool backend_snapshot(struct backend *backend, uint64_t id, struct argus_snapshot *ret)
+{
+    return backend->ops->snapshot && backend->ops->snapshot(backend, id, ret);
 }
 
 struct argus_error *backend_write_threads(struct backend *backend, struct argus_writer *writer)

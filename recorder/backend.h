@@ -74,6 +74,7 @@ struct backend_ops {
                                                 size_t count, struct argus_writer *writer);
     size_t (*counters)(const struct backend *backend, struct argus_counter *ret, size_t room);
     /* Optional: */
+    bool (*snapshot)(struct backend *backend, uint64_t id, struct argus_snapshot *ret);
     struct argus_error *(*pollers)(struct backend *backend, struct backend_poller *ret, size_t room,
                                    size_t *ret_count);
 };
@@ -122,6 +123,10 @@ struct argus_error *backend_collect(struct backend *backend);
 
 /* The frames of stack `id`, innermost first; 0 when it is not there. `frames` has room for ARGUS_STACK_MAX_FRAMES. */
 size_t backend_stack(struct backend *backend, uint64_t id, uint64_t *frames);
+
+/* The snapshot that stands for stack `id`, of a process of options->unwind; valid until the next call. False: it is not
+ * there. */
+bool backend_snapshot(struct backend *backend, uint64_t id, struct argus_snapshot *ret);
 
 /* Writes the tables as they are now. Images: those that backend_write_images() has not written yet, or `all`. */
 struct argus_error *backend_write_threads(struct backend *backend, struct argus_writer *writer);

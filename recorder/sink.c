@@ -142,14 +142,16 @@ static struct argus_error *need_stack(struct sink *sink, uint64_t id)
     if (id == 0 || stack_store_use(&sink->stacks, id))
         return NULL;
     uint64_t frames[ARGUS_STACK_MAX_FRAMES];
+    struct argus_snapshot snapshot;
     size_t count = backend_stack(sink->backend, id, frames);
-    if (!stack_store_add(&sink->stacks, id, frames, count) || !take_addresses(sink, frames, count))
+    bool copied = count == 0 && backend_snapshot(sink->backend, id, &snapshot);
+    if (!stack_store_add(&sink->stacks, id, frames, count, copied) ||
+        !take_addresses(sink, frames, count))
         return argus_error_memory();
-    if (count == 0) {
-        sink->totals.stacks_lost++;
-        return NULL;
-    }
-    return argus_writer_stack(sink->writer, id, frames, count);
+    if (copied)
+        return argus_writer_snapshot(sink->writer, &snapshot);
+    sink->totals.stacks_lost += count == 0;
+    return count ? argus_writer_stack(sink->writer, id, frames, count) : NULL;
 }
 
 static struct argus_error *need_stacks(struct sink *sink, const struct argus_record *records,
@@ -219,6 +221,16 @@ static bool epoch_is_over(const struct sink *sink)
             sink->epoch.births > EPOCH_BIRTHS || sink->stacks.stacks.length > EPOCH_STACKS);
 }
 
+/* A copy is not kept here: what was used lately is still in the kernel's ring of them. */
+static struct argus_error *renew_snapshot(struct sink *sink, uint64_t id)
+{
+    struct argus_snapshot snapshot;
+    if (backend_snapshot(sink->backend, id, &snapshot))
+        return argus_writer_snapshot(sink->writer, &snapshot);
+    sink->totals.stacks_lost++;
+    return NULL;
+}
+
 /* Writes again the stacks that the epoch used, and the symbols of their addresses. */
 static struct argus_error *renew_stacks(struct sink *sink)
 {
@@ -231,6 +243,10 @@ static struct argus_error *renew_stacks(struct sink *sink)
     for (size_t i = 0; i < sink->stacks.stacks.length && !error; i++) {
         const struct kept_stack *stack = &sink->stacks.stacks.data[i];
         const uint64_t *frames = sink->stacks.frames.data + stack->first;
+        if (stack->copied) {
+            error = renew_snapshot(sink, stack->id);
+            continue;
+        }
         error = take_addresses(sink, frames, stack->count)
                     ? argus_writer_stack(sink->writer, stack->id, frames, stack->count)
                     : argus_error_memory();

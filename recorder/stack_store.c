@@ -18,10 +18,16 @@ bool stack_store_use(struct stack_store *store, uint64_t id)
     return true;
 }
 
-bool stack_store_add(struct stack_store *store, uint64_t id, const uint64_t *frames, size_t count)
+bool stack_store_add(struct stack_store *store, uint64_t id, const uint64_t *frames, size_t count,
+                     bool copied)
 {
     struct kept_stack stack = {
-        .id = id, .first = store->frames.length, .count = (uint32_t)count, .used = true};
+        .id = id,
+        .first = store->frames.length,
+        .count = (uint32_t)count,
+        .copied = copied,
+        .used = true,
+    };
     size_t kept = store->keeps_frames ? count : 0;
     if (!vec_reserve(&store->frames, kept) || !vec_reserve(&store->stacks, 1) ||
         !idmap_put(&store->index, id, (uint32_t)store->stacks.length))
@@ -39,10 +45,10 @@ bool stack_store_renew(struct stack_store *store)
     bool good = true;
     for (size_t i = 0; i < store->stacks.length && good; i++) {
         const struct kept_stack *stack = &store->stacks.data[i];
-        if (!stack->used || !stack->count)
+        if (!stack->used || (!stack->count && !stack->copied))
             continue;
         const uint64_t *frames = store->keeps_frames ? store->frames.data + stack->first : NULL;
-        good = stack_store_add(&next, stack->id, frames, stack->count);
+        good = stack_store_add(&next, stack->id, frames, stack->count, stack->copied);
         if (good)
             next.stacks.data[next.stacks.length - 1].used = false;
     }

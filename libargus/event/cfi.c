@@ -5,6 +5,8 @@
 
 #include <dwarf.h>
 
+#define X86_64_RBX 3 /* DWARF's number */
+
 void cfi_init(struct cfi *cfi, struct elf_file *elf, uint32_t register_count)
 {
     *cfi = (struct cfi){.elf = elf, .register_count = register_count};
@@ -96,6 +98,10 @@ static struct cfi_row *row_create(const struct cfi *cfi, Dwarf_Frame *frame)
     row->return_register = (uint8_t)column;
     for (uint32_t i = 0; i < cfi->register_count; i++)
         row->registers[i] = register_rule(frame, i);
+    /* elfutils (backends/x86_64_cfi.c, 0.188) means rbx by "0" and says that rax is kept by the callee instead. */
+    bool x86_64 = cfi->register_count == 17;
+    if (x86_64 && row->registers[X86_64_RBX].kind == CFI_UNDEFINED)
+        row->registers[X86_64_RBX].kind = CFI_SAME;
     return row;
 }
 

@@ -59,6 +59,9 @@ static struct cfi *cfi_of(struct unwinder *unwinder, uint32_t image)
     return add_cfi(unwinder, elf);
 }
 
+/* There is a caller. */
+#define WALKED ((uint64_t)ARGUS_FRAME_ENDS)
+
 /* What one stack is unwound with. */
 struct walk {
     struct unwinder *unwinder;
@@ -107,8 +110,7 @@ static uint64_t end_of_copy(const struct argus_snapshot *snapshot)
     return ARGUS_FRAME_UNKNOWN;
 }
 
-/* To the caller. 0, or what the stack's end is marked with; ARGUS_FRAME_OUTERMOST: with nothing. `is_return`: the pc is a
- * return address; and whether the next one is. */
+/* To the caller: WALKED, or what the stack ends with. `is_return`: the pc is a return address; then, whether the caller's is. */
 static uint64_t walk_up(struct walk *walk, bool *is_return)
 {
     struct cfi *cfi;
@@ -133,7 +135,7 @@ static uint64_t walk_up(struct walk *walk, bool *is_return)
     if (row->is_signal)
         walk->machine.cfa = 0;
     *is_return = !row->is_signal;
-    return 0;
+    return WALKED;
 }
 
 static struct walk walk_begin(struct unwinder *unwinder, const struct argus_snapshot *snapshot,
@@ -161,8 +163,10 @@ size_t unwinder_frames(struct unwinder *unwinder, const struct argus_snapshot *s
     walk.machine.context = &walk;
     bool is_return = false;
     size_t count = 0;
-    uint64_t end = snapshot->register_count == unwinder->register_count ? 0 : ARGUS_FRAME_UNKNOWN;
-    while (!end) {
+    uint64_t end = WALKED;
+    if (snapshot->register_count != unwinder->register_count) /* of another processor */
+        end = ARGUS_FRAME_UNKNOWN;
+    while (end == WALKED) {
         /* The reader takes all but the first for return addresses. */
         uint64_t exact = count && !is_return ? 1 : 0;
         ret[count++] = walk.machine.registers[walk.pc] + exact;

@@ -1,9 +1,13 @@
 #include "plugin/commands/recording_command.h"
 
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "argus/symbols.h"
+#include "argus/unwind.h"
 
 static struct argus_error *recording_categories(const struct arguments *arguments, uint32_t *bits)
 {
@@ -22,11 +26,52 @@ static struct argus_error *recording_categories(const struct arguments *argument
     return error;
 }
 
+/* "1234" is a process id, everything else a name, which the kernel cuts after 15 bytes. */
+static struct argus_error *parse_unwind(const char *word, struct recorder_unwind *ret)
+{
+    *ret = (struct recorder_unwind){0};
+    if (word[0] && word[strspn(word, "0123456789")] == '\0') {
+        unsigned long pid = strtoul(word, NULL, 10);
+        if (pid == 0 || pid > INT32_MAX || (kill((pid_t)pid, 0) < 0 && errno == ESRCH))
+            return argus_error_create(ARGUS_ERROR_NOT_FOUND, "--unwind: there is no process %s",
+                                      word);
+        ret->pid = (uint32_t)pid;
+        return NULL;
+    }
+    if (!word[0] || strchr(word, '/'))
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "--unwind takes a process id or the name of a process or thread "
+                                  "as ps shows it: '%s' is none",
+                                  word);
+    snprintf(ret->name, sizeof(ret->name), "%s", word);
+    return NULL;
+}
+
+static struct argus_error *recording_unwind(const struct arguments *arguments,
+                                            struct recorder_options *ret)
+{
+    uint64_t bytes = ret->unwind_bytes;
+    const size_t most = sizeof(ret->unwind) / sizeof(ret->unwind[0]);
+    struct argus_error *error = arguments_size_bytes(arguments, "unwind-size", &bytes);
+    const char *word;
+    for (size_t i = 0; !error && (word = arguments_option_at(arguments, "unwind", i)); i++) {
+        if (i == most)
+            return argus_error_create(ARGUS_ERROR_USAGE, "--unwind can be given %zu times", most);
+        error = parse_unwind(word, &ret->unwind[i]);
+        ret->unwind_count = (uint32_t)i + 1;
+    }
+    ret->unwind_bytes = bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes;
+    return error;
+}
+
 struct argus_error *recording_options(const struct arguments *arguments,
                                       struct recorder_options *ret)
 {
     uint64_t rate_hz = ret->rate_hz;
     struct argus_error *error = arguments_number(arguments, "rate", &rate_hz);
+    if (error)
+        return error;
+    error = recording_unwind(arguments, ret);
     if (error)
         return error;
     ret->rate_hz = rate_hz > UINT32_MAX ? UINT32_MAX : (uint32_t)rate_hz;
@@ -59,6 +104,32 @@ struct argus_error *recording_warn_notes(struct session *session, struct recorde
     return NULL;
 }
 
+static bool unwind_progress(void *context, const char *what, double share)
+{
+    struct session *session = context;
+    session_progress(session, what, (uint64_t)(share * 100), 100);
+    return !session_interrupted(session);
+}
+
+/* What was interrupted or failed is not lost: the trace is unwound whenever it is opened. */
+static void finish_stacks(struct session *session, const char *path)
+{
+    struct argus_unwind_totals totals;
+    struct argus_error *error = argus_unwind_file(path, unwind_progress, session, &totals);
+    if (error)
+        session_warn(session,
+                     "stack snapshots stay in %s, with what they hold of the programs' memory: %s",
+                     path, error->message);
+    else if (totals.snapshots)
+        session_note(session,
+                     "%llu stacks unwound: %llu whole, %llu longer than what was copied, %llu to "
+                     "code without unwind information",
+                     (unsigned long long)totals.snapshots, (unsigned long long)totals.whole,
+                     (unsigned long long)(totals.cut + totals.deep),
+                     (unsigned long long)totals.unknown);
+    argus_error_destroy(error);
+}
+
 void recording_finish_file(struct session *session, const char *path,
                            const struct recorder_status *status)
 {
@@ -67,6 +138,7 @@ void recording_finish_file(struct session *session, const char *path,
     if (error)
         session_warn(session, "no build ids were added: %s", error->message);
     argus_error_destroy(error);
+    finish_stacks(session, path);
     session_note(session, "%s: %llu records, %llu lost, %.3f s, %.2f bytes per record", path,
                  (unsigned long long)status->records, (unsigned long long)status->lost,
                  (double)status->duration_ns / 1e9,

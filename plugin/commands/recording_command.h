@@ -10,6 +10,9 @@
 #define RECORDING_OPTIONS                                                                          \
     {"rate", 0, "HZ", "cpu samples a second on each cpu, 0 for none (99)"},                        \
         {"no-stacks", 0, NULL, "take no call stacks at waits and wake-ups"},                       \
+        {"unwind", 0, "NAME|PID",                                                                  \
+         "copy this process's user stacks, to unwind them afterwards; up to 16 times"},            \
+        {"unwind-size", 0, "SIZE", "how much of a stack to copy, up to 64K (16K)"},                \
         {"without", 0, "CATEGORIES", "leave out kinds of records, e.g. interrupts,timers"},        \
     {                                                                                              \
         "only", 0, "CATEGORIES", "leave out all others; sched is always recorded"                  \
@@ -25,7 +28,7 @@ struct argus_error *recording_output_path(const struct arguments *arguments, con
 /* Says the recorder's notes as warnings: what could not be attached, and what is switched off. */
 struct argus_error *recording_warn_notes(struct session *session, struct recorder_client *client);
 
-/* Ends a file that the recorder has written: adds build ids, and says in one remark what is in it. */
+/* Ends a file that the recorder has written: adds build ids, unwinds stack snapshots, and says in one remark what is in it. */
 void recording_finish_file(struct session *session, const char *path,
                            const struct recorder_status *status);
 

@@ -14,6 +14,7 @@
 #include "linux/mapped_images.h"
 #include "linux/programs.h"
 #include "linux/rings.h"
+#include "linux/snapshots.h"
 #include "linux/threads.h"
 
 /* include/linux/proc_ns.h: the inode of the first pid namespace. In another one /proc has other numbers than BPF. */
@@ -25,6 +26,7 @@ struct bpf_backend {
     struct images *images;
     struct thread_list *threads;
     struct rings rings;
+    struct snapshots snapshots;
     int stacks_fd, threads_fd; /* maps, borrowed from `programs` */
 };
 
@@ -65,6 +67,9 @@ static struct argus_error *bpf_start(struct bpf_backend *backend,
     collect_notes(backend);
     error = rings_init(&backend->rings, programs_map(backend->programs, "ring"),
                        programs_map(backend->programs, "cpus"), (uint32_t)cpu_count, slot_count);
+    if (!error && options->unwind_count)
+        error = snapshots_init(&backend->snapshots, programs_object(backend->programs),
+                               (uint32_t)cpu_count);
     return error ? error : thread_list_create(&backend->threads);
 }
 
@@ -87,6 +92,7 @@ static void bpf_destroy(struct backend *base)
 {
     struct bpf_backend *backend = of_base(base);
     rings_deinit(&backend->rings);
+    snapshots_deinit(&backend->snapshots);
     programs_destroy(backend->programs);
     images_destroy(backend->images);
     thread_list_destroy(backend->threads);
@@ -164,6 +170,11 @@ static size_t bpf_stack(struct backend *base, uint64_t id, uint64_t *frames)
     return stack.count;
 }
 
+static bool bpf_snapshot(struct backend *base, uint64_t id, struct argus_snapshot *ret)
+{
+    return snapshots_find(&of_base(base)->snapshots, id, ret);
+}
+
 static struct argus_error *bpf_write_threads(struct backend *base, struct argus_writer *writer)
 {
     struct bpf_backend *backend = of_base(base);
@@ -192,28 +203,45 @@ static struct argus_error *bpf_write_kernel_symbols(struct backend *base, uint64
     return kallsyms_write(addresses, count, writer);
 }
 
+/* What the programs count on each cpu. To add one: a field in struct bpf_cpu (shared.h), a row, and a line in
+ * argus-recorder(8). */
+static const struct cpu_counter {
+    const char *name;
+    size_t offset; /* in struct bpf_cpu */
+    bool unwind;   /* only with --unwind */
+} cpu_counters[] = {
+    {"stacks_not_taken", offsetof(struct bpf_cpu, stacks_lost), false},
+    {"compat_syscalls_skipped", offsetof(struct bpf_cpu, compat_skipped), false},
+    {"timers_skipped", offsetof(struct bpf_cpu, timers_skipped), false},
+    {"messages_unseen", offsetof(struct bpf_cpu, messages_unseen), false},
+    {"snapshots_copied", offsetof(struct bpf_cpu, snapshot_head), true},
+    {"snapshots_known", offsetof(struct bpf_cpu, snapshots_known), true},
+    {"snapshots_missed", offsetof(struct bpf_cpu, snapshots_missed), true},
+};
+
+static uint64_t sum_of_cpus(const struct rings *rings, size_t offset)
+{
+    uint64_t sum = 0;
+    for (uint32_t cpu = 0; cpu < rings->cpu_count; cpu++)
+        sum += *(const uint64_t *)((const char *)&rings->cpus[cpu] + offset);
+    return sum;
+}
+
 static size_t bpf_counters(const struct backend *base, struct argus_counter *ret, size_t room)
 {
     struct bpf_backend *backend = of_base(base);
-    uint64_t stacks_lost = 0, compat_skipped = 0, timers_skipped = 0, messages_unseen = 0;
-    for (uint32_t cpu = 0; cpu < backend->rings.cpu_count; cpu++) {
-        stacks_lost += backend->rings.cpus[cpu].stacks_lost;
-        compat_skipped += backend->rings.cpus[cpu].compat_skipped;
-        timers_skipped += backend->rings.cpus[cpu].timers_skipped;
-        messages_unseen += backend->rings.cpus[cpu].messages_unseen;
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof(cpu_counters) / sizeof(cpu_counters[0]); i++) {
+        const struct cpu_counter *counter = &cpu_counters[i];
+        if (count < room && (!counter->unwind || backend->snapshots.slots))
+            ret[count++] = (struct argus_counter){counter->name,
+                                                  sum_of_cpus(&backend->rings, counter->offset)};
     }
-    const struct argus_counter counters[] = {
-        {"stacks_not_taken", stacks_lost},
-        {"compat_syscalls_skipped", compat_skipped},
-        {"timers_skipped", timers_skipped},
-        {"messages_unseen", messages_unseen},
-        {"nested_missed", programs_missed(backend->programs)},
-        {"images_lost", images_lost(backend->images)},
-    };
-    size_t count = sizeof(counters) / sizeof(counters[0]);
-    for (size_t i = 0; i < count && i < room; i++)
-        ret[i] = counters[i];
-    return count < room ? count : room;
+    if (count < room)
+        ret[count++] = (struct argus_counter){"nested_missed", programs_missed(backend->programs)};
+    if (count < room)
+        ret[count++] = (struct argus_counter){"images_lost", images_lost(backend->images)};
+    return count;
 }
 
 const struct backend_ops bpf_backend_ops = {
@@ -233,6 +261,7 @@ const struct backend_ops bpf_backend_ops = {
     .copy = bpf_copy,
     .collect = bpf_collect,
     .stack = bpf_stack,
+    .snapshot = bpf_snapshot,
     .write_threads = bpf_write_threads,
     .write_images = bpf_write_images,
     .renew_names = bpf_renew_names,

@@ -22,6 +22,7 @@
 #include "linux/bpf_object.h"
 #include "linux/kallsyms.h"
 #include "linux/kernel_btf.h"
+#include "linux/snapshots.h"
 #include "linux/syscall_bitmaps.h"
 
 /* To add a tracepoint: write its program in bpf/, and add a row. `lost_without` ends the sentence
@@ -184,6 +185,7 @@ static struct argus_error *configure(struct programs *programs, const struct btf
         settings.own_timer_function = kallsyms_find("perf_swevent_hrtimer");
     kernel_btf_fill(btf, &settings);
     syscalls_fill(&settings);
+    snapshots_configure(programs->object, options, cpu_count, &settings);
     int failed =
         bpf_map__set_initial_value(find_map(programs, ".rodata"), &settings, sizeof(settings));
     if (failed)
@@ -284,6 +286,8 @@ static struct argus_error *programs_start(struct programs *programs,
     if (!error)
         error = load(programs);
     if (!error)
+        error = snapshots_choose(programs->object, options);
+    if (!error)
         error = attach(programs);
     if (!error && options->rate_hz)
         error = attach_samples(programs, options->rate_hz, cpu_count);
@@ -322,6 +326,11 @@ void programs_destroy(struct programs *programs)
         free((char *)programs->notes.data[i]);
     vec_deinit(&programs->notes);
     free(programs);
+}
+
+struct bpf_object *programs_object(const struct programs *programs)
+{
+    return programs->object;
 }
 
 int programs_map(const struct programs *programs, const char *name)

@@ -8,6 +8,7 @@
 #include "backend.h"
 
 struct programs;
+struct bpf_object;
 
 /* Loads and attaches for `slot_count` slots on each of `cpu_count` cpus; detach or destroy ends the recording. */
 struct argus_error *programs_create(const struct backend_options *options, uint32_t cpu_count,
@@ -15,6 +16,8 @@ struct argus_error *programs_create(const struct backend_options *options, uint3
 void programs_detach(struct programs *programs);
 void programs_destroy(struct programs *programs);
 
+/* Borrowed. */
+struct bpf_object *programs_object(const struct programs *programs);
 /* The descriptor of a map by its name in bpf/, borrowed; -1 if there is none. */
 int programs_map(const struct programs *programs, const char *name);
 /* Runs that the kernel left out because the same program was already running on that cpu. Each is a lost record. */

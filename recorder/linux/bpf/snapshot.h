@@ -69,17 +69,27 @@ static __always_inline bool is_target(struct task_struct *task)
            (is_target_name(task->comm) || is_target_name(task->group_leader->comm));
 }
 
-/* The range in which a word may be something that unwinding depends on; see above. */
+/* The ranges in which a word may be something that unwinding depends on; see above. */
 struct address_ranges {
     uint64_t code, code_bytes;
-    uint64_t mappings; /* from here to the end of user space */
+    uint64_t mappings, mappings_bytes; /* to the end of user space */
     uint64_t sp;
 };
 
+/* The top bit says whether `distance` is below `bytes`, both being below 2^63 where it is. Without a branch, because the
+ * verifier follows each in every round of a loop of thousands. */
+static __always_inline uint64_t below(uint64_t distance, uint64_t bytes)
+{
+    return (distance - bytes) & ~distance;
+}
+
 static __always_inline bool may_matter(const struct address_ranges *ranges, uint64_t word)
 {
-    return word - ranges->mappings < (1ull << 56) - ranges->mappings ||
-           word - ranges->code < ranges->code_bytes || word - ranges->sp < SNAPSHOT_MOST_BYTES;
+    uint64_t any = below(word - ranges->mappings, ranges->mappings_bytes) |
+                   below(word - ranges->code, ranges->code_bytes) |
+                   below(word - ranges->sp, SNAPSHOT_MOST_BYTES);
+    asm volatile("" : "+r"(any));
+    return (int64_t)any < 0;
 }
 
 static __always_inline uint64_t hash_add(uint64_t hash, uint64_t word)
@@ -88,15 +98,21 @@ static __always_inline uint64_t hash_add(uint64_t hash, uint64_t word)
     return hash ^ hash >> 32;
 }
 
-static __always_inline uint64_t snapshot_name(const struct bpf_snapshot *snapshot,
-                                              struct task_struct *task)
+/* The name of the snapshot of the current thread in slot `index`. This and snapshot_take() are functions of their own (not
+ * inlined, not static): so the verifier looks at them once, and not once for each way that leads to them. */
+__attribute__((noinline)) uint64_t snapshot_name(uint32_t index)
 {
-    struct mm_struct *mm = task->mm;
+    const struct bpf_snapshot *snapshot = bpf_map_lookup_elem(&snapshots, &index);
+    struct mm_struct *mm = bpf_get_current_task_btf()->mm;
+    if (!snapshot || !mm || !settings.unwind)
+        return 0;
     uint64_t base = mm->mmap_base;
+    base -= base >> 4;
     struct address_ranges ranges = {
         .code = mm->start_code,
         .code_bytes = mm->end_code - mm->start_code,
-        .mappings = base - (base >> 4),
+        .mappings = base,
+        .mappings_bytes = (1ull << 56) - base,
         .sp = snapshot->registers[BPF_REGISTER_SP],
     };
     uint64_t hash = hash_add(snapshot->pid, mm->start_stack);
@@ -166,19 +182,18 @@ static __always_inline bool is_kept(uint64_t name)
     return state && state->snapshot_head - number <= settings.snapshot_slots / 2;
 }
 
-static __always_inline uint64_t snapshot_fill(struct bpf_snapshot *snapshot,
-                                              struct task_struct *task)
+static __always_inline bool snapshot_fill(struct bpf_snapshot *snapshot, struct task_struct *task)
 {
     struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
     arch_copy_registers(snapshot->registers, regs);
     uint64_t sp = snapshot->registers[BPF_REGISTER_SP];
     if (sp < 4096 || sp >> 56 || sp & 7)
-        return 0;
+        return false;
     snapshot->time_ns = bpf_ktime_get_ns();
     snapshot->pid = (uint32_t)task->tgid;
     snapshot->tid = (uint32_t)task->pid;
     copy_stack(snapshot, sp, stack_end(task, sp));
-    return snapshot->bytes ? snapshot_name(snapshot, task) : 0;
+    return snapshot->bytes != 0;
 }
 
 static __always_inline uint64_t snapshot_into(struct bpf_cpu *state, uint32_t cpu,
@@ -191,7 +206,8 @@ static __always_inline uint64_t snapshot_into(struct bpf_cpu *state, uint32_t cp
         return 0;
     arch_store_last(&snapshot->sequence, 0);
     asm volatile("" ::: "memory");
-    uint64_t name = snapshot_fill(snapshot, task), place = (uint64_t)cpu << 48 | number;
+    uint64_t name = snapshot_fill(snapshot, task) ? snapshot_name(index) : 0;
+    uint64_t place = (uint64_t)cpu << 48 | number;
     if (!name || is_kept(name)) {
         state->snapshots_known += name != 0;
         return name;
@@ -203,7 +219,7 @@ static __always_inline uint64_t snapshot_into(struct bpf_cpu *state, uint32_t cp
 }
 
 /* The id of a snapshot of the current thread, if it was chosen; 0: it was not, or it could not be taken, and frame pointers
- * have to do. A function of its own (not inlined, not static): so it is verified once, and not with every caller. */
+ * have to do. */
 __attribute__((noinline)) uint64_t snapshot_take(void)
 {
     uint32_t cpu;

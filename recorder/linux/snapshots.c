@@ -1,0 +1,140 @@
+#include "linux/snapshots.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+/* The least for each cpu: a machine with many cpus has room for a few stacks of each. */
+#define LEAST_SLOTS 64
+
+/* Of the memory for records, beside it. */
+#define SHARE_OF_RING 4
+
+static struct bpf_map *map_of(const struct bpf_object *object, const char *name)
+{
+    return bpf_object__find_map_by_name(object, name);
+}
+
+static uint32_t slot_bytes(uint32_t stack_bytes)
+{
+    return (uint32_t)sizeof(struct bpf_snapshot) + stack_bytes + SNAPSHOT_SLACK_BYTES;
+}
+
+void snapshots_configure(struct bpf_object *object, const struct backend_options *options,
+                         uint32_t cpu_count, struct bpf_settings *settings)
+{
+    if (options->unwind_count == 0 || !settings->stacks)
+        return;
+    for (uint32_t i = 0; i < options->unwind_count; i++)
+        settings->unwind |= options->unwind[i].pid ? UNWIND_PIDS : UNWIND_NAMES;
+    settings->snapshot_bytes = options->unwind_bytes & ~7u;
+    uint64_t slots =
+        options->ring_bytes / SHARE_OF_RING / cpu_count / slot_bytes(settings->snapshot_bytes);
+    if (slots < LEAST_SLOTS)
+        slots = LEAST_SLOTS;
+    if (slots > UINT32_MAX / cpu_count / 2)
+        slots = UINT32_MAX / cpu_count / 2;
+    settings->snapshot_slots = (uint32_t)slots;
+    struct bpf_map *map = map_of(object, "snapshots");
+    bpf_map__set_max_entries(map, cpu_count * (uint32_t)slots);
+    bpf_map__set_value_size(map, slot_bytes(settings->snapshot_bytes));
+    /* a table of least recently used entries begins to forget before it is full */
+    bpf_map__set_max_entries(map_of(object, "snapshot_places"), 2 * cpu_count * (uint32_t)slots);
+}
+
+struct argus_error *snapshots_choose(struct bpf_object *object,
+                                     const struct backend_options *options)
+{
+    int map = bpf_map__fd(map_of(object, "unwind_targets"));
+    for (uint32_t i = 0; i < options->unwind_count; i++) {
+        struct bpf_unwind_target target = {.pid = options->unwind[i].pid};
+        uint32_t value = 1;
+        if (!target.pid) /* the kernel compares all 16 bytes */
+            strncpy(target.comm, options->unwind[i].name, sizeof(target.comm) - 1);
+        int failed = bpf_map_update_elem(map, &target, &value, BPF_ANY);
+        if (failed)
+            return argus_error_os(-failed, "cannot tell the programs whose stacks to copy");
+    }
+    return NULL;
+}
+
+struct argus_error *snapshots_init(struct snapshots *snapshots, struct bpf_object *object,
+                                   uint32_t cpu_count)
+{
+    const struct bpf_map *map = map_of(object, "snapshots");
+    size_t bytes = bpf_map__value_size(map), page = (size_t)sysconf(_SC_PAGESIZE);
+    *snapshots = (struct snapshots){0};
+    if (bytes <= sizeof(struct bpf_snapshot)) /* not configured: stacks are off */
+        return NULL;
+    *snapshots = (struct snapshots){
+        .cpu_count = cpu_count,
+        .slots_of_cpu = bpf_map__max_entries(map) / cpu_count,
+        .slot_bytes = (bytes + 7) & ~(size_t)7, /* as the kernel rounds them */
+        .places_fd = bpf_map__fd(map_of(object, "snapshot_places")),
+        .stack_bytes = (uint32_t)(bytes - sizeof(struct bpf_snapshot) - SNAPSHOT_SLACK_BYTES),
+        .copy = malloc(bytes),
+    };
+    if (!snapshots->copy)
+        return argus_error_memory();
+    size_t total = snapshots->slot_bytes * bpf_map__max_entries(map);
+    snapshots->mapped_bytes = (total + page - 1) / page * page;
+    void *mapped = mmap(NULL, snapshots->mapped_bytes, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
+    if (mapped == MAP_FAILED)
+        return argus_error_os(errno, "cannot map the stack snapshots");
+    snapshots->slots = mapped;
+    return NULL;
+}
+
+void snapshots_deinit(struct snapshots *snapshots)
+{
+    if (snapshots->slots)
+        munmap((void *)snapshots->slots, snapshots->mapped_bytes);
+    free(snapshots->copy);
+    *snapshots = (struct snapshots){0};
+}
+
+/* Copies the slot, and says whether it was whole before and after. */
+static bool copy_slot(const struct snapshots *snapshots, uint32_t cpu, uint64_t number)
+{
+    size_t slot = (size_t)cpu * snapshots->slots_of_cpu + number % snapshots->slots_of_cpu;
+    const struct bpf_snapshot *from =
+        (const void *)(snapshots->slots + slot * snapshots->slot_bytes);
+    if (__atomic_load_n(&from->sequence, __ATOMIC_ACQUIRE) != number + 1)
+        return false;
+    uint32_t bytes = from->bytes;
+    if (bytes > snapshots->stack_bytes)
+        return false;
+    memcpy(snapshots->copy, from, sizeof(*from) + bytes);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return __atomic_load_n(&from->sequence, __ATOMIC_RELAXED) == number + 1 &&
+           snapshots->copy->bytes == bytes;
+}
+
+bool snapshots_find(struct snapshots *snapshots, uint64_t id, struct argus_snapshot *ret)
+{
+    uint64_t place;
+    if (!snapshots->slots || bpf_map_lookup_elem(snapshots->places_fd, &id, &place) < 0)
+        return false;
+    uint32_t cpu = (uint32_t)(place >> 48);
+    if (cpu >= snapshots->cpu_count || !copy_slot(snapshots, cpu, place & ((1ull << 48) - 1)) ||
+        snapshots->copy->id != id)
+        return false;
+    const struct bpf_snapshot *copy = snapshots->copy;
+    *ret = (struct argus_snapshot){
+        .id = id,
+        .pid = copy->pid,
+        .tid = copy->tid,
+        .ticks = copy->time_ns,
+        .register_count = BPF_REGISTERS,
+        .end = (enum argus_snapshot_end)copy->end,
+        .stack = (const uint8_t *)copy->stack,
+        .stack_bytes = copy->bytes,
+    };
+    memcpy(ret->registers, copy->registers, sizeof(copy->registers));
+    return true;
+}

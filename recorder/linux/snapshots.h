@@ -1,0 +1,37 @@
+/* The stack snapshots of --unwind: whom to take them of, and reading them (bpf/snapshot.h has the ring's rules). */
+#ifndef ARGUS_RECORDER_LINUX_SNAPSHOTS_H
+#define ARGUS_RECORDER_LINUX_SNAPSHOTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "argus/error.h"
+#include "backend.h"
+#include "linux/shared.h"
+
+struct bpf_object;
+
+/* Before loading: sizes the maps and fills settings->unwind, snapshot_bytes and snapshot_slots. Nothing without options->unwind. */
+void snapshots_configure(struct bpf_object *object, const struct backend_options *options,
+                         uint32_t cpu_count, struct bpf_settings *settings);
+/* After loading, before attaching: tells the programs whom. */
+struct argus_error *snapshots_choose(struct bpf_object *object,
+                                     const struct backend_options *options);
+
+/* The reading side; zeroed: there are none. */
+struct snapshots {
+    const uint8_t *slots; /* mapped */
+    size_t mapped_bytes, slot_bytes;
+    uint32_t slots_of_cpu, cpu_count, stack_bytes;
+    int places_fd;             /* borrowed */
+    struct bpf_snapshot *copy; /* room for one; owned */
+};
+
+struct argus_error *snapshots_init(struct snapshots *snapshots, struct bpf_object *object,
+                                   uint32_t cpu_count);
+void snapshots_deinit(struct snapshots *snapshots);
+
+/* The snapshot named `id`, which stays valid until the next call. False: there is none, or it was overwritten. */
+bool snapshots_find(struct snapshots *snapshots, uint64_t id, struct argus_snapshot *ret);
+
+#endif
