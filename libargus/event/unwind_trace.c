@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "event/lives.h"
-#include "event/unwind.h"
+#include "event/unwinder.h"
 
 struct work {
     struct argus_trace *trace;

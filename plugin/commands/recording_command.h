@@ -10,8 +10,7 @@
 #define RECORDING_OPTIONS                                                                          \
     {"rate", 0, "HZ", "cpu samples a second on each cpu, 0 for none (99)"},                        \
         {"no-stacks", 0, NULL, "take no call stacks at waits and wake-ups"},                       \
-        {"unwind", 0, "NAME|PID",                                                                  \
-         "copy this process's user stacks, to unwind them afterwards; up to 16 times"},            \
+        {"unwind", 0, "NAME|PID", "copy its stacks and unwind them afterwards"},                   \
         {"unwind-size", 0, "SIZE", "how much of a stack to copy, up to 64K (16K)"},                \
         {"without", 0, "CATEGORIES", "leave out kinds of records, e.g. interrupts,timers"},        \
     {                                                                                              \

@@ -101,6 +101,26 @@ static size_t read_tables(const struct argus_trace *trace)
     return sum;
 }
 
+/* Every byte of every snapshot is looked at. */
+static size_t read_snapshots(const struct argus_trace *trace)
+{
+    const struct argus_chunk *chunks;
+    size_t sum = 0, count = argus_trace_snapshot_chunks(trace, &chunks);
+    for (size_t i = 0; i < count; i++) {
+        struct argus_snapshots snapshots;
+        argus_error_destroy(argus_trace_read_snapshots(trace, &chunks[i], &snapshots));
+        for (size_t k = 0; k < snapshots.count; k++) {
+            const struct argus_snapshot *snapshot = &snapshots.entries[k];
+            if (!snapshot->id || snapshot->register_count > ARGUS_SNAPSHOT_REGISTERS)
+                abort();
+            for (uint32_t b = 0; b < snapshot->stack_bytes; b++)
+                sum += snapshot->stack[b];
+        }
+        argus_snapshots_deinit(&snapshots);
+    }
+    return sum;
+}
+
 /* The reader reads files, so the bytes become one that has no name. */
 static void read_trace(const uint8_t *data, size_t size)
 {
@@ -117,6 +137,7 @@ static void read_trace(const uint8_t *data, size_t size)
     if (!error) {
         read_chunks(trace);
         read_tables(trace);
+        read_snapshots(trace);
     }
     argus_error_destroy(error);
     argus_trace_close(trace);

@@ -12,7 +12,7 @@ MASK = (1 << 64) - 1
 MIXED = 0xFFFFFFFF
 CHUNK = struct.Struct("<4sHHIIQQQIIQII")
 HEADER = struct.Struct("<8sHHIIIIIQQIIQ16s128s")
-PADDING, RECORDS, THREADS, IMAGES, STACKS, SYMBOLS, BUILD_IDS, NOTE, END = range(9)
+PADDING, RECORDS, THREADS, IMAGES, STACKS, SYMBOLS, BUILD_IDS, NOTE, END, SNAPSHOTS = range(10)
 
 
 class Damaged(Exception):
@@ -77,6 +77,7 @@ class Chunk:
         require(self.flags & ~1 == 0, "flags")
         require(max(self.stored_size, self.unpacked_size) <= 16777216, "size")
         require(self.unpacked_size <= self.stored_size * 1040 + 64, "size")
+        require(self.kind != SNAPSHOTS or self.unpacked_size <= 1048576, "size")
         require(self.first <= self.last, "time range")
         if self.kind == RECORDS:
             require(self.cpu == MIXED or self.cpu < cpus, "cpu")
@@ -126,7 +127,7 @@ class Trace:
         require(self.ring % 8 == 0 and self.ring < (1 << 63) - 4096, "header")
         self.damage, self.chunks, self.complete = [], [], False
         self.threads, self.images, self.stacks, self.symbols = [], [], {}, set()
-        self.build_ids, self.notes, self.counters = {}, [], []
+        self.build_ids, self.notes, self.counters, self.snapshots = {}, [], [], []
         self.walk()
         self.chunks.sort(key=lambda chunk: (chunk.sequence, chunk.offset))
         self.read_tables()
@@ -181,7 +182,7 @@ class Trace:
 
     def read_table(self, chunk):
         kinds = {THREADS: self.thread, IMAGES: self.image, STACKS: self.stack, SYMBOLS: self.symbol,
-                 BUILD_IDS: self.build_id, NOTE: self.note, END: self.counter}
+                 BUILD_IDS: self.build_id, NOTE: self.note, END: self.counter, SNAPSHOTS: self.snapshot}
         if chunk.kind not in kinds:
             return
         payload = Bytes(chunk.payload())
@@ -228,6 +229,13 @@ class Trace:
 
     def counter(self, b, _):
         return self.counters.append, (b.string(), b.varint())
+
+    def snapshot(self, b, _):
+        identity = struct.unpack("<Q", b.take(8))[0]
+        pid, tid, ticks, end, count = b.varint(), b.varint(), b.varint(), b.varint(), b.varint()
+        require(identity and end <= 2 and count <= 33, "snapshot")
+        registers = [b.varint() for _ in range(count)]
+        return self.snapshots.append, (identity, pid, tid, ticks, end, registers, b.take(b.varint32()))
 
     def records(self, chunk):
         if chunk.count == 0:
@@ -277,6 +285,8 @@ def lines(trace):
         yield f"image {e[0]} {e[1]} {e[2]} {e[3]} {e[4]} {e[6]} {e[7]} {e[8]} {e[9].hex()} {e[10].hex()}"
     for identity, frames in t.stacks.items():
         yield f"stack {identity} " + " ".join(str(frame) for frame in frames)
+    for e in t.snapshots:
+        yield (f"snapshot {e[0]} {e[1]} {e[2]} {e[3]} {e[4]} {','.join(str(r) for r in e[5])} {e[6].hex()}")
     for address, name, module in sorted(t.symbols):
         yield f"symbol {address} {name.hex()} {module.hex()}"
     for note in t.notes:

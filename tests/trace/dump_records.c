@@ -103,6 +103,32 @@ static void dump_stacks(const struct argus_trace *trace)
     }
 }
 
+static void dump_snapshot(const struct argus_snapshot *snapshot)
+{
+    printf("snapshot %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %d ", snapshot->id,
+           snapshot->pid, snapshot->tid, snapshot->ticks, (int)snapshot->end);
+    for (uint32_t i = 0; i < snapshot->register_count; i++)
+        printf("%s%" PRIu64, i ? "," : "", snapshot->registers[i]);
+    putchar(' ');
+    for (uint32_t i = 0; i < snapshot->stack_bytes; i++)
+        printf("%02x", snapshot->stack[i]);
+    putchar('\n');
+}
+
+/* A damaged chunk was listed as damage when the trace was opened. */
+static void dump_snapshots(const struct argus_trace *trace)
+{
+    const struct argus_chunk *chunks;
+    size_t count = argus_trace_snapshot_chunks(trace, &chunks);
+    for (size_t i = 0; i < count; i++) {
+        struct argus_snapshots snapshots;
+        argus_error_destroy(argus_trace_read_snapshots(trace, &chunks[i], &snapshots));
+        for (size_t k = 0; k < snapshots.count; k++)
+            dump_snapshot(&snapshots.entries[k]);
+        argus_snapshots_deinit(&snapshots);
+    }
+}
+
 static void dump_symbols(const struct argus_trace *trace)
 {
     const struct argus_kernel_symbol *symbols;
@@ -159,7 +185,7 @@ static void dump_totals(const struct argus_trace *trace)
 int main(int argc, char **argv)
 {
     static void (*const dumps[])(const struct argus_trace *) = {
-        dump_chunks,  dump_threads, dump_images, dump_stacks,
+        dump_chunks,  dump_threads, dump_images, dump_stacks, dump_snapshots,
         dump_symbols, dump_notes,   dump_damage, dump_totals,
     };
     struct argus_trace *trace;

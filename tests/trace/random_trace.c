@@ -153,6 +153,30 @@ static void put_stacks(struct argus_writer *writer, uint64_t *time)
         must(argus_writer_flush(writer));
 }
 
+static void put_snapshots(struct argus_writer *writer, uint64_t *time)
+{
+    static uint8_t stack[4096];
+    for (uint64_t n = below(MOST_ENTRIES); n > 0; n--) {
+        struct argus_snapshot snapshot = {
+            .id = 1 + below(50),
+            .pid = any_number(),
+            .tid = any_number(),
+            .ticks = *time,
+            .register_count = (uint32_t)below(ARGUS_SNAPSHOT_REGISTERS + 1),
+            .end = (enum argus_snapshot_end)below(3),
+            .stack = stack,
+            .stack_bytes = (uint32_t)below(200),
+        };
+        for (uint32_t i = 0; i < snapshot.register_count; i++)
+            snapshot.registers[i] = any_number();
+        for (uint32_t i = 0; i < snapshot.stack_bytes; i++)
+            stack[i] = (uint8_t)below(below(2) ? 256 : 2);
+        must(argus_writer_snapshot(writer, &snapshot));
+    }
+    if (below(2))
+        must(argus_writer_flush(writer));
+}
+
 static void put_symbols(struct argus_writer *writer, uint64_t *time)
 {
     (void)time;
@@ -182,7 +206,7 @@ static void put_end(struct argus_writer *writer)
 static void put_chunks(struct argus_writer *writer, int count)
 {
     static void (*const puts[])(struct argus_writer *, uint64_t *) = {
-        put_threads, put_images, put_build_ids, put_stacks, put_symbols, put_note,
+        put_threads, put_images, put_build_ids, put_stacks, put_symbols, put_snapshots, put_note,
     };
     uint64_t time = 1000000;
     for (int i = 0; i < count; i++)

@@ -1,6 +1,6 @@
 /* From a snapshot of a stack to its frames. */
-#ifndef ARGUS_EVENT_UNWIND_H
-#define ARGUS_EVENT_UNWIND_H
+#ifndef ARGUS_EVENT_UNWINDER_H
+#define ARGUS_EVENT_UNWINDER_H
 
 #include "argus/trace.h"
 #include "base/idmap.h"

@@ -5,7 +5,7 @@
  * time, or its file is gone or another one now), the last frame is one of ARGUS_FRAME_…, which says so. Nothing is
  * guessed: no frame pointers are followed, and no words that look like addresses.
  */
-#include "event/unwind.h"
+#include "event/unwinder.h"
 
 #include <elf.h>
 #include <stdlib.h>
