@@ -11,8 +11,9 @@
 #ifndef ARGUS_RECORDER_LINUX_SHARED_H
 #define ARGUS_RECORDER_LINUX_SHARED_H
 
-#define BPF_STACK_FRAMES  64 /* deeper stacks keep their innermost frames */
-#define BPF_SYSCALL_WORDS 8  /* bitmaps over system call numbers 0 … 511 */
+#define BPF_STACK_FRAMES  64   /* deeper stacks keep their innermost frames */
+#define BPF_WINDOW_BYTES  2048 /* of a stack that are looked at together; a power of two */
+#define BPF_SYSCALL_WORDS 8    /* bitmaps over system call numbers 0 … 511 */
 #define BPF_SYSCALLS      (BPF_SYSCALL_WORDS * 64)
 #define BPF_COMM_BYTES    16 /* TASK_COMM_LEN */
 
@@ -34,13 +35,21 @@ struct bpf_cpu {
     uint64_t snapshots_known;  /* that needed no new slot */
     uint64_t snapshots_missed; /* of chosen processes, but they could not be taken */
     uint64_t snapshot_busy;    /* 1: one is being taken */
-    uint64_t padding[6];
+    uint64_t entry_first;      /* the returns into the entry of system calls, both inclusive */
+    uint64_t entry_last;       /* (bpf/kernel_stack.h) */
+    uint64_t padding[4];
 };
 
 /* The value of the stack table; the key is the 64-bit hash of the frames. */
 struct bpf_stack {
     uint64_t count;
     uint64_t frames[BPF_STACK_FRAMES]; /* innermost first */
+};
+
+/* Scratch: a part of a user's or of a kernel stack. */
+struct bpf_window {
+    uint64_t words[BPF_WINDOW_BYTES / 8];
+    volatile uint64_t found; /* volatile: see kernel_stack.h */
 };
 
 /* The value of the thread table; the key is the 32-bit thread id. */

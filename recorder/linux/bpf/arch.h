@@ -23,6 +23,9 @@
 #define arch_argument5(regs)  ((regs)->r9)
 #define arch_syscall_nr(regs) ((long)(regs)->orig_ax)
 
+#define arch_pc(regs)            ((regs)->ip)
+#define arch_frame_pointer(regs) ((regs)->bp)
+
 /* A page fault leaves its error code in orig_ax, where it looks like a system call's number. But the SYSCALL instruction
  * leaves the return address in rcx and the flags in r11, which no fault does. */
 #define arch_in_syscall(regs) ((regs)->cx == (regs)->ip && (regs)->r11 == (regs)->flags)
@@ -75,6 +78,8 @@
 #define arch_argument4(regs)      ((regs)->regs[4])
 #define arch_argument5(regs)      ((regs)->regs[5])
 #define arch_syscall_nr(regs)     ((long)(regs)->syscallno)
+#define arch_pc(regs)             ((regs)->pc)
+#define arch_frame_pointer(regs)  ((regs)->regs[29])
 #define arch_in_syscall(regs)     ((regs)->syscallno >= 0)
 #define arch_is_compat(task)      ((task)->thread_info.flags & ARCH_TIF_32BIT)
 #define arch_thread_pointer(task) ((task)->thread.uw.tp_value)

@@ -35,8 +35,11 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
     emit_object(&now);
     emit_lock(&now);
     if (settings.stacks) {
-        uint64_t user = stack_take(ctx, STACK_USER_SWITCH, BPF_F_USER_STACK);
-        uint64_t kernel = stack_take(ctx, STACK_USER_SWITCH, STACK_SKIP_TRACING);
+        uint64_t user = stack_take_user(ctx, STACK_USER_SWITCH);
+        struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+        uint64_t kernel = KERNEL_STACK_HAS_NAME && arch_in_syscall(regs)
+                              ? stack_take_call(ctx, STACK_USER_SWITCH, STACK_SKIP_TRACING)
+                              : stack_take_kernel(ctx, STACK_USER_SWITCH, STACK_SKIP_TRACING);
         emit(&now, ARGUS_ID_STACK, user, kernel, ARGUS_STACK_BLOCK, 0);
     }
     return 0;
@@ -59,7 +62,7 @@ static __always_inline void wake(struct bpf_raw_tracepoint_args *ctx, uint64_t i
         return;
     emit_object(&now);
     if (settings.stacks) {
-        uint64_t user = stack_take(ctx, STACK_USER_WAKE, BPF_F_USER_STACK);
+        uint64_t user = stack_take_user(ctx, STACK_USER_WAKE);
         emit(&now, ARGUS_ID_STACK, user, 0, ARGUS_STACK_WAKE, 0);
     }
 }

@@ -1,4 +1,6 @@
-/* Call stacks: taken into a scratch slot, named by a hash of their frames, and stored only when that name is new.
+/* Call stacks: taken into a scratch slot, named by a hash of their frames, and stored only when that name is new. The kernel's
+ * own helper, bpf_get_stack(), takes longest of all that a program here does; user_stack.h and kernel_stack.h say how it is
+ * done without it most of the time.
  *
  * The three users never interrupt each other: the scheduler's tracepoints run with interrupts off, and the sample's timer
  * is an interrupt itself. So one scratch slot for each of them and each cpu is enough.
@@ -6,8 +8,10 @@
 #ifndef ARGUS_BPF_STACK_H
 #define ARGUS_BPF_STACK_H
 
+#include "kernel_stack.h"
 #include "ring.h"
 #include "snapshot.h"
+#include "user_stack.h"
 
 #define PF_KTHREAD 0x00200000
 
@@ -38,53 +42,99 @@ static __always_inline void stack_count_lost(void)
         __sync_fetch_and_add(&state->stacks_lost, 1);
 }
 
-/* Following frame pointers through code that has none ends in numbers that are no addresses. */
-static __always_inline bool is_address(uint64_t frame, uint64_t flags)
-{
-    return !(flags & BPF_F_USER_STACK) || (frame >= 4096 && frame < 1ull << 56);
-}
+/* What is written beside a stack while it is taken. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, STACK_USER_COUNT);
+    __type(key, uint32_t);
+    __type(value, struct bpf_window);
+} windows SEC(".maps");
 
-/* Cuts the stack before the first frame that is no address, and returns the hash of the rest: never 0, which means
- * "no stack". */
-static __always_inline uint64_t stack_hash(struct bpf_stack *stack, uint64_t flags)
+/* Never 0, which means "no stack". */
+static __always_inline uint64_t stack_hash(const struct bpf_stack *stack)
 {
     uint64_t hash = 1;
-    uint32_t i = 0;
-    for (; i < BPF_STACK_FRAMES && i < stack->count; i++) {
-        uint64_t frame = stack->frames[i];
-        if (!is_address(frame, flags))
-            break;
-        hash = (hash ^ frame) * 0x9e3779b97f4a7c15ull;
+    for (uint32_t i = 0; i < BPF_STACK_FRAMES && i < stack->count; i++) {
+        hash = (hash ^ stack->frames[i]) * 0x9e3779b97f4a7c15ull;
         hash ^= hash >> 32;
     }
-    stack->count = i;
     return hash | 1ull << 63;
 }
 
-/* The id of the current stack, kernel's or user's by `flags` (which also say how many frames to skip); 0: none. For a
- * process chosen with --unwind the user's stack is a snapshot (snapshot.h). */
-static __always_inline uint64_t stack_take(void *context, enum stack_user user, uint64_t flags)
+/* The id of `stack`, which is stored under it. */
+static __always_inline uint64_t stack_intern(struct bpf_stack *stack)
 {
-    uint32_t slot = user;
-    if (settings.unwind && flags & BPF_F_USER_STACK) {
-        uint64_t snapshot = snapshot_take();
-        if (snapshot)
-            return snapshot;
-    }
-    struct bpf_stack *stack = bpf_map_lookup_elem(&scratch, &slot);
-    if (!stack)
-        return 0;
+    uint64_t id = stack_hash(stack);
+    if (!bpf_map_lookup_elem(&stacks, &id) && bpf_map_update_elem(&stacks, &id, stack, BPF_ANY) < 0)
+        stack_count_lost();
+    return id;
+}
+
+/* The id of the stack that the kernel's helper finds, by its flags; 0: none. */
+static __always_inline uint64_t stack_by_helper(void *context, struct bpf_stack *stack,
+                                                uint64_t flags)
+{
     long bytes = bpf_get_stack(context, stack->frames, sizeof(stack->frames), flags);
     if (bytes <= 0) {
         stack_count_lost();
         return 0;
     }
     stack->count = (uint64_t)bytes / 8;
-    uint64_t id = stack_hash(stack, flags);
-    if (stack->count == 0)
+    return stack_intern(stack);
+}
+
+/* The id of the current thread's user stack; 0: none. For a process chosen with --unwind it is a snapshot (snapshot.h). */
+static __always_inline uint64_t stack_take_user(void *context, enum stack_user user)
+{
+    uint32_t slot = user;
+    uint64_t snapshot = settings.unwind ? snapshot_take() : 0;
+    if (snapshot)
+        return snapshot;
+    struct task_struct *task = bpf_get_current_task_btf();
+    struct bpf_stack *stack = bpf_map_lookup_elem(&scratch, &slot);
+    struct bpf_window *window = bpf_map_lookup_elem(&windows, &slot);
+    if (!stack || !window)
         return 0;
-    if (!bpf_map_lookup_elem(&stacks, &id) && bpf_map_update_elem(&stacks, &id, stack, BPF_ANY) < 0)
-        stack_count_lost();
+    if (arch_is_compat(task)) /* frames of half the size */
+        return stack_by_helper(context, stack, BPF_F_USER_STACK);
+    stack->count = user_stack_walk(task, stack->frames, window->words);
+    if (stack->count)
+        return stack_intern(stack);
+    stack_count_lost();
+    return 0;
+}
+
+/* The id of the kernel stack, without its `skipped` innermost frames; 0: none. `context`: the program's own. */
+static __always_inline uint64_t stack_take_kernel(void *context, enum stack_user user,
+                                                  uint64_t skipped)
+{
+    uint32_t slot = user;
+    struct bpf_stack *stack = bpf_map_lookup_elem(&scratch, &slot);
+    return stack ? stack_by_helper(context, stack, skipped) : 0;
+}
+
+/* As stack_take_kernel(), in a system call that the thread itself made. */
+static __always_inline uint64_t stack_take_call(void *context, enum stack_user user,
+                                                uint64_t skipped)
+{
+    uint32_t slot = user, cpu;
+    struct bpf_cpu *state = this_cpu(&cpu);
+    struct bpf_window *window = bpf_map_lookup_elem(&windows, &slot);
+    struct bpf_stack *stack = bpf_map_lookup_elem(&scratch, &slot);
+    if (!state || !window || !stack)
+        return 0;
+    struct entry entry = {state->entry_first, state->entry_last};
+    uint64_t name = kernel_stack_name(context, bpf_get_current_task_btf(), &entry, window->words);
+    const uint64_t *known = name ? bpf_map_lookup_elem(&known_stacks, &name) : NULL;
+    uint64_t id = known ? *known : 0;
+    if (id && bpf_map_lookup_elem(&stacks, &id)) /* the table may have forgotten it */
+        return id;
+    id = stack_by_helper(context, stack, skipped);
+    if (id && name && kernel_stack_agrees(stack, &entry, window))
+        bpf_map_update_elem(&known_stacks, &name, &id, BPF_ANY);
+    entry_learn(&entry, stack);
+    state->entry_first = entry.first;
+    state->entry_last = entry.last;
     return id;
 }
 

@@ -1,0 +1,124 @@
+/* The kernel's call stack, recognised where it was seen before.
+ *
+ * Without frame pointers the kernel unwinds itself by tables (ORC), at some 120 ns a frame: half of what a blocking wait
+ * cost. But a thread nearly always waits where one has waited before. What unwinding finds depends on where it begins,
+ * on the return addresses, and on their places: each step goes by a distance that the table has for that address. So
+ * the words on the stack that may be return addresses, with their places, are hashed to a name, from the program's own
+ * frame up to the return into the system call's entry (do_syscall_64), above which it is always the same. Behind that lies a
+ * hole of random size (CONFIG_RANDOMIZE_KSTACK_OFFSET), so the distance to the top of the stack says nothing.
+ *
+ * Words that earlier calls left in unused places are in the name as well. They make some known stacks look new, which then
+ * are unwound. One of them could be a return into the entry; so a name is only kept when all frames that unwinding found
+ * are among the words up to there, in their order.
+ *
+ * arm64 has frame pointers, and unwinds cheaply.
+ */
+#ifndef ARGUS_BPF_KERNEL_STACK_H
+#define ARGUS_BPF_KERNEL_STACK_H
+
+#include "ring.h"
+
+/* From a name as above to the id of the stack. */
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, 16384);
+    __type(key, uint64_t);
+    __type(value, uint64_t);
+} known_stacks SEC(".maps");
+
+#if defined(__TARGET_ARCH_x86)
+#define KERNEL_STACK_HAS_NAME 1
+#else
+#define KERNEL_STACK_HAS_NAME 0
+#endif
+
+/* Where x86-64 has the kernel and its modules, below the fixed mappings (Documentation/arch/x86/x86_64/mm.rst). */
+#define KERNEL_TEXT       0xffffffff80000000ull
+#define KERNEL_TEXT_BYTES 0x7f000000ull
+
+#define STEP_WORDS 64 /* copied at once: most stacks of a wait need one or two */
+#define STEPS      (BPF_WINDOW_BYTES / 8 / STEP_WORDS)
+
+static __always_inline bool may_return_to(uint64_t word)
+{
+    return word - KERNEL_TEXT < KERNEL_TEXT_BYTES;
+}
+
+/* The addresses that system calls return to in their entry: one, or a few. They are learned from stacks that were unwound. */
+struct entry {
+    uint64_t first, last; /* inclusive; 0: none known */
+};
+
+#define ENTRY_BYTES_MOST 4096
+
+static __always_inline bool is_in_entry(const struct entry *entry, uint64_t word)
+{
+    return word - entry->first <= entry->last - entry->first;
+}
+
+/* Adds `count` words, which lie `from` words from the beginning, to `*hash`, up to and with the return into the entry; true when
+ * that came. */
+static __always_inline bool name_step(const uint64_t *words, uint32_t from, uint32_t count,
+                                      const struct entry *entry, uint64_t *hash)
+{
+    for (uint32_t i = 0; i < STEP_WORDS && i < count; i++) {
+        uint64_t word = words[i];
+        if (!may_return_to(word))
+            continue;
+        *hash = (*hash ^ word ^ (uint64_t)(from + i) << 32) * 0x9e3779b97f4a7c15ull;
+        *hash ^= *hash >> 32;
+        if (is_in_entry(entry, word))
+            return true;
+    }
+    return false;
+}
+
+/* The name of the current thread's kernel stack from `context`, which lies on it; 0: it has none. */
+static __always_inline uint64_t kernel_stack_name(const void *context, struct task_struct *task,
+                                                  const struct entry *entry, uint64_t *words)
+{
+    uint64_t at = (uint64_t)context, top = (uint64_t)bpf_task_pt_regs(task), hash = 1;
+    for (uint32_t step = 0; step < STEPS && entry->first && at < top; step++) {
+        uint64_t *part = words + step * STEP_WORDS, bytes = top - at;
+        if (bytes > STEP_WORDS * 8)
+            bytes = STEP_WORDS * 8;
+        if (bpf_probe_read_kernel(part, bytes, (const void *)at) < 0)
+            return 0;
+        if (name_step(part, step * STEP_WORDS, bytes / 8, entry, &hash))
+            return hash | 1;
+        at += STEP_WORDS * 8;
+    }
+    return 0;
+}
+
+/* Whether the words that gave a name have the frames of `stack` up to the entry in their order. How many were found is kept in
+ * memory, where the verifier does not follow it: it would look at each number by itself. */
+static __always_inline bool kernel_stack_agrees(const struct bpf_stack *stack,
+                                                const struct entry *entry,
+                                                struct bpf_window *window)
+{
+    window->found = 0;
+    for (uint32_t i = 0; i < BPF_WINDOW_BYTES / 8; i++) {
+        uint64_t word = window->words[i], frame = window->found;
+        bool is_next = frame < BPF_STACK_FRAMES && word == stack->frames[frame];
+        window->found = frame + is_next;
+        if (is_in_entry(entry, word))
+            return is_next;
+    }
+    return false;
+}
+
+/* Learns from `stack`, which was unwound in a system call: the last frame but one is in the entry. */
+static __always_inline void entry_learn(struct entry *entry, const struct bpf_stack *stack)
+{
+    if (stack->count < 3 || stack->count >= BPF_STACK_FRAMES)
+        return;
+    uint64_t address = stack->frames[(stack->count - 2) & (BPF_STACK_FRAMES - 1)];
+    uint64_t first = address < entry->first ? address : entry->first;
+    uint64_t last = address > entry->last ? address : entry->last;
+    bool is_near = last - first < ENTRY_BYTES_MOST; /* or one of both stacks ended too early */
+    entry->first = is_near ? first : address;
+    entry->last = is_near ? last : address;
+}
+
+#endif
