@@ -130,7 +130,9 @@ static __always_inline uint64_t stack_take_call(void *context, enum stack_user u
     if (id && bpf_map_lookup_elem(&stacks, &id)) /* the table may have forgotten it */
         return id;
     id = stack_by_helper(context, stack, skipped);
-    if (id && name && kernel_stack_agrees(stack, &entry, window))
+    if (!id)
+        return 0;
+    if (name && kernel_stack_agrees(stack, &entry, window))
         bpf_map_update_elem(&known_stacks, &name, &id, BPF_ANY);
     entry_learn(&entry, stack);
     state->entry_first = entry.first;
