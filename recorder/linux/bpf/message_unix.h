@@ -4,10 +4,9 @@
  * The receiver is easy: skb_copy_datagram_iovec has the buffer, in the order of the queue. The sender calls sk_data_ready when
  * the buffer is in the queue and the lock is given back (net/unix/af_unix.c): its buffer is the last of the queue, unless
  * another sender was just as fast, or the receiver faster. So a sender marks the buffer that it took for its own, in a table
- * beside (`claims`). A last buffer that is marked is another's, and the one before may be ours. A last buffer that was
- * allocated on another cpu, or has an unmarked one before it, is probably but not surely ours: then the record is marked
- * doubtful. What was received already when we look has no position; how many bytes it was is known when
- * the call returns (sock_send_length).
+ * beside (`claims`): of the last few, ours is one that is not marked, and most likely one that was allocated on
+ * this cpu. When that leaves two, or only one that was allocated elsewhere, the record is marked doubtful. What was received
+ * already when we look has no position; how many bytes it was is known when the call returns (sock_send_length).
  */
 #ifndef ARGUS_BPF_MESSAGE_UNIX_H
 #define ARGUS_BPF_MESSAGE_UNIX_H
@@ -16,6 +15,7 @@
 
 #define MESSAGE_CLAIMS 16384 /* powers of two */
 #define MESSAGE_SLOTS  16384
+#define MESSAGE_RIVALS 3 /* buffers that are looked at */
 
 /* A buffer in a queue, whose send has a record. An entry is found by the address and is overwritten by another buffer
  * with the same hash, which only makes a record doubtful. */
@@ -67,32 +67,42 @@ static __always_inline bool is_claimed(const struct message_claim *claim, uint64
            claim->sender == kernel_word(kernel_place(sk_buff, place, sk));
 }
 
-/* Whether `buffer` was allocated here, as far as the kernel tells. */
-static __always_inline bool is_from_this_cpu(uint64_t buffer)
+/* How surely `buffer` is the one that the current thread has just sent. */
+enum unix_fit { UNIX_FIT_NOT, UNIX_FIT_PERHAPS, UNIX_FIT_HERE };
+
+static __always_inline enum unix_fit unix_fit(uint64_t buffer)
 {
-    if (!bpf_core_field_exists(struct sk_buff, alloc_cpu))
-        return true;
-    return kernel_read(sk_buff, (const void *)buffer, alloc_cpu) == bpf_get_smp_processor_id();
+    struct message_claim *claim = claim_of(buffer);
+    if (!claim || is_claimed(claim, buffer))
+        return UNIX_FIT_NOT;
+    if (bpf_core_field_exists(struct sk_buff, alloc_cpu) &&
+        kernel_read(sk_buff, (const void *)buffer, alloc_cpu) != bpf_get_smp_processor_id())
+        return UNIX_FIT_PERHAPS;
+    return UNIX_FIT_HERE;
 }
 
 /* The buffer that the current thread has just put into the queue of `receiver`; 0: not known. */
 static __always_inline uint64_t unix_own_buffer(const struct sock *receiver, uint32_t *ret_flags)
 {
     uint64_t head = (uint64_t)kernel_place(sock, receiver, sk_receive_queue);
-    uint64_t last = kernel_word(kernel_place(sock, receiver, sk_receive_queue.prev));
-    if (last == head || !last)
-        return 0;
-    uint64_t before = kernel_word(kernel_place(sk_buff, (const void *)last, prev));
-    struct message_claim *claim = claim_of(last), *claim_before = claim_of(before);
-    if (!claim || !claim_before)
-        return 0;
-    bool has_free = before != head && !is_claimed(claim_before, before);
-    if (is_claimed(claim,
-                   last)) /* by the thread that sent it, or by this one for an earlier message */
-        return has_free ? before : 0;
-    if (has_free || !is_from_this_cpu(last))
+    uint64_t at = kernel_word(kernel_place(sock, receiver, sk_receive_queue.prev));
+    uint64_t best = 0;
+    enum unix_fit best_fit = UNIX_FIT_NOT;
+    bool rival = false;
+    for (uint32_t i = 0; i < MESSAGE_RIVALS && at && at != head; i++) {
+        enum unix_fit fit = unix_fit(at);
+        if (fit > best_fit) {
+            best_fit = fit;
+            best = at;
+            rival = false;
+        } else if (fit != UNIX_FIT_NOT && fit == best_fit) {
+            rival = true;
+        }
+        at = kernel_word(kernel_place(sk_buff, (const void *)at, prev));
+    }
+    if (rival || best_fit == UNIX_FIT_PERHAPS)
         *ret_flags |= ARGUS_MESSAGE_DOUBTFUL;
-    return last;
+    return best;
 }
 
 static __always_inline uint32_t unix_kind(const struct sock *sock)
@@ -165,11 +175,15 @@ static __always_inline void message_unix_received(struct task_struct *task, uint
                                                   const struct sock *sender, uint64_t bytes,
                                                   uint32_t flags)
 {
+    uint32_t kind = unix_kind(sender);
+    if (kind == ARGUS_CHANNEL_UNIX_STREAM &&
+        !bytes) /* one that was only looked at passes by what it has no room for */
+        return;
     struct moment now = moment_now(task);
     const void *place = (const void *)buffer;
     struct message message = {
         .bytes = bytes,
-        .kind = unix_kind(sender),
+        .kind = kind,
         .flags =
             flags | ARGUS_MESSAGE_RECEIVE | (settings.has_data_ready ? ARGUS_MESSAGE_POSITION : 0),
         .position = buffer,

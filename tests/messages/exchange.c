@@ -1,0 +1,290 @@
+/* Exchanges messages and writes down what really happened, for check_pairs.py.
+ *
+ * exchange KIND LOG [COUNT]: COUNT messages of random sizes through one channel of the kind. There are three writers:
+ * a thread, a child that inherited the descriptor, and a process that got it over a unix socket and duplicated it. They
+ * use all calls that the kind has; the reader asks for random sizes and sometimes only looks (MSG_PEEK).
+ *
+ * Each 8 bytes of a message are a number that tells writer, message and place in it, so whoever reads any part of any
+ * message knows what it is. A line of the log is one call:
+ *
+ *   S|R|P TID BEFORE AFTER RUN…    sent, received, peeked; CLOCK_MONOTONIC in ns before and after the call
+ *   RUN = WRITER.MESSAGE.OFFSET+BYTES, in the order of the stream
+ */
+#define _GNU_SOURCE
+#include "exchange.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+_Noreturn void fail(const char *what)
+{
+    fprintf(stderr, "exchange: %s: %s\n", what, strerror(errno));
+    exit(1);
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+uint32_t below(struct side *side, uint32_t limit)
+{
+    side->random = side->random * 6364136223846793005ull + 1442695040888963407ull;
+    return (uint32_t)((side->random >> 33) % limit);
+}
+
+static uint64_t word(uint32_t writer, uint32_t message, uint32_t offset)
+{
+    return (uint64_t)writer << 56 | (uint64_t)message << 24 | offset;
+}
+
+static void fill(uint64_t *words, uint32_t writer, uint32_t message, uint32_t bytes)
+{
+    for (uint32_t i = 0; i < bytes / 8; i++)
+        words[i] = word(writer, message, i * 8);
+}
+
+/* Writes the runs that `bytes` at `words` consist of. */
+static void log_runs(struct side *side, const uint64_t *words, size_t bytes)
+{
+    for (size_t i = 0; i < bytes / 8;) {
+        size_t first = i++;
+        while (i < bytes / 8 && words[i] == words[first] + (i - first) * 8)
+            i++;
+        uint64_t at = words[first];
+        fprintf(side->log, " %u.%u.%u+%zu", (unsigned)(at >> 56), (unsigned)(at >> 24),
+                (unsigned)at & 0xffffff, (i - first) * 8);
+    }
+}
+
+static void log_begin(struct side *side, char what, uint64_t before)
+{
+    fprintf(side->log, "%c %d %llu %llu", what, (int)syscall(SYS_gettid),
+            (unsigned long long)before, (unsigned long long)now_ns());
+}
+
+/* More in flight than the receiver has room for would be thrown away (udp), or is just not needed. */
+static void wait_for_room(struct side *side)
+{
+    while (atomic_load(&side->shared->sent) - atomic_load(&side->shared->received) >
+           side->kind->in_flight)
+        sched_yield();
+}
+
+/* One call, with one or several messages; returns how many. */
+static uint32_t send_some(struct side *side, uint32_t message, uint32_t room)
+{
+    const struct kind *kind = side->kind;
+    uint32_t count = kind->batch && room > 1 ? 1 + below(side, 4) : 1;
+    if (count > room)
+        count = room;
+    size_t total = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t bytes = 8 + below(side, kind->largest / 8) * 8;
+        fill((uint64_t *)(side->buffer + total), side->writer, message + i, bytes);
+        side->sizes[i] = bytes;
+        total += bytes;
+    }
+    wait_for_room(side);
+    uint64_t before = now_ns();
+    ssize_t sent = kind->send(side, count);
+    if (sent < 0)
+        fail("send");
+    log_begin(side, 'S', before);
+    log_runs(side, (uint64_t *)side->buffer, (size_t)sent);
+    fputc('\n', side->log);
+    atomic_fetch_add(&side->shared->sent, (uint64_t)sent);
+    for (size_t at = (size_t)sent; at < total;) { /* a stream took a part */
+        before = now_ns();
+        ssize_t more = write(side->fd, side->buffer + at, total - at);
+        if (more < 0)
+            fail("write");
+        log_begin(side, 'S', before);
+        log_runs(side, (uint64_t *)(side->buffer + at), (size_t)more);
+        fputc('\n', side->log);
+        atomic_fetch_add(&side->shared->sent, (uint64_t)more);
+        at += (size_t)more;
+    }
+    return count;
+}
+
+static void *writer_main(void *context)
+{
+    struct side *side = context;
+    for (uint32_t message = 0; message < side->count;)
+        message += send_some(side, message, side->count - message);
+    return NULL;
+}
+
+/* Datagrams have no end of file. */
+static bool is_over(struct shared *shared)
+{
+    return atomic_load(&shared->writers) == 0 &&
+           atomic_load(&shared->received) >= atomic_load(&shared->sent);
+}
+
+static void reader_main(struct side *side)
+{
+    for (;;) {
+        size_t bytes = 8 + below(side, side->kind->largest_read / 8) * 8;
+        bool peek = side->kind->peek && below(side, 8) == 0;
+        uint64_t before = now_ns();
+        ssize_t received = side->kind->receive(side, bytes, peek);
+        bool waited = received < 0 && (errno == EAGAIN || errno == ETIMEDOUT);
+        if (received < 0 && !waited)
+            fail("receive");
+        if (received == 0 || (waited && is_over(side->shared)))
+            return;
+        if (waited)
+            continue;
+        log_begin(side, peek ? 'P' : 'R', before);
+        log_runs(side, (uint64_t *)side->buffer, (size_t)received);
+        fputc('\n', side->log);
+        if (peek)
+            continue;
+        atomic_fetch_add(&side->shared->received, (uint64_t)received);
+    }
+}
+
+struct side *side_create(const struct kind *kind, struct shared *shared, uint32_t writer, int fd,
+                         const char *path, uint32_t count)
+{
+    struct side *side = calloc(1, sizeof(*side));
+    char name[4096];
+    snprintf(name, sizeof(name), "%s.%u", path, writer);
+    if (!side || !(side->log = fopen(name, "w")))
+        fail(name);
+    side->buffer = calloc(1, BUFFER_BYTES);
+    *side = (struct side){.kind = kind,
+                          .shared = shared,
+                          .writer = writer,
+                          .fd = fd,
+                          .count = count,
+                          .random = 99991 * (writer + 1),
+                          .log = side->log,
+                          .buffer = side->buffer};
+    return side;
+}
+
+void side_finish(struct side *side)
+{
+    if (fclose(side->log))
+        fail("log");
+    free(side->buffer);
+    free(side);
+}
+
+/* What a writer does in a process of its own, which ends. */
+static _Noreturn void write_and_exit(struct side *side)
+{
+    writer_main(side);
+    atomic_fetch_sub(&side->shared->writers, 1);
+    side_finish(side);
+    _exit(0);
+}
+
+/* A process that has closed everything, and gets the descriptor over a unix socket. */
+static pid_t start_with_passed_descriptor(struct side *side)
+{
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_DGRAM, 0, pair))
+        fail("socketpair");
+    char control[CMSG_SPACE(sizeof(int))] = {0}, byte = 'x';
+    struct iovec iov = {&byte, 1};
+    struct msghdr header = {.msg_iov = &iov,
+                            .msg_iovlen = 1,
+                            .msg_control = control,
+                            .msg_controllen = sizeof(control)};
+    pid_t child = fork();
+    if (child == 0) {
+        close(side->fd);
+        if (recvmsg(pair[1], &header, 0) != 1)
+            fail("recvmsg");
+        int passed;
+        memcpy(&passed, CMSG_DATA(CMSG_FIRSTHDR(&header)), sizeof(passed));
+        side->fd = dup(passed);
+        close(passed);
+        write_and_exit(side);
+    }
+    struct cmsghdr *message = CMSG_FIRSTHDR(&header);
+    message->cmsg_level = SOL_SOCKET;
+    message->cmsg_type = SCM_RIGHTS;
+    message->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(message), &side->fd, sizeof(int));
+    if (sendmsg(pair[0], &header, 0) != 1)
+        fail("sendmsg");
+    close(pair[0]);
+    close(pair[1]);
+    return child;
+}
+
+static const struct kind *find_kind(const char *name)
+{
+    for (size_t i = 0; i < kind_count; i++) {
+        if (strcmp(kinds[i].name, name) == 0)
+            return &kinds[i];
+    }
+    fprintf(stderr, "exchange: there is no kind %s\n", name);
+    exit(2);
+}
+
+static void exchange(const struct kind *kind, const char *path, uint32_t count)
+{
+    struct shared *shared =
+        mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
+        fail("mmap");
+    int fds[2];
+    kind->open(fds);
+    uint32_t each = count / WRITERS;
+    struct side *writers[WRITERS];
+    for (uint32_t i = 0; i < WRITERS; i++)
+        writers[i] = side_create(kind, shared, i, fds[1], path, each);
+    struct side *reader = side_create(kind, shared, WRITERS, fds[0], path, 0);
+    atomic_store(&shared->writers, WRITERS);
+
+    pid_t heir = fork();
+    if (heir == 0)
+        write_and_exit(writers[0]);
+    start_with_passed_descriptor(writers[1]);
+    pid_t parent = fork();
+    if (parent == 0) { /* with a thread, so that one process has a reader's and a writer's end */
+        close(fds[0]);
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, writer_main, writers[2]))
+            fail("pthread_create");
+        pthread_join(thread, NULL);
+        atomic_fetch_sub(&shared->writers, 1);
+        side_finish(writers[2]);
+        _exit(0);
+    }
+    close(fds[1]);
+    reader_main(reader);
+    side_finish(reader);
+    while (wait(NULL) > 0 || errno == EINTR)
+        ;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3 || argc > 4) {
+        fprintf(stderr, "usage: exchange KIND LOG [COUNT]\n");
+        return 2;
+    }
+    signal(SIGPIPE, SIG_IGN);
+    exchange(find_kind(argv[1]), argv[2], argc > 3 ? (uint32_t)atoi(argv[3]) : 10000);
+    return 0;
+}

@@ -1,0 +1,54 @@
+/* The parts of exchange.c, which says what it is for. */
+#ifndef EXCHANGE_H
+#define EXCHANGE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#define WRITERS      3
+#define BATCH_MAX    4
+#define BUFFER_BYTES (1 << 20)
+
+/* In memory that all processes share. */
+struct shared {
+    _Atomic uint64_t sent, received; /* bytes */
+    _Atomic uint32_t writers;        /* that have not ended */
+};
+
+/* A writer or the reader. */
+struct side {
+    const struct kind *kind;
+    struct shared *shared;
+    uint32_t writer;
+    int fd;
+    uint32_t count;
+    uint64_t random;
+    FILE *log;                 /* owned */
+    char *buffer;              /* owned, BUFFER_BYTES */
+    uint32_t sizes[BATCH_MAX]; /* of the messages that stand in buffer, one behind the other */
+};
+
+struct kind {
+    const char *name;
+    uint32_t largest;      /* message, in bytes */
+    uint32_t largest_read; /* that is asked for */
+    uint64_t in_flight;    /* bytes */
+    bool peek, batch;
+    void (*open)(int ret_fds[2]); /* 0 to read, 1 to write */
+    /* Sends the first messages of buffer, in one call; returns bytes. */
+    ssize_t (*send)(struct side *side, uint32_t count);
+    /* Receives into buffer, in one call; returns bytes; 0: the end; -1 with EAGAIN or ETIMEDOUT: nothing came for a while. */
+    ssize_t (*receive)(struct side *side, size_t bytes, bool peek);
+};
+
+extern const struct kind kinds[];
+extern const size_t kind_count;
+
+_Noreturn void fail(const char *what);
+uint32_t below(struct side *side, uint32_t limit);
+
+#endif
