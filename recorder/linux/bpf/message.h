@@ -29,10 +29,35 @@
 #define TCP_LISTEN  10
 #define MSG_PEEK    2
 
+#define MESSAGE_SLOTS 16384 /* a power of two */
+
 struct message {
     uint64_t channel, bytes, position, other;
     uint32_t kind, flags;
 };
+
+/* What a thread did in its call so far, found by the lower bits of its id. Another thread with the same ones overwrites it, and
+ * something is then not known that would be. */
+struct message_slot {
+    uint32_t tid;
+    uint32_t not_found;     /* buffers that it sent and that were gone (message_unix.h) */
+    uint64_t bytes;         /* in those that were found */
+    uint64_t pipe;          /* that it wrote to (message_pipe.h); 0: none … */
+    uint64_t pipe_position; /* … and where that write ended */
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, MESSAGE_SLOTS);
+    __type(key, uint32_t);
+    __type(value, struct message_slot);
+} slots SEC(".maps");
+
+static __always_inline struct message_slot *message_slot(uint32_t tid)
+{
+    uint32_t key = tid & (MESSAGE_SLOTS - 1);
+    return bpf_map_lookup_elem(&slots, &key);
+}
 
 static __always_inline void message_emit(const struct moment *now, const struct message *message)
 {
@@ -49,12 +74,14 @@ static __always_inline uint64_t message_inode(const struct inode *inode)
                                                   << 32;
 }
 
-static __always_inline uint64_t message_socket_inode(const struct sock *sock)
+/* What the system call in progress does, by its number; MESSAGE_NOTHING outside of one. */
+static __always_inline uint32_t message_operation(struct task_struct *task)
 {
-    const void *socket = kernel_read(sock, sock, sk_socket);
-    const void *inode = socket - bpf_core_field_offset(struct socket_alloc, socket) +
-                        bpf_core_field_offset(struct socket_alloc, vfs_inode);
-    return socket ? kernel_read(inode, inode, i_ino) : 0;
+    struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+    uint64_t number = arch_syscall_nr(regs);
+    if (!arch_in_syscall(regs) || number >= BPF_SYSCALLS)
+        return MESSAGE_NOTHING;
+    return settings.message_operations[number & (BPF_SYSCALLS - 1)];
 }
 
 static __always_inline uint32_t message_family(const struct sock *sock)

@@ -13,9 +13,6 @@
 #include "message_pipe.h"
 #include "message_unix.h"
 
-#define S_IFREG 0100000
-#define S_IFIFO 0010000
-
 #define FMODE_WRITE 2
 
 /* Calls that only sockets have, which have tracepoints of their own since Linux 6.3. */
@@ -23,16 +20,6 @@ static __always_inline bool is_socket_call(uint32_t operation)
 {
     return operation == MESSAGE_SEND || operation == MESSAGE_RECVFROM ||
            operation == MESSAGE_RECVMSG;
-}
-
-/* The file behind a descriptor of the current thread; NULL: none. */
-static __always_inline const void *message_file_of(struct task_struct *task, uint32_t descriptor)
-{
-    struct fdtable *table = task->files->fdt;
-    if (descriptor >= table->max_fds)
-        return NULL;
-    uint64_t files = kernel_word(kernel_place(fdtable, table, fd));
-    return (const void *)kernel_word((const void *)(files + descriptor * sizeof(void *)));
 }
 
 static __always_inline void message_unseen(void)
@@ -50,8 +37,8 @@ static __always_inline void message_socket(const struct moment *now, const struc
     uint32_t family = message_family(sock), type = kernel_read(sock, sock, sk_type);
     bool receive = flags & ARGUS_MESSAGE_RECEIVE;
     if (family == AF_UNIX && (!receive || spliced)) { /* else skb_copy_datagram_iovec was there */
-        const void *peer = (void *)kernel_word(kernel_place(unix_sock, sock, peer));
-        uint64_t own = message_socket_inode(sock), other = peer ? message_socket_inode(peer) : 0;
+        const void *peer = unix_peer(sock);
+        uint64_t own = socket_inode(sock), other = peer ? socket_inode(peer) : 0;
         struct message message = {.channel = receive ? own : other,
                                   .bytes = bytes,
                                   .kind = unix_kind(sock),
@@ -69,7 +56,7 @@ static __always_inline void message_object(const struct moment *now, uint32_t de
                                            const void *buffer, uint64_t bytes, uint32_t flags,
                                            bool spliced)
 {
-    const void *file = message_file_of(now->task, descriptor);
+    const void *file = file_of_descriptor(now->task, descriptor);
     if (!file) {
         message_unseen();
         return;
@@ -93,7 +80,7 @@ static __always_inline void message_object(const struct moment *now, uint32_t de
 static __always_inline void message_of_queue(const struct moment *now, struct pt_regs *regs,
                                              uint64_t bytes, uint32_t flags)
 {
-    const void *file = message_file_of(now->task, (uint32_t)arch_argument0(regs));
+    const void *file = file_of_descriptor(now->task, (uint32_t)arch_argument0(regs));
     if (file)
         message_queue(now, (void *)kernel_word(kernel_place(file, file, f_inode)), bytes,
                       arch_argument3(regs), flags);
@@ -113,7 +100,7 @@ struct message_ends {
 static __always_inline struct message_ends ends_of_vmsplice(struct task_struct *task,
                                                             uint32_t descriptor)
 {
-    const void *file = message_file_of(task, descriptor);
+    const void *file = file_of_descriptor(task, descriptor);
     bool fills = !file || kernel_read(file, file, f_mode) & FMODE_WRITE;
     return (struct message_ends){.from = fills ? NO_DESCRIPTOR : descriptor,
                                  .to = fills ? descriptor : NO_DESCRIPTOR};
@@ -184,6 +171,8 @@ static __always_inline void messages_of_call(const struct moment *now, struct pt
     uint32_t operation = settings.message_operations[number & (BPF_SYSCALLS - 1)];
     if (operation == MESSAGE_NOTHING)
         return;
+    if (result < 0 && (operation == MESSAGE_WRITE || operation == MESSAGE_WRITEV))
+        message_pipe_forget(now);
     if (operation == MESSAGE_QUEUE_SEND && result == 0)
         message_of_queue(now, regs, arch_argument2(regs), 0);
     else if (operation == MESSAGE_QUEUE_RECEIVE && result >= 0)

@@ -99,7 +99,7 @@ static __always_inline void message_tcp(struct task_struct *task, const struct s
         .kind = ARGUS_CHANNEL_TCP,
         .flags = flags | ARGUS_MESSAGE_POSITION,
         .position = position,
-        .other = message_socket_inode(sock),
+        .other = socket_inode(sock),
     };
     message_emit(&now, &message);
 }
@@ -139,7 +139,7 @@ static __always_inline void message_udp_sent(struct task_struct *task, const voi
         .kind = ARGUS_CHANNEL_UDP,
         .flags = ARGUS_MESSAGE_POSITION,
         .position = (uint64_t)buffer,
-        .other = message_socket_inode(sock),
+        .other = socket_inode(sock),
     };
     message_emit(&now, &message);
 }
@@ -192,7 +192,7 @@ static __always_inline void udp_note_head(struct udp_head *head, const struct so
  * took must stay noted. */
 static __always_inline void message_udp_queued(const struct sock *sock)
 {
-    uint64_t inode = message_socket_inode(sock);
+    uint64_t inode = socket_inode(sock);
     struct udp_head *head = udp_head_of(sock);
     if (head && !(head->buffer && head->inode == inode))
         udp_note_head(head, sock, inode);
@@ -210,7 +210,7 @@ static __always_inline void message_udp_received(struct task_struct *task, const
         .bytes = bytes,
         .kind = ARGUS_CHANNEL_UDP,
         .flags = flags,
-        .other = message_socket_inode(sock),
+        .other = socket_inode(sock),
     };
     if (head->inode == message.other && head->buffer && bytes <= head->bytes) {
         message.flags |= ARGUS_MESSAGE_POSITION;

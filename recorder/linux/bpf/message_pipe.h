@@ -1,8 +1,8 @@
 /* Pipes and FIFOs. A pipe is a ring of buffers, numbered by `head` (the next to be written) and `tail` (the one that is
  * read), which only grow. So "buffer number and place in it" orders all bytes of a pipe, at both ends alike.
  *
- * It is read after the call has let go of the pipe: another writer may have been there since, and then the position is
- * that one's. Every write has a position and no two have the same, so who reads the trace can see it: one position twice,
+ * It is read when the call has let go of the pipe and wakes a reader, or returns: another writer may have been there since,
+ * and then the position is that one's. Every write has a position and no two have the same, so who reads the trace can see it: one position twice,
  * and a hole before it.
  */
 #ifndef ARGUS_BPF_MESSAGE_PIPE_H
@@ -46,6 +46,37 @@ static __always_inline uint64_t pipe_taken(const void *pipe)
     return (uint64_t)tail << PIPE_INDEX_SHIFT | offset;
 }
 
+/* The current thread has written, has let go of the pipe and wakes a reader, who may run before the call returns: so where the
+ * write ended is noted now. */
+static __always_inline void message_pipe_note(const struct moment *now, const void *pipe)
+{
+    uint32_t operation = message_operation(now->task);
+    struct message_slot *slot = message_slot(now->tid);
+    if (!slot || (operation != MESSAGE_WRITE && operation != MESSAGE_WRITEV))
+        return;
+    slot->tid = now->tid;
+    slot->not_found = 0;
+    slot->pipe_position = pipe_written(pipe);
+    slot->pipe = (uint64_t)pipe;
+}
+
+/* It has to wait, so its write has not ended: what woke somebody was the pipe's lock. Or the call has failed. */
+static __always_inline void message_pipe_forget(const struct moment *now)
+{
+    struct message_slot *slot = message_slot(now->tid);
+    if (slot && slot->tid == now->tid)
+        slot->pipe = 0;
+}
+
+static __always_inline uint64_t message_pipe_position(const struct moment *now, const void *pipe)
+{
+    struct message_slot *slot = message_slot(now->tid);
+    if (!slot || slot->tid != now->tid || slot->pipe != (uint64_t)pipe)
+        return pipe_written(pipe);
+    slot->pipe = 0;
+    return slot->pipe_position;
+}
+
 static __always_inline void message_pipe(const struct moment *now, const struct inode *inode,
                                          const void *pipe, uint64_t bytes, uint32_t flags)
 {
@@ -54,7 +85,8 @@ static __always_inline void message_pipe(const struct moment *now, const struct 
         .bytes = bytes,
         .kind = ARGUS_CHANNEL_PIPE,
         .flags = flags | ARGUS_MESSAGE_POSITION,
-        .position = flags & ARGUS_MESSAGE_RECEIVE ? pipe_taken(pipe) : pipe_written(pipe),
+        .position =
+            flags & ARGUS_MESSAGE_RECEIVE ? pipe_taken(pipe) : message_pipe_position(now, pipe),
     };
     message_emit(now, &message);
 }

@@ -21,10 +21,7 @@ static __always_inline bool message_is_ignored(const struct task_struct *task)
 static __always_inline bool is_peeking(struct task_struct *task)
 {
     struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
-    uint64_t number = arch_syscall_nr(regs);
-    if (!arch_in_syscall(regs) || number >= BPF_SYSCALLS)
-        return false;
-    uint32_t operation = settings.message_operations[number & (BPF_SYSCALLS - 1)];
+    uint32_t operation = message_operation(task);
     if (operation == MESSAGE_RECVMSG)
         return arch_argument2(regs) & MSG_PEEK;
     return (operation == MESSAGE_RECVFROM || operation == MESSAGE_RECVMMSG) &&
@@ -117,7 +114,7 @@ int on_udp_dropped(struct bpf_raw_tracepoint_args *ctx)
         .flags =
             ARGUS_MESSAGE_RECEIVE | ARGUS_MESSAGE_DROPPED | (buffer ? ARGUS_MESSAGE_POSITION : 0),
         .position = (uint64_t)buffer,
-        .other = message_socket_inode(sock),
+        .other = socket_inode(sock),
     };
     message_emit(&now, &message);
     return 0;

@@ -13,18 +13,17 @@
 
 #include "message.h"
 
-#define MESSAGE_CLAIMS 16384 /* powers of two */
-#define MESSAGE_SLOTS  16384
-#define MESSAGE_RIVALS 3 /* buffers that are looked at */
+#define MESSAGE_CLAIMS 16384 /* a power of two */
+#define MESSAGE_RIVALS 3     /* buffers that are looked at */
 
-/* A buffer in a queue, whose send has a record. An entry is found by the address and is overwritten by another buffer
+/* A buffer in a queue that has a record, of its send or of a receive that came first. An entry is found by the address and is overwritten by another buffer
  * with the same hash, which only makes a record doubtful. */
 struct message_claim {
     uint64_t buffer;
     uint64_t
         sender; /* the socket: with `bytes` it tells the buffer from a later one at the same address */
     uint32_t bytes;
-    uint32_t unused;
+    uint32_t received; /* 1: before its sender could claim it */
 };
 
 struct {
@@ -34,33 +33,13 @@ struct {
     __type(value, struct message_claim);
 } claims SEC(".maps");
 
-/* What a thread did in its call so far, by the lower bits of its id. */
-struct message_slot {
-    uint32_t tid;
-    uint32_t not_found; /* buffers that it sent and that were gone */
-    uint64_t bytes;     /* in those that were found */
-};
-
-struct {
-    __uint(type, BPF_MAP_TYPE_ARRAY);
-    __uint(max_entries, MESSAGE_SLOTS);
-    __type(key, uint32_t);
-    __type(value, struct message_slot);
-} slots SEC(".maps");
-
-static __always_inline struct message_slot *message_slot(uint32_t tid)
-{
-    uint32_t key = tid & (MESSAGE_SLOTS - 1);
-    return bpf_map_lookup_elem(&slots, &key);
-}
-
 static __always_inline struct message_claim *claim_of(uint64_t buffer)
 {
     uint32_t key = (buffer * 0x9e3779b97f4a7c15ull >> 40) & (MESSAGE_CLAIMS - 1);
     return bpf_map_lookup_elem(&claims, &key);
 }
 
-static __always_inline bool is_claimed(const struct message_claim *claim, uint64_t buffer)
+static __always_inline bool claim_fits(const struct message_claim *claim, uint64_t buffer)
 {
     const void *place = (const void *)buffer;
     return claim->buffer == buffer && claim->bytes == kernel_read(sk_buff, place, len) &&
@@ -73,8 +52,10 @@ enum unix_fit { UNIX_FIT_NOT, UNIX_FIT_PERHAPS, UNIX_FIT_HERE };
 static __always_inline enum unix_fit unix_fit(uint64_t buffer)
 {
     struct message_claim *claim = claim_of(buffer);
-    if (!claim || is_claimed(claim, buffer))
+    if (!claim)
         return UNIX_FIT_NOT;
+    if (claim_fits(claim, buffer)) /* received: it, or an earlier one at the same address */
+        return claim->received ? UNIX_FIT_PERHAPS : UNIX_FIT_NOT;
     if (bpf_core_field_exists(struct sk_buff, alloc_cpu) &&
         kernel_read(sk_buff, (const void *)buffer, alloc_cpu) != bpf_get_smp_processor_id())
         return UNIX_FIT_PERHAPS;
@@ -113,14 +94,24 @@ static __always_inline uint32_t unix_kind(const struct sock *sock)
     return type == SOCK_DGRAM ? ARGUS_CHANNEL_UNIX_DATAGRAM : ARGUS_CHANNEL_UNIX_SEQPACKET;
 }
 
-static __always_inline void unix_claim(uint64_t buffer, uint64_t sender, uint32_t bytes)
+static __always_inline void unix_claim(uint64_t buffer, uint64_t sender, uint32_t bytes,
+                                       uint32_t received)
+{
+    struct message_claim *claim = claim_of(buffer);
+    if (claim)
+        *claim = (struct message_claim){buffer, sender, bytes, received};
+}
+
+/* `buffer` is received; its sender may still be about to look for it. */
+static __always_inline void unix_unclaim(uint64_t buffer, uint64_t sender, bool consumed)
 {
     struct message_claim *claim = claim_of(buffer);
     if (!claim)
         return;
-    claim->sender = sender;
-    claim->bytes = bytes;
-    claim->buffer = buffer;
+    if (!claim_fits(claim, buffer))
+        unix_claim(buffer, sender, kernel_read(sk_buff, (const void *)buffer, len), 1);
+    else if (consumed && !claim->received)
+        claim->buffer = 0;
 }
 
 /* In sk_data_ready: the current thread has put a buffer into the queue of `receiver`. */
@@ -142,9 +133,9 @@ static __always_inline void message_unix_sent(struct task_struct *task, const st
     uint64_t sender = kernel_word(kernel_place(sk_buff, buffer, sk));
     message.bytes = kernel_read(sk_buff, buffer, len);
     message.kind = unix_kind(receiver);
-    message.channel = message_socket_inode(receiver);
-    message.other = message_socket_inode((const struct sock *)sender);
-    unix_claim(message.position, sender, message.bytes);
+    message.channel = socket_inode(receiver);
+    message.other = socket_inode((const void *)sender);
+    unix_claim(message.position, sender, message.bytes, 0);
     slot->bytes += message.bytes;
     message_emit(&now, &message);
 }
@@ -158,12 +149,12 @@ static __always_inline void message_unix_rest(struct task_struct *task, const st
     if (!slot || slot->tid != now.tid)
         return;
     if (slot->not_found && bytes >= slot->bytes) {
-        const void *peer = (void *)kernel_word(kernel_place(unix_sock, sender, peer));
+        const void *peer = unix_peer(sender);
         struct message message = {
-            .channel = peer ? message_socket_inode(peer) : 0,
+            .channel = peer ? socket_inode(peer) : 0,
             .bytes = bytes - slot->bytes,
             .kind = unix_kind(sender),
-            .other = message_socket_inode(sender),
+            .other = socket_inode(sender),
         };
         message_emit(&now, &message);
     }
@@ -187,7 +178,7 @@ static __always_inline void message_unix_received(struct task_struct *task, uint
         .flags =
             flags | ARGUS_MESSAGE_RECEIVE | (settings.has_data_ready ? ARGUS_MESSAGE_POSITION : 0),
         .position = buffer,
-        .other = message_socket_inode(sender),
+        .other = socket_inode(sender),
     };
     uint64_t left = kernel_read(sk_buff, place, len);
     if (message.kind == ARGUS_CHANNEL_UNIX_STREAM)
@@ -195,13 +186,11 @@ static __always_inline void message_unix_received(struct task_struct *task, uint
     else if (bytes < left)
         message.flags |= ARGUS_MESSAGE_TRUNCATED;
     if (message.kind != ARGUS_CHANNEL_UNIX_DATAGRAM) { /* those can be sent to anybody */
-        const void *receiver = (void *)kernel_word(kernel_place(unix_sock, sender, peer));
-        message.channel = receiver ? message_socket_inode(receiver) : 0;
+        const void *receiver = unix_peer(sender);
+        message.channel = receiver ? socket_inode(receiver) : 0;
     }
-    struct message_claim *claim = claim_of(buffer);
     bool is_last = bytes >= left || message.kind != ARGUS_CHANNEL_UNIX_STREAM;
-    if (claim && claim->buffer == buffer && is_last && !(flags & ARGUS_MESSAGE_PEEK))
-        claim->buffer = 0;
+    unix_unclaim(buffer, (uint64_t)sender, is_last && !(flags & ARGUS_MESSAGE_PEEK));
     message_emit(&now, &message);
 }
 

@@ -6,63 +6,84 @@
 #ifndef ARGUS_BPF_OBJECT_H
 #define ARGUS_BPF_OBJECT_H
 
+#include "kernel_read.h"
 #include "ring.h"
 
 #define S_IFMT   0170000
 #define S_IFSOCK 0140000
+#define S_IFREG  0100000
+#define S_IFIFO  0010000
 #define AF_UNIX  1
 
 struct object {
     uint64_t descriptor, inode, peer, kind; /* arg1 to arg4 of the record */
+    const void *data;                       /* the file's private data */
 };
 
-static __always_inline uint64_t socket_inode(struct socket *socket)
+/* The file behind a descriptor of the current thread; NULL: none. */
+static __always_inline const void *file_of_descriptor(struct task_struct *task, uint32_t descriptor)
 {
-    struct socket_alloc *both = (void *)socket - bpf_core_field_offset(struct socket_alloc, socket);
-    return socket ? BPF_CORE_READ(both, vfs_inode.i_ino) : 0;
+    struct fdtable *table = task->files->fdt;
+    if (descriptor >= table->max_fds)
+        return NULL;
+    uint64_t files = kernel_word(kernel_place(fdtable, table, fd));
+    return (const void *)kernel_word((const void *)(files + descriptor * sizeof(void *)));
 }
 
-static __always_inline void object_add_socket(struct object *object, struct socket *socket)
+/* 0: it belongs to no file, as before accept(). */
+static __always_inline uint64_t socket_inode(const void *sock)
 {
-    struct sock *sock = BPF_CORE_READ(socket, sk);
-    uint64_t family = BPF_CORE_READ(sock, __sk_common.skc_family);
-    object->kind |= family << 16 | (uint64_t)BPF_CORE_READ(sock, sk_type) << 32;
-    if (family == AF_UNIX && bpf_core_type_exists(struct unix_sock))
-        object->peer = socket_inode(BPF_CORE_READ((struct unix_sock *)sock, peer, sk_socket));
+    uint64_t socket = kernel_word(kernel_place(sock, sock, sk_socket));
+    const void *inode = (const void *)socket - bpf_core_field_offset(struct socket_alloc, socket) +
+                        bpf_core_field_offset(struct socket_alloc, vfs_inode);
+    return socket ? kernel_read(inode, inode, i_ino) : 0;
+}
+
+/* The socket at the other end of a unix socket; NULL: none, or none in particular. */
+static __always_inline const void *unix_peer(const void *sock)
+{
+    return (const void *)kernel_word(kernel_place(unix_sock, sock, peer));
+}
+
+static __always_inline void object_add_socket(struct object *object)
+{
+    const void *sock = (const void *)kernel_word(kernel_place(socket, object->data, sk));
+    uint64_t family = kernel_read(sock, sock, __sk_common.skc_family);
+    object->kind |= family << 16 | (uint64_t)kernel_read(sock, sock, sk_type) << 32;
+    const void *peer = family == AF_UNIX ? unix_peer(sock) : NULL;
+    if (peer)
+        object->peer = socket_inode(peer);
 }
 
 static __always_inline bool object_of_descriptor(struct task_struct *task, uint32_t descriptor,
                                                  struct object *ret)
 {
-    struct fdtable *table = BPF_CORE_READ(task, files, fdt);
-    if (!table || descriptor >= BPF_CORE_READ(table, max_fds))
-        return false;
-    struct file **files = BPF_CORE_READ(table, fd);
-    struct file *file = NULL;
-    bpf_probe_read_kernel(&file, sizeof(file), files + descriptor);
+    const void *file = file_of_descriptor(task, descriptor);
     if (!file)
         return false;
-    struct inode *inode = BPF_CORE_READ(file, f_inode);
-    ret->descriptor = descriptor;
-    ret->kind = BPF_CORE_READ(inode, i_mode) & S_IFMT;
-    ret->inode =
-        ret->kind ? BPF_CORE_READ(inode, i_ino) : (uint64_t)BPF_CORE_READ(file, private_data);
-    ret->peer = 0;
+    const struct inode *inode = kernel_read(file, file, f_inode);
+    *ret = (struct object){
+        .descriptor = descriptor,
+        .kind = kernel_read(inode, inode, i_mode) & S_IFMT,
+        .data = (const void *)kernel_word(kernel_place(file, file, private_data)),
+    };
+    ret->inode = ret->kind ? kernel_read(inode, inode, i_ino) : (uint64_t)ret->data;
     if (ret->kind == S_IFSOCK)
-        object_add_socket(ret, BPF_CORE_READ(file, private_data));
+        object_add_socket(ret);
     return true;
 }
 
-/* Writes the object record for the current thread, if it is in a system call whose first argument is a descriptor. */
-static __always_inline void emit_object(const struct moment *now)
+/* Writes the object record for the current thread, if it is in a system call whose first argument is a descriptor.
+ * `ret` is set when it is. */
+static __always_inline bool emit_object(const struct moment *now, struct object *ret)
 {
     struct pt_regs *regs = (void *)bpf_task_pt_regs(now->task);
-    struct object object;
     if (!arch_in_syscall(regs) || arch_is_compat(now->task) ||
-        !bit_is_set(settings.object_syscalls, arch_syscall_nr(regs)))
-        return;
-    if (object_of_descriptor(now->task, arch_argument0(regs), &object))
-        emit(now, ARGUS_ID_OBJECT, object.descriptor, object.inode, object.peer, object.kind);
+        !bit_is_set(settings.object_syscalls, arch_syscall_nr(regs)) ||
+        !object_of_descriptor(now->task, arch_argument0(regs), ret))
+        return false;
+    emit(now, ARGUS_ID_OBJECT, ret->descriptor, ret->inode, ret->peer, ret->kind);
+    return true;
 }
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "context.h"
 #include "lock.h"
+#include "message_pipe.h"
 #include "object.h"
 #include "ring.h"
 #include "stack.h"
@@ -32,7 +33,9 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
          (uint32_t)BPF_CORE_READ(next, prio));
     if (!state || state & ARGUS_LINUX_STATE_DEAD || task->flags & PF_KTHREAD || is_own(task))
         return 0;
-    emit_object(&now);
+    struct object object;
+    if (emit_object(&now, &object) && object.kind == S_IFIFO)
+        message_pipe_forget(&now);
     emit_lock(&now);
     if (settings.stacks) {
         uint64_t user = stack_take_user(ctx, STACK_USER_SWITCH);
@@ -60,7 +63,9 @@ static __always_inline void wake(struct bpf_raw_tracepoint_args *ctx, uint64_t i
     if (context != ARGUS_CONTEXT_TASK || task->flags & PF_KTHREAD || wakee == task ||
         BPF_CORE_READ(wakee, flags) & PF_KTHREAD)
         return;
-    emit_object(&now);
+    struct object object;
+    if (emit_object(&now, &object) && object.kind == S_IFIFO)
+        message_pipe_note(&now, object.data);
     if (settings.stacks) {
         uint64_t user = stack_take_user(ctx, STACK_USER_WAKE);
         emit(&now, ARGUS_ID_STACK, user, 0, ARGUS_STACK_WAKE, 0);
