@@ -1,0 +1,73 @@
+#include "linux/perf_translate.h"
+
+#include <linux/perf_event.h>
+#include <string.h>
+
+#include "argus/trace.h"
+
+uint64_t translation_number(const struct translation *now, unsigned index)
+{
+    return event_field_number(&now->fields[index], now->sample->raw, now->sample->raw_bytes);
+}
+
+static void emit_for(const struct translation *now, uint32_t tid, uint32_t debugid,
+                     const uint64_t arguments[4])
+{
+    struct argus_record record = {
+        .timestamp = now->sample->time_ns,
+        .tid = tid,
+        .debugid = debugid,
+        .cpu = now->sample->cpu,
+    };
+    memcpy(record.arg, arguments, sizeof(record.arg));
+    record_rings_push(now->translator->rings, &record);
+}
+
+void translation_emit(const struct translation *now, uint32_t debugid, uint64_t arg1, uint64_t arg2,
+                      uint64_t arg3, uint64_t arg4)
+{
+    emit_for(now, now->tid, debugid, (const uint64_t[4]){arg1, arg2, arg3, arg4});
+}
+
+void translation_emit_name(const struct translation *now, uint32_t tid, uint32_t debugid,
+                           const char *name, size_t length)
+{
+    uint64_t words[4] = {0};
+    memcpy(words, name, length < sizeof(words) - 1 ? length : sizeof(words) - 1);
+    emit_for(now, tid, debugid, words);
+}
+
+/* Following frame pointers through code that has none ends in numbers that are no addresses. */
+static bool is_user_address(uint64_t frame)
+{
+    return frame >= 4096 && frame < 1ull << 56;
+}
+
+/* The frames behind the marker `context`, up to the next marker. */
+static uint64_t put_part(const struct translation *now, uint64_t context, bool *ret_is_there)
+{
+    const uint64_t *frames = now->sample->frames;
+    size_t count = now->sample->frame_count, from = 0;
+    while (from < count && frames[from] != context)
+        from++;
+    *ret_is_there = from < count;
+    size_t end = ++from;
+    while (end < count && frames[end] < (uint64_t)PERF_CONTEXT_MAX &&
+           end - from < BPF_STACK_FRAMES &&
+           (context != (uint64_t)PERF_CONTEXT_USER || is_user_address(frames[end])))
+        end++;
+    if (!*ret_is_there || end == from)
+        return 0;
+    uint64_t id = stack_table_put(now->translator->stacks, frames + from, end - from);
+    now->translator->stacks_not_taken += id == 0;
+    return id;
+}
+
+struct stack_ids translation_stacks(const struct translation *now)
+{
+    struct stack_ids ids = {0};
+    bool has_kernel;
+    ids.kernel = put_part(now, (uint64_t)PERF_CONTEXT_KERNEL, &has_kernel);
+    ids.user = put_part(now, (uint64_t)PERF_CONTEXT_USER, &ids.is_user_thread);
+    return ids;
+}

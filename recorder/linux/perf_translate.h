@@ -1,0 +1,78 @@
+/* From samples of perf_event to records: the same ids and meanings as those that the BPF programs write (bpf/), where the
+ * sample says enough. perf_rows.c is the table of tracepoints and what each becomes; this is what they share.
+ */
+#ifndef ARGUS_RECORDER_LINUX_PERF_TRANSLATE_H
+#define ARGUS_RECORDER_LINUX_PERF_TRANSLATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "argus/record.h"
+#include "base/idmap.h"
+#include "category.h"
+#include "linux/event_format.h"
+#include "linux/perf_events.h"
+#include "linux/record_ring.h"
+#include "linux/seen_threads.h"
+#include "linux/shared.h"
+#include "linux/stack_table.h"
+
+#define PERF_FIELD_LIMIT 8
+
+struct translator {
+    struct event_field common_pid, common_flags; /* of every tracepoint */
+    struct record_rings *rings; /* where records go; borrowed, as the next two */
+    struct stack_table *stacks;
+    struct seen_threads *threads;
+    uint32_t own_pid;
+    uint64_t own_timer_function; /* of the clock of our cpu samples; 0: not known */
+    struct idmap own_timers;
+    uint64_t long_syscalls[BPF_SYSCALL_WORDS];
+    uint64_t compat_skipped, stacks_not_taken;
+};
+
+/* A sample, and where its tracepoint has its fields. */
+struct translation {
+    struct translator *translator;
+    const struct perf_sample *sample;
+    const struct event_field *fields; /* as the row lists them */
+    uint32_t tid;                     /* the current thread */
+    uint8_t flags;                    /* common_flags */
+};
+
+/* One tracepoint, or one part of what comes from it. */
+struct perf_row {
+    const char *system, *name; /* in tracefs; NULL: the cpu clock */
+    enum category category;
+    const char *lost_without;             /* as in programs.c */
+    const char *fields[PERF_FIELD_LIMIT]; /* a leading '?': may be missing */
+    void (*translate)(const struct translation *now);
+    bool required;
+    bool wants_bits; /* whether the program has 32 bits */
+    /* The stack to take, when stacks are wanted, with what passes `filter`; what passes `filter_rest`, all the rest, comes
+     * without. */
+    enum perf_chain chain;
+    const char *filter, *filter_rest;
+};
+
+extern const struct perf_row perf_rows[];
+extern const size_t perf_row_count;
+
+/* The value of the row's field at `index`. */
+uint64_t translation_number(const struct translation *now, unsigned index);
+
+/* Writes a record of the current thread. */
+void translation_emit(const struct translation *now, uint32_t debugid, uint64_t arg1, uint64_t arg2,
+                      uint64_t arg3, uint64_t arg4);
+/* A name of `length` bytes. */
+void translation_emit_name(const struct translation *now, uint32_t tid, uint32_t debugid,
+                           const char *name, size_t length);
+
+struct stack_ids {
+    uint64_t user, kernel; /* 0: none */
+    bool is_user_thread;
+};
+/* Takes the stacks that came with the sample. */
+struct stack_ids translation_stacks(const struct translation *now);
+
+#endif
