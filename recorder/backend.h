@@ -43,11 +43,17 @@ struct backend_poller {
 
 struct backend;
 
+/* In what `read` and `copy` return: arg[0] records of this cpu are missing here, and this stands in their place (Darwin's
+ * TRACE_LOST_EVENTS). The sink takes it out. */
+#define BACKEND_ID_LOST ARGUS_DEBUGID(0x07, 0x02, 2)
+
 /* Each does what the function backend_…() of its name below says. Those marked optional may be NULL. */
 struct backend_ops {
     const char *name;  /* "bpf" */
     const char *title; /* "BPF programs" */
     enum backend_kind kind;
+    uint32_t
+        collect_ms; /* call `collect` at least so often in every mode; 0: several times a second will do */
     /* Attaches everything that this kernel offers. What is missing but not needed is a note, not an error. `*ret` begins
      * with a struct backend, whose `ops` it sets. UNSUPPORTED and PERMISSION: the next one is tried. */
     struct argus_error *(*create)(const struct backend_options *options, struct backend **ret);

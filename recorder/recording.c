@@ -58,9 +58,10 @@ static struct argus_error *recording_start(struct recording *recording)
     if (!recording->buffer)
         return argus_error_memory();
     recording->started_ns = recording->flushed_ns = now_ns();
+    if (recording->mode != RECORDING_MEMORY || recording->backend->ops->collect_ms)
+        raise_priority();
     if (recording->mode == RECORDING_MEMORY)
         return NULL;
-    raise_priority();
     struct argus_error *error = sink_create(recording->fd, recording->backend,
                                             recording->file_ring_bytes, &recording->sink);
     return error ? error : sink_tables(recording->sink);
@@ -163,7 +164,8 @@ static struct argus_error *drain_to_the_end(struct recording *recording)
 
 struct argus_error *recording_step(struct recording *recording, int *ret_wait_ms)
 {
-    *ret_wait_ms = WAIT_MEMORY_MS;
+    int longest_ms = (int)recording->backend->ops->collect_ms;
+    *ret_wait_ms = longest_ms ? longest_ms : WAIT_MEMORY_MS;
     struct argus_error *error = backend_collect(recording->backend);
     if (error || recording->mode == RECORDING_MEMORY)
         return error;
@@ -173,7 +175,7 @@ struct argus_error *recording_step(struct recording *recording, int *ret_wait_ms
         recording->flushed_ns = now_ns();
         error = sink_flush(recording->sink);
     }
-    *ret_wait_ms = busy ? WAIT_SHORT_MS : WAIT_LONG_MS;
+    *ret_wait_ms = busy ? WAIT_SHORT_MS : longest_ms ? longest_ms : WAIT_LONG_MS;
     return error;
 }
 

@@ -8,6 +8,7 @@
 #include "base/vec.h"
 #include "stack_store.h"
 
+#define RUN_RECORDS   1024u  /* looked through and copied while the cache has them */
 #define CHUNK_RECORDS 65536u /* about 200 KB on disk, a fraction of a second of a busy cpu */
 
 /* What ends an epoch of a ring file besides its size. Linux gives thread ids away again after at least some 30,000, and
@@ -280,28 +281,54 @@ static struct argus_error *begin_epoch(struct sink *sink)
     return error;
 }
 
-struct argus_error *sink_take(struct sink *sink, uint32_t cpu, const struct argus_record *records,
-                              size_t count, uint64_t lost)
+/* Makes room for the next records in a chunk of their own, as `lost` ones are missing before them. */
+static struct argus_error *note_loss(struct sink *sink, uint32_t cpu, uint64_t lost)
+{
+    struct argus_error *error = flush_cpu(sink, cpu);
+    sink->pending[cpu].lost += lost;
+    sink->pending[cpu].total_lost += lost;
+    return error;
+}
+
+/* Nothing is missing between these, which fit into the chunk. */
+static struct argus_error *take_run(struct sink *sink, uint32_t cpu,
+                                    const struct argus_record *records, size_t count)
 {
     struct pending *pending = &sink->pending[cpu];
     struct argus_error *error = need_stacks(sink, records, count);
-    if (!error && lost)
-        error = flush_cpu(sink, cpu);
-    pending->lost += lost;
-    pending->total_lost += lost;
-    while (!error && count > 0) {
-        size_t part = CHUNK_RECORDS - pending->count;
-        if (part > count)
-            part = count;
+    if (!error)
         error = reserve(pending);
-        if (error)
-            break;
-        memcpy(pending->records + pending->count, records, part * sizeof(*records));
-        pending->count += part;
-        records += part;
-        count -= part;
-        if (pending->count == CHUNK_RECORDS)
-            error = flush_cpu(sink, cpu);
+    if (error)
+        return error;
+    memcpy(pending->records + pending->count, records, count * sizeof(*records));
+    pending->count += count;
+    return pending->count == CHUNK_RECORDS ? flush_cpu(sink, cpu) : NULL;
+}
+
+/* How many records come before the next loss; at most `limit`. */
+static size_t run_length(const struct argus_record *records, size_t limit)
+{
+    size_t length = 0;
+    while (length < limit && records[length].debugid != BACKEND_ID_LOST)
+        length++;
+    return length;
+}
+
+struct argus_error *sink_take(struct sink *sink, uint32_t cpu, const struct argus_record *records,
+                              size_t count, uint64_t lost)
+{
+    struct argus_error *error = lost ? note_loss(sink, cpu, lost) : NULL;
+    while (!error && count > 0) {
+        size_t limit = CHUNK_RECORDS - sink->pending[cpu].count;
+        if (limit > RUN_RECORDS)
+            limit = RUN_RECORDS;
+        size_t run = run_length(records, count < limit ? count : limit);
+        if (run > 0)
+            error = take_run(sink, cpu, records, run);
+        else
+            error = note_loss(sink, cpu, records[run++].arg[0]);
+        records += run;
+        count -= run;
     }
     return !error && epoch_is_over(sink) ? begin_epoch(sink) : error;
 }

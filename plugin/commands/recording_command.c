@@ -64,6 +64,22 @@ static struct argus_error *recording_unwind(const struct arguments *arguments,
     return error;
 }
 
+static struct argus_error *recording_backend(const struct arguments *arguments,
+                                             enum backend_kind *ret)
+{
+    const char *name = arguments_option(arguments, "backend");
+    if (!name)
+        *ret = BACKEND_ANY;
+    else if (strcmp(name, "bpf") == 0)
+        *ret = BACKEND_BPF;
+    else if (strcmp(name, "perf") == 0)
+        *ret = BACKEND_PERF;
+    else
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "there is no backend \"%s\": choose bpf or perf", name);
+    return NULL;
+}
+
 struct argus_error *recording_options(const struct arguments *arguments,
                                       struct recorder_options *ret)
 {
@@ -77,7 +93,8 @@ struct argus_error *recording_options(const struct arguments *arguments,
     ret->rate_hz = rate_hz > UINT32_MAX ? UINT32_MAX : (uint32_t)rate_hz;
     if (arguments_has(arguments, "no-stacks"))
         ret->categories &= ~CATEGORY_BIT(CATEGORY_STACKS);
-    return recording_categories(arguments, &ret->categories);
+    error = recording_backend(arguments, &ret->backend);
+    return error ? error : recording_categories(arguments, &ret->categories);
 }
 
 struct argus_error *recording_output_path(const struct arguments *arguments, const char **ret)

@@ -13,6 +13,7 @@
         {"unwind", 0, "NAME|PID", "copy its stacks and unwind them afterwards"},                   \
         {"unwind-size", 0, "SIZE", "how much of a stack to copy, up to 64K (16K)"},                \
         {"without", 0, "CATEGORIES", "leave out kinds of records, e.g. interrupts,timers"},        \
+        {"backend", 0, "NAME", "record over bpf or perf (the first of them that works)"},          \
     {                                                                                              \
         "only", 0, "CATEGORIES", "leave out all others; sched is always recorded"                  \
     }

@@ -15,6 +15,7 @@
 #include "linux/programs.h"
 #include "linux/rings.h"
 #include "linux/snapshots.h"
+#include "linux/thread_map.h"
 #include "linux/threads.h"
 
 /* include/linux/proc_ns.h: the inode of the first pid namespace. In another one /proc has other numbers than BPF. */
@@ -178,7 +179,8 @@ static bool bpf_snapshot(struct backend *base, uint64_t id, struct argus_snapsho
 static struct argus_error *bpf_write_threads(struct backend *base, struct argus_writer *writer)
 {
     struct bpf_backend *backend = of_base(base);
-    return thread_list_write(backend->threads, backend->threads_fd, writer);
+    struct thread_source source = thread_map_source(backend->threads_fd);
+    return thread_list_write(backend->threads, &source, writer);
 }
 
 static struct argus_error *bpf_write_images(struct backend *base, struct argus_writer *writer,
@@ -192,7 +194,8 @@ static struct argus_error *bpf_write_images(struct backend *base, struct argus_w
 static struct argus_error *bpf_renew_names(struct backend *base, struct argus_writer *writer)
 {
     struct bpf_backend *backend = of_base(base);
-    struct argus_error *error = thread_list_renew(backend->threads, backend->threads_fd, writer);
+    struct thread_source source = thread_map_source(backend->threads_fd);
+    struct argus_error *error = thread_list_renew(backend->threads, &source, writer);
     return error ? error : images_renew(backend->images, writer);
 }
 

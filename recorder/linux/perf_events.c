@@ -365,15 +365,16 @@ static void disable_cpu(struct perf_events *events, const struct perf_cpu *cpu)
 }
 
 /* What is in the buffer has been visited. */
-static void end_cpu(struct perf_events *events, uint32_t number, const struct perf_visitor *visitor)
+static void visit_last_loss(const struct perf_events *events, uint32_t cpu,
+                            const struct perf_visitor *visitor)
 {
-    struct perf_cpu *cpu = &events->cpus[number];
-    uint64_t lost = lost_at_the_end(events, cpu);
+    uint64_t lost = lost_at_the_end(events, &events->cpus[cpu]);
     if (lost)
-        visitor->lost(visitor->context, number, lost);
-    close_on_cpu(events, cpu);
+        visitor->lost(visitor->context, cpu, lost);
 }
 
+/* The descriptors stay open: to close the last one of a tracepoint takes the kernel about 30 ms, for which whoever waits for
+ * the end of the recording need not wait. */
 void perf_events_stop(struct perf_events *events, const struct perf_visitor *visitor)
 {
     perf_events_drain(events, visitor); /* first, so that little is lost while the events end */
@@ -381,7 +382,7 @@ void perf_events_stop(struct perf_events *events, const struct perf_visitor *vis
         disable_cpu(events, &events->cpus[cpu]);
     perf_events_drain(events, visitor);
     for (uint32_t cpu = 0; cpu < events->cpu_count; cpu++)
-        end_cpu(events, cpu, visitor);
+        visit_last_loss(events, cpu, visitor);
 }
 
 void perf_events_follow_cpus(struct perf_events *events, const bool *is_online,
@@ -390,7 +391,9 @@ void perf_events_follow_cpus(struct perf_events *events, const bool *is_online,
     for (uint32_t i = 0; i < events->cpu_count; i++) {
         if (is_online[i] && !events->cpus[i].page)
             open_on_cpu(events, i);
-        else if (!is_online[i] && events->cpus[i].page)
-            end_cpu(events, i, visitor);
+        if (is_online[i] || !events->cpus[i].page)
+            continue;
+        visit_last_loss(events, i, visitor);
+        close_on_cpu(events, &events->cpus[i]);
     }
 }

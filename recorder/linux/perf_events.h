@@ -28,8 +28,8 @@ struct perf_event_spec {
 
 struct perf_sample {
     uint32_t number, cpu;
-    uint64_t time_ns; /* CLOCK_MONOTONIC */
-    uint64_t address; /* cpu clock: where the cpu was */
+    uint64_t time_ns;  /* CLOCK_MONOTONIC */
+    uint64_t address;  /* cpu clock: where the cpu was */
     uint32_t pid, tid; /* in the recorder's pid namespace */
     bool is_32bit;     /* a program of 32 bits */
     const uint64_t *frames;

@@ -160,6 +160,7 @@ static void remember_name(const struct translation *now, uint32_t tid, struct bp
                           const char *name, size_t length)
 {
     thread.seen_ns = now->sample->time_ns;
+    thread.died_ns = 0;
     memset(thread.comm, 0, sizeof(thread.comm));
     memcpy(thread.comm, name, length < sizeof(thread.comm) ? length : sizeof(thread.comm) - 1);
     seen_threads_put(now->translator->threads, tid, &thread);
@@ -207,7 +208,7 @@ static void on_exec(const struct translation *now)
     struct bpf_thread thread = known ? *known : (struct bpf_thread){.pid = now->sample->pid};
     thread.kernel = 0;
     if (old_tid != now->tid && old_tid != 0)
-        seen_threads_end(now->translator->threads, old_tid);
+        seen_threads_end(now->translator->threads, old_tid, now->sample->time_ns);
     if (length >= BPF_COMM_BYTES)
         length = BPF_COMM_BYTES - 1;
     translation_emit(now, ARGUS_ID_EXEC, now->sample->pid, 0, 0, 0);
@@ -217,7 +218,7 @@ static void on_exec(const struct translation *now)
 
 static void on_exit(const struct translation *now)
 {
-    bool is_last = seen_threads_end(now->translator->threads, now->tid);
+    bool is_last = seen_threads_end(now->translator->threads, now->tid, now->sample->time_ns);
     if (now->fields[0].bytes > 0) /* the kernel says so itself since Linux 6.16 */
         is_last = translation_number(now, 0) != 0;
     translation_emit(now, ARGUS_ID_THREAD_EXIT, now->tid, is_last, 0, 0);
@@ -303,44 +304,48 @@ static void on_timer_expired(const struct translation *now)
 }
 
 /* To add a tracepoint: a function above, which reads the row's fields by their position, and a row. */
+/* clang-format off */
 const struct perf_row perf_rows[] = {
     {"sched", "sched_switch", CATEGORY_SCHED, "no context switches",
-     {"prev_state", "next_pid", "prev_prio", "next_prio"}, on_switch,
-     .required = true, .chain = PERF_CHAIN_BOTH, .filter = BLOCKS, .filter_rest = DOES_NOT_BLOCK},
+     on_switch, {"prev_state", "next_pid", "prev_prio", "next_prio"},
+     {.required = true, .chain = PERF_CHAIN_BOTH, .filter = BLOCKS, .filter_rest = DOES_NOT_BLOCK}},
     {"sched", "sched_waking", CATEGORY_SCHED, "no wake-ups",
-     {"pid", "prio"}, on_waking,
-     .required = true, .chain = PERF_CHAIN_USER, .filter = IN_TASK, .filter_rest = NOT_IN_TASK},
+     on_waking, {"pid", "prio"},
+     {.required = true, .chain = PERF_CHAIN_USER, .filter = IN_TASK, .filter_rest = NOT_IN_TASK}},
     {"sched", "sched_wakeup_new", CATEGORY_SCHED, "the first wake-up of a new thread is missing",
-     {"pid", "prio"}, on_wakeup_new,
-     .chain = PERF_CHAIN_USER, .filter = IN_TASK, .filter_rest = NOT_IN_TASK},
+     on_wakeup_new, {"pid", "prio"},
+     {.chain = PERF_CHAIN_USER, .filter = IN_TASK, .filter_rest = NOT_IN_TASK}},
     {"raw_syscalls", "sys_enter", CATEGORY_SYSCALLS, "no system calls",
-     {"id", "args"}, on_sys_enter, .wants_bits = true},
+     on_sys_enter, {"id", "args"}, {.wants_bits = true}},
     {"raw_syscalls", "sys_exit", CATEGORY_SYSCALLS, "no results of system calls",
-     {"id", "ret"}, on_sys_exit, .wants_bits = true},
+     on_sys_exit, {"id", "ret"}, {.wants_bits = true}},
     {"task", "task_newtask", CATEGORY_SCHED, "no fork edges",
-     {"pid", "comm", "clone_flags"}, on_new_task},
+     on_new_task, {"pid", "comm", "clone_flags"}, {0}},
     {"sched", "sched_process_exec", CATEGORY_SCHED, "programs keep the name of their parent",
-     {"filename", "old_pid"}, on_exec},
-    {"sched", "sched_process_exit", CATEGORY_SCHED, "threads never end", {"?group_dead"}, on_exit},
+     on_exec, {"filename", "old_pid"}, {0}},
+    {"sched", "sched_process_exit", CATEGORY_SCHED, "threads never end",
+     on_exit, {"?group_dead"}, {0}},
     {"task", "task_rename", CATEGORY_SCHED, "new thread names are missed",
-     {"newcomm", "?pid"}, on_rename},
+     on_rename, {"newcomm", "?pid"}, {0}},
     {"irq", "irq_handler_entry", CATEGORY_INTERRUPTS, "interrupts count as time of threads",
-     {"irq"}, on_irq_entry},
+     on_irq_entry, {"irq"}, {0}},
     {"irq", "irq_handler_exit", CATEGORY_INTERRUPTS, "interrupts count as time of threads",
-     {"irq"}, on_irq_exit},
+     on_irq_exit, {"irq"}, {0}},
     {"irq", "softirq_entry", CATEGORY_INTERRUPTS, "softirqs count as time of threads",
-     {"vec"}, on_softirq_entry},
+     on_softirq_entry, {"vec"}, {0}},
     {"irq", "softirq_exit", CATEGORY_INTERRUPTS, "softirqs count as time of threads",
-     {"vec"}, on_softirq_exit},
+     on_softirq_exit, {"vec"}, {0}},
     {"timer", "hrtimer_start", CATEGORY_TIMERS, "no timer edges",
-     {"hrtimer", "function", "expires", "mode"}, on_timer_start},
+     on_timer_start, {"hrtimer", "function", "expires", "mode"}, {0}},
     {"timer", "hrtimer_cancel", CATEGORY_TIMERS, "cancelled timers seem armed",
-     {"hrtimer"}, on_timer_cancel},
+     on_timer_cancel, {"hrtimer"}, {0}},
     {"timer", "hrtimer_expire_entry", CATEGORY_TIMERS, "no timer edges",
-     {"hrtimer", "function", "now"}, on_timer_expire},
+     on_timer_expire, {"hrtimer", "function", "now"}, {0}},
     {"timer", "hrtimer_expire_exit", CATEGORY_TIMERS, "no timer edges",
-     {"hrtimer"}, on_timer_expired},
-    {NULL, NULL, CATEGORY_SCHED, "no cpu samples", {NULL}, on_sample, .chain = PERF_CHAIN_BOTH},
+     on_timer_expired, {"hrtimer"}, {0}},
+    {NULL, NULL, CATEGORY_SCHED, "no cpu samples",
+     on_sample, {NULL}, {.chain = PERF_CHAIN_BOTH}},
 };
+/* clang-format on */
 
 const size_t perf_row_count = sizeof(perf_rows) / sizeof(perf_rows[0]);

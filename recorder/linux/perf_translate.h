@@ -21,7 +21,7 @@
 
 struct translator {
     struct event_field common_pid, common_flags; /* of every tracepoint */
-    struct record_rings *rings; /* where records go; borrowed, as the next two */
+    struct record_rings *rings;                  /* where records go; borrowed, as the next two */
     struct stack_table *stacks;
     struct seen_threads *threads;
     uint32_t own_pid;
@@ -40,19 +40,22 @@ struct translation {
     uint8_t flags;                    /* common_flags */
 };
 
-/* One tracepoint, or one part of what comes from it. */
-struct perf_row {
-    const char *system, *name; /* in tracefs; NULL: the cpu clock */
-    enum category category;
-    const char *lost_without;             /* as in programs.c */
-    const char *fields[PERF_FIELD_LIMIT]; /* a leading '?': may be missing */
-    void (*translate)(const struct translation *now);
+struct perf_row_options {
     bool required;
     bool wants_bits; /* whether the program has 32 bits */
     /* The stack to take, when stacks are wanted, with what passes `filter`; what passes `filter_rest`, all the rest, comes
      * without. */
     enum perf_chain chain;
     const char *filter, *filter_rest;
+};
+
+struct perf_row {
+    const char *system, *name; /* in tracefs; NULL: the cpu clock */
+    enum category category;
+    const char *lost_without; /* as in programs.c */
+    void (*translate)(const struct translation *now);
+    const char *fields[PERF_FIELD_LIMIT]; /* a leading '?': may be missing */
+    struct perf_row_options options;
 };
 
 extern const struct perf_row perf_rows[];

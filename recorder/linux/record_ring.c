@@ -65,6 +65,15 @@ size_t record_rings_read(struct record_rings *rings, uint32_t cpu, struct argus_
     return count;
 }
 
+size_t record_rings_peek(const struct record_rings *rings, uint32_t cpu, bool from_oldest,
+                         struct argus_record *records, size_t room)
+{
+    uint64_t from = oldest(rings, cpu), kept = rings->heads[cpu] - from;
+    size_t count = kept < room ? kept : room;
+    copy_slots(rings, cpu, from_oldest ? from : from + kept - count, count, records);
+    return count;
+}
+
 struct argus_error *record_rings_copy(const struct record_rings *rings, uint32_t cpu,
                                       struct argus_record **ret_records, size_t *ret_count)
 {

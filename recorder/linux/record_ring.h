@@ -4,6 +4,7 @@
 #ifndef ARGUS_RECORDER_LINUX_RECORD_RING_H
 #define ARGUS_RECORDER_LINUX_RECORD_RING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,9 +30,11 @@ static inline void record_rings_push(struct record_rings *rings, const struct ar
         *record;
 }
 
-/* As `read` and `copy` of backend.h. */
+/* As `read`, `peek` and `copy` of backend.h. */
 size_t record_rings_read(struct record_rings *rings, uint32_t cpu, struct argus_record *records,
                          size_t room, uint64_t *ret_lost);
+size_t record_rings_peek(const struct record_rings *rings, uint32_t cpu, bool from_oldest,
+                         struct argus_record *records, size_t room);
 struct argus_error *record_rings_copy(const struct record_rings *rings, uint32_t cpu,
                                       struct argus_record **ret_records, size_t *ret_count);
 

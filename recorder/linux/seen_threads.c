@@ -133,37 +133,46 @@ void seen_threads_put(struct seen_threads *threads, uint32_t tid, const struct b
         process_add_thread(threads, thread->pid);
 }
 
-static void forget_first_ended(struct seen_threads *threads)
+/* It has ended. */
+static void forget(struct seen_threads *threads, struct entry *entry)
 {
-    struct entry *first = threads->ended;
-    DL_DELETE(threads->ended, first);
+    DL_DELETE(threads->ended, entry);
     threads->ended_count--;
-    HASH_DEL(threads->by_tid, first);
-    free(first);
+    HASH_DEL(threads->by_tid, entry);
+    free(entry);
 }
 
-bool seen_threads_end(struct seen_threads *threads, uint32_t tid)
+bool seen_threads_end(struct seen_threads *threads, uint32_t tid, uint64_t died_ns)
 {
     struct entry *entry = find(threads, tid);
     if (!entry || entry->has_ended)
         return false;
     entry->has_ended = true;
+    entry->is.died_ns = died_ns;
     DL_APPEND(threads->ended, entry);
     uint32_t pid = entry->is.pid;
     if (++threads->ended_count > ENDED_LIMIT)
-        forget_first_ended(threads);
+        forget(threads, threads->ended);
     return process_end_thread(threads, pid);
 }
 
-bool seen_threads_next(const struct seen_threads *threads, const void **cursor, uint32_t *ret_tid,
-                       const struct bpf_thread **ret)
+static struct argus_error *read_all(const struct thread_source *source, struct thread_list *list)
 {
-    const struct entry *entry =
-        *cursor ? ((const struct entry *)*cursor)->hh.next : threads->by_tid;
-    *cursor = entry;
-    if (!entry)
-        return false;
-    *ret_tid = entry->tid;
-    *ret = &entry->is;
-    return true;
+    for (const struct entry *entry = source->threads->by_tid; entry; entry = entry->hh.next) {
+        if (!thread_list_add(list, entry->tid, &entry->is))
+            return argus_error_memory();
+    }
+    return NULL;
+}
+
+static void drop(const struct thread_source *source, uint32_t tid)
+{
+    struct entry *entry = find(source->threads, tid);
+    if (entry && entry->has_ended)
+        forget(source->threads, entry);
+}
+
+struct thread_source seen_threads_source(struct seen_threads *threads)
+{
+    return (struct thread_source){.read = read_all, .drop = drop, .threads = threads};
 }

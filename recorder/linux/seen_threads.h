@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "linux/shared.h"
+#include "linux/threads.h"
 
 struct seen_threads;
 
@@ -19,11 +19,10 @@ void seen_threads_destroy(struct seen_threads *threads);
 const struct bpf_thread *seen_threads_find(const struct seen_threads *threads, uint32_t tid);
 /* Adds or replaces; without memory the thread has no name. */
 void seen_threads_put(struct seen_threads *threads, uint32_t tid, const struct bpf_thread *thread);
-/* The thread has ended; true when it was the last that is known of its process. */
-bool seen_threads_end(struct seen_threads *threads, uint32_t tid);
+/* The thread ended at `died_ns`; true when it was the last that is known of its process. */
+bool seen_threads_end(struct seen_threads *threads, uint32_t tid, uint64_t died_ns);
 
-/* Walks all of them: `*cursor` is NULL at first; false at the end. */
-bool seen_threads_next(const struct seen_threads *threads, const void **cursor, uint32_t *ret_tid,
-                       const struct bpf_thread **ret);
+/* For thread_list_write(). */
+struct thread_source seen_threads_source(struct seen_threads *threads);
 
 #endif

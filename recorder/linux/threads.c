@@ -9,15 +9,9 @@
 #include <string.h>
 #include <time.h>
 
-#include <bpf/bpf.h>
-
 #include "base/vec.h"
-#include "linux/shared.h"
 
 #define PF_KTHREAD 0x00200000u
-
-/* More than the BPF map holds. */
-#define MAP_ROOM (65536u + 4096u)
 
 struct thread {
     uint32_t tid;
@@ -123,23 +117,19 @@ void thread_list_destroy(struct thread_list *list)
     free(list);
 }
 
-/* All at once: going from key to key could begin anew for ever while keys come and go. */
-static struct argus_error *read_map(struct thread_list *list, int map_fd)
+bool thread_list_get(const struct thread_list *list, size_t index, uint32_t *ret_tid,
+                     struct bpf_thread *ret)
 {
-    uint32_t count = MAP_ROOM, position;
-    uint32_t *tids = malloc(MAP_ROOM * sizeof(*tids));
-    struct bpf_thread *are = malloc(MAP_ROOM * sizeof(*are));
-    struct argus_error *error = tids && are ? NULL : argus_error_memory();
-    if (!error && bpf_map_lookup_batch(map_fd, NULL, &position, tids, are, &count, NULL) < 0 &&
-        errno != ENOENT) /* which means: that was all */
-        error = argus_error_os(errno, "cannot read the names of threads");
-    for (uint32_t i = 0; i < count && !error; i++) {
-        if (!vec_push(&list->threads, (struct thread){.tid = tids[i], .is = are[i]}))
-            error = argus_error_memory();
-    }
-    free(tids);
-    free(are);
-    return error;
+    if (index >= list->threads.length)
+        return false;
+    *ret_tid = list->threads.data[index].tid;
+    *ret = list->threads.data[index].is;
+    return true;
+}
+
+bool thread_list_add(struct thread_list *list, uint32_t tid, const struct bpf_thread *thread)
+{
+    return vec_push(&list->threads, (struct thread){.tid = tid, .is = *thread});
 }
 
 static int compare_seen(const void *a, const void *b)
@@ -170,8 +160,9 @@ static struct argus_error *write_list(struct thread_list *list, struct argus_wri
     return error;
 }
 
-/* What is in `list`, in the map and alive now. */
-static struct argus_error *write_all(const struct thread_list *list, int map_fd,
+/* What is in `list`, in `source` and alive now. */
+static struct argus_error *write_all(const struct thread_list *list,
+                                     const struct thread_source *source,
                                      struct argus_writer *writer)
 {
     struct thread_list now = {0};
@@ -181,7 +172,7 @@ static struct argus_error *write_all(const struct thread_list *list, int map_fd,
             error = argus_error_memory();
     }
     if (!error)
-        error = read_map(&now, map_fd);
+        error = source->read(source, &now);
     if (!error)
         error = read_all(&now);
     if (!error && now.threads.length > 0) {
@@ -192,36 +183,36 @@ static struct argus_error *write_all(const struct thread_list *list, int map_fd,
     return error;
 }
 
-struct argus_error *thread_list_write(struct thread_list *list, int map_fd,
+struct argus_error *thread_list_write(struct thread_list *list, const struct thread_source *source,
                                       struct argus_writer *writer)
 {
-    return write_all(list, map_fd, writer);
+    return write_all(list, source, writer);
 }
 
 /* An id that is given away again meanwhile is there again when its new thread ends; until then /proc has it. */
-static struct argus_error *drop_ended(int map_fd, uint64_t before_ns)
+static struct argus_error *drop_ended(const struct thread_source *source, uint64_t before_ns)
 {
     struct thread_list ended = {0};
-    struct argus_error *error = read_map(&ended, map_fd);
+    struct argus_error *error = source->read(source, &ended);
     for (size_t i = 0; i < ended.threads.length && !error; i++) {
         const struct thread *thread = &ended.threads.data[i];
         if (thread->is.died_ns && thread->is.died_ns < before_ns)
-            bpf_map_delete_elem(map_fd, &thread->tid); /* perhaps gone by itself */
+            source->drop(source, thread->tid);
     }
     vec_deinit(&ended.threads);
     return error;
 }
 
-struct argus_error *thread_list_renew(struct thread_list *list, int map_fd,
+struct argus_error *thread_list_renew(struct thread_list *list, const struct thread_source *source,
                                       struct argus_writer *writer)
 {
     uint64_t begun_ns = now_ns();
-    struct argus_error *error = write_all(list, map_fd, writer);
+    struct argus_error *error = write_all(list, source, writer);
     if (!error)
-        error = drop_ended(map_fd, list->renewed_ns);
+        error = drop_ended(source, list->renewed_ns);
     if (error)
         return error;
-    vec_deinit(&list->threads); /* who of them has ended since is in the map */
+    vec_deinit(&list->threads); /* who of them has ended since is in the source */
     list->renewed_ns = begun_ns;
     return NULL;
 }

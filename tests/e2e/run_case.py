@@ -1,6 +1,6 @@
 """Records one program with a known cause, diagnoses the trace, and checks the answer.
 
-    run_case.py --build DIR [--seed N|random] [--hang-ms N] [--keep] CASE
+    run_case.py --build DIR [--backend bpf|perf] [--seed N|random] [--hang-ms N] [--keep] CASE
 
 Exits 0 (the answer is right), 1 (it is not: what was expected is said, and the trace is kept), 77 (this machine cannot
 record, and why).
@@ -37,9 +37,10 @@ def run(argv):
     return done.stdout
 
 
-def record(argus, trace, command):
+def record(argus, trace, backend, command):
     """Records `command`; somebody else's recording is waited for, a minute and a half at most."""
-    argv = [str(word) for word in [argus, "record", "-o", trace, "--", *command]]
+    chosen = ["--backend", backend] if backend else []
+    argv = [str(word) for word in [argus, "record", *chosen, "-o", trace, "--", *command]]
     give_up = time.monotonic() + 90
     while True:
         done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
@@ -112,9 +113,9 @@ def check_rest(answer):
         expect(question["by"] == "auto", f"a question was answered by {question['by']} under --auto")
 
 
-def check_case(case, build, seed, hang_ms, trace):
+def check_case(case, build, backend, seed, hang_ms, trace):
     argus = build / "bin/argus"
-    record(argus, trace, [find_program(build, case), *case.argv(seed, hang_ms)])
+    record(argus, trace, backend, [find_program(build, case), *case.argv(seed, hang_ms)])
     diagnose = [argus, "diagnose", trace, "--process", case.victim, "--auto", "--json"]
     text = run(diagnose)
     answer = json.loads(text)
@@ -136,6 +137,7 @@ def explain(build, case, trace):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--backend", choices=["bpf", "perf"], help="record over this, not over the best that works")
     parser.add_argument("--seed", default="1")
     parser.add_argument("--hang-ms", type=int, default=2800)
     parser.add_argument("--keep", action="store_true", help="keep the trace of a right answer, too")
@@ -150,10 +152,10 @@ def main():
     seed = random.randrange(60000) if options.seed == "random" else int(options.seed)
     folder = options.build / "tests/e2e/out"
     folder.mkdir(parents=True, exist_ok=True)
-    trace = folder / f"{case.name}.argus"
+    trace = folder / f"{case.name}{'.' + options.backend if options.backend else ''}.argus"
     print(f"{case.name}, seed {seed}")
     try:
-        check_case(case, options.build, seed, options.hang_ms, trace)
+        check_case(case, options.build, options.backend, seed, options.hang_ms, trace)
     except Wrong as wrong:
         print(f"WRONG: {wrong}")
         if trace.exists():

@@ -1,0 +1,9 @@
+/* Recording over perf_event: for kernels without BPF or without type information, or where BPF is forbidden. */
+#ifndef ARGUS_RECORDER_LINUX_PERF_BACKEND_H
+#define ARGUS_RECORDER_LINUX_PERF_BACKEND_H
+
+#include "backend.h"
+
+extern const struct backend_ops perf_backend_ops;
+
+#endif
