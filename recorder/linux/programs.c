@@ -214,8 +214,10 @@ static struct argus_error *load(struct programs *programs)
         return argus_error_create(ARGUS_ERROR_MEMORY,
                                   "there is not enough memory for the ring: choose a smaller one "
                                   "with --ring-size");
-    return argus_error_os(-failed, "the kernel does not accept the recorder's programs (Linux "
-                                   "5.15 or later is needed)");
+    return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
+                              "the kernel does not accept the recorder's programs (%s; Linux 5.15 "
+                              "or later is needed)",
+                              strerror(-failed));
 }
 
 static struct argus_error *attach(struct programs *programs)

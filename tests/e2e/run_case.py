@@ -39,8 +39,7 @@ def run(argv):
 
 def record(argus, trace, backend, command):
     """Records `command`; somebody else's recording is waited for, a minute and a half at most."""
-    chosen = ["--backend", backend] if backend else []
-    argv = [str(word) for word in [argus, "record", *chosen, "-o", trace, "--", *command]]
+    argv = [str(word) for word in [argus, "record", "--backend", backend, "-o", trace, "--", *command]]
     give_up = time.monotonic() + 90
     while True:
         done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
@@ -137,7 +136,7 @@ def explain(build, case, trace):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--backend", choices=["bpf", "perf"], help="record over this, not over the best that works")
+    parser.add_argument("--backend", choices=["bpf", "perf"], default="bpf")
     parser.add_argument("--seed", default="1")
     parser.add_argument("--hang-ms", type=int, default=2800)
     parser.add_argument("--keep", action="store_true", help="keep the trace of a right answer, too")
@@ -152,7 +151,7 @@ def main():
     seed = random.randrange(60000) if options.seed == "random" else int(options.seed)
     folder = options.build / "tests/e2e/out"
     folder.mkdir(parents=True, exist_ok=True)
-    trace = folder / f"{case.name}{'.' + options.backend if options.backend else ''}.argus"
+    trace = folder / f"{case.name}.{options.backend}.argus"
     print(f"{case.name}, seed {seed}")
     try:
         check_case(case, options.build, options.backend, seed, options.hang_ms, trace)
