@@ -287,11 +287,11 @@ static void the_last_thread_of_a_process(void **state)
     struct bpf_thread thread = {.pid = 20};
     seen_threads_put(fixture->translator.threads, 20, &thread);
     seen_threads_put(fixture->translator.threads, 21, &thread);
-    assert_false(seen_threads_end(fixture->translator.threads, 20));
-    assert_true(seen_threads_end(fixture->translator.threads, 21));
-    assert_false(seen_threads_end(fixture->translator.threads, 21));
+    assert_false(seen_threads_end(fixture->translator.threads, 20, 5));
+    assert_true(seen_threads_end(fixture->translator.threads, 21, 5));
+    assert_false(seen_threads_end(fixture->translator.threads, 21, 5));
     seen_threads_put(fixture->translator.threads, 21, &thread); /* the number is used again */
-    assert_true(seen_threads_end(fixture->translator.threads, 21));
+    assert_true(seen_threads_end(fixture->translator.threads, 21, 5));
     assert_non_null(seen_threads_find(fixture->translator.threads, 20));
 }
 
