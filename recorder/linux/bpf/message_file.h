@@ -7,7 +7,7 @@
 #ifndef ARGUS_BPF_MESSAGE_FILE_H
 #define ARGUS_BPF_MESSAGE_FILE_H
 
-#include "message.h"
+#include "message_record.h"
 
 /* The first 8 bytes of the names, "[eventfd]" …, as little-endian numbers. */
 #define NAME8(a, b, c, d, e, f, g, h)                                                              \

@@ -12,7 +12,7 @@
 #ifndef ARGUS_BPF_MESSAGE_INET_H
 #define ARGUS_BPF_MESSAGE_INET_H
 
-#include "message.h"
+#include "message_record.h"
 
 #define UDP_HEADS    4096 /* a power of two */
 #define UDP_HEADER   8

@@ -6,7 +6,7 @@
 #ifndef ARGUS_BPF_MESSAGE_NOTIFY_H
 #define ARGUS_BPF_MESSAGE_NOTIFY_H
 
-#include "message.h"
+#include "message_record.h"
 
 #define FS_MODIFY         0x00000002
 #define FS_EVENT_ON_CHILD 0x08000000

@@ -8,7 +8,7 @@
 #ifndef ARGUS_BPF_MESSAGE_PIPE_H
 #define ARGUS_BPF_MESSAGE_PIPE_H
 
-#include "message.h"
+#include "message_record.h"
 
 #define PIPE_INDEX_SHIFT 20 /* a buffer is a page, of 64 KiB at most */
 

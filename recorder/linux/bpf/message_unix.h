@@ -11,7 +11,7 @@
 #ifndef ARGUS_BPF_MESSAGE_UNIX_H
 #define ARGUS_BPF_MESSAGE_UNIX_H
 
-#include "message.h"
+#include "message_record.h"
 
 #define MESSAGE_CLAIMS 16384 /* a power of two */
 #define MESSAGE_RIVALS 3     /* buffers that are looked at */

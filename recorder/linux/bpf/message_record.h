@@ -13,8 +13,8 @@
  * tracepoints inside of the call, where they are named and their state is that of the message itself: another thread may change it
  * before the call returns, but then this one has been here already.
  */
-#ifndef ARGUS_BPF_MESSAGE_H
-#define ARGUS_BPF_MESSAGE_H
+#ifndef ARGUS_BPF_MESSAGE_RECORD_H
+#define ARGUS_BPF_MESSAGE_RECORD_H
 
 #include "kernel_read.h"
 #include "object.h"
