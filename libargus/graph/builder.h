@@ -36,7 +36,7 @@ enum thread_activity {
 struct cause {
     struct argus_edge edge; /* `from` is a slot; valid if `known` */
     bool known;             /* otherwise there is no edge: culled, or no waker */
-    bool by_waker; /* the thread on the cpu did it, in its own code */
+    bool by_waker;          /* the thread on the cpu did it, in its own code */
     bool by_timer, by_device;
     bool
         self_timed; /* by a timer that the thread armed in the very system call in which it waits */
@@ -45,7 +45,7 @@ struct cause {
 /* What a wait is about, told by records near it. */
 struct wait_details {
     uint32_t user_stack, kernel_stack;
-    uint64_t inode, peer_inode;
+    uint64_t inode, peer_inode, object_type;
     uint32_t holder_tid;
     uint64_t mapping[4]; /* arguments of the record; [3] is 0: none */
 };
@@ -258,7 +258,7 @@ void wait_end(struct builder *builder, uint32_t thread, uint64_t now_ns, const s
 void wait_result(struct builder *builder, uint32_t thread, uint32_t number, int64_t result);
 /* What a record near a wait says about it: for the wait in progress, or the next one. */
 void wait_note_stack(struct builder *builder, uint32_t thread, uint32_t user, uint32_t kernel);
-void wait_note_object(struct builder *builder, uint32_t thread, uint64_t inode, uint64_t peer);
+void wait_note_object(struct builder *builder, uint32_t thread, const struct argus_record *record);
 void wait_note_holder(struct builder *builder, uint32_t thread, uint32_t holder_tid);
 void wait_note_mapping(struct builder *builder, uint32_t thread, const uint64_t arg[4]);
 void wait_forget_notes(struct thread_state *state);

@@ -84,7 +84,7 @@ void graph_on_object(struct builder *builder, struct cpu_state *cpu,
     uint64_t inode = record->arg[1];
     if (thread == ARGUS_NONE || thread >= builder->threads.length || !inode)
         return;
-    wait_note_object(builder, thread, inode, record->arg[2]);
+    wait_note_object(builder, thread, record);
     uint32_t index = find_use(builder, inode, thread);
     if (index == ARGUS_NONE)
         return;

@@ -51,6 +51,15 @@ static uint8_t kind_in_call(struct builder *builder, const struct thread_state *
     }
 }
 
+/* waitid() says first what its second argument is (waitid(2)): P_ALL is 0. */
+static uint64_t awaited_object(struct builder *builder, const struct thread_state *state)
+{
+    const struct syscall_row *row = syscall_row(builder->os, builder->arch, state->syscall);
+    if (row->wait != ARGUS_WAIT_CHILD || strcmp(row->name, "waitid") != 0)
+        return state->arg[0];
+    return state->arg[0] ? state->arg[1] : 0;
+}
+
 static void add_mapping(struct builder *builder, uint32_t slot, const uint64_t arg[4])
 {
     bool futex = (arg[3] & 0xff) == ARGUS_MAPPING_FUTEX;
@@ -68,9 +77,10 @@ void wait_begin(struct builder *builder, uint32_t thread, uint64_t os_state)
     vertex->end_ns = builder->now_ns;
     vertex->wait = (struct argus_wait){
         .end_ns = builder->now_ns,
-        .object = in_call ? state->arg[0] : 0,
+        .object = in_call ? awaited_object(builder, state) : 0,
         .inode = state->details.inode,
         .peer_inode = state->details.peer_inode,
+        .object_type = state->details.object_type,
         .holder_tid = state->details.holder_tid,
         .timeout_ns = UINT64_MAX,
         .user_stack = state->details.user_stack,
@@ -186,19 +196,21 @@ void wait_note_stack(struct builder *builder, uint32_t thread, uint32_t user, ui
     vertex->wait.kernel_stack = kernel;
 }
 
-void wait_note_object(struct builder *builder, uint32_t thread, uint64_t inode, uint64_t peer)
+void wait_note_object(struct builder *builder, uint32_t thread, const struct argus_record *record)
 {
     struct thread_state *state = thread_at(builder, thread);
     if (state->activity == THREAD_RUNNING) {
-        state->details.inode = inode;
-        state->details.peer_inode = peer;
+        state->details.inode = record->arg[1];
+        state->details.peer_inode = record->arg[2];
+        state->details.object_type = record->arg[3];
         return;
     }
     struct argus_vertex *vertex = waiting_vertex(builder, state);
     if (!vertex || vertex->wait.inode)
         return;
-    vertex->wait.inode = inode;
-    vertex->wait.peer_inode = peer;
+    vertex->wait.inode = record->arg[1];
+    vertex->wait.peer_inode = record->arg[2];
+    vertex->wait.object_type = record->arg[3];
 }
 
 void wait_note_holder(struct builder *builder, uint32_t thread, uint32_t holder_tid)

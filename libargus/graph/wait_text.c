@@ -1,41 +1,104 @@
-#include "argus/graph.h"
-
+/* What a vertex waited on, as a sentence: the call and what it was called with, then the details that were recorded. */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "event/syscalls.h"
+#include "graph/detail_text.h"
+
+void text_add(struct text *text, const char *format, ...)
+{
+    va_list args;
+    if (text->length + 1 >= text->bytes)
+        return;
+    va_start(args, format);
+    int added = vsnprintf(text->buffer + text->length, text->bytes - text->length, format, args);
+    va_end(args);
+    if (added > 0)
+        text->length += (size_t)added;
+    if (text->length >= text->bytes)
+        text->length = text->bytes - 1;
+}
+
+static void add_descriptor(const struct argus_wait *wait, struct text *text)
+{
+    char object[96];
+    text_add(text, " fd %" PRId32, (int32_t)wait->object);
+    if (*object_text(wait->inode, wait->peer_inode, wait->object_type, object, sizeof(object)))
+        text_add(text, " (%s)", object);
+}
+
+static void add_address(const struct argus_wait *wait, struct text *text)
+{
+    text_add(text, " 0x%" PRIx64, wait->object);
+}
+
+static void add_child(const struct argus_wait *wait, struct text *text)
+{
+    if ((int64_t)wait->object > 0)
+        text_add(text, " pid %" PRIu64, wait->object);
+    else if (wait->has_result && wait->result > 0)
+        text_add(text, " any child, which was pid %" PRId64, wait->result);
+}
+
+static void add_time(const struct argus_wait *wait, struct text *text)
+{
+    if (wait->timeout_ns < 1000000)
+        text_add(text, " for %" PRIu64 " us", (wait->timeout_ns + 500) / 1000);
+    else if (wait->timeout_ns != UINT64_MAX)
+        text_add(text, " for %" PRIu64 " ms", (wait->timeout_ns + 500000) / 1000000);
+}
+
+static void add_semaphores(const struct argus_wait *wait, struct text *text)
+{
+    text_add(text, ", semaphore set %" PRId32, (int32_t)wait->object);
+}
+
+static void add_queue(const struct argus_wait *wait, struct text *text)
+{
+    text_add(text, ", message queue %" PRId32, (int32_t)wait->object);
+}
+
+/* What the first argument of a call is, if not a descriptor. To add one: a row. */
+static const struct {
+    const char *call;
+    void (*add)(const struct argus_wait *wait, struct text *text);
+} calls[] = {
+    {"futex", add_address},         {"futex_wait", add_address}, {"wait4", add_child},
+    {"waitid", add_child},          {"nanosleep", add_time},     {"clock_nanosleep", add_time},
+    {"semop", add_semaphores},      {"msgrcv", add_queue},       {"msgsnd", add_queue},
+    {"semtimedop", add_semaphores},
+};
 
 static void text_in_call(const struct argus_graph *graph, const struct argus_wait *wait,
-                         char *buffer, size_t bytes)
+                         struct text *text)
 {
     const struct argus_trace_header *header = argus_trace_header(argus_graph_trace(graph));
     const struct syscall_row *row = syscall_row(header->os, header->arch, wait->syscall);
     char number[32];
     const char *name =
         argus_syscall_name(argus_graph_trace(graph), wait->syscall, number, sizeof(number));
-    if (wait->kind == ARGUS_WAIT_FUTEX && !(row->flags & SYSCALL_FD))
-        snprintf(buffer, bytes, "%s 0x%" PRIx64, name, wait->object);
-    else if (wait->kind == ARGUS_WAIT_CHILD && (int64_t)wait->object > 0)
-        snprintf(buffer, bytes, "%s pid %" PRIu64, name, wait->object);
-    else if ((row->flags & SYSCALL_FD) && wait->inode)
-        snprintf(buffer, bytes, "%s fd %" PRId32 " (inode %" PRIu64 ")", name,
-                 (int32_t)wait->object, wait->inode);
-    else if (row->flags & SYSCALL_FD)
-        snprintf(buffer, bytes, "%s fd %" PRId32, name, (int32_t)wait->object);
-    else
-        snprintf(buffer, bytes, "%s", name);
+    text_add(text, "%s", name);
+    if (row->flags & SYSCALL_FD)
+        add_descriptor(wait, text);
+    for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+        if (!strcmp(name, calls[i].call))
+            calls[i].add(wait, text);
 }
 
 /* Waits outside a system call, by kind. */
-static const char *text_outside(uint8_t kind)
+static const char *text_outside(const struct argus_wait *wait)
 {
-    switch (kind) {
+    switch (wait->kind) {
     case ARGUS_WAIT_NONE:
         return "nothing";
     case ARGUS_WAIT_FAULT:
         return "a page fault";
     case ARGUS_WAIT_STOPPED:
-        return "being continued (stopped by a signal or a debugger)";
+        return wait->first_detail == ARGUS_NONE
+                   ? "being continued (stopped by a signal or a debugger)"
+                   : "being continued";
     case ARGUS_WAIT_KERNEL:
         return "work for a kernel thread";
     default:
@@ -48,11 +111,16 @@ const char *argus_wait_text(const struct argus_graph *graph, uint32_t vertex, ch
 {
     const struct argus_vertex *vertices;
     size_t count = argus_graph_vertices(graph, &vertices);
-    const struct argus_wait *wait = vertex < count ? &vertices[vertex].wait : NULL;
-    uint8_t kind = wait ? wait->kind : ARGUS_WAIT_NONE;
-    if (wait && wait->syscall != ARGUS_NO_SYSCALL && kind != ARGUS_WAIT_STOPPED)
-        text_in_call(graph, wait, buffer, buffer_bytes);
+    static const struct argus_wait none = {.syscall = ARGUS_NO_SYSCALL};
+    const struct argus_wait *wait = vertex < count ? &vertices[vertex].wait : &none;
+    struct text text = {.buffer = buffer, .bytes = buffer_bytes};
+    if (buffer_bytes)
+        buffer[0] = '\0';
+    if (wait->syscall == ARGUS_NO_SYSCALL || wait->kind == ARGUS_WAIT_STOPPED)
+        text_add(&text, "%s", text_outside(wait));
     else
-        snprintf(buffer, buffer_bytes, "%s", text_outside(kind));
+        text_in_call(graph, wait, &text);
+    if (vertex < count)
+        detail_texts(graph, &vertices[vertex], &text);
     return buffer;
 }

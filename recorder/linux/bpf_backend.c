@@ -9,6 +9,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "linux/epoll_sets.h"
 #include "linux/host_header.h"
 #include "linux/kallsyms.h"
 #include "linux/mapped_images.h"
@@ -71,6 +72,7 @@ static struct argus_error *bpf_start(struct bpf_backend *backend,
     if (!error && options->unwind_count)
         error = snapshots_init(&backend->snapshots, programs_object(backend->programs),
                                (uint32_t)cpu_count);
+    epoll_sets_fill(programs_map(backend->programs, "epoll_sets"));
     return error ? error : thread_list_create(&backend->threads);
 }
 

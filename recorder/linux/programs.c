@@ -72,6 +72,7 @@ static const struct program_row rows[] = {
     {CATEGORY_WORK, "on_work_end", "workqueue_execute_end", "work in a softirq never ends", false},
     {CATEGORY_BLOCK, "on_block_issue", "block_rq_issue", "no edges of disks", false},
     {CATEGORY_BLOCK, "on_block_complete", "block_rq_complete", "no edges of disks", false},
+    {CATEGORY_BLOCK, "on_user_fault", "page_fault_user", "waits for a page do not name it", false},
     {CATEGORY_SIGNALS, "on_signal_generate", "signal_generate",
      "senders of signals are known by their calls only", false},
     {CATEGORY_SIGNALS, "on_signal_deliver", "signal_deliver",
@@ -180,6 +181,7 @@ static struct argus_error *configure(struct programs *programs, const struct btf
         .stacks = !!(options->categories & CATEGORY_BIT(CATEGORY_STACKS)),
         .tick_ns = tick_ns(),
         .messages = !!(options->categories & CATEGORY_BIT(CATEGORY_MESSAGES)),
+        .page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE)),
     };
     if (options->rate_hz)
         settings.own_timer_function = kallsyms_find("perf_swevent_hrtimer");

@@ -37,7 +37,8 @@ struct bpf_cpu {
     uint64_t snapshot_busy;    /* 1: one is being taken */
     uint64_t entry_first;      /* the returns into the entry of system calls, both inclusive */
     uint64_t entry_last;       /* (bpf/kernel_stack.h) */
-    uint64_t padding[4];
+    uint64_t fault_tid, fault_address; /* the last page fault of a program on this cpu */
+    uint64_t padding[2];
 };
 
 /* The value of the stack table; the key is the 64-bit hash of the frames. */
@@ -117,6 +118,12 @@ struct bpf_snapshot {
 
 enum bpf_unwind { UNWIND_PIDS = 1, UNWIND_NAMES = 2 }; /* bits: which kinds of targets there are */
 
+/* A descriptor in an epoll set, by what epoll_ctl() attached to it; the value is the descriptor. */
+struct bpf_epoll_key {
+    uint32_t pid, set; /* process, and descriptor of the set */
+    uint64_t data;
+};
+
 /* Set before loading, then constant: the verifier removes what is switched off. */
 struct bpf_settings {
     uint32_t own_tgid;   /* the recorder, which never records itself */
@@ -134,12 +141,15 @@ struct bpf_settings {
     uint32_t has_socket_lengths;  /* tracepoints sock_send_length, sock_recv_length (Linux 6.3) */
     uint32_t drop_has_buffer;     /* udp_fail_queue_rcv_skb has the datagram (Linux 6.10) */
     uint64_t own_timer_function;  /* of the timer that drives our cpu samples; 0: not known */
+    uint32_t has_find_vma;        /* the kernel has bpf_find_vma() (Linux 5.17) */
+    uint32_t page_shift;          /* a page has 1 << page_shift bytes */
     uint64_t tick_ns;             /* how often the timer wheel turns */
     int64_t preempt_count_offset; /* of the preemption count, from the cpu's hrtimer_bases */
     uint64_t object_syscalls
         [BPF_SYSCALL_WORDS]; /* a bit for each whose first argument is a descriptor */
-    uint64_t long_syscalls[BPF_SYSCALL_WORDS]; /* a bit for each with five or six arguments */
-    uint8_t message_operations[BPF_SYSCALLS];  /* enum message_operation */
+    uint64_t ready_syscalls[BPF_SYSCALL_WORDS]; /* poll, select, epoll_wait and epoll_ctl */
+    uint64_t long_syscalls[BPF_SYSCALL_WORDS];  /* a bit for each with five or six arguments */
+    uint8_t message_operations[BPF_SYSCALLS];   /* enum message_operation */
 };
 
 #endif

@@ -31,10 +31,11 @@ enum argus_outcome {
  * without having run noticeably in between is one wait (`rewakes` counts). */
 struct argus_wait {
     uint64_t end_ns; /* when the thread was made runnable again; the end of the trace if never */
-    uint64_t object; /* first argument: descriptor, futex address, pid … */
+    uint64_t object; /* first argument: descriptor, futex address, pid … (waitid: the second) */
     uint64_t inode;  /* of the file waited on, 0: unknown */
-    uint64_t peer_inode; /* of its other end, 0: unknown */
-    int64_t result;      /* of the system call, valid if has_result */
+    uint64_t peer_inode;  /* of its other end, 0: unknown */
+    uint64_t object_type; /* what the file is: arg4 of the record `object`; 0: unknown */
+    int64_t result;       /* of the system call, valid if has_result */
     uint64_t
         timeout_ns; /* when a timer would end it, counted from end_ns of the vertex; UINT64_MAX: none known */
     uint32_t user_stack, kernel_stack; /* stack indices or ARGUS_NONE */

@@ -9,6 +9,11 @@
 #if defined(__TARGET_ARCH_x86)
 
 #define ARCH_FUTEX        202
+#define ARCH_POLL         7
+#define ARCH_PPOLL        271
+#define ARCH_SELECT       23
+#define ARCH_PSELECT6     270
+#define ARCH_EPOLL_CTL    233
 #define ARCH_RT_SIGRETURN 15
 #define ARCH_TS_COMPAT    0x2
 #define ARCH_X32_BIT      0x40000000
@@ -66,6 +71,11 @@
 #elif defined(__TARGET_ARCH_arm64)
 
 #define ARCH_FUTEX        98
+#define ARCH_POLL         ((uint64_t)-1) /* not on this architecture */
+#define ARCH_PPOLL        73
+#define ARCH_SELECT       ((uint64_t)-1)
+#define ARCH_PSELECT6     72
+#define ARCH_EPOLL_CTL    21
 #define ARCH_RT_SIGRETURN 139
 #define ARCH_TIF_32BIT    (1ul << 22)
 #define ARCH_X32_BIT      0x40000000

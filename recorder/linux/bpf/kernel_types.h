@@ -229,6 +229,12 @@ struct hrtimer {
     struct hrtimer_clock_base *base;
 };
 
+struct vm_area_struct {
+    unsigned long vm_start;
+    unsigned long vm_pgoff;
+    struct file *vm_file;
+};
+
 struct timer_list {
     unsigned long expires; /* in ticks */
     void *function;

@@ -94,8 +94,7 @@ static __always_inline void message_anonymous(const struct moment *now, const vo
                                               const void *object, const void *buffer,
                                               uint64_t bytes, uint32_t flags)
 {
-    const void *entry = (void *)kernel_word(kernel_place(file, file, f_path.dentry));
-    uint64_t name = kernel_word((void *)kernel_word(kernel_place(dentry, entry, d_name.name)));
+    uint64_t name = anonymous_name(file);
     bool receive = flags & ARGUS_MESSAGE_RECEIVE;
     if (name == NAME_EVENTFD)
         message_eventfd(now, object, buffer, flags);

@@ -55,6 +55,20 @@ static __always_inline void object_add_socket(struct object *object)
         object->peer = socket_inode(peer);
 }
 
+/* The first 8 bytes of the kernel's name for what an anonymous file is, such as "[eventfd]", as a number. */
+static __always_inline uint64_t anonymous_name(const void *file)
+{
+    const void *entry = (void *)kernel_word(kernel_place(file, file, f_path.dentry));
+    return kernel_word((void *)kernel_word(kernel_place(dentry, entry, d_name.name)));
+}
+
+/* Six letters of it, without the bracket. */
+static __always_inline uint64_t anonymous_letters(const void *file)
+{
+    uint64_t name = anonymous_name(file);
+    return ((name & 0xff) == '[' ? name >> 8 : name) & 0xffffffffffffull;
+}
+
 static __always_inline bool object_of_descriptor(struct task_struct *task, uint32_t descriptor,
                                                  struct object *ret)
 {
@@ -68,6 +82,8 @@ static __always_inline bool object_of_descriptor(struct task_struct *task, uint3
         .data = (const void *)kernel_word(kernel_place(file, file, private_data)),
     };
     ret->inode = ret->kind ? kernel_read(inode, inode, i_ino) : (uint64_t)ret->data;
+    if (!ret->kind)
+        ret->kind = anonymous_letters(file) << 16;
     if (ret->kind == S_IFSOCK)
         object_add_socket(ret);
     return true;

@@ -4,6 +4,7 @@
 #define ARGUS_BPF_SYSCALL_H
 
 #include "message_call.h"
+#include "ready.h"
 #include "ring.h"
 
 /* Whether `number` is one of the native table; 32-bit programs have other tables. */
@@ -60,6 +61,8 @@ int on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
     uint64_t error_number = result < 0 && result >= -4095 ? -result : 0;
     struct moment now = moment_now(task);
     messages_of_call(&now, regs, number, result);
+    if (bit_is_set(settings.ready_syscalls, number))
+        emit_ready(&now, regs, number, result);
     emit(&now, ARGUS_ID_SYSCALL(number & 0x3fff) | ARGUS_FUNC_END, error_number, result, 0,
          (uint32_t)task->tgid);
     return 0;

@@ -1,0 +1,144 @@
+#include "graph/detail_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Ready descriptors that are named; more are counted. */
+enum { MOST_NAMED = 3 };
+
+#define DEVICE_MINOR_BITS 20
+
+/* One of several details of a kind: `index` of `count`. */
+struct detail {
+    const struct argus_graph *graph;
+    const struct argus_vertex *vertex;
+    const uint64_t *arg;
+    unsigned index, count;
+};
+
+static void add_ready(const struct detail *detail, struct text *text)
+{
+    char object[96];
+    uint32_t descriptor = (uint32_t)detail->arg[0];
+    if (detail->index == MOST_NAMED)
+        text_add(text, " and %u more", detail->count - detail->index);
+    if (detail->index >= MOST_NAMED)
+        return;
+    text_add(text, detail->index ? ", " : ": ready ");
+    if (descriptor == UINT32_MAX) {
+        text_add(text, "what epoll_ctl called 0x%" PRIx64, detail->arg[1]);
+        return;
+    }
+    text_add(text, "fd %" PRIu32, descriptor);
+    if (*object_text(detail->arg[1], detail->arg[2], detail->arg[3], object, sizeof(object)))
+        text_add(text, " (%s)", object);
+}
+
+static void add_futex(const struct detail *detail, struct text *text)
+{
+    if (detail->arg[1])
+        text_add(text, ", shared: inode %" PRIu64 " offset %" PRIu64, detail->arg[1],
+                 detail->arg[2]);
+}
+
+/* The path of a file, if some process of the trace has it mapped as code; NULL: not known. */
+static const char *path_of(const struct argus_graph *graph, uint64_t inode, uint64_t device)
+{
+    const struct argus_image_entry *images;
+    size_t count = argus_trace_images(argus_graph_trace(graph), &images);
+    for (size_t i = 0; i < count; i++)
+        if (images[i].inode == inode && images[i].dev_major == device >> DEVICE_MINOR_BITS &&
+            images[i].dev_minor == (device & ((1u << DEVICE_MINOR_BITS) - 1)))
+            return images[i].path;
+    return NULL;
+}
+
+static void add_fault(const struct detail *detail, struct text *text)
+{
+    const char *path = path_of(detail->graph, detail->arg[1], detail->arg[3] >> 32);
+    text_add(text, " at 0x%" PRIx64, detail->arg[0]);
+    if (path)
+        text_add(text, ": %s offset 0x%" PRIx64, path, detail->arg[2]);
+    else if (detail->arg[1])
+        text_add(text, ": inode %" PRIu64 " offset 0x%" PRIx64, detail->arg[1], detail->arg[2]);
+}
+
+static void add_block(const struct detail *detail, struct text *text)
+{
+    static const char *const operations[] = {"read", "write", "flush", "discard"};
+    uint64_t operation = detail->arg[0] >> 32 & 0xff;
+    uint32_t device = (uint32_t)detail->arg[0];
+    text_add(text, "; disk %" PRIu32 ":%" PRIu32 ", ", device >> DEVICE_MINOR_BITS,
+             device & ((1u << DEVICE_MINOR_BITS) - 1));
+    if (detail->arg[2] != 1)
+        text_add(text, "%" PRIu64 " times ", detail->arg[2]);
+    text_add(text, "%s",
+             operation < sizeof(operations) / sizeof(*operations) ? operations[operation]
+                                                                  : "another operation");
+    if (detail->arg[1])
+        text_add(text, " of %" PRIu64 " bytes", detail->arg[1]);
+}
+
+/* The thread with id `tid` that lived at `time_ns`; NULL: none is known. */
+static const struct argus_thread *thread_of(const struct argus_graph *graph, uint64_t tid,
+                                            uint64_t time_ns)
+{
+    const struct argus_thread *threads;
+    size_t count = argus_graph_threads(graph, &threads);
+    for (size_t i = 0; i < count; i++)
+        if (threads[i].tid == tid && threads[i].start_ns <= time_ns && time_ns <= threads[i].end_ns)
+            return &threads[i];
+    return NULL;
+}
+
+static void add_signal(const struct detail *detail, struct text *text)
+{
+    const struct argus_wait *wait = &detail->vertex->wait;
+    bool stopped = wait->kind == ARGUS_WAIT_STOPPED;
+    const char *name = sigabbrev_np((int)(detail->arg[0] & 0x7f));
+    const struct argus_thread *sender = thread_of(detail->graph, detail->arg[1], wait->end_ns);
+    text_add(text, stopped ? ", stopped by " : "; ");
+    if (name)
+        text_add(text, "SIG%s", name);
+    else
+        text_add(text, "signal %" PRIu64, detail->arg[0]);
+    if (detail->arg[1])
+        text_add(text, " from thread %" PRIu64, detail->arg[1]);
+    if (sender)
+        text_add(text, " (%s)", sender->name);
+}
+
+/* To add a kind: its number in argus/graph.h, and a row. */
+static void (*const kinds[])(const struct detail *detail, struct text *text) = {
+    [ARGUS_DETAIL_READY] = add_ready,   [ARGUS_DETAIL_FUTEX] = add_futex,
+    [ARGUS_DETAIL_FAULT] = add_fault,   [ARGUS_DETAIL_BLOCK] = add_block,
+    [ARGUS_DETAIL_SIGNAL] = add_signal,
+};
+
+static unsigned count_kind(const struct argus_wait_detail *details, uint32_t first, uint8_t kind)
+{
+    unsigned count = 0;
+    for (uint32_t i = first; i != ARGUS_NONE; i = details[i].next)
+        count += details[i].kind == kind;
+    return count;
+}
+
+void detail_texts(const struct argus_graph *graph, const struct argus_vertex *vertex,
+                  struct text *text)
+{
+    const struct argus_wait_detail *details;
+    unsigned seen[sizeof(kinds) / sizeof(*kinds)] = {0};
+    argus_graph_details(graph, &details);
+    if (vertex->wait.kind == ARGUS_WAIT_NONE)
+        return;
+    for (uint32_t i = vertex->wait.first_detail; i != ARGUS_NONE; i = details[i].next) {
+        struct detail detail = {
+            .graph = graph,
+            .vertex = vertex,
+            .arg = details[i].arg,
+            .index = seen[details[i].kind]++,
+            .count = count_kind(details, vertex->wait.first_detail, details[i].kind),
+        };
+        kinds[details[i].kind](&detail, text);
+    }
+}

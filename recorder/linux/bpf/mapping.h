@@ -1,0 +1,72 @@
+/* What is mapped where a thread is about to wait: a futex that several processes share has its identity in the file that
+ * is mapped, not in the address; a page fault that waits for a disk says by its address which file it waits for.
+ *
+ * The mapping is looked up under the process's mmap_lock, which is only tried: whoever changes the mappings at this
+ * moment makes the lookup fail, and then there is no record. bpf_find_vma() is there since Linux 5.17.
+ */
+#ifndef ARGUS_BPF_MAPPING_H
+#define ARGUS_BPF_MAPPING_H
+
+#include "lock.h"
+#include "ring.h"
+
+#define FUTEX_PRIVATE_FLAG 128
+
+struct mapping {
+    uint64_t address, inode, offset, device;
+};
+
+static long look_at_vma(struct task_struct *task, struct vm_area_struct *vma, struct mapping *ret)
+{
+    (void)task;
+    struct file *file = BPF_CORE_READ(vma, vm_file);
+    if (!file)
+        return 0;
+    ret->inode = BPF_CORE_READ(file, f_inode, i_ino);
+    ret->device = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
+    ret->offset = ret->address - BPF_CORE_READ(vma, vm_start) +
+                  (BPF_CORE_READ(vma, vm_pgoff) << settings.page_shift);
+    return 0;
+}
+
+static __always_inline void emit_mapping(const struct moment *now, uint64_t address,
+                                         enum argus_mapping_why why)
+{
+    struct mapping mapping = {.address = address};
+    if (settings.has_find_vma)
+        bpf_find_vma(now->task, address, look_at_vma, &mapping, 0);
+    emit(now, ARGUS_ID_MAPPING, address, mapping.inode, mapping.offset,
+         (uint64_t)why | mapping.device << 32);
+}
+
+/* For the current thread, which is about to be left in `state`. */
+static __always_inline void emit_awaited_mapping(const struct moment *now, uint64_t state)
+{
+    struct pt_regs *regs = (void *)bpf_task_pt_regs(now->task);
+    uint32_t cpu;
+    struct bpf_cpu *own = this_cpu(&cpu);
+    if (arch_in_syscall(regs)) {
+        bool shared = arch_syscall_nr(regs) == ARCH_FUTEX && !arch_is_compat(now->task) &&
+                      waits_for_lock((uint32_t)arch_argument1(regs)) &&
+                      !(arch_argument1(regs) & FUTEX_PRIVATE_FLAG);
+        if (shared)
+            emit_mapping(now, arch_argument0(regs), ARGUS_MAPPING_FUTEX);
+    } else if (own && own->fault_tid == now->tid && state & ARGUS_LINUX_STATE_UNINTERRUPTIBLE) {
+        emit_mapping(now, own->fault_address, ARGUS_MAPPING_FAULT);
+    }
+}
+
+/* Runs at every page fault of a program, so it only notes the address: few faults wait. */
+SEC("raw_tp/page_fault_user")
+int on_user_fault(struct bpf_raw_tracepoint_args *ctx)
+{
+    uint32_t cpu;
+    struct bpf_cpu *own = this_cpu(&cpu);
+    if (!own)
+        return 0;
+    own->fault_tid = (uint32_t)bpf_get_current_task_btf()->pid;
+    own->fault_address = ctx->args[0];
+    return 0;
+}
+
+#endif

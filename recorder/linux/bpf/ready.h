@@ -1,0 +1,227 @@
+/* Which descriptors a poll, select or epoll call returned as ready: at its end, from what it wrote to the caller's memory.
+ *
+ * poll and select say descriptors. epoll says the data that the caller attached to each, so what epoll_ctl() attaches is
+ * kept in a table; the recorder fills it for the sets that are older (linux/epoll_sets.c). The first sixteen ready
+ * descriptors are recorded, of the first 128 of a poll and of those below 1024 of a select.
+ */
+#ifndef ARGUS_BPF_READY_H
+#define ARGUS_BPF_READY_H
+
+#include "object.h"
+#include "ring.h"
+
+/* Unrolled, the loops would be ten thousands of instructions. */
+#define KEEP_LOOP _Pragma("clang loop unroll(disable)")
+
+#define READY_MOST    16  /* recorded of one call */
+#define POLL_MOST     128 /* looked at of one call */
+#define SELECT_WORDS  16
+#define EPOLL_CTL_DEL 2
+#define POLLIN        0x1
+#define POLLPRI       0x2
+#define POLLOUT       0x4
+#define READY_UNKNOWN 0xffffffffu
+
+struct poll_entry {
+    int32_t descriptor;
+    uint16_t asked, ready;
+};
+
+struct epoll_entry {
+    uint32_t events;
+    uint64_t data;
+}
+#if defined(__TARGET_ARCH_x86)
+__attribute__((packed)) /* as in 32-bit programs, include/uapi/linux/eventpoll.h */
+#endif
+;
+
+struct ready_scratch {
+    union { /* what one call has written */
+        struct poll_entry polls[POLL_MOST];
+        struct epoll_entry epolls[READY_MOST];
+        uint64_t sets[3][SELECT_WORDS]; /* readable, writable, exceptional */
+    };
+    uint64_t
+        found; /* in memory, since the verifier follows a variable through every way it can go */
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, uint32_t);
+    __type(value, struct ready_scratch);
+} ready_scratches SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, 16384);
+    __type(key, struct bpf_epoll_key);
+    __type(value, uint32_t);
+} epoll_sets SEC(".maps");
+
+static __always_inline struct ready_scratch *scratch_of_cpu(void)
+{
+    uint32_t zero = 0;
+    return bpf_map_lookup_elem(&ready_scratches, &zero);
+}
+
+/* The functions from here on are not inlined, so that the verifier looks at each once and not for each way to it.
+ *
+ * Writes one record; `data` is what the caller had attached to the descriptor, if that is not known. */
+__attribute__((noinline)) int emit_ready_object(uint64_t what, uint64_t data, uint64_t time_ns)
+{
+    struct task_struct *task = bpf_get_current_task_btf();
+    struct moment now = {.time_ns = time_ns, .tid = (uint32_t)task->pid, .task = task};
+    struct object object;
+    if ((uint32_t)what == READY_UNKNOWN)
+        emit(&now, ARGUS_ID_READY, what, data, 0, 0);
+    else if (object_of_descriptor(task, (uint32_t)what, &object))
+        emit(&now, ARGUS_ID_READY, what, object.inode, object.peer, object.kind);
+    return 0;
+}
+
+__attribute__((noinline)) int emit_ready_polls(uint64_t address, uint64_t count, uint64_t time_ns)
+{
+    struct ready_scratch *scratch = scratch_of_cpu();
+    if (count > POLL_MOST)
+        count = POLL_MOST;
+    if (!scratch || bpf_probe_read_user(scratch->polls, (uint32_t)count * sizeof(struct poll_entry),
+                                        (void *)address) < 0)
+        return 0;
+    scratch->found = 0;
+    KEEP_LOOP
+    for (uint32_t i = 0; i < POLL_MOST && i < count; i++) {
+        uint64_t entry = *(volatile uint64_t *)&scratch->polls[i];
+        if (!(entry >> 48) || (int32_t)entry < 0)
+            continue;
+        emit_ready_object((uint32_t)entry | entry >> 48 << 32, 0, time_ns);
+        if (++scratch->found == READY_MOST)
+            break;
+    }
+    return 0;
+}
+
+/* The number of the lowest bit of `bits`, which is not 0. (clang 14 cannot translate __builtin_ctzll() for BPF.) */
+static __always_inline uint32_t lowest_bit(uint64_t bits)
+{
+    uint32_t number = 0;
+    for (uint32_t width = 32; width; width /= 2) {
+        if (bits & ((1ull << width) - 1))
+            continue;
+        bits >>= width;
+        number += width;
+    }
+    return number;
+}
+
+/* 64 descriptors of a select. */
+__attribute__((noinline)) int emit_ready_word(uint64_t word, uint64_t time_ns)
+{
+    struct ready_scratch *scratch = scratch_of_cpu();
+    if (!scratch || word >= SELECT_WORDS)
+        return 0;
+    uint64_t readable = scratch->sets[0][word], writable = scratch->sets[1][word];
+    uint64_t urgent = scratch->sets[2][word], left = readable | writable | urgent;
+    KEEP_LOOP
+    for (uint32_t i = 0; i < READY_MOST && left && scratch->found < READY_MOST; i++) {
+        uint32_t number = lowest_bit(left);
+        uint64_t events = (readable >> number & 1 ? POLLIN : 0) |
+                          (writable >> number & 1 ? POLLOUT : 0) |
+                          (urgent >> number & 1 ? POLLPRI : 0);
+        emit_ready_object((word * 64 + number) | events << 32, 0, time_ns);
+        left &= left - 1;
+        scratch->found++;
+    }
+    return 0;
+}
+
+static __always_inline bool read_set(uint64_t *words, uint64_t bytes, uint64_t address)
+{
+    return !address || bpf_probe_read_user(words, bytes, (void *)address) == 0;
+}
+
+static __always_inline void emit_ready_select(struct pt_regs *regs, uint64_t time_ns)
+{
+    struct ready_scratch *scratch = scratch_of_cpu();
+    uint64_t words = (arch_argument0(regs) + 63) / 64;
+    if (words > SELECT_WORDS)
+        words = SELECT_WORDS;
+    if (!scratch)
+        return;
+    __builtin_memset(scratch->sets, 0, sizeof(scratch->sets));
+    scratch->found = 0;
+    if (!read_set(scratch->sets[0], words * 8, arch_argument1(regs)) ||
+        !read_set(scratch->sets[1], words * 8, arch_argument2(regs)) ||
+        !read_set(scratch->sets[2], words * 8, arch_argument3(regs)))
+        return;
+    KEEP_LOOP
+    for (uint32_t i = 0; i < SELECT_WORDS && i < words; i++)
+        emit_ready_word(i, time_ns);
+}
+
+__attribute__((noinline)) int emit_ready_epolls(uint64_t set, uint64_t address, uint64_t count,
+                                                uint64_t time_ns)
+{
+    struct ready_scratch *scratch = scratch_of_cpu();
+    struct bpf_epoll_key key = {.pid = bpf_get_current_pid_tgid() >> 32, .set = (uint32_t)set};
+    if (count > READY_MOST)
+        count = READY_MOST;
+    if (!scratch ||
+        bpf_probe_read_user(scratch->epolls, (uint32_t)count * sizeof(struct epoll_entry),
+                            (void *)address) < 0)
+        return 0;
+    KEEP_LOOP
+    for (uint32_t i = 0; i < READY_MOST && i < count; i++) {
+        key.data = scratch->epolls[i].data;
+        uint32_t *descriptor = bpf_map_lookup_elem(&epoll_sets, &key);
+        uint64_t what = descriptor ? *descriptor : READY_UNKNOWN;
+        emit_ready_object(what | (uint64_t)scratch->epolls[i].events << 32, key.data, time_ns);
+    }
+    return 0;
+}
+
+/* epoll_ctl(): which descriptor the data stands for. */
+static __always_inline void remember_epoll(struct task_struct *task, struct pt_regs *regs)
+{
+    struct epoll_entry entry;
+    uint32_t descriptor = (uint32_t)arch_argument2(regs);
+    if (arch_argument1(regs) == EPOLL_CTL_DEL ||
+        bpf_probe_read_user(&entry, sizeof(entry), (void *)arch_argument3(regs)) < 0)
+        return;
+    struct bpf_epoll_key key = {
+        .pid = (uint32_t)task->tgid, .set = (uint32_t)arch_argument0(regs), .data = entry.data};
+    bpf_map_update_elem(&epoll_sets, &key, &descriptor, BPF_ANY);
+}
+
+static __always_inline bool is_poll(uint64_t number)
+{
+    return number == ARCH_POLL || number == ARCH_PPOLL;
+}
+
+static __always_inline bool is_select(uint64_t number)
+{
+    return number == ARCH_SELECT || number == ARCH_PSELECT6;
+}
+
+/* At the end of system call `number`, which is one of settings.ready_syscalls. */
+static __always_inline void emit_ready(const struct moment *now, struct pt_regs *regs,
+                                       uint64_t number, int64_t result)
+{
+    if (number == ARCH_EPOLL_CTL) {
+        if (result == 0)
+            remember_epoll(now->task, regs);
+        return;
+    }
+    if (result <= 0)
+        return;
+    if (is_poll(number))
+        emit_ready_polls(arch_argument0(regs), arch_argument1(regs), now->time_ns);
+    else if (is_select(number))
+        emit_ready_select(regs, now->time_ns);
+    else
+        emit_ready_epolls((uint32_t)arch_argument0(regs), arch_argument1(regs), (uint64_t)result,
+                          now->time_ns);
+}
+
+#endif
