@@ -35,6 +35,9 @@
  * leaves the return address in rcx and the flags in r11, which no fault does. */
 #define arch_in_syscall(regs) ((regs)->cx == (regs)->ip && (regs)->r11 == (regs)->flags)
 
+/* A shortcut: false only means that the task has to be asked. */
+#define arch_in_native_call(regs) arch_in_syscall(regs)
+
 #define arch_is_compat(task) ((task)->thread_info.status & ARCH_TS_COMPAT)
 
 #define arch_thread_pointer(task) ((task)->thread.fsbase)
@@ -91,6 +94,7 @@
 #define arch_pc(regs)             ((regs)->pc)
 #define arch_frame_pointer(regs)  ((regs)->regs[29])
 #define arch_in_syscall(regs)     ((regs)->syscallno >= 0)
+#define arch_in_native_call(regs) false
 #define arch_is_compat(task)      ((task)->thread_info.flags & ARCH_TIF_32BIT)
 #define arch_thread_pointer(task) ((task)->thread.uw.tp_value)
 
