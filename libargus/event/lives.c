@@ -4,7 +4,7 @@
 
 enum { PROGRESS_EVERY = 1 << 17 }; /* records */
 
-static void handle(struct machine *machine, const struct argus_record *record)
+void lives_follow(struct machine *machine, const struct argus_record *record)
 {
     if (machine->next_row_ns <= record->timestamp)
         machine_apply_tables(machine, record->timestamp);
@@ -41,7 +41,7 @@ static struct argus_error *read_records(struct machine *machine, struct merge *m
         if (position % PROGRESS_EVERY == 0 && progress && total &&
             !progress(context, "looking for processes", (double)position / (double)total))
             return argus_error_create(ARGUS_ERROR_INTERRUPTED, "interrupted");
-        handle(machine, record);
+        lives_follow(machine, record);
         if (machine->no_memory)
             return argus_error_memory();
     }

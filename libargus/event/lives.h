@@ -8,6 +8,9 @@
 struct argus_error *lives_read(struct machine *machine, const struct argus_trace *trace,
                                argus_progress progress, void *context);
 
+/* What one record says about threads and processes; for those who read the records themselves. In time order. */
+void lives_follow(struct machine *machine, const struct argus_record *record);
+
 /* The process that `pid` named at `time_ns`; ARGUS_NONE if none is known. */
 uint32_t lives_find(const struct machine *machine, uint64_t pid, uint64_t time_ns);
 

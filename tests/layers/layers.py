@@ -33,6 +33,7 @@ PUBLIC = {
     "record.h": "libargus/trace",
     "trace.h": "libargus/trace",
     "event.h": "libargus/event",
+    "messages.h": "libargus/event",
     "symbols.h": "libargus/graph",  # of which process and when: the graph knows
     "build_id.h": "libargus/event",
     "unwind.h": "libargus/event",

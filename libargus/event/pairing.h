@@ -1,0 +1,228 @@
+/* Pairing: finds for each receive the send that its bytes came from, in one pass over the records.
+ *
+ * Records of both ends come in the order of their times, which is not the order of the channel: a thread may be held up
+ * between doing something and saying so, and a receiver is often faster than the sender that it got its bytes from. So
+ * both ends are kept until their partner comes, and what decides is never the order of records, but what a record
+ * says about the channel itself. How it says it makes the *family* of a kind (pairing.c has the table):
+ *
+ *   element (pairing_element.c)  the kernel's buffer, the same at both ends: one table for all channels
+ *   order (pairing_order.c)      the place in the stream: both ends are intervals on one axis, and overlaps are pairs
+ *   count (pairing_count.c)      what is left in the object: an axis of units
+ *   queue (pairing_queue.c)      nothing but size and priority: first in, first out
+ *   group (pairing_queue.c)      nothing at all: whatever was sent before may be meant, so all pairs are ambiguous
+ *
+ * Memory is bounded: at most PAIRING_MOST_PARTS messages wait at a time, and what comes on top is counted as unpaired.
+ * No search is longer than a constant, but for those that use up what they pass.
+ */
+#ifndef ARGUS_EVENT_PAIRING_H
+#define ARGUS_EVENT_PAIRING_H
+
+#include "argus/messages.h"
+#include "base/idmap.h"
+#include "base/vec.h"
+
+/* Messages that wait for their other end, in all channels. */
+#define PAIRING_MOST_PARTS (1u << 21)
+
+enum pairing_side { SIDE_SEND, SIDE_RECEIVE, SIDES };
+
+/* What the caller knows of the system call in progress of a thread; one for each thread, cleared when a call begins. */
+struct pairing_call {
+    uint64_t enter_ns;     /* 0: before the trace */
+    uint64_t moved[SIDES]; /* bytes so far, kept by pairing_feed() */
+    bool slept;            /* it has waited in this call */
+};
+
+/* A message record and its call. */
+struct message {
+    uint64_t enter_ns, time_ns; /* it happened between them */
+    uint64_t position;
+    uint64_t bytes, call_bytes; /* its own; those that the call moved before */
+    uint64_t other;
+    uint32_t thread, tag; /* the caller's */
+    uint8_t flags;        /* ARGUS_MESSAGE_* */
+    bool slept;
+};
+
+/* Two messages and what they have in common; the messages are valid only in the call of the sink. */
+struct pairing_pair {
+    const struct message *send, *receive;
+    uint64_t send_offset, receive_offset, bytes;
+    uint32_t channel;
+    bool exact;
+};
+
+typedef void (*pairing_sink)(void *context, const struct pairing_pair *pair);
+
+/* A message that waits for its other end, or for its place. */
+struct part {
+    struct message message;
+    uint64_t start, end; /* on the channel's axis, once it has its place */
+    uint64_t place;      /* order: the position that belongs to `end` */
+    uint64_t covered;    /* bytes of it that have a pair */
+    uint32_t next;
+    bool certain; /* its place is proved */
+    bool paired;
+};
+
+/* Parts in a row, by number; zeroed is not empty: part_list_init. */
+struct part_list {
+    uint32_t head, tail, count;
+};
+static const struct part_list part_list_empty = {ARGUS_NONE, ARGUS_NONE, 0};
+
+/* One end of a channel whose messages have an order. */
+struct order_line {
+    struct part_list waiting; /* without a place yet, by position */
+    struct part_list open;    /* with a place, not all of it paired */
+    uint64_t end, place;      /* axis and position of the last that got a place */
+    uint32_t thread;          /* the first one at work on it */
+    bool many;                /* there are others: a position may be another's */
+    bool known;               /* `end` is */
+};
+
+struct order_state {
+    struct order_line line[SIDES];
+    struct part_list peeks;
+    uint64_t reference; /* the last position, unwrapped */
+    uint64_t base,
+        base_place; /* end and position of the last send that left line[SIDE_SEND].open */
+};
+
+struct count_state {
+    struct part_list open[SIDES];
+    uint64_t end[SIDES]; /* units so far */
+    bool known;          /* a send has been seen since the beginning, or the last loss */
+};
+
+struct queue_state {
+    struct part_list open[SIDES];
+    uint64_t strangers; /* messages in it that were sent before the trace, at most */
+    bool told;          /* `strangers` is known */
+};
+
+struct channel {
+    struct argus_message_channel seen;
+    uint64_t early;  /* receives without a partner while no send had been seen */
+    uint64_t losses; /* of the trace, when it was last used */
+    uint64_t shaky;  /* messages that come soon after a loss still to come */
+    uint32_t next;   /* channel with the same hash, or ARGUS_NONE */
+    union {
+        struct order_state order;
+        struct count_state count;
+        struct queue_state queue;
+    };
+};
+
+/* A buffer of the kernel. */
+struct element {
+    struct part send;          /* valid if `sent` */
+    struct part_list receives; /* that came before their send; `start` is the channel */
+    uint64_t losses;           /* of the trace, when it was sent */
+    uint32_t channel;
+    bool sent, datagram;
+};
+
+struct pairing {
+    pairing_sink sink;
+    void *context;
+    uint64_t page_bytes; /* of the traced machine: a pipe's buffer */
+    VEC(struct part) parts;
+    uint32_t free_parts; /* head of those not in use */
+    VEC(struct channel) channels;
+    struct idmap channel_by_key;
+    VEC(struct element) elements;
+    struct idmap element_by_address;
+    struct argus_message_counts counts; /* of all channels; complete after pairing_finish() */
+    uint64_t losses;
+    uint64_t fed,
+        walked;     /* messages, and steps of searches that may be long: their ratio is bounded */
+    bool ending;    /* the last record has come */
+    bool no_memory; /* sticky */
+};
+
+void pairing_init(struct pairing *pairing, uint32_t page_bytes, pairing_sink sink, void *context);
+void pairing_deinit(struct pairing *pairing);
+
+/* One message record of `thread`; `tag` is handed on to the sink. */
+void pairing_feed(struct pairing *pairing, const struct argus_record *record,
+                  struct pairing_call *call, uint32_t thread, uint32_t tag);
+
+/* Records were lost. */
+void pairing_lost(struct pairing *pairing);
+
+/* After the last record: pairs what waited for more, and counts what is left over. */
+void pairing_finish(struct pairing *pairing);
+
+/* --- for the families --- */
+
+/* Keeps a message; ARGUS_NONE: no memory, or too many. */
+uint32_t part_take(struct pairing *pairing, const struct message *message);
+void part_free(struct pairing *pairing, uint32_t part);
+static inline struct part *part_at(struct pairing *pairing, uint32_t part)
+{
+    return &pairing->parts.data[part];
+}
+/* Whether a search may go one step further: those that find nothing must not add up to a square. */
+bool pairing_may_walk(struct pairing *pairing);
+void part_append(struct pairing *pairing, struct part_list *list, uint32_t part);
+/* The first of `list`, taken out of it. */
+uint32_t part_shift(struct pairing *pairing, struct part_list *list);
+/* Takes out the one behind `before` (ARGUS_NONE: the first). */
+uint32_t part_unlink(struct pairing *pairing, struct part_list *list, uint32_t before);
+
+/* `bytes` from these offsets on are the same. */
+void pairing_emit(struct pairing *pairing, uint32_t channel, struct part *send,
+                  uint64_t send_offset, struct part *receive, uint64_t receive_offset,
+                  uint64_t bytes, bool exact);
+/* A message goes: what of it has no pair is counted. */
+void pairing_settle(struct pairing *pairing, uint32_t channel, enum pairing_side side,
+                    const struct part *part, enum argus_unpaired reason);
+/* The same, and the part is freed. */
+void pairing_dismiss(struct pairing *pairing, uint32_t channel, enum pairing_side side,
+                     uint32_t part, enum argus_unpaired reason);
+void pairing_dismiss_all(struct pairing *pairing, uint32_t channel, enum pairing_side side,
+                         struct part_list *list, enum argus_unpaired reason);
+
+/* Notes a thread as sender of `channel`, where only its receiver knows which channel it is. */
+void pairing_add_sender(struct pairing *pairing, uint32_t channel, uint32_t thread);
+
+static inline enum pairing_side message_side(const struct message *message)
+{
+    return message->flags & ARGUS_MESSAGE_RECEIVE ? SIDE_RECEIVE : SIDE_SEND;
+}
+
+/* Whether the two were in their system calls at the same time, so that nobody knows who was first. */
+static inline bool messages_overlap(const struct message *a, const struct message *b)
+{
+    return a->thread != b->thread && a->enter_ns < b->time_ns && b->enter_ns < a->time_ns;
+}
+
+/* One family: what it does with a message, and at the end (or when records were lost) with those that are left. */
+struct pairing_family {
+    void (*init)(struct channel *channel);
+    void (*feed)(struct pairing *pairing, uint32_t channel, const struct message *message);
+    void (*lost)(struct pairing *pairing, uint32_t channel);
+    void (*finish)(struct pairing *pairing, uint32_t channel);
+};
+
+extern const struct pairing_family pairing_element, pairing_order, pairing_count, pairing_queue,
+    pairing_group;
+
+/* A row of the table of kinds. */
+struct channel_kind {
+    const char *name;
+    const struct pairing_family *family; /* NULL: cannot be paired */
+    const struct pairing_family
+        *fallback;     /* for messages without a position; NULL: cannot be paired */
+    bool datagram;     /* a receive takes one message, whole or cut */
+    uint8_t wrap_bits; /* order: positions are modulo 2^wrap_bits */
+    bool buffers;      /* order: positions are of buffers of a page each (pipe) */
+    uint32_t
+        whole_bytes; /* order: a send of so many bytes is in one piece even if it had to wait */
+};
+
+/* Never NULL. */
+const struct channel_kind *channel_kind_of(uint32_t kind);
+
+#endif

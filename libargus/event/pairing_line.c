@@ -1,0 +1,281 @@
+/* Putting the messages of one end of a channel into their order.
+ *
+ * Each message says where the line ended when it was done. When another thread was at work at the same moment, that may be
+ * too far: the other one's bytes are in it. But it is never too near. So
+ *
+ *     the line ends at 100; A sent 30 bytes and says "up to 130"          A is [100, 130)
+ *     the line ends at 100; A sent 30 bytes and says "up to 150"          somebody's 20 bytes are missing: wait for him
+ *     … B sent 20 bytes and says "up to 120"                              B is [100, 120), A is [120, 150)
+ *     … B sent 20 bytes and says "up to 150", too                         either may be first: ambiguous
+ *
+ * A few messages that together reach just to where one of them says are complete: nobody else can have been among
+ * them. All their orders are tried, and what is the same in all that are possible is certain. Where messages are missing for
+ * good (lost records, a sender without records) the line goes on behind the hole after a while.
+ */
+#include "event/pairing_order.h"
+
+/* Messages that may come before a hole is taken for one. */
+#define LINE_PATIENCE 32u
+/* The same at the beginning of a line, whose first message may not be the first on record. */
+#define FIRST_PATIENCE 2u
+/* What a hole of unknown length is on the axis of a pipe: no send is as long. */
+#define PIPE_HOLE (1ull << 40)
+
+struct trial {
+    const struct order *order;
+    enum pairing_side side;
+    uint32_t part[ORDER_GROUP];
+    struct order_end at[ORDER_GROUP]; /* where each ends, in the order that is tried */
+    struct order_end found[ORDER_GROUP];
+    bool same[ORDER_GROUP]; /* its place is the same in all orders found so far */
+    size_t count;
+    uint64_t reach; /* where the last one must end: the furthest position */
+    unsigned orders;
+    bool unknown; /* sends that are not on record yet may decide */
+};
+
+static struct part *trial_part(const struct trial *trial, size_t i)
+{
+    return part_at(trial->order->pairing, trial->part[i]);
+}
+
+/* How an end compares with a position. */
+static enum order_match compare(const struct trial *trial, struct order_end end, uint64_t position)
+{
+    const struct order *order = trial->order;
+    if (order->kind->buffers && trial->side == SIDE_RECEIVE)
+        return pipe_compare(order, end.axis, position);
+    uint64_t at = order->kind->buffers ? end.place : end.axis;
+    return at == position ? ORDER_EQUAL : at < position ? ORDER_BEFORE : ORDER_BEHIND;
+}
+
+/* The ends that a message can have which begins at `from`. */
+static size_t ends_of(const struct trial *trial, struct order_end from, uint64_t bytes,
+                      struct order_end ret[2])
+{
+    if (trial->order->kind->buffers && trial->side == SIDE_SEND)
+        return pipe_ends(trial->order, from, bytes, ret);
+    ret[0] = (struct order_end){.axis = from.axis + bytes, .place = from.place, .sure = true};
+    return 1;
+}
+
+/* Whether one of the messages not yet in the order was over before `i` began. */
+static bool has_earlier(const struct trial *trial, unsigned used, size_t i)
+{
+    for (size_t k = 0; k < trial->count; k++)
+        if (k != i && !(used & 1u << k) &&
+            trial_part(trial, k)->message.time_ns <= trial_part(trial, i)->message.enter_ns)
+            return true;
+    return false;
+}
+
+static void note_order(struct trial *trial)
+{
+    for (size_t i = 0; i < trial->count; i++) {
+        if (trial->orders == 0) {
+            trial->found[i] = trial->at[i];
+            trial->same[i] = true;
+        } else if (trial->found[i].axis != trial->at[i].axis ||
+                   trial->found[i].place != trial->at[i].place) {
+            trial->same[i] = false;
+        }
+    }
+    trial->orders++;
+}
+
+/* Whether message `i` may end at `end`; `last`: it is the last of the group. */
+static bool may_end(struct trial *trial, size_t i, struct order_end end, bool last)
+{
+    const struct message *message = &trial_part(trial, i)->message;
+    bool doubtful = order_is_doubtful(&trial->order->state->line[trial->side], message);
+    enum order_match match = compare(trial, end, trial_part(trial, i)->place);
+    if (match == ORDER_UNKNOWN)
+        trial->unknown = true;
+    if (match != ORDER_EQUAL && !(doubtful && match == ORDER_BEFORE))
+        return false;
+    if (!last)
+        return true;
+    /* Alone, an unsure end is no proof that nobody was before it. */
+    if (trial->count == 1 && doubtful && !end.sure)
+        return false;
+    return compare(trial, end, trial->reach) == ORDER_EQUAL;
+}
+
+/* Tries all orders of the messages that are not in `used`, from `from` on. */
+static void try_orders(struct trial *trial, struct order_end from, unsigned used, size_t placed)
+{
+    for (size_t i = 0; i < trial->count; i++) {
+        struct order_end ends[2];
+        if (used & 1u << i || has_earlier(trial, used, i))
+            continue;
+        size_t count = ends_of(trial, from, trial_part(trial, i)->message.bytes, ends);
+        for (size_t k = 0; k < count; k++) {
+            bool last = placed + 1 == trial->count;
+            if (!may_end(trial, i, ends[k], last))
+                continue;
+            trial->at[i] = ends[k];
+            if (last)
+                note_order(trial);
+            else
+                try_orders(trial, ends[k], used | 1u << i, placed + 1);
+        }
+    }
+}
+
+/* A message whose bytes may have been mixed with another's. */
+static bool may_be_split(const struct trial *trial, const struct message *message)
+{
+    return trial->side == SIDE_SEND && message->slept &&
+           message->bytes > trial->order->kind->whole_bytes;
+}
+
+/* The first waiting message gets its place. */
+static void place(const struct order *order, enum pairing_side side, uint32_t index, uint64_t start,
+                  struct order_end end, bool certain)
+{
+    struct order_line *line = &order->state->line[side];
+    struct part *part = part_at(order->pairing, index);
+    part->start = start;
+    part->end = end.axis;
+    part->place = end.place;
+    part->certain = certain;
+    line->end = end.axis;
+    line->place = end.place;
+    line->known = true;
+    part_append(order->pairing, &line->open, index);
+}
+
+/* Takes the messages of a trial off the waiting ones, in the order that was found. */
+static void place_group(struct trial *trial)
+{
+    const struct order *order = trial->order;
+    struct order_line *line = &order->state->line[trial->side];
+    bool split = false;
+    for (size_t i = 0; i < trial->count; i++) {
+        part_shift(order->pairing, &line->waiting);
+        split |= may_be_split(trial, &trial_part(trial, i)->message);
+    }
+    for (unsigned done = 0; done != (1u << trial->count) - 1;) {
+        size_t next = 0;
+        uint64_t nearest = UINT64_MAX;
+        for (size_t i = 0; i < trial->count; i++) {
+            if (done & 1u << i || trial->found[i].axis > nearest)
+                continue;
+            nearest = trial->found[i].axis;
+            next = i;
+        }
+        done |= 1u << next;
+        bool certain = trial->count == 1 || (trial->same[next] && !split);
+        uint64_t bytes = trial_part(trial, next)->message.bytes;
+        struct order_end end = trial->found[next];
+        if (trial->side == SIDE_RECEIVE || !order->kind->buffers)
+            end.place = trial_part(trial, next)->place;
+        place(order, trial->side, trial->part[next], end.axis - bytes, end, certain);
+    }
+}
+
+enum step { STEP_DONE, STEP_STUCK, STEP_LATER };
+
+/* Places the fewest messages that are complete together. */
+static enum step place_complete(const struct order *order, enum pairing_side side)
+{
+    const struct order_line *line = &order->state->line[side];
+    struct trial trial = {.order = order, .side = side};
+    struct order_end from = {line->end, line->place, true};
+    uint32_t next = line->waiting.head;
+    while (next != ARGUS_NONE && trial.count < ORDER_GROUP) {
+        trial.part[trial.count++] = next;
+        trial.reach = part_at(order->pairing, next)->place;
+        trial.orders = 0;
+        try_orders(&trial, from, 0, 0);
+        if (trial.unknown)
+            return STEP_LATER;
+        if (trial.orders) {
+            place_group(&trial);
+            return STEP_DONE;
+        }
+        next = part_at(order->pairing, next)->next;
+    }
+    return STEP_STUCK;
+}
+
+/* Where a message that begins nowhere in particular ends. False: not known yet. */
+static bool end_by_position(const struct order *order, enum pairing_side side,
+                            const struct part *part, struct order_end *ret)
+{
+    const struct order_line *line = &order->state->line[side];
+    ret->place = part->place;
+    if (!order->kind->buffers) {
+        bool end_of_stream = order->pairing->ending && side == SIDE_RECEIVE && line->known &&
+                             part->place == line->end + part->message.bytes + 1;
+        ret->axis = part->place - end_of_stream; /* TCP's FIN has a number, too */
+        return true;
+    }
+    if (side == SIDE_RECEIVE)
+        return pipe_axis(order, part->place, &ret->axis);
+    ret->axis = line->end + part->message.bytes + (line->known ? PIPE_HOLE : 0);
+    return true;
+}
+
+/* Places the first waiting message where its own position says, behind a hole or at the beginning. */
+static enum step place_first(const struct order *order, enum pairing_side side)
+{
+    struct order_line *line = &order->state->line[side];
+    uint32_t index = line->waiting.head;
+    struct part *part = part_at(order->pairing, index);
+    struct order_end end;
+    if (!end_by_position(order, side, part, &end))
+        return STEP_LATER;
+    bool doubtful = order_is_doubtful(line, &part->message);
+    bool certain = !doubtful;
+    if (order->kind->buffers && side == SIDE_SEND && line->known) {
+        /* Bytes are missing, or it did not fill its buffers one after the other: the receives find their place anew. */
+        certain &= part->message.bytes <= order->pairing->page_bytes;
+        order->state->line[SIDE_RECEIVE].known = false;
+    }
+    uint64_t bytes = part->message.bytes, start = end.axis < bytes ? 0 : end.axis - bytes;
+    if (line->known && end.axis < line->end && !doubtful)
+        order_forget(order);
+    if (line->known && start < line->end) {
+        start = line->end;
+        end.axis = end.axis > start ? end.axis : start;
+        certain = false;
+    }
+    part_shift(order->pairing, &line->waiting);
+    place(order, side, index, start, end, certain);
+    return STEP_DONE;
+}
+
+/* A pipe's first write, and with it the first read, begins in its first buffer; this is where a line begins that has placed
+ * nothing yet. */
+static enum step place_next(const struct order *order, enum pairing_side side)
+{
+    struct order_line *line = &order->state->line[side];
+    if (line->known)
+        return place_complete(order, side);
+    if (side == SIDE_RECEIVE || !order->kind->buffers || line->end)
+        return STEP_STUCK;
+    enum step step = place_complete(order, side);
+    struct order_line *receives = &order->state->line[SIDE_RECEIVE];
+    if (step == STEP_DONE && !receives->end)
+        receives->known = true;
+    return step;
+}
+
+static uint32_t patience_of(const struct order *order, const struct order_line *line)
+{
+    const struct part *first = part_at(order->pairing, line->waiting.head);
+    bool doubtful = order_is_doubtful(line, &first->message);
+    return line->known || doubtful ? LINE_PATIENCE : FIRST_PATIENCE;
+}
+
+void order_settle(const struct order *order, enum pairing_side side, bool last)
+{
+    struct order_line *line = &order->state->line[side];
+    enum step step = STEP_DONE;
+    while (line->waiting.count && step == STEP_DONE) {
+        step = place_next(order, side);
+        if (step == STEP_STUCK && (last || line->waiting.count >= patience_of(order, line)))
+            step = place_first(order, side);
+    }
+}

@@ -1,0 +1,206 @@
+/* Messages that only their order, size and priority tell apart: POSIX message queues, and datagrams on kernels that do not
+ * name their buffers (before Linux 6.3). First in, first out, for each priority.
+ *
+ * Messages that were sent, or received, at the same time may have been so in either order. The sizes tell most of
+ * them apart; those that they do not are ambiguous. So is everything until it is known that what was in the queue before
+ * the trace began is gone: because a receiver had to wait, or because the record says how much is left.
+ *
+ * And inotify, where a read takes what has gathered: any change since the last one may be among it, or may not have
+ * been asked for.
+ */
+#include "event/pairing.h"
+
+#define MOST_OF_A_QUEUE 65536u
+/* Messages looked at for the one with the right size. */
+#define MOST_LOOKED_AT 64u
+/* Receives that come before one is paired: what was sent at the same time is on record by then. */
+#define LATER_RECEIVES 8u
+
+static void init(struct channel *channel)
+{
+    channel->queue = (struct queue_state){.open = {part_list_empty, part_list_empty}};
+}
+
+static struct queue_state *state_of(struct pairing *pairing, uint32_t channel)
+{
+    return &pairing->channels.data[channel].queue;
+}
+
+static bool fits(const struct message *send, const struct message *receive)
+{
+    bool cut = receive->flags & ARGUS_MESSAGE_TRUNCATED;
+    bool size = cut ? receive->bytes <= send->bytes : receive->bytes == send->bytes;
+    bool other = !receive->other || !send->other || receive->other == send->other;
+    return size && other && send->enter_ns < receive->time_ns;
+}
+
+/* A send that a receive may be of. */
+struct choice {
+    uint32_t before, part; /* ARGUS_NONE */
+    bool alone;            /* no other one fits that may have been before it */
+};
+
+static struct choice choose_send(struct pairing *pairing, const struct queue_state *state,
+                                 const struct message *receive)
+{
+    struct choice choice = {ARGUS_NONE, ARGUS_NONE, true};
+    uint32_t before = ARGUS_NONE, steps = 0;
+    for (uint32_t i = state->open[SIDE_SEND].head; i != ARGUS_NONE && steps < MOST_LOOKED_AT;
+         before = i, i = part_at(pairing, i)->next, steps++) {
+        const struct part *send = part_at(pairing, i);
+        if (!fits(&send->message, receive))
+            continue;
+        if (choice.part == ARGUS_NONE)
+            choice = (struct choice){before, i, send->certain};
+        else if (messages_overlap(&part_at(pairing, choice.part)->message, &send->message))
+            choice.alone = false;
+    }
+    return choice;
+}
+
+/* Messages like `chosen` that were made at the same time: each may be the other. */
+static bool doubt_others(struct pairing *pairing, const struct part_list *list,
+                         const struct message *chosen)
+{
+    uint32_t steps = 0;
+    bool found = false;
+    for (uint32_t i = list->head; i != ARGUS_NONE && steps < MOST_LOOKED_AT;
+         i = part_at(pairing, i)->next, steps++) {
+        struct part *part = part_at(pairing, i);
+        if (part->message.bytes != chosen->bytes || !messages_overlap(&part->message, chosen))
+            continue;
+        part->certain = false;
+        found = true;
+    }
+    return found;
+}
+
+/* The records that say that nothing of before the trace is left. */
+static void count_strangers(struct queue_state *state, const struct message *message)
+{
+    bool told = message->flags & ARGUS_MESSAGE_POSITION;
+    bool receive = message->flags & ARGUS_MESSAGE_RECEIVE;
+    if (receive && message->slept) {
+        state->told = true;
+        state->strangers = 0;
+    } else if (told && (!state->told || message->position < state->strangers)) {
+        state->strangers = message->position - (!receive && message->position > 0);
+        state->told = true;
+    }
+}
+
+static void take_send(struct pairing *pairing, uint32_t channel, uint32_t index)
+{
+    struct queue_state *state = state_of(pairing, channel);
+    struct part *receive = part_at(pairing, index);
+    count_strangers(state, &receive->message);
+    struct choice choice = choose_send(pairing, state, &receive->message);
+    if (choice.part == ARGUS_NONE) {
+        state->strangers -= state->strangers > 0;
+        return;
+    }
+    struct part *send = part_at(pairing, choice.part);
+    bool peek = receive->message.flags & ARGUS_MESSAGE_PEEK;
+    bool twin = doubt_others(pairing, &state->open[SIDE_RECEIVE], &receive->message);
+    bool exact = choice.alone && !twin && receive->certain && state->told && !state->strangers;
+    if (!choice.alone)
+        doubt_others(pairing, &state->open[SIDE_SEND], &send->message);
+    pairing_emit(pairing, channel, send, 0, receive, 0, receive->message.bytes, exact);
+    if (peek)
+        return;
+    send->covered = send->message.bytes;
+    part_free(pairing, part_unlink(pairing, &state->open[SIDE_SEND], choice.before));
+}
+
+static void pair_all(struct pairing *pairing, uint32_t channel, uint32_t waiting)
+{
+    struct part_list *receives = &state_of(pairing, channel)->open[SIDE_RECEIVE];
+    while (receives->count > waiting) {
+        uint32_t receive = part_shift(pairing, receives);
+        take_send(pairing, channel, receive);
+        bool peek = part_at(pairing, receive)->message.flags & ARGUS_MESSAGE_PEEK;
+        if (peek)
+            part_free(pairing, receive);
+        else
+            pairing_dismiss(pairing, channel, SIDE_RECEIVE, receive, ARGUS_UNPAIRED_BEFORE);
+    }
+}
+
+static void feed(struct pairing *pairing, uint32_t channel, const struct message *message)
+{
+    struct queue_state *state = state_of(pairing, channel);
+    enum pairing_side side = message_side(message);
+    if (message->flags & ARGUS_MESSAGE_DROPPED)
+        return;
+    if (side == SIDE_SEND && state->open[side].count >= MOST_OF_A_QUEUE)
+        pairing_dismiss(pairing, channel, side, part_shift(pairing, &state->open[side]),
+                        ARGUS_UNPAIRED_UNCLEAR);
+    uint32_t part = part_take(pairing, message);
+    if (part == ARGUS_NONE) {
+        pairing_settle(pairing, channel, side, &(struct part){.message = *message},
+                       ARGUS_UNPAIRED_UNCLEAR);
+        return;
+    }
+    if (side == SIDE_SEND)
+        count_strangers(state, message);
+    part_at(pairing, part)->certain = true;
+    part_append(pairing, &state->open[side], part);
+    pair_all(pairing, channel, LATER_RECEIVES);
+}
+
+static void finish(struct pairing *pairing, uint32_t channel)
+{
+    struct queue_state *state = state_of(pairing, channel);
+    pair_all(pairing, channel, 0);
+    pairing_dismiss_all(pairing, channel, SIDE_SEND, &state->open[SIDE_SEND],
+                        ARGUS_UNPAIRED_UNREAD);
+}
+
+static void lost(struct pairing *pairing, uint32_t channel)
+{
+    finish(pairing, channel);
+    init(&pairing->channels.data[channel]);
+}
+
+const struct pairing_family pairing_queue = {
+    .init = init, .feed = feed, .lost = lost, .finish = finish};
+
+/* --- groups --- */
+
+/* What has gathered goes to the first receive. */
+static void take_group(struct pairing *pairing, uint32_t channel, const struct message *message)
+{
+    struct queue_state *state = state_of(pairing, channel);
+    struct part receive = {.message = *message};
+    uint32_t left = state->open[SIDE_SEND].count;
+    for (; left; left--) {
+        uint32_t index = part_shift(pairing, &state->open[SIDE_SEND]);
+        struct part *send = part_at(pairing, index);
+        if (send->message.enter_ns >= message->time_ns) {
+            part_append(pairing, &state->open[SIDE_SEND], index);
+            continue;
+        }
+        pairing_emit(pairing, channel, send, 0, &receive, 0, send->message.bytes, false);
+        part_free(pairing, index);
+    }
+    receive.covered = receive.message.bytes;
+    pairing_settle(pairing, channel, SIDE_RECEIVE, &receive, ARGUS_UNPAIRED_BEFORE);
+}
+
+static void feed_group(struct pairing *pairing, uint32_t channel, const struct message *message)
+{
+    struct part_list *sends = &state_of(pairing, channel)->open[SIDE_SEND];
+    if (message_side(message) == SIDE_RECEIVE) {
+        take_group(pairing, channel, message);
+        return;
+    }
+    if (sends->count >= MOST_LOOKED_AT)
+        pairing_dismiss(pairing, channel, SIDE_SEND, part_shift(pairing, sends),
+                        ARGUS_UNPAIRED_UNCLEAR);
+    uint32_t part = part_take(pairing, message);
+    if (part != ARGUS_NONE)
+        part_append(pairing, sends, part);
+}
+
+const struct pairing_family pairing_group = {
+    .init = init, .feed = feed_group, .lost = lost, .finish = finish};

@@ -1,0 +1,98 @@
+/* Messages: which bytes that one thread received are those that another one sent.
+ *
+ * A channel is one direction of a pipe, socket connection, eventfd … (docs/man/argus-trace.5.md, section MESSAGES). A
+ * *message* here is one record: what one system call put into a channel, or took out of it; of a unix stream, what it
+ * put into one of the kernel's buffers. A *pair* joins the part of a send and the part of a receive that are the same bytes;
+ * one send may have many pairs, and one receive too. A pair is *exact* when the records prove it, otherwise *ambiguous*:
+ * the most likely of several that the records allow.
+ */
+#ifndef ARGUS_MESSAGES_H
+#define ARGUS_MESSAGES_H
+
+#include "argus/event.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Why a message, or a part of it, has no pair. */
+enum argus_unpaired {
+    ARGUS_UNPAIRED_BEFORE, /* a receive: it was sent before the trace began */
+    ARGUS_UNPAIRED_UNREAD, /* a send: nobody received it, at least not before the trace ended */
+    ARGUS_UNPAIRED_LOST,   /* records were lost near it */
+    ARGUS_UNPAIRED_DROPPED, /* the kernel threw it away: queue full, channel closed or opened again */
+    ARGUS_UNPAIRED_UNSEEN, /* the trace has no record of the other end: another machine, the kernel … */
+    ARGUS_UNPAIRED_KIND, /* this kind has no other end that sends: signalfd, timerfd; or no position */
+    ARGUS_UNPAIRED_UNCLEAR, /* the records contradict each other, or there were too many to keep */
+    ARGUS_UNPAIRED_REASONS
+};
+
+struct argus_message_counts {
+    uint64_t sends, receives, peeks; /* messages; a receive that only looked counts as a peek */
+    uint64_t sent_bytes, received_bytes;
+    uint64_t exact, ambiguous; /* pairs, those of peeks not counted */
+    uint64_t unpaired_sends[ARGUS_UNPAIRED_REASONS], unpaired_receives[ARGUS_UNPAIRED_REASONS];
+};
+
+/* More threads than this on one end of a channel are only counted. */
+#define ARGUS_CHANNEL_THREADS 4
+
+struct argus_message_channel {
+    uint64_t id;  /* arg1 of its records; 0: those that do not know their channel */
+    uint8_t kind; /* enum argus_channel, or any other number that a newer recorder wrote */
+    uint8_t sender_count, receiver_count; /* entries used; stops at ARGUS_CHANNEL_THREADS … */
+    bool more_senders, more_receivers;    /* … and these say that there were others */
+    uint32_t senders[ARGUS_CHANNEL_THREADS], receivers[ARGUS_CHANNEL_THREADS]; /* thread indices */
+    struct argus_message_counts counts;
+};
+
+/* One end of a pair: the message, and the system call that sent or received it. */
+struct argus_message_end {
+    uint64_t time_ns; /* of the record */
+    uint64_t call_ns; /* when the system call began; 0: before the trace */
+    uint64_t
+        call_bytes; /* what the same call had already moved through the channel before this pair's first byte */
+    uint64_t bytes;  /* of the whole message */
+    uint32_t thread; /* thread index */
+};
+
+struct argus_message_pair {
+    struct argus_message_end send, receive;
+    uint64_t bytes; /* that these two have in common (eventfd: units) */
+    uint32_t channel;
+    bool exact;
+    bool peek; /* the receiver only looked */
+};
+
+/* All messages of one trace. */
+struct argus_messages;
+
+/* Called for each pair, in the order in which they are found; false stops (ARGUS_ERROR_INTERRUPTED). Indices are those of
+ * `messages`, whose tables are complete only after the last pair. */
+typedef bool (*argus_message_pair_function)(void *context, const struct argus_messages *messages,
+                                            const struct argus_message_pair *pair);
+
+/* Reads the trace once and pairs its messages. `pair` may be NULL; `trace` is borrowed and must outlive the result. */
+struct argus_error *argus_messages_read(const struct argus_trace *trace,
+                                        argus_message_pair_function pair, void *context,
+                                        struct argus_messages **ret);
+void argus_messages_destroy(struct argus_messages *messages);
+
+size_t argus_messages_channels(const struct argus_messages *messages,
+                               const struct argus_message_channel **ret);
+size_t argus_messages_threads(const struct argus_messages *messages,
+                              const struct argus_thread **ret);
+size_t argus_messages_processes(const struct argus_messages *messages,
+                                const struct argus_process **ret);
+/* The sum over all channels. */
+const struct argus_message_counts *argus_messages_counts(const struct argus_messages *messages);
+
+/* "pipe", "unix stream", "tcp" … */
+const char *argus_channel_name(uint32_t kind);
+/* "sent before the trace began" … */
+const char *argus_unpaired_name(enum argus_unpaired reason);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
