@@ -111,6 +111,7 @@ void thread_block(struct builder *builder, uint32_t thread, uint64_t os_state)
     struct thread_state *state = thread_at(builder, thread);
     if (state->activity != THREAD_RUNNING)
         return;
+    state->call.slept = true;
     if (!rule_rewait(builder, thread))
         wait_begin(builder, thread, os_state);
     set_activity(state, THREAD_WAITING, builder->now_ns);
@@ -237,5 +238,6 @@ void thread_lose(struct builder *builder, uint32_t thread, uint64_t since_ns)
     set_activity(state, THREAD_LOST, state->since_ns);
     state->syscall_known = false;
     state->syscall = ARGUS_NO_SYSCALL;
+    state->call = (struct pairing_call){0};
     state->wait_open = state->op_open = false;
 }

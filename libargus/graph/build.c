@@ -53,6 +53,7 @@ static bool add_states(struct builder *builder)
             .previous = ARGUS_NONE,
             .older = ARGUS_NONE,
             .spare = {ARGUS_NONE, ARGUS_NONE},
+            .last_message = ARGUS_NONE,
             .own_timer = ARGUS_NONE,
             .syscall = ARGUS_NO_SYSCALL,
         };
@@ -136,6 +137,7 @@ static void handle(struct builder *builder, const struct idmap *ids,
         dispatch(builder, record, (enum tracepoint_id)id);
     } else if (record->debugid == MERGE_ID_LOST) {
         builder->graph->damaged_chunks += record->arg[2] != 0;
+        pairing_lost(&builder->pairing);
         struct cpu_state *cpu = cpu_of(builder, record->cpu);
         if (cpu)
             graph_on_lost(builder, cpu, record);
@@ -145,7 +147,8 @@ static void handle(struct builder *builder, const struct idmap *ids,
 static struct argus_error *check_state(const struct builder *builder)
 {
     const struct argus_graph *graph = builder->graph;
-    if (builder->no_memory || graph->machine.no_memory || graph->stacks.no_memory)
+    if (builder->no_memory || builder->pairing.no_memory || graph->machine.no_memory ||
+        graph->stacks.no_memory)
         return argus_error_memory();
     if (builder->full)
         return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
@@ -208,6 +211,8 @@ static struct argus_error *finish(struct builder *builder)
         return error;
     if (!add_states(builder))
         return argus_error_memory();
+    pairing_finish(&builder->pairing);
+    builder->graph->messages = builder->pairing.counts;
     if (builder_close_all(builder) && !finish_vertices(builder))
         return argus_error_memory();
     finish_uses(builder);
@@ -227,6 +232,7 @@ static void builder_deinit(struct builder *builder)
     for (size_t i = 0; i < builder->threads.length; i++)
         vec_deinit(&builder->threads.data[i].ops);
     vec_deinit(&builder->threads);
+    pairing_deinit(&builder->pairing);
     vec_deinit(&builder->cpus);
     vec_deinit(&builder->timers);
     vec_deinit(&builder->works);
@@ -270,6 +276,7 @@ struct argus_error *argus_graph_build(const struct argus_trace *trace, argus_pro
         .arch = argus_trace_header(trace)->arch,
     };
     builder.yield_syscall = find_yield(&builder);
+    pairing_init(&builder.pairing, argus_trace_header(trace)->page_bytes, rule_message, &builder);
     struct argus_error *error = machine_init(&graph->machine, trace);
     if (!error)
         error = read_all(&builder, progress, context);

@@ -13,6 +13,7 @@
 #define ARGUS_GRAPH_BUILDER_H
 
 #include "event/merge.h"
+#include "event/pairing.h"
 #include "event/syscalls.h"
 #include "event/tracepoints.h"
 #include "graph/graph_data.h"
@@ -55,11 +56,13 @@ struct thread_state {
     uint64_t early_ns; /* a wake-up was seen while still RUNNING, at this time; 0: none */
     struct cause cause, early;
     struct wait_details details; /* for the next wait */
+    struct pairing_call call;    /* of the system call in progress, for its messages */
     uint64_t arg[4];             /* of the system call in progress */
     VEC(struct argus_op) ops;    /* of the vertex being built */
     uint32_t slot;               /* the vertex being built or waiting; ARGUS_NONE: none yet */
     uint32_t previous, older;    /* slots of the ones before it, or ARGUS_NONE */
     uint32_t spare[2];           /* slots to use again, or ARGUS_NONE */
+    uint32_t last_message;       /* edge of the last one received, or ARGUS_NONE */
     uint32_t own_timer; /* armed in the system call in progress: index of a timer, or ARGUS_NONE */
     uint32_t cpu;       /* index of the cpu state, while RUNNING */
     uint16_t syscall;   /* in progress, or ARGUS_NO_SYSCALL */
@@ -158,6 +161,7 @@ struct builder {
     VEC(struct actor) itimers;
     struct idmap itimer_by_key;
     struct idmap use_by_key; /* object uses: see on_stack.c */
+    struct pairing pairing;  /* of messages */
     VEC(uint32_t) use_next;
     VEC(uint32_t) sample_slots; /* of the graph's samples, while building */
     uint32_t yield_syscall;     /* number of sched_yield() */
@@ -283,6 +287,11 @@ void rule_wakeup(struct builder *builder, const struct cpu_state *cpu,
 void signal_note_stop(struct builder *builder, uint32_t thread);
 /* rules/fork.c */
 void rule_fork(struct builder *builder, uint32_t creator, uint32_t child);
+/* rules/message_edge.c: a send and its receive have been found. */
+void rule_message(void *context, const struct pairing_pair *pair);
+/* Makes one edge of a message and the wake-up between the same two vertices. `edges`: all into one vertex, whose order
+ * changes; returns how many are left. */
+size_t rule_message_merge(struct builder *builder, struct argus_edge *edges, size_t count);
 /* rules/rewait.c: takes the current vertex back if it only woke up to wait again. True: the wait goes on. */
 bool rule_rewait(struct builder *builder, uint32_t thread);
 /* rules/yield.c: merges the current vertex, whose wait has just ended, into the yield run before it. */

@@ -11,7 +11,7 @@ static bool resolve_target(const struct argus_graph *graph, const uint32_t *new_
 {
     const struct argus_vertex *vertices = graph->vertices.data;
     uint32_t to = new_id[edge->to];
-    bool inside = edge->rule == RULE_SIGNAL_TAKEN;
+    bool inside = edge->rule == RULE_SIGNAL_TAKEN || edge->rule == RULE_MESSAGE;
     if (inside)
         to = finish_vertex_for(graph, to, edge->to_ns);
     if (to >= graph->vertices.length ||
@@ -79,8 +79,9 @@ static int by_effect(const void *left, const void *right)
 }
 
 /* Causes and sequence edges, by target. `first` comes with the number of causes of each target. */
-static bool place_in(struct argus_graph *graph, uint32_t *first)
+static bool place_in(struct builder *builder, uint32_t *first)
 {
+    struct argus_graph *graph = builder->graph;
     size_t vertices = graph->vertices.length;
     for (size_t v = 0; v < vertices; v++)
         first[v + 1] += first[v] + has_sequence(graph, v);
@@ -95,16 +96,23 @@ static bool place_in(struct argus_graph *graph, uint32_t *first)
     memcpy(next, first, (vertices + 1) * sizeof(*next));
     for (size_t i = 0; i < graph->edges.length; i++)
         placed[next[graph->edges.data[i].to]++] = graph->edges.data[i];
+    size_t kept = 0;
     for (size_t v = 0; v < vertices; v++) {
         if (has_sequence(graph, v))
             placed[next[v]++] = rule_sequence(graph, (uint32_t)v);
-        if (first[v + 1] - first[v] > 1)
-            qsort(placed + first[v], first[v + 1] - first[v], sizeof(*placed), by_effect);
+        struct argus_edge *edges = placed + first[v];
+        size_t count = rule_message_merge(builder, edges, first[v + 1] - first[v]);
+        if (count > 1)
+            qsort(edges, count, sizeof(*edges), by_effect);
+        memmove(placed + kept, edges, count * sizeof(*edges));
+        first[v] = (uint32_t)kept;
+        kept += count;
     }
+    first[vertices] = (uint32_t)kept;
     free(next);
     free(graph->edges.data);
     graph->edges.data = placed;
-    graph->edges.length = total;
+    graph->edges.length = kept;
     graph->edges.capacity = total + 1;
     return true;
 }
@@ -161,7 +169,7 @@ bool finish_edges(struct builder *builder, const uint32_t *new_id)
         builder->full = true;
         return true;
     }
-    if (!place_in(graph, graph->in_first) || !place_out(graph))
+    if (!place_in(builder, graph->in_first) || !place_out(graph))
         return false;
     count_rules(graph);
     return true;

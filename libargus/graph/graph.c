@@ -45,6 +45,11 @@ uint64_t argus_graph_damaged_chunks(const struct argus_graph *graph)
     return graph->damaged_chunks;
 }
 
+const struct argus_message_counts *argus_graph_messages(const struct argus_graph *graph)
+{
+    return &graph->messages;
+}
+
 #define ARRAY_ACCESSOR(function, type, vec)                                                        \
     size_t function(const struct argus_graph *graph, const type **ret)                             \
     {                                                                                              \

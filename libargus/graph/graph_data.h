@@ -25,6 +25,7 @@ struct argus_graph {
     uint64_t start_ns, end_ns;
     double build_seconds;
     uint64_t damaged_chunks;
+    struct argus_message_counts messages;
 };
 
 /* The last vertex of `thread` that starts at or before `time_ns`, or its first one; ARGUS_NONE if it has none. O(log n). */

@@ -50,3 +50,9 @@ NAME_FUNCTION(argus_edge_kind_name, enum argus_edge_kind,
     [ARGUS_EDGE_WORK] = "work",
     [ARGUS_EDGE_BLOCK] = "block I/O")
 /* clang-format on */
+
+const char *argus_edge_name(const struct argus_edge *edge)
+{
+    bool both = edge->message && edge->kind == ARGUS_EDGE_WAKE;
+    return both ? "wake-up with message" : argus_edge_kind_name((enum argus_edge_kind)edge->kind);
+}

@@ -7,6 +7,7 @@ static void enter(struct builder *builder, struct thread_state *state,
     for (int i = 0; i < 4; i++)
         state->arg[i] = record->arg[i];
     state->syscall = (uint16_t)ARGUS_DEBUGID_CODE(record->debugid);
+    state->call = (struct pairing_call){.enter_ns = record->timestamp};
     state->op_open = true;
     state->wait_open = false;
 }
@@ -25,6 +26,7 @@ static void leave(struct builder *builder, uint32_t thread, const struct argus_r
         slot_at(builder, state->slot)->yield_calls++;
     state->op_open = false;
     state->syscall = ARGUS_NO_SYSCALL;
+    state->call = (struct pairing_call){0};
     machine_belongs(&builder->graph->machine, thread, record->arg[3]);
 }
 

@@ -109,7 +109,7 @@ static void describe_edge(const struct slicer *slicer, uint32_t edge, char *buff
     size_t rule_count = argus_graph_rules(slicer->view.graph, &rules);
     snprintf(buffer, bytes, "v%u of %s [%" PRIu64 "], thread %s: %s, %s (%s)", e->from,
              process->name, process->pid, thread->name,
-             argus_edge_kind_name((enum argus_edge_kind)e->kind), e->strong ? "strong" : "weak",
+             argus_edge_name(e), e->strong ? "strong" : "weak",
              e->rule < rule_count ? rules[e->rule].name : "no rule");
 }
 

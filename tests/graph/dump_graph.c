@@ -99,7 +99,7 @@ static void print_edges(const struct argus_graph *graph, uint32_t id)
     size_t count = argus_graph_in_edges(graph, id, &edges);
     for (size_t i = 0; i < count; i++) {
         printf("    from v%" PRIu32 " at %" PRIu64 " %s %s %s", edges[i].from,
-               since(edges[i].from_ns), argus_edge_kind_name(edges[i].kind),
+               since(edges[i].from_ns), argus_edge_name(&edges[i]),
                edges[i].strong ? "strong" : "weak", rules[edges[i].rule].name);
         print_stack(graph, "stack", edges[i].stack);
         printf("\n");

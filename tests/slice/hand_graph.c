@@ -185,3 +185,8 @@ const char *argus_edge_kind_name(enum argus_edge_kind kind)
 {
     return kind == ARGUS_EDGE_TIMER ? "timer" : "wake-up";
 }
+
+const char *argus_edge_name(const struct argus_edge *edge)
+{
+    return argus_edge_kind_name((enum argus_edge_kind)edge->kind);
+}

@@ -9,7 +9,7 @@
 #ifndef ARGUS_GRAPH_H
 #define ARGUS_GRAPH_H
 
-#include "argus/event.h"
+#include "argus/messages.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -122,7 +122,7 @@ enum argus_edge_kind {
     ARGUS_EDGE_TIMER,    /* armed the timer that fired and made it runnable */
     ARGUS_EDGE_FORK,     /* created the thread */
     ARGUS_EDGE_SEQUENCE, /* the previous vertex of the same thread */
-    ARGUS_EDGE_MESSAGE,
+    ARGUS_EDGE_MESSAGE,  /* sent what was received in it */
     ARGUS_EDGE_DISPATCH,
     ARGUS_EDGE_FLAG,
     ARGUS_EDGE_SIGNAL, /* sent the signal that woke or interrupted it */
@@ -136,10 +136,11 @@ struct argus_edge {
         from_ns; /* when the cause happened, inside `from` (timer armed, message sent, wake-up) */
     uint64_t to_ns; /* when the effect began: start of `to` or later inside it */
     uint32_t from, to;
-    uint8_t kind;   /* enum argus_edge_kind */
-    bool strong;    /* false: may or may not be causality; a walk asks */
-    uint16_t rule;  /* row of the rule table that made it: argus_rules() */
-    uint32_t stack; /* the waker's user stack, or ARGUS_NONE */
+    uint8_t kind;     /* enum argus_edge_kind */
+    bool strong : 1;  /* false: may or may not be causality; a walk asks */
+    bool message : 1; /* of another kind, but `from` also sent what was received in `to` */
+    uint16_t rule;    /* row of the rule table that made it: argus_rules() */
+    uint32_t stack;   /* the waker's user stack, or ARGUS_NONE */
 };
 
 /* A row of the schema with what it did in this graph. */
@@ -172,6 +173,8 @@ double argus_graph_build_seconds(const struct argus_graph *graph);
 /* Chunks of records that were found damaged while building; they count as lost records. What argus_trace_damage()
  * lists, which was found when opening, is not in it. */
 uint64_t argus_graph_damaged_chunks(const struct argus_graph *graph);
+/* Messages of all channels; argus_messages_read() tells them one by one. */
+const struct argus_message_counts *argus_graph_messages(const struct argus_graph *graph);
 
 size_t argus_graph_processes(const struct argus_graph *graph, const struct argus_process **ret);
 size_t argus_graph_threads(const struct argus_graph *graph, const struct argus_thread **ret);
@@ -211,6 +214,8 @@ const char *argus_vertex_type_name(enum argus_vertex_type type);
 const char *argus_wait_kind_name(enum argus_wait_kind kind);
 const char *argus_outcome_name(enum argus_outcome outcome);
 const char *argus_edge_kind_name(enum argus_edge_kind kind);
+/* The kind, and "wake-up with message" for what is both. */
+const char *argus_edge_name(const struct argus_edge *edge);
 /* What a vertex waited on, e.g. "futex 0x7f…", "read fd 5 (pipe 1234)", "poll", "clock_nanosleep"; into `buffer`. */
 const char *argus_wait_text(const struct argus_graph *graph, uint32_t vertex, char *buffer,
                             size_t buffer_bytes);
