@@ -22,6 +22,39 @@ static uint64_t count_threads(const struct view *view)
     return threads;
 }
 
+static uint64_t sum_reasons(const uint64_t *reasons)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < ARGUS_UNPAIRED_REASONS; i++)
+        sum += reasons[i];
+    return sum;
+}
+
+static json_t *messages_json(const struct argus_message_counts *counts)
+{
+    json_t *json = json_object();
+    json_put(json, "sends", json_ns(counts->sends));
+    json_put(json, "receives", json_ns(counts->receives));
+    json_put(json, "exact", json_ns(counts->exact));
+    json_put(json, "ambiguous", json_ns(counts->ambiguous));
+    json_put(json, "unpaired_sends", json_ns(sum_reasons(counts->unpaired_sends)));
+    json_put(json, "unpaired_receives", json_ns(sum_reasons(counts->unpaired_receives)));
+    return json;
+}
+
+static void messages_text(const struct argus_sink *sink, const struct argus_message_counts *counts)
+{
+    if (!counts->sends && !counts->receives)
+        return;
+    argus_sink_printf(sink,
+                      "messages   %llu sent, %llu received; %llu pairs, and %llu ambiguous; "
+                      "without a partner: %llu sent, %llu received\n",
+                      (unsigned long long)counts->sends, (unsigned long long)counts->receives,
+                      (unsigned long long)counts->exact, (unsigned long long)counts->ambiguous,
+                      (unsigned long long)sum_reasons(counts->unpaired_sends),
+                      (unsigned long long)sum_reasons(counts->unpaired_receives));
+}
+
 static json_t *summary_json(const struct argus_report_context *context, const struct view *view)
 {
     const struct argus_trace *trace = argus_graph_trace(context->graph);
@@ -39,6 +72,7 @@ static json_t *summary_json(const struct argus_report_context *context, const st
     json_put(json, "edges", json_ns(view->edge_count));
     json_put(json, "weak_edges", json_ns(weak));
     json_put(json, "edges_by_kind", edges);
+    json_put(json, "messages", messages_json(argus_graph_messages(context->graph)));
     json_put(json, "start_ns", json_ns(argus_graph_start_ns(context->graph)));
     json_put(json, "end_ns", json_ns(argus_graph_end_ns(context->graph)));
     json_put(json, "build_seconds", json_real(argus_graph_build_seconds(context->graph)));
@@ -64,6 +98,7 @@ static void summary_text(const struct argus_report_context *context, const struc
             argus_sink_printf(sink, "  %-12s %llu\n",
                               argus_edge_kind_name((enum argus_edge_kind)kind),
                               (unsigned long long)kinds[kind]);
+    messages_text(sink, argus_graph_messages(context->graph));
     argus_sink_printf(sink, "built in   %.2f s\n", argus_graph_build_seconds(context->graph));
 }
 

@@ -12,7 +12,7 @@ static const char *edge_text(const struct argus_report_context *context, uint32_
     const struct argus_rule *rules;
     size_t count = argus_graph_rules(context->graph, &rules);
     const struct argus_edge *e = &view.edges[edge];
-    snprintf(buffer, bytes, "%s, %s (%s)", argus_edge_kind_name((enum argus_edge_kind)e->kind),
+    snprintf(buffer, bytes, "%s, %s (%s)", argus_edge_name(e),
              e->strong ? "strong" : "weak", e->rule < count ? rules[e->rule].name : "no rule");
     return buffer;
 }

@@ -21,6 +21,7 @@ static json_t *edge_json(const struct argus_report_context *context, const struc
     json_put(json, "to", json_vertex(context, edge->to, ARGUS_HANG_THRESHOLD_NS));
     json_put(json, "kind", json_text(argus_edge_kind_name((enum argus_edge_kind)edge->kind)));
     json_put(json, "strong", json_boolean(edge->strong));
+    json_put(json, "message", json_boolean(edge->message || edge->kind == ARGUS_EDGE_MESSAGE));
     json_put(json, "rule", json_text(rule_name(context->graph, edge)));
     json_put(json, "from_ns", json_ns(edge->from_ns));
     json_put(json, "to_ns", json_ns(edge->to_ns));
@@ -63,7 +64,7 @@ static void edge_text(const struct argus_report_context *context, const struct a
     argus_sink_printf(
         context->sink, "  %s  %-9s %-6s v%u %s (%s)\n",
         argus_time_text(argus_graph_trace(context->graph), edge->from_ns, time, sizeof(time)),
-        argus_edge_kind_name((enum argus_edge_kind)edge->kind), edge->strong ? "strong" : "weak",
+        argus_edge_name(edge), edge->strong ? "strong" : "weak",
         other, report_thread(context, view.vertices[other].thread, thread, sizeof(thread)),
         rule_name(context->graph, edge));
 }

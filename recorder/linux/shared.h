@@ -38,8 +38,8 @@ struct bpf_cpu {
     uint64_t entry_first;      /* the returns into the entry of system calls, both inclusive */
     uint64_t entry_last;       /* (bpf/kernel_stack.h) */
     uint64_t fault_tid, fault_address; /* the last page fault of a program on this cpu */
-    uint64_t caller_ids, caller_key;   /* whose system calls these are: bpf/syscall.h */
-} __attribute__((aligned(128)));
+    uint64_t padding[2];
+};
 
 /* The value of the stack table; the key is the 64-bit hash of the frames. */
 struct bpf_stack {

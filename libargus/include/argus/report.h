@@ -6,6 +6,7 @@
 #define ARGUS_REPORT_H
 
 #include "argus/diagnose.h"
+#include "argus/messages.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -46,6 +47,18 @@ struct argus_error *argus_report_slice(const struct argus_report_context *contex
                                        const struct argus_slice *slice, bool json);
 struct argus_error *argus_report_diagnosis(const struct argus_report_context *context,
                                            const struct argus_diagnosis *diagnosis, bool json);
+
+struct argus_report_messages_options {
+    const char
+        *process; /* only channels with a thread of this process (comm) at one end; NULL: all */
+    bool pairs;   /* every pair, too */
+};
+
+/* The messages of a trace, by channel; reads it once, and once more for the pairs. No graph is needed. */
+struct argus_error *argus_report_messages(const struct argus_sink *sink,
+                                          const struct argus_trace *trace,
+                                          const struct argus_report_messages_options *options,
+                                          bool json);
 
 /* "14:32:10.123456" of a trace time; "1.234 s", "12.3 ms" of a duration: into `buffer`, which is returned. */
 const char *argus_time_text(const struct argus_trace *trace, uint64_t ns, char *buffer,

@@ -76,15 +76,6 @@ static __always_inline bool is_own(const struct task_struct *task)
     return (uint32_t)task->tgid == settings.own_tgid;
 }
 
-/* What syscall.h knows of the thread on this cpu holds no longer: it leaves, or has become another one. */
-static __always_inline void caller_forget(void)
-{
-    uint32_t cpu;
-    struct bpf_cpu *state = this_cpu(&cpu);
-    if (state)
-        state->caller_key = 0;
-}
-
 static __always_inline bool bit_is_set(const volatile uint64_t *words, uint64_t number)
 {
     return number < BPF_SYSCALL_WORDS * 64 &&
