@@ -57,3 +57,11 @@ struct argus_error *host_header(uint32_t cpu_count, struct argus_trace_header *r
     read_boot_id(ret->boot_id);
     return NULL;
 }
+
+/* The coarse clocks advance by the tick (kernel/time/posix-timers.c, KTIME_LOW_RES). */
+uint64_t host_tick_ns(void)
+{
+    struct timespec tick = {.tv_nsec = 4000000};
+    clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+    return (uint64_t)tick.tv_nsec;
+}

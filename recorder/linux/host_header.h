@@ -10,4 +10,7 @@
 /* As backend_header(): system, processor, clocks at this moment, boot id. */
 struct argus_error *host_header(uint32_t cpu_count, struct argus_trace_header *ret);
 
+/* How often the timer wheel turns. */
+uint64_t host_tick_ns(void);
+
 #endif

@@ -163,10 +163,11 @@ static size_t add_specs(const struct perf_backend *backend, uint32_t number,
     if (is_clock)
         spec.period_ns = 1000000000u / options->rate_hz;
     specs[0] = spec;
+    if (!row->options.filter_rest || stacks)
+        specs[0].filter = row->options.filter;
     if (!row->options.chain || (!stacks && !is_clock))
         return 1;
     specs[0].chain = row->options.chain;
-    specs[0].filter = row->options.filter;
     if (!row->options.filter_rest)
         return 1;
     specs[1] = spec;
@@ -259,6 +260,7 @@ static struct argus_error *make_tables(struct perf_backend *backend,
         .stacks = backend->stacks,
         .threads = backend->threads,
         .own_pid = (uint32_t)getpid(),
+        .tick_ns = host_tick_ns(),
         .own_timer_function = options->rate_hz ? kallsyms_find("perf_swevent_hrtimer") : 0,
     };
     memcpy(backend->translator.long_syscalls, settings.long_syscalls,

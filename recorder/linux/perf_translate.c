@@ -5,9 +5,34 @@
 
 #include "argus/trace.h"
 
+/* include/linux/trace_events.h, enum trace_flag_type: the same since Linux 2.6.27. */
+#define FLAG_HARDIRQ 0x08
+#define FLAG_SOFTIRQ 0x10
+#define FLAG_NMI     0x40
+
 uint64_t translation_number(const struct translation *now, unsigned index)
 {
     return event_field_number(&now->fields[index], now->sample->raw, now->sample->raw_bytes);
+}
+
+const char *translation_text(const struct translation *now, unsigned index, size_t *ret_length)
+{
+    return event_field_text(&now->fields[index], now->sample->raw, now->sample->raw_bytes,
+                            ret_length);
+}
+
+uint32_t translation_context(const struct translation *now)
+{
+    if (now->flags & FLAG_NMI)
+        return ARGUS_CONTEXT_NMI;
+    if (now->flags & FLAG_HARDIRQ)
+        return ARGUS_CONTEXT_HARDIRQ;
+    return now->flags & FLAG_SOFTIRQ ? ARGUS_CONTEXT_SOFTIRQ : ARGUS_CONTEXT_TASK;
+}
+
+bool translation_is_own(const struct translation *now)
+{
+    return now->sample->pid == now->translator->own_pid;
 }
 
 static void emit_for(const struct translation *now, uint32_t tid, uint32_t debugid,

@@ -28,6 +28,7 @@ struct translator {
     uint64_t own_timer_function; /* of the clock of our cpu samples; 0: not known */
     struct idmap own_timers;
     uint64_t long_syscalls[BPF_SYSCALL_WORDS];
+    uint64_t tick_ns; /* of the timer wheel */
     uint64_t compat_skipped, stacks_not_taken;
 };
 
@@ -43,10 +44,11 @@ struct translation {
 struct perf_row_options {
     bool required;
     bool wants_bits; /* whether the program has 32 bits */
-    /* The stack to take, when stacks are wanted, with what passes `filter`; what passes `filter_rest`, all the rest, comes
-     * without. */
+    /* The stack to take when stacks are wanted. Then what passes `filter` comes with it, and what passes `filter_rest`, all the
+     * rest, without. */
     enum perf_chain chain;
-    const char *filter, *filter_rest;
+    const char *filter; /* alone: what does not pass is not recorded */
+    const char *filter_rest;
 };
 
 struct perf_row {
@@ -63,6 +65,8 @@ extern const size_t perf_row_count;
 
 /* The value of the row's field at `index`. */
 uint64_t translation_number(const struct translation *now, unsigned index);
+/* The same for a text; `*ret_length` without a NUL. */
+const char *translation_text(const struct translation *now, unsigned index, size_t *ret_length);
 
 /* Writes a record of the current thread. */
 void translation_emit(const struct translation *now, uint32_t debugid, uint64_t arg1, uint64_t arg2,
@@ -70,6 +74,11 @@ void translation_emit(const struct translation *now, uint32_t debugid, uint64_t 
 /* A name of `length` bytes. */
 void translation_emit_name(const struct translation *now, uint32_t tid, uint32_t debugid,
                            const char *name, size_t length);
+
+/* From which context: enum argus_context. */
+uint32_t translation_context(const struct translation *now);
+/* Whether the recorder itself is the current thread. */
+bool translation_is_own(const struct translation *now);
 
 struct stack_ids {
     uint64_t user, kernel; /* 0: none */

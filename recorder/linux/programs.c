@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -20,6 +19,7 @@
 
 #include "base/vec.h"
 #include "linux/bpf_object.h"
+#include "linux/host_header.h"
 #include "linux/kallsyms.h"
 #include "linux/kernel_btf.h"
 #include "linux/snapshots.h"
@@ -163,14 +163,6 @@ static struct bpf_map *find_map(const struct programs *programs, const char *nam
     return bpf_object__find_map_by_name(programs->object, name);
 }
 
-/* The coarse clocks advance by the tick (kernel/time/posix-timers.c, KTIME_LOW_RES). */
-static uint64_t tick_ns(void)
-{
-    struct timespec tick = {.tv_nsec = 4000000};
-    clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
-    return (uint64_t)tick.tv_nsec;
-}
-
 static struct argus_error *configure(struct programs *programs, const struct btf *btf,
                                      const struct backend_options *options, uint32_t cpu_count,
                                      uint32_t slot_count)
@@ -179,7 +171,7 @@ static struct argus_error *configure(struct programs *programs, const struct btf
         .own_tgid = (uint32_t)getpid(),
         .slot_count = slot_count,
         .stacks = !!(options->categories & CATEGORY_BIT(CATEGORY_STACKS)),
-        .tick_ns = tick_ns(),
+        .tick_ns = host_tick_ns(),
         .messages = !!(options->categories & CATEGORY_BIT(CATEGORY_MESSAGES)),
         .page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE)),
     };

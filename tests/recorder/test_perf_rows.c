@@ -312,6 +312,45 @@ static void our_own_clock_is_no_timer_of_theirs(void **state)
     assert_int_equal(records[0].arg[2], 5);
 }
 
+static void a_request_has_one_id_from_issue_to_completion(void **state)
+{
+    static const struct {
+        const char *letters;
+        uint64_t operation;
+    } cases[] = {{"R", 0}, {"RA", 0}, {"W", 1}, {"WS", 1}, {"FW", 1}, {"FF", 2}, {"D", 3}};
+    struct argus_record records[8];
+    struct made done = {.row = "block_rq_complete", .pid = 10, .numbers = {0xfe00000, 99, 8, 0}};
+    assert_int_equal(translate(*state, &done, records), 1);
+    uint64_t request = records[0].arg[0];
+    assert_int_equal(records[0].arg[2], 4096);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct made issue = {.row = "block_rq_issue",
+                             .pid = 10,
+                             .numbers = {0xfe00000, 99, 4096},
+                             .text = cases[i].letters,
+                             .text_at = 3};
+        assert_int_equal(translate(*state, &issue, records), 1);
+        assert_int_equal(records[0].arg[0], request);
+        assert_int_equal(records[0].arg[3], 0xfe00000 | cases[i].operation << 32);
+    }
+    done.numbers[0]++;
+    assert_int_equal(translate(*state, &done, records), 1);
+    assert_int_not_equal(records[0].arg[0], request);
+}
+
+static void a_coarse_timer_has_its_expiry_in_ns(void **state)
+{
+    struct fixture *fixture = *state;
+    struct argus_record records[8];
+    fixture->translator.tick_ns = 4000000;
+    struct made made = {.row = "timer_start", .pid = 10, .numbers = {0x1000, 0x2000, 105, 100}};
+    assert_int_equal(translate(fixture, &made, records), 1);
+    assert_int_equal(records[0].arg[2], 1000 + 5 * 4000000);
+    assert_int_equal(records[0].arg[3], ARGUS_TIMER_WHEEL);
+    made.pid = OWN_PID;
+    assert_int_equal(translate(fixture, &made, records), 0);
+}
+
 static void old_stacks_are_forgotten_first(void **state)
 {
     struct fixture *fixture = *state;
@@ -370,6 +409,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_life_of_a_process, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_last_thread_of_a_process, set_up, tear_down),
         cmocka_unit_test_setup_teardown(our_own_clock_is_no_timer_of_theirs, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_request_has_one_id_from_issue_to_completion, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_coarse_timer_has_its_expiry_in_ns, set_up, tear_down),
         cmocka_unit_test_setup_teardown(old_stacks_are_forgotten_first, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_ring_keeps_the_newest, set_up, tear_down),
     };
