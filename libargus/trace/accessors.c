@@ -82,6 +82,12 @@ size_t argus_trace_counters(const struct argus_trace *trace, const struct argus_
     return trace->tables.counters.length;
 }
 
+size_t argus_trace_probes(const struct argus_trace *trace, const struct argus_probe_entry **ret)
+{
+    *ret = trace->tables.probes.data;
+    return trace->tables.probes.length;
+}
+
 size_t argus_trace_notes(const struct argus_trace *trace, const char *const **ret)
 {
     *ret = trace->tables.notes.data;

@@ -181,7 +181,8 @@ static struct argus_error *read_tables(struct argus_trace *trace, const chunk_li
             trace->complete =
                 chunk->kind == ARGUS_CHUNK_END && loaded && is_behind_records(trace, chunk);
     }
-    tables_finish(&trace->tables);
+    if (!tables_finish(&trace->tables))
+        return argus_error_memory();
     sort_damage(trace);
     return NULL;
 }

@@ -22,6 +22,7 @@ struct trace_tables {
     VEC(struct trace_stack) stacks;
     VEC(uint64_t) frames;
     VEC(struct argus_kernel_symbol) symbols;
+    VEC(struct argus_probe_entry) probes; /* in the order of writing until tables_finish() */
     VEC(const char *) notes;
     VEC(struct argus_counter) counters;
     struct idmap stack_index; /* stack id → index in stacks */
@@ -61,8 +62,8 @@ struct argus_error *snapshots_check(const struct argus_trace *trace,
 /* Makes the stacks from index `from` on known by id, and drops those that are known already; false without memory. */
 bool tables_index_stacks(struct trace_tables *tables, size_t from);
 
-/* After the last one: sorts, and gives the images their build ids. */
-void tables_finish(struct trace_tables *tables);
+/* After the last one: sorts, and gives the images their build ids. False without memory. */
+bool tables_finish(struct trace_tables *tables);
 
 void tables_deinit(struct trace_tables *tables);
 

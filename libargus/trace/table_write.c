@@ -178,7 +178,7 @@ void argus_writer_forget_stacks(struct argus_writer *writer)
     idmap_clear(&writer->stacks_written);
 }
 
-/* --- kernel symbols, note, end --- */
+/* --- kernel symbols, probes, note, end --- */
 
 static void put_symbol(struct bytes *payload, const void *entry, const void *previous)
 {
@@ -198,6 +198,26 @@ struct argus_error *argus_writer_kernel_symbols(struct argus_writer *writer,
             return argus_error_create(ARGUS_ERROR_USAGE,
                                       "kernel symbols must ascend: %s is below %s", entries[i].name,
                                       entries[i - 1].name);
+    return put_table(writer, &table, count, writer->latest_ticks);
+}
+
+static void put_probe(struct bytes *payload, const void *entry, const void *previous)
+{
+    (void)previous;
+    const struct argus_probe_entry *probe = entry;
+    bytes_put_varint(payload, probe->number);
+    bytes_put_varint(payload, probe->shape);
+    bytes_put_varint(payload, probe->space);
+    bytes_put_varint(payload, probe->file_offset);
+    bytes_put_string(payload, probe->library);
+    bytes_put_string(payload, probe->symbol);
+    bytes_put_string(payload, probe->label);
+}
+
+struct argus_error *argus_writer_probes(struct argus_writer *writer,
+                                        const struct argus_probe_entry *entries, size_t count)
+{
+    struct table table = {ARGUS_CHUNK_PROBES, entries, sizeof(*entries), put_probe};
     return put_table(writer, &table, count, writer->latest_ticks);
 }
 

@@ -105,6 +105,15 @@ static bool take_symbol(struct cursor *cursor, struct trace_tables *tables)
     return keep(cursor, vec_push(&tables->symbols, entry));
 }
 
+static bool take_probe(struct cursor *cursor, struct trace_tables *tables)
+{
+    struct argus_probe_entry entry = {0};
+    return take_u32(cursor, &entry.number) && take_u32(cursor, &entry.shape) &&
+           take_u32(cursor, &entry.space) && take_varint(cursor, &entry.file_offset) &&
+           take_string(cursor, &entry.library) && take_string(cursor, &entry.symbol) &&
+           take_string(cursor, &entry.label) && keep(cursor, vec_push(&tables->probes, entry));
+}
+
 static bool take_note(struct cursor *cursor, struct trace_tables *tables)
 {
     const char *note;
@@ -126,8 +135,8 @@ static const struct table_kind {
 } kinds[] = {
     {ARGUS_CHUNK_THREADS, take_thread},     {ARGUS_CHUNK_IMAGES, take_image},
     {ARGUS_CHUNK_STACKS, take_stack},       {ARGUS_CHUNK_KERNEL_SYMBOLS, take_symbol},
-    {ARGUS_CHUNK_BUILD_IDS, take_build_id}, {ARGUS_CHUNK_NOTE, take_note},
-    {ARGUS_CHUNK_END, take_counter},
+    {ARGUS_CHUNK_BUILD_IDS, take_build_id}, {ARGUS_CHUNK_PROBES, take_probe},
+    {ARGUS_CHUNK_NOTE, take_note},          {ARGUS_CHUNK_END, take_counter},
 };
 
 /* --- one chunk --- */
@@ -174,6 +183,7 @@ static void take_back(struct trace_tables *tables, const struct trace_tables *be
     tables->stacks.length = before->stacks.length;
     tables->frames.length = before->frames.length;
     tables->symbols.length = before->symbols.length;
+    tables->probes.length = before->probes.length;
     tables->notes.length = before->notes.length;
     tables->counters.length = before->counters.length;
 }
@@ -219,6 +229,7 @@ void tables_deinit(struct trace_tables *tables)
     vec_deinit(&tables->stacks);
     vec_deinit(&tables->frames);
     vec_deinit(&tables->symbols);
+    vec_deinit(&tables->probes);
     vec_deinit(&tables->notes);
     vec_deinit(&tables->counters);
     idmap_deinit(&tables->stack_index);

@@ -74,9 +74,42 @@ static void apply_build_ids(struct trace_tables *tables)
     }
 }
 
-void tables_finish(struct trace_tables *tables)
+/* By number; of several with one number the last one written, which has the highest address, comes first. */
+static int compare_probes(const void *left, const void *right)
+{
+    const struct argus_probe_entry *a = *(const struct argus_probe_entry *const *)left;
+    const struct argus_probe_entry *b = *(const struct argus_probe_entry *const *)right;
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    return a > b ? -1 : a < b;
+}
+
+/* Sorts, and keeps the last one written of each number: a ring repeats them. False without memory. */
+static bool sort_probes(struct trace_tables *tables)
+{
+    size_t count = tables->probes.length, kept = 0;
+    const struct argus_probe_entry **order = malloc((count + 1) * sizeof(*order));
+    struct argus_probe_entry *sorted = malloc((count + 1) * sizeof(*sorted));
+    bool done = order && sorted;
+    if (done && count) {
+        for (size_t i = 0; i < count; i++)
+            order[i] = &tables->probes.data[i];
+        qsort(order, count, sizeof(*order), compare_probes);
+        for (size_t i = 0; i < count; i++)
+            if (i == 0 || order[i - 1]->number != order[i]->number)
+                sorted[kept++] = *order[i];
+        memcpy(tables->probes.data, sorted, kept * sizeof(*sorted));
+        tables->probes.length = kept;
+    }
+    free(order);
+    free(sorted);
+    return done;
+}
+
+bool tables_finish(struct trace_tables *tables)
 {
     sort_symbols(tables);
     sort_build_ids(tables);
     apply_build_ids(tables);
+    return sort_probes(tables);
 }

@@ -13,6 +13,7 @@ MIXED = 0xFFFFFFFF
 CHUNK = struct.Struct("<4sHHIIQQQIIQII")
 HEADER = struct.Struct("<8sHHIIIIIQQIIQ16s128s")
 PADDING, RECORDS, THREADS, IMAGES, STACKS, SYMBOLS, BUILD_IDS, NOTE, END, SNAPSHOTS = range(10)
+PROBES = 10
 
 
 class Damaged(Exception):
@@ -128,6 +129,7 @@ class Trace:
         self.damage, self.chunks, self.complete = [], [], False
         self.threads, self.images, self.stacks, self.symbols = [], [], {}, set()
         self.build_ids, self.notes, self.counters, self.snapshots = {}, [], [], []
+        self.probes = {}
         self.walk()
         self.chunks.sort(key=lambda chunk: (chunk.sequence, chunk.offset))
         self.read_tables()
@@ -182,7 +184,8 @@ class Trace:
 
     def read_table(self, chunk):
         kinds = {THREADS: self.thread, IMAGES: self.image, STACKS: self.stack, SYMBOLS: self.symbol,
-                 BUILD_IDS: self.build_id, NOTE: self.note, END: self.counter, SNAPSHOTS: self.snapshot}
+                 BUILD_IDS: self.build_id, NOTE: self.note, END: self.counter, SNAPSHOTS: self.snapshot,
+                 PROBES: self.probe}
         if chunk.kind not in kinds:
             return
         payload = Bytes(chunk.payload())
@@ -223,6 +226,10 @@ class Trace:
     def build_id(self, b, _):
         inode, major, minor, build_id, path = self.file(b)
         return lambda entry: self.build_ids.update([entry]), ((inode, major, minor, path), build_id)
+
+    def probe(self, b, _):
+        number, shape, space = b.varint32(), b.varint32(), b.varint32()
+        return lambda entry: self.probes.update([entry]), (number, (shape, space, b.varint(), b.string(), b.string(), b.string()))
 
     def note(self, b, _):
         return self.notes.append, b.string()
@@ -289,6 +296,8 @@ def lines(trace):
         yield (f"snapshot {e[0]} {e[1]} {e[2]} {e[3]} {e[4]} {','.join(str(r) for r in e[5])} {e[6].hex()}")
     for address, name, module in sorted(t.symbols):
         yield f"symbol {address} {name.hex()} {module.hex()}"
+    for number, (shape, space, offset, *texts) in sorted(t.probes.items()):
+        yield f"probe {number} {shape} {space} {offset} " + " ".join(text.hex() for text in texts)
     for note in t.notes:
         yield f"note {note.hex()}"
     for name, value in t.counters:

@@ -142,6 +142,21 @@ static void dump_symbols(const struct argus_trace *trace)
     }
 }
 
+static void dump_probes(const struct argus_trace *trace)
+{
+    const struct argus_probe_entry *probes;
+    size_t count = argus_trace_probes(trace, &probes);
+    for (const struct argus_probe_entry *p = probes; p < probes + count; p++) {
+        printf("probe %u %u %u %" PRIu64 " ", p->number, p->shape, p->space, p->file_offset);
+        put_text(p->library);
+        putchar(' ');
+        put_text(p->symbol);
+        putchar(' ');
+        put_text(p->label);
+        putchar('\n');
+    }
+}
+
 static void dump_notes(const struct argus_trace *trace)
 {
     const char *const *notes;
@@ -186,7 +201,7 @@ int main(int argc, char **argv)
 {
     static void (*const dumps[])(const struct argus_trace *) = {
         dump_chunks,  dump_threads, dump_images, dump_stacks, dump_snapshots,
-        dump_symbols, dump_notes,   dump_damage, dump_totals,
+        dump_symbols, dump_probes,  dump_notes,  dump_damage, dump_totals,
     };
     struct argus_trace *trace;
     struct argus_error *error = argus_trace_open(argc > 1 ? argv[1] : "", &trace);

@@ -190,6 +190,24 @@ static void put_symbols(struct argus_writer *writer, uint64_t *time)
     must(argus_writer_kernel_symbols(writer, entries, count));
 }
 
+static void put_probes(struct argus_writer *writer, uint64_t *time)
+{
+    (void)time;
+    struct argus_probe_entry entries[MOST_ENTRIES];
+    size_t count = below(MOST_ENTRIES);
+    for (size_t i = 0; i < count; i++)
+        entries[i] = (struct argus_probe_entry){
+            .number = (uint32_t)below(10),
+            .shape = (uint32_t)below(ARGUS_PROBE_SHAPES),
+            .space = (uint32_t)any_number(),
+            .file_offset = any_number(),
+            .library = any_name(),
+            .symbol = any_name(),
+            .label = any_name(),
+        };
+    must(argus_writer_probes(writer, entries, count));
+}
+
 static void put_note(struct argus_writer *writer, uint64_t *time)
 {
     (void)time;
@@ -206,7 +224,8 @@ static void put_end(struct argus_writer *writer)
 static void put_chunks(struct argus_writer *writer, int count)
 {
     static void (*const puts[])(struct argus_writer *, uint64_t *) = {
-        put_threads, put_images, put_build_ids, put_stacks, put_symbols, put_snapshots, put_note,
+        put_threads, put_images, put_build_ids, put_stacks,
+        put_symbols, put_probes, put_snapshots, put_note,
     };
     uint64_t time = 1000000;
     for (int i = 0; i < count; i++)

@@ -69,6 +69,12 @@ enum { ARGUS_FUNC_NONE = 0, ARGUS_FUNC_START = 1, ARGUS_FUNC_END = 2 };
 #define ARGUS_ID_READY            ARGUS_DEBUGID(ARGUS_CLASS, 2, 7)
 #define ARGUS_ID_MAPPING          ARGUS_DEBUGID(ARGUS_CLASS, 2, 8)
 
+#define ARGUS_ID_CALLBACK_QUEUED    ARGUS_DEBUGID(ARGUS_CLASS, 3, 1)
+#define ARGUS_ID_CALLBACK           ARGUS_DEBUGID(ARGUS_CLASS, 3, 2) /* start and end */
+#define ARGUS_ID_CALLBACK_CANCELLED ARGUS_DEBUGID(ARGUS_CLASS, 3, 3)
+#define ARGUS_ID_UI_EVENT           ARGUS_DEBUGID(ARGUS_CLASS, 3, 4)
+#define ARGUS_ID_HANDLER            ARGUS_DEBUGID(ARGUS_CLASS, 3, 5)
+
 /* arg4 of ARGUS_ID_MAKE_RUNNABLE on Linux: from which context the wake-up came. */
 enum argus_context {
     ARGUS_CONTEXT_TASK = 0,
@@ -92,6 +98,39 @@ enum argus_context {
 enum argus_stack_why {
     ARGUS_STACK_BLOCK = 1, /* the thread that is about to leave the cpu by a blocking wait */
     ARGUS_STACK_WAKE = 2,  /* the waker */
+};
+
+/* What a probe of a library reports (chunk kind 10); the numbers are in files. */
+enum argus_probe_shape {
+    ARGUS_PROBE_QUEUE = 1,  /* a callback is left for later */
+    ARGUS_PROBE_CANCEL = 2, /* it will not run */
+    ARGUS_PROBE_BEGIN = 3,  /* it runs */
+    ARGUS_PROBE_END = 4,    /* it has run */
+    ARGUS_PROBE_TURN = 5,   /* an event loop begins its next turn: what it ran before has ended */
+    ARGUS_PROBE_UI = 6,     /* a UI event is handed to the program */
+    ARGUS_PROBE_READ = 7,   /* a UI event is read from the display server */
+    ARGUS_PROBE_HANDLER =
+        8, /* a function of the program is called for the callback or UI event in progress */
+    ARGUS_PROBE_SHAPES
+};
+
+/* arg1 of ARGUS_ID_UI_EVENT. Never which key or where: the kind only. */
+enum argus_ui_event {
+    ARGUS_UI_OTHER = 0,
+    ARGUS_UI_KEY_PRESS = 1,
+    ARGUS_UI_KEY_RELEASE = 2,
+    ARGUS_UI_BUTTON_PRESS = 3,
+    ARGUS_UI_BUTTON_RELEASE = 4,
+    ARGUS_UI_MOTION = 5,
+    ARGUS_UI_SCROLL = 6,
+    ARGUS_UI_TOUCH = 7,
+    ARGUS_UI_ENTER = 8,
+    ARGUS_UI_LEAVE = 9,
+    ARGUS_UI_FOCUS = 10,
+    ARGUS_UI_EXPOSE = 11,
+    ARGUS_UI_RESIZE = 12,
+    ARGUS_UI_CLOSE = 13,
+    ARGUS_UI_EVENTS
 };
 
 /* ARGUS_ID_MESSAGE; docs/man/argus-trace.5.md, section MESSAGES, says what each kind has as channel and position. */

@@ -62,6 +62,7 @@ enum argus_chunk_kind {
     ARGUS_CHUNK_NOTE = 7,
     ARGUS_CHUNK_END = 8,
     ARGUS_CHUNK_SNAPSHOTS = 9,
+    ARGUS_CHUNK_PROBES = 10,
 };
 
 /* One record chunk of the index. */
@@ -101,6 +102,17 @@ struct argus_kernel_symbol {
     uint64_t address;
     const char *name;   /* borrowed */
     const char *module; /* "" for the kernel itself; borrowed */
+};
+
+/* A place in a library at which the recorder listened: what the records of callbacks and UI events name by number. */
+struct argus_probe_entry {
+    uint64_t file_offset;
+    uint32_t number;
+    uint32_t shape;      /* enum argus_probe_shape */
+    uint32_t space;      /* keys are compared among probes of the same space only */
+    const char *library; /* path; borrowed, as the others */
+    const char *symbol;  /* as in the table of probes, e.g. "g_source_attach" */
+    const char *label;   /* what a person calls it, e.g. "GLib idle callback" */
 };
 
 /* A number the recorder counted about itself, e.g. "stacks_lost". */
@@ -188,6 +200,8 @@ size_t argus_trace_images(const struct argus_trace *trace, const struct argus_im
 size_t argus_trace_kernel_symbols(const struct argus_trace *trace, /* sorted by address */
                                   const struct argus_kernel_symbol **ret);
 size_t argus_trace_counters(const struct argus_trace *trace, const struct argus_counter **ret);
+size_t argus_trace_probes(const struct argus_trace *trace, /* by number, each of them once */
+                          const struct argus_probe_entry **ret);
 size_t argus_trace_notes(const struct argus_trace *trace, const char *const **ret);
 /* By offset. Found by opening: lost headers and damaged tables. A record chunk with a damaged
  * payload is not among them before it is read. */
@@ -267,6 +281,8 @@ void argus_writer_forget_stacks(struct argus_writer *writer);
 struct argus_error *argus_writer_kernel_symbols(struct argus_writer *writer,
                                                 const struct argus_kernel_symbol *entries,
                                                 size_t count);
+struct argus_error *argus_writer_probes(struct argus_writer *writer,
+                                        const struct argus_probe_entry *entries, size_t count);
 /* A sentence for the reader: what could not be attached and why. */
 struct argus_error *argus_writer_note(struct argus_writer *writer, const char *text);
 /* Flushes buffered tables and writes the END chunk with the recorder's counters. */
