@@ -34,6 +34,11 @@ static void finish_create(struct backend *backend, const struct backend_ops *ops
     if (options->unwind_count && without)
         backend_note(backend, "no stacks are copied for --unwind: %s",
                      ops->snapshot ? "stacks are switched off" : "only BPF programs can do it");
+    for (size_t i = 0; options->probes && i < options->probes->absent.length; i++)
+        backend_note(backend, "probes: %s", options->probes->absent.data[i]);
+    if (options->probes && options->probes->probes.length && !ops->write_probes)
+        backend_note(backend, "%s cannot listen to libraries: no callbacks and no user input",
+                     ops->title);
 }
 
 struct argus_error *backend_create(const struct backend_options *options, struct backend **ret)
@@ -148,6 +153,11 @@ struct argus_error *backend_write_images(struct backend *backend, struct argus_w
 struct argus_error *backend_renew_names(struct backend *backend, struct argus_writer *writer)
 {
     return backend->ops->renew_names(backend, writer);
+}
+
+struct argus_error *backend_write_probes(struct backend *backend, struct argus_writer *writer)
+{
+    return backend->ops->write_probes ? backend->ops->write_probes(backend, writer) : NULL;
 }
 
 struct argus_error *backend_write_kernel_symbols(struct backend *backend, uint64_t *addresses,

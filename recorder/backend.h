@@ -16,6 +16,7 @@
 #include "argus/record.h"
 #include "argus/trace.h"
 #include "base/vec.h"
+#include "probe_list.h"
 #include "protocol.h"
 
 /* A process whose user stacks are copied, to be unwound later. */
@@ -32,6 +33,7 @@ struct backend_options {
     bool watch_polls;    /* backend_pollers() will be asked */
     uint32_t unwind_bytes, unwind_count;
     struct backend_unwind unwind[PROTOCOL_UNWIND_MAX];
+    const struct probe_list *probes; /* borrowed, outlives the backend; NULL: none */
 };
 
 /* One of the threads that wait by poll, select or epoll, as event loops do. */
@@ -81,6 +83,7 @@ struct backend_ops {
     size_t (*counters)(const struct backend *backend, struct argus_counter *ret, size_t room);
     /* Optional: */
     bool (*snapshot)(struct backend *backend, uint64_t id, struct argus_snapshot *ret);
+    struct argus_error *(*write_probes)(struct backend *backend, struct argus_writer *writer);
     struct argus_error *(*pollers)(struct backend *backend, struct backend_poller *ret, size_t room,
                                    size_t *ret_count);
 };
@@ -141,6 +144,8 @@ struct argus_error *backend_write_images(struct backend *backend, struct argus_w
 /* For a ring file: writes what names everything recorded since the last call, also to a reader who has nothing of what was
  * written before; then forgets what has ended long ago. */
 struct argus_error *backend_renew_names(struct backend *backend, struct argus_writer *writer);
+/* The probes that it listens to, for the records that name them by number. */
+struct argus_error *backend_write_probes(struct backend *backend, struct argus_writer *writer);
 /* The symbols of `count` kernel addresses, which are sorted in place. */
 struct argus_error *backend_write_kernel_symbols(struct backend *backend, uint64_t *addresses,
                                                  size_t count, struct argus_writer *writer);

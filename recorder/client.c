@@ -204,6 +204,23 @@ struct argus_error *recorder_start(struct recorder_client *client,
     return ask(client, &request, fd, ret);
 }
 
+struct argus_error *recorder_probe(struct recorder_client *client,
+                                   const struct request_probe *probe, int fd)
+{
+    struct request request = make_request(REQUEST_PROBE);
+    struct recorder_status status;
+    request.probe = *probe;
+    return ask(client, &request, fd, &status);
+}
+
+struct argus_error *recorder_probe_absent(struct recorder_client *client, const char *text)
+{
+    struct request request = make_request(REQUEST_PROBE_ABSENT);
+    struct recorder_status status;
+    snprintf(request.absent.text, sizeof(request.absent.text), "%s", text);
+    return ask(client, &request, -1, &status);
+}
+
 struct argus_error *recorder_stop(struct recorder_client *client, int fd,
                                   struct recorder_status *ret)
 {

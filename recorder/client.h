@@ -28,6 +28,8 @@ struct recorder_unwind {
     char name[16]; /* of the process or the thread, as the kernel has it; "": by pid */
 };
 
+#define RECORDER_PROBE_TABLES 8
+
 struct recorder_options {
     enum recorder_mode mode;
     bool owned;               /* the recording ends when the connection closes */
@@ -40,6 +42,8 @@ struct recorder_options {
     char hang_name[16]; /* only of this process; "": of all */
     struct recorder_unwind unwind[16];
     uint32_t unwind_count, unwind_bytes;
+    const char
+        *probe_tables[RECORDER_PROBE_TABLES]; /* paths of tables besides our own; NULL: no more */
 };
 
 #define RECORDER_OPTIONS_MEMORY                                                                    \
@@ -96,6 +100,11 @@ void recorder_close(struct recorder_client *client);
 
 /* To poll: readable in between when the recorder has failed; recorder_stop() then returns its error. Borrowed. */
 int recorder_poll_fd(const struct recorder_client *client);
+
+/* Before recorder_start(): a place in the library `fd` (borrowed) to listen at; a sentence about one that there is not. */
+struct argus_error *recorder_probe(struct recorder_client *client,
+                                   const struct request_probe *probe, int fd);
+struct argus_error *recorder_probe_absent(struct recorder_client *client, const char *text);
 
 /* `fd`: the file to write, borrowed; -1 for RECORDER_MEMORY. On an error nothing is attached. */
 struct argus_error *recorder_start(struct recorder_client *client,

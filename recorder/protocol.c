@@ -6,6 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "probe_check.h"
+
 _Static_assert(sizeof(struct request) == 1024, "a request has no hidden padding");
 _Static_assert(offsetof(struct request, room) == 16, "a request has no hidden padding");
 _Static_assert(sizeof(struct reply) == 360 + PROTOCOL_TEXT_BYTES, "a reply has no hidden padding");
@@ -105,10 +107,24 @@ static struct argus_error *check_watched(const struct request *request)
                : argus_error_create(ARGUS_ERROR_FORMAT, "a reason in the request has no end");
 }
 
+static struct argus_error *check_probe(const struct request *request)
+{
+    return probe_request_check(&request->probe);
+}
+
+static struct argus_error *check_absent(const struct request *request)
+{
+    return has_end(request->absent.text, sizeof(request->absent.text))
+               ? NULL
+               : argus_error_create(ARGUS_ERROR_FORMAT, "a sentence in the request has no end");
+}
+
 /* What goes beyond size, version and verb; a row for each verb that carries something. */
 static struct argus_error *(*const checks[REQUEST_LAST + 1])(const struct request *) = {
     [REQUEST_START] = check_start,
     [REQUEST_WATCHED] = check_watched,
+    [REQUEST_PROBE] = check_probe,
+    [REQUEST_PROBE_ABSENT] = check_absent,
 };
 
 struct argus_error *request_parse(const void *bytes, size_t length, struct request *ret)

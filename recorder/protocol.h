@@ -14,6 +14,7 @@
 
 #include "argus/error.h"
 #include "category.h"
+#include "probe_spec.h"
 
 #define PROTOCOL_DIRECTORY "/run/argus"
 #define PROTOCOL_SOCKET    PROTOCOL_DIRECTORY "/recorder.socket"
@@ -45,7 +46,9 @@ enum request_verb {
     REQUEST_NOTES = 6,    /* the numbers, and some of the notes */
     REQUEST_WATCH = 7,    /* this connection is told of hangs (see struct reply_hang) */
     REQUEST_WATCHED = 8,  /* from who watches: what became of a hang */
-    REQUEST_LAST = REQUEST_WATCHED,
+    REQUEST_PROBE = 9, /* before START, with a descriptor: a place in that library to listen at */
+    REQUEST_PROBE_ABSENT = 10, /* before START: a sentence about what cannot be listened to */
+    REQUEST_LAST = REQUEST_PROBE_ABSENT,
 };
 
 enum request_flags {
@@ -87,6 +90,19 @@ struct request_watched {
     char reason[256]; /* why not */
 };
 
+/* Names are for the reader of the trace: the descriptor says which file it is. */
+struct request_probe {
+    uint64_t offset;
+    uint32_t number; /* of the probe, below PROBE_LIMIT; in the records */
+    uint32_t padding;
+    struct probe_spec spec;
+    char library[400], symbol[200], label[72];
+};
+
+struct request_absent {
+    char text[1000];
+};
+
 struct request {
     uint32_t magic;
     uint16_t version;
@@ -97,6 +113,8 @@ struct request {
         struct request_start start;
         struct request_page page;
         struct request_watched watched;
+        struct request_probe probe;
+        struct request_absent absent;
         uint8_t room[1008];
     };
 };

@@ -153,6 +153,22 @@ static struct backend_options backend_options_of(const struct request_start *sta
     return options;
 }
 
+/* A probe or a remark about one that cannot be: before the recording begins. */
+static struct argus_error *handle_probe(struct server *server, struct client *client,
+                                        const struct request *request, int fd, struct reply *reply)
+{
+    struct argus_error *error = server->recording ? busy_error(server) : NULL;
+    bool probe = request->verb == REQUEST_PROBE;
+    (void)client, (void)reply;
+    if (!error && probe && fd < 0)
+        error = argus_error_create(ARGUS_ERROR_USAGE, "a probe needs a file");
+    if (!error && probe)
+        return probe_list_add(&server->probes, &request->probe, fd);
+    if (fd >= 0)
+        close(fd);
+    return error ? error : probe_list_add_absent(&server->probes, request->absent.text);
+}
+
 /* Takes `fd`. */
 static struct argus_error *begin_recording(struct server *server, const struct request_start *start,
                                            int fd)
@@ -162,8 +178,10 @@ static struct argus_error *begin_recording(struct server *server, const struct r
         .mode = (enum recording_mode)start->mode,
         .file_ring_bytes = start->file_ring_bytes,
     };
+    backend_options.probes = &server->probes;
     struct backend *backend;
     struct argus_error *error = backend_create(&backend_options, &backend);
+    probe_list_close_files(&server->probes);
     if (!error)
         return recording_create(&options, backend, fd, &server->recording);
     if (fd >= 0)
@@ -312,6 +330,7 @@ static struct argus_error *(*const handlers[REQUEST_LAST + 1])(struct server *, 
                                                                struct reply *) = {
     [REQUEST_START] = handle_start,       [REQUEST_STOP] = handle_stop,
     [REQUEST_SNAPSHOT] = handle_snapshot, [REQUEST_STATUS] = handle_status,
+    [REQUEST_PROBE] = handle_probe,       [REQUEST_PROBE_ABSENT] = handle_probe,
     [REQUEST_CPUS] = handle_cpus,         [REQUEST_NOTES] = handle_notes,
 };
 

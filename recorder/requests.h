@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "argus/error.h"
+#include "probe_list.h"
 #include "protocol.h"
 #include "recording.h"
 
@@ -25,6 +26,7 @@ struct server {
     struct client *owner;        /* the recording ends with this client; NULL: it does not */
     struct request_start started_with;
     struct ucred started_by;
+    struct probe_list probes;
     uint64_t started_wall_ns;
     bool finished; /* nothing is left to do */
 };

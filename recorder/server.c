@@ -133,6 +133,7 @@ void server_destroy(struct server *server)
     if (!server)
         return;
     recording_destroy(server->recording);
+    probe_list_deinit(&server->probes);
     for (size_t i = 0; i < CLIENT_LIMIT; i++)
         client_close(server, &server->clients[i]);
     server_finish(server);

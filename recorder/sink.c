@@ -262,6 +262,8 @@ static struct argus_error *renew_tables(struct sink *sink)
 {
     struct argus_error *error = backend_renew_names(sink->backend, sink->writer);
     if (!error)
+        error = backend_write_probes(sink->backend, sink->writer);
+    if (!error)
         error = renew_stacks(sink);
     sink->notes_written = 0;
     return error ? error : write_notes(sink);
@@ -363,6 +365,8 @@ struct argus_error *sink_tables(struct sink *sink)
     if (sink->ring_bytes)
         return begin_epoch(sink);
     struct argus_error *error = backend_write_threads(sink->backend, sink->writer);
+    if (!error)
+        error = backend_write_probes(sink->backend, sink->writer);
     return error ? error : backend_write_images(sink->backend, sink->writer, false);
 }
 
@@ -384,6 +388,8 @@ struct argus_error *sink_finish(struct sink *sink, bool all_images)
         error = backend_renew_names(sink->backend, sink->writer);
     if (!error && !sink->ring_bytes)
         error = backend_write_threads(sink->backend, sink->writer);
+    if (!error)
+        error = backend_write_probes(sink->backend, sink->writer);
     if (!error)
         error = backend_write_images(sink->backend, sink->writer, all_images);
     if (!error)

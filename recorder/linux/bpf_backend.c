@@ -29,7 +29,8 @@ struct bpf_backend {
     struct thread_list *threads;
     struct rings rings;
     struct snapshots snapshots;
-    int stacks_fd, threads_fd; /* maps, borrowed from `programs` */
+    int stacks_fd, threads_fd;       /* maps, borrowed from `programs` */
+    const struct probe_list *probes; /* borrowed; NULL: none */
 };
 
 static struct bpf_backend *of_base(const struct backend *base)
@@ -66,6 +67,7 @@ static struct argus_error *bpf_start(struct bpf_backend *backend,
         return error;
     backend->stacks_fd = programs_map(backend->programs, "stacks");
     backend->threads_fd = programs_map(backend->programs, "threads");
+    backend->probes = options->probes;
     collect_notes(backend);
     error = rings_init(&backend->rings, programs_map(backend->programs, "ring"),
                        programs_map(backend->programs, "cpus"), (uint32_t)cpu_count, slot_count);
@@ -201,6 +203,12 @@ static struct argus_error *bpf_renew_names(struct backend *base, struct argus_wr
     return error ? error : images_renew(backend->images, writer);
 }
 
+static struct argus_error *bpf_write_probes(struct backend *base, struct argus_writer *writer)
+{
+    struct bpf_backend *backend = of_base(base);
+    return backend->probes ? probe_list_write(backend->probes, writer) : NULL;
+}
+
 static struct argus_error *bpf_write_kernel_symbols(struct backend *base, uint64_t *addresses,
                                                     size_t count, struct argus_writer *writer)
 {
@@ -270,6 +278,7 @@ const struct backend_ops bpf_backend_ops = {
     .write_threads = bpf_write_threads,
     .write_images = bpf_write_images,
     .renew_names = bpf_renew_names,
+    .write_probes = bpf_write_probes,
     .write_kernel_symbols = bpf_write_kernel_symbols,
     .counters = bpf_counters,
 };

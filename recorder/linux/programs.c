@@ -22,6 +22,7 @@
 #include "linux/host_header.h"
 #include "linux/kallsyms.h"
 #include "linux/kernel_btf.h"
+#include "linux/probes.h"
 #include "linux/snapshots.h"
 #include "linux/syscall_bitmaps.h"
 
@@ -95,6 +96,7 @@ static const struct program_row rows[] = {
 struct programs {
     struct bpf_object *object;
     VEC(struct bpf_link *) links;
+    struct probes *probes;   /* NULL: none */
     VEC(const char *) notes; /* strings owned */
 };
 
@@ -265,6 +267,12 @@ static struct argus_error *attach_samples(struct programs *programs, uint32_t ra
     return NULL;
 }
 
+static void probe_refused(void *context, const struct probe *probe, int error_number)
+{
+    add_note(context, "probes: cannot attach to %s in %s (%s)", probe->entry.symbol,
+             probe->entry.library, strerror(error_number));
+}
+
 static struct argus_error *programs_start(struct programs *programs,
                                           const struct backend_options *options, uint32_t cpu_count,
                                           uint32_t slot_count)
@@ -277,6 +285,11 @@ static struct argus_error *programs_start(struct programs *programs,
     if (!error)
         error = choose_programs(programs, btf, options->categories);
     if (!error)
+        error = probes_create(programs->object, btf,
+                              options->categories & CATEGORY_BIT(CATEGORY_PROBES) ? options->probes
+                                                                                  : NULL,
+                              &programs->probes);
+    if (!error)
         error = configure(programs, btf, options, cpu_count, slot_count);
     btf__free(btf);
     if (!error)
@@ -285,6 +298,8 @@ static struct argus_error *programs_start(struct programs *programs,
         error = snapshots_choose(programs->object, options);
     if (!error)
         error = attach(programs);
+    if (!error)
+        error = probes_attach(programs->probes, probe_refused, programs);
     if (!error && options->rate_hz)
         error = attach_samples(programs, options->rate_hz, cpu_count);
     return error;
@@ -307,6 +322,7 @@ struct argus_error *programs_create(const struct backend_options *options, uint3
 
 void programs_detach(struct programs *programs)
 {
+    probes_mute(programs->probes);
     for (size_t i = 0; i < programs->links.length; i++)
         bpf_link__destroy(programs->links.data[i]);
     vec_deinit(&programs->links);
@@ -317,6 +333,7 @@ void programs_destroy(struct programs *programs)
     if (!programs)
         return;
     programs_detach(programs);
+    probes_destroy(programs->probes);
     bpf_object__close(programs->object);
     for (size_t i = 0; i < programs->notes.length; i++)
         free((char *)programs->notes.data[i]);

@@ -11,6 +11,8 @@
 #ifndef ARGUS_RECORDER_LINUX_SHARED_H
 #define ARGUS_RECORDER_LINUX_SHARED_H
 
+#include "../probe_spec.h"
+
 #define BPF_STACK_FRAMES  64   /* deeper stacks keep their innermost frames */
 #define BPF_WINDOW_BYTES  2048 /* of a stack that are looked at together; a power of two */
 #define BPF_SYSCALL_WORDS 8    /* bitmaps over system call numbers 0 … 511 */

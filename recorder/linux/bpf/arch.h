@@ -61,6 +61,15 @@
         (to)[16] = (regs)->ip;                                                                     \
     } while (0)
 
+#define arch_stack_pointer(regs) ((regs)->sp)
+/* Arguments 1 to 6 of a function, then its result (at its return). */
+#define arch_call_registers(regs, ret)                                                             \
+    do {                                                                                           \
+        (ret)[1] = (regs)->di, (ret)[2] = (regs)->si, (ret)[3] = (regs)->dx;                       \
+        (ret)[4] = (regs)->cx, (ret)[5] = (regs)->r8, (ret)[6] = (regs)->r9;                       \
+        (ret)[7] = (regs)->ax;                                                                     \
+    } while (0)
+
 /* x86-64 makes stores visible in program order: the compiler is all that has to be held. */
 #define arch_store_last(place, value)                                                              \
     do {                                                                                           \
@@ -99,6 +108,14 @@
         _Pragma("unroll") for (int i = 0; i < 31; i++)(to)[i] = (from)->regs[i];                   \
         (to)[31] = (from)->sp;                                                                     \
         (to)[32] = (from)->pc;                                                                     \
+    } while (0)
+
+#define arch_stack_pointer(regs) ((regs)->sp)
+#define arch_call_registers(from, ret)                                                             \
+    do {                                                                                           \
+        (ret)[1] = (from)->regs[0], (ret)[2] = (from)->regs[1], (ret)[3] = (from)->regs[2];        \
+        (ret)[4] = (from)->regs[3], (ret)[5] = (from)->regs[4], (ret)[6] = (from)->regs[5];        \
+        (ret)[7] = (from)->regs[0];                                                                \
     } while (0)
 
 /* An exchange is the only store of BPF before 6.18 that orders what came before it. */

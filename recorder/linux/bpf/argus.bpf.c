@@ -4,6 +4,7 @@
 #include "block.h"
 #include "interrupt.h"
 #include "message_socket.h"
+#include "probe.h"
 #include "process.h"
 #include "sample.h"
 #include "scheduler.h"

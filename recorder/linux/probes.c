@@ -1,0 +1,219 @@
+/* A uprobe is a breakpoint in a file: the kernel puts it into every process that has the file mapped or will map it, and
+ * takes it out of all of them when the last descriptor of the attachment is closed, also when we are killed.
+ *
+ * Since Linux 6.6 one attachment can have many places in a file (uprobe_multi), and taking them out takes a moment. Before, each
+ * place is a perf event, and the kernel waits for a grace period, about 0.1 s, at each one's end (measured: 3.5 s for 38
+ * of them). That is why they are muted first.
+ *
+ * The kernel wants a path. It is that of our own descriptor, so what is probed is the file that the front end has opened and
+ * looked at, whatever its path has become since and in whichever mount namespace it was.
+ */
+#include "linux/probes.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+
+#include "argus/record.h"
+
+#define PROGRAM                  "on_probe"
+#define TRACE_UPROBE_MULTI       48 /* enum bpf_attach_type, include/uapi/linux/bpf.h of Linux 6.6 */
+#define FLAG_UPROBE_MULTI_RETURN 1
+
+/* What bpf(BPF_LINK_CREATE) takes for uprobe_multi; Debian 12's headers are older. */
+struct multi_link {
+    uint32_t program_fd, target_fd, attach_type, flags;
+    uint64_t path, offsets, reference_counters, cookies;
+    uint32_t count, multi_flags, pid, padding;
+};
+
+struct probes {
+    struct bpf_object *object;     /* borrowed */
+    const struct probe_list *list; /* borrowed */
+    struct bpf_program *program;
+    bool is_multi;
+    VEC(struct bpf_link *) links;
+    VEC(int) link_fds;
+};
+
+struct argus_error *probes_create(struct bpf_object *object, const struct btf *btf,
+                                  const struct probe_list *list, struct probes **ret)
+{
+    struct bpf_program *program = bpf_object__find_program_by_name(object, PROGRAM);
+    *ret = NULL;
+    if (!list || list->probes.length == 0) {
+        bpf_program__set_autoload(program, false);
+        return NULL;
+    }
+    struct probes *probes = calloc(1, sizeof(*probes));
+    if (!probes)
+        return argus_error_memory();
+    probes->object = object;
+    probes->list = list;
+    probes->program = program;
+    probes->is_multi = btf__find_by_name_kind(btf, "bpf_uprobe_multi_link", BTF_KIND_STRUCT) >= 0;
+    if (probes->is_multi)
+        bpf_program__set_expected_attach_type(program, (enum bpf_attach_type)TRACE_UPROBE_MULTI);
+    *ret = probes;
+    return NULL;
+}
+
+static void put_path(const struct probes *probes, uint32_t file, size_t room, char *ret)
+{
+    snprintf(ret, room, "/proc/self/fd/%d", probes->list->files.data[file].fd);
+}
+
+/* --- many places in one file --- */
+
+struct places {
+    VEC(uint64_t) offsets;
+    VEC(uint64_t) cookies;
+};
+
+static bool is_return(const struct probe *probe)
+{
+    return probe->spec.flags & PROBE_RETURN;
+}
+
+static bool collect(const struct probes *probes, uint32_t file, bool at_return,
+                    struct places *places)
+{
+    places->offsets.length = places->cookies.length = 0;
+    for (size_t i = 0; i < probes->list->probes.length; i++) {
+        const struct probe *probe = &probes->list->probes.data[i];
+        if (probe->file == file && is_return(probe) == at_return &&
+            (!vec_push(&places->offsets, probe->offset) ||
+             !vec_push(&places->cookies, probe->entry.number)))
+            return false;
+    }
+    return true;
+}
+
+/* Places `first` to `first` + `count` in one attachment; 0 or an error number. */
+static int link_places(struct probes *probes, uint32_t file, bool at_return,
+                       const struct places *places, size_t first, size_t count)
+{
+    char path[64];
+    put_path(probes, file, sizeof(path), path);
+    struct multi_link link = {
+        .program_fd = (uint32_t)bpf_program__fd(probes->program),
+        .attach_type = TRACE_UPROBE_MULTI,
+        .path = (uintptr_t)path,
+        .offsets = (uintptr_t)(places->offsets.data + first),
+        .cookies = (uintptr_t)(places->cookies.data + first),
+        .count = (uint32_t)count,
+        .multi_flags = at_return ? FLAG_UPROBE_MULTI_RETURN : 0,
+    };
+    int fd = (int)syscall(SYS_bpf, BPF_LINK_CREATE, &link, sizeof(link));
+    if (fd < 0)
+        return errno;
+    if (vec_push(&probes->link_fds, fd))
+        return 0;
+    close(fd);
+    return ENOMEM;
+}
+
+static const struct probe *by_number(const struct probes *probes, uint64_t number)
+{
+    const struct probe *probe = probes->list->probes.data;
+    while (probe->entry.number != number)
+        probe++;
+    return probe;
+}
+
+/* One place that the kernel refuses makes it refuse all of them: then each is tried by itself. */
+static void attach_places(struct probes *probes, uint32_t file, bool at_return,
+                          const struct places *places, probes_refused refused, void *context)
+{
+    size_t count = places->offsets.length;
+    if (count == 0 || link_places(probes, file, at_return, places, 0, count) == 0)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        int failed = link_places(probes, file, at_return, places, i, 1);
+        if (failed)
+            refused(context, by_number(probes, places->cookies.data[i]), failed);
+    }
+}
+
+static struct argus_error *attach_multi(struct probes *probes, probes_refused refused,
+                                        void *context)
+{
+    struct places places = {0};
+    bool done = true;
+    for (uint32_t i = 0; i < 2 * probes->list->files.length && done; i++) {
+        done = collect(probes, i / 2, i % 2, &places);
+        if (done)
+            attach_places(probes, i / 2, i % 2, &places, refused, context);
+    }
+    vec_deinit(&places.offsets);
+    vec_deinit(&places.cookies);
+    return done ? NULL : argus_error_memory();
+}
+
+/* --- each by itself --- */
+
+static struct argus_error *attach_single(struct probes *probes, probes_refused refused,
+                                         void *context)
+{
+    for (size_t i = 0; i < probes->list->probes.length; i++) {
+        const struct probe *probe = &probes->list->probes.data[i];
+        char path[64];
+        LIBBPF_OPTS(bpf_uprobe_opts, options, .bpf_cookie = probe->entry.number,
+                    .retprobe = is_return(probe));
+        put_path(probes, probe->file, sizeof(path), path);
+        struct bpf_link *link =
+            bpf_program__attach_uprobe_opts(probes->program, -1, path, probe->offset, &options);
+        if (!link) {
+            refused(context, probe, errno);
+        } else if (!vec_push(&probes->links, link)) {
+            bpf_link__destroy(link);
+            return argus_error_memory();
+        }
+    }
+    return NULL;
+}
+
+static int describe(const struct probes *probes, uint32_t number, const struct probe_spec *spec)
+{
+    int map = bpf_object__find_map_fd_by_name(probes->object, "probes");
+    return bpf_map_update_elem(map, &number, spec, BPF_ANY) < 0 ? errno : 0;
+}
+
+struct argus_error *probes_attach(struct probes *probes, probes_refused refused, void *context)
+{
+    if (!probes)
+        return NULL;
+    for (size_t i = 0; i < probes->list->probes.length; i++) {
+        const struct probe *probe = &probes->list->probes.data[i];
+        int failed = describe(probes, probe->entry.number, &probe->spec);
+        if (failed)
+            return argus_error_os(failed, "cannot tell the kernel what a probe means");
+    }
+    return probes->is_multi ? attach_multi(probes, refused, context)
+                            : attach_single(probes, refused, context);
+}
+
+void probes_mute(struct probes *probes)
+{
+    const struct probe_spec nothing = {0};
+    for (size_t i = 0; probes && i < probes->list->probes.length; i++)
+        describe(probes, probes->list->probes.data[i].entry.number, &nothing);
+}
+
+void probes_destroy(struct probes *probes)
+{
+    if (!probes)
+        return;
+    for (size_t i = 0; i < probes->links.length; i++)
+        bpf_link__destroy(probes->links.data[i]);
+    for (size_t i = 0; i < probes->link_fds.length; i++)
+        close(probes->link_fds.data[i]);
+    vec_deinit(&probes->links);
+    vec_deinit(&probes->link_fds);
+    free(probes);
+}

@@ -1,0 +1,27 @@
+/* Attaching the one BPF program for probes at each place that was asked for. */
+#ifndef ARGUS_RECORDER_LINUX_PROBES_H
+#define ARGUS_RECORDER_LINUX_PROBES_H
+
+#include <stdbool.h>
+
+#include <bpf/libbpf.h>
+
+#include "argus/error.h"
+#include "probe_list.h"
+
+struct btf;
+struct probes;
+
+/* Before loading: leaves the program out when there is nothing to attach. `*ret`: NULL then. `object` and `list` are borrowed. */
+struct argus_error *probes_create(struct bpf_object *object, const struct btf *btf,
+                                  const struct probe_list *list, struct probes **ret);
+
+/* After loading. `refused` is called for each place that the kernel does not take. */
+typedef void (*probes_refused)(void *context, const struct probe *probe, int error_number);
+struct argus_error *probes_attach(struct probes *probes, probes_refused refused, void *context);
+
+/* From now on no probe leaves a record, at once; probes_destroy() takes them out of the programs, which can take seconds. */
+void probes_mute(struct probes *probes);
+void probes_destroy(struct probes *probes);
+
+#endif

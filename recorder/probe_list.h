@@ -1,0 +1,40 @@
+/* The probes that the front end has asked for, kept until the recording begins, and their names until it ends. */
+#ifndef ARGUS_RECORDER_PROBE_LIST_H
+#define ARGUS_RECORDER_PROBE_LIST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "argus/error.h"
+#include "argus/trace.h"
+#include "base/vec.h"
+#include "protocol.h"
+
+struct probe_file {
+    int fd; /* of the library; owned; -1: closed, or another probe's */
+    uint64_t device, inode;
+};
+
+struct probe {
+    uint32_t file; /* index into files */
+    uint64_t offset;
+    struct probe_spec spec;
+    struct argus_probe_entry entry; /* its strings are owned */
+};
+
+struct probe_list {
+    VEC(struct probe) probes;
+    VEC(struct probe_file) files; /* each library once, however many probes it has */
+    VEC(char *) absent;           /* owned sentences: what could not be found */
+};
+
+/* Takes `fd`, a regular file open for reading, also after an error. */
+struct argus_error *probe_list_add(struct probe_list *list, const struct request_probe *request,
+                                   int fd);
+struct argus_error *probe_list_add_absent(struct probe_list *list, const char *text);
+/* The files are needed no longer: the kernel knows them by inode. */
+void probe_list_close_files(struct probe_list *list);
+struct argus_error *probe_list_write(const struct probe_list *list, struct argus_writer *writer);
+void probe_list_deinit(struct probe_list *list);
+
+#endif
