@@ -69,6 +69,10 @@ const char *argus_tracepoint_name(uint32_t debugid);
 const char *argus_record_text(const struct argus_record *record, enum argus_os os, char *buffer,
                               size_t buffer_bytes);
 
+/* "button press" for an enum argus_ui_event, "queue" for an enum argus_probe_shape; "unknown" for others. Static. */
+const char *argus_ui_event_name(uint32_t kind);
+const char *argus_probe_shape_name(uint32_t shape);
+
 /* Name of a system call of the trace's OS and architecture; "syscall_999" style into `buffer` if unknown. */
 const char *argus_syscall_name(const struct argus_trace *trace, uint32_t number, char *buffer,
                                size_t buffer_bytes);
