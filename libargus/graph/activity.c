@@ -240,4 +240,5 @@ void thread_lose(struct builder *builder, uint32_t thread, uint64_t since_ns)
     state->syscall = ARGUS_NO_SYSCALL;
     state->call = (struct pairing_call){0};
     state->wait_open = state->op_open = false;
+    state->open.depth = 0; /* ends may be among what was lost */
 }

@@ -55,6 +55,7 @@ static bool add_states(struct builder *builder)
             .spare = {ARGUS_NONE, ARGUS_NONE},
             .last_message = ARGUS_NONE,
             .own_timer = ARGUS_NONE,
+            .open = {.loop = {.thread = ARGUS_NONE, .slot = ARGUS_NONE}},
             .syscall = ARGUS_NO_SYSCALL,
         };
         wait_forget_notes(state);
@@ -236,6 +237,7 @@ static void builder_deinit(struct builder *builder)
     vec_deinit(&builder->cpus);
     vec_deinit(&builder->timers);
     vec_deinit(&builder->works);
+    vec_deinit(&builder->queued);
     vec_deinit(&builder->requests);
     vec_deinit(&builder->signals);
     vec_deinit(&builder->itimers);
@@ -244,6 +246,7 @@ static void builder_deinit(struct builder *builder)
     idmap_deinit(&builder->cpu_by_number);
     idmap_deinit(&builder->timer_by_key);
     idmap_deinit(&builder->work_by_key);
+    idmap_deinit(&builder->queued_by_key);
     idmap_deinit(&builder->request_by_key);
     idmap_deinit(&builder->signal_by_key);
     idmap_deinit(&builder->itimer_by_key);

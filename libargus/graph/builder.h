@@ -51,6 +51,27 @@ struct wait_details {
     uint64_t mapping[4]; /* arguments of the record; [3] is 0: none */
 };
 
+/* Who is behind something that happens: the thread that did it, or the one that had asked for it. */
+struct actor {
+    uint64_t since_ns;     /* when it did or asked */
+    uint32_t thread, slot; /* ARGUS_NONE: nobody is known; the slot of its vertex at that time */
+};
+
+/* Callbacks in progress, outermost first: on_callback.c. */
+#define MOST_OPEN_CALLBACKS 4
+struct open_callback {
+    uint64_t sp;   /* the stack pointer when it began */
+    bool is_ui;    /* it was handed a UI event */
+    bool has_loop; /* it runs an event loop of its own */
+};
+
+struct open_callbacks {
+    struct open_callback entries[MOST_OPEN_CALLBACKS];
+    struct actor loop; /* the last segment that was the event loop's own, and when it ended */
+    uint8_t depth;
+    bool has_turns; /* turns of the loop are reported */
+};
+
 struct thread_state {
     uint64_t since_ns; /* of its activity; while RUNNING, until when its run time is accounted */
     uint64_t early_ns; /* a wake-up was seen while still RUNNING, at this time; 0: none */
@@ -58,6 +79,7 @@ struct thread_state {
     struct wait_details details; /* for the next wait */
     struct pairing_call call;    /* of the system call in progress, for its messages */
     uint64_t arg[4];             /* of the system call in progress */
+    struct open_callbacks open;
     VEC(struct argus_op) ops;    /* of the vertex being built */
     uint32_t slot;               /* the vertex being built or waiting; ARGUS_NONE: none yet */
     uint32_t previous, older;    /* slots of the ones before it, or ARGUS_NONE */
@@ -75,12 +97,6 @@ struct thread_state {
     bool exiting;
 };
 
-/* Who is behind something that happens: the thread that did it, or the one that had asked for it. */
-struct actor {
-    uint64_t since_ns;     /* when it did or asked */
-    uint32_t thread, slot; /* ARGUS_NONE: nobody is known; the slot of its vertex at that time */
-};
-
 struct timer_state {
     uint64_t armed_ns;
     uint64_t expiry_ns; /* in ns of the timer's clock */
@@ -91,6 +107,14 @@ struct timer_state {
 /* Work given to a work queue, and not yet begun. */
 struct work_state {
     struct actor queuer;
+};
+
+/* A callback that was queued; found by key, process and space. */
+struct queued_callback {
+    uint64_t key;
+    uint32_t process, space;
+    struct actor by;
+    bool waits; /* it has not been cancelled; one that has run may run again */
 };
 
 /* A request given to a block device. */
@@ -154,6 +178,8 @@ struct builder {
     struct idmap timer_by_key;
     VEC(struct work_state) works;
     struct idmap work_by_key;
+    VEC(struct queued_callback) queued;
+    struct idmap queued_by_key;
     VEC(struct request_state) requests;
     struct idmap request_by_key;
     VEC(struct sent_signal) signals; /* also those that stopped a process */
@@ -214,6 +240,8 @@ void vertex_settle(struct builder *builder, uint32_t thread);
 /* `thread` begins with something that `cause` asked for: another vertex, unless the present one has just begun and has
  * done nothing yet; then it is begun by `cause`, which says more than the wake-up. */
 void vertex_split(struct builder *builder, uint32_t thread, const struct cause *cause);
+/* Ends the vertex of `thread`, which runs, and begins the next one, by the boundary `rule`. False without memory. */
+bool vertex_cut(struct builder *builder, uint32_t thread, enum rule_id rule);
 /* An edge to a moment inside the vertex of `thread`, which is now. */
 void vertex_add_edge(struct builder *builder, uint32_t thread, const struct cause *cause);
 /* Adds an operation to the vertex of `thread`. */
@@ -285,6 +313,9 @@ void rule_wakeup(struct builder *builder, const struct cpu_state *cpu,
                  const struct argus_record *record, uint32_t wakee, struct cause *ret);
 /* on_signal.c: says of a thread that has stopped by which signal. */
 void signal_note_stop(struct builder *builder, uint32_t thread);
+/* rules/callback.c: who is behind the callback (or UI event) that begins now in `thread`; `loop`: the event loop's segment. */
+void rule_dispatch(struct builder *builder, uint32_t thread, const struct argus_record *record,
+                   bool is_ui, const struct actor *loop, struct cause *ret);
 /* rules/fork.c */
 void rule_fork(struct builder *builder, uint32_t creator, uint32_t child);
 /* rules/message_edge.c: a send and its receive have been found. */

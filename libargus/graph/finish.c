@@ -209,6 +209,29 @@ static bool order_samples(struct builder *builder, const uint32_t *new_id)
     return true;
 }
 
+static int by_vertex(const void *left, const void *right)
+{
+    const struct argus_callback *a = left, *b = right;
+    if (a->vertex != b->vertex)
+        return a->vertex < b->vertex ? -1 : 1;
+    return a->time_ns < b->time_ns ? -1 : a->time_ns > b->time_ns;
+}
+
+/* A cut and the callback that it is for have the same time, so the slot decides where it can. */
+static void order_callbacks(struct argus_graph *graph, const uint32_t *new_id)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < graph->callbacks.length; i++) {
+        struct argus_callback callback = graph->callbacks.data[i];
+        callback.vertex = vertex_of_sample(graph, new_id[callback.vertex], callback.time_ns);
+        if (callback.vertex != ARGUS_NONE)
+            graph->callbacks.data[kept++] = callback;
+    }
+    graph->callbacks.length = kept;
+    if (kept)
+        qsort(graph->callbacks.data, kept, sizeof(*graph->callbacks.data), by_vertex);
+}
+
 bool finish_vertices(struct builder *builder)
 {
     struct argus_graph *graph = builder->graph;
@@ -225,6 +248,7 @@ bool finish_vertices(struct builder *builder)
             graph->vertices.data[i].flags &= ~VERTEX_SELF_TIMED;
         /* The dead ones are still behind the others: what refers to one still learns the thread from it. */
         graph->vertices.length = live;
+        order_callbacks(graph, new_id);
         done = order_ops(graph) && order_samples(builder, new_id) && finish_edges(builder, new_id);
     }
     free(order);

@@ -13,6 +13,7 @@ void argus_graph_destroy(struct argus_graph *graph)
     vec_deinit(&graph->ops);
     vec_deinit(&graph->samples);
     vec_deinit(&graph->uses);
+    vec_deinit(&graph->callbacks);
     vec_deinit(&graph->details);
     free(graph->in_first);
     free(graph->out_first);
@@ -183,4 +184,65 @@ enum argus_vertex_type argus_vertex_type(const struct argus_vertex *vertex, uint
     if (run_ns >= threshold_ns)
         return yields ? ARGUS_TYPE_REPEATED_YIELD : ARGUS_TYPE_LONG_RUNNING;
     return ARGUS_TYPE_NORMAL;
+}
+
+size_t argus_graph_callbacks(const struct argus_graph *graph, uint32_t vertex,
+                             const struct argus_callback **ret)
+{
+    const struct argus_callback *all = graph->callbacks.data;
+    size_t low = 0, high = graph->callbacks.length, count = 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (all[middle].vertex < vertex)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low + count < graph->callbacks.length && all[low + count].vertex == vertex)
+        count++;
+    *ret = all + low;
+    return count;
+}
+
+static bool on_purpose(uint8_t event)
+{
+    return event == ARGUS_UI_KEY_PRESS || event == ARGUS_UI_KEY_RELEASE ||
+           event == ARGUS_UI_BUTTON_PRESS || event == ARGUS_UI_BUTTON_RELEASE ||
+           event == ARGUS_UI_SCROLL || event == ARGUS_UI_TOUCH || event == ARGUS_UI_CLOSE;
+}
+
+bool argus_graph_ui_event(const struct argus_graph *graph, uint32_t vertex,
+                          struct argus_callback *ret)
+{
+    const struct argus_callback *callbacks;
+    size_t count = argus_graph_callbacks(graph, vertex, &callbacks);
+    bool found = false;
+    for (size_t i = 0; i < count; i++) {
+        if (callbacks[i].what != ARGUS_CALLBACK_UI_EVENT)
+            continue;
+        if (!found)
+            *ret = callbacks[i];
+        found = true;
+        if (!on_purpose(callbacks[i].ui_event))
+            continue;
+        *ret = callbacks[i];
+        break;
+    }
+    return found;
+}
+
+const struct argus_probe_entry *argus_graph_probe(const struct argus_graph *graph, uint32_t number)
+{
+    const struct argus_probe_entry *probes;
+    size_t low = 0, high = argus_trace_probes(graph->trace, &probes);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (probes[middle].number == number)
+            return &probes[middle];
+        if (probes[middle].number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
 }

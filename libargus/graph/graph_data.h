@@ -12,10 +12,11 @@ struct argus_graph {
     const struct argus_trace *trace; /* borrowed */
     struct machine machine;
     struct stacks stacks;
-    VEC(struct argus_vertex) vertices; /* by thread, then time */
-    VEC(struct argus_edge) edges;      /* by target, then time */
-    VEC(struct argus_op) ops;          /* by vertex */
-    VEC(struct argus_sample) samples;  /* by vertex, then time */
+    VEC(struct argus_vertex) vertices;    /* by thread, then time */
+    VEC(struct argus_edge) edges;         /* by target, then time */
+    VEC(struct argus_op) ops;             /* by vertex */
+    VEC(struct argus_sample) samples;     /* by vertex, then time */
+    VEC(struct argus_callback) callbacks; /* by vertex, then time */
     VEC(struct argus_wait_detail) details;
     VEC(struct argus_object_use) uses; /* by inode, then thread */
     uint32_t *in_first;                /* owned; vertex count + 1 */

@@ -132,6 +132,17 @@ static bool is_fresh(struct builder *builder, const struct thread_state *state,
     return did_nothing && woken && cause->edge.from_ns <= vertex->start_ns;
 }
 
+bool vertex_cut(struct builder *builder, uint32_t thread, enum rule_id rule)
+{
+    thread_account(builder, thread, builder->now_ns);
+    vertex_end(builder, thread, builder->now_ns, 0);
+    thread_at(builder, thread)->wait_open = false;
+    if (!vertex_begin(builder, thread, builder->now_ns, ARGUS_VERTEX_SPLIT))
+        return false;
+    builder_count(builder, rule);
+    return true;
+}
+
 void vertex_split(struct builder *builder, uint32_t thread, const struct cause *cause)
 {
     struct thread_state *state = thread_at(builder, thread);
@@ -141,12 +152,8 @@ void vertex_split(struct builder *builder, uint32_t thread, const struct cause *
     if (is_fresh(builder, state, cause)) {
         if (state->cause.known && state->cause.edge.from == begins.edge.from)
             begins.edge.stack = state->cause.edge.stack;
-    } else {
-        thread_account(builder, thread, builder->now_ns);
-        vertex_end(builder, thread, builder->now_ns, 0);
-        if (!vertex_begin(builder, thread, builder->now_ns, ARGUS_VERTEX_SPLIT))
-            return;
-        builder_count(builder, RULE_BOUNDARY_WORK);
+    } else if (!vertex_cut(builder, thread, RULE_BOUNDARY_WORK)) {
+        return;
     }
     begins.edge.to_ns = slot_at(builder, state->slot)->start_ns;
     state->cause = begins;

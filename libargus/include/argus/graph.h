@@ -65,6 +65,25 @@ struct argus_wait_detail {
     uint8_t kind;  /* enum argus_detail_kind */
 };
 
+/* What a vertex did for an event loop, as the probes in libraries tell: which callback it is, which UI event it handles. */
+enum argus_callback_what {
+    ARGUS_CALLBACK_RUN,      /* a callback runs */
+    ARGUS_CALLBACK_UI_EVENT, /* a UI event is handed to the program */
+    ARGUS_CALLBACK_UI_READ,  /* a UI event is read from the display server */
+    ARGUS_CALLBACK_HANDLER,  /* a function of the program is called for one of these */
+};
+
+struct argus_callback {
+    uint64_t time_ns;
+    uint64_t function; /* address; 0: unknown */
+    uint64_t other;    /* another address that names it; 0: none */
+    uint32_t vertex;
+    uint32_t probe;   /* number: argus_graph_probe() */
+    uint8_t what;     /* enum argus_callback_what */
+    uint8_t ui_event; /* enum argus_ui_event, of a UI event */
+    bool nested;      /* inside of another callback, to whose vertex it belongs */
+};
+
 enum argus_vertex_flags {
     ARGUS_VERTEX_FIRST = 1,  /* first of its thread in the trace, which may have run before */
     ARGUS_VERTEX_LAST = 2,   /* last of its thread in the trace */
@@ -106,9 +125,11 @@ struct argus_op {
     uint32_t code; /* ARGUS_OP_* << 24 | number (of the system call, of a string …) */
     uint32_t repeat;
 };
-#define ARGUS_OP_SYSCALL 1u /* number: the system call; failed calls have bit 16 set */
-#define ARGUS_OP_WAKE    2u /* number: process name's hash: it made a thread of that process run */
-#define ARGUS_OP_FORK    3u
+#define ARGUS_OP_SYSCALL  1u /* number: the system call; failed calls have bit 16 set */
+#define ARGUS_OP_WAKE     2u /* number: process name's hash: it made a thread of that process run */
+#define ARGUS_OP_FORK     3u
+#define ARGUS_OP_CALLBACK 5u /* number: the probe */
+#define ARGUS_OP_UI_EVENT 6u /* number: enum argus_ui_event */
 
 /* A cpu sample. */
 struct argus_sample {
@@ -186,6 +207,16 @@ size_t argus_graph_rules(const struct argus_graph *graph, const struct argus_rul
 size_t argus_graph_object_uses(const struct argus_graph *graph, /* sorted by inode, then thread */
                                const struct argus_object_use **ret);
 struct argus_stack argus_graph_stack(const struct argus_graph *graph, uint32_t stack);
+
+/* What the probes tell about `vertex`, in time order. O(log n). */
+size_t argus_graph_callbacks(const struct argus_graph *graph, uint32_t vertex,
+                             const struct argus_callback **ret);
+/* The UI event that `vertex` handles: the first that a person does on purpose, else (motion, expose …) the first of all.
+ * False: none. */
+bool argus_graph_ui_event(const struct argus_graph *graph, uint32_t vertex,
+                          struct argus_callback *ret);
+/* The probe of a number; NULL when the trace does not say. */
+const struct argus_probe_entry *argus_graph_probe(const struct argus_graph *graph, uint32_t number);
 
 /* What argus_wait.first_detail is an index into. */
 size_t argus_graph_details(const struct argus_graph *graph, const struct argus_wait_detail **ret);

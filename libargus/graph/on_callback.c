@@ -1,0 +1,159 @@
+/* Callbacks and UI events, as the probes in libraries report them (docs/man/argus-trace.5.md, section CALLBACKS).
+ *
+ * An event loop does many people's work in one thread, one callback after the other; without a boundary between
+ * them each would seem to be caused by whatever woke the loop first. So a callback begins a vertex. What it was queued by
+ * causes it (rules/callback.c); a callback without a key, and a UI event, was found ready by the loop itself, in the
+ * segment that read it: that one causes it. When the callback has ended, the loop's next segment begins.
+ *
+ * Few ends have a record. Instead, the stack pointer tells: what began at or below the stack pointer of a later record has
+ * returned. A callback inside of another one belongs to it, but for two cases: the outer one runs an event loop of its
+ * own (a modal dialog), which shows by a turn of that loop; and a UI event below a callback that is none, which only means that the
+ * path to it is longer: the callback had ended, as loops do not hand out events while something else runs.
+ */
+#include "graph/builder.h"
+
+static void pop(struct open_callbacks *open)
+{
+    open->depth--;
+}
+
+/* Takes away what has returned; true if there was any. */
+static bool pop_returned(struct open_callbacks *open, uint64_t sp)
+{
+    bool popped = false;
+    while (open->depth && open->entries[open->depth - 1].sp <= sp) {
+        pop(open);
+        popped = true;
+    }
+    return popped;
+}
+
+static void push(struct open_callbacks *open, uint64_t sp, bool is_ui)
+{
+    if (open->depth == MOST_OPEN_CALLBACKS) /* the outermost one is forgotten */
+        for (uint32_t i = 1; i < open->depth--; i++)
+            open->entries[i - 1] = open->entries[i];
+    open->entries[open->depth++] = (struct open_callback){.sp = sp, .is_ui = is_ui};
+}
+
+/* The state of the thread on the cpu, if its vertex can be cut. */
+static struct thread_state *running(struct builder *builder, const struct cpu_state *cpu)
+{
+    if (cpu->thread == ARGUS_NONE)
+        return NULL;
+    struct thread_state *state = thread_at(builder, cpu->thread);
+    return state->slot != ARGUS_NONE && state->activity == THREAD_RUNNING ? state : NULL;
+}
+
+/* Adds what a record says about the vertex of `thread`. */
+static void add_note(struct builder *builder, uint32_t thread, const struct argus_callback *note)
+{
+    struct argus_graph *graph = builder->graph;
+    struct argus_callback added = *note;
+    added.time_ns = builder->now_ns;
+    added.vertex = thread_at(builder, thread)->slot;
+    if (graph->callbacks.length >= ARGUS_NONE - 1)
+        builder->full = true;
+    else if (!vec_push(&graph->callbacks, added))
+        builder->no_memory = true;
+}
+
+/* Where the loop is, before something begins: the segment that is now, or, when one callback follows the other, the last
+ * one that was the loop's. */
+static void remember_loop(struct builder *builder, uint32_t thread, bool follows)
+{
+    struct thread_state *state = thread_at(builder, thread);
+    bool known = state->open.loop.slot != ARGUS_NONE;
+    if (!(follows && state->open.has_turns && known))
+        state->open.loop =
+            (struct actor){.since_ns = builder->now_ns, .thread = thread, .slot = state->slot};
+}
+
+/* Begins a vertex, unless the callback belongs to the one that is open. */
+static bool begin(struct builder *builder, uint32_t thread, const struct argus_record *record,
+                  bool is_ui)
+{
+    struct open_callbacks *open = &thread_at(builder, thread)->open;
+    bool follows = pop_returned(open, record->arg[3]);
+    if (open->depth && is_ui && !open->entries[open->depth - 1].is_ui &&
+        !open->entries[open->depth - 1].has_loop) {
+        pop(open);
+        follows = true;
+    }
+    if (open->depth && !open->entries[open->depth - 1].has_loop)
+        return false;
+    remember_loop(builder, thread, follows);
+    struct actor loop = open->loop;
+    push(open, record->arg[3], is_ui);
+    if (!vertex_cut(builder, thread, RULE_BOUNDARY_CALLBACK))
+        return false;
+    struct cause cause;
+    rule_dispatch(builder, thread, record, is_ui, &loop, &cause);
+    cause.edge.to_ns = builder->now_ns;
+    thread_at(builder, thread)->cause = cause;
+    return true;
+}
+
+/* A turn of the loop, or the end of a function: what was open above it has ended. */
+static void end(struct builder *builder, uint32_t thread, const struct argus_record *record)
+{
+    struct open_callbacks *open = &thread_at(builder, thread)->open;
+    bool is_turn = record->arg[0] == 0;
+    bool cuts = pop_returned(open, record->arg[3]);
+    open->has_turns |= is_turn;
+    if (is_turn && open->depth && !open->entries[open->depth - 1].has_loop) {
+        open->entries[open->depth - 1].has_loop = true;
+        cuts = true;
+    }
+    if (cuts)
+        vertex_cut(builder, thread, RULE_BOUNDARY_LOOP);
+}
+
+void graph_on_callback(struct builder *builder, struct cpu_state *cpu,
+                       const struct argus_record *record)
+{
+    if (!running(builder, cpu))
+        return;
+    if (ARGUS_DEBUGID_FUNC(record->debugid) != ARGUS_FUNC_START) {
+        end(builder, cpu->thread, record);
+        return;
+    }
+    struct argus_callback note = {
+        .function = record->arg[1], .probe = (uint32_t)record->arg[2], .what = ARGUS_CALLBACK_RUN};
+    note.nested = !begin(builder, cpu->thread, record, false);
+    add_note(builder, cpu->thread, &note);
+    vertex_op(builder, cpu->thread, ARGUS_OP_CALLBACK << 24 | (note.probe & 0xffff));
+}
+
+void graph_on_ui_event(struct builder *builder, struct cpu_state *cpu,
+                       const struct argus_record *record)
+{
+    if (!running(builder, cpu))
+        return;
+    bool read_only = record->arg[3] == 0;
+    uint64_t kind = record->arg[0] < ARGUS_UI_EVENTS ? record->arg[0] : ARGUS_UI_OTHER;
+    struct argus_callback note = {
+        .probe = (uint32_t)record->arg[2],
+        .what = read_only ? ARGUS_CALLBACK_UI_READ : ARGUS_CALLBACK_UI_EVENT,
+        .ui_event = (uint8_t)kind,
+    };
+    if (!read_only)
+        note.nested = !begin(builder, cpu->thread, record, true);
+    add_note(builder, cpu->thread, &note);
+    if (!read_only && !note.nested)
+        vertex_op(builder, cpu->thread, ARGUS_OP_UI_EVENT << 24 | (uint32_t)kind);
+}
+
+void graph_on_handler(struct builder *builder, struct cpu_state *cpu,
+                      const struct argus_record *record)
+{
+    if (!running(builder, cpu))
+        return;
+    struct argus_callback note = {
+        .function = record->arg[0],
+        .other = record->arg[1],
+        .probe = (uint32_t)record->arg[2],
+        .what = ARGUS_CALLBACK_HANDLER,
+    };
+    add_note(builder, cpu->thread, &note);
+}

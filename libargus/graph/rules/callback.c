@@ -1,0 +1,65 @@
+/* Who causes a callback: the one that queued it, found by its key; else the segment of the event loop that found it ready. */
+#include "graph/builder.h"
+
+/* Probes of one space share keys; 0 when the table of probes is lost. */
+static uint32_t space_of(const struct builder *builder, uint64_t number)
+{
+    const struct argus_probe_entry *probe =
+        number > UINT32_MAX ? NULL : argus_graph_probe(builder->graph, (uint32_t)number);
+    return probe ? probe->space : 0;
+}
+
+/* The callback that `record` names for `thread`; made when `make`. Different ones whose keys mix to the same number replace
+ * each other: then one has no edge, but none has a wrong one. */
+static struct queued_callback *find(struct builder *builder, uint32_t thread,
+                                    const struct argus_record *record, bool make)
+{
+    uint32_t process = builder->graph->machine.threads.data[thread].process;
+    uint32_t space = space_of(builder, record->arg[2]);
+    uint64_t mixed = (record->arg[0] ^ ((uint64_t)process << 32 | space)) * 0x9e3779b97f4a7c15u;
+    uint32_t index = make ? builder_place(builder, &builder->queued, &builder->queued_by_key, mixed)
+                          : idmap_get(&builder->queued_by_key, mixed);
+    if (index == ARGUS_NONE)
+        return NULL;
+    struct queued_callback *found = &builder->queued.data[index];
+    bool same = found->key == record->arg[0] && found->process == process && found->space == space;
+    if (make)
+        *found =
+            (struct queued_callback){.key = record->arg[0], .process = process, .space = space};
+    return make || same ? found : NULL;
+}
+
+void graph_on_callback_queued(struct builder *builder, struct cpu_state *cpu,
+                              const struct argus_record *record)
+{
+    if (cpu->thread == ARGUS_NONE || thread_at(builder, cpu->thread)->slot == ARGUS_NONE)
+        return;
+    struct queued_callback *queued = find(builder, cpu->thread, record, true);
+    if (!queued)
+        return;
+    struct thread_state *state = thread_at(builder, cpu->thread);
+    queued->by =
+        (struct actor){.since_ns = builder->now_ns, .thread = cpu->thread, .slot = state->slot};
+    queued->waits = true;
+    state->acted = true;
+}
+
+void graph_on_callback_cancelled(struct builder *builder, struct cpu_state *cpu,
+                                 const struct argus_record *record)
+{
+    struct queued_callback *queued =
+        cpu->thread == ARGUS_NONE ? NULL : find(builder, cpu->thread, record, false);
+    if (queued)
+        queued->waits = false;
+}
+
+void rule_dispatch(struct builder *builder, uint32_t thread, const struct argus_record *record,
+                   bool is_ui, const struct actor *loop, struct cause *ret)
+{
+    struct queued_callback *queued =
+        is_ui || !record->arg[0] ? NULL : find(builder, thread, record, false);
+    if (queued && queued->waits)
+        *ret = actor_cause(&queued->by, ARGUS_EDGE_DISPATCH, RULE_DISPATCH_QUEUED);
+    else
+        *ret = actor_cause(loop, ARGUS_EDGE_DISPATCH, RULE_DISPATCH_READY);
+}
