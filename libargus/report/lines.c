@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "diagnose/words.h"
+#include "report/report_callbacks.h"
 #include "slice/timeline.h"
 
 #define MAX_WIDTH 100
@@ -93,6 +94,9 @@ void report_vertex_line(const struct argus_report_context *context, uint32_t ver
                           text_duration(argus_vertex_wait_ns(v), waited, sizeof(waited)),
                           argus_wait_text(context->graph, vertex, wait, sizeof(wait)),
                           argus_outcome_name((enum argus_outcome)v->wait.outcome));
+    const char *event = report_ui_event(context->graph, vertex);
+    if (event)
+        argus_sink_printf(context->sink, " [%s]", event);
     argus_sink_printf(context->sink, "\n");
 }
 

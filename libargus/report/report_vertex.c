@@ -3,6 +3,7 @@
 
 #include "report/json.h"
 #include "report/lines.h"
+#include "report/report_callbacks.h"
 #include "slice/timeline.h"
 
 /* Effects shown to a person; a program gets all. */
@@ -50,6 +51,7 @@ static json_t *vertex_json(const struct argus_report_context *context, const str
                  ? json_null()
                  : json_text(argus_outcome_name((enum argus_outcome)v->wait.outcome)));
     json_put(json, "wait_stack", json_stack(context, vertex, v->wait.user_stack));
+    json_put(json, "callbacks", json_callbacks(context, vertex));
     json_put(json, "causes", causes);
     json_put(json, "effects", effects);
     return json;
@@ -69,6 +71,22 @@ static void edge_text(const struct argus_report_context *context, const struct a
         rule_name(context->graph, edge));
 }
 
+static const char *op_name(uint32_t code)
+{
+    switch (code >> 24) {
+    case ARGUS_OP_WAKE:
+        return "(woke somebody)";
+    case ARGUS_OP_FORK:
+        return "(created a thread)";
+    case ARGUS_OP_CALLBACK:
+        return "(callback)";
+    case ARGUS_OP_UI_EVENT:
+        return "(UI event)";
+    default:
+        return "(something)";
+    }
+}
+
 static void ops_text(const struct argus_report_context *context, const struct argus_vertex *v)
 {
     const struct argus_op *ops;
@@ -81,8 +99,7 @@ static void ops_text(const struct argus_report_context *context, const struct ar
         const char *what =
             op->code >> 24 == ARGUS_OP_SYSCALL
                 ? argus_syscall_name(argus_graph_trace(context->graph), number, name, sizeof(name))
-            : op->code >> 24 == ARGUS_OP_WAKE ? "(woke somebody)"
-                                              : "(created a thread)";
+                : op_name(op->code);
         argus_sink_printf(context->sink, " %s", what);
         if (op->repeat > 1)
             argus_sink_printf(context->sink, "×%u", op->repeat);
@@ -106,6 +123,7 @@ static void vertex_text(const struct argus_report_context *context, const struct
                       argus_time_text(trace, v->end_ns, to, sizeof(to)));
     if (v->op_count > 0)
         ops_text(context, v);
+    report_callbacks(context, vertex);
     if (in_count > 0)
         report_heading(context->sink, "Caused by");
     for (size_t i = 0; i < in_count; i++)
