@@ -115,3 +115,20 @@ struct argus_error *paths_find_plugin(char **ret)
                               "the LLDB plugin libargus.so is not beside this program; "
                               "set ARGUS_PLUGIN to its path");
 }
+
+struct argus_error *paths_find_probes(char **ret)
+{
+    char directory[PATH_MAX];
+    const char *wanted = getenv("ARGUS_PROBES");
+    *ret = NULL;
+    if (wanted && *wanted) {
+        *ret = strdup(wanted);
+        return *ret ? NULL : argus_error_memory();
+    }
+    if (!own_directory(directory, sizeof(directory)) ||
+        asprintf(ret, "%s/../share/argus/probes.conf", directory) < 0) {
+        *ret = NULL;
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND, "this program does not know where it is");
+    }
+    return NULL;
+}

@@ -11,4 +11,7 @@ struct argus_error *paths_find_lldb(char **ret);
  * (../lib/argus and the like). Absolute; the caller frees it. */
 struct argus_error *paths_find_plugin(char **ret);
 
+/* The table of probes, probes.conf: $ARGUS_PROBES, or ../share/argus from this program. The caller frees it. */
+struct argus_error *paths_find_probes(char **ret);
+
 #endif

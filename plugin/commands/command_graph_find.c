@@ -11,6 +11,7 @@ static const struct command_option options[] = {
     {"pid", 0, "PID", "of this process"},
     {"thread", 0, "NAME|TID", "of the threads of this name, or of this thread"},
     {"time", 0, "TIME", "that cover this moment: 14:32:10.5 (UTC) or +1.5s after the beginning"},
+    {"event", 'e', "KIND", "that handle such a UI event, e.g. button_press, key_press"},
     {"longer-than", 'l', "DURATION", "that ran or waited for at least this long"},
     {"limit", 'n', "N", "print the first N (100 as text, all as JSON)"},
     COMMAND_OPTION_JSON,
@@ -22,6 +23,7 @@ enum { DEFAULT_LIMIT = 100, CHECK_EVERY = 1 << 16 };
 struct filter {
     const char *process; /* NULL: any */
     const char *thread;  /* NULL: any; a name or a tid */
+    const char *event;   /* NULL: any; "button_press" */
     uint64_t pid;        /* 0: any */
     uint64_t time_ns;    /* 0: any */
     uint64_t longer_ns;
@@ -43,6 +45,37 @@ static bool thread_matches(const struct argus_graph *graph, const struct filter 
            (!filter->pid || filter->pid == process->pid) &&
            (!filter->thread || !strcmp(filter->thread, thread->name) ||
             !strcmp(filter->thread, tid));
+}
+
+/* A name of an event has blanks, a word underscores. */
+static bool is_event(const char *word, const char *name)
+{
+    for (; *word && *name && *word == (*name == ' ' ? '_' : *name); word++)
+        name++;
+    return !*word && !*name;
+}
+
+static bool handles_event(const struct argus_graph *graph, uint32_t vertex, const char *word)
+{
+    const struct argus_callback *callbacks;
+    size_t count = argus_graph_callbacks(graph, vertex, &callbacks);
+    for (size_t i = 0; i < count; i++)
+        if (callbacks[i].what == ARGUS_CALLBACK_UI_EVENT &&
+            is_event(word, argus_ui_event_name(callbacks[i].ui_event)))
+            return true;
+    return false;
+}
+
+static struct argus_error *check_event(const char *word)
+{
+    for (uint32_t i = 0; i < ARGUS_UI_EVENTS; i++)
+        if (is_event(word, argus_ui_event_name(i)))
+            return NULL;
+    return argus_error_create(ARGUS_ERROR_USAGE,
+                              "there is no UI event \"%s\": key_press, key_release, button_press, "
+                              "button_release, motion, scroll, touch, enter, leave, focus, expose, "
+                              "resize, close, other",
+                              word);
 }
 
 static bool vertex_matches(const struct filter *filter, const struct argus_vertex *vertex)
@@ -73,7 +106,9 @@ static struct argus_error *search(struct analysis *analysis, const struct filter
         for (uint32_t v = threads[i].first_vertex; v < end; v++) {
             if (v % CHECK_EVERY == 0 && session_interrupted(analysis->session))
                 return session_interrupt_error();
-            if (vertex_matches(filter, &vertices[v]) && !vec_push(ret, v))
+            if (vertex_matches(filter, &vertices[v]) &&
+                (!filter->event || handles_event(analysis->graph, v, filter->event)) &&
+                !vec_push(ret, v))
                 return argus_error_memory();
         }
     }
@@ -86,6 +121,7 @@ static struct argus_error *get_filter(const struct analysis *analysis, struct fi
     *ret = (struct filter){
         .process = arguments_option(arguments, "process"),
         .thread = arguments_option(arguments, "thread"),
+        .event = arguments_option(arguments, "event"),
         .limit = analysis->json ? UINT64_MAX : DEFAULT_LIMIT,
     };
     struct argus_error *error = arguments_number(arguments, "pid", &ret->pid);
@@ -93,6 +129,8 @@ static struct argus_error *get_filter(const struct analysis *analysis, struct fi
         error = arguments_number(arguments, "limit", &ret->limit);
     if (!error)
         error = arguments_duration_ns(arguments, "longer-than", &ret->longer_ns);
+    if (!error && ret->event)
+        error = check_event(ret->event);
     if (!error && ret->process)
         error = analysis_check_process(analysis, ret->process);
     if (!error && arguments_has(arguments, "time"))

@@ -56,9 +56,7 @@ static struct argus_error *record_child(struct session *session, struct child *c
 {
     struct recorder_status status = {0};
     int code = 0;
-    struct argus_error *error = recorder_start(client, chosen, output->fd, &status);
-    if (!error)
-        error = recording_warn_notes(session, client);
+    struct argus_error *error = recording_begin(session, client, chosen, output->fd, &status);
     if (error)
         return error;
     error = run_child(session, child, name, client, output, &code);

@@ -40,9 +40,7 @@ static struct argus_error *start(struct session *session, const struct recorder_
     struct argus_error *error = recorder_launch(&client);
     if (error)
         return error;
-    error = recorder_start(client, chosen, fd, ret);
-    if (!error)
-        error = recording_warn_notes(session, client);
+    error = recording_begin(session, client, chosen, fd, ret);
     recorder_close(client);
     return error;
 }

@@ -8,6 +8,7 @@
 
 #include "argus/symbols.h"
 #include "argus/unwind.h"
+#include "plugin/recording_probes.h"
 
 static struct argus_error *recording_categories(const struct arguments *arguments, uint32_t *bits)
 {
@@ -94,7 +95,38 @@ struct argus_error *recording_options(const struct arguments *arguments,
     if (arguments_has(arguments, "no-stacks"))
         ret->categories &= ~CATEGORY_BIT(CATEGORY_STACKS);
     error = recording_backend(arguments, &ret->backend);
-    return error ? error : recording_categories(arguments, &ret->categories);
+    if (!error)
+        error = recording_categories(arguments, &ret->categories);
+    return error ? error : recording_probes_choose(arguments, ret);
+}
+
+/* Says the recorder's notes as warnings: what could not be attached, and what is switched off. */
+static struct argus_error *warn_notes(struct session *session, struct recorder_client *client)
+{
+    char *notes;
+    struct argus_error *error = recorder_notes(client, &notes);
+    if (error)
+        return error;
+    for (const char *line = notes; *line;) {
+        int length = (int)strcspn(line, "\n");
+        /* no machine has all libraries: what is missing is for `argus status` and the trace */
+        if (strncmp(line, "probes: ", 8) != 0)
+            session_warn(session, "%.*s", length, line);
+        line += length;
+        line += *line == '\n';
+    }
+    free(notes);
+    return NULL;
+}
+
+struct argus_error *recording_begin(struct session *session, struct recorder_client *client,
+                                    const struct recorder_options *chosen, int fd,
+                                    struct recorder_status *ret)
+{
+    struct argus_error *error = recording_probes_tell(session, client, chosen);
+    if (!error)
+        error = recorder_start(client, chosen, fd, ret);
+    return error ? error : warn_notes(session, client);
 }
 
 struct argus_error *recording_output_path(const struct arguments *arguments, const char **ret)
@@ -103,22 +135,6 @@ struct argus_error *recording_output_path(const struct arguments *arguments, con
     if (*ret && **ret)
         return NULL;
     return argus_error_create(ARGUS_ERROR_USAGE, "-o FILE is missing: where the trace goes");
-}
-
-struct argus_error *recording_warn_notes(struct session *session, struct recorder_client *client)
-{
-    char *notes;
-    struct argus_error *error = recorder_notes(client, &notes);
-    if (error)
-        return error;
-    for (const char *line = notes; *line;) {
-        int length = (int)strcspn(line, "\n");
-        session_warn(session, "%.*s", length, line);
-        line += length;
-        line += *line == '\n';
-    }
-    free(notes);
-    return NULL;
 }
 
 static bool unwind_progress(void *context, const char *what, double share)

@@ -14,19 +14,23 @@
         {"unwind-size", 0, "SIZE", "how much of a stack to copy, up to 64K (16K)"},                \
         {"without", 0, "CATEGORIES", "leave out kinds of records, e.g. interrupts,timers"},        \
         {"backend", 0, "NAME", "record over bpf or perf (the first of them that works)"},          \
+        {"only", 0, "CATEGORIES", "leave out all others; sched is always recorded"},               \
+        {"probes", 0, "FILE", "listen also at the places in libraries that FILE lists"},           \
     {                                                                                              \
-        "only", 0, "CATEGORIES", "leave out all others; sched is always recorded"                  \
+        "no-probes", 0, NULL, "no callbacks and UI events: put no probes into libraries"           \
     }
 
 /* Reads these options; `ret` holds the defaults before. */
 struct argus_error *recording_options(const struct arguments *arguments,
                                       struct recorder_options *ret);
 
+/* Tells the recorder the probes, starts it, and says its notes as warnings. `fd` as in recorder_start(). */
+struct argus_error *recording_begin(struct session *session, struct recorder_client *client,
+                                    const struct recorder_options *chosen, int fd,
+                                    struct recorder_status *ret);
+
 /* The argument of -o; an error without it. */
 struct argus_error *recording_output_path(const struct arguments *arguments, const char **ret);
-
-/* Says the recorder's notes as warnings: what could not be attached, and what is switched off. */
-struct argus_error *recording_warn_notes(struct session *session, struct recorder_client *client);
 
 /* Ends a file that the recorder has written: adds build ids, unwinds stack snapshots, and says in one remark what is in it. */
 void recording_finish_file(struct session *session, const char *path,

@@ -1,0 +1,179 @@
+#include "plugin/probe_sender.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event/elf_symbols.h"
+#include "plugin/probe_files.h"
+
+struct sender {
+    const struct probe_table *table;
+    struct recorder_client *client; /* borrowed */
+    struct probe_files files;
+    VEC(const char *) libraries; /* each once; borrowed from the table */
+    VEC(struct elf_wanted) wanted;
+    VEC(size_t) rows; /* of `wanted` */
+    uint32_t sent;
+};
+
+/* A list in a sentence that may grow too long for a request: then it ends with an ellipsis. */
+struct sentence {
+    char text[900];
+    size_t used;
+};
+
+__attribute__((format(printf, 2, 3))) static void say(struct sentence *sentence, const char *format,
+                                                      ...)
+{
+    va_list args;
+    size_t room = sizeof(sentence->text) - 8 - sentence->used;
+    va_start(args, format);
+    int length = vsnprintf(sentence->text + sentence->used, room, format, args);
+    va_end(args);
+    if (length >= 0 && (size_t)length < room)
+        sentence->used += (size_t)length;
+    else
+        strcpy(sentence->text + sentence->used, " …");
+}
+
+static struct argus_error *collect_libraries(struct sender *sender)
+{
+    for (size_t i = 0; i < sender->table->rows.length; i++) {
+        const char *library = sender->table->rows.data[i].library;
+        bool known = false;
+        for (size_t k = 0; k < sender->libraries.length; k++)
+            known |= strcmp(sender->libraries.data[k], library) == 0;
+        if (!known && !vec_push(&sender->libraries, library))
+            return argus_error_memory();
+    }
+    return NULL;
+}
+
+static bool want(struct sender *sender, size_t row)
+{
+    const struct probe_symbol *symbol = &sender->table->rows.data[row].symbol;
+    struct elf_wanted wanted = {
+        .name = symbol->name,
+        .data_offset = symbol->offset,
+        .is_pointer = symbol->is_pointer,
+    };
+    return vec_push(&sender->wanted, wanted) && vec_push(&sender->rows, row);
+}
+
+/* What the rows of one library look for. */
+static bool want_rows(struct sender *sender, const char *library)
+{
+    sender->wanted.length = sender->rows.length = 0;
+    for (size_t i = 0; i < sender->table->rows.length; i++)
+        if (strcmp(sender->table->rows.data[i].library, library) == 0 && !want(sender, i))
+            return false;
+    return true;
+}
+
+/* The end of a path tells more than its beginning. */
+static void put_path(const char *path, size_t room, char *ret)
+{
+    size_t length = strlen(path);
+    if (length < room)
+        strcpy(ret, path);
+    else
+        snprintf(ret, room, "...%s", path + length - room + 4);
+}
+
+static struct argus_error *send_one(struct sender *sender, const struct probe_library_file *file,
+                                    size_t index)
+{
+    const struct probe_row *row = &sender->table->rows.data[sender->rows.data[index]];
+    struct request_probe request = {
+        .offset = sender->wanted.data[index].file_offset,
+        .number = sender->sent,
+        .spec = row->spec,
+    };
+    put_path(file->path, sizeof(request.library), request.library);
+    snprintf(request.symbol, sizeof(request.symbol), "%s", row->text);
+    snprintf(request.label, sizeof(request.label), "%s", row->label);
+    struct argus_error *error = recorder_probe(sender->client, &request, file->fd);
+    if (!error)
+        sender->sent++;
+    return error;
+}
+
+/* A hundred thousand libraries cannot all be probed; the recorder has a limit. */
+static bool is_full(const struct sender *sender)
+{
+    return sender->sent >= PROBE_LIMIT;
+}
+
+static struct argus_error *send_found(struct sender *sender, const struct probe_library_file *file)
+{
+    struct sentence missing = {0};
+    struct argus_error *error = NULL;
+    for (size_t i = 0; i < sender->wanted.length && !error && !is_full(sender); i++) {
+        if (sender->wanted.data[i].found)
+            error = send_one(sender, file, i);
+        else
+            say(&missing, "%s %s", missing.used ? "," : "",
+                sender->table->rows.data[sender->rows.data[i]].text);
+    }
+    if (error || !missing.used)
+        return error;
+    struct sentence sentence = {0};
+    say(&sentence, "%s has no symbol%s", file->path, missing.text);
+    return recorder_probe_absent(sender->client, sentence.text);
+}
+
+static struct argus_error *send_file(struct sender *sender, const struct probe_library_file *file)
+{
+    struct sentence sentence = {0};
+    if (!want_rows(sender, sender->libraries.data[file->library]))
+        return argus_error_memory();
+    if (elf_symbols_find(file->fd, file->path, sender->wanted.data, sender->wanted.length))
+        return send_found(sender, file);
+    say(&sentence, "%s is no library of this machine", file->path);
+    return recorder_probe_absent(sender->client, sentence.text);
+}
+
+static struct argus_error *say_absent(struct sender *sender)
+{
+    struct sentence sentence = {0};
+    for (size_t i = 0; i < sender->libraries.length; i++) {
+        bool there = false;
+        for (size_t k = 0; k < sender->files.files.length; k++)
+            there |= sender->files.files.data[k].library == i;
+        if (!there)
+            say(&sentence, "%s%s",
+                sentence.used ? ", " : "not installed: ", sender->libraries.data[i]);
+    }
+    struct argus_error *error = NULL;
+    if (sentence.used)
+        error = recorder_probe_absent(sender->client, sentence.text);
+    if (!error && is_full(sender))
+        error = recorder_probe_absent(sender->client, "there are more places than can be probed");
+    return error;
+}
+
+static struct argus_error *send_all(struct sender *sender)
+{
+    struct argus_error *error = collect_libraries(sender);
+    if (!error)
+        error = probe_files_find(sender->libraries.data, sender->libraries.length, &sender->files);
+    for (size_t i = 0; i < sender->files.files.length && !error && !is_full(sender); i++)
+        error = send_file(sender, &sender->files.files.data[i]);
+    return error ? error : say_absent(sender);
+}
+
+struct argus_error *probes_send(const struct probe_table *table, struct recorder_client *client,
+                                size_t *ret_probes, size_t *ret_files)
+{
+    struct sender sender = {.table = table, .client = client};
+    struct argus_error *error = send_all(&sender);
+    *ret_probes = sender.sent;
+    *ret_files = sender.files.files.length;
+    probe_files_deinit(&sender.files);
+    vec_deinit(&sender.libraries);
+    vec_deinit(&sender.wanted);
+    vec_deinit(&sender.rows);
+    return error;
+}

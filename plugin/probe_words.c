@@ -1,0 +1,155 @@
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "argus/graph.h"
+#include "plugin/probe_table.h"
+
+/* A decimal number at `*at`, which moves behind it. */
+static bool take_number(const char **at, uint64_t most, uint64_t *ret)
+{
+    char *end;
+    if (!isdigit((unsigned char)**at))
+        return false;
+    errno = 0;
+    *ret = strtoull(*at, &end, 10);
+    *at = end;
+    return errno == 0 && *ret <= most;
+}
+
+static bool take_text(const char **at, const char *text)
+{
+    size_t length = strlen(text);
+    if (strncmp(*at, text, length) != 0)
+        return false;
+    *at += length;
+    return true;
+}
+
+static bool take_base(const char **at, struct probe_value *ret)
+{
+    uint64_t number;
+    if (take_text(at, "result")) {
+        ret->base = PROBE_BASE_RESULT;
+        return true;
+    }
+    if (!take_text(at, "arg") || !take_number(at, PROBE_ARGUMENTS, &number) || number == 0)
+        return false;
+    ret->base = (uint8_t)number;
+    return true;
+}
+
+static const struct {
+    const char *name;
+    uint8_t bytes, is_signed;
+} sizes[] = {
+    {"u8", 1, 0}, {"u16", 2, 0}, {"u32", 4, 0}, {"u64", 8, 0},
+    {"s8", 1, 1}, {"s16", 2, 1}, {"s32", 4, 1},
+};
+
+static bool take_size(const char **at, struct probe_value *ret)
+{
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+        if (!take_text(at, sizes[i].name))
+            continue;
+        ret->bytes = sizes[i].bytes;
+        ret->is_signed = sizes[i].is_signed;
+        return true;
+    }
+    return false;
+}
+
+static bool take_value(const char **at, struct probe_value *ret)
+{
+    uint64_t offset;
+    *ret = (struct probe_value){.bytes = 8};
+    if (!take_base(at, ret))
+        return false;
+    while (take_text(at, "->")) {
+        if (ret->steps == PROBE_STEPS || !take_number(at, 1 << 20, &offset))
+            return false;
+        ret->offsets[ret->steps++] = (int32_t)offset;
+    }
+    return !take_text(at, ":") || take_size(at, ret);
+}
+
+bool probe_word_value(const char *text, struct probe_value *ret)
+{
+    return take_value(&text, ret) && !*text;
+}
+
+bool probe_word_condition(const char *text, struct probe_condition *ret)
+{
+    *ret = (struct probe_condition){0};
+    if (!take_value(&text, &ret->value))
+        return false;
+    if (take_text(&text, ">="))
+        ret->compare = PROBE_COMPARE_ATLEAST;
+    else if (take_text(&text, "<"))
+        ret->compare = PROBE_COMPARE_LESS;
+    else if (take_text(&text, "="))
+        ret->compare = PROBE_COMPARE_EQUAL;
+    return ret->compare && take_number(&text, UINT64_MAX, &ret->than) && !*text;
+}
+
+/* The name of a UI event has spaces, a word of the table has underscores. */
+static bool is_event_word(const char *word, size_t length, const char *name)
+{
+    for (size_t i = 0; i < length; i++)
+        if (!name[i] || word[i] != (name[i] == ' ' ? '_' : name[i]))
+            return false;
+    return !name[length];
+}
+
+static bool take_event(const char **at, uint32_t *ret)
+{
+    size_t length = strcspn(*at, ",");
+    for (uint32_t i = 0; i < ARGUS_UI_EVENTS; i++) {
+        if (!is_event_word(*at, length, argus_ui_event_name(i)))
+            continue;
+        *at += length;
+        *ret = i;
+        return true;
+    }
+    return false;
+}
+
+bool probe_word_kinds(const char *text, struct probe_spec *ret)
+{
+    do {
+        uint64_t number;
+        if (ret->kind_count == PROBE_KINDS || !take_number(&text, UINT32_MAX, &number) ||
+            !take_text(&text, ":"))
+            return false;
+        struct probe_kind *kind = &ret->kinds[ret->kind_count++];
+        kind->number = (uint32_t)number;
+        if (!take_event(&text, &kind->kind))
+            return false;
+    } while (take_text(&text, ","));
+    return !*text;
+}
+
+bool probe_word_shape(const char *text, uint32_t *ret)
+{
+    for (uint32_t i = ARGUS_PROBE_QUEUE; i < ARGUS_PROBE_SHAPES; i++) {
+        if (strcmp(argus_probe_shape_name(i), text) != 0)
+            continue;
+        *ret = i;
+        return true;
+    }
+    return false;
+}
+
+bool probe_word_symbol(const char *text, struct probe_symbol *ret)
+{
+    *ret = (struct probe_symbol){.is_pointer = *text == '*'};
+    text += ret->is_pointer;
+    size_t length = ret->is_pointer ? strcspn(text, "+") : strlen(text);
+    const char *behind = text + length;
+    if (length == 0 || (*behind && (!take_text(&behind, "+") ||
+                                    !take_number(&behind, 1 << 20, &ret->offset) || *behind)))
+        return false;
+    ret->name = strndup(text, length);
+    return ret->name != NULL;
+}

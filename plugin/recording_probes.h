@@ -1,0 +1,16 @@
+/* The probes of `start` and `record`: --probes, --no-probes, and our own table. */
+#ifndef ARGUS_PLUGIN_RECORDING_PROBES_H
+#define ARGUS_PLUGIN_RECORDING_PROBES_H
+
+#include "plugin/command.h"
+#include "recorder/client.h"
+
+/* Reads the options. A mistake in a table is an error here, before anything is started. */
+struct argus_error *recording_probes_choose(const struct arguments *arguments,
+                                            struct recorder_options *ret);
+
+/* Tells the recorder the places to listen at, if any are wanted, before recorder_start(). */
+struct argus_error *recording_probes_tell(struct session *session, struct recorder_client *client,
+                                          const struct recorder_options *chosen);
+
+#endif
