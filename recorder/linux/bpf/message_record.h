@@ -29,7 +29,7 @@
 #define TCP_LISTEN  10
 #define MSG_PEEK    2
 
-#define MESSAGE_SLOTS 16384 /* a power of two */
+#define MESSAGE_SLOTS 4096 /* a power of two */
 
 struct message {
     uint64_t channel, bytes, position, other;

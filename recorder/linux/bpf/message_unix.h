@@ -24,6 +24,7 @@ struct message_claim {
         sender; /* the socket: with `bytes` it tells the buffer from a later one at the same address */
     uint32_t bytes;
     uint32_t received; /* 1: before its sender could claim it */
+    uint64_t unused;   /* so that none lies on two cache lines */
 };
 
 struct {
@@ -78,6 +79,8 @@ static __always_inline uint64_t unix_own_buffer(const struct sock *receiver, uin
             rival = false;
         } else if (fit != UNIX_FIT_NOT && fit == best_fit) {
             rival = true;
+        } else if (best_fit == UNIX_FIT_HERE) {
+            break; /* what lies before it has been there for longer */
         }
         at = kernel_word(kernel_place(sk_buff, (const void *)at, prev));
     }
@@ -99,7 +102,7 @@ static __always_inline void unix_claim(uint64_t buffer, uint64_t sender, uint32_
 {
     struct message_claim *claim = claim_of(buffer);
     if (claim)
-        *claim = (struct message_claim){buffer, sender, bytes, received};
+        *claim = (struct message_claim){buffer, sender, bytes, received, 0};
 }
 
 /* `buffer` is received; its sender may still be about to look for it. */
@@ -144,11 +147,11 @@ static __always_inline void message_unix_sent(struct task_struct *task, const st
 static __always_inline void message_unix_rest(struct task_struct *task, const struct sock *sender,
                                               uint64_t bytes)
 {
-    struct moment now = moment_now(task);
-    struct message_slot *slot = message_slot(now.tid);
-    if (!slot || slot->tid != now.tid)
+    struct message_slot *slot = message_slot(task->pid);
+    if (!slot || slot->tid != (uint32_t)task->pid)
         return;
     if (slot->not_found && bytes >= slot->bytes) {
+        struct moment now = moment_now(task);
         const void *peer = unix_peer(sender);
         struct message message = {
             .channel = peer ? socket_inode(peer) : 0,
