@@ -84,6 +84,8 @@ static const struct program_row rows[] = {
      "messages of unix sockets have no receiver", false},
     {CATEGORY_MESSAGES, "on_send_length", "sock_send_length",
      "messages sent over TCP are read later, when another may have followed", false},
+    {CATEGORY_MESSAGES, "on_tcp_step", "tcp_sendmsg_locked",
+     "which of several writers of one TCP socket was first is not always known", false},
     {CATEGORY_MESSAGES, "on_receive_length", "sock_recv_length",
      "messages over UDP have no receiver", false},
     {CATEGORY_MESSAGES, "on_net_queue", "net_dev_queue", "messages over UDP have no sender", false},

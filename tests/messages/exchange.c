@@ -57,6 +57,12 @@ static void fill(uint64_t *words, uint32_t writer, uint32_t message, uint32_t by
         words[i] = word(writer, message, i * 8);
 }
 
+static void log_run(struct side *side, uint64_t at, size_t bytes)
+{
+    fprintf(side->log, " %u.%u.%u+%zu", (unsigned)(at >> 56), (unsigned)(at >> 24),
+            (unsigned)at & 0xffffff, bytes);
+}
+
 /* Writes the runs that `bytes` at `words` consist of. */
 static void log_runs(struct side *side, const uint64_t *words, size_t bytes)
 {
@@ -64,9 +70,7 @@ static void log_runs(struct side *side, const uint64_t *words, size_t bytes)
         size_t first = i++;
         while (i < bytes / 8 && words[i] == words[first] + (i - first) * 8)
             i++;
-        uint64_t at = words[first];
-        fprintf(side->log, " %u.%u.%u+%zu", (unsigned)(at >> 56), (unsigned)(at >> 24),
-                (unsigned)at & 0xffffff, (i - first) * 8);
+        log_run(side, words[first], (i - first) * 8);
     }
 }
 
@@ -136,6 +140,25 @@ static bool is_over(struct shared *shared)
            atomic_load(&shared->received) >= atomic_load(&shared->sent);
 }
 
+/* TCP can end in the middle of a number: the rest is read at once, to know which number it is. */
+static ssize_t read_rest(struct side *side, size_t received)
+{
+    size_t part = received % 8;
+    if (part == 0)
+        return 0;
+    char *word = side->buffer + received - part;
+    uint64_t before = now_ns();
+    if (recv(side->fd, word + part, 8 - part, MSG_WAITALL) != (ssize_t)(8 - part))
+        fail("recv");
+    uint64_t at;
+    memcpy(&at, word, sizeof(at));
+    log_run(side, at, part);
+    fputc('\n', side->log);
+    log_begin(side, 'R', before);
+    log_run(side, at + part, 8 - part);
+    return (ssize_t)(8 - part);
+}
+
 static void reader_main(struct side *side)
 {
     for (;;) {
@@ -152,10 +175,11 @@ static void reader_main(struct side *side)
             continue;
         log_begin(side, peek ? 'P' : 'R', before);
         log_runs(side, (uint64_t *)side->buffer, (size_t)received);
+        if (!peek)
+            received += read_rest(side, (size_t)received);
         fputc('\n', side->log);
-        if (peek)
-            continue;
-        atomic_fetch_add(&side->shared->received, (uint64_t)received);
+        if (!peek)
+            atomic_fetch_add(&side->shared->received, (uint64_t)received);
     }
 }
 

@@ -148,6 +148,14 @@ struct tcp_sock {
     unsigned int write_seq, copied_seq;
 };
 
+struct iov_iter {
+    unsigned long count;
+};
+
+struct msghdr {
+    struct iov_iter msg_iter;
+};
+
 struct udp_sock {
     struct sk_buff_head reader_queue;
 };

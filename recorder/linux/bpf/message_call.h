@@ -47,7 +47,10 @@ static __always_inline void message_socket(const struct moment *now, const struc
         message_emit(now, &message);
     } else if ((family == AF_INET || family == AF_INET6) && type == SOCK_STREAM &&
                kernel_read(sock, sock, sk_protocol) == IPPROTO_TCP) {
-        message_tcp(now->task, sock, bytes, flags);
+        if (receive)
+            message_tcp_received(now->task, sock, bytes, flags);
+        else
+            message_tcp_sent(now->task, sock, bytes);
     }
 }
 

@@ -1,13 +1,17 @@
 /* TCP and UDP.
  *
- * TCP: write_seq of the sender and copied_seq of the receiver number the same bytes. Both are read just after the socket's
- * lock was given back (sock_send_length, sock_recv_length), so with several writers what message_pipe.h says holds.
+ * TCP: write_seq of the sender and copied_seq of the receiver number the same bytes. copied_seq is read just after the
+ * socket's lock was given back (sock_recv_length), so with several readers what message_pipe.h says holds. A long send waits for
+ * room, and another writer's bytes can come between: tcp_sendmsg_locked (Linux 6.16) runs under the lock before each
+ * step, with write_seq and what is left to send, so that every piece that is in one is known exactly. Without it
+ * write_seq is read at the end, as copied_seq is.
  *
  * UDP: on loopback (and between containers of one machine) the datagram stays in the sender's sk_buff, whose address is the
  * position. net_dev_queue shows it on the way out, on the sending thread. No tracepoint shows it on the way to the receiver, but the
  * receiver's queue is first in, first out: the buffer at its head after a receive is that of the next receive; and when
  * the queue was empty, sk_data_ready tells that it no longer is. So the head of each queue is kept in a table
- * (`udp_heads`), with the addresses in its header, which is gone when the datagram has been received.
+ * (`udp_heads`), with the addresses in its header, which is gone when the datagram has been received. A receiver on another cpu
+ * can be faster than sk_data_ready; but that runs on the sending cpu, which knows what it sent last (`udp_last`).
  */
 #ifndef ARGUS_BPF_MESSAGE_INET_H
 #define ARGUS_BPF_MESSAGE_INET_H
@@ -84,17 +88,13 @@ static __always_inline uint64_t tcp_channel(const struct sock *sock, bool receiv
     return flow_channel(&flow, sock_net(sock));
 }
 
-static __always_inline void message_tcp(struct task_struct *task, const struct sock *sock,
-                                        uint64_t bytes, uint32_t flags)
+/* `bytes` that end at `position`. */
+static __always_inline void tcp_emit(struct task_struct *task, const struct sock *sock,
+                                     uint64_t bytes, uint32_t position, uint32_t flags)
 {
     struct moment now = moment_now(task);
-    bool receive = flags & ARGUS_MESSAGE_RECEIVE;
-    uint32_t position =
-        receive ? kernel_read(tcp_sock, sock, copied_seq) : kernel_read(tcp_sock, sock, write_seq);
-    if (flags & ARGUS_MESSAGE_PEEK)
-        position += (uint32_t)bytes;
     struct message message = {
-        .channel = tcp_channel(sock, receive),
+        .channel = tcp_channel(sock, flags & ARGUS_MESSAGE_RECEIVE),
         .bytes = bytes,
         .kind = ARGUS_CHANNEL_TCP,
         .flags = flags | ARGUS_MESSAGE_POSITION,
@@ -102,6 +102,57 @@ static __always_inline void message_tcp(struct task_struct *task, const struct s
         .other = socket_inode(sock),
     };
     message_emit(&now, &message);
+}
+
+static __always_inline void message_tcp_received(struct task_struct *task, const struct sock *sock,
+                                                 uint64_t bytes, uint32_t flags)
+{
+    uint32_t position = kernel_read(tcp_sock, sock, copied_seq);
+    if (flags & ARGUS_MESSAGE_PEEK)
+        position += (uint32_t)bytes;
+    tcp_emit(task, sock, bytes, position, flags);
+}
+
+/* In tcp_sendmsg_locked: the next byte gets the number write_seq, and `left` are still to be sent. When more than our own
+ * were written since the last step, our last piece has ended. */
+static __always_inline void message_tcp_step(struct task_struct *task, const struct sock *sock,
+                                             uint64_t left)
+{
+    struct message_slot *slot = message_slot(task->pid);
+    if (!slot)
+        return;
+    uint32_t sequence = kernel_read(tcp_sock, sock, write_seq);
+    if (slot->tid == (uint32_t)task->pid && slot->tcp == (uint64_t)sock) {
+        uint32_t end = slot->tcp_next + (uint32_t)(slot->tcp_left - left);
+        if (end != sequence) {
+            uint32_t piece = end - slot->tcp_begin;
+            if (piece)
+                tcp_emit(task, sock, piece, end, 0);
+            slot->bytes += piece;
+            slot->tcp_begin = sequence;
+        }
+    } else {
+        *slot = (struct message_slot){
+            .tid = (uint32_t)task->pid, .tcp = (uint64_t)sock, .tcp_begin = sequence};
+    }
+    slot->tcp_next = sequence;
+    slot->tcp_left = left;
+}
+
+/* In sock_send_length. */
+static __always_inline void message_tcp_sent(struct task_struct *task, const struct sock *sock,
+                                             int64_t bytes)
+{
+    struct message_slot *slot = message_slot(task->pid);
+    uint64_t rest = bytes > 0 ? bytes : 0;
+    uint32_t position = kernel_read(tcp_sock, sock, write_seq);
+    if (slot && slot->tid == (uint32_t)task->pid && slot->tcp == (uint64_t)sock) {
+        rest = rest > slot->bytes ? rest - slot->bytes : 0;
+        position = slot->tcp_begin + (uint32_t)rest;
+        slot->tid = 0;
+    }
+    if (rest)
+        tcp_emit(task, sock, rest, position, 0);
 }
 
 /* By the headers in `buffer`. */
@@ -124,6 +175,27 @@ static __always_inline uint64_t udp_channel(const void *buffer, uint64_t net)
     return flow_channel(&flow, net);
 }
 
+/* The datagram that a cpu sent last; 0: it has been seen in its receiver's queue. */
+struct udp_last {
+    uint64_t buffer;
+    uint64_t channel;
+    uint64_t bytes;
+    uint64_t to_port; /* network order */
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, uint32_t);
+    __type(value, struct udp_last);
+} udp_last SEC(".maps");
+
+static __always_inline struct udp_last *udp_last_here(void)
+{
+    uint32_t key = 0;
+    return bpf_map_lookup_elem(&udp_last, &key);
+}
+
 /* In net_dev_queue: `sock` sends a datagram. */
 static __always_inline void message_udp_sent(struct task_struct *task, const void *buffer,
                                              const struct sock *sock)
@@ -141,6 +213,10 @@ static __always_inline void message_udp_sent(struct task_struct *task, const voi
         .position = (uint64_t)buffer,
         .other = socket_inode(sock),
     };
+    struct udp_last *last = udp_last_here();
+    if (last)
+        *last = (struct udp_last){message.position, message.channel, message.bytes,
+                                  kernel_word(transport + 2) & 0xffff};
     message_emit(&now, &message);
 }
 
@@ -149,7 +225,8 @@ struct udp_head {
     uint64_t inode;  /* of the socket */
     uint64_t buffer; /* 0: none that we know of */
     uint64_t channel;
-    uint64_t bytes;
+    uint32_t bytes;
+    uint32_t flags; /* ARGUS_MESSAGE_DOUBTFUL, or 0 */
 };
 
 struct {
@@ -173,29 +250,45 @@ static __always_inline uint64_t queue_first(const void *queue)
 }
 
 /* Receivers take from reader_queue, into which they move all of sk_receive_queue when it is empty. */
-static __always_inline void udp_note_head(struct udp_head *head, const struct sock *sock,
-                                          uint64_t inode)
+static __always_inline uint64_t udp_first(const struct sock *sock)
 {
     uint64_t first = queue_first(kernel_place(udp_sock, sock, reader_queue));
-    if (!first)
-        first = queue_first(kernel_place(sock, sock, sk_receive_queue));
-    if (!first)
-        return;
+    return first ? first : queue_first(kernel_place(sock, sock, sk_receive_queue));
+}
+
+static __always_inline void udp_note_head(struct udp_head *head, const struct sock *sock,
+                                          uint64_t inode, uint64_t first, uint32_t flags)
+{
     const void *buffer = (const void *)first;
     head->inode = inode;
     head->bytes = kernel_read(sk_buff, buffer, len);
     head->channel = udp_channel(buffer, sock_net(sock));
+    head->flags = flags;
     head->buffer = first;
 }
 
-/* In sk_data_ready, mostly inside an interrupt: a datagram is in the queue. While a receive is on its way back, the one that it
- * took must stay noted. */
+/* In sk_data_ready, mostly inside an interrupt: a datagram is in the queue, or was. While a receive is on its way back, the one
+ * that it took must stay noted. */
 static __always_inline void message_udp_queued(const struct sock *sock)
 {
     uint64_t inode = socket_inode(sock);
     struct udp_head *head = udp_head_of(sock);
-    if (head && !(head->buffer && head->inode == inode))
-        udp_note_head(head, sock, inode);
+    struct udp_last *last = udp_last_here();
+    if (!head || !last || (head->buffer && head->inode == inode))
+        return;
+    uint16_t port = __builtin_bswap16(kernel_read(sock, sock, __sk_common.skc_num));
+    uint64_t first = udp_first(sock), sent = last->to_port == port ? last->buffer : 0;
+    if (sent)
+        last->buffer = 0;
+    if (first) {
+        udp_note_head(head, sock, inode, first, sent && sent != first ? ARGUS_MESSAGE_DOUBTFUL : 0);
+    } else if (sent) { /* it is being received already, unless the cpu has sent another since */
+        head->inode = inode;
+        head->bytes = (uint32_t)last->bytes;
+        head->channel = last->channel;
+        head->flags = ARGUS_MESSAGE_DOUBTFUL;
+        head->buffer = sent;
+    }
 }
 
 /* In sock_recv_length. */
@@ -213,7 +306,7 @@ static __always_inline void message_udp_received(struct task_struct *task, const
         .other = socket_inode(sock),
     };
     if (head->inode == message.other && head->buffer && bytes <= head->bytes) {
-        message.flags |= ARGUS_MESSAGE_POSITION;
+        message.flags |= ARGUS_MESSAGE_POSITION | head->flags;
         message.position = head->buffer;
         message.channel = head->channel;
         if (bytes < head->bytes)
@@ -221,7 +314,9 @@ static __always_inline void message_udp_received(struct task_struct *task, const
     }
     if (!(flags & ARGUS_MESSAGE_PEEK)) {
         head->buffer = 0; /* before we look: whoever comes in between puts it there */
-        udp_note_head(head, sock, message.other);
+        uint64_t first = udp_first(sock);
+        if (first)
+            udp_note_head(head, sock, message.other, first, 0);
     }
     message_emit(&now, &message);
 }

@@ -17,17 +17,6 @@ static __always_inline bool message_is_ignored(const struct task_struct *task)
     return is_own(task) || task->flags & PF_KTHREAD;
 }
 
-/* Whether the system call in progress only looks. */
-static __always_inline bool is_peeking(struct task_struct *task)
-{
-    struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
-    uint32_t operation = message_operation(task);
-    if (operation == MESSAGE_RECVMSG)
-        return arch_argument2(regs) & MSG_PEEK;
-    return (operation == MESSAGE_RECVFROM || operation == MESSAGE_RECVMMSG) &&
-           arch_argument3(regs) & MSG_PEEK;
-}
-
 SEC("raw_tp/sk_data_ready")
 int on_data_ready(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -48,8 +37,7 @@ int on_copy_datagram(struct bpf_raw_tracepoint_args *ctx)
     const struct sock *sender = (void *)kernel_word(kernel_place(sk_buff, buffer, sk));
     struct task_struct *task = bpf_get_current_task_btf();
     if (sender && message_family(sender) == AF_UNIX && !message_is_ignored(task))
-        message_unix_received(task, (uint64_t)buffer, sender, (uint32_t)ctx->args[1],
-                              is_peeking(task) ? ARGUS_MESSAGE_PEEK : 0);
+        message_unix_received(task, (uint64_t)buffer, sender, (uint32_t)ctx->args[1]);
     return 0;
 }
 
@@ -59,13 +47,24 @@ int on_send_length(struct bpf_raw_tracepoint_args *ctx)
     const struct sock *sock = (void *)ctx->args[0];
     int32_t bytes = (int32_t)ctx->args[1];
     struct task_struct *task = bpf_get_current_task_btf();
-    if (bytes < 0 || message_is_ignored(task))
+    if (message_is_ignored(task))
         return 0;
     uint32_t family = message_family(sock);
     if (family == AF_UNIX)
         message_unix_rest(task, sock, bytes);
-    else if (bytes && is_inet(family) && kernel_read(sock, sock, sk_protocol) == IPPROTO_TCP)
-        message_tcp(task, sock, bytes, 0);
+    else if (is_inet(family) && kernel_read(sock, sock, sk_protocol) == IPPROTO_TCP)
+        message_tcp_sent(task, sock, bytes);
+    return 0;
+}
+
+SEC("raw_tp/tcp_sendmsg_locked")
+int on_tcp_step(struct bpf_raw_tracepoint_args *ctx)
+{
+    const struct sock *sock = (void *)ctx->args[0];
+    const void *message = (void *)ctx->args[1];
+    struct task_struct *task = bpf_get_current_task_btf();
+    if (!message_is_ignored(task))
+        message_tcp_step(task, sock, kernel_read(msghdr, message, msg_iter.count));
     return 0;
 }
 
@@ -80,7 +79,7 @@ int on_receive_length(struct bpf_raw_tracepoint_args *ctx)
         return 0;
     uint32_t protocol = kernel_read(sock, sock, sk_protocol);
     if (protocol == IPPROTO_TCP && bytes)
-        message_tcp(task, sock, bytes, flags);
+        message_tcp_received(task, sock, bytes, flags);
     else if (protocol == IPPROTO_UDP)
         message_udp_received(task, sock, bytes, flags);
     return 0;

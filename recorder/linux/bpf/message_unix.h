@@ -145,12 +145,12 @@ static __always_inline void message_unix_sent(struct task_struct *task, const st
 
 /* In sock_send_length, just before the call returns: what was gone when we looked for it. */
 static __always_inline void message_unix_rest(struct task_struct *task, const struct sock *sender,
-                                              uint64_t bytes)
+                                              int64_t bytes)
 {
     struct message_slot *slot = message_slot(task->pid);
     if (!slot || slot->tid != (uint32_t)task->pid)
         return;
-    if (slot->not_found && bytes >= slot->bytes) {
+    if (slot->not_found && bytes >= 0 && (uint64_t)bytes >= slot->bytes) {
         struct moment now = moment_now(task);
         const void *peer = unix_peer(sender);
         struct message message = {
@@ -164,36 +164,56 @@ static __always_inline void message_unix_rest(struct task_struct *task, const st
     slot->tid = 0;
 }
 
+/* What the arguments of the system call in progress tell of a receive: 0 inside a call that has none, as of io_uring. */
+struct unix_receive {
+    uint64_t inode; /* of the socket */
+    uint32_t flags; /* ARGUS_MESSAGE_PEEK, or 0 */
+};
+
+static __always_inline struct unix_receive unix_receive_of_call(struct task_struct *task)
+{
+    struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+    uint32_t operation = message_operation(task);
+    struct unix_receive receive = {0};
+    if (operation == MESSAGE_RECVMSG)
+        receive.flags = arch_argument2(regs) & MSG_PEEK ? ARGUS_MESSAGE_PEEK : 0;
+    else if (operation == MESSAGE_RECVFROM || operation == MESSAGE_RECVMMSG)
+        receive.flags = arch_argument3(regs) & MSG_PEEK ? ARGUS_MESSAGE_PEEK : 0;
+    else if (operation != MESSAGE_READ && operation != MESSAGE_READV)
+        return receive;
+    const void *file = file_of_descriptor(task, (uint32_t)arch_argument0(regs));
+    const struct inode *inode = file ? kernel_read(file, file, f_inode) : NULL;
+    if (inode && (kernel_read(inode, inode, i_mode) & S_IFMT) == S_IFSOCK)
+        receive.inode = kernel_read(inode, inode, i_ino);
+    return receive;
+}
+
 /* In skb_copy_datagram_iovec: `bytes` of `buffer`, which `sender` sent, are about to be copied to the current thread. */
 static __always_inline void message_unix_received(struct task_struct *task, uint64_t buffer,
-                                                  const struct sock *sender, uint64_t bytes,
-                                                  uint32_t flags)
+                                                  const struct sock *sender, uint64_t bytes)
 {
     uint32_t kind = unix_kind(sender);
-    if (kind == ARGUS_CHANNEL_UNIX_STREAM &&
-        !bytes) /* one that was only looked at passes by what it has no room for */
+    if (kind == ARGUS_CHANNEL_UNIX_STREAM && !bytes) /* a look passes by what it has no room for */
         return;
     struct moment now = moment_now(task);
+    struct unix_receive receive = unix_receive_of_call(task);
     const void *place = (const void *)buffer;
     struct message message = {
+        .channel = receive.inode,
         .bytes = bytes,
         .kind = kind,
-        .flags =
-            flags | ARGUS_MESSAGE_RECEIVE | (settings.has_data_ready ? ARGUS_MESSAGE_POSITION : 0),
+        .flags = receive.flags | ARGUS_MESSAGE_RECEIVE |
+                 (settings.has_data_ready ? ARGUS_MESSAGE_POSITION : 0),
         .position = buffer,
         .other = socket_inode(sender),
     };
     uint64_t left = kernel_read(sk_buff, place, len);
-    if (message.kind == ARGUS_CHANNEL_UNIX_STREAM)
+    if (kind == ARGUS_CHANNEL_UNIX_STREAM)
         left -= kernel_read(unix_skb_parms, kernel_place(sk_buff, place, cb), consumed);
     else if (bytes < left)
         message.flags |= ARGUS_MESSAGE_TRUNCATED;
-    if (message.kind != ARGUS_CHANNEL_UNIX_DATAGRAM) { /* those can be sent to anybody */
-        const void *receiver = unix_peer(sender);
-        message.channel = receiver ? socket_inode(receiver) : 0;
-    }
-    bool is_last = bytes >= left || message.kind != ARGUS_CHANNEL_UNIX_STREAM;
-    unix_unclaim(buffer, (uint64_t)sender, is_last && !(flags & ARGUS_MESSAGE_PEEK));
+    bool is_last = bytes >= left || kind != ARGUS_CHANNEL_UNIX_STREAM;
+    unix_unclaim(buffer, (uint64_t)sender, is_last && !receive.flags);
     message_emit(&now, &message);
 }
 
