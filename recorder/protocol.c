@@ -69,9 +69,11 @@ static struct argus_error *check_unwind(const struct request_start *start)
                                   start->unwind_count, PROTOCOL_UNWIND_MAX);
     if (start->unwind_count &&
         (start->unwind_bytes < PROTOCOL_UNWIND_MIN || start->unwind_bytes > PROTOCOL_UNWIND_LIMIT))
-        return argus_error_create(ARGUS_ERROR_USAGE,
-                                  "%u bytes of a stack cannot be kept: choose 1K to 64K",
-                                  start->unwind_bytes);
+        return argus_error_create(
+            ARGUS_ERROR_USAGE,
+            "%u bytes of a stack cannot be copied: choose an --unwind-size of 1K "
+            "to 64K",
+            start->unwind_bytes);
     return NULL;
 }
 

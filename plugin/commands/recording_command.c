@@ -61,7 +61,12 @@ static struct argus_error *recording_unwind(const struct arguments *arguments,
         error = parse_unwind(word, &ret->unwind[i]);
         ret->unwind_count = (uint32_t)i + 1;
     }
-    ret->unwind_bytes = bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes;
+    if (!error && (bytes < PROTOCOL_UNWIND_MIN || bytes > PROTOCOL_UNWIND_LIMIT))
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "%llu bytes of a stack cannot be copied: choose an --unwind-size "
+                                  "of 1K to 64K",
+                                  (unsigned long long)bytes);
+    ret->unwind_bytes = (uint32_t)bytes;
     return error;
 }
 

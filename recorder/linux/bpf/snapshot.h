@@ -25,6 +25,7 @@
 #include "ring.h"
 
 #define SNAPSHOT_MOST_WORDS (SNAPSHOT_MOST_BYTES / 8)
+#define SNAPSHOT_PART       256 /* words */
 #define SNAPSHOT_STEP       1024 /* divides every page size */
 #define SNAPSHOT_HASH       0x9e3779b97f4a7c15ull
 
@@ -98,33 +99,53 @@ static __always_inline uint64_t hash_add(uint64_t hash, uint64_t word)
     return hash ^ hash >> 32;
 }
 
-/* The name of the snapshot of the current thread in slot `index`. This and snapshot_take() are functions of their own (not
- * inlined, not static): so the verifier looks at them once, and not once for each way that leads to them. */
-__attribute__((noinline)) uint64_t snapshot_name(uint32_t index)
+static __always_inline struct address_ranges ranges_of(const struct mm_struct *mm, uint64_t sp)
 {
-    const struct bpf_snapshot *snapshot = bpf_map_lookup_elem(&snapshots, &index);
-    struct mm_struct *mm = bpf_get_current_task_btf()->mm;
-    if (!snapshot || !mm || !settings.unwind)
-        return 0;
     uint64_t base = mm->mmap_base;
     base -= base >> 4;
-    struct address_ranges ranges = {
+    return (struct address_ranges){
         .code = mm->start_code,
         .code_bytes = mm->end_code - mm->start_code,
         .mappings = base,
         .mappings_bytes = (1ull << 56) - base,
-        .sp = snapshot->registers[BPF_REGISTER_SP],
+        .sp = sp,
     };
-    uint64_t hash = hash_add(snapshot->pid, mm->start_stack);
-    hash = hash_add(hash, snapshot->registers[BPF_REGISTER_PC]);
-    hash = hash_add(hash, ranges.sp);
+}
+
+/* Goes on with `hash` over SNAPSHOT_PART words of the snapshot of the current thread in slot `index`, from word `first`
+ * on. The functions here that are neither inlined nor static are looked at by the verifier once, and not once for each way
+ * that leads to them; and a part is as much as it follows without finding it too complex. */
+__attribute__((noinline)) uint64_t snapshot_hash(uint32_t index, uint32_t first, uint64_t hash)
+{
+    const struct bpf_snapshot *snapshot = bpf_map_lookup_elem(&snapshots, &index);
+    struct mm_struct *mm = bpf_get_current_task_btf()->mm;
+    if (!snapshot || !mm || !settings.unwind || first > SNAPSHOT_MOST_WORDS)
+        return hash;
+    struct address_ranges ranges = ranges_of(mm, snapshot->registers[BPF_REGISTER_SP]);
     uint32_t words = snapshot->bytes / 8;
-    for (uint32_t i = 0; i < SNAPSHOT_MOST_WORDS; i++) {
-        if (i >= words || i >= settings.snapshot_bytes / 8)
+    for (uint32_t i = 0; i < SNAPSHOT_PART; i++) {
+        uint32_t at = first + i;
+        if (at >= words || at >= settings.snapshot_bytes / 8)
             break;
-        uint64_t word = snapshot->stack[i];
+        asm volatile("" : "+r"(at)); /* the address is to be made of what was just checked */
+        uint64_t word = snapshot->stack[at];
         if (may_matter(&ranges, word))
-            hash = hash_add(hash, word ^ (uint64_t)i << 48);
+            hash = hash_add(hash, word ^ (uint64_t)at << 48);
+    }
+    return hash;
+}
+
+static __always_inline uint64_t snapshot_name(const struct bpf_snapshot *snapshot, uint32_t index,
+                                              struct task_struct *task)
+{
+    uint64_t hash = hash_add(snapshot->pid, task->mm->start_stack);
+    hash = hash_add(hash, snapshot->registers[BPF_REGISTER_PC]);
+    hash = hash_add(hash, snapshot->registers[BPF_REGISTER_SP]);
+    uint32_t words = snapshot->bytes / 8;
+    for (uint32_t first = 0; first < SNAPSHOT_MOST_WORDS; first += SNAPSHOT_PART) {
+        if (first >= words)
+            break;
+        hash = snapshot_hash(index, first, hash);
     }
     return hash | 1ull << 63;
 }
@@ -206,7 +227,7 @@ static __always_inline uint64_t snapshot_into(struct bpf_cpu *state, uint32_t cp
         return 0;
     arch_store_last(&snapshot->sequence, 0);
     asm volatile("" ::: "memory");
-    uint64_t name = snapshot_fill(snapshot, task) ? snapshot_name(index) : 0;
+    uint64_t name = snapshot_fill(snapshot, task) ? snapshot_name(snapshot, index, task) : 0;
     uint64_t place = (uint64_t)cpu << 48 | number;
     if (!name || is_kept(name)) {
         state->snapshots_known += name != 0;

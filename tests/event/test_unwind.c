@@ -1,0 +1,469 @@
+/* Stack snapshots of this very program, unwound and compared with what the C library's own unwinder says of the same
+ * stack: backtrace() stands on libgcc, and shares no code with libdw.
+ *
+ * A signal handler gets all registers of the place that it interrupted; so it takes the snapshot.
+ */
+#include <errno.h>
+#include <execinfo.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "argus/unwind.h"
+
+#define ID        0x8000000000000007u
+#define MOST_DEEP 64
+
+static struct argus_snapshot taken;
+static uint8_t copy[1 << 20];
+static void *expected[MOST_DEEP];
+static int expected_count;
+static const char *top_of_stack; /* main's */
+static char path[64];
+
+/* --- taking a snapshot --- */
+
+static void take(int signal, siginfo_t *info, void *context)
+{
+    (void)signal, (void)info;
+    const mcontext_t *machine = &((const ucontext_t *)context)->uc_mcontext;
+    taken = (struct argus_snapshot){.id = ID, .pid = (uint64_t)getpid(), .tid = taken.pid};
+#if defined(__x86_64__)
+    static const int order[] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+                                REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
+    taken.register_count = 17;
+    for (int i = 0; i < 17; i++)
+        taken.registers[i] = (uint64_t)machine->gregs[order[i]];
+    uint64_t sp = taken.registers[7];
+#else
+    taken.register_count = 33;
+    memcpy(taken.registers, machine->regs, 31 * sizeof(uint64_t));
+    taken.registers[31] = machine->sp;
+    taken.registers[32] = machine->pc;
+    uint64_t sp = machine->sp;
+#endif
+    size_t bytes = (size_t)(top_of_stack - (const char *)sp);
+    taken.stack_bytes = (uint32_t)(bytes < sizeof(copy) ? bytes : sizeof(copy));
+    memcpy(copy, (const void *)sp, taken.stack_bytes);
+    taken.stack = copy;
+}
+
+/* glibc tells the compiler that raise() does not come back into this file, but our handlers do. */
+static __attribute__((always_inline)) inline void send(int signal)
+{
+    __asm__ volatile("" ::: "memory");
+    raise(signal);
+    __asm__ volatile("" ::: "memory");
+}
+
+static __attribute__((noinline)) int innermost(int depth)
+{
+    expected_count = backtrace(expected, MOST_DEEP);
+    send(SIGUSR1);
+    return depth + expected_count;
+}
+
+static __attribute__((noinline)) int in_the_middle(int depth)
+{
+    volatile char room[300]; /* a frame of some size */
+    room[0] = (char)depth;
+    return innermost(depth) + room[0];
+}
+
+static __attribute__((noinline)) int with_a_dynamic_frame(size_t bytes)
+{
+    volatile char *room = __builtin_alloca(bytes); /* so that its CFA needs a frame register */
+    room[bytes - 1] = 1;
+    return in_the_middle(1) + room[bytes - 1];
+}
+
+static int compare(const void *left, const void *right)
+{
+    if (!expected_count)
+        with_a_dynamic_frame(100);
+    return *(const char *)left - *(const char *)right;
+}
+
+static void handle(int signal)
+{
+    (void)signal;
+    in_the_middle(2);
+}
+
+/* --- a trace with it --- */
+
+static void must(struct argus_error *error)
+{
+    if (error)
+        fail_msg("%s", error->message);
+}
+
+static void put_images(struct argus_writer *writer)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    char line[512];
+    assert_non_null(maps);
+    while (fgets(line, sizeof(line), maps)) {
+        char flags[5], file[256] = "";
+        struct argus_image_entry image = {.pid = (uint64_t)getpid(), .path = file};
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %" SCNu64 " %255s",
+                   &image.start, &image.end, flags, &image.file_offset, &image.inode, file) >= 5 &&
+            flags[2] == 'x')
+            must(argus_writer_images(writer, &image, 1));
+    }
+    fclose(maps);
+}
+
+static void put_record(struct argus_writer *writer, uint64_t id)
+{
+    struct argus_record record = {
+        .timestamp = 1000, .tid = taken.tid, .debugid = ARGUS_ID_STACK, .arg = {id, 0, 1}};
+    must(argus_writer_records(writer, 0, &record, 1, 0));
+}
+
+/* Writes `snapshot` to a new trace at `path`. */
+static void write_trace(const struct argus_snapshot *snapshot, uint64_t ring_bytes, bool images)
+{
+    struct argus_trace_header header = {
+        .os = ARGUS_OS_LINUX,
+#if defined(__x86_64__)
+        .arch = ARGUS_ARCH_X86_64,
+#else
+        .arch = ARGUS_ARCH_AARCH64,
+#endif
+        .timebase_numer = 1,
+        .timebase_denom = 1,
+        .anchor_wall_ns = 4102444800000000000u, /* 2100: files of today are older */
+        .page_bytes = 4096,
+        .cpu_count = 1,
+        .ring_bytes = ring_bytes,
+    };
+    struct argus_writer *writer;
+    struct argus_thread_entry thread = {
+        .tid = (uint64_t)getpid(), .pid = (uint64_t)getpid(), .name = "test_unwind"};
+    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    must(argus_writer_create(fd, &header, &writer));
+    must(argus_writer_threads(writer, &thread, 1));
+    if (images)
+        put_images(writer);
+    put_record(writer, snapshot->id);
+    must(argus_writer_snapshot(writer, snapshot));
+    must(argus_writer_snapshot(writer, snapshot)); /* the second time is dropped */
+    must(argus_writer_end(writer, NULL, 0));
+    argus_writer_destroy(writer);
+    close(fd);
+}
+
+static struct argus_trace *open_trace(void)
+{
+    struct argus_trace *trace;
+    const struct argus_damage *damage;
+    must(argus_trace_open(path, &trace));
+    if (argus_trace_damage(trace, &damage))
+        fail_msg("%s", damage[0].reason);
+    assert_true(argus_trace_complete(trace));
+    return trace;
+}
+
+/* The frames of `snapshot`; the number of them. */
+static size_t unwind(const struct argus_snapshot *snapshot, bool images,
+                     uint64_t ret[ARGUS_STACK_MAX_FRAMES])
+{
+    struct argus_unwind_totals totals;
+    const uint64_t *frames;
+    write_trace(snapshot, 0, images);
+    struct argus_trace *trace = open_trace();
+    assert_int_equal(argus_trace_stack(trace, ID, &frames), 0);
+    must(argus_unwind_trace(trace, NULL, NULL, &totals));
+    assert_int_equal(totals.snapshots, 1);
+    size_t count = argus_trace_stack(trace, ID, &frames);
+    assert_in_range(count, 1, ARGUS_STACK_MAX_FRAMES);
+    memcpy(ret, frames, count * sizeof(*ret));
+    argus_trace_close(trace);
+    return count;
+}
+
+/* --- the facts --- */
+
+/* What backtrace() saw above innermost() is the end of the stack. libgcc's last frame can be one more: it looks at the
+ * return address of _start, which is none. */
+static void assert_as_expected(const uint64_t *frames, size_t count)
+{
+    size_t same = (size_t)expected_count - 1;
+    while (same > 0 && !expected[same])
+        same--;
+    assert_true(frames[count - 1] >= ARGUS_FRAME_ENDS); /* it is whole */
+    assert_true(count > same && same >= 4);
+    for (size_t i = 0; i < same; i++) {
+        uint64_t wanted = (uintptr_t)expected[same - i], got = frames[count - 1 - i];
+        assert_true(got == wanted || got == wanted + 1); /* + 1: a signal came there */
+    }
+}
+
+static void check_now(void)
+{
+    uint64_t frames[ARGUS_STACK_MAX_FRAMES];
+    size_t count = unwind(&taken, true, frames);
+    assert_as_expected(frames, count);
+}
+
+static void a_chain_is_whole(void **state)
+{
+    (void)state;
+    in_the_middle(0);
+    check_now();
+}
+
+static void a_frame_of_unknown_size(void **state)
+{
+    (void)state;
+    with_a_dynamic_frame((size_t)getpid() % 1000 + 100);
+    check_now();
+}
+
+static void through_a_library(void **state)
+{
+    (void)state;
+    char letters[] = "zyxwvutsrqponmlkjihgfedcba";
+    expected_count = 0;
+    qsort(letters, sizeof(letters) - 1, 1, compare);
+    assert_string_equal(letters, "abcdefghijklmnopqrstuvwxyz");
+    check_now();
+}
+
+static void through_a_signal(void **state)
+{
+    (void)state;
+    struct sigaction action = {.sa_handler = handle};
+    sigaction(SIGUSR2, &action, NULL);
+    send(SIGUSR2);
+    check_now();
+}
+
+/* A signal handler on a stack of its own: the callers are not in the copy, and that is said. */
+static void a_stack_of_its_own(void **state)
+{
+    (void)state;
+    static char other[1 << 16] __attribute__((aligned(16)));
+    uint64_t frames[ARGUS_STACK_MAX_FRAMES];
+    stack_t stack = {.ss_sp = other, .ss_size = sizeof(other)}, before;
+    struct sigaction action = {.sa_handler = handle, .sa_flags = SA_ONSTACK};
+    const char *real_top = top_of_stack;
+    sigaltstack(&stack, &before);
+    sigaction(SIGUSR2, &action, NULL);
+    top_of_stack = other + sizeof(other);
+    send(SIGUSR2);
+    top_of_stack = real_top;
+    sigaltstack(&before, NULL);
+    taken.end = ARGUS_SNAPSHOT_CUT;
+    size_t count = unwind(&taken, true, frames);
+    assert_int_equal(frames[count - 1], ARGUS_FRAME_CUT);
+    assert_true(count > 4);
+}
+
+static void a_short_copy_says_so(void **state)
+{
+    (void)state;
+    uint64_t whole[ARGUS_STACK_MAX_FRAMES], part[ARGUS_STACK_MAX_FRAMES];
+    in_the_middle(0);
+    size_t whole_count = unwind(&taken, true, whole), before = 0;
+    static const enum argus_snapshot_end ends[] = {ARGUS_SNAPSHOT_CUT, ARGUS_SNAPSHOT_MISSING,
+                                                   ARGUS_SNAPSHOT_WHOLE};
+    static const uint64_t marks[] = {ARGUS_FRAME_CUT, ARGUS_FRAME_MISSING, ARGUS_FRAME_UNKNOWN};
+    uint32_t all_bytes = taken.stack_bytes;
+    for (size_t i = 0; i < 60; i++) {
+        taken.stack_bytes = (uint32_t)(i * 16);
+        if (taken.stack_bytes >= all_bytes)
+            break;
+        taken.end = ends[i % 3];
+        size_t count = unwind(&taken, true, part);
+        assert_true(count - 1 >= before && count <= whole_count);
+        assert_memory_equal(part, whole, (count - 1) * sizeof(*part));
+        assert_int_equal(part[count - 1], marks[i % 3]);
+        before = count - 1;
+    }
+    assert_true(before > 2);
+}
+
+static void unknown_code_says_so(void **state)
+{
+    (void)state;
+    uint64_t frames[ARGUS_STACK_MAX_FRAMES];
+    in_the_middle(0);
+    assert_int_equal(unwind(&taken, false, frames), 2);
+    assert_int_equal(frames[0], taken.registers[taken.register_count - 1]);
+    assert_int_equal(frames[1], ARGUS_FRAME_UNKNOWN);
+    taken.register_count = 5;
+    assert_int_equal(unwind(&taken, true, frames), 1);
+    assert_int_equal(frames[0], ARGUS_FRAME_UNKNOWN);
+}
+
+/* Recursion deeper than a stack in a trace may be. */
+static __attribute__((noinline)) int recurse(int levels)
+{
+    volatile int below = levels ? recurse(levels - 1) : in_the_middle(0); /* no tail call */
+    return below + 1;
+}
+
+static void a_deep_stack_says_so(void **state)
+{
+    (void)state;
+    uint64_t frames[ARGUS_STACK_MAX_FRAMES];
+    assert_true(recurse(500) > 500);
+    assert_int_equal(unwind(&taken, true, frames), ARGUS_STACK_MAX_FRAMES);
+    assert_int_equal(frames[ARGUS_STACK_MAX_FRAMES - 1], ARGUS_FRAME_DEEP);
+    assert_int_equal(frames[20], frames[100]);
+}
+
+/* The bytes of the file that the first snapshot chunk takes; for free(). */
+static uint8_t *read_place(uint64_t offset, size_t bytes)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    uint8_t *content = malloc(bytes);
+    assert_true(fd >= 0 && content);
+    assert_int_equal(pread(fd, content, bytes, (off_t)offset), bytes);
+    close(fd);
+    return content;
+}
+
+/* A chunk of stacks, a header of padding (docs/man/argus-trace.5.md), and zeros. */
+static void assert_scrubbed(const struct argus_chunk *place)
+{
+    size_t bytes = 64 + place->stored_bytes;
+    uint8_t *content = read_place(place->offset_bytes, bytes);
+    uint16_t kind;
+    uint32_t stored;
+    memcpy(&kind, content + 4, sizeof(kind));
+    memcpy(&stored, content + 8, sizeof(stored));
+    assert_int_equal(kind, ARGUS_CHUNK_STACKS);
+    size_t rest = (64 + stored + 7) / 8 * 8;
+    assert_true(rest + 64 <= bytes);
+    memcpy(&kind, content + rest + 4, sizeof(kind));
+    assert_int_equal(kind, ARGUS_CHUNK_PAD);
+    for (size_t i = rest + 64; i < bytes; i++)
+        assert_int_equal(content[i], 0);
+    free(content);
+}
+
+/* In a stream and in a ring. */
+static void a_finished_file_holds_no_memory(void **state)
+{
+    (void)state;
+    uint64_t other[ARGUS_STACK_MAX_FRAMES];
+    const struct argus_chunk *chunks;
+    const uint64_t *frames;
+    static const uint64_t rings[] = {0, 1 << 20};
+    in_the_middle(0);
+    size_t count = unwind(&taken, true, other);
+    for (size_t i = 0; i < 2; i++) {
+        struct stat before, after;
+        write_trace(&taken, rings[i], true);
+        struct argus_trace *trace = open_trace();
+        assert_int_equal(argus_trace_snapshot_chunks(trace, &chunks), 1);
+        struct argus_chunk place = chunks[0];
+        argus_trace_close(trace);
+        assert_int_equal(stat(path, &before), 0);
+        must(argus_unwind_file(path, NULL, NULL, NULL));
+        assert_int_equal(stat(path, &after), 0);
+        assert_int_equal(after.st_size, before.st_size);
+        assert_scrubbed(&place);
+        trace = open_trace();
+        assert_int_equal(argus_trace_snapshot_chunks(trace, &chunks), 0);
+        assert_int_equal(argus_trace_stack(trace, ID, &frames), count);
+        assert_memory_equal(frames, other, count * sizeof(*frames));
+        assert_int_equal(argus_trace_record_count(trace), 1);
+        argus_trace_close(trace);
+        must(argus_unwind_file(path, NULL, NULL, NULL)); /* nothing is left to do */
+    }
+}
+
+static bool refuse(void *context, const char *what, double share)
+{
+    (void)what, (void)share;
+    ++*(int *)context;
+    return false;
+}
+
+static void interrupting_it_leaves_the_file(void **state)
+{
+    (void)state;
+    const struct argus_chunk *chunks;
+    int asked = 0;
+    in_the_middle(0);
+    write_trace(&taken, 0, true);
+    struct argus_error *error = argus_unwind_file(path, refuse, &asked, NULL);
+    assert_non_null(error);
+    assert_int_equal(error->code, ARGUS_ERROR_INTERRUPTED);
+    argus_error_destroy(error);
+    assert_true(asked > 0);
+    struct argus_trace *trace = open_trace();
+    assert_int_equal(argus_trace_snapshot_chunks(trace, &chunks), 1);
+    argus_trace_close(trace);
+}
+
+/* Registers and stacks that somebody made up. Addresses of code are among them, or nothing would be unwound. */
+static void nonsense_is_survived(void **state)
+{
+    (void)state;
+    uint64_t words[200], frames[ARGUS_STACK_MAX_FRAMES];
+    in_the_middle(0);
+    struct argus_snapshot snapshot = taken;
+    snapshot.stack = (const uint8_t *)words;
+    srandom(1);
+    for (int round = 0; round < 300; round++) {
+        for (size_t i = 0; i < 200; i++)
+            words[i] = random() % 3 ? (uintptr_t)expected[random() % expected_count] +
+                                          (uint64_t)(random() % 64)
+                                    : (uint64_t)random() * (uint64_t)random();
+        for (uint32_t i = 0; i < snapshot.register_count; i++)
+            snapshot.registers[i] = random() % 4 ? words[random() % 200] : taken.registers[i];
+        snapshot.registers[snapshot.register_count - 1] = words[random() % 200];
+        snapshot.stack_bytes = (uint32_t)(random() % (long)sizeof(words));
+        snapshot.end = (enum argus_snapshot_end)(random() % 3);
+        size_t count = unwind(&snapshot, true, frames);
+        assert_int_equal(frames[0], snapshot.registers[snapshot.register_count - 1]);
+        assert_in_range(count, 1, ARGUS_STACK_MAX_FRAMES);
+    }
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return unlink(path) ? errno : 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_chain_is_whole),
+        cmocka_unit_test(a_frame_of_unknown_size),
+        cmocka_unit_test(through_a_library),
+        cmocka_unit_test(through_a_signal),
+        cmocka_unit_test(a_stack_of_its_own),
+        cmocka_unit_test(a_short_copy_says_so),
+        cmocka_unit_test(unknown_code_says_so),
+        cmocka_unit_test(a_deep_stack_says_so),
+        cmocka_unit_test(a_finished_file_holds_no_memory),
+        cmocka_unit_test(interrupting_it_leaves_the_file),
+        cmocka_unit_test(nonsense_is_survived),
+    };
+    struct sigaction action = {.sa_sigaction = take, .sa_flags = SA_SIGINFO};
+    top_of_stack = (const char *)environ; /* below it is all that was ever called */
+    sigaction(SIGUSR1, &action, NULL);
+    snprintf(path, sizeof(path), "/tmp/test_unwind-%d.argus", getpid());
+    return cmocka_run_group_tests(tests, NULL, tear_down);
+}

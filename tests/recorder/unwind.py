@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+"""Stacks of programs without frame pointers: unwind.py ARGUS UNWIND_TARGET.
+
+Needs root and a kernel that records, else skipped (77); see live.py. What gdb says of a process that stands still is the
+second opinion, where gdb is installed.
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "trace"))
+import decode  # noqa: E402
+import live  # noqa: E402
+
+TARGET = ""
+
+
+def functions(stack):
+    """Function names without file and line."""
+    return [frame.split(" (")[0] for frame in stack]
+
+
+def graph(path, *arguments):
+    done = live.argus("graph", *arguments, "--json", str(path))
+    if done.returncode not in (0, 4):  # 4: cut off
+        raise AssertionError(done.stderr)
+    return json.loads(done.stdout)
+
+
+def wait_stacks(path, *conditions):
+    """The stacks of all waits of the vertices that are found, each as a list of function names."""
+    found = graph(path, "find", *conditions)["vertices"]
+    stacks = []
+    for vertex in found:
+        done = live.argus("graph", "show", str(path), vertex["id"], "--json")
+        stacks.append(functions(json.loads(done.stdout).get("wait_stack") or []))
+    return [stack for stack in stacks if stack]
+
+
+def holds_snapshots(path):
+    """Is there a chunk of them? A walk over the headers alone."""
+    data = pathlib.Path(path).read_bytes()
+    at, kinds = 4096, set()
+    while chunk := decode.chunk_at(data, at, len(data)):
+        kinds.add(chunk.kind)
+        at += chunk.extent
+    return decode.SNAPSHOTS in kinds
+
+
+def is_chain(stack, names):
+    """Are `names` in the stack, directly behind each other?"""
+    return any(stack[i:i + len(names)] == names for i in range(len(stack)))
+
+
+class Unwinding(live.Live):
+    def record_target(self, case, *options):
+        done = live.argus("record", "-o", str(self.path), *options, "--", TARGET, case)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stderr
+
+    def stacks_of(self, case, *options):
+        self.record_target(case, "--unwind", "unwind_target", *options)
+        self.assertFalse(holds_snapshots(self.path))
+        return wait_stacks(self.path, "--process", "unwind_target")
+
+    def assert_chain(self, stacks, names, bottom="_start"):
+        found = [stack for stack in stacks if is_chain(stack, names)]
+        self.assertTrue(found, stacks)
+        self.assertEqual(found[0][-1], bottom, found[0])
+
+    def test_a_chain_in_the_program(self):
+        self.assert_chain(self.stacks_of("chain"), ["target_wait", "target_middle", "target_outer", "case_chain", "main"])
+
+    def test_without_it_the_chain_is_not_there(self):
+        self.record_target("chain")
+        stacks = wait_stacks(self.path, "--process", "unwind_target")
+        self.assertFalse([stack for stack in stacks if "target_outer" in stack and "main" in stack])
+
+    def test_through_a_library_of_its_own(self):
+        self.assert_chain(self.stacks_of("library"),
+                          ["target_wait", "callback", "library_inner", "library_outer", "case_library", "main"])
+
+    def test_through_libc(self):
+        stacks = self.stacks_of("sorting")
+        self.assert_chain(stacks, ["target_wait", "compare"])
+        self.assert_chain(stacks, ["case_sorting", "main"])
+
+    def test_a_thread_by_the_name_of_the_process_and_by_its_own(self):
+        names = ["target_wait", "target_middle", "target_outer", "thread_body"]
+        for name in "unwind_target", "unwind_thread":
+            self.record_target("thread", "--unwind", name)
+            stacks = wait_stacks(self.path, "--process", "unwind_target")
+            found = [stack for stack in stacks if is_chain(stack, names)]
+            self.assertTrue(found, stacks)
+            self.assertIn("clone", found[0][-1])
+
+    def test_through_a_signal_handler(self):
+        stacks = self.stacks_of("signal")
+        self.assert_chain(stacks, ["target_wait", "target_middle", "target_outer", "handle"])
+        self.assert_chain(stacks, ["case_signal", "main"])
+
+    def test_a_stack_that_is_longer_than_the_copy_says_so(self):
+        end = "[the stack goes on: no more of it was copied]"
+        self.assert_chain(self.stacks_of("deep"), ["target_wait", "recurse", "recurse"], end)
+        self.assert_chain(self.stacks_of("deep", "--unwind-size", "64K"), ["recurse", "case_deep", "main"])
+
+    def test_the_same_wait_is_copied_once(self):
+        self.record_target("again", "--unwind", "unwind_target")
+        counters = live.Trace(self.path).counters
+        self.assertGreater(counters["snapshots_known"], 190)
+        self.assertLess(counters["snapshots_copied"], 60)
+
+    def test_a_process_by_its_id_while_it_waits(self):
+        target = subprocess.Popen([TARGET, "ever"], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(target.communicate)
+        self.addCleanup(target.kill)
+        pid = target.stdout.readline().strip()
+        done = live.argus("record", "-o", str(self.path), "--unwind", pid, "--", "sleep", "0.1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assert_chain(wait_stacks(self.path, "--pid", pid), ["target_wait", "wait_with", "case_ever", "main"])
+
+    def test_python_has_main_at_the_bottom(self):
+        python = "/usr/bin/python3"
+        if not os.path.exists(python):
+            self.skipTest("no " + python)
+        done = live.argus("record", "-o", str(self.path), "--unwind", "python3", "--", python, "-c",
+                          "import time\nfor i in range(5): time.sleep(0.02)")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        stacks = wait_stacks(self.path, "--process", "python3")
+        sleeps = [s for s in stacks if "clock_nanosleep" in s[0]]
+        self.assertTrue(sleeps, stacks)
+        for stack in sleeps:
+            self.assertEqual(stack[-1], "_start", stack)
+
+    def test_samples_have_whole_stacks(self):
+        for rate, least in ((1000, 100), (10000, 300), (1, 0)):
+            self.record_target("busy", "--unwind", "unwind_target", "--rate", str(rate))
+            trace = live.Trace(self.path)
+            thread = [t[0] for t in trace.threads if t[5] == "unwind_target"][0]
+            waits = [trace.stacks[r[4][0]] for r in trace.of(live.STACK, thread) if r[4][0] in trace.stacks]
+            outermost = max((stack for stack in waits), key=len)[-1]  # in _start
+            samples = [trace.stacks.get(r[4][0], []) for r in trace.of(live.SAMPLE, thread)]
+            whole = [stack for stack in samples if stack and stack[-1] == outermost and len(stack) >= 5]
+            self.assertGreaterEqual(len(whole), least)
+            self.assertGreaterEqual(len(whole), len(samples) * 0.9 - 5)
+
+    def test_the_flight_recorder(self):
+        done = live.argus("start", "--unwind", "unwind_target", "--ring-size", "16M")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        subprocess.run([TARGET, "chain"], stdout=subprocess.DEVNULL, check=True)
+        for arguments in ["snapshot"], ["stop"]:
+            done = live.argus(*arguments, "-o", str(self.path))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertFalse(holds_snapshots(self.path))
+            self.assert_chain(wait_stacks(self.path, "--process", "unwind_target"),
+                              ["target_wait", "target_middle", "target_outer", "case_chain", "main"])
+
+    def test_a_ring_file(self):
+        done = live.argus("start", "--unwind", "unwind_target", "-o", str(self.path), "--ring-size", "16M")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        subprocess.run([TARGET, "chain"], stdout=subprocess.DEVNULL, check=True)
+        done = live.argus("stop")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertFalse(holds_snapshots(self.path))
+        self.assert_chain(wait_stacks(self.path, "--process", "unwind_target"), ["target_outer", "case_chain", "main"])
+
+    def test_a_killed_recorder_leaves_what_can_be_unwound(self):
+        front = subprocess.Popen([live.ARGUS, "record", "-o", str(self.path), "--unwind", "unwind_target", "--", "sh", "-c",
+                                  f"{TARGET} chain; sleep 2.5"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        recorder = self.recorder()
+        self.assertTrue(live.eventually(lambda: holds_snapshots(self.path)))
+        os.kill(recorder, signal.SIGKILL)
+        front.wait(timeout=60)
+        self.assertTrue(holds_snapshots(self.path))
+        self.assert_chain(wait_stacks(self.path, "--process", "unwind_target"),
+                          ["target_wait", "target_middle", "target_outer", "case_chain", "main"])
+
+    def test_what_cannot_be_is_said(self):
+        for options, code in ((["--unwind", "4000000"], 1), (["--unwind", "a/b"], 2), (["--unwind", ""], 2),
+                              (["--unwind", "x"] * 17, 2), (["--unwind", "x", "--unwind-size", "1M"], 2),
+                              (["--unwind", "x", "--unwind-size", "10"], 2)):
+            done = live.argus("record", "-o", str(self.path), *options, "--", "true")
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn("unwind", done.stderr)
+            self.assertFalse(self.path.exists())
+        self.record_target("chain", "--unwind", "unwind_target", "--no-stacks")
+        notes = [bytes.fromhex(line.split()[1]).decode() for line in decode.decode(self.path.read_bytes())
+                 if line.startswith("note ")]
+        self.assertTrue([note for note in notes if "--unwind" in note], notes)
+
+    def test_gdb_says_the_same(self):
+        if not shutil.which("gdb"):
+            self.skipTest("no gdb")
+        done = live.argus("start", "--unwind", "unwind_target", "--ring-size", "16M")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        target = subprocess.Popen([TARGET, "read"], stdout=subprocess.PIPE, text=True)
+        try:
+            target.stdout.readline()
+            self.assertTrue(live.eventually(lambda: "pipe_read" in wchan(target.pid) or "S" in state(target.pid)))
+            time.sleep(0.2)
+            self.assertEqual(live.argus("stop", "-o", str(self.path)).returncode, 0)
+            stacks = [[plain(name) for name in stack]
+                      for stack in wait_stacks(self.path, "--process", "unwind_target")]
+            gdb = subprocess.run(["gdb", "-nx", "-batch", "-p", str(target.pid), "-ex", "bt -past-main on"],
+                                 capture_output=True, text=True, timeout=120, check=False).stdout
+        finally:
+            target.kill()
+            target.communicate()
+        expected = re.findall(r"^#\d+\s+(?:0x[0-9a-f]+ in )?([\w.]+)", gdb, re.MULTILINE)
+        self.assertIn("main", expected, gdb)
+        self.assertIn([plain(name) for name in expected], stacks)
+
+
+def plain(name):
+    """glibc has several names for one function, and gdb may prefer another of them."""
+    return re.sub(r"^(__GI_|__libc_|__)+|_impl$", "", name)
+
+
+def wchan(pid):
+    return pathlib.Path(f"/proc/{pid}/wchan").read_text()
+
+
+def state(pid):
+    return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+
+
+if __name__ == "__main__":
+    reason = live.cannot_record()
+    if reason:
+        print("skipped:", reason)
+        sys.exit(77)
+    live.enter_namespace()
+    live.ARGUS = sys.argv.pop(1)
+    TARGET = sys.argv.pop(1)
+    unittest.main(verbosity=2)
