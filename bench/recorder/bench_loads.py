@@ -34,7 +34,7 @@ def compile_sources():
     files = sorted(str(file) for folder in ("base", "trace", "event") for file in (SOURCES / folder).glob("*.c"))
     if not compiler or not files:
         return ()
-    one = f"exec {compiler} -std=gnu17 -O2 -w -I{SOURCES / 'include'} -I{SOURCES} -c -o /dev/null \"$1\""
+    one = f"exec {compiler} -std=gnu17 -D_GNU_SOURCE -O2 -w -I{SOURCES / 'include'} -I{SOURCES} -c -o /dev/null \"$1\""
     return ("sh", "-c", 'one=$1; shift; printf "%s\\n" "$@" | xargs -P 2 -n 1 sh -c "$one" sh', "sh", one, *files)
 
 
