@@ -26,6 +26,7 @@ static struct cpu_state *cpu_of(struct builder *builder, uint32_t number)
         .cpu = number,
         .thread = ARGUS_NONE,
         .completing = ARGUS_NONE,
+        .completed = ARGUS_NONE,
         .bh_work = ARGUS_NONE,
         .itimer = ARGUS_NONE,
         .last_new = ARGUS_NONE,

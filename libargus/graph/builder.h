@@ -121,6 +121,7 @@ struct queued_callback {
 struct request_state {
     struct actor issuer;
     uint64_t target; /* arg4 of block_issued */
+    uint64_t inode;  /* of the file, 0: not known */
     uint64_t left_bytes;
     bool issued; /* and not yet completed */
 };
@@ -154,8 +155,10 @@ struct cpu_state {
     uint64_t left_at; /* position of the last end of an interrupt, or of a softirq that one began */
     struct firing firing[MOST_FIRING];
     uint32_t firing_depth;
-    uint64_t completed_bytes; /* of `completing` */
+    uint32_t completed;                     /* the last request; or ARGUS_NONE */
+    uint64_t completed_bytes, completed_at; /* of `completing`; position of that record */
     uint64_t fired, fired_at; /* the timer that fired last, and the position of the end of that */
+    uint32_t completed_by; /* the request of a lower device by which `completing` was, or itself */
     uint32_t
         completing; /* request that has just been completed, as long as what it wakes may follow; or ARGUS_NONE */
     uint32_t bh_work;           /* work that is done in a softirq, or ARGUS_NONE */

@@ -41,26 +41,31 @@ static void add_futex(const struct detail *detail, struct text *text)
                  detail->arg[2]);
 }
 
-/* The path of a file, if some process of the trace has it mapped as code; NULL: not known. */
-static const char *path_of(const struct argus_graph *graph, uint64_t inode, uint64_t device)
+/* The image of the process that `address` is in; NULL: none that is code. */
+static const struct argus_image_entry *image_at(const struct detail *detail, uint64_t address)
 {
-    const struct argus_image_entry *images;
-    size_t count = argus_trace_images(argus_graph_trace(graph), &images);
+    const struct argus_thread *threads;
+    const struct argus_process *processes;
+    const struct argus_image_entry *images, *found = NULL;
+    argus_graph_threads(detail->graph, &threads);
+    argus_graph_processes(detail->graph, &processes);
+    uint64_t pid = processes[threads[detail->vertex->thread].process].pid;
+    size_t count = argus_trace_images(argus_graph_trace(detail->graph), &images);
     for (size_t i = 0; i < count; i++)
-        if (images[i].inode == inode && images[i].dev_major == device >> DEVICE_MINOR_BITS &&
-            images[i].dev_minor == (device & ((1u << DEVICE_MINOR_BITS) - 1)))
-            return images[i].path;
-    return NULL;
+        if (images[i].pid == pid && images[i].start <= address && address < images[i].end)
+            found = &images[i];
+    return found;
 }
 
 static void add_fault(const struct detail *detail, struct text *text)
 {
-    const char *path = path_of(detail->graph, detail->arg[1], detail->arg[3] >> 32);
-    text_add(text, " at 0x%" PRIx64, detail->arg[0]);
-    if (path)
-        text_add(text, ": %s offset 0x%" PRIx64, path, detail->arg[2]);
-    else if (detail->arg[1])
-        text_add(text, ": inode %" PRIu64 " offset 0x%" PRIx64, detail->arg[1], detail->arg[2]);
+    uint64_t address = detail->arg[0];
+    const struct argus_image_entry *image = image_at(detail, address);
+    if (image)
+        text_add(text, ": %s offset 0x%" PRIx64, image->path,
+                 image->file_offset + (address - image->start));
+    else
+        text_add(text, " at 0x%" PRIx64, address);
 }
 
 static void add_block(const struct detail *detail, struct text *text)
@@ -77,6 +82,8 @@ static void add_block(const struct detail *detail, struct text *text)
                                                                   : "another operation");
     if (detail->arg[1])
         text_add(text, " of %" PRIu64 " bytes", detail->arg[1]);
+    if (detail->arg[3] && detail->arg[3] != detail->vertex->wait.inode)
+        text_add(text, " of inode %" PRIu64, detail->arg[3]);
 }
 
 /* The thread with id `tid` that lived at `time_ns`; NULL: none is known. */

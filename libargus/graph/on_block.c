@@ -2,7 +2,8 @@
  *
  * A request can be completed in parts. One that was never issued is completed as well: to flush a disk's cache, the kernel
  * issues a request of its own, and completes behind it those for which it did that (block/blk-flush.c). So what an
- * unknown request wakes in the same interrupt is still the doing of the one before it.
+ * unknown request wakes in the same interrupt is still the doing of the one before it. And a device on top of another one
+ * (loop, device mapper) completes its request just behind that of the lower one, which says who had to do with it.
  */
 #include "graph/builder.h"
 
@@ -21,6 +22,28 @@ void graph_on_block_issued(struct builder *builder, struct cpu_state *cpu,
     };
 }
 
+void graph_on_block_file(struct builder *builder, struct cpu_state *cpu,
+                         const struct argus_record *record)
+{
+    (void)cpu;
+    uint32_t index = idmap_get(&builder->request_by_key, record->arg[0]);
+    if (index != IDMAP_NONE)
+        builder->requests.data[index].inode = record->arg[1];
+}
+
+/* The end of an interrupt and the begin of its softirq may stand between both completions. */
+enum { BETWEEN_STACKED = 2 };
+
+static bool is_stacked(const struct builder *builder, const struct cpu_state *cpu,
+                       const struct request_state *request)
+{
+    if (cpu->completed == ARGUS_NONE || !cpu_interrupted(cpu) ||
+        cpu->completed_at + 1 + BETWEEN_STACKED < cpu->position)
+        return false;
+    const struct request_state *lower = &builder->requests.data[cpu->completed];
+    return (uint32_t)lower->target != (uint32_t)request->target;
+}
+
 void graph_on_block_completed(struct builder *builder, struct cpu_state *cpu,
                               const struct argus_record *record)
 {
@@ -33,6 +56,10 @@ void graph_on_block_completed(struct builder *builder, struct cpu_state *cpu,
     }
     request->issued = record->arg[2] < request->left_bytes;
     request->left_bytes -= request->issued ? record->arg[2] : 0;
-    cpu->completing = index;
+    bool stacked = is_stacked(builder, cpu, request);
+    if (!stacked)
+        cpu->completed_by = index;
+    cpu->completing = cpu->completed = index;
+    cpu->completed_at = cpu->position;
     cpu->completed_bytes = record->arg[2];
 }

@@ -37,6 +37,12 @@ static bool stops(uint64_t number)
     return number == SIGSTOP || number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
 }
 
+/* TRACE_SIGNAL_DELIVERED, TRACE_SIGNAL_LOSE_INFO (include/trace/events/signal.h) */
+static bool reaches(uint64_t result)
+{
+    return result == 0 || result == 4;
+}
+
 /* The wake-ups just before were the signal's, as far as they are of its process. */
 static void claim_wakeups(struct builder *builder, struct cpu_state *cpu, uint32_t process)
 {
@@ -71,13 +77,14 @@ void graph_on_signal_sent(struct builder *builder, struct cpu_state *cpu,
         return;
     uint32_t process = builder->graph->machine.threads.data[target].process;
     uint64_t pid = builder->graph->machine.processes.data[process].pid;
-    claim_wakeups(builder, cpu, process);
+    if (reaches(record->arg[2] & 0xff))
+        claim_wakeups(builder, cpu, process);
     struct sent_signal signal = {
         .sender = sender_of(builder, cpu, record),
         .number = record->arg[0],
         .code = record->arg[2] >> 32,
     };
-    if (signal.sender.slot == ARGUS_NONE)
+    if (signal.sender.slot == ARGUS_NONE || !reaches(record->arg[2] & 0xff))
         return;
     bool to_process = record->arg[1] & TO_PROCESS;
     remember(builder,

@@ -62,7 +62,8 @@ static void note_request(struct builder *builder, const struct cpu_state *cpu, u
 {
     if (cpu->completing == ARGUS_NONE || thread_at(builder, wakee)->activity != THREAD_WAITING)
         return;
-    uint64_t arg[4] = {builder->requests.data[cpu->completing].target, cpu->completed_bytes, 1, 0};
+    const struct request_state *request = &builder->requests.data[cpu->completing];
+    uint64_t arg[4] = {request->target, cpu->completed_bytes, 1, request->inode};
     wait_add_detail(builder, wakee, ARGUS_DETAIL_BLOCK, arg);
 }
 

@@ -6,11 +6,12 @@
 /* A wait that has more has no use for them. */
 enum { MOST_DETAILS = 32 };
 
-/* Adds a request to the one before it, if both are of one device and operation. */
+/* Adds a request to the one before it, if both are of one device, operation and file. */
 static bool add_up(struct argus_wait_detail *last, enum argus_detail_kind kind,
                    const uint64_t arg[4])
 {
-    if (kind != ARGUS_DETAIL_BLOCK || last->kind != ARGUS_DETAIL_BLOCK || last->arg[0] != arg[0])
+    if (kind != ARGUS_DETAIL_BLOCK || last->kind != ARGUS_DETAIL_BLOCK || last->arg[0] != arg[0] ||
+        last->arg[3] != arg[3])
         return false;
     last->arg[1] += arg[1];
     last->arg[2] += arg[2];

@@ -36,8 +36,9 @@ static void add_address(const struct argus_wait *wait, struct text *text)
 
 static void add_child(const struct argus_wait *wait, struct text *text)
 {
-    if ((int64_t)wait->object > 0)
-        text_add(text, " pid %" PRIu64, wait->object);
+    int32_t pid = (int32_t)wait->object; /* negative: any one, or any of a group */
+    if (pid > 0)
+        text_add(text, " pid %" PRId32, pid);
     else if (wait->has_result && wait->result > 0)
         text_add(text, " any child, which was pid %" PRId64, wait->result);
 }

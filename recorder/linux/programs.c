@@ -177,7 +177,7 @@ static struct argus_error *configure(struct programs *programs, const struct btf
         .stacks = !!(options->categories & CATEGORY_BIT(CATEGORY_STACKS)),
         .tick_ns = host_tick_ns(),
         .messages = !!(options->categories & CATEGORY_BIT(CATEGORY_MESSAGES)),
-        .page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE)),
+        .page_shift = (uint64_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE)),
     };
     if (options->rate_hz)
         settings.own_timer_function = kallsyms_find("perf_swevent_hrtimer");

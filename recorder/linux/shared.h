@@ -143,8 +143,7 @@ struct bpf_settings {
     uint32_t has_socket_lengths;  /* tracepoints sock_send_length, sock_recv_length (Linux 6.3) */
     uint32_t drop_has_buffer;     /* udp_fail_queue_rcv_skb has the datagram (Linux 6.10) */
     uint64_t own_timer_function;  /* of the timer that drives our cpu samples; 0: not known */
-    uint32_t has_find_vma;        /* the kernel has bpf_find_vma() (Linux 5.17) */
-    uint32_t page_shift;          /* a page has 1 << page_shift bytes */
+    uint64_t page_shift;          /* a page has 1 << page_shift bytes */
     uint64_t tick_ns;             /* how often the timer wheel turns */
     int64_t preempt_count_offset; /* of the preemption count, from the cpu's hrtimer_bases */
     uint64_t object_syscalls

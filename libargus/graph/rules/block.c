@@ -7,8 +7,9 @@
 
 static const struct request_state *completed(const struct wakeup *wakeup)
 {
-    uint32_t request = wakeup->cpu->completing;
-    return request == ARGUS_NONE ? NULL : &wakeup->builder->requests.data[request];
+    const struct cpu_state *cpu = wakeup->cpu;
+    return cpu->completing == ARGUS_NONE ? NULL
+                                         : &wakeup->builder->requests.data[cpu->completed_by];
 }
 
 bool match_block(const struct wakeup *wakeup)

@@ -54,8 +54,8 @@ struct argus_wait {
 enum argus_detail_kind {
     ARGUS_DETAIL_READY, /* a descriptor that a poll returned as ready: as in the record `ready` */
     ARGUS_DETAIL_FUTEX, /* what a shared futex lies in: as in the record `mapping` */
-    ARGUS_DETAIL_FAULT, /* the page that was missing: as in the record `mapping` */
-    ARGUS_DETAIL_BLOCK, /* requests to a disk: device and operation as in arg4 of `block_issued`, bytes, requests */
+    ARGUS_DETAIL_FAULT, /* the page that was missing: its address */
+    ARGUS_DETAIL_BLOCK, /* requests to a disk: device and operation as in arg4 of `block_issued`, bytes, requests, inode (0: not known) */
     ARGUS_DETAIL_SIGNAL, /* what interrupted or stopped it: signal, thread id of the sender (0: not known), si_code */
 };
 

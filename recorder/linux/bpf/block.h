@@ -1,11 +1,18 @@
-/* Block I/O: a request given to a device's driver, and its completion. The address of the request links both. */
+/* Block I/O: a request given to a device's driver, and its completion. The address of the request links both.
+ *
+ * The file that is read or written is told by the first page of the request, if it is of the page cache: so a page fault, too,
+ * says for which file it waits, without a look at the process's mappings. Direct I/O goes to the program's own pages; there
+ * the system call tells the file.
+ */
 #ifndef ARGUS_BPF_BLOCK_H
 #define ARGUS_BPF_BLOCK_H
 
 #include "interrupt.h"
+#include "object.h"
 
 #define REQUEST_OPERATION 0xff /* include/linux/blk_types.h, REQ_OP_MASK */
-#define DEVICE_MINOR_BITS 20   /* include/linux/kdev_t.h */
+#define REQUEST_WRITE     1
+#define DEVICE_MINOR_BITS 20 /* include/linux/kdev_t.h */
 
 static __always_inline uint64_t device_of(struct request *request)
 {
@@ -18,13 +25,52 @@ static __always_inline uint64_t device_of(struct request *request)
            (uint32_t)BPF_CORE_READ(disk, first_minor);
 }
 
+#define MAPPING_FLAGS 3 /* include/linux/page-flags.h: of a mapping that is no file's */
+
+/* The number of a page in its file, whose pages are one block in memory with `head` as the first. */
+static __always_inline uint64_t index_of(const void *page, const void *head)
+{
+    uint64_t behind = ((uint64_t)page - (uint64_t)head) / bpf_core_type_size(struct page);
+    if (bpf_core_field_exists(struct page, __folio_index))
+        return kernel_word(kernel_place(page, head, __folio_index)) + behind;
+    return kernel_word(kernel_place(page___before_6_16, head, index)) + behind;
+}
+
+static __always_inline void emit_block_file(const struct moment *now, struct request *request)
+{
+    struct bio *bio = BPF_CORE_READ(request, bio);
+    if (!bio)
+        return;
+    uint64_t vector = (uint64_t)BPF_CORE_READ(bio, bi_io_vec) +
+                      BPF_CORE_READ(bio, bi_iter.bi_idx) * bpf_core_type_size(struct bio_vec);
+    const void *page = (void *)kernel_word(kernel_place(bio_vec, (void *)vector, bv_page));
+    uint64_t compound = kernel_word(kernel_place(page, page, compound_head));
+    const void *head = compound & 1 ? (void *)(compound - 1) : page;
+    uint64_t mapping = kernel_word(kernel_place(page, head, mapping));
+    if (!page || !mapping || mapping & MAPPING_FLAGS)
+        return;
+    const void *inode = (void *)kernel_word(kernel_place(address_space, (void *)mapping, host));
+    if ((kernel_read(inode, inode, i_mode) & S_IFMT) != S_IFREG)
+        return;
+    uint64_t offset =
+        (index_of(page, head) << settings.page_shift) +
+        kernel_read(bio_vec, (void *)vector, bv_offset) % (1u << (settings.page_shift & 31));
+    const void *files = (void *)kernel_word(kernel_place(inode, inode, i_sb));
+    emit(now, ARGUS_ID_BLOCK_FILE, (uint64_t)request, kernel_read(inode, inode, i_ino), offset,
+         kernel_read(super_block, files, s_dev));
+}
+
 SEC("raw_tp/block_rq_issue")
 int on_block_issue(struct bpf_raw_tracepoint_args *ctx)
 {
     struct request *request = (void *)ctx->args[0];
     uint64_t operation = BPF_CORE_READ(request, cmd_flags) & REQUEST_OPERATION;
-    return emit_plain(ARGUS_ID_BLOCK_ISSUED, (uint64_t)request, BPF_CORE_READ(request, __sector),
-                      BPF_CORE_READ(request, __data_len), device_of(request) | operation << 32);
+    struct moment now = moment_now(bpf_get_current_task_btf());
+    emit(&now, ARGUS_ID_BLOCK_ISSUED, (uint64_t)request, BPF_CORE_READ(request, __sector),
+         BPF_CORE_READ(request, __data_len), device_of(request) | operation << 32);
+    if (operation <= REQUEST_WRITE)
+        emit_block_file(&now, request);
+    return 0;
 }
 
 SEC("raw_tp/block_rq_complete")

@@ -262,7 +262,36 @@ struct request_queue {
     struct gendisk *disk;
 };
 
+struct address_space {
+    struct inode *host;
+};
+
+struct page {
+    struct address_space *mapping;
+    unsigned long __folio_index;
+    unsigned long compound_head;
+};
+
+struct page___before_6_16 {
+    unsigned long index;
+};
+
+struct bio_vec {
+    struct page *bv_page;
+    unsigned int bv_offset;
+};
+
+struct bvec_iter {
+    unsigned int bi_idx;
+};
+
+struct bio {
+    struct bvec_iter bi_iter;
+    struct bio_vec *bi_io_vec;
+};
+
 struct request {
+    struct bio *bio;
     struct request_queue *q;
     unsigned int cmd_flags;
     unsigned int __data_len;

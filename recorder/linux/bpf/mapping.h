@@ -1,8 +1,11 @@
 /* What is mapped where a thread is about to wait: a futex that several processes share has its identity in the file that
- * is mapped, not in the address; a page fault that waits for a disk says by its address which file it waits for.
+ * is mapped, not in the address; a page fault says at which address it waits.
  *
- * The mapping is looked up under the process's mmap_lock, which is only tried: whoever changes the mappings at this
- * moment makes the lookup fail, and then there is no record. bpf_find_vma() is there since Linux 5.17.
+ * The mapping of a futex is looked up at the begin of the call. When the thread leaves the cpu would be cheaper, but there
+ * interrupts are off, bpf_find_vma() has to leave the release of the process's mmap_lock to an interrupt, and on one of the
+ * machines this was tried on that interrupt could be late by 100 ms. The lock is only tried: whoever changes the mappings
+ * at this moment makes the lookup fail, and then the file is unknown. bpf_find_vma() is there since Linux 5.17. The file
+ * behind a page fault is known from the images of the process, or from the request to the disk (block.h).
  */
 #ifndef ARGUS_BPF_MAPPING_H
 #define ARGUS_BPF_MAPPING_H
@@ -33,27 +36,28 @@ static __always_inline void emit_mapping(const struct moment *now, uint64_t addr
                                          enum argus_mapping_why why)
 {
     struct mapping mapping = {.address = address};
-    if (settings.has_find_vma)
+    if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_find_vma))
         bpf_find_vma(now->task, address, look_at_vma, &mapping, 0);
     emit(now, ARGUS_ID_MAPPING, address, mapping.inode, mapping.offset,
          (uint64_t)why | mapping.device << 32);
 }
 
-/* For the current thread, which is about to be left in `state`. */
-static __always_inline void emit_awaited_mapping(const struct moment *now, uint64_t state)
+/* At the begin of futex(). */
+static __always_inline void emit_shared_futex(const struct moment *now, struct pt_regs *regs)
 {
-    struct pt_regs *regs = (void *)bpf_task_pt_regs(now->task);
+    if (waits_for_lock((uint32_t)arch_argument1(regs)) &&
+        !(arch_argument1(regs) & FUTEX_PRIVATE_FLAG))
+        emit_mapping(now, arch_argument0(regs), ARGUS_MAPPING_FUTEX);
+}
+
+/* For the current thread, which is about to be left in `state`. */
+static __always_inline void emit_fault(const struct moment *now, uint64_t state)
+{
     uint32_t cpu;
     struct bpf_cpu *own = this_cpu(&cpu);
-    if (arch_in_syscall(regs)) {
-        bool shared = arch_syscall_nr(regs) == ARCH_FUTEX && !arch_is_compat(now->task) &&
-                      waits_for_lock((uint32_t)arch_argument1(regs)) &&
-                      !(arch_argument1(regs) & FUTEX_PRIVATE_FLAG);
-        if (shared)
-            emit_mapping(now, arch_argument0(regs), ARGUS_MAPPING_FUTEX);
-    } else if (own && own->fault_tid == now->tid && state & ARGUS_LINUX_STATE_UNINTERRUPTIBLE) {
-        emit_mapping(now, own->fault_address, ARGUS_MAPPING_FAULT);
-    }
+    if (own && own->fault_tid == now->tid && state & ARGUS_LINUX_STATE_UNINTERRUPTIBLE &&
+        !arch_in_syscall((struct pt_regs *)bpf_task_pt_regs(now->task)))
+        emit(now, ARGUS_ID_MAPPING, own->fault_address, 0, 0, ARGUS_MAPPING_FAULT);
 }
 
 /* Runs at every page fault of a program, so it only notes the address: few faults wait. */

@@ -38,7 +38,7 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
     if (emit_object(&now, &object) && object.kind == S_IFIFO)
         message_pipe_forget(&now);
     emit_lock(&now);
-    emit_awaited_mapping(&now, state);
+    emit_fault(&now, state);
     if (settings.stacks) {
         uint64_t user = stack_take_user(ctx, STACK_USER_SWITCH);
         struct pt_regs *regs = (void *)bpf_task_pt_regs(task);

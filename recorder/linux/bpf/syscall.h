@@ -3,6 +3,7 @@
 #ifndef ARGUS_BPF_SYSCALL_H
 #define ARGUS_BPF_SYSCALL_H
 
+#include "mapping.h"
 #include "message_call.h"
 #include "ready.h"
 #include "ring.h"
@@ -40,8 +41,11 @@ int on_sys_enter(struct bpf_raw_tracepoint_args *ctx)
     struct moment now = moment_now(task);
     emit(&now, ARGUS_ID_SYSCALL(number & 0x3fff) | ARGUS_FUNC_START, arch_argument0(regs),
          arch_argument1(regs), arch_argument2(regs), arch_argument3(regs));
-    if (bit_is_set(settings.long_syscalls, number))
-        emit(&now, ARGUS_ID_SYSCALL_MORE, number, arch_argument4(regs), arch_argument5(regs), 0);
+    if (!bit_is_set(settings.long_syscalls, number))
+        return 0;
+    emit(&now, ARGUS_ID_SYSCALL_MORE, number, arch_argument4(regs), arch_argument5(regs), 0);
+    if (number == ARCH_FUTEX)
+        emit_shared_futex(&now, regs);
     return 0;
 }
 
