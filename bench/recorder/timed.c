@@ -26,8 +26,8 @@ static int write_result(const char *path, uint64_t wall_ns, const struct rusage 
         perror(path);
         return -1;
     }
-    fprintf(file, "{\"wall_ns\": %llu, \"cpu_ns\": %llu}\n", (unsigned long long)wall_ns,
-            (unsigned long long)(time_ns(usage->ru_utime) + time_ns(usage->ru_stime)));
+    unsigned long long cpu_ns = time_ns(usage->ru_utime) + time_ns(usage->ru_stime);
+    fprintf(file, "{\"wall_ns\": %llu, \"cpu_ns\": %llu}\n", (unsigned long long)wall_ns, cpu_ns);
     return fclose(file);
 }
 

@@ -49,10 +49,13 @@ struct bpf_stack {
     uint64_t frames[BPF_STACK_FRAMES]; /* innermost first */
 };
 
-/* Scratch: a part of a user's or of a kernel stack. */
+/* Scratch: a part of a user's or of a kernel stack. What changes in loops is volatile, because the verifier does not follow
+ * numbers through memory: else it would look at each one by itself, and give up. */
 struct bpf_window {
     uint64_t words[BPF_WINDOW_BYTES / 8];
-    volatile uint64_t found; /* volatile: see kernel_stack.h */
+    volatile uint64_t address; /* user_stack.h: of the first word */
+    volatile uint64_t bytes;   /* user_stack.h: that are there; less at the end of the stack */
+    volatile uint64_t found;   /* kernel_stack.h: frames */
 };
 
 /* The value of the thread table; the key is the 32-bit thread id. */

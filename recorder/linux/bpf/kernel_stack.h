@@ -91,8 +91,7 @@ static __always_inline uint64_t kernel_stack_name(const void *context, struct ta
     return 0;
 }
 
-/* Whether the words that gave a name have the frames of `stack` up to the entry in their order. How many were found is kept in
- * memory, where the verifier does not follow it: it would look at each number by itself. */
+/* Whether the words that gave a name have the frames of `stack` up to the entry in their order. */
 static __always_inline bool kernel_stack_agrees(const struct bpf_stack *stack,
                                                 const struct entry *entry,
                                                 struct bpf_window *window)

@@ -25,7 +25,7 @@
 #include "ring.h"
 
 #define SNAPSHOT_MOST_WORDS (SNAPSHOT_MOST_BYTES / 8)
-#define SNAPSHOT_PART       256 /* words */
+#define SNAPSHOT_PART       256  /* words */
 #define SNAPSHOT_STEP       1024 /* divides every page size */
 #define SNAPSHOT_HASH       0x9e3779b97f4a7c15ull
 

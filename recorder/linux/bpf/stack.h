@@ -97,8 +97,9 @@ static __always_inline uint64_t stack_take_user(void *context, enum stack_user u
         return 0;
     if (arch_is_compat(task)) /* frames of half the size */
         return stack_by_helper(context, stack, BPF_F_USER_STACK);
-    stack->count = user_stack_walk(task, stack->frames, window->words);
-    if (stack->count)
+    /* volatile: the verifier would look at each number of frames by itself */
+    *(volatile uint64_t *)&stack->count = user_stack_walk(task, stack->frames, window);
+    if (*(volatile uint64_t *)&stack->count)
         return stack_intern(stack);
     stack_count_lost();
     return 0;

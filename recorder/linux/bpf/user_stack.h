@@ -18,14 +18,7 @@ static __always_inline bool is_user_address(uint64_t address)
     return address >= 4096 && address < 1ull << 56;
 }
 
-/* The part of the user's stack that was copied. */
-struct window {
-    uint64_t *words;  /* BPF_WINDOW_BYTES of them */
-    uint64_t address; /* of the first */
-    uint64_t bytes;   /* that are there; less at the end of the stack */
-};
-
-static __always_inline bool window_move(struct window *window, uint64_t address)
+static __always_inline bool window_move(struct bpf_window *window, uint64_t address)
 {
     window->address = address;
     window->bytes = BPF_WINDOW_BYTES;
@@ -37,7 +30,7 @@ static __always_inline bool window_move(struct window *window, uint64_t address)
 
 /* Fills `frames` from `address`, a frame pointer, on; returns how many there are then. */
 static __always_inline uint32_t follow_frames(uint64_t *frames, uint64_t address,
-                                              struct window *window)
+                                              struct bpf_window *window)
 {
     uint32_t count = 1;
     for (; count < BPF_STACK_FRAMES; count++) {
@@ -61,17 +54,18 @@ static __always_inline uint32_t follow_frames(uint64_t *frames, uint64_t address
     return count;
 }
 
-/* Frames of the current thread, innermost first; 0: it has no user memory, or is a 32-bit program. */
+/* Frames of the current thread, innermost first; 0: it has no user memory. */
 static __always_inline uint32_t user_stack_walk(struct task_struct *task, uint64_t *frames,
-                                                uint64_t *words)
+                                                struct bpf_window *window)
 {
     struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
-    struct window window = {.words = words, .bytes = 16, .address = ~0ull};
     uint64_t pc = arch_pc(regs);
     if (!is_user_address(pc))
         return 0;
     frames[0] = pc;
-    return follow_frames(frames, arch_frame_pointer(regs), &window);
+    window->address = 0; /* nothing is in it */
+    window->bytes = 16;
+    return follow_frames(frames, arch_frame_pointer(regs), window);
 }
 
 #endif
