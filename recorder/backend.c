@@ -150,9 +150,10 @@ struct argus_error *backend_write_images(struct backend *backend, struct argus_w
     return backend->ops->write_images(backend, writer, all);
 }
 
-struct argus_error *backend_renew_names(struct backend *backend, struct argus_writer *writer)
+struct argus_error *backend_renew_names(struct backend *backend, uint64_t taken_ns,
+                                        struct argus_writer *writer)
 {
-    return backend->ops->renew_names(backend, writer);
+    return backend->ops->renew_names(backend, taken_ns, writer);
 }
 
 struct argus_error *backend_write_probes(struct backend *backend, struct argus_writer *writer)

@@ -77,7 +77,8 @@ struct backend_ops {
     struct argus_error *(*write_threads)(struct backend *backend, struct argus_writer *writer);
     struct argus_error *(*write_images)(struct backend *backend, struct argus_writer *writer,
                                         bool all);
-    struct argus_error *(*renew_names)(struct backend *backend, struct argus_writer *writer);
+    struct argus_error *(*renew_names)(struct backend *backend, uint64_t taken_ns,
+                                       struct argus_writer *writer);
     struct argus_error *(*write_kernel_symbols)(struct backend *backend, uint64_t *addresses,
                                                 size_t count, struct argus_writer *writer);
     size_t (*counters)(const struct backend *backend, struct argus_counter *ret, size_t room);
@@ -142,8 +143,10 @@ struct argus_error *backend_write_threads(struct backend *backend, struct argus_
 struct argus_error *backend_write_images(struct backend *backend, struct argus_writer *writer,
                                          bool all);
 /* For a ring file: writes what names everything recorded since the last call, also to a reader who has nothing of what was
- * written before; then forgets what has ended long ago. */
-struct argus_error *backend_renew_names(struct backend *backend, struct argus_writer *writer);
+ * written before. `taken_ns`: the records of all cpus up to this time have been read; what had ended by then is
+ * forgotten some calls later. */
+struct argus_error *backend_renew_names(struct backend *backend, uint64_t taken_ns,
+                                        struct argus_writer *writer);
 /* The probes that it listens to, for the records that name them by number. */
 struct argus_error *backend_write_probes(struct backend *backend, struct argus_writer *writer);
 /* The symbols of `count` kernel addresses, which are sorted in place. */

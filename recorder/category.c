@@ -12,9 +12,10 @@ struct category_row {
 
 static const struct category_row rows[CATEGORY_COUNT] = {
     [CATEGORY_SCHED] = {"sched", "nothing can be known"},
-    [CATEGORY_SYSCALLS] = {"syscalls", "waits have no object, and threads no boundaries"},
+    [CATEGORY_SYSCALLS] = {"syscalls", "waits have no object, and there are no messages"},
     [CATEGORY_MESSAGES] = {"messages", "no message edges, and waits do not name their peer"},
-    [CATEGORY_TIMERS] = {"timers", "no timer edges"},
+    [CATEGORY_TIMERS] = {"timers",
+                         "no timer edges, and wake-ups do not say from which context they came"},
     [CATEGORY_INTERRUPTS] = {"interrupts", "interrupts count as time of the thread they interrupt"},
     [CATEGORY_WORK] = {"work", "kernel work queues have no edges"},
     [CATEGORY_BLOCK] = {"block", "waits for a disk do not name it"},

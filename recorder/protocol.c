@@ -12,6 +12,11 @@ _Static_assert(sizeof(struct request) == 1024, "a request has no hidden padding"
 _Static_assert(offsetof(struct request, room) == 16, "a request has no hidden padding");
 _Static_assert(sizeof(struct reply) == 360 + PROTOCOL_TEXT_BYTES, "a reply has no hidden padding");
 
+const char *backend_kind_name(enum backend_kind kind)
+{
+    return kind == BACKEND_BPF ? "bpf" : kind == BACKEND_PERF ? "perf" : "none";
+}
+
 static struct argus_error *check_version(uint32_t magic, uint16_t version)
 {
     if (magic != PROTOCOL_MAGIC)

@@ -147,8 +147,8 @@ struct reply {
     uint64_t records, lost, stacks_lost, bytes, emitted; /* as struct recording_numbers */
     uint64_t own_cpu_ns;                                 /* cpu time of the recorder process */
     uint64_t file_ring_bytes;
-    uint64_t oldest_ns; /* the trace clock at the oldest … */
-    uint64_t newest_ns; /* … and at the newest record that is kept */
+    uint64_t oldest_ns; /* the trace clock from which on all is kept … */
+    uint64_t newest_ns; /* … and now */
     uint32_t categories, backend, rate_hz, hang_ms;
     uint64_t category_rates[16]; /* records a second, lately; by enum category */
     uint32_t hangs_seen, hang_files;
@@ -167,6 +167,9 @@ struct reply {
         struct reply_hang hang;
     };
 };
+
+/* "bpf"; "none" for a number that is none. */
+const char *backend_kind_name(enum backend_kind kind);
 
 /* Checks what was received; `bytes` may point to anything. */
 struct argus_error *request_parse(const void *bytes, size_t length, struct request *ret);

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "measure.h"
 #include "sink.h"
 
 #define READ_RECORDS      8192          /* copied at once: fits the second-level cache */
@@ -253,6 +254,7 @@ struct recording_numbers recording_numbers(const struct recording *recording)
     struct recording_numbers numbers = {
         .ring_bytes = backend_ring_bytes(recording->backend),
         .duration_ns = until - recording->started_ns,
+        .now_ns = until,
     };
     for (uint32_t cpu = 0; cpu < backend_cpu_count(recording->backend); cpu++)
         numbers.emitted += backend_emitted(recording->backend, cpu);
@@ -262,8 +264,10 @@ struct recording_numbers recording_numbers(const struct recording *recording)
         numbers.lost = totals.lost;
         numbers.stacks_lost = totals.stacks_lost;
         numbers.bytes = totals.bytes;
+        numbers.oldest_ns = totals.oldest_ns;
     } else {
         numbers.records = kept_records(recording);
+        numbers.oldest_ns = measure_oldest(recording->backend, recording->started_ns);
     }
     return numbers;
 }
@@ -304,8 +308,11 @@ struct backend *recording_backend(const struct recording *recording)
 
 struct reply_cpu recording_cpu_numbers(const struct recording *recording, uint32_t cpu)
 {
-    return (struct reply_cpu){
+    uint64_t newest_ns;
+    struct reply_cpu numbers = {
         .emitted = backend_emitted(recording->backend, cpu),
         .lost = recording->sink ? sink_lost(recording->sink, cpu) : 0,
     };
+    measure_ring(recording->backend, cpu, &numbers.oldest_ns, &newest_ns);
+    return numbers;
 }

@@ -25,6 +25,9 @@ struct recording_numbers {
     uint64_t emitted; /* ever, on all cpus */
     uint64_t ring_bytes;
     uint64_t duration_ns; /* since the beginning; of a finished recording, its whole length */
+    uint64_t
+        oldest_ns; /* the trace clock, from which on the file, or in memory mode the rings, are complete */
+    uint64_t now_ns; /* the trace clock now, or at the end */
 };
 
 struct recording_options {

@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "measure.h"
+
 /* --- replies --- */
 
 static void put_numbers(struct reply *reply, const struct recording_numbers *numbers)
@@ -19,6 +21,8 @@ static void put_numbers(struct reply *reply, const struct recording_numbers *num
     reply->emitted = numbers->emitted;
     reply->ring_bytes = numbers->ring_bytes;
     reply->duration_ns = numbers->duration_ns;
+    reply->oldest_ns = numbers->oldest_ns;
+    reply->newest_ns = numbers->now_ns;
 }
 
 static void put_path(struct reply *reply, const struct recording *recording)
@@ -275,9 +279,11 @@ static struct argus_error *handle_status(struct server *server, struct client *c
     (void)request;
     if (fd >= 0)
         close(fd);
-    if (server->recording)
-        put_path(reply, server->recording);
-    return NULL;
+    if (!server->recording)
+        return NULL;
+    put_path(reply, server->recording);
+    return measure_rates(recording_backend(server->recording), reply->newest_ns,
+                         reply->category_rates);
 }
 
 /* As many of the notes as fit, from request->page.first on, one a line. */

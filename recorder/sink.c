@@ -26,6 +26,7 @@ struct pending {
     size_t count;
     uint64_t lost;       /* directly before records[0] */
     uint64_t total_lost; /* ever */
+    uint64_t taken_ns;   /* the time of the last record */
 };
 
 /* What a ring file counts to know when its epoch ends. */
@@ -257,10 +258,21 @@ static struct argus_error *renew_stacks(struct sink *sink)
     return error ? error : write_symbols(sink);
 }
 
+/* The time up to which the records of all cpus have been taken. */
+static uint64_t taken_ns(const struct sink *sink)
+{
+    uint64_t until_ns = now_ns();
+    for (uint32_t cpu = 0; cpu < sink->cpu_count; cpu++) {
+        if (sink->pending[cpu].taken_ns < until_ns && backend_unread(sink->backend, cpu) > 0)
+            until_ns = sink->pending[cpu].taken_ns;
+    }
+    return until_ns;
+}
+
 /* What names the records of the epoch that ends, and all notes. */
 static struct argus_error *renew_tables(struct sink *sink)
 {
-    struct argus_error *error = backend_renew_names(sink->backend, sink->writer);
+    struct argus_error *error = backend_renew_names(sink->backend, taken_ns(sink), sink->writer);
     if (!error)
         error = backend_write_probes(sink->backend, sink->writer);
     if (!error)
@@ -304,6 +316,7 @@ static struct argus_error *take_run(struct sink *sink, uint32_t cpu,
         return error;
     memcpy(pending->records + pending->count, records, count * sizeof(*records));
     pending->count += count;
+    pending->taken_ns = records[count - 1].timestamp;
     return pending->count == CHUNK_RECORDS ? flush_cpu(sink, cpu) : NULL;
 }
 
@@ -385,7 +398,7 @@ struct argus_error *sink_finish(struct sink *sink, bool all_images)
 {
     struct argus_error *error = flush_records(sink);
     if (!error && sink->ring_bytes)
-        error = backend_renew_names(sink->backend, sink->writer);
+        error = backend_renew_names(sink->backend, taken_ns(sink), sink->writer);
     if (!error && !sink->ring_bytes)
         error = backend_write_threads(sink->backend, sink->writer);
     if (!error)
@@ -408,5 +421,6 @@ struct sink_totals sink_totals(const struct sink *sink)
 {
     struct sink_totals totals = sink->totals;
     totals.bytes = argus_writer_bytes(sink->writer);
+    totals.oldest_ns = argus_writer_oldest_ticks(sink->writer);
     return totals;
 }

@@ -20,6 +20,7 @@ struct sink;
 struct sink_totals {
     uint64_t records, lost, bytes;
     uint64_t stacks_lost; /* named by records, but no longer in the kernel's table */
+    uint64_t oldest_ns;   /* of the records that the file still has; 0: it has none */
 };
 
 /* Begins a trace in `fd`, which is borrowed, with the header and the notes of `backend` (borrowed as well); a ring file of

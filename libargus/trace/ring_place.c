@@ -65,14 +65,16 @@ bool ring_wrap(struct ring_place *place)
     while (ahead(place, 0))
         place->oldest++;
     if (ring_rest(place) >= sizeof(struct layout_chunk))
-        place->extents.data[place->extents.length++] = (struct extent){place->head, place->end};
+        place->extents.data[place->extents.length++] =
+            (struct extent){place->head, place->end, UINT64_MAX};
     place->head = place->start;
     return true;
 }
 
 struct ring_plan ring_plan(const struct ring_place *place, uint64_t bytes)
 {
-    struct ring_plan plan = {.offset = place->head, .end = place->head + bytes};
+    struct ring_plan plan = {
+        .offset = place->head, .end = place->head + bytes, .first_ticks = UINT64_MAX};
     if (is_stream(place))
         return plan;
     uint64_t covered = plan.end; /* everything before it is the new chunk's, or was given up */
@@ -97,6 +99,16 @@ void ring_commit(struct ring_place *place, const struct ring_plan *plan)
     place->oldest += plan->given_up;
     if (plan->pad_bytes) /* takes the place of one that was given up */
         place->extents.data[--place->oldest] =
-            (struct extent){plan->end, plan->end + plan->pad_bytes};
-    place->extents.data[place->extents.length++] = (struct extent){plan->offset, plan->end};
+            (struct extent){plan->end, plan->end + plan->pad_bytes, UINT64_MAX};
+    place->extents.data[place->extents.length++] =
+        (struct extent){plan->offset, plan->end, plan->first_ticks};
+}
+
+uint64_t ring_oldest_ticks(const struct ring_place *place)
+{
+    uint64_t oldest = UINT64_MAX;
+    for (size_t i = place->oldest; i < place->extents.length; i++)
+        if (place->extents.data[i].first_ticks < oldest)
+            oldest = place->extents.data[i].first_ticks;
+    return oldest;
 }

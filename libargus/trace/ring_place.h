@@ -19,6 +19,7 @@
 
 struct extent {
     uint64_t start, end;
+    uint64_t first_ticks; /* of its records; UINT64_MAX when it has none */
 };
 
 struct ring_place {
@@ -30,10 +31,11 @@ struct ring_place {
 
 /* A decision that ring_commit() makes true once the bytes are written. */
 struct ring_plan {
-    uint64_t offset;    /* of the chunk */
-    uint64_t pad_bytes; /* of the padding chunk directly behind it; 0: none */
-    uint64_t end;       /* of the chunk */
-    size_t given_up;    /* oldest extents that it overwrites */
+    uint64_t offset;      /* of the chunk */
+    uint64_t pad_bytes;   /* of the padding chunk directly behind it; 0: none */
+    uint64_t end;         /* of the chunk */
+    size_t given_up;      /* oldest extents that it overwrites */
+    uint64_t first_ticks; /* as in struct extent; for the caller to set */
 };
 
 /* `ring_bytes` 0 is a stream. */
@@ -54,5 +56,8 @@ struct ring_plan ring_plan(const struct ring_place *place, uint64_t bytes);
 /* False without memory; ask ring_reserve() before writing. */
 bool ring_reserve(struct ring_place *place);
 void ring_commit(struct ring_place *place, const struct ring_plan *plan);
+
+/* The smallest of the extents' first_ticks; UINT64_MAX when there are no records. */
+uint64_t ring_oldest_ticks(const struct ring_place *place);
 
 #endif

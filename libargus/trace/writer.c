@@ -92,11 +92,13 @@ static void undo(struct argus_writer *writer)
         return; /* the reader will say that the end is damaged */
 }
 
-static struct argus_error *put_image(struct argus_writer *writer)
+static struct argus_error *put_image(struct argus_writer *writer, const struct chunk_head *head)
 {
     struct bytes *image = &writer->image;
     uint64_t chunk_bytes = image->length;
     struct ring_plan plan = ring_plan(&writer->place, chunk_bytes);
+    if (head->kind == ARGUS_CHUNK_RECORDS && head->count)
+        plan.first_ticks = head->first_ticks;
     if (plan.pad_bytes) {
         struct layout_chunk header = writer_padding(plan.pad_bytes);
         bytes_put(image, &header, sizeof(header));
@@ -109,6 +111,8 @@ static struct argus_error *put_image(struct argus_writer *writer)
         return argus_error_os(failed, WRITER_UNWRITABLE, plan.offset);
     }
     ring_commit(&writer->place, &plan);
+    if (plan.first_ticks < writer->earliest_ticks)
+        writer->earliest_ticks = plan.first_ticks;
     writer->sequence++;
     writer->bytes += chunk_bytes;
     return NULL;
@@ -120,7 +124,7 @@ static bool is_too_large(const struct argus_writer *writer)
     return writer->ring_bytes && writer->image.length > writer->ring_bytes / 4;
 }
 
-static struct argus_error *place_image(struct argus_writer *writer)
+static struct argus_error *place_image(struct argus_writer *writer, const struct chunk_head *head)
 {
     if (is_too_large(writer))
         return argus_error_create(ARGUS_ERROR_USAGE,
@@ -130,7 +134,7 @@ static struct argus_error *place_image(struct argus_writer *writer)
     struct argus_error *error = NULL;
     if (!ring_fits(&writer->place, writer->image.length))
         error = wrap(writer);
-    return error ? error : put_image(writer);
+    return error ? error : put_image(writer, head);
 }
 
 struct argus_error *writer_put_chunk(struct argus_writer *writer, const struct chunk_head *head,
@@ -142,7 +146,7 @@ struct argus_error *writer_put_chunk(struct argus_writer *writer, const struct c
                                   payload->length);
     if (payload->failed || !writer_make_image(writer, head, payload))
         return argus_error_memory();
-    return place_image(writer);
+    return place_image(writer, head);
 }
 
 size_t writer_table_bytes(const struct argus_writer *writer)
@@ -201,7 +205,7 @@ static struct argus_error *put_records(struct argus_writer *writer, uint32_t cpu
         struct argus_error *error = put_records(writer, cpu, records, half, lost);
         return error ? error : put_records(writer, cpu, records + half, count - half, 0);
     }
-    struct argus_error *error = place_image(writer);
+    struct argus_error *error = place_image(writer, &head);
     if (error)
         return error;
     writer->records += count;

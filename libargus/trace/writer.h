@@ -15,10 +15,11 @@ struct argus_writer {
     uint32_t cpu_count;
     uint64_t ring_bytes;
     struct ring_place place;
-    uint64_t sequence;     /* of the next chunk */
-    uint64_t bytes;        /* written so far */
-    uint64_t records;      /* written so far */
-    uint64_t latest_ticks; /* largest timestamp of any record so far */
+    uint64_t sequence;       /* of the next chunk */
+    uint64_t bytes;          /* written so far */
+    uint64_t records;        /* written so far */
+    uint64_t earliest_ticks; /* of all records ever written; UINT64_MAX: none */
+    uint64_t latest_ticks;   /* largest timestamp of any record so far */
     struct codec_encoder encoder;
     struct packer packer;
     struct bytes payload;    /* of the chunk at hand, before compression */

@@ -60,6 +60,7 @@ static struct argus_writer *writer_new(int fd, const struct argus_trace_header *
     writer->fd = fd;
     writer->cpu_count = header->cpu_count;
     writer->ring_bytes = header->ring_bytes;
+    writer->earliest_ticks = UINT64_MAX;
     ring_init(&writer->place, header->ring_bytes);
     return writer;
 }
@@ -82,34 +83,93 @@ struct argus_error *argus_writer_create(int fd, const struct argus_trace_header 
     return NULL;
 }
 
+/* What the walk over a file found, in file order. */
+struct found {
+    VEC(struct extent) extents; /* whole chunks, padding among them */
+    uint64_t newest_sequence, newest_end;
+    bool any;
+};
+
+static struct argus_error *take_step(struct argus_writer *writer, const struct walk_step *step,
+                                     struct found *found)
+{
+    bool is_padding = step->header.kind == ARGUS_CHUNK_PAD;
+    bool has_records = step->header.kind == ARGUS_CHUNK_RECORDS && step->header.count;
+    struct extent extent = {
+        .start = step->offset_bytes,
+        .end = step->offset_bytes + layout_chunk_extent(step->header.stored_bytes),
+        .first_ticks = has_records ? step->header.first_ticks : UINT64_MAX,
+    };
+    if (!vec_push(&found->extents, extent))
+        return argus_error_memory();
+    if (is_padding)
+        return NULL;
+    if (!found->any || step->header.sequence >= found->newest_sequence) {
+        found->any = true;
+        found->newest_sequence = step->header.sequence;
+        found->newest_end = extent.end;
+    }
+    if (extent.first_ticks < writer->earliest_ticks)
+        writer->earliest_ticks = extent.first_ticks;
+    if (has_records && step->header.last_ticks > writer->latest_ticks)
+        writer->latest_ticks = step->header.last_ticks;
+    return NULL;
+}
+
+static struct argus_error *walk_file(struct argus_writer *writer,
+                                     const struct argus_trace_header *header, uint64_t file_bytes,
+                                     struct found *found)
+{
+    struct walk walk;
+    struct walk_step step;
+    struct argus_error *error;
+    walk_begin(&walk, writer->fd, "the trace", header, file_bytes);
+    while (!(error = walk_next(&walk, &step)) && step.found != WALK_END) {
+        if (step.found == WALK_DAMAGE)
+            continue;
+        error = take_step(writer, &step, found);
+        if (error)
+            return error;
+    }
+    return error;
+}
+
+/* In a ring the newest chunk is followed by the oldest ones, which come first in the order of age. */
+static struct argus_error *order_by_age(struct argus_writer *writer, const struct found *found)
+{
+    size_t count = found->extents.length, oldest = 0;
+    struct ring_place *place = &writer->place;
+    if (!vec_reserve(&place->extents, count))
+        return argus_error_memory();
+    while (oldest < count && found->extents.data[oldest].start < place->head)
+        oldest++;
+    for (size_t i = 0; i < count; i++)
+        place->extents.data[place->extents.length++] = found->extents.data[(oldest + i) % count];
+    return NULL;
+}
+
 /* Finds the end of the last whole chunk, the next sequence number and the largest time. */
 static struct argus_error *find_end(struct argus_writer *writer,
                                     const struct argus_trace_header *header)
 {
     struct stat status;
+    struct found found = {0};
     if (fstat(writer->fd, &status) < 0)
         return argus_error_os(errno, "cannot read the trace");
-    struct walk walk;
-    struct walk_step step;
-    struct argus_error *error;
-    walk_begin(&walk, writer->fd, "the trace", header, (uint64_t)status.st_size);
-    while (!(error = walk_next(&walk, &step)) && step.found != WALK_END) {
-        if (step.found == WALK_DAMAGE || step.header.kind == ARGUS_CHUNK_PAD)
-            continue;
-        writer->place.head = step.offset_bytes + layout_chunk_extent(step.header.stored_bytes);
-        if (step.header.sequence >= writer->sequence)
-            writer->sequence = step.header.sequence + 1;
-        if (step.header.kind == ARGUS_CHUNK_RECORDS &&
-            step.header.last_ticks > writer->latest_ticks)
-            writer->latest_ticks = step.header.last_ticks;
+    struct argus_error *error = walk_file(writer, header, (uint64_t)status.st_size, &found);
+    if (!error && found.any) {
+        writer->sequence = found.newest_sequence + 1;
+        writer->place.head = found.newest_end;
     }
-    if (error)
-        return error;
+    if (!error && writer->ring_bytes)
+        error = order_by_age(writer, &found);
+    bool has_wrapped = writer->ring_bytes && (uint64_t)status.st_size >= writer->place.end;
     /* Also longer, when only the padding of the last chunk was cut off. */
-    if (ftruncate(writer->fd, (off_t)writer->place.head) < 0)
-        return argus_error_os(errno, WRITER_UNWRITABLE, writer->place.head);
+    if (!error && !has_wrapped && ftruncate(writer->fd, (off_t)writer->place.head) < 0)
+        error = argus_error_os(errno, WRITER_UNWRITABLE, writer->place.head);
     writer->bytes = writer->place.head;
-    return NULL;
+    vec_deinit(&found.extents);
+    return error;
 }
 
 struct argus_error *argus_writer_append(int fd, struct argus_writer **ret)
@@ -118,9 +178,6 @@ struct argus_error *argus_writer_append(int fd, struct argus_writer **ret)
     struct argus_error *error = walk_read_header(fd, "the trace", &header);
     if (error)
         return error;
-    if (header.ring_bytes)
-        return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
-                                  "the trace is a ring file; only a stream can be appended to");
     struct argus_writer *writer = writer_new(fd, &header);
     if (!writer)
         return argus_error_memory();
@@ -140,6 +197,13 @@ uint64_t argus_writer_bytes(const struct argus_writer *writer)
 uint64_t argus_writer_records_written(const struct argus_writer *writer)
 {
     return writer->records;
+}
+
+uint64_t argus_writer_oldest_ticks(const struct argus_writer *writer)
+{
+    uint64_t oldest =
+        writer->ring_bytes ? ring_oldest_ticks(&writer->place) : writer->earliest_ticks;
+    return oldest == UINT64_MAX ? 0 : oldest;
 }
 
 void argus_writer_destroy(struct argus_writer *writer)

@@ -24,6 +24,8 @@ static struct argus_error *recording_categories(const struct arguments *argument
         error = categories_parse(without, &named);
         *bits &= ~named;
     }
+    if (!(*bits & CATEGORY_BIT(CATEGORY_SYSCALLS)))
+        *bits &= ~CATEGORY_BIT(CATEGORY_MESSAGES); /* which are read when a call returns */
     return error;
 }
 

@@ -195,12 +195,13 @@ static struct argus_error *bpf_write_images(struct backend *base, struct argus_w
     return error ? error : images_write(backend->images, writer, all);
 }
 
-static struct argus_error *bpf_renew_names(struct backend *base, struct argus_writer *writer)
+static struct argus_error *bpf_renew_names(struct backend *base, uint64_t taken_ns,
+                                           struct argus_writer *writer)
 {
     struct bpf_backend *backend = of_base(base);
     struct thread_source source = thread_map_source(backend->threads_fd);
-    struct argus_error *error = thread_list_renew(backend->threads, &source, writer);
-    return error ? error : images_renew(backend->images, writer);
+    struct argus_error *error = thread_list_renew(backend->threads, &source, taken_ns, writer);
+    return error ? error : images_renew(backend->images, taken_ns, writer);
 }
 
 static struct argus_error *bpf_write_probes(struct backend *base, struct argus_writer *writer)

@@ -13,7 +13,8 @@
 struct image_list {
     VEC(struct argus_image_entry) entries; /* `path` is set only when written, from path_ids */
     VEC(uint32_t) path_ids;
-    struct strtab *paths; /* owned */
+    VEC(uint64_t) gone_ns; /* when its process was found to have ended; 0: not yet */
+    struct strtab *paths;  /* owned */
 };
 
 /* Adds a copy of `image` with this path. */

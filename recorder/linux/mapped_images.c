@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "linux/image_list.h"
 
@@ -23,8 +24,10 @@ struct argus_error *image_list_add(struct image_list *list, const struct argus_i
     struct argus_error *error = strtab_intern(list->paths, path, path_bytes, &id);
     if (error)
         return error;
-    if (!vec_reserve(&list->entries, 1) || !vec_push(&list->path_ids, id))
+    if (!vec_reserve(&list->entries, 1) || !vec_reserve(&list->gone_ns, 1) ||
+        !vec_push(&list->path_ids, id))
         return argus_error_memory();
+    list->gone_ns.data[list->gone_ns.length++] = 0;
     list->entries.data[list->entries.length++] = *image;
     return NULL;
 }
@@ -61,7 +64,15 @@ void images_destroy(struct images *images)
     strtab_destroy(images->list.paths);
     vec_deinit(&images->list.entries);
     vec_deinit(&images->list.path_ids);
+    vec_deinit(&images->list.gone_ns);
     free(images);
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 static bool is_gone(uint64_t pid)
@@ -69,20 +80,26 @@ static bool is_gone(uint64_t pid)
     return kill((pid_t)pid, 0) < 0 && errno == ESRCH;
 }
 
-/* A recording may run for days: forgets the dead processes among the first `count` entries. */
-static void drop_gone(struct images *images, size_t count)
+/* A recording may run for days. Looks which processes have ended among the first `count` entries, and drops the entries
+ * of those that had ended before `taken_ns`. */
+static void drop_gone(struct images *images, size_t count, uint64_t taken_ns)
 {
     struct image_list *list = &images->list;
     size_t kept = 0, written = 0;
+    uint64_t now = now_ns();
     for (size_t i = 0; i < list->entries.length; i++) {
-        if (i < count && is_gone(list->entries.data[i].pid))
+        uint64_t gone_ns = list->gone_ns.data[i];
+        if (i < count && !gone_ns && is_gone(list->entries.data[i].pid))
+            gone_ns = now;
+        if (gone_ns && gone_ns < taken_ns)
             continue;
         list->entries.data[kept] = list->entries.data[i];
+        list->gone_ns.data[kept] = gone_ns;
         list->path_ids.data[kept++] = list->path_ids.data[i];
         written += i < images->written;
     }
     images->written = written;
-    list->entries.length = list->path_ids.length = kept;
+    list->entries.length = list->path_ids.length = list->gone_ns.length = kept;
     images->prune_at = kept + PRUNE_AT;
 }
 
@@ -90,7 +107,7 @@ struct argus_error *images_collect(struct images *images)
 {
     struct argus_error *error = image_events_collect(images->events, &images->list);
     if (!error && images->list.entries.length > images->prune_at)
-        drop_gone(images, images->list.entries.length / 2); /* in memory long overwritten */
+        drop_gone(images, images->list.entries.length / 2, UINT64_MAX); /* long overwritten */
     return error;
 }
 
@@ -109,13 +126,14 @@ struct argus_error *images_write(struct images *images, struct argus_writer *wri
     return error;
 }
 
-struct argus_error *images_renew(struct images *images, struct argus_writer *writer)
+struct argus_error *images_renew(struct images *images, uint64_t taken_ns,
+                                 struct argus_writer *writer)
 {
     struct argus_error *error = images_collect(images);
     if (!error)
         error = images_write(images, writer, true);
     if (!error)
-        drop_gone(images, images->list.entries.length);
+        drop_gone(images, images->list.entries.length, taken_ns);
     return error;
 }
 

@@ -22,9 +22,10 @@ struct argus_error *images_collect(struct images *images);
  * written before. */
 struct argus_error *images_write(struct images *images, struct argus_writer *writer, bool all);
 
-/* Writes what a reader needs who has nothing of what was written before. What has ended is dropped
- * afterwards. */
-struct argus_error *images_renew(struct images *images, struct argus_writer *writer);
+/* For a ring file, as backend_renew_names(): writes all that is known. A process that was found to have ended is
+ * forgotten when all its records must have been read. */
+struct argus_error *images_renew(struct images *images, uint64_t taken_ns,
+                                 struct argus_writer *writer);
 
 /* Mappings that the kernel reported and we were too slow for, and cpus that could not be listened on. */
 uint64_t images_lost(const struct images *images);

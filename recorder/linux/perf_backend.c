@@ -396,12 +396,14 @@ static struct argus_error *perf_write_threads(struct backend *base, struct argus
     return thread_list_write(backend->first_threads, &source, writer);
 }
 
-static struct argus_error *perf_renew_names(struct backend *base, struct argus_writer *writer)
+static struct argus_error *perf_renew_names(struct backend *base, uint64_t taken_ns,
+                                            struct argus_writer *writer)
 {
     struct perf_backend *backend = of_base(base);
     struct thread_source source = seen_threads_source(backend->threads);
-    struct argus_error *error = thread_list_renew(backend->first_threads, &source, writer);
-    return error ? error : images_renew(backend->images, writer);
+    struct argus_error *error =
+        thread_list_renew(backend->first_threads, &source, taken_ns, writer);
+    return error ? error : images_renew(backend->images, taken_ns, writer);
 }
 
 static struct argus_error *perf_write_images(struct backend *base, struct argus_writer *writer,

@@ -20,7 +20,7 @@ struct thread {
 
 struct thread_list {
     VEC(struct thread) threads;
-    uint64_t renewed_ns; /* the last thread_list_renew() */
+    uint64_t taken_ns; /* of the last thread_list_renew() */
 };
 
 static uint64_t now_ns(void)
@@ -203,16 +203,16 @@ static struct argus_error *drop_ended(const struct thread_source *source, uint64
     return error;
 }
 
+/* One call later than it seems possible: what has ended may still emit a record. */
 struct argus_error *thread_list_renew(struct thread_list *list, const struct thread_source *source,
-                                      struct argus_writer *writer)
+                                      uint64_t taken_ns, struct argus_writer *writer)
 {
-    uint64_t begun_ns = now_ns();
     struct argus_error *error = write_all(list, source, writer);
     if (!error)
-        error = drop_ended(source, list->renewed_ns);
+        error = drop_ended(source, list->taken_ns);
     if (error)
         return error;
     vec_deinit(&list->threads); /* who of them has ended since is in the source */
-    list->renewed_ns = begun_ns;
+    list->taken_ns = taken_ns;
     return NULL;
 }

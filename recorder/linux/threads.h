@@ -38,9 +38,9 @@ bool thread_list_add(struct thread_list *list, uint32_t tid, const struct bpf_th
 struct argus_error *thread_list_write(struct thread_list *list, const struct thread_source *source,
                                       struct argus_writer *writer);
 
-/* Writes what a reader needs who has nothing of what was written before: the threads alive now, and those that have
- * ended since the call before the last (what ends may still emit a record). Older ones are forgotten. */
+/* For a ring file, as backend_renew_names(): writes the threads alive now, and those that have ended and may have records
+ * that were not yet read at the last call. Those that ended before are forgotten. */
 struct argus_error *thread_list_renew(struct thread_list *list, const struct thread_source *source,
-                                      struct argus_writer *writer);
+                                      uint64_t taken_ns, struct argus_writer *writer);
 
 #endif

@@ -241,8 +241,8 @@ struct argus_writer;
  * ring (at least 65536, a multiple of 8) or stream (0). The version fields are ignored. */
 struct argus_error *argus_writer_create(int fd, const struct argus_trace_header *header,
                                         struct argus_writer **ret);
-/* Goes on behind the last whole chunk of an existing stream file (to add build ids); `fd` is open
- * for reading and writing. An END chunk stays where it is: chunks may follow it. */
+/* Goes on behind the last whole chunk of an existing file (to add build ids), in a ring over the oldest
+ * ones; `fd` is open for reading and writing. An END chunk stays where it is: chunks may follow it. */
 struct argus_error *argus_writer_append(int fd, struct argus_writer **ret);
 
 /* One chunk of up to ARGUS_CHUNK_MAX_RECORDS records of `cpu` (more are split, and in a small ring
@@ -291,6 +291,8 @@ struct argus_error *argus_writer_end(struct argus_writer *writer,
 /* Bytes written so far; records written so far. */
 uint64_t argus_writer_bytes(const struct argus_writer *writer);
 uint64_t argus_writer_records_written(const struct argus_writer *writer);
+/* The time of the oldest record that is in the file, as far as it was written by this writer; 0 when there is none. */
+uint64_t argus_writer_oldest_ticks(const struct argus_writer *writer);
 /* Frees the writer, without an END chunk when argus_writer_end() was not called. `fd` stays open.
  */
 void argus_writer_destroy(struct argus_writer *writer);

@@ -1,0 +1,25 @@
+/* What a running recorder tells of itself: what `argus status` asks for, prints and writes as JSON. */
+#ifndef ARGUS_PLUGIN_COMMANDS_RECORDER_REPORT_H
+#define ARGUS_PLUGIN_COMMANDS_RECORDER_REPORT_H
+
+#include <jansson.h>
+
+#include "plugin/command.h"
+#include "recorder/client.h"
+
+struct recorder_report {
+    struct recorder_status status;
+    struct recorder_cpu *cpus; /* owned */
+    size_t cpu_count;
+    char *notes; /* owned; one a line */
+};
+
+/* Asks the recorder that is running. No recorder is an answer as well (RECORDER_IDLE), not an error. */
+struct argus_error *recorder_report_get(struct recorder_report *ret);
+void recorder_report_deinit(struct recorder_report *report);
+
+/* As docs/schema/status.json; NULL without memory. */
+json_t *recorder_report_json(const struct recorder_report *report);
+void recorder_report_print(struct session *session, const struct recorder_report *report);
+
+#endif

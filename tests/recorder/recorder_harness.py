@@ -1,0 +1,164 @@
+"""What the tests of the recorder on the real system share.
+
+TEST.py ARGUS: the `argus` program, with argus-recorder beside it. Needs root; exits 77 (skipped) where the kernel or the
+user cannot record. The traces are read by tests/trace/decode.py, not by Argus's own reader.
+
+The tests run in a mount namespace with a /run/argus of their own, beside any recording that is on.
+"""
+import ctypes
+import errno
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "trace"))
+import decode  # noqa: E402
+
+ARGUS = sys.argv[1] if len(sys.argv) > 1 else "argus"
+SWITCH, MAKE_RUNNABLE, STACK, OBJECT, SAMPLE = 0x01400000, 0x01400018, 0x60000004, 0x60020008, 0x60000008
+NEW_THREAD, EXEC, THREAD_EXIT, NAME_THREAD, TIMER_FIRED = 0x07000004, 0x07000008, 0x0700000C, 0x07010010, 0x01090009
+TASK, HARDIRQ = 0, 2
+
+
+def syscall_id(number, end=False):
+    return 0x040C0000 | number << 2 | (2 if end else 1)
+
+
+class Trace:
+    """The lines of decode.py, by kind."""
+
+    def __init__(self, path):
+        self.records, self.threads, self.images, self.stacks, self.counters = [], [], [], {}, {}
+        self.complete = False
+        for line in decode.decode(pathlib.Path(path).read_bytes()):
+            kind, *fields = line.split(" ")
+            if kind == "record":
+                time_ns, tid, debugid, cpu, *arguments = fields
+                self.records.append((int(time_ns), int(tid), int(debugid, 16), int(cpu), [int(a) for a in arguments]))
+            elif kind == "thread":
+                self.threads.append([int(f) for f in fields[:5]] + [bytes.fromhex(fields[5]).decode()])
+            elif kind == "image":
+                self.images.append((int(fields[0]), fields[-2], bytes.fromhex(fields[-1]).decode()))
+            elif kind == "stack":
+                self.stacks[int(fields[0])] = [int(f) for f in fields[1:]]
+            elif kind == "counter":
+                self.counters[bytes.fromhex(fields[0]).decode()] = int(fields[1])
+        self.complete = "records" in self.counters
+        self.records.sort(key=lambda record: record[0])
+
+    def of(self, debugid, tid=None):
+        return [r for r in self.records if r[2] == debugid and tid in (None, r[1])]
+
+    def tids(self, pid):
+        return {t[0] for t in self.threads if t[1] == pid}
+
+
+def argus(*arguments, **options):
+    return subprocess.run([ARGUS, *arguments], capture_output=True, text=True, timeout=60, **options)
+
+
+def links_of(pid):
+    """The ids of the BPF links (attachments) that a process holds."""
+    texts = [info.read_text() for info in pathlib.Path(f"/proc/{pid}/fdinfo").iterdir()]
+    return {int(line.split()[1]) for text in texts for line in text.splitlines() if line.startswith("link_id:")}
+
+
+def link_exists(link):
+    """Asks the kernel: bpf(BPF_LINK_GET_FD_BY_ID)."""
+    number = {"x86_64": 321, "aarch64": 280}[os.uname().machine]
+    attributes = (ctypes.c_uint32 * 4)(link)
+    libc = ctypes.CDLL(None, use_errno=True)
+    fd = libc.syscall(number, 30, ctypes.byref(attributes), ctypes.sizeof(attributes))
+    if fd >= 0:
+        os.close(fd)
+        return True
+    if ctypes.get_errno() != errno.ENOENT:
+        raise OSError(ctypes.get_errno(), "bpf")
+    return False
+
+
+def eventually(condition, seconds=5):
+    until = time.monotonic() + seconds
+    while not condition() and time.monotonic() < until:
+        time.sleep(0.05)
+    return condition()
+
+
+def status():
+    return json.loads(argus("status", "--json").stdout)
+
+
+class Live(unittest.TestCase):
+    backend = ("--backend", "bpf")  # a recorder whose programs do not load must not pass as another one
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="argus-live-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.path = self.folder / "t.argus"
+        self.links = set()
+        self.addCleanup(lambda: argus("stop"))
+
+    def record(self, script, *options):
+        """Records a Python script; what it prints is its result."""
+        done = argus("record", "-o", str(self.path), *self.backend, *options, "--", sys.executable, "-c", script)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(" 0 lost", done.stderr)
+        return Trace(self.path), done.stdout.split()
+
+    def recorder(self):
+        """Waits for the recorder, remembers what it has attached, and returns its process id."""
+        self.assertTrue(eventually(lambda: status()["recording"]))
+        pid = status()["recorder_pid"]
+        self.links = links_of(pid)
+        self.assertGreater(len(self.links), 10)
+        self.assertTrue(all(link_exists(link) for link in self.links))
+        return pid
+
+    def assert_detached(self):
+        self.assertTrue(eventually(lambda: not any(link_exists(link) for link in self.links)))
+        self.assertFalse(status()["recording"])
+
+
+def children(pid):
+    path = pathlib.Path(f"/proc/{pid}/task/{pid}/children")
+    return [int(p) for p in path.read_text().split()]
+
+
+def comm(pid):
+    return pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
+
+
+def cannot_record():
+    if os.geteuid() != 0:
+        return "not root"
+    if not os.path.exists("/sys/kernel/btf/vmlinux"):
+        return "the kernel has no BTF"
+    return None
+
+
+def enter_namespace():
+    """Runs this program again where /run/argus is empty and ours."""
+    if "ARGUS_LIVE_NAMESPACE" in os.environ:
+        return
+    os.environ["ARGUS_LIVE_NAMESPACE"] = "1"
+    os.makedirs("/run/argus", mode=0o755, exist_ok=True)
+    script = 'mount -t tmpfs -o mode=755 tmpfs /run/argus && exec "$@"'
+    os.execvp("unshare", ["unshare", "--mount", "sh", "-c", script, "sh", sys.executable, "-B", *sys.argv])
+
+
+
+def main():
+    reason = cannot_record()
+    if reason:
+        print("skipped:", reason)
+        sys.exit(77)
+    enter_namespace()
+    sys.argv.pop(1)
+    unittest.main(module="__main__", verbosity=2)
