@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Stacks of programs without frame pointers: unwind.py ARGUS UNWIND_TARGET.
 
-Needs root and a kernel that records, else skipped (77); see live.py. What gdb says of a process that stands still is the
+Needs root and a kernel that records, else skipped (77); see recorder_harness.py. What gdb says of a process that stands still is the
 second opinion, where gdb is installed.
 """
 import json
@@ -18,7 +18,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "trace"))
 import decode  # noqa: E402
-import live  # noqa: E402
+import recorder_harness as live  # noqa: E402
 
 TARGET = ""
 
