@@ -5,12 +5,29 @@
 /* The origin of a run, as far as it helps a person. */
 #define MAX_ORIGIN 64
 
-/* The vertex with which the hung thread left its wait for input. A handler that computes for long also waits now and then
- * (for a lock, a reply, a page), and what ended such a wait is not what began the hang. */
+/* Whether `vertex` is a callback of an event loop. */
+static bool begins_callback(const struct diagnoser *d, uint32_t vertex)
+{
+    const struct argus_edge *edges;
+    size_t count = argus_graph_in_edges(d->view.graph, vertex, &edges);
+    for (size_t i = 0; i < count; i++)
+        if (edges[i].kind == ARGUS_EDGE_DISPATCH)
+            return true;
+    return false;
+}
+
+/* The vertex with which the hang began: the callback that it belongs to, where probes tell; else the one with which the
+ * thread left its wait for input. A handler that computes for long also waits now and then (for a lock, a reply, a page), and
+ * what ended such a wait is not what began the hang. */
 static uint32_t first_vertex(const struct diagnoser *d)
 {
     uint32_t vertex = argus_graph_vertex_at(d->view.graph, d->hang.thread, d->hang.start_ns);
-    return vertex == ARGUS_NONE || vertex > d->hang.vertex ? d->hang.vertex : vertex;
+    if (vertex == ARGUS_NONE || vertex > d->hang.vertex)
+        return d->hang.vertex;
+    for (uint32_t inner = d->hang.vertex; inner > vertex; inner--)
+        if (begins_callback(d, inner))
+            return inner;
+    return vertex;
 }
 
 /* The way back from where the hang began to what began it: an input, a timer that somebody armed, another process. */

@@ -6,6 +6,7 @@
 
 #include "report/json.h"
 #include "report/lines.h"
+#include "report/report_callbacks.h"
 #include "slice/timeline.h"
 
 #define MAX_FUNCTIONS 3
@@ -30,6 +31,8 @@ static const char *began(const struct view *view, uint32_t edge)
     switch (view->edges[edge].kind) {
     case ARGUS_EDGE_TIMER:
         return "armed the timer that made it run";
+    case ARGUS_EDGE_DISPATCH:
+        return "had the callback run";
     case ARGUS_EDGE_FORK:
         return "created it";
     case ARGUS_EDGE_SEQUENCE:
@@ -60,6 +63,7 @@ static void print_step(const struct argus_report_context *context,
     struct view view = view_of(context->graph);
     const struct argus_path_step *step = &diagnosis->path[at];
     const struct argus_culprit *culprit = find_culprit(diagnosis, step->vertex);
+    const char *event = report_ui_event(context->graph, step->vertex);
     char thread[128], wait[256], text[512];
     const char *what = wait;
     report_thread(context, view.vertices[step->vertex].thread, thread, sizeof(thread));
@@ -68,8 +72,12 @@ static void print_step(const struct argus_report_context *context,
         what = culprit->why;
     else if (diagnosis->origin_count > 0)
         what = began(&view, step->edge);
-    snprintf(text, sizeof(text), "%s (v%u)%s %s.", thread, step->vertex,
-             step->expected ? ", which should have ended it," : "", what);
+    snprintf(text, sizeof(text), "%s (v%u)%s%s%s %s.", thread, step->vertex,
+             event ? ", handling the UI event " : "", event ? event : "",
+             step->expected ? ", which should have ended it,"
+             : event        ? ","
+                            : "",
+             what);
     argus_sink_printf(context->sink, "  %zu. ", at + 1);
     report_wrapped(context->sink, 5, text);
 }
