@@ -176,6 +176,7 @@ static struct argus_error *configure(struct programs *programs, const struct btf
         .slot_count = slot_count,
         .stacks = !!(options->categories & CATEGORY_BIT(CATEGORY_STACKS)),
         .tick_ns = host_tick_ns(),
+        .page_bytes = (uint32_t)sysconf(_SC_PAGESIZE),
         .messages = !!(options->categories & CATEGORY_BIT(CATEGORY_MESSAGES)),
         .page_shift = (uint64_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE)),
     };

@@ -144,6 +144,7 @@ struct bpf_settings {
     uint32_t messages;            /* 1: record messages */
     uint32_t has_data_ready;      /* tracepoint sk_data_ready (Linux 6.3) */
     uint32_t has_socket_lengths;  /* tracepoints sock_send_length, sock_recv_length (Linux 6.3) */
+    uint32_t page_bytes;          /* of memory, a power of two */
     uint32_t drop_has_buffer;     /* udp_fail_queue_rcv_skb has the datagram (Linux 6.10) */
     uint64_t own_timer_function;  /* of the timer that drives our cpu samples; 0: not known */
     uint64_t page_shift;          /* a page has 1 << page_shift bytes */

@@ -46,7 +46,7 @@ uint32_t below(struct side *side, uint32_t limit)
     return (uint32_t)((side->random >> 33) % limit);
 }
 
-static uint64_t word(uint32_t writer, uint32_t message, uint32_t offset)
+uint64_t word(uint32_t writer, uint32_t message, uint32_t offset)
 {
     return (uint64_t)writer << 56 | (uint64_t)message << 24 | offset;
 }
@@ -161,7 +161,7 @@ static ssize_t read_rest(struct side *side, size_t received)
 
 static void reader_main(struct side *side)
 {
-    for (;;) {
+    while (!side->is_over) {
         size_t bytes = 8 + below(side, side->kind->largest_read / 8) * 8;
         bool peek = side->kind->peek && below(side, 8) == 0;
         uint64_t before = now_ns();
@@ -211,11 +211,17 @@ void side_finish(struct side *side)
     free(side);
 }
 
+static void end_writing(struct side *side)
+{
+    if (atomic_fetch_sub(&side->shared->writers, 1) == 1 && side->kind->finish)
+        side->kind->finish(side);
+}
+
 /* What a writer does in a process of its own, which ends. */
 static _Noreturn void write_and_exit(struct side *side)
 {
     writer_main(side);
-    atomic_fetch_sub(&side->shared->writers, 1);
+    end_writing(side);
     side_finish(side);
     _exit(0);
 }
@@ -291,7 +297,7 @@ static void exchange(const struct kind *kind, const char *path, uint32_t count)
         if (pthread_create(&thread, NULL, writer_main, writers[2]))
             fail("pthread_create");
         pthread_join(thread, NULL);
-        atomic_fetch_sub(&shared->writers, 1);
+        end_writing(writers[2]);
         side_finish(writers[2]);
         _exit(0);
     }

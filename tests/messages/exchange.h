@@ -27,8 +27,11 @@ struct side {
     int fd;
     uint32_t count;
     uint64_t random;
-    FILE *log;                 /* owned */
-    char *buffer;              /* owned, BUFFER_BYTES */
+    FILE *log;    /* owned */
+    char *buffer; /* owned, BUFFER_BYTES */
+    uint32_t next
+        [WRITERS]; /* of a reader that cannot see which: the number of the next message of each */
+    bool is_over;  /* the last message was received */
     uint32_t sizes[BATCH_MAX]; /* of the messages that stand in buffer, one behind the other */
 };
 
@@ -43,12 +46,17 @@ struct kind {
     ssize_t (*send)(struct side *side, uint32_t count);
     /* Receives into buffer, in one call; returns bytes; 0: the end; -1 with EAGAIN or ETIMEDOUT: nothing came for a while. */
     ssize_t (*receive)(struct side *side, size_t bytes, bool peek);
+    void (*finish)(
+        struct side *side); /* tells the reader that nothing more comes; NULL: it sees that */
 };
 
 extern const struct kind kinds[];
 extern const size_t kind_count;
 
 _Noreturn void fail(const char *what);
+/* The number that stands in a message at `offset`. */
+uint64_t word(uint32_t writer, uint32_t message, uint32_t offset);
+/* A random number. */
 uint32_t below(struct side *side, uint32_t limit);
 
 #endif

@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -157,6 +158,47 @@ static void set_timeout(int fd)
         fail("SO_RCVTIMEO");
 }
 
+#define UNITS_END (16 * WRITERS)
+
+/* A message of writer w adds 1 << 16 * w, so that the sum tells how many there were of each. */
+static ssize_t send_units(struct side *side, uint32_t count)
+{
+    (void)count;
+    uint64_t units = 1ull << 16 * side->writer;
+    return write(side->fd, &units, sizeof(units));
+}
+
+static ssize_t receive_units(struct side *side, size_t bytes, bool peek)
+{
+    (void)bytes;
+    (void)peek;
+    uint64_t units, *words = (uint64_t *)side->buffer;
+    if (read(side->fd, &units, sizeof(units)) < 0)
+        return -1;
+    side->is_over = units >> UNITS_END;
+    size_t count = 0;
+    for (uint32_t writer = 0; writer < WRITERS; writer++) {
+        for (uint32_t i = 0; i < (uint16_t)(units >> 16 * writer); i++)
+            words[count++] = word(writer, side->next[writer]++, 0);
+    }
+    return (ssize_t)count * 8;
+}
+
+static void finish_units(struct side *side)
+{
+    uint64_t units = 1ull << UNITS_END;
+    if (write(side->fd, &units, sizeof(units)) != sizeof(units))
+        fail("write");
+}
+
+static void open_eventfd(int ret_fds[2])
+{
+    ret_fds[0] = eventfd(0, 0);
+    ret_fds[1] = dup(ret_fds[0]);
+    if (ret_fds[0] < 0 || ret_fds[1] < 0)
+        fail("eventfd");
+}
+
 static void open_pipe(int ret_fds[2])
 {
     if (pipe(ret_fds))
@@ -238,13 +280,16 @@ static void open_queue(int ret_fds[2])
 #define ANY (1ull << 40) /* the channel itself makes the writers wait */
 
 const struct kind kinds[] = {
-    {"pipe", 4096, 8192, ANY, false, false, open_pipe, send_file, receive_file},
-    {"fifo", 4096, 8192, ANY, false, false, open_fifo, send_file, receive_file},
-    {"unix_stream", 60000, 80000, ANY, true, true, open_stream, send_socket, receive_socket},
-    {"unix_seqpacket", 8192, 8192, ANY, true, true, open_seqpacket, send_socket, receive_whole},
-    {"unix_datagram", 8192, 8192, 100000, true, true, open_datagram, send_socket, receive_whole},
-    {"tcp", 20000, 30000, ANY, true, true, open_tcp, send_socket, receive_socket},
-    {"udp", 8192, 8192, 50000, true, true, open_udp, send_socket, receive_whole},
-    {"mqueue", 4096, 4096, ANY, false, false, open_queue, send_queue, receive_queue},
+    {"pipe", 4096, 8192, ANY, false, false, open_pipe, send_file, receive_file, NULL},
+    {"fifo", 4096, 8192, ANY, false, false, open_fifo, send_file, receive_file, NULL},
+    {"unix_stream", 60000, 80000, ANY, true, true, open_stream, send_socket, receive_socket, NULL},
+    {"unix_seqpacket", 8192, 8192, ANY, true, true, open_seqpacket, send_socket, receive_whole,
+     NULL},
+    {"unix_datagram", 8192, 8192, 100000, true, true, open_datagram, send_socket, receive_whole,
+     NULL},
+    {"tcp", 20000, 30000, ANY, true, true, open_tcp, send_socket, receive_socket, NULL},
+    {"udp", 8192, 8192, 50000, true, true, open_udp, send_socket, receive_whole, NULL},
+    {"eventfd", 8, 8, 80000, false, false, open_eventfd, send_units, receive_units, finish_units},
+    {"mqueue", 4096, 4096, ANY, false, false, open_queue, send_queue, receive_queue, NULL},
 };
 const size_t kind_count = sizeof(kinds) / sizeof(kinds[0]);

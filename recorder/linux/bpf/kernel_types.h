@@ -137,6 +137,7 @@ struct sock {
     struct sk_buff_head sk_receive_queue;
     unsigned short sk_type;
     unsigned short sk_protocol; /* a bit field before Linux 5.6 */
+    unsigned char sk_shutdown;
     struct socket *sk_socket;
 };
 
@@ -145,7 +146,7 @@ struct unix_sock {
 };
 
 struct tcp_sock {
-    unsigned int write_seq, copied_seq;
+    unsigned int write_seq, copied_seq, rcv_nxt;
 };
 
 struct iov_iter {

@@ -71,9 +71,9 @@ static __always_inline void message_object(const struct moment *now, uint32_t de
         if (!(flags & ARGUS_MESSAGE_RECEIVE))
             message_notify(now, file, inode, bytes);
     } else if (type == S_IFIFO) {
-        message_pipe(now, inode, data, bytes, flags);
-    } else if (type == S_IFSOCK) {
-        if (spliced || !settings.has_socket_lengths)
+        message_pipe(now, inode, data, bytes, flags, spliced);
+    } else if (type == S_IFSOCK) { /* its own tracepoints see what is spliced into it */
+        if ((spliced && flags & ARGUS_MESSAGE_RECEIVE) || !settings.has_socket_lengths)
             message_socket(now, kernel_read(socket, data, sk), bytes, flags, spliced);
     } else if (!type) {
         message_anonymous(now, file, data, buffer, bytes, flags);
@@ -155,14 +155,14 @@ static __always_inline void message_of_files(const struct moment *now, struct pt
 {
     struct message_ends ends = message_ends(now->task, regs, operation);
     const void *buffer = (const void *)arch_argument1(regs);
-    bool is_splice = operation >= MESSAGE_SPLICE;
+    bool is_splice = operation >= MESSAGE_VMSPLICE;
     if (operation == MESSAGE_READV || operation == MESSAGE_WRITEV)
         bpf_probe_read_user(&buffer, sizeof(buffer), buffer); /* the first one's address */
     if (ends.from != NO_DESCRIPTOR)
         message_object(now, ends.from, buffer, bytes, ARGUS_MESSAGE_RECEIVE | ends.from_flags,
                        is_splice);
-    if (ends.to != NO_DESCRIPTOR) /* a socket's own tracepoint sees what is spliced into it */
-        message_object(now, ends.to, buffer, bytes, 0, false);
+    if (ends.to != NO_DESCRIPTOR)
+        message_object(now, ends.to, buffer, bytes, 0, is_splice);
 }
 
 /* At the end of a system call of the current thread, before its end record. */

@@ -20,6 +20,7 @@
 
 #define UDP_HEADS    4096 /* a power of two */
 #define UDP_HEADER   8
+#define RCV_SHUTDOWN 1
 #define ETH_P_IP_BE  0x0008 /* network order */
 #define IPV4_SOURCE  12
 #define IPV6_SOURCE  8
@@ -108,8 +109,9 @@ static __always_inline void message_tcp_received(struct task_struct *task, const
                                                  uint64_t bytes, uint32_t flags)
 {
     uint32_t position = kernel_read(tcp_sock, sock, copied_seq);
-    if (flags & ARGUS_MESSAGE_PEEK)
-        position += (uint32_t)bytes;
+    if (position == kernel_read(tcp_sock, sock, rcv_nxt) &&
+        kernel_read(sock, sock, sk_shutdown) & RCV_SHUTDOWN)
+        position--; /* the end of the stream has a number, too */
     tcp_emit(task, sock, bytes, position, flags);
 }
 

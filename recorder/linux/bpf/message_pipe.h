@@ -2,8 +2,9 @@
  * read), which only grow. So "buffer number and place in it" orders all bytes of a pipe, at both ends alike.
  *
  * It is read when the call has let go of the pipe and wakes a reader, or returns: another writer may have been there since,
- * and then the position is that one's. Every write has a position and no two have the same, so who reads the trace can see it: one position twice,
- * and a hole before it.
+ * and then the position is that one's. So the last position that any writer read is kept for each pipe (`pipe_lasts`): when
+ * ours does not lie just as far behind it as we wrote, the record is marked doubtful. That of the other may be so, too:
+ * its position is then the same, or not reached by what lies before it, which who reads the trace can see.
  */
 #ifndef ARGUS_BPF_MESSAGE_PIPE_H
 #define ARGUS_BPF_MESSAGE_PIPE_H
@@ -11,6 +12,8 @@
 #include "message_record.h"
 
 #define PIPE_INDEX_SHIFT 20 /* a buffer is a page, of 64 KiB at most */
+#define PIPE_PLACE_MASK  ((1ull << PIPE_INDEX_SHIFT) - 1)
+#define PIPE_LASTS       4096 /* a power of two */
 
 /* Where the buffer's data begin and end, in the lower and the upper half. A reader moves both, one after the other;
  * between the two the end is wrong, so they are read until they are the same twice. */
@@ -46,6 +49,47 @@ static __always_inline uint64_t pipe_taken(const void *pipe)
     return (uint64_t)tail << PIPE_INDEX_SHIFT | offset;
 }
 
+/* Where the last write to a pipe ended, as far as a writer has told. */
+struct pipe_last {
+    uint64_t pipe;
+    uint64_t position;
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, PIPE_LASTS);
+    __type(key, uint32_t);
+    __type(value, struct pipe_last);
+} pipe_lasts SEC(".maps");
+
+/* The position of the write that has just ended; `ret_before` is that of the one before, 0: not known. */
+static __always_inline uint64_t pipe_exchange_last(const void *pipe, uint64_t *ret_before)
+{
+    uint64_t position = pipe_written(pipe);
+    uint32_t key = ((uint64_t)pipe * 0x9e3779b97f4a7c15ull >> 40) & (PIPE_LASTS - 1);
+    struct pipe_last *last = bpf_map_lookup_elem(&pipe_lasts, &key);
+    *ret_before = 0;
+    if (!last)
+        return position;
+    if (last->pipe == (uint64_t)pipe)
+        *ret_before = __sync_lock_test_and_set(&last->position, position);
+    else
+        *last = (struct pipe_last){(uint64_t)pipe, position};
+    return position;
+}
+
+/* Whether a write of `bytes` that began at `from` ends at `to`: what is left over from whole pages goes into the last
+ * buffer if it fits, or into a new one at the end; whole pages go into new ones (fs/pipe.c, pipe_write()). */
+static __always_inline bool pipe_write_fits(uint64_t from, uint64_t to, uint64_t bytes)
+{
+    uint64_t page = settings.page_bytes, part = bytes & (page - 1), pages = bytes / page;
+    uint64_t buffers = (uint32_t)((to >> PIPE_INDEX_SHIFT) - (from >> PIPE_INDEX_SHIFT));
+    uint64_t begin = from & PIPE_PLACE_MASK, end = to & PIPE_PLACE_MASK;
+    bool joined = part && buffers == pages && end == (pages ? page : begin + part);
+    bool fresh = buffers == pages + (part ? 1 : 0) && end == (part ? part : page);
+    return joined || fresh;
+}
+
 /* The current thread has written, has let go of the pipe and wakes a reader, who may run before the call returns: so where the
  * write ended is noted now. */
 static __always_inline void message_pipe_note(const struct moment *now, const void *pipe)
@@ -54,10 +98,14 @@ static __always_inline void message_pipe_note(const struct moment *now, const vo
     struct message_slot *slot = message_slot(now->tid);
     if (!slot || (operation != MESSAGE_WRITE && operation != MESSAGE_WRITEV))
         return;
-    slot->tid = now->tid;
-    slot->not_found = 0;
-    slot->pipe_position = pipe_written(pipe);
-    slot->pipe = (uint64_t)pipe;
+    bool again = slot->tid == now->tid && slot->pipe == (uint64_t)pipe;
+    uint64_t before = 0, position = pipe_exchange_last(pipe, &before);
+    *slot = (struct message_slot){
+        .tid = now->tid,
+        .pipe = (uint64_t)pipe,
+        .pipe_position = position,
+        .pipe_before = again ? slot->pipe_before : before,
+    };
 }
 
 /* It has to wait, so its write has not ended: what woke somebody was the pipe's lock. Or the call has failed. */
@@ -68,26 +116,36 @@ static __always_inline void message_pipe_forget(const struct moment *now)
         slot->pipe = 0;
 }
 
-static __always_inline uint64_t message_pipe_position(const struct moment *now, const void *pipe)
+static __always_inline void message_pipe_sent(const struct moment *now, const void *pipe,
+                                              bool spliced, struct message *message)
 {
     struct message_slot *slot = message_slot(now->tid);
-    if (!slot || slot->tid != now->tid || slot->pipe != (uint64_t)pipe)
-        return pipe_written(pipe);
-    slot->pipe = 0;
-    return slot->pipe_position;
+    uint64_t before;
+    if (slot && slot->tid == now->tid && slot->pipe == (uint64_t)pipe) {
+        slot->pipe = 0;
+        message->position = slot->pipe_position;
+        before = slot->pipe_before;
+    } else {
+        message->position = pipe_exchange_last(pipe, &before);
+    }
+    if (before && !spliced && !pipe_write_fits(before, message->position, message->bytes))
+        message->flags |= ARGUS_MESSAGE_DOUBTFUL;
 }
 
 static __always_inline void message_pipe(const struct moment *now, const struct inode *inode,
-                                         const void *pipe, uint64_t bytes, uint32_t flags)
+                                         const void *pipe, uint64_t bytes, uint32_t flags,
+                                         bool spliced)
 {
     struct message message = {
         .channel = message_inode(inode),
         .bytes = bytes,
         .kind = ARGUS_CHANNEL_PIPE,
         .flags = flags | ARGUS_MESSAGE_POSITION,
-        .position =
-            flags & ARGUS_MESSAGE_RECEIVE ? pipe_taken(pipe) : message_pipe_position(now, pipe),
     };
+    if (flags & ARGUS_MESSAGE_RECEIVE)
+        message.position = pipe_taken(pipe);
+    else
+        message_pipe_sent(now, pipe, spliced, &message);
     message_emit(now, &message);
 }
 

@@ -43,7 +43,8 @@ struct message_slot {
     uint32_t not_found;     /* buffers that it sent and that were gone (message_unix.h) */
     uint64_t bytes;         /* in those that were found */
     uint64_t pipe;          /* that it wrote to (message_pipe.h); 0: none … */
-    uint64_t pipe_position; /* … and where that write ended */
+    uint64_t pipe_position; /* … where that write ended … */
+    uint64_t pipe_before;   /* … and the last one before it; 0: not known */
     uint64_t tcp;           /* socket that it sends to, in pieces (message_inet.h); 0: none */
     uint64_t tcp_left;      /* at the last step: bytes still to be sent … */
     uint32_t tcp_next;      /* … and the number of the next one */

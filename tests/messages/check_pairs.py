@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""Whether `argus messages --pairs` says what happened: exchange is recorded, and each pair is held against its log.
+
+check_pairs.py ARGUS EXCHANGE [--count N] [--keep FOLDER] [KIND ...]
+
+A pair that is said to be exact must be right, always. How many are ambiguous or missing is a matter of how often two
+writers ran at the very same moment; it is printed, and must stay the exception. Needs root; exits 77 (skipped) where the
+kernel or the user cannot record.
+"""
+import argparse
+import bisect
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
+import machine  # noqa: E402
+
+KINDS = ["pipe", "fifo", "unix_stream", "unix_seqpacket", "unix_datagram", "tcp", "udp", "eventfd", "mqueue"]
+WRITERS = 3
+UNORDERED = ["eventfd"]  # a receive says how many, not in which order
+EXCEPTIONS = 0.05  # share of the bytes that may be ambiguous or without a pair
+
+
+class Call:
+    """A line of the log. Runs are (writer, message, offset, bytes), in the order of the stream."""
+
+    def __init__(self, line):
+        self.what, tid, before, after, *runs = line.split()
+        self.tid, self.before, self.after = int(tid), int(before), int(after)
+        self.runs = []
+        for run in runs:
+            place, size = run.split("+")
+            self.runs.append((*map(int, place.split(".")), int(size)))
+
+    def part(self, offset, size):
+        """The same of `size` bytes from `offset`; neighbours joined, None where the call did not move that much."""
+        result = []
+        for writer, message, at, length in self.runs:
+            if offset >= length:
+                offset -= length
+                continue
+            taken = min(length - offset, size)
+            last = result[-1] if result else None
+            if last and last[:2] == (writer, message) and last[2] + last[3] == at + offset:
+                result[-1] = (*last[:3], last[3] + taken)
+            elif taken:
+                result.append((writer, message, at + offset, taken))
+            size, offset = size - taken, 0
+        return None if size else result
+
+
+class Log:
+    def __init__(self, path):
+        calls = collections.defaultdict(list)
+        for number in range(WRITERS + 1):
+            for line in open(f"{path}.{number}"):
+                call = Call(line)
+                calls[call.tid].append(call)
+        self.calls = {tid: sorted(of, key=lambda call: call.before) for tid, of in calls.items()}
+        self.starts = {tid: [call.before for call in of] for tid, of in self.calls.items()}
+
+    def find(self, tid, time_ns):
+        """The call that was in progress; None: another one than those of the exchange."""
+        at = bisect.bisect_right(self.starts.get(tid, []), time_ns) - 1
+        call = self.calls[tid][at] if at >= 0 else None
+        return call if call and time_ns <= call.after else None
+
+    def received_bytes(self):
+        return sum(run[3] for of in self.calls.values() for call in of if call.what == "R" for run in call.runs)
+
+
+def is_right(kind, pair, send, receive):
+    sent = send.part(pair["send"]["offset"], pair["bytes"] if kind not in UNORDERED else 8)
+    if kind in UNORDERED:
+        return sent is not None and {run[:2] for run in sent} <= {run[:2] for run in receive.runs}
+    return sent is not None and sent == receive.part(pair["receive"]["offset"], pair["bytes"])
+
+
+def compare(kind, log, pairs):
+    """Counts the pairs, and the bytes of those that are no peeks, by how they turned out; prints the first wrong ones."""
+    counts, size = collections.Counter(), collections.Counter()
+    for pair in pairs:
+        send = log.find(pair["send"]["tid"], pair["send"]["time_ns"])
+        receive = log.find(pair["receive"]["tid"], pair["receive"]["time_ns"])
+        if send is None or receive is None:
+            continue
+        right = is_right(kind, pair, send, receive)
+        name = ("exact" if pair["exact"] else "ambiguous") + ("" if right else " wrong")
+        counts[name] += 1
+        counts["peek"] += pair["peek"]
+        if not pair["peek"]:
+            size[name] += pair["bytes"] if kind not in UNORDERED else 8
+        if pair["exact"] and not right and counts[name] <= 3:
+            print(f"{kind}: {json.dumps(pair)}\n  sent {send.runs[:6]}\n  received {receive.runs[:6]}")
+    return counts, size
+
+
+def run(command):
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip() or done.stdout.strip()}")
+    return done.stdout
+
+
+def check(options, kind, folder):
+    """One kind; returns what is wrong with it, or None."""
+    path, trace = os.path.join(folder, kind), os.path.join(folder, kind + ".argus")
+    run([options.argus, "record", "-o", trace, "--no-stacks", "--rate", "0", "--", options.exchange, kind, path,
+         str(options.count)])
+    log = Log(path)
+    name = os.path.basename(options.exchange)[:15]
+    pairs = json.loads(run([options.argus, "messages", trace, "--process", name, "--pairs", "--json"]))["pairs"]
+    counts, size = compare(kind, log, pairs)
+    total = log.received_bytes()
+    known = size["exact"] / total
+    print(f"{kind:15} {sum(counts.values()) - counts['peek']:7} pairs, {counts['peek']:5} of them peeks; of the bytes "
+          f"{100 * known:7.3f} % exact, {100 * size['ambiguous'] / total:6.3f} % ambiguous and right, "
+          f"{100 * size['ambiguous wrong'] / total:6.3f} % ambiguous and wrong", flush=True)
+    if counts["exact wrong"]:
+        return f"{kind}: {counts['exact wrong']} pairs are said to be exact and are wrong"
+    if known < 1 - EXCEPTIONS:
+        return f"{kind}: only {100 * known:.3f} % of the bytes have an exact pair"
+    return None
+
+
+def enter_namespace():
+    """Runs this program again where /run/argus is empty and ours, beside any recording that is on."""
+    if "ARGUS_PAIRS_NAMESPACE" in os.environ:
+        return
+    os.environ["ARGUS_PAIRS_NAMESPACE"] = "1"
+    os.makedirs("/run/argus", mode=0o755, exist_ok=True)
+    script = 'mount -t tmpfs -o mode=755 tmpfs /run/argus && exec "$@"'
+    os.execvp("unshare", ["unshare", "--mount", "sh", "-c", script, "sh", sys.executable, "-B", *sys.argv])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("argus")
+    parser.add_argument("exchange")
+    parser.add_argument("kinds", nargs="*", default=KINDS, metavar="KIND")
+    parser.add_argument("--count", type=int, default=10000, help="messages")
+    parser.add_argument("--keep", metavar="FOLDER", help="leave traces and logs there")
+    options = parser.parse_args()
+    reason = "recording needs root" if os.geteuid() else machine.reason_to_skip()
+    if reason:
+        print("skipped:", reason)
+        return 77
+    enter_namespace()
+    with tempfile.TemporaryDirectory(prefix="argus-pairs-") as folder:
+        wrong = [check(options, kind, options.keep or folder) for kind in options.kinds]
+    wrong = [text for text in wrong if text]
+    print("\n".join(wrong))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
