@@ -249,7 +249,7 @@ static bool add_asked(struct lookout *l, uint32_t vertex, const char *why)
     for (size_t i = count; i > 0; i--) {
         const struct argus_edge *edge = &view->edges[out[i - 1]];
         if (edge->kind == ARGUS_EDGE_SEQUENCE || edge->kind == ARGUS_EDGE_TIMER ||
-            edge->kind == ARGUS_EDGE_FORK || !edge->strong)
+            edge->kind == ARGUS_EDGE_FORK || edge->kind == ARGUS_EDGE_BLOCK || !edge->strong)
             continue;
         return add_suspect(l, view->vertices[edge->to].thread, why);
     }

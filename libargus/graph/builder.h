@@ -80,11 +80,11 @@ struct thread_state {
     struct pairing_call call;    /* of the system call in progress, for its messages */
     uint64_t arg[4];             /* of the system call in progress */
     struct open_callbacks open;
-    VEC(struct argus_op) ops;    /* of the vertex being built */
-    uint32_t slot;               /* the vertex being built or waiting; ARGUS_NONE: none yet */
-    uint32_t previous, older;    /* slots of the ones before it, or ARGUS_NONE */
-    uint32_t spare[2];           /* slots to use again, or ARGUS_NONE */
-    uint32_t last_message;       /* edge of the last one received, or ARGUS_NONE */
+    VEC(struct argus_op) ops; /* of the vertex being built */
+    uint32_t slot;            /* the vertex being built or waiting; ARGUS_NONE: none yet */
+    uint32_t previous, older; /* slots of the ones before it, or ARGUS_NONE */
+    uint32_t spare[2];        /* slots to use again, or ARGUS_NONE */
+    uint32_t last_message;    /* edge of the last one received, or ARGUS_NONE */
     uint32_t own_timer; /* armed in the system call in progress: index of a timer, or ARGUS_NONE */
     uint32_t cpu;       /* index of the cpu state, while RUNNING */
     uint16_t syscall;   /* in progress, or ARGUS_NO_SYSCALL */
@@ -122,7 +122,7 @@ struct request_state {
     struct actor issuer;
     uint64_t target; /* arg4 of block_issued */
     uint64_t inode;  /* of the file, 0: not known */
-    uint64_t left_bytes;
+    uint64_t bytes, done_bytes;
     bool issued; /* and not yet completed */
 };
 
@@ -130,6 +130,7 @@ struct request_state {
 struct sent_signal {
     struct actor sender;
     uint64_t number, code;
+    bool woke; /* somebody */
 };
 
 /* Timers nest: a high-resolution one fires in an interrupt while one of the wheel runs in a softirq. */

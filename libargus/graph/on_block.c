@@ -17,7 +17,7 @@ void graph_on_block_issued(struct builder *builder, struct cpu_state *cpu,
     builder->requests.data[index] = (struct request_state){
         .issuer = actor_now(builder, cpu, ARGUS_CONTEXT_UNKNOWN),
         .target = record->arg[3],
-        .left_bytes = record->arg[2],
+        .bytes = record->arg[2],
         .issued = true,
     };
 }
@@ -54,12 +54,12 @@ void graph_on_block_completed(struct builder *builder, struct cpu_state *cpu,
             cpu->completing = ARGUS_NONE;
         return;
     }
-    request->issued = record->arg[2] < request->left_bytes;
-    request->left_bytes -= request->issued ? record->arg[2] : 0;
+    request->issued = record->arg[2] < request->bytes - request->done_bytes;
+    request->done_bytes += record->arg[2];
     bool stacked = is_stacked(builder, cpu, request);
     if (!stacked)
         cpu->completed_by = index;
     cpu->completing = cpu->completed = index;
     cpu->completed_at = cpu->position;
-    cpu->completed_bytes = record->arg[2];
+    cpu->completed_bytes = request->done_bytes;
 }

@@ -43,21 +43,25 @@ static bool reaches(uint64_t result)
     return result == 0 || result == 4;
 }
 
-/* The wake-ups just before were the signal's, as far as they are of its process. */
-static void claim_wakeups(struct builder *builder, struct cpu_state *cpu, uint32_t process)
+/* The wake-ups just before were the signal's, as far as they are of its process. Whether there were any. */
+static bool claim_wakeups(struct builder *builder, struct cpu_state *cpu, uint32_t process)
 {
+    bool woke = false;
     for (uint32_t i = 0; i < cpu->woken_count; i++) {
         uint32_t thread = cpu->woken[i];
         struct thread_state *state = thread_at(builder, thread);
         struct cause *cause = state->activity == THREAD_RUNNING ? &state->early : &state->cause;
-        if (!cause->known || cause->edge.kind != ARGUS_EDGE_WAKE ||
-            builder->graph->machine.threads.data[thread].process != process)
+        if (builder->graph->machine.threads.data[thread].process != process)
+            continue;
+        woke = true;
+        if (!cause->known || cause->edge.kind != ARGUS_EDGE_WAKE)
             continue;
         cause->edge.kind = ARGUS_EDGE_SIGNAL;
         cause->edge.strong = true;
         cause->edge.rule = RULE_SIGNAL_SENT;
     }
     cpu->woken_count = 0;
+    return woke;
 }
 
 /* An interval timer that counts cpu time has no timer of its own: who set it is the sender. */
@@ -77,14 +81,15 @@ void graph_on_signal_sent(struct builder *builder, struct cpu_state *cpu,
         return;
     uint32_t process = builder->graph->machine.threads.data[target].process;
     uint64_t pid = builder->graph->machine.processes.data[process].pid;
-    if (reaches(record->arg[2] & 0xff))
-        claim_wakeups(builder, cpu, process);
+    if (!reaches(record->arg[2] & 0xff))
+        return;
     struct sent_signal signal = {
+        .woke = claim_wakeups(builder, cpu, process),
         .sender = sender_of(builder, cpu, record),
         .number = record->arg[0],
         .code = record->arg[2] >> 32,
     };
-    if (signal.sender.slot == ARGUS_NONE || !reaches(record->arg[2] & 0xff))
+    if (signal.sender.slot == ARGUS_NONE)
         return;
     bool to_process = record->arg[1] & TO_PROCESS;
     remember(builder,
@@ -106,17 +111,28 @@ static void detail_of(const struct builder *builder, const struct sent_signal *s
     ret[3] = 0;
 }
 
-/* What the sender asked for is taken in the vertex of `thread`, unless that is how the vertex began. */
+/* What the sender asked for is taken in the vertex of `thread`, unless that is how the vertex began: by a wake-up. */
 static void add_edge(struct builder *builder, uint32_t thread, const struct sent_signal *signal)
 {
-    struct thread_state *state = thread_at(builder, thread);
-    bool began = state->cause.known && state->cause.edge.from == signal->sender.slot &&
-                 state->cause.edge.kind != ARGUS_EDGE_WAKE;
-    if (began || signal->sender.thread == thread)
+    if (signal->woke || signal->sender.thread == thread)
         return;
     struct cause cause = actor_cause(&signal->sender, ARGUS_EDGE_SIGNAL, RULE_SIGNAL_TAKEN);
     if (cause.known)
         vertex_add_edge(builder, thread, &cause);
+}
+
+/* The first signal behind an interrupted wait is what interrupted it. */
+static void note_interruption(struct builder *builder, uint32_t thread,
+                              const struct sent_signal *signal)
+{
+    const struct thread_state *state = thread_at(builder, thread);
+    if (state->previous == ARGUS_NONE || state->ops.length > 1)
+        return;
+    const struct argus_wait *wait = &slot_at(builder, state->previous)->wait;
+    uint64_t arg[4];
+    detail_of(builder, signal, arg);
+    if (wait->outcome == ARGUS_OUTCOME_INTERRUPTED && wait->first_detail == ARGUS_NONE)
+        wait_add_detail_to(builder, state->previous, ARGUS_DETAIL_SIGNAL, arg);
 }
 
 void graph_on_signal_delivered(struct builder *builder, struct cpu_state *cpu,
@@ -132,13 +148,7 @@ void graph_on_signal_delivered(struct builder *builder, struct cpu_state *cpu,
         signal = find_signal(builder, signal_key(pid, record->arg[0], KEY_PROCESS));
     if (!signal || !signal->number)
         return;
-    struct thread_state *state = thread_at(builder, cpu->thread);
-    uint64_t arg[4];
-    detail_of(builder, signal, arg);
-    if (state->previous != ARGUS_NONE &&
-        slot_at(builder, state->previous)->wait.outcome == ARGUS_OUTCOME_INTERRUPTED &&
-        state->ops.length <= 1)
-        wait_add_detail_to(builder, state->previous, ARGUS_DETAIL_SIGNAL, arg);
+    note_interruption(builder, cpu->thread, signal);
     add_edge(builder, cpu->thread, signal);
     signal->number = 0;
 }

@@ -128,7 +128,8 @@ static bool is_fresh(struct builder *builder, const struct thread_state *state,
     const uint32_t began = ARGUS_VERTEX_FIRST | ARGUS_VERTEX_FORKED | ARGUS_VERTEX_SPLIT;
     bool did_nothing = !state->acted && !state->ops.length && !state->op_open;
     bool woken = !(vertex->flags & began) &&
-                 (!state->cause.known || state->cause.edge.kind == ARGUS_EDGE_WAKE);
+                 (!state->cause.known || state->cause.edge.kind == ARGUS_EDGE_WAKE ||
+                  state->cause.edge.kind == ARGUS_EDGE_TIMER);
     return did_nothing && woken && cause->edge.from_ns <= vertex->start_ns;
 }
 

@@ -35,6 +35,12 @@ static const char *began(const struct view *view, uint32_t edge)
         return "had the callback run";
     case ARGUS_EDGE_FORK:
         return "created it";
+    case ARGUS_EDGE_WORK:
+        return "queued the work that it did";
+    case ARGUS_EDGE_BLOCK:
+        return "asked the disk that it waited for";
+    case ARGUS_EDGE_SIGNAL:
+        return "sent it a signal";
     case ARGUS_EDGE_SEQUENCE:
         return "is what the same thread did before";
     default:

@@ -12,8 +12,8 @@ static const char *edge_text(const struct argus_report_context *context, uint32_
     const struct argus_rule *rules;
     size_t count = argus_graph_rules(context->graph, &rules);
     const struct argus_edge *e = &view.edges[edge];
-    snprintf(buffer, bytes, "%s, %s (%s)", argus_edge_name(e),
-             e->strong ? "strong" : "weak", e->rule < count ? rules[e->rule].name : "no rule");
+    snprintf(buffer, bytes, "%s, %s (%s)", argus_edge_name(e), e->strong ? "strong" : "weak",
+             e->rule < count ? rules[e->rule].name : "no rule");
     return buffer;
 }
 

@@ -66,8 +66,8 @@ static void edge_text(const struct argus_report_context *context, const struct a
     argus_sink_printf(
         context->sink, "  %s  %-9s %-6s v%u %s (%s)\n",
         argus_time_text(argus_graph_trace(context->graph), edge->from_ns, time, sizeof(time)),
-        argus_edge_name(edge), edge->strong ? "strong" : "weak",
-        other, report_thread(context, view.vertices[other].thread, thread, sizeof(thread)),
+        argus_edge_name(edge), edge->strong ? "strong" : "weak", other,
+        report_thread(context, view.vertices[other].thread, thread, sizeof(thread)),
         rule_name(context->graph, edge));
 }
 

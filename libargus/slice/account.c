@@ -202,6 +202,12 @@ static bool push_frame(struct walk *walk, struct frame frame, uint64_t lo, uint6
     return lo >= hi || vec_push(&walk->todo, frame);
 }
 
+/* Between cause and effect of these something else passes the time: a timer, a disk, a kernel worker's start. */
+static bool takes_its_time(uint8_t kind)
+{
+    return kind == ARGUS_EDGE_TIMER || kind == ARGUS_EDGE_BLOCK || kind == ARGUS_EDGE_WORK;
+}
+
 /* [from, to), a wait of `vertex`, was ended by the timer of another thread, armed at edge->from_ns, or by a disk that it
  * had asked then: since then there was nothing to do but to wait, before it the other thread had not got there. */
 static bool explain_timer(struct walk *walk, struct cursor *cursor, uint32_t vertex, uint32_t edge,
@@ -321,8 +327,7 @@ static bool explain_wait(struct walk *walk, struct cursor *cursor, uint32_t vert
     if (edge == ARGUS_NONE || cursor->frame.depth >= MAX_DEPTH ||
         was_cut_short(&walk->view.vertices[vertex].wait))
         return emit_wait(walk, &cursor->frame, vertex, from, to);
-    if (walk->view.edges[edge].kind == ARGUS_EDGE_TIMER ||
-        walk->view.edges[edge].kind == ARGUS_EDGE_BLOCK)
+    if (takes_its_time(walk->view.edges[edge].kind))
         return explain_timer(walk, cursor, vertex, edge, from, to);
     if (walk->view.vertices[walk->view.edges[edge].from].thread == cursor->frame.thread)
         return emit_wait(walk, &cursor->frame, vertex, from, to);
@@ -354,6 +359,24 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+/* A kernel worker that does work which was queued at some moment explains nothing before it: until then it is the queuer's
+ * time. Raises the frame's begin to that moment. */
+static bool leave_to_queuer(struct walk *walk, struct frame *frame, uint32_t vertex)
+{
+    bool split = walk->view.vertices[vertex].flags & ARGUS_VERTEX_SPLIT;
+    uint32_t edge = split && frame->depth > 0 && frame->depth < MAX_DEPTH
+                        ? argus_graph_cause(walk->view.graph, vertex)
+                        : ARGUS_NONE;
+    if (edge == ARGUS_NONE || walk->view.edges[edge].kind != ARGUS_EDGE_WORK ||
+        walk->view.edges[edge].from_ns <= frame->lo ||
+        walk->view.vertices[walk->view.edges[edge].from].thread == frame->thread)
+        return true;
+    uint64_t lo = frame->lo;
+    struct frame queuer;
+    frame->lo = walk->view.edges[edge].from_ns;
+    return make_frame(walk, frame, edge, &queuer) && push_frame(walk, queuer, lo, frame->lo);
+}
+
 static bool explain_frame(struct walk *walk, struct frame frame)
 {
     struct cursor cursor = {.frame = frame, .at = frame.hi, .responsible = ARGUS_NONE};
@@ -372,6 +395,9 @@ static bool explain_frame(struct walk *walk, struct frame frame)
         if (!emit_own(walk, &frame, vertex, from, cursor.at))
             return false;
         cursor.at = from < cursor.at ? from : cursor.at;
+        if (!leave_to_queuer(walk, &frame, vertex))
+            return false;
+        cursor.frame.lo = frame.lo;
         cursor.vertex =
             vertex > walk->view.threads[frame.thread].first_vertex ? vertex - 1 : ARGUS_NONE;
     }

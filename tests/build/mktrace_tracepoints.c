@@ -33,7 +33,7 @@ static const struct tracepoint {
     {"timer_fired_start",
      ARGUS_ID_TIMER_FIRED | ARGUS_FUNC_START,
      {{"timer", 1, 0}, {"function", 2, 0}, {"now", 3, 0}, {"wheel", 4, 32}}},
-    {"timer_fired_end", ARGUS_ID_TIMER_FIRED | ARGUS_FUNC_END, {{"timer", 1, 0}}},
+    {"timer_fired_end", ARGUS_ID_TIMER_FIRED | ARGUS_FUNC_END, {{"timer", 1, 0}, {"wheel", 4, 32}}},
     {"syscall_start", ARGUS_ID_SYSCALL(0) | ARGUS_FUNC_START, {{"nr", IN_DEBUGID, 2}}},
     {"syscall_end",
      ARGUS_ID_SYSCALL(0) | ARGUS_FUNC_END,

@@ -133,6 +133,52 @@ static void timers(void **state)
     argus_graph_destroy(graph);
 }
 
+/* A disk is waited for since it was asked; before that it is the time of who asked it. */
+static void disks(void **state)
+{
+    (void)state;
+    struct argus_graph *graph = hand_graph_create();
+    uint32_t reader = hand_thread(graph, "reader");
+    uint32_t before = hand_vertex(graph, 0, 100, ARGUS_WAIT_DISK);
+    uint32_t after = hand_vertex(graph, 900, 950, ARGUS_WAIT_NONE);
+    hand_thread(graph, "journal");
+    uint32_t asker = hand_vertex(graph, 0, 700, ARGUS_WAIT_NONE);
+    hand_edge(graph, ARGUS_EDGE_BLOCK, asker, after, 600);
+    hand_graph_finish(graph, 1000);
+
+    struct argus_account account = account_of(graph, reader, 100, 900);
+    assert_int_equal(sum(&account, asker, ARGUS_STRETCH_RUNNING), 500);
+    assert_int_equal(sum(&account, before, ARGUS_STRETCH_WAITING), 300);
+    argus_account_deinit(&account);
+    argus_graph_destroy(graph);
+}
+
+/* A kernel worker has the time since the work was queued, also while it does other work; before, the queuer has it. */
+static void kernel_work(void **state)
+{
+    (void)state;
+    struct argus_graph *graph = hand_graph_create();
+    uint32_t reader = hand_thread(graph, "reader");
+    hand_vertex(graph, 0, 100, ARGUS_WAIT_READ);
+    uint32_t answered = hand_vertex(graph, 900, 950, ARGUS_WAIT_NONE);
+    hand_thread(graph, "kworker");
+    uint32_t other = hand_vertex(graph, 0, 500, ARGUS_WAIT_NONE);
+    uint32_t work = hand_vertex(graph, 500, 950, ARGUS_WAIT_NONE);
+    hand_vertex_get(graph, work)->flags |= ARGUS_VERTEX_SPLIT;
+    hand_thread(graph, "writer");
+    uint32_t writer = hand_vertex(graph, 0, 950, ARGUS_WAIT_NONE);
+    hand_edge(graph, ARGUS_EDGE_WORK, writer, work, 400);
+    hand_edge(graph, ARGUS_EDGE_WAKE, work, answered, 900);
+    hand_graph_finish(graph, 1000);
+
+    struct argus_account account = account_of(graph, reader, 100, 900);
+    assert_int_equal(sum(&account, work, ARGUS_STRETCH_RUNNING), 400);
+    assert_int_equal(sum(&account, other, ARGUS_STRETCH_RUNNING), 100);
+    assert_int_equal(sum(&account, writer, ARGUS_STRETCH_RUNNING), 300);
+    argus_account_deinit(&account);
+    argus_graph_destroy(graph);
+}
+
 /* Run, wanting a cpu and the waits inside a yield run are told apart, also where the window cuts the vertex. */
 static void parts_of_a_vertex(void **state)
 {
@@ -238,6 +284,8 @@ int main(void)
         cmocka_unit_test(busy_two_hops_away),
         cmocka_unit_test(bystander_is_not_blamed),
         cmocka_unit_test(timers),
+        cmocka_unit_test(disks),
+        cmocka_unit_test(kernel_work),
         cmocka_unit_test(parts_of_a_vertex),
         cmocka_unit_test(never_ended),
         cmocka_unit_test(any_graph_tiles),
