@@ -235,7 +235,10 @@ static void add_random_thread(struct argus_graph *graph)
         struct argus_vertex *vertex = hand_vertex_get(graph, v);
         vertex->run_ns = end > at ? any((uint32_t)(end - at) + 1) : 0;
         vertex->runnable_ns = end - at - vertex->run_ns;
-        vertex->flags = any(4) == 0 ? ARGUS_VERTEX_YIELDS : any(4) == 0 ? ARGUS_VERTEX_GAP : 0;
+        vertex->flags = any(4) == 0   ? ARGUS_VERTEX_SPLIT
+                        : any(4) == 0 ? ARGUS_VERTEX_YIELDS
+                        : any(4) == 0 ? ARGUS_VERTEX_GAP
+                                      : 0;
         at = end + any(300);
     }
 }
@@ -253,7 +256,10 @@ static void add_random_edges(struct argus_graph *graph)
             uint64_t last = vertices[from].end_ns < vertices[to].start_ns ? vertices[from].end_ns
                                                                           : vertices[to].start_ns;
             uint64_t room = last - vertices[from].start_ns;
-            hand_edge(graph, any(4) == 0 ? ARGUS_EDGE_TIMER : ARGUS_EDGE_WAKE, from, to,
+            static const enum argus_edge_kind kinds[] = {
+                ARGUS_EDGE_WAKE, ARGUS_EDGE_TIMER, ARGUS_EDGE_WAKE, ARGUS_EDGE_WORK,
+                ARGUS_EDGE_WAKE, ARGUS_EDGE_BLOCK, ARGUS_EDGE_WAKE, ARGUS_EDGE_WORK};
+            hand_edge(graph, kinds[any(8)], from, to,
                       vertices[from].start_ns + (room ? any((uint32_t)room + 1) : 0));
             break;
         }
