@@ -298,6 +298,19 @@ const char *elf_file_line(struct elf_file *file, uint64_t address, uint32_t *ret
     return name;
 }
 
+bool elf_file_read(const struct elf_file *file, uint64_t offset_bytes, size_t bytes, void *ret)
+{
+    GElf_Addr bias;
+    Elf *elf = dwfl_module_getelf(file->module, &bias);
+    if (!elf || offset_bytes > INT64_MAX)
+        return false;
+    const Elf_Data *data = elf_getdata_rawchunk(elf, (int64_t)offset_bytes, bytes, ELF_T_BYTE);
+    if (!data || !data->d_buf || data->d_size < bytes)
+        return false;
+    memcpy(ret, data->d_buf, bytes);
+    return true;
+}
+
 unsigned elf_file_machine(const struct elf_file *file)
 {
     GElf_Addr bias;

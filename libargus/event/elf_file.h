@@ -34,6 +34,9 @@ void elf_file_close(struct elf_file *file);
 /* The address in the file's own address space (p_vaddr) of the byte at `offset_bytes`. False if no segment has it. */
 bool elf_file_address(const struct elf_file *file, uint64_t offset_bytes, uint64_t *ret);
 
+/* Copies `bytes` bytes of the file from `offset_bytes` on; false if they are not all there. */
+bool elf_file_read(const struct elf_file *file, uint64_t offset_bytes, size_t bytes, void *ret);
+
 /* The name of the function that covers `address`, borrowed, and the offset into it. NULL: none. */
 const char *elf_file_function(struct elf_file *file, uint64_t address, uint64_t *ret_offset);
 

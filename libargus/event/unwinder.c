@@ -70,7 +70,7 @@ struct walk {
     uint64_t bottom; /* the snapshot's stack pointer */
     uint64_t time_ns;
     uint32_t process;
-    uint32_t pc; /* number of that register */
+    uint32_t pc, sp; /* numbers of these registers */
 };
 
 static bool read_stack(void *context, uint64_t address, uint64_t *ret)
@@ -84,6 +84,31 @@ static bool read_stack(void *context, uint64_t address, uint64_t *ret)
     return true;
 }
 
+/* Is there a system call just before the code at `offset` of the file? Returns how many bytes it has; 0: none. */
+static uint64_t syscall_bytes_before(const struct walk *walk, const struct elf_file *elf,
+                                     uint64_t offset)
+{
+    static const uint8_t x86_64[] = {0x0f, 0x05}, aarch64[] = {0x01, 0x00, 0x00, 0xd4};
+    bool arm = walk->unwinder->machine == EM_AARCH64;
+    const uint8_t *wanted = arm ? aarch64 : x86_64;
+    size_t bytes = arm ? sizeof(aarch64) : sizeof(x86_64);
+    uint8_t found[sizeof(aarch64)];
+    if (offset < bytes || !elf_file_read(elf, offset - bytes, bytes, found))
+        return 0;
+    return memcmp(found, wanted, bytes) == 0 ? bytes : 0;
+}
+
+/* glibc's clone() and clone3() end their information before the system call, because behind it the child comes out as
+ * well. A system call moves no stack: so the parent has what held just before. */
+static const struct cfi_row *row_before_syscall(const struct walk *walk, struct cfi *cfi,
+                                                uint64_t offset)
+{
+    uint64_t bytes = syscall_bytes_before(walk, cfi->elf, offset), in_file;
+    if (!bytes || !elf_file_address(cfi->elf, offset - bytes - 1, &in_file))
+        return NULL;
+    return cfi_find(cfi, in_file);
+}
+
 /* The row for the code at `address`; NULL: none is known. */
 static const struct cfi_row *find_row(struct walk *walk, uint64_t address, struct cfi **ret)
 {
@@ -94,7 +119,19 @@ static const struct cfi_row *find_row(struct walk *walk, uint64_t address, struc
     if (!*ret)
         return NULL;
     uint64_t offset = address - images->entries[image].start + images->entries[image].file_offset;
-    return elf_file_address((*ret)->elf, offset, &in_file) ? cfi_find(*ret, in_file) : NULL;
+    if (!elf_file_address((*ret)->elf, offset, &in_file))
+        return NULL;
+    const struct cfi_row *row = cfi_find(*ret, in_file);
+    bool innermost = walk->machine.cfa == 0;
+    return row || !innermost ? row : row_before_syscall(walk, *ret, offset);
+}
+
+/* Where exec() began the stack there is no caller, as in ld.so's first instructions, which have no information. */
+static bool is_at_the_end(const struct walk *walk)
+{
+    uint64_t sp = walk->machine.registers[walk->sp];
+    return walk->snapshot->end == ARGUS_SNAPSHOT_WHOLE && walk->machine.known >> walk->sp & 1 &&
+           walk->machine.cfa != 0 && sp - walk->bottom >= walk->snapshot->stack_bytes;
 }
 
 static uint64_t end_of_copy(const struct argus_snapshot *snapshot)
@@ -118,7 +155,7 @@ static uint64_t walk_up(struct walk *walk, bool *is_return)
     const struct cfi_row *row =
         find_row(walk, walk->machine.registers[walk->pc] - *is_return, &cfi);
     if (!row)
-        return ARGUS_FRAME_UNKNOWN;
+        return is_at_the_end(walk) ? ARGUS_FRAME_OUTERMOST : ARGUS_FRAME_UNKNOWN;
     switch (cfi_step(cfi, row, &walk->machine)) {
     case CFI_OUTERMOST:
         return ARGUS_FRAME_OUTERMOST;
@@ -147,12 +184,12 @@ static struct walk walk_begin(struct unwinder *unwinder, const struct argus_snap
         .time_ns = argus_trace_ticks_to_ns(unwinder->images->trace, snapshot->ticks),
         .process = process,
         .pc = unwinder->register_count - 1,
+        .sp = unwinder->machine == EM_AARCH64 ? 31 : 7,
     };
-    uint32_t sp = unwinder->machine == EM_AARCH64 ? 31 : 7;
     memcpy(walk.machine.registers, snapshot->registers, sizeof(walk.machine.registers));
     walk.machine.known = (1ull << unwinder->register_count) - 1;
     walk.machine.read = read_stack;
-    walk.bottom = snapshot->registers[sp];
+    walk.bottom = snapshot->registers[walk.sp];
     return walk;
 }
 
