@@ -59,7 +59,13 @@ static void warn_damage(struct session *session, const struct session_trace *tra
 {
     const struct argus_damage *damage;
     size_t count = argus_trace_damage(trace->trace, &damage);
+    const struct argus_chunk *snapshots;
     bool complete = argus_trace_complete(trace->trace);
+    if (!session->damage_seen && argus_trace_snapshot_chunks(trace->trace, &snapshots))
+        session_warn(session,
+                     "%s was not finished and still has copies of stacks in it, which are memory "
+                     "of the recorded programs: treat it as a core file",
+                     trace->path);
     if (session->damage_seen || (!count && complete))
         return;
     session->damage_seen = true;

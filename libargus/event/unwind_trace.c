@@ -118,6 +118,8 @@ struct argus_error *argus_unwind_file(const char *path, argus_progress progress,
 {
     struct argus_trace *trace;
     const struct argus_chunk *chunks;
+    if (ret)
+        *ret = (struct argus_unwind_totals){0};
     struct argus_error *error = argus_trace_open(path, &trace);
     if (error)
         return error;

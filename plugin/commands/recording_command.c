@@ -156,6 +156,7 @@ static void finish_stacks(struct session *session, const char *path)
 {
     struct argus_unwind_totals totals;
     struct argus_error *error = argus_unwind_file(path, unwind_progress, session, &totals);
+    unsigned long long too_long = totals.cut + totals.deep;
     if (error)
         session_warn(session,
                      "stack snapshots stay in %s, with what they hold of the programs' memory: %s",
@@ -165,8 +166,7 @@ static void finish_stacks(struct session *session, const char *path)
                      "%llu stacks unwound: %llu whole, %llu longer than what was copied, %llu to "
                      "code without unwind information",
                      (unsigned long long)totals.snapshots, (unsigned long long)totals.whole,
-                     (unsigned long long)(totals.cut + totals.deep),
-                     (unsigned long long)totals.unknown);
+                     too_long, (unsigned long long)totals.unknown);
     argus_error_destroy(error);
 }
 

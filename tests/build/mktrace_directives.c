@@ -103,6 +103,39 @@ static void add_stack(struct builder *builder, const struct line *line)
     builder_check(argus_writer_stack(writer, id, frames, count), line);
 }
 
+/* Where the words behind the word `key` begin. */
+static size_t find_rest(const struct line *line, const char *key)
+{
+    size_t at = 1;
+    while (at < line->count && strcmp(line->words[at], key) != 0)
+        at++;
+    return at + 1;
+}
+
+/* snapshot ID pid PID pc ADDRESS sp ADDRESS [time T] [end N] words WORD … */
+static void add_snapshot(struct builder *builder, const struct line *line)
+{
+    bool arm = builder->header.arch == ARGUS_ARCH_AARCH64;
+    uint64_t stack[MKTRACE_MOST_WORDS];
+    size_t count = 0;
+    const char *time = find_value(line, "time");
+    struct argus_snapshot snapshot = {
+        .id = line_number(line, line->words[1]),
+        .pid = find_number(line, "pid", 0),
+        .tid = find_number(line, "pid", 0),
+        .ticks = time ? line_time(line, time) : 0,
+        .end = (enum argus_snapshot_end)find_number(line, "end", 0),
+        .register_count = arm ? 33 : 17,
+    };
+    snapshot.registers[snapshot.register_count - 1] = find_number(line, "pc", 0);
+    snapshot.registers[arm ? 31 : 7] = find_number(line, "sp", 0);
+    for (size_t i = find_rest(line, "words"); i < line->count; i++)
+        stack[count++] = line_number(line, line->words[i]);
+    snapshot.stack = (const uint8_t *)stack;
+    snapshot.stack_bytes = (uint32_t)(count * sizeof(stack[0]));
+    builder_check(argus_writer_snapshot(builder_writer(builder, line), &snapshot), line);
+}
+
 /* ksym ADDRESS NAME [MODULE] */
 static void add_symbol(struct builder *builder, const struct line *line)
 {
@@ -200,13 +233,21 @@ static const struct directive {
     size_t words; /* at least, the name included */
     void (*run)(struct builder *builder, const struct line *line);
 } directives[] = {
-    {"cpus", 2, set_cpus},          {"ring", 2, set_ring},
-    {"arch", 2, set_arch},          {"wall", 2, set_wall},
-    {"thread", 2, add_thread},      {"image", 2, add_image},
-    {"stack", 2, add_stack},        {"ksym", 2, add_symbol},
-    {"build_ids", 2, add_build_id}, {"note", 2, add_note},
-    {"lost", 2, add_lost},          {"counter", 2, add_counter},
-    {"chunk", 1, begin_chunk},      {"without_end", 1, leave_out_end},
+    {"cpus", 2, set_cpus},
+    {"ring", 2, set_ring},
+    {"arch", 2, set_arch},
+    {"wall", 2, set_wall},
+    {"thread", 2, add_thread},
+    {"image", 2, add_image},
+    {"stack", 2, add_stack},
+    {"snapshot", 2, add_snapshot},
+    {"ksym", 2, add_symbol},
+    {"build_ids", 2, add_build_id},
+    {"note", 2, add_note},
+    {"lost", 2, add_lost},
+    {"counter", 2, add_counter},
+    {"chunk", 1, begin_chunk},
+    {"without_end", 1, leave_out_end},
 };
 
 bool builder_directive(struct builder *builder, const struct line *line)

@@ -8,6 +8,7 @@ import os
 import struct
 import subprocess
 import sys
+import tempfile
 import zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -69,6 +70,54 @@ def with_payload(data, offset, byte):
     return data
 
 
+SNAPSHOTS = """
+thread 10 name editor
+image pid 10 start 0x400000 end 0x480000 offset 4096 inode 7 path /bin/x
+snapshot 0x8000000000000001 pid 10 pc 0x401000 sp 0x7ffc00001000 time 2us words 0x401010 0x0 0x401020 0x7ffc00001020
+snapshot 0x8000000000000002 pid 10 pc 0x402000 sp 0x7ffc00001000 time 3us end 1 words
+"""
+
+
+def with_snapshots(mktrace, change):
+    """A trace with a chunk of snapshots, whose header and unpacked payload `change` may change."""
+    with tempfile.TemporaryDirectory() as folder:
+        text, path = os.path.join(folder, "t.trace"), os.path.join(folder, "t.argus")
+        with open(text, "w", encoding="utf-8") as trace_file:
+            trace_file.write(SNAPSHOTS)
+        subprocess.run([mktrace, text, path], check=True)
+        with open(path, "rb") as trace_file:
+            data = trace_file.read()
+    at, stored = next((at, stored) for at, stored, kind in chunks(data) if kind == 9)
+    header = bytearray(data[at : at + 64])
+    payload = data[at + 64 : at + 64 + stored]
+    if struct.unpack_from("<H", header, 6)[0] & 1:
+        payload = zlib.decompress(payload)
+    payload = bytearray(payload)
+    change(header, payload)
+    struct.pack_into("<H", header, 6, 1)
+    packed = zlib.compress(bytes(payload))
+    struct.pack_into("<II", header, 8, len(packed), len(payload))
+    rest = data[at + (64 + stored + 7) // 8 * 8 :]
+    whole_file = bytearray(data[:at] + header + packed + bytes(-len(packed) % 8) + rest)
+    seal_chunk(whole_file, at)
+    return whole_file
+
+
+def snapshot_files(mktrace):
+    """The payload of the first snapshot: id 0..7, pid 8, tid 9, time 10..11, end 12, registers 13."""
+    changes = {
+        "snapshots": lambda header, payload: None,
+        "snapshots-count": lambda header, payload: struct.pack_into("<I", header, 40, 3),
+        "snapshots-id-0": lambda header, payload: struct.pack_into("<Q", payload, 0, 0),
+        "snapshots-end-7": lambda header, payload: struct.pack_into("<B", payload, 12, 7),
+        "snapshots-registers": lambda header, payload: struct.pack_into("<B", payload, 13, 34),
+        "snapshots-cut-off": lambda header, payload: payload.__delitem__(slice(-20, None)),
+        "snapshots-left-over": lambda header, payload: payload.extend(b"left"),
+        "snapshots-large": lambda header, payload: payload.extend(bytes(1 << 20)),
+    }
+    return {name: with_snapshots(mktrace, change) for name, change in changes.items()}
+
+
 def bomb(data):
     """Three stack chunks of 16 MiB of zeros each, packed."""
     data = bytearray(data)
@@ -120,6 +169,7 @@ def main():
         "sequence-twice": data + data[FIRST:],
         "bomb": bomb(data),
     }
+    files.update(snapshot_files(sys.argv[1]))
     for name, content in files.items():
         with open(os.path.join(HERE, "trace", name + ".argus"), "wb") as trace_file:
             trace_file.write(content)
