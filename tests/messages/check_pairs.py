@@ -23,6 +23,8 @@ import machine  # noqa: E402
 KINDS = ["pipe", "fifo", "unix_stream", "unix_seqpacket", "unix_datagram", "tcp", "udp", "eventfd", "mqueue"]
 WRITERS = 3
 UNORDERED = ["eventfd"]  # a receive says how many, not in which order
+DATAGRAMS = ["unix_seqpacket", "unix_datagram", "udp", "mqueue"]  # a pair's offset is that in the datagram, not in the call
+MESSAGE = 0x60020010
 EXCEPTIONS = 0.05  # share of the bytes that may be ambiguous or without a pair
 
 
@@ -74,14 +76,30 @@ class Log:
         return sum(run[3] for of in self.calls.values() for call in of if call.what == "R" for run in call.runs)
 
 
-def is_right(kind, pair, send, receive):
-    sent = send.part(pair["send"]["offset"], pair["bytes"] if kind not in UNORDERED else 8)
+def records_in_calls(argus, trace, log):
+    """Where in its call each message record begins, by thread and time: one call sends or receives several datagrams."""
+    moved, result = collections.Counter(), {}
+    dump = subprocess.Popen([argus, "dump", "--json", trace], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    for line in dump.stdout:
+        if '"message"' not in line:
+            continue
+        record = json.loads(line)
+        call = log.find(record["tid"], record["ns"])
+        if record["debugid"] == MESSAGE and call:
+            result[record["tid"], record["ns"]] = moved[id(call)]
+            moved[id(call)] += record["args"][1] & 0xFFFFFFFFFFFF
+    dump.wait()
+    return result
+
+
+def is_right(kind, pair, send, receive, places):
+    sent = send.part(places[0] + pair["send"]["offset"], pair["bytes"] if kind not in UNORDERED else 8)
     if kind in UNORDERED:
         return sent is not None and {run[:2] for run in sent} <= {run[:2] for run in receive.runs}
-    return sent is not None and sent == receive.part(pair["receive"]["offset"], pair["bytes"])
+    return sent is not None and sent == receive.part(places[1] + pair["receive"]["offset"], pair["bytes"])
 
 
-def compare(kind, log, pairs):
+def compare(kind, log, pairs, records):
     """Counts the pairs, and the bytes of those that are no peeks, by how they turned out; prints the first wrong ones."""
     counts, size = collections.Counter(), collections.Counter()
     for pair in pairs:
@@ -89,7 +107,8 @@ def compare(kind, log, pairs):
         receive = log.find(pair["receive"]["tid"], pair["receive"]["time_ns"])
         if send is None or receive is None:
             continue
-        right = is_right(kind, pair, send, receive)
+        places = [records.get((end["tid"], end["time_ns"]), 0) for end in (pair["send"], pair["receive"])]
+        right = is_right(kind, pair, send, receive, places)
         name = ("exact" if pair["exact"] else "ambiguous") + ("" if right else " wrong")
         counts[name] += 1
         counts["peek"] += pair["peek"]
@@ -115,7 +134,8 @@ def check(options, kind, folder):
     log = Log(path)
     name = os.path.basename(options.exchange)[:15]
     pairs = json.loads(run([options.argus, "messages", trace, "--process", name, "--pairs", "--json"]))["pairs"]
-    counts, size = compare(kind, log, pairs)
+    records = records_in_calls(options.argus, trace, log) if kind in DATAGRAMS else {}
+    counts, size = compare(kind, log, pairs, records)
     total = log.received_bytes()
     known = size["exact"] / total
     print(f"{kind:15} {sum(counts.values()) - counts['peek']:7} pairs, {counts['peek']:5} of them peeks; of the bytes "
