@@ -152,6 +152,7 @@ enum argus_channel {
 
 #define ARGUS_MESSAGE_RECEIVE   1u
 #define ARGUS_MESSAGE_PEEK      2u /* the data stays in the channel */
+#define ARGUS_MESSAGE_CERTAIN   4u /* arg3 is this message's, whoever else was at work */
 #define ARGUS_MESSAGE_POSITION  8u /* arg3 is valid */
 #define ARGUS_MESSAGE_TRUNCATED 16u
 #define ARGUS_MESSAGE_DOUBTFUL  32u /* arg3 may be that of another thread's message */

@@ -129,7 +129,7 @@ static __always_inline void message_tcp_step(struct task_struct *task, const str
         if (end != sequence) {
             uint32_t piece = end - slot->tcp_begin;
             if (piece)
-                tcp_emit(task, sock, piece, end, 0);
+                tcp_emit(task, sock, piece, end, ARGUS_MESSAGE_CERTAIN);
             slot->bytes += piece;
             slot->tcp_begin = sequence;
         }
@@ -147,14 +147,15 @@ static __always_inline void message_tcp_sent(struct task_struct *task, const str
 {
     struct message_slot *slot = message_slot(task->pid);
     uint64_t rest = bytes > 0 ? bytes : 0;
-    uint32_t position = kernel_read(tcp_sock, sock, write_seq);
+    uint32_t position = kernel_read(tcp_sock, sock, write_seq), flags = 0;
     if (slot && slot->tid == (uint32_t)task->pid && slot->tcp == (uint64_t)sock) {
         rest = rest > slot->bytes ? rest - slot->bytes : 0;
         position = slot->tcp_begin + (uint32_t)rest;
+        flags = ARGUS_MESSAGE_CERTAIN;
         slot->tid = 0;
     }
     if (rest)
-        tcp_emit(task, sock, rest, position, 0);
+        tcp_emit(task, sock, rest, position, flags);
 }
 
 /* By the headers in `buffer`. */

@@ -128,8 +128,10 @@ static __always_inline void message_pipe_sent(const struct moment *now, const vo
     } else {
         message->position = pipe_exchange_last(pipe, &before);
     }
-    if (before && !spliced && !pipe_write_fits(before, message->position, message->bytes))
-        message->flags |= ARGUS_MESSAGE_DOUBTFUL;
+    if (before && !spliced)
+        message->flags |= pipe_write_fits(before, message->position, message->bytes)
+                              ? ARGUS_MESSAGE_CERTAIN
+                              : ARGUS_MESSAGE_DOUBTFUL;
 }
 
 static __always_inline void message_pipe(const struct moment *now, const struct inode *inode,
