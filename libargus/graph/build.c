@@ -89,8 +89,7 @@ static void find_thread(struct builder *builder, struct cpu_state *cpu, uint64_t
 /* These may stand behind the switch by which their thread left. */
 static bool is_note(enum tracepoint_id id)
 {
-    return id == TRACEPOINT_stack || id == TRACEPOINT_object || id == TRACEPOINT_lock ||
-           id == TRACEPOINT_mapping;
+    return id == TRACEPOINT_stack || id == TRACEPOINT_object || id == TRACEPOINT_lock;
 }
 
 /* What only the record just behind may refer to. */

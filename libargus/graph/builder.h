@@ -48,7 +48,7 @@ struct wait_details {
     uint32_t user_stack, kernel_stack;
     uint64_t inode, peer_inode, object_type;
     uint32_t holder_tid;
-    uint64_t mapping[4]; /* arguments of the record; [3] is 0: none */
+    uint64_t mapping[4]; /* of a futex: arguments of the record; [3] is 0: none */
 };
 
 /* Who is behind something that happens: the thread that did it, or the one that had asked for it. */

@@ -115,7 +115,7 @@ static void add_signal(const struct detail *detail, struct text *text)
         text_add(text, " (%s)", sender->name);
 }
 
-/* To add a kind: its number in argus/graph.h, and a row. */
+/* In the order of the text. To add a kind: its number in argus/graph.h, and a row. */
 static void (*const kinds[])(const struct detail *detail, struct text *text) = {
     [ARGUS_DETAIL_READY] = add_ready,   [ARGUS_DETAIL_FUTEX] = add_futex,
     [ARGUS_DETAIL_FAULT] = add_fault,   [ARGUS_DETAIL_BLOCK] = add_block,
@@ -130,22 +130,29 @@ static unsigned count_kind(const struct argus_wait_detail *details, uint32_t fir
     return count;
 }
 
+/* All of one kind. */
+static void add_kind(const struct argus_graph *graph, const struct argus_vertex *vertex,
+                     uint8_t kind, struct text *text)
+{
+    const struct argus_wait_detail *details;
+    argus_graph_details(graph, &details);
+    uint32_t first = vertex->wait.first_detail;
+    struct detail detail = {
+        .graph = graph, .vertex = vertex, .count = count_kind(details, first, kind)};
+    for (uint32_t i = first; i != ARGUS_NONE; i = details[i].next) {
+        if (details[i].kind != kind)
+            continue;
+        detail.arg = details[i].arg;
+        kinds[kind](&detail, text);
+        detail.index++;
+    }
+}
+
 void detail_texts(const struct argus_graph *graph, const struct argus_vertex *vertex,
                   struct text *text)
 {
-    const struct argus_wait_detail *details;
-    unsigned seen[sizeof(kinds) / sizeof(*kinds)] = {0};
-    argus_graph_details(graph, &details);
     if (vertex->wait.kind == ARGUS_WAIT_NONE)
         return;
-    for (uint32_t i = vertex->wait.first_detail; i != ARGUS_NONE; i = details[i].next) {
-        struct detail detail = {
-            .graph = graph,
-            .vertex = vertex,
-            .arg = details[i].arg,
-            .index = seen[details[i].kind]++,
-            .count = count_kind(details, vertex->wait.first_detail, details[i].kind),
-        };
-        kinds[details[i].kind](&detail, text);
-    }
+    for (uint8_t kind = 0; kind < sizeof(kinds) / sizeof(*kinds); kind++)
+        add_kind(graph, vertex, kind, text);
 }

@@ -16,8 +16,6 @@ void graph_on_ready(struct builder *builder, struct cpu_state *cpu,
 void graph_on_mapping(struct builder *builder, struct cpu_state *cpu,
                       const struct argus_record *record)
 {
-    (void)cpu;
-    uint32_t thread = machine_find_thread(&builder->graph->machine, record->tid);
-    if (thread != ARGUS_NONE && thread < builder->threads.length)
-        wait_note_mapping(builder, thread, record->arg);
+    if (cpu->thread != ARGUS_NONE)
+        wait_note_mapping(builder, cpu->thread, record->arg);
 }

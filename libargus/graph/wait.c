@@ -60,12 +60,6 @@ static uint64_t awaited_object(struct builder *builder, const struct thread_stat
     return state->arg[0] ? state->arg[1] : 0;
 }
 
-static void add_mapping(struct builder *builder, uint32_t slot, const uint64_t arg[4])
-{
-    bool futex = (arg[3] & 0xff) == ARGUS_MAPPING_FUTEX;
-    wait_add_detail_to(builder, slot, futex ? ARGUS_DETAIL_FUTEX : ARGUS_DETAIL_FAULT, arg);
-}
-
 void wait_begin(struct builder *builder, uint32_t thread, uint64_t os_state)
 {
     struct thread_state *state = thread_at(builder, thread);
@@ -96,7 +90,7 @@ void wait_begin(struct builder *builder, uint32_t thread, uint64_t os_state)
     if (os_state & ARGUS_LINUX_STATE_STOPPED)
         signal_note_stop(builder, thread);
     if (state->details.mapping[3])
-        add_mapping(builder, state->slot, state->details.mapping);
+        wait_add_detail_to(builder, state->slot, ARGUS_DETAIL_FUTEX, state->details.mapping);
     if (state->own_timer != ARGUS_NONE)
         vertex->wait.timeout_ns =
             time_left(builder, builder->timers.data[state->own_timer].expiry_ns);
@@ -223,14 +217,20 @@ void wait_note_holder(struct builder *builder, uint32_t thread, uint32_t holder_
         vertex->wait.holder_tid = holder_tid;
 }
 
+/* A futex: for the next wait. A page fault: it was the wait that has just ended, if the thread did nothing since. */
 void wait_note_mapping(struct builder *builder, uint32_t thread, const uint64_t arg[4])
 {
     struct thread_state *state = thread_at(builder, thread);
-    struct argus_vertex *vertex = waiting_vertex(builder, state);
-    if (state->activity == THREAD_RUNNING)
+    if (state->activity != THREAD_RUNNING)
+        return;
+    if ((arg[3] & 0xff) == ARGUS_MAPPING_FUTEX) {
         memcpy(state->details.mapping, arg, sizeof(state->details.mapping));
-    else if (vertex && vertex->wait.first_detail == ARGUS_NONE)
-        add_mapping(builder, waiting_slot(state), arg);
+        return;
+    }
+    if (state->previous == ARGUS_NONE || state->ops.length || state->op_open)
+        return;
+    if (slot_at(builder, state->previous)->wait.kind == ARGUS_WAIT_FAULT)
+        wait_add_detail_to(builder, state->previous, ARGUS_DETAIL_FAULT, arg);
 }
 
 void wait_forget_notes(struct thread_state *state)

@@ -73,7 +73,6 @@ static const struct program_row rows[] = {
     {CATEGORY_WORK, "on_work_end", "workqueue_execute_end", "work in a softirq never ends", false},
     {CATEGORY_BLOCK, "on_block_issue", "block_rq_issue", "no edges of disks", false},
     {CATEGORY_BLOCK, "on_block_complete", "block_rq_complete", "no edges of disks", false},
-    {CATEGORY_BLOCK, "on_user_fault", "page_fault_user", "waits for a page do not name it", false},
     {CATEGORY_SIGNALS, "on_signal_generate", "signal_generate",
      "senders of signals are known by their calls only", false},
     {CATEGORY_SIGNALS, "on_signal_deliver", "signal_deliver",
@@ -241,17 +240,17 @@ static struct argus_error *attach(struct programs *programs)
     return NULL;
 }
 
-/* One clock on each cpu that is online. */
-static struct argus_error *attach_samples(struct programs *programs, uint32_t rate_hz,
-                                          uint32_t cpu_count)
+/* A software event of perf_event, on each cpu that is online. `what` ends "no …". */
+static struct argus_error *attach_event(struct programs *programs, const char *name, uint64_t event,
+                                        uint64_t period, const char *what, uint32_t cpu_count)
 {
-    struct bpf_program *program = bpf_object__find_program_by_name(programs->object, "on_sample");
+    struct bpf_program *program = bpf_object__find_program_by_name(programs->object, name);
     struct perf_event_attr attributes = {
         .type = PERF_TYPE_SOFTWARE,
         .size = sizeof(attributes),
-        .config = PERF_COUNT_SW_CPU_CLOCK,
-        .sample_period = 1000000000ull / rate_hz,
-        .exclude_idle = 1,
+        .config = event,
+        .sample_period = period,
+        .exclude_idle = event == PERF_COUNT_SW_CPU_CLOCK,
     };
     for (uint32_t cpu = 0; cpu < cpu_count; cpu++) {
         int fd = (int)syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -259,7 +258,7 @@ static struct argus_error *attach_samples(struct programs *programs, uint32_t ra
             continue; /* the cpu is off */
         struct bpf_link *link = fd < 0 ? NULL : bpf_program__attach_perf_event(program, fd);
         if (!link) {
-            add_note(programs, "no cpu samples on cpu %u: %s", cpu, strerror(errno));
+            add_note(programs, "no %s on cpu %u: %s", what, cpu, strerror(errno));
             if (fd >= 0)
                 close(fd);
         } else if (!vec_push(&programs->links, link)) {
@@ -304,7 +303,11 @@ static struct argus_error *programs_start(struct programs *programs,
     if (!error)
         error = probes_attach(programs->probes, probe_refused, programs);
     if (!error && options->rate_hz)
-        error = attach_samples(programs, options->rate_hz, cpu_count);
+        error = attach_event(programs, "on_sample", PERF_COUNT_SW_CPU_CLOCK,
+                             1000000000ull / options->rate_hz, "cpu samples", cpu_count);
+    if (!error && options->categories & CATEGORY_BIT(CATEGORY_BLOCK))
+        error = attach_event(programs, "on_major_fault", PERF_COUNT_SW_PAGE_FAULTS_MAJ, 1,
+                             "addresses of page faults", cpu_count);
     return error;
 }
 

@@ -39,8 +39,7 @@ struct bpf_cpu {
     uint64_t snapshot_busy;    /* 1: one is being taken */
     uint64_t entry_first;      /* the returns into the entry of system calls, both inclusive */
     uint64_t entry_last;       /* (bpf/kernel_stack.h) */
-    uint64_t fault_tid, fault_address; /* the last page fault of a program on this cpu */
-    uint64_t padding[2];
+    uint64_t padding[4];
 };
 
 /* The value of the stack table; the key is the 64-bit hash of the frames. */

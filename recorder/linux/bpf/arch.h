@@ -20,6 +20,9 @@
 #define ARCH_SAMPLE_IP                                                                             \
     16 /* which word of a perf_event program's registers is the instruction pointer */
 
+/* The same, of the address of a page fault: behind the registers and the period. */
+#define ARCH_FAULT_ADDRESS 22
+
 #define arch_argument0(regs)  ((regs)->di)
 #define arch_argument1(regs)  ((regs)->si)
 #define arch_argument2(regs)  ((regs)->dx)
@@ -89,6 +92,8 @@
 #define ARCH_TIF_32BIT    (1ul << 22)
 #define ARCH_X32_BIT      0x40000000
 #define ARCH_SAMPLE_IP    32
+
+#define ARCH_FAULT_ADDRESS 35
 
 #define arch_argument0(regs)      ((regs)->orig_x0)
 #define arch_argument1(regs)      ((regs)->regs[1])

@@ -4,7 +4,6 @@
 
 #include "context.h"
 #include "lock.h"
-#include "mapping.h"
 #include "message_pipe.h"
 #include "object.h"
 #include "ring.h"
@@ -38,7 +37,6 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
     if (emit_object(&now, &object) && object.kind == S_IFIFO)
         message_pipe_forget(&now);
     emit_lock(&now);
-    emit_fault(&now, state);
     if (settings.stacks) {
         uint64_t user = stack_take_user(ctx, STACK_USER_SWITCH);
         struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
