@@ -21,6 +21,10 @@ static bool begins_callback(const struct diagnoser *d, uint32_t vertex)
  * what ended such a wait is not what began the hang. */
 static uint32_t first_vertex(const struct diagnoser *d)
 {
+    const struct argus_callback *callbacks;
+    uint32_t begin = argus_graph_callback_begin(d->view.graph, d->hang.vertex);
+    if (argus_graph_callbacks(d->view.graph, begin, &callbacks))
+        return begin;
     uint32_t vertex = argus_graph_vertex_at(d->view.graph, d->hang.thread, d->hang.start_ns);
     if (vertex == ARGUS_NONE || vertex > d->hang.vertex)
         return d->hang.vertex;
@@ -34,7 +38,7 @@ static uint32_t first_vertex(const struct diagnoser *d)
 static struct argus_error *find_origin(struct diagnoser *d)
 {
     uint32_t vertex = first_vertex(d);
-    struct argus_slice_options options = {.max_steps = MAX_ORIGIN};
+    struct argus_slice_options options = {.max_steps = MAX_ORIGIN, .to_input = true};
     struct argus_slice slice;
     struct argus_error *error =
         argus_slice(d->view.graph, vertex, &options, d->questions.asker, &slice);

@@ -143,11 +143,18 @@ static void say_origin(struct sentence *sentence, const struct argus_diagnosis *
                        const struct view *view)
 {
     uint32_t edge = found->path_count > 0 ? found->path[found->path_count - 1].edge : ARGUS_NONE;
-    if (found->origin_count == 0 || found->hang.type != ARGUS_TYPE_LONG_RUNNING ||
-        edge == ARGUS_NONE || view->edges[edge].kind == ARGUS_EDGE_FORK)
+    if (found->origin_count == 0 || found->hang.type != ARGUS_TYPE_LONG_RUNNING)
         return;
     uint32_t origin = found->origin[found->origin_count - 1];
+    struct argus_callback event;
     const struct argus_process *process = timeline_process(view, origin);
+    if (argus_graph_ui_event(view->graph, origin, &event) && event.on_purpose) {
+        say(sentence, ", set off by a ");
+        say(sentence, argus_ui_event_name(event.ui_event));
+        return;
+    }
+    if (edge == ARGUS_NONE || view->edges[edge].kind == ARGUS_EDGE_FORK)
+        return;
     if (process->kernel || view->threads[view->vertices[origin].thread].process ==
                                view->threads[found->hang.thread].process)
         return;

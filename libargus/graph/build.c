@@ -238,6 +238,7 @@ static void builder_deinit(struct builder *builder)
     vec_deinit(&builder->timers);
     vec_deinit(&builder->works);
     vec_deinit(&builder->queued);
+    vec_deinit(&builder->ui_reads);
     vec_deinit(&builder->requests);
     vec_deinit(&builder->signals);
     vec_deinit(&builder->itimers);
@@ -247,6 +248,7 @@ static void builder_deinit(struct builder *builder)
     idmap_deinit(&builder->timer_by_key);
     idmap_deinit(&builder->work_by_key);
     idmap_deinit(&builder->queued_by_key);
+    idmap_deinit(&builder->ui_read_by_key);
     idmap_deinit(&builder->request_by_key);
     idmap_deinit(&builder->signal_by_key);
     idmap_deinit(&builder->itimer_by_key);

@@ -117,6 +117,12 @@ struct queued_callback {
     bool waits; /* it has not been cancelled; one that has run may run again */
 };
 
+/* UI events of one kind that a thread has read, and not yet been handed; found by thread and kind. */
+struct ui_read {
+    struct actor by; /* the segment that read the last ones */
+    uint32_t waiting;
+};
+
 /* A request given to a block device. */
 struct request_state {
     struct actor issuer;
@@ -184,6 +190,8 @@ struct builder {
     struct idmap work_by_key;
     VEC(struct queued_callback) queued;
     struct idmap queued_by_key;
+    VEC(struct ui_read) ui_reads;
+    struct idmap ui_read_by_key;
     VEC(struct request_state) requests;
     struct idmap request_by_key;
     VEC(struct sent_signal) signals; /* also those that stopped a process */
@@ -317,6 +325,10 @@ void rule_wakeup(struct builder *builder, const struct cpu_state *cpu,
                  const struct argus_record *record, uint32_t wakee, struct cause *ret);
 /* on_signal.c: says of a thread that has stopped by which signal. */
 void signal_note_stop(struct builder *builder, uint32_t thread);
+/* on_callback.c: whether the thread is inside of a callback, and not in an event loop that this one runs. */
+bool callback_is_open(const struct thread_state *state);
+/* rules/callback.c: a UI event of this kind is read from the display server by `thread`. */
+void rule_ui_read(struct builder *builder, uint32_t thread, uint64_t kind);
 /* rules/callback.c: who is behind the callback (or UI event) that begins now in `thread`; `loop`: the event loop's segment. */
 void rule_dispatch(struct builder *builder, uint32_t thread, const struct argus_record *record,
                    bool is_ui, const struct actor *loop, struct cause *ret);

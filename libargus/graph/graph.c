@@ -204,11 +204,12 @@ size_t argus_graph_callbacks(const struct argus_graph *graph, uint32_t vertex,
     return count;
 }
 
-static bool on_purpose(uint8_t event)
+uint32_t argus_graph_callback_begin(const struct argus_graph *graph, uint32_t vertex)
 {
-    return event == ARGUS_UI_KEY_PRESS || event == ARGUS_UI_KEY_RELEASE ||
-           event == ARGUS_UI_BUTTON_PRESS || event == ARGUS_UI_BUTTON_RELEASE ||
-           event == ARGUS_UI_SCROLL || event == ARGUS_UI_TOUCH || event == ARGUS_UI_CLOSE;
+    while (vertex > 0 && vertex < graph->vertices.length &&
+           graph->vertices.data[vertex].flags & ARGUS_VERTEX_CONTINUES)
+        vertex--;
+    return vertex;
 }
 
 bool argus_graph_ui_event(const struct argus_graph *graph, uint32_t vertex,
@@ -223,7 +224,7 @@ bool argus_graph_ui_event(const struct argus_graph *graph, uint32_t vertex,
         if (!found)
             *ret = callbacks[i];
         found = true;
-        if (!on_purpose(callbacks[i].ui_event))
+        if (!callbacks[i].on_purpose)
             continue;
         *ret = callbacks[i];
         break;

@@ -36,6 +36,12 @@ static void push(struct open_callbacks *open, uint64_t sp, bool is_ui)
     open->entries[open->depth++] = (struct open_callback){.sp = sp, .is_ui = is_ui};
 }
 
+bool callback_is_open(const struct thread_state *state)
+{
+    const struct open_callbacks *open = &state->open;
+    return open->depth && !open->entries[open->depth - 1].has_loop;
+}
+
 /* The state of the thread on the cpu, if its vertex can be cut. */
 static struct thread_state *running(struct builder *builder, const struct cpu_state *cpu)
 {
@@ -80,7 +86,7 @@ static bool begin(struct builder *builder, uint32_t thread, const struct argus_r
         pop(open);
         follows = true;
     }
-    if (open->depth && !open->entries[open->depth - 1].has_loop)
+    if (callback_is_open(thread_at(builder, thread)))
         return false;
     remember_loop(builder, thread, follows);
     struct actor loop = open->loop;
@@ -105,8 +111,8 @@ static void end(struct builder *builder, uint32_t thread, const struct argus_rec
         open->entries[open->depth - 1].has_loop = true;
         cuts = true;
     }
-    if (cuts)
-        vertex_cut(builder, thread, RULE_BOUNDARY_LOOP);
+    if (cuts && vertex_cut(builder, thread, RULE_BOUNDARY_LOOP) && is_turn)
+        slot_at(builder, thread_at(builder, thread)->slot)->flags |= ARGUS_VERTEX_LOOP;
 }
 
 void graph_on_callback(struct builder *builder, struct cpu_state *cpu,
@@ -125,6 +131,14 @@ void graph_on_callback(struct builder *builder, struct cpu_state *cpu,
     vertex_op(builder, cpu->thread, ARGUS_OP_CALLBACK << 24 | (note.probe & 0xffff));
 }
 
+/* Moving the mouse asks for nothing yet. */
+static bool is_on_purpose(uint64_t kind)
+{
+    return kind == ARGUS_UI_KEY_PRESS || kind == ARGUS_UI_KEY_RELEASE ||
+           kind == ARGUS_UI_BUTTON_PRESS || kind == ARGUS_UI_BUTTON_RELEASE ||
+           kind == ARGUS_UI_SCROLL || kind == ARGUS_UI_TOUCH || kind == ARGUS_UI_CLOSE;
+}
+
 void graph_on_ui_event(struct builder *builder, struct cpu_state *cpu,
                        const struct argus_record *record)
 {
@@ -136,8 +150,11 @@ void graph_on_ui_event(struct builder *builder, struct cpu_state *cpu,
         .probe = (uint32_t)record->arg[2],
         .what = read_only ? ARGUS_CALLBACK_UI_READ : ARGUS_CALLBACK_UI_EVENT,
         .ui_event = (uint8_t)kind,
+        .on_purpose = is_on_purpose(kind),
     };
-    if (!read_only)
+    if (read_only)
+        rule_ui_read(builder, cpu->thread, kind);
+    else
         note.nested = !begin(builder, cpu->thread, record, true);
     add_note(builder, cpu->thread, &note);
     if (!read_only && !note.nested)

@@ -83,10 +83,26 @@ static void add_option(struct choice *choice, uint32_t edge)
         choice->others++;
 }
 
+static uint32_t sequence_edge(const struct slicer *slicer, uint32_t vertex)
+{
+    const struct argus_edge *in;
+    size_t count = argus_graph_in_edges(slicer->view.graph, vertex, &in);
+    for (size_t i = 0; i < count; i++)
+        if (in[i].kind == ARGUS_EDGE_SEQUENCE)
+            return (uint32_t)(&in[i] - slicer->view.edges);
+    return ARGUS_NONE;
+}
+
 static struct choice find_choice(const struct slicer *slicer, uint32_t vertex)
 {
     struct choice choice = {.count = 0};
     const struct argus_edge *in;
+    if (slicer->options.to_input && slicer->view.vertices[vertex].flags & ARGUS_VERTEX_CONTINUES) {
+        uint32_t before = sequence_edge(slicer, vertex);
+        if (before != ARGUS_NONE)
+            add_option(&choice, before);
+        return choice;
+    }
     size_t count = argus_graph_in_edges(slicer->view.graph, vertex, &in);
     uint32_t cause = argus_graph_cause(slicer->view.graph, vertex);
     if (cause != ARGUS_NONE && is_cause(slicer, &slicer->view.edges[cause]))
@@ -108,9 +124,8 @@ static void describe_edge(const struct slicer *slicer, uint32_t edge, char *buff
     const struct argus_rule *rules;
     size_t rule_count = argus_graph_rules(slicer->view.graph, &rules);
     snprintf(buffer, bytes, "v%u of %s [%" PRIu64 "], thread %s: %s, %s (%s)", e->from,
-             process->name, process->pid, thread->name,
-             argus_edge_name(e), e->strong ? "strong" : "weak",
-             e->rule < rule_count ? rules[e->rule].name : "no rule");
+             process->name, process->pid, thread->name, argus_edge_name(e),
+             e->strong ? "strong" : "weak", e->rule < rule_count ? rules[e->rule].name : "no rule");
 }
 
 /* Asks which of `choice` to follow; the last option is to stop. */
@@ -153,22 +168,20 @@ static enum argus_slice_end natural_end(const struct slicer *slicer, uint32_t ve
     uint32_t cause = argus_graph_cause(slicer->view.graph, vertex);
     if (cause != ARGUS_NONE && slicer->view.edges[cause].from_ns < slicer->options.from_ns)
         return ARGUS_SLICE_WINDOW;
-    if (waiter != ARGUS_NONE && slicer->view.vertices[waiter].wait.kind == ARGUS_WAIT_POLL)
+    bool loop = slicer->view.vertices[vertex].flags & ARGUS_VERTEX_LOOP;
+    if (loop ||
+        (waiter != ARGUS_NONE && slicer->view.vertices[waiter].wait.kind == ARGUS_WAIT_POLL))
         return ARGUS_SLICE_HOME;
     return ARGUS_SLICE_NO_CAUSE;
 }
 
-/* A vertex that begins at a split or after an unknown gap goes on from the one before it. */
+/* A vertex that begins at a split goes on from the one before it; but the segment of an event loop after a callback has
+ * nothing to do with the callback. */
 static uint32_t split_edge(const struct slicer *slicer, uint32_t vertex)
 {
-    const struct argus_edge *in;
-    size_t count = argus_graph_in_edges(slicer->view.graph, vertex, &in);
-    if (!(slicer->view.vertices[vertex].flags & ARGUS_VERTEX_SPLIT))
-        return ARGUS_NONE;
-    for (size_t i = 0; i < count; i++)
-        if (in[i].kind == ARGUS_EDGE_SEQUENCE)
-            return (uint32_t)(&in[i] - slicer->view.edges);
-    return ARGUS_NONE;
+    uint32_t flags = slicer->view.vertices[vertex].flags;
+    bool goes_on = flags & ARGUS_VERTEX_SPLIT && !(flags & ARGUS_VERTEX_LOOP);
+    return goes_on ? sequence_edge(slicer, vertex) : ARGUS_NONE;
 }
 
 static struct argus_error *choose(struct slicer *slicer, uint32_t vertex,
@@ -211,8 +224,19 @@ static bool add_step(struct slicer *slicer, uint32_t vertex, uint32_t edge)
                                         .explains_ns = explained(slicer, vertex, left_ns)});
 }
 
+static bool is_input(const struct slicer *slicer, uint32_t vertex)
+{
+    struct argus_callback event;
+    return slicer->options.to_input && argus_graph_ui_event(slicer->view.graph, vertex, &event) &&
+           event.on_purpose;
+}
+
 static struct argus_error *take_step(struct slicer *slicer, uint32_t *vertex)
 {
+    if (is_input(slicer, *vertex)) {
+        end_slice(slicer, ARGUS_SLICE_INPUT);
+        return NULL;
+    }
     struct choice choice = find_choice(slicer, *vertex);
     uint32_t edge;
     struct argus_error *error = choose(slicer, *vertex, &choice, &edge);
@@ -283,6 +307,7 @@ const char *argus_slice_end_name(enum argus_slice_end end)
         [ARGUS_SLICE_HOME] = "an event loop waited for input there",
         [ARGUS_SLICE_OPEN] = "a question is open",
         [ARGUS_SLICE_LIMIT] = "the longest path was reached",
+        [ARGUS_SLICE_INPUT] = "the user did something there",
     };
     return (size_t)end < sizeof(names) / sizeof(names[0]) ? names[end] : "unknown";
 }

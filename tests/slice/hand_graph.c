@@ -190,3 +190,10 @@ const char *argus_edge_name(const struct argus_edge *edge)
 {
     return argus_edge_kind_name((enum argus_edge_kind)edge->kind);
 }
+
+bool argus_graph_ui_event(const struct argus_graph *graph, uint32_t vertex,
+                          struct argus_callback *ret)
+{
+    (void)graph, (void)vertex, (void)ret;
+    return false;
+}

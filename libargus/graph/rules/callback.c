@@ -1,4 +1,5 @@
-/* Who causes a callback: the one that queued it, found by its key; else the segment of the event loop that found it ready. */
+/* Who causes a callback: the one that queued it, found by its key; a UI event: the segment of the thread that read it from the
+ * display server, where that is seen; else the segment of the event loop that found it ready. */
 #include "graph/builder.h"
 
 /* Probes of one space share keys; 0 when the table of probes is lost. */
@@ -53,13 +54,39 @@ void graph_on_callback_cancelled(struct builder *builder, struct cpu_state *cpu,
         queued->waits = false;
 }
 
+static struct ui_read *find_read(struct builder *builder, uint32_t thread, uint64_t kind)
+{
+    uint32_t index = builder_place(builder, &builder->ui_reads, &builder->ui_read_by_key,
+                                   (uint64_t)thread << 8 | kind);
+    return index == ARGUS_NONE ? NULL : &builder->ui_reads.data[index];
+}
+
+/* Toolkits drop events (motion that another motion has overtaken), so what an earlier segment has read counts no more as
+ * soon as a later one reads the same kind. */
+void rule_ui_read(struct builder *builder, uint32_t thread, uint64_t kind)
+{
+    struct ui_read *read = find_read(builder, thread, kind);
+    uint32_t slot = thread_at(builder, thread)->slot;
+    if (!read)
+        return;
+    if (read->by.slot != slot)
+        read->waiting = 0;
+    read->by = (struct actor){.since_ns = builder->now_ns, .thread = thread, .slot = slot};
+    read->waiting++;
+}
+
 void rule_dispatch(struct builder *builder, uint32_t thread, const struct argus_record *record,
                    bool is_ui, const struct actor *loop, struct cause *ret)
 {
     struct queued_callback *queued =
         is_ui || !record->arg[0] ? NULL : find(builder, thread, record, false);
-    if (queued && queued->waits)
+    struct ui_read *read = is_ui ? find_read(builder, thread, record->arg[0] & 0xff) : NULL;
+    if (queued && queued->waits) {
         *ret = actor_cause(&queued->by, ARGUS_EDGE_DISPATCH, RULE_DISPATCH_QUEUED);
-    else
+    } else if (read && read->waiting) {
+        read->waiting--;
+        *ret = actor_cause(&read->by, ARGUS_EDGE_DISPATCH, RULE_DISPATCH_READ);
+    } else {
         *ret = actor_cause(loop, ARGUS_EDGE_DISPATCH, RULE_DISPATCH_READY);
+    }
 }

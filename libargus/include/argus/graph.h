@@ -81,6 +81,7 @@ struct argus_callback {
     uint32_t probe;   /* number: argus_graph_probe() */
     uint8_t what;     /* enum argus_callback_what */
     uint8_t ui_event; /* enum argus_ui_event, of a UI event */
+    bool on_purpose;  /* a UI event by which a user asks for something: not motion, expose … */
     bool nested;      /* inside of another callback, to whose vertex it belongs */
 };
 
@@ -91,6 +92,9 @@ enum argus_vertex_flags {
     ARGUS_VERTEX_EXITED = 8, /* ends with the thread's exit */
     ARGUS_VERTEX_GAP = 16,   /* records are missing while it lasted: its figures are lower bounds */
     ARGUS_VERTEX_SPLIT = 32, /* begins at a split, not at a wait */
+    ARGUS_VERTEX_CONTINUES =
+        128,                  /* goes on with the callback in which the vertex before it waited */
+    ARGUS_VERTEX_LOOP = 256,  /* begins when a callback has ended: the event loop's own segment */
     ARGUS_VERTEX_YIELDS = 64, /* a yield run: `repeat` segments of one signature */
 };
 
@@ -211,6 +215,8 @@ struct argus_stack argus_graph_stack(const struct argus_graph *graph, uint32_t s
 /* What the probes tell about `vertex`, in time order. O(log n). */
 size_t argus_graph_callbacks(const struct argus_graph *graph, uint32_t vertex,
                              const struct argus_callback **ret);
+/* The vertex that began the callback or UI event which `vertex` goes on with; `vertex` itself, if it goes on with none. */
+uint32_t argus_graph_callback_begin(const struct argus_graph *graph, uint32_t vertex);
 /* The UI event that `vertex` handles: the first that a person does on purpose, else (motion, expose …) the first of all.
  * False: none. */
 bool argus_graph_ui_event(const struct argus_graph *graph, uint32_t vertex,

@@ -31,6 +31,7 @@ enum argus_slice_end {
     ARGUS_SLICE_HOME,    /* an event loop's wait for input: the input is the origin */
     ARGUS_SLICE_OPEN,    /* a question could not be answered */
     ARGUS_SLICE_LIMIT,   /* longest path reached */
+    ARGUS_SLICE_INPUT,   /* a UI event, e.g. a button press: what the user did is the origin */
 };
 
 struct argus_slice {
@@ -44,6 +45,8 @@ struct argus_slice {
 struct argus_slice_options {
     uint64_t from_ns; /* causes before this are not followed; 0: no bound */
     size_t max_steps; /* 0: 1000 */
+    bool
+        to_input; /* end at what the user did, and go from the middle of a callback to its beginning */
 };
 
 /* Slices backward from `vertex`. With an open question `*ret` is still filled (end ARGUS_SLICE_OPEN, the open one last in
