@@ -21,17 +21,11 @@ static bool begins_callback(const struct diagnoser *d, uint32_t vertex)
  * what ended such a wait is not what began the hang. */
 static uint32_t first_vertex(const struct diagnoser *d)
 {
-    const struct argus_callback *callbacks;
     uint32_t begin = argus_graph_callback_begin(d->view.graph, d->hang.vertex);
-    if (argus_graph_callbacks(d->view.graph, begin, &callbacks))
+    if (begins_callback(d, begin))
         return begin;
     uint32_t vertex = argus_graph_vertex_at(d->view.graph, d->hang.thread, d->hang.start_ns);
-    if (vertex == ARGUS_NONE || vertex > d->hang.vertex)
-        return d->hang.vertex;
-    for (uint32_t inner = d->hang.vertex; inner > vertex; inner--)
-        if (begins_callback(d, inner))
-            return inner;
-    return vertex;
+    return vertex == ARGUS_NONE || vertex > d->hang.vertex ? d->hang.vertex : vertex;
 }
 
 /* The way back from where the hang began to what began it: an input, a timer that somebody armed, another process. */

@@ -149,6 +149,21 @@ static void add_symbol(struct builder *builder, const struct line *line)
     builder_check(argus_writer_kernel_symbols(builder_writer(builder, line), &entry, 1), line);
 }
 
+/* probe NUMBER SPACE LABEL */
+static void add_probe(struct builder *builder, const struct line *line)
+{
+    if (line->count < 4)
+        line_fail(line, "probe needs a number, a space and a label");
+    struct argus_probe_entry entry = {
+        .number = (uint32_t)line_number(line, line->words[1]),
+        .space = (uint32_t)line_number(line, line->words[2]),
+        .library = "/lib/libtoolkit.so",
+        .symbol = line->words[3],
+        .label = line->words[3],
+    };
+    builder_check(argus_writer_probes(builder_writer(builder, line), &entry, 1), line);
+}
+
 /* note "TEXT" */
 static void add_note(struct builder *builder, const struct line *line)
 {
@@ -242,6 +257,7 @@ static const struct directive {
     {"stack", 2, add_stack},
     {"snapshot", 2, add_snapshot},
     {"ksym", 2, add_symbol},
+    {"probe", 2, add_probe},
     {"build_ids", 2, add_build_id},
     {"note", 2, add_note},
     {"lost", 2, add_lost},

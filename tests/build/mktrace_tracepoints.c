@@ -96,6 +96,18 @@ static const struct tracepoint {
     {"mapping",
      ARGUS_ID_MAPPING,
      {{"address", 1, 0}, {"inode", 2, 0}, {"offset", 3, 0}, {"why", 4, 0}, {"device", 4, 32}}},
+    {"callback_queued",
+     ARGUS_ID_CALLBACK_QUEUED,
+     {{"key", 1, 0}, {"function", 2, 0}, {"probe", 3, 0}}},
+    {"callback_cancelled", ARGUS_ID_CALLBACK_CANCELLED, {{"key", 1, 0}, {"probe", 3, 0}}},
+    {"callback_start",
+     ARGUS_ID_CALLBACK | ARGUS_FUNC_START,
+     {{"key", 1, 0}, {"function", 2, 0}, {"probe", 3, 0}, {"sp", 4, 0}}},
+    {"callback_end",
+     ARGUS_ID_CALLBACK | ARGUS_FUNC_END,
+     {{"key", 1, 0}, {"probe", 3, 0}, {"sp", 4, 0}}},
+    {"ui_event", ARGUS_ID_UI_EVENT, {{"kind", 1, 0}, {"probe", 3, 0}, {"sp", 4, 0}}},
+    {"handler", ARGUS_ID_HANDLER, {{"function", 1, 0}, {"other", 2, 0}, {"probe", 3, 0}}},
     {"record", 0, {{"id", IN_DEBUGID, 0}}},
 };
 

@@ -17,8 +17,8 @@ static uint64_t since(uint64_t ns)
 
 static void print_flags(uint32_t flags)
 {
-    static const char *const names[] = {"first", "last",  "forked", "exited",
-                                        "gap",   "split", "yields"};
+    static const char *const names[] = {"first", "last",   "forked",    "exited", "gap",
+                                        "split", "yields", "continues", "loop"};
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (flags & 1u << i)
             printf(" %s", names[i]);
@@ -72,7 +72,10 @@ static void print_ops(const struct argus_graph *graph, const struct argus_vertex
                                       sizeof(number)),
                    op->code & 1u << 16 ? "!" : "");
         else
-            printf(" %s", op->code >> 24 == ARGUS_OP_WAKE ? "(wake)" : "(fork)");
+            printf(" %s", op->code >> 24 == ARGUS_OP_WAKE       ? "(wake)"
+                          : op->code >> 24 == ARGUS_OP_CALLBACK ? "(callback)"
+                          : op->code >> 24 == ARGUS_OP_UI_EVENT ? "(ui event)"
+                                                                : "(fork)");
         if (op->repeat > 1)
             printf("*%" PRIu32, op->repeat);
     }
@@ -106,6 +109,24 @@ static void print_edges(const struct argus_graph *graph, uint32_t id)
     }
 }
 
+static void print_callbacks(const struct argus_graph *graph, uint32_t id)
+{
+    static const char *const names[] = {"callback", "ui event", "read", "handler"};
+    const struct argus_callback *callbacks;
+    size_t count = argus_graph_callbacks(graph, id, &callbacks);
+    for (size_t i = 0; i < count; i++) {
+        const struct argus_callback *c = &callbacks[i];
+        const struct argus_probe_entry *probe = argus_graph_probe(graph, c->probe);
+        printf("    %s at %" PRIu64 " %s", names[c->what], since(c->time_ns),
+               probe ? probe->label : "unknown");
+        if (c->what == ARGUS_CALLBACK_UI_EVENT || c->what == ARGUS_CALLBACK_UI_READ)
+            printf(" %s%s", argus_ui_event_name(c->ui_event), c->on_purpose ? "" : " (not asked)");
+        else
+            printf(" function %" PRIx64, c->function);
+        printf("%s\n", c->nested ? " nested" : "");
+    }
+}
+
 static void print_vertex(const struct argus_graph *graph, uint32_t id)
 {
     const struct argus_vertex *vertices;
@@ -121,6 +142,7 @@ static void print_vertex(const struct argus_graph *graph, uint32_t id)
     printf("\n");
     print_edges(graph, id);
     print_ops(graph, vertex);
+    print_callbacks(graph, id);
     print_samples(graph, vertex);
     if (vertex->wait.kind != ARGUS_WAIT_NONE)
         print_wait(graph, id, &vertex->wait);

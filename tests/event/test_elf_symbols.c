@@ -1,0 +1,94 @@
+/* Functions in an ELF file, by name. What the loader has made of the same file tells whether the offsets are right. */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "event/elf_symbols.h"
+
+#define CODE_BYTES 16
+
+static const char *library;
+
+static bool find(const char *path, struct elf_wanted *wanted, size_t count)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    bool good = elf_symbols_find(fd, path, wanted, count);
+    assert_int_equal(close(fd), 0); /* it is still ours */
+    return good;
+}
+
+/* Whether the file has at `offset` what the memory has at `address`. */
+static void assert_same_code(uint64_t offset, const void *address)
+{
+    unsigned char code[CODE_BYTES];
+    int fd = open(library, O_RDONLY | O_CLOEXEC);
+    assert_int_equal(pread(fd, code, sizeof(code), (off_t)offset), sizeof(code));
+    close(fd);
+    assert_memory_equal(code, address, sizeof(code));
+}
+
+static void test_functions(void **state)
+{
+    (void)state;
+    struct elf_wanted wanted[] = {
+        {.name = "probed_function"},
+        {.name = "probed_functions", .is_pointer = true, .data_offset = sizeof(void *)},
+    };
+    void *loaded = dlopen(library, RTLD_NOW);
+    assert_non_null(loaded);
+    assert_true(find(library, wanted, 2));
+    assert_true(wanted[0].found && wanted[1].found);
+    assert_same_code(wanted[0].file_offset, dlsym(loaded, "probed_function"));
+    assert_same_code(wanted[1].file_offset, ((void **)dlsym(loaded, "probed_functions"))[1]);
+    assert_int_not_equal(wanted[0].file_offset, wanted[1].file_offset);
+    dlclose(loaded);
+}
+
+static void test_what_is_no_function(void **state)
+{
+    (void)state;
+    struct elf_wanted wanted[] = {
+        {.name = "probed_functio"},                       /* the beginning of a name */
+        {.name = "probed_number"},                        /* data */
+        {.name = "probed_functions", .is_pointer = true}, /* a null pointer */
+        {.name = "probed_number", .is_pointer = true, .data_offset = 1 << 19},
+        {.name = "probed_function", .is_pointer = true}, /* code is no table of pointers */
+        {.name = "printf"},                              /* another library's */
+    };
+    size_t count = sizeof(wanted) / sizeof(*wanted);
+    assert_true(find(library, wanted, count));
+    for (size_t i = 0; i < count; i++)
+        if (wanted[i].found)
+            fail_msg("%s was found", wanted[i].name);
+}
+
+static void test_no_library(void **state)
+{
+    (void)state;
+    struct elf_wanted wanted = {.name = "main"};
+    assert_false(find("/proc/self/maps", &wanted, 1));
+    assert_false(find(__FILE__, &wanted, 1));
+    assert_false(wanted.found);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_what_is_no_function),
+        cmocka_unit_test(test_no_library),
+    };
+    if (argc != 2)
+        return 2;
+    library = argv[1];
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
