@@ -41,8 +41,7 @@ static void leave_wait(struct builder *builder, uint32_t thread, const struct ca
     if (!rule_yield(builder, thread))
         vertex_settle(builder, thread);
     builder_count(builder, RULE_BOUNDARY_WAIT);
-    vertex_begin(builder, thread, builder->now_ns,
-                 callback_is_open(thread_at(builder, thread)) ? ARGUS_VERTEX_CONTINUES : 0);
+    vertex_begin(builder, thread, builder->now_ns, callback_goes_on(builder, thread));
 }
 
 static void begin_first(struct builder *builder, uint32_t thread)

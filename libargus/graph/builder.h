@@ -325,8 +325,8 @@ void rule_wakeup(struct builder *builder, const struct cpu_state *cpu,
                  const struct argus_record *record, uint32_t wakee, struct cause *ret);
 /* on_signal.c: says of a thread that has stopped by which signal. */
 void signal_note_stop(struct builder *builder, uint32_t thread);
-/* on_callback.c: whether the thread is inside of a callback, and not in an event loop that this one runs. */
-bool callback_is_open(const struct thread_state *state);
+/* on_callback.c: ARGUS_VERTEX_CONTINUES, if the thread goes on behind the wait that has just ended with what it did before. */
+uint32_t callback_goes_on(struct builder *builder, uint32_t thread);
 /* rules/callback.c: a UI event of this kind is read from the display server by `thread`. */
 void rule_ui_read(struct builder *builder, uint32_t thread, uint64_t kind);
 /* rules/callback.c: who is behind the callback (or UI event) that begins now in `thread`; `loop`: the event loop's segment. */

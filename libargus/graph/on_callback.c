@@ -36,10 +36,19 @@ static void push(struct open_callbacks *open, uint64_t sp, bool is_ui)
     open->entries[open->depth++] = (struct open_callback){.sp = sp, .is_ui = is_ui};
 }
 
-bool callback_is_open(const struct thread_state *state)
+/* Inside of a callback, and not in an event loop that this one runs. */
+static bool is_open(const struct open_callbacks *open)
 {
-    const struct open_callbacks *open = &state->open;
     return open->depth && !open->entries[open->depth - 1].has_loop;
+}
+
+/* An event loop begins anew behind its poll; but what it waits for in between (a lock, a reply) is the same turn. */
+uint32_t callback_goes_on(struct builder *builder, uint32_t thread)
+{
+    const struct thread_state *state = thread_at(builder, thread);
+    uint8_t wait = slot_at(builder, state->slot)->wait.kind;
+    bool in_turn = state->open.has_turns && wait != ARGUS_WAIT_POLL && wait != ARGUS_WAIT_SLEEP;
+    return is_open(&state->open) || in_turn ? ARGUS_VERTEX_CONTINUES : 0;
 }
 
 /* The state of the thread on the cpu, if its vertex can be cut. */
@@ -86,7 +95,7 @@ static bool begin(struct builder *builder, uint32_t thread, const struct argus_r
         pop(open);
         follows = true;
     }
-    if (callback_is_open(thread_at(builder, thread)))
+    if (is_open(open))
         return false;
     remember_loop(builder, thread, follows);
     struct actor loop = open->loop;
