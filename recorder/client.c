@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -14,6 +15,17 @@
 struct recorder_client {
     int fd;
 };
+
+/* The socket belongs to who started the recorder. Nobody else can tell whether one still listens there. */
+static struct argus_error *not_allowed(void)
+{
+    struct stat status;
+    if (stat(PROTOCOL_SOCKET, &status) < 0)
+        return argus_error_os(errno, "cannot connect to " PROTOCOL_SOCKET);
+    return argus_error_create(ARGUS_ERROR_PERMISSION,
+                              "the recorder serves only root and uid %u, who started it",
+                              status.st_uid);
+}
 
 static struct argus_error *connect_socket(int *ret_fd)
 {
@@ -30,6 +42,8 @@ static struct argus_error *connect_socket(int *ret_fd)
     if (failed == ENOENT || failed == ECONNREFUSED)
         return argus_error_create(ARGUS_ERROR_NOT_FOUND,
                                   "no recorder is running: argus start begins a recording");
+    if (failed == EACCES)
+        return not_allowed();
     return argus_error_os(failed, "cannot connect to " PROTOCOL_SOCKET);
 }
 
@@ -74,10 +88,10 @@ struct argus_error *recorder_launch(struct recorder_client **ret)
         recorder_close(running);
         return error;
     }
-    if (error->code != ARGUS_ERROR_NOT_FOUND)
+    if (error->code != ARGUS_ERROR_NOT_FOUND && error->code != ARGUS_ERROR_PERMISSION)
         return error;
     argus_error_destroy(error);
-    error = launch_recorder();
+    error = launch_recorder(); /* which finds out whether somebody else's still runs */
     return error ? error : recorder_connect(ret);
 }
 

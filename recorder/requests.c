@@ -2,9 +2,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -68,15 +70,16 @@ struct reply reply_make(const struct server *server, uint16_t verb)
 }
 
 /* Takes `error`, which may be NULL. */
-void reply_send(struct client *client, struct reply *reply, struct argus_error *error)
+bool reply_send(struct client *client, struct reply *reply, struct argus_error *error)
 {
     if (error) {
         reply->error = 1 + (uint32_t)error->code;
         snprintf(reply->text, sizeof(reply->text), "%s", error->message);
         argus_error_destroy(error);
     }
-    /* a client that has gone does not matter */
-    argus_error_destroy(message_send(client->fd, reply, sizeof(*reply), -1));
+    struct argus_error *failed = message_send(client->fd, reply, sizeof(*reply), -1);
+    argus_error_destroy(failed);
+    return !failed;
 }
 
 /* --- requests --- */
@@ -110,14 +113,28 @@ static struct argus_error *busy_error(const struct server *server)
                               (unsigned long long)(numbers.ring_bytes >> 20));
 }
 
-/* Whoever sent the descriptor has opened the file; all that is checked is that it is one for a trace. */
+/* The files of /proc, /sys, /sys/fs/cgroup … look like empty regular files, but a write to one is a command to the kernel,
+ * which may ask who writes: us, root. Such file systems have no blocks; some that keep files do not count theirs. */
+static bool keeps_files(int fd)
+{
+    struct statfs status;
+    if (fstatfs(fd, &status) < 0)
+        return false;
+    return status.f_blocks > 0 || status.f_type == TMPFS_MAGIC || status.f_type == RAMFS_MAGIC ||
+           status.f_type == FUSE_SUPER_MAGIC || status.f_type == V9FS_MAGIC;
+}
+
+/* Whoever sent the descriptor has opened the file, so he could write to it himself, whoever it belongs to. What is checked is
+ * that root's writing does nothing that his own would not: that it is a file for data, and that it is no set-user-ID
+ * program, which loses that bit only when somebody else than root writes to it. */
 static struct argus_error *check_output(int fd)
 {
     struct stat status;
     int flags = fcntl(fd, F_GETFL);
     if (fstat(fd, &status) < 0 || flags < 0)
         return argus_error_os(errno, "cannot look at the output file");
-    if (!S_ISREG(status.st_mode) || status.st_size != 0 || (flags & O_ACCMODE) == O_RDONLY)
+    if (!S_ISREG(status.st_mode) || status.st_mode & (S_ISUID | S_ISGID) || status.st_size != 0 ||
+        (flags & O_ACCMODE) == O_RDONLY || flags & (O_APPEND | O_PATH) || !keeps_files(fd))
         return argus_error_create(ARGUS_ERROR_USAGE,
                                   "the output is not an empty regular file open for writing");
     return NULL;

@@ -40,7 +40,7 @@ struct argus_error *request_handle(struct server *server, struct client *client,
 
 /* The numbers as they are now, in a reply to `verb`. */
 struct reply reply_make(const struct server *server, uint16_t verb);
-/* Sends; takes `error`, which may be NULL. */
-void reply_send(struct client *client, struct reply *reply, struct argus_error *error);
+/* Sends; takes `error`, which may be NULL. false: the client has gone, or does not read what we say. */
+bool reply_send(struct client *client, struct reply *reply, struct argus_error *error);
 
 #endif

@@ -61,14 +61,17 @@ static struct argus_error *take_lock(struct server *server)
                               "another argus-recorder is running: see argus status");
 }
 
+/* Only root and the starter can connect: whoever else could would keep a process of root, which may have real-time
+ * priority, busy with refusing him. The directory is root's, so nobody can have changed what is at the path. */
 static struct argus_error *listen_at_socket(struct server *server)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = PROTOCOL_SOCKET};
     server->listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     unlink(PROTOCOL_SOCKET); /* of a recorder that was killed: we have the lock */
-    if (server->listen_fd < 0 ||
+    if (server->listen_fd < 0 || fchmod(server->listen_fd, 0600) < 0 ||
         bind(server->listen_fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-        chmod(PROTOCOL_SOCKET, 0666) < 0 || listen(server->listen_fd, CLIENT_LIMIT) < 0)
+        chown(PROTOCOL_SOCKET, server->starter, (gid_t)-1) < 0 ||
+        listen(server->listen_fd, CLIENT_LIMIT) < 0)
         return argus_error_os(errno, "cannot listen at " PROTOCOL_SOCKET);
     return NULL;
 }
@@ -85,7 +88,7 @@ static struct argus_error *open_signals(struct server *server)
     return server->signal_fd < 0 ? argus_error_os(errno, "cannot wait for signals") : NULL;
 }
 
-struct argus_error *server_create(uid_t starter, struct server **ret)
+struct argus_error *server_create_unlisted(uid_t starter, struct server **ret)
 {
     struct server *server = calloc(1, sizeof(*server));
     if (!server)
@@ -94,7 +97,17 @@ struct argus_error *server_create(uid_t starter, struct server **ret)
     server->lock_fd = server->listen_fd = server->signal_fd = -1;
     for (size_t i = 0; i < CLIENT_LIMIT; i++)
         server->clients[i].fd = -1;
-    struct argus_error *error = open_directory();
+    *ret = server;
+    return NULL;
+}
+
+struct argus_error *server_create(uid_t starter, struct server **ret)
+{
+    struct server *server = NULL;
+    struct argus_error *error = server_create_unlisted(starter, &server);
+    if (error)
+        return error;
+    error = open_directory();
     if (!error)
         error = take_lock(server);
     if (!error)
@@ -146,9 +159,9 @@ void server_destroy(struct server *server)
 
 static void client_gone(struct server *server, struct client *client)
 {
-    bool streamed = server->owner == client;
+    bool ends_it = server->owner == client && !server->finished;
     client_close(server, client);
-    if (!streamed)
+    if (!ends_it)
         return;
     server_finish(server);
     argus_error_destroy(recording_stop(server->recording));
@@ -177,6 +190,8 @@ static void client_serve(struct server *server, struct client *client)
     struct argus_error *error = message_receive(client->fd, bytes, sizeof(bytes), &length, &fd);
     if (error || length == 0) {
         argus_error_destroy(error);
+        if (fd >= 0) /* an empty message can carry one, too */
+            close(fd);
         client_gone(server, client);
         return;
     }
@@ -189,7 +204,8 @@ static void client_serve(struct server *server, struct client *client)
     } else if (fd >= 0) {
         close(fd);
     }
-    reply_send(client, &reply, error);
+    if (!reply_send(client, &reply, error))
+        client_gone(server, client);
 }
 
 /* A free place; or else one that somebody holds whom we do not serve, so that nobody can keep us from who we do. */
@@ -208,18 +224,28 @@ static struct client *find_place(struct server *server)
     return place;
 }
 
-static void client_accept(struct server *server)
+void server_adopt(struct server *server, int fd, const struct ucred *who)
 {
-    struct client newcomer = {.fd = accept4(server->listen_fd, NULL, NULL, SOCK_CLOEXEC)};
-    socklen_t length = sizeof(newcomer.who);
-    if (newcomer.fd < 0)
-        return;
     struct client *place = find_place(server);
-    if (!place || getsockopt(newcomer.fd, SOL_SOCKET, SO_PEERCRED, &newcomer.who, &length) < 0) {
-        close(newcomer.fd);
+    if (!place) {
+        close(fd);
         return;
     }
-    *place = newcomer;
+    *place = (struct client){.fd = fd, .who = *who};
+}
+
+/* Nothing that a client does or does not do may hold us up: his socket never blocks. */
+static void client_accept(struct server *server)
+{
+    int fd = accept4(server->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    struct ucred who;
+    socklen_t length = sizeof(who);
+    if (fd < 0)
+        return;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &length) < 0)
+        close(fd);
+    else
+        server_adopt(server, fd, &who);
 }
 
 /* --- the loop --- */
@@ -287,18 +313,22 @@ static uint64_t monotonic_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+bool server_turn(struct server *server, int longest_ms)
+{
+    int wait_ms = longest_ms;
+    struct argus_error *error =
+        server->recording ? recording_step(server->recording, &wait_ms) : NULL;
+    if (error)
+        fail_recording(server, error);
+    else
+        wait_and_serve(server, wait_ms < longest_ms ? wait_ms : longest_ms);
+    return !server->finished;
+}
+
 struct argus_error *server_run(struct server *server)
 {
     uint64_t idle_since_ns = monotonic_ns();
-    while (!server->finished) {
-        int wait_ms = 500;
-        struct argus_error *error =
-            server->recording ? recording_step(server->recording, &wait_ms) : NULL;
-        if (error) {
-            fail_recording(server, error);
-            break;
-        }
-        wait_and_serve(server, wait_ms);
+    while (server_turn(server, 500)) {
         if (server->recording || has_clients(server))
             idle_since_ns = monotonic_ns();
         else if (monotonic_ns() - idle_since_ns > IDLE_LIMIT_S * 1000000000ull)

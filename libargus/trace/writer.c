@@ -238,7 +238,8 @@ struct argus_error *argus_writer_records(struct argus_writer *writer, uint32_t c
         size_t part = count < ARGUS_CHUNK_MAX_RECORDS ? count : ARGUS_CHUNK_MAX_RECORDS;
         if (part || lost)
             error = put_records(writer, cpu, records, part, lost);
-        records += part;
+        if (part)
+            records += part;
         count -= part;
         lost = 0;
     } while (!error && count);

@@ -3,16 +3,27 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 static size_t records_bytes(const struct record_rings *rings)
 {
     return (size_t)rings->cpu_count * rings->slot_count * sizeof(*rings->records);
 }
 
+static struct argus_error *no_memory(void)
+{
+    return argus_error_create(ARGUS_ERROR_MEMORY,
+                              "there is not enough memory for the ring: choose a smaller one with "
+                              "--ring-size");
+}
+
 struct argus_error *record_rings_init(struct record_rings *rings, uint32_t cpu_count,
                                       uint32_t slot_count)
 {
     *rings = (struct record_rings){.cpu_count = cpu_count, .slot_count = slot_count};
+    /* It takes memory only as it fills; to find out then that there is none would be too late. */
+    if (records_bytes(rings) / (size_t)sysconf(_SC_PAGESIZE) > (size_t)sysconf(_SC_PHYS_PAGES) / 2)
+        return no_memory();
     rings->heads = calloc(cpu_count, sizeof(*rings->heads));
     rings->next = calloc(cpu_count, sizeof(*rings->next));
     void *records = mmap(NULL, records_bytes(rings), PROT_READ | PROT_WRITE,
@@ -21,9 +32,7 @@ struct argus_error *record_rings_init(struct record_rings *rings, uint32_t cpu_c
     if (rings->heads && rings->next && rings->records)
         return NULL;
     record_rings_deinit(rings);
-    return argus_error_create(ARGUS_ERROR_MEMORY,
-                              "there is not enough memory for the ring: choose a smaller one with "
-                              "--ring-size");
+    return no_memory();
 }
 
 void record_rings_deinit(struct record_rings *rings)

@@ -14,7 +14,7 @@ uint32_t rings_slot_count(uint64_t ring_bytes, uint32_t cpu_count)
 {
     uint64_t wanted = ring_bytes / sizeof(struct argus_record) / cpu_count;
     uint32_t slots = 4096;
-    while (slots < (1u << 30) && (uint64_t)slots * 2 <= wanted)
+    while ((uint64_t)slots * 2 <= wanted && (uint64_t)slots * 2 * cpu_count <= UINT32_MAX)
         slots *= 2;
     return slots;
 }
