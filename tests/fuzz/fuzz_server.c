@@ -5,11 +5,12 @@
  *
  *   R S O    a client of root, of the starter, of somebody else; it is the current one
  *   0 … 9    the client of this number is the current one
- *   f l a s q d n p m    what goes with the next message: an empty file, one that is read-only, for appending, set-user-ID;
- *            a pipe, a directory, /dev/null, a file of /proc, seven descriptors at once
+ *   f l a s i q d n p m    what goes with the next message: an empty file, one that is read-only, for appending, set-user-ID,
+ *            with something in it; a pipe, a directory, /dev/null, a file of /proc, seven descriptors at once
  *   M F G    start: in memory, into a file, into a ring file
  *   +        the next start is owned by its connection
  *   P N T C E W D    stop, snapshot, status, cpus, notes, watch, watched
+ *   B A      a probe, which makes sense with `i`; a probe that is absent
  *   v B      a request with the verb B (the next byte)
  *   y A B    in the next request, the byte at A * 5 is B (the next two bytes)
  *   x L …    L bytes (the next byte says how many) as they are
@@ -239,6 +240,13 @@ static struct argus_error *fake_pollers(struct backend *base, struct backend_pol
     return NULL;
 }
 
+static struct argus_error *fake_renew_names(struct backend *base, uint64_t taken_ns,
+                                            struct argus_writer *writer)
+{
+    (void)taken_ns;
+    return fake_write_threads(base, writer);
+}
+
 static const struct backend_ops fake_ops = {
     .name = "fake",
     .title = "an invention",
@@ -258,7 +266,7 @@ static const struct backend_ops fake_ops = {
     .stack = fake_stack,
     .write_threads = fake_write_threads,
     .write_images = fake_write_images,
-    .renew_names = fake_write_threads,
+    .renew_names = fake_renew_names,
     .write_kernel_symbols = fake_write_kernel_symbols,
     .counters = fake_counters,
     .pollers = fake_pollers,
@@ -355,6 +363,16 @@ static int open_pipe(void)
     return ends[1];
 }
 
+static int open_image(void)
+{
+    int fd = open_file("image", O_RDWR, 0600);
+    if (fd >= 0 && write(fd, "not empty", 9) != 9) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
 /* What `with` says; -1: nothing. */
 static int open_companion(struct world *world, char with)
 {
@@ -368,6 +386,8 @@ static int open_companion(struct world *world, char with)
         return open_file("append", O_RDWR | O_APPEND, 0600);
     case 's':
         return open_file("setuid", O_RDWR, 04755);
+    case 'i':
+        return open_image();
     case 'q':
         return open_pipe();
     case 'd':
@@ -385,7 +405,7 @@ static int open_companion(struct world *world, char with)
 static void guard(struct world *world, char with, int fd)
 {
     struct stat status;
-    if (fd < 0 || !strchr("las", with) || world->passed_count == PASSED_LIMIT ||
+    if (fd < 0 || !strchr("lasi", with) || world->passed_count == PASSED_LIMIT ||
         fstat(fd, &status) < 0)
         return;
     int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -444,6 +464,8 @@ static void send_request(struct world *world, uint16_t verb, uint32_t mode)
             .file_ring_bytes = PROTOCOL_FILE_RING_MIN,
             .categories = CATEGORIES_ALL,
         };
+    if (verb == REQUEST_PROBE)
+        request.probe.spec.shape = ARGUS_PROBE_QUEUE;
     if (world->has_patch)
         ((uint8_t *)&request)[world->patch_at * 5 % sizeof(request)] = world->patch;
     world->has_patch = world->owned = false;
@@ -517,7 +539,7 @@ static void step_setting(struct world *world, char letter)
 {
     if (letter >= '0' && letter <= '9')
         world->current = (unsigned)(letter - '0');
-    else if (strchr("flasqdnpm", letter))
+    else if (strchr("flasiqdnpm", letter))
         world->with = letter;
     else if (letter == '+')
         world->owned = true;
