@@ -522,6 +522,8 @@ static const struct {
     {'E', REQUEST_NOTES, 0},
     {'W', REQUEST_WATCH, 0},
     {'D', REQUEST_WATCHED, 0},
+    {'B', REQUEST_PROBE, 0},
+    {'A', REQUEST_PROBE_ABSENT, 0},
 };
 
 static bool step_request(struct world *world, char letter)

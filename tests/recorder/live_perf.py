@@ -110,8 +110,8 @@ class Choice(live.Live):
 
 
 class Endings(live.Live):
-    def start(self):
-        done = argus("start", "--backend", "perf", "--ring-size", "4M")
+    def start(self, ring_size="4M"):
+        done = argus("start", "--backend", "perf", "--ring-size", ring_size)
         self.assertEqual(done.returncode, 0, done.stderr)
         pid = status()["recorder_pid"]
         self.assertGreater(perf_events_of(pid), 20)
@@ -138,7 +138,7 @@ class Endings(live.Live):
 
     def test_what_is_lost_is_counted(self):
         """The recorder is held up, until the kernel's buffers are full: whatever is not in the file is in the count."""
-        pid = self.start()
+        pid = self.start("64M")  # room enough that what others do meanwhile does not overwrite it
         os.kill(pid, signal.SIGSTOP)
         count = 200000
         script = f"import os\nprint(os.getpid())\nfor i in range({count}): os.getppid()"
