@@ -39,7 +39,7 @@ def main():
         return 77
     trace = build / "tests/e2e/out/lldb.argus"
     trace.parent.mkdir(parents=True, exist_ok=True)
-    record(build / "bin/argus", trace, [build / "examples/frozen-editor/frozen-editor"])
+    record(build / "bin/argus", trace, "bpf", [build / "examples/frozen-editor/frozen-editor"])
     text, code = diagnose(lldb, build, trace)
     missing = [word for word in EXPECTED if word not in text]
     if code or missing or "bystander" in text:
