@@ -10,7 +10,6 @@
  *   S|R|P TID BEFORE AFTER RUN…    sent, received, peeked; CLOCK_MONOTONIC in ns before and after the call
  *   RUN = WRITER.MESSAGE.OFFSET+BYTES, in the order of the stream
  */
-#define _GNU_SOURCE
 #include "exchange.h"
 
 #include <errno.h>
@@ -183,8 +182,8 @@ static void reader_main(struct side *side)
     }
 }
 
-struct side *side_create(const struct kind *kind, struct shared *shared, uint32_t writer, int fd,
-                         const char *path, uint32_t count)
+static struct side *side_create(const struct kind *kind, struct shared *shared, uint32_t writer,
+                                int fd, const char *path, uint32_t count)
 {
     struct side *side = calloc(1, sizeof(*side));
     char name[4096];
@@ -203,7 +202,7 @@ struct side *side_create(const struct kind *kind, struct shared *shared, uint32_
     return side;
 }
 
-void side_finish(struct side *side)
+static void side_finish(struct side *side)
 {
     if (fclose(side->log))
         fail("log");

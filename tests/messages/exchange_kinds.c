@@ -1,6 +1,5 @@
 /* The kinds of channels that exchange.c knows: how each is opened, and all the calls that send and receive through it. To add one:
  * its functions, and a row at the end. */
-#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <mqueue.h>
