@@ -45,7 +45,7 @@ struct sink {
     size_t notes_written;
     struct stack_store stacks;
     struct idmap kernel_known;      /* the addresses in kernel_addresses */
-    VEC(uint64_t) kernel_addresses; /* frames of kernel stacks */
+    VEC(uint64_t) kernel_addresses; /* frames of kernel stacks, functions of work queues */
     size_t symbols_written;         /* of kernel_addresses, from the first on */
     uint64_t symbols_due_ns, symbols_interval_ns;
     struct sink_totals totals;
@@ -123,7 +123,7 @@ static bool is_kernel_address(uint64_t address)
     return address >> 63;
 }
 
-/* Remembers the addresses of a kernel stack, for their symbols; false without memory. */
+/* Remembers the addresses of a kernel stack or of one function, for their symbols; false without memory. */
 static bool take_addresses(struct sink *sink, const uint64_t *frames, size_t count)
 {
     if (count == 0 || !is_kernel_address(frames[0]))
@@ -163,6 +163,9 @@ static struct argus_error *need_stacks(struct sink *sink, const struct argus_rec
     for (size_t i = 0; i < count && !error; i++) {
         uint32_t id = records[i].debugid;
         sink->epoch.births += id == ARGUS_ID_NEW_THREAD || id == ARGUS_ID_EXEC;
+        if (id == (ARGUS_ID_WORK | ARGUS_FUNC_START) &&
+            !take_addresses(sink, &records[i].arg[1], 1))
+            return argus_error_memory();
         if (id != ARGUS_ID_STACK && id != ARGUS_ID_SAMPLE)
             continue;
         error = need_stack(sink, records[i].arg[0]);

@@ -153,6 +153,6 @@ void detail_texts(const struct argus_graph *graph, const struct argus_vertex *ve
 {
     if (vertex->wait.kind == ARGUS_WAIT_NONE)
         return;
-    for (uint8_t kind = 0; kind < sizeof(kinds) / sizeof(*kinds); kind++)
-        add_kind(graph, vertex, kind, text);
+    for (size_t kind = 0; kind < sizeof(kinds) / sizeof(*kinds); kind++)
+        add_kind(graph, vertex, (uint8_t)kind, text);
 }

@@ -19,13 +19,20 @@ void graph_on_work_queued(struct builder *builder, struct cpu_state *cpu,
         thread_at(builder, queuer.thread)->acted = true;
 }
 
-static void begin_work(struct builder *builder, struct cpu_state *cpu, uint32_t index)
+static void begin_work(struct builder *builder, struct cpu_state *cpu, uint32_t index,
+                       uint64_t function)
 {
-    struct actor *queuer = &builder->works.data[index].queuer;
-    struct cause cause = actor_cause(queuer, ARGUS_EDGE_WORK, RULE_WORK);
-    queuer->thread = queuer->slot = ARGUS_NONE; /* it is done once */
-    if (cause.known && cpu->thread != ARGUS_NONE)
-        vertex_split(builder, cpu->thread, &cause);
+    if (cpu->thread == ARGUS_NONE)
+        return;
+    if (index != IDMAP_NONE) {
+        struct actor *queuer = &builder->works.data[index].queuer;
+        struct cause cause = actor_cause(queuer, ARGUS_EDGE_WORK, RULE_WORK);
+        queuer->thread = queuer->slot = ARGUS_NONE; /* it is done once */
+        if (cause.known)
+            vertex_split(builder, cpu->thread, &cause);
+    }
+    if (thread_at(builder, cpu->thread)->activity == THREAD_RUNNING)
+        vertex_op(builder, cpu->thread, ARGUS_OP_WORK << 24 | (function & 0xffffff));
 }
 
 void graph_on_work(struct builder *builder, struct cpu_state *cpu,
@@ -38,6 +45,6 @@ void graph_on_work(struct builder *builder, struct cpu_state *cpu,
     uint32_t index = idmap_get(&builder->work_by_key, record->arg[0]);
     if (cpu_interrupted(cpu))
         cpu->bh_work = index;
-    else if (index != IDMAP_NONE)
-        begin_work(builder, cpu, index);
+    else
+        begin_work(builder, cpu, index, record->arg[1]);
 }

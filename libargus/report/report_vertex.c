@@ -71,9 +71,29 @@ static void edge_text(const struct argus_report_context *context, const struct a
         rule_name(context->graph, edge));
 }
 
-static const char *op_name(uint32_t code)
+/* The kernel function that did a work, of whose address `code` has the low 24 bits. */
+static const char *work_name(const struct argus_trace *trace, uint32_t code, char *buffer,
+                             size_t bytes)
+{
+    const struct argus_kernel_symbol *symbols;
+    size_t count = argus_trace_kernel_symbols(trace, &symbols);
+    for (size_t i = 0; i < count; i++) {
+        if ((symbols[i].address & 0xffffff) != (code & 0xffffff))
+            continue;
+        snprintf(buffer, bytes, "(work %s)", symbols[i].name);
+        return buffer;
+    }
+    return "(work)";
+}
+
+static const char *op_name(const struct argus_trace *trace, uint32_t code, char *buffer,
+                           size_t bytes)
 {
     switch (code >> 24) {
+    case ARGUS_OP_SYSCALL:
+        return argus_syscall_name(trace, code & 0xffff, buffer, bytes);
+    case ARGUS_OP_WORK:
+        return work_name(trace, code, buffer, bytes);
     case ARGUS_OP_WAKE:
         return "(woke somebody)";
     case ARGUS_OP_FORK:
@@ -90,17 +110,13 @@ static const char *op_name(uint32_t code)
 static void ops_text(const struct argus_report_context *context, const struct argus_vertex *v)
 {
     const struct argus_op *ops;
-    char name[32];
+    char name[96];
     argus_graph_ops(context->graph, &ops);
     argus_sink_printf(context->sink, "did      ");
     for (uint32_t i = 0; i < v->op_count && i < MAX_SHOWN; i++) {
         const struct argus_op *op = &ops[v->first_op + i];
-        uint32_t number = op->code & 0xffff;
-        const char *what =
-            op->code >> 24 == ARGUS_OP_SYSCALL
-                ? argus_syscall_name(argus_graph_trace(context->graph), number, name, sizeof(name))
-                : op_name(op->code);
-        argus_sink_printf(context->sink, " %s", what);
+        argus_sink_printf(context->sink, " %s",
+                          op_name(argus_graph_trace(context->graph), op->code, name, sizeof(name)));
         if (op->repeat > 1)
             argus_sink_printf(context->sink, "×%u", op->repeat);
     }

@@ -75,6 +75,7 @@ static void print_ops(const struct argus_graph *graph, const struct argus_vertex
             printf(" %s", op->code >> 24 == ARGUS_OP_WAKE       ? "(wake)"
                           : op->code >> 24 == ARGUS_OP_CALLBACK ? "(callback)"
                           : op->code >> 24 == ARGUS_OP_UI_EVENT ? "(ui event)"
+                          : op->code >> 24 == ARGUS_OP_WORK     ? "(work)"
                                                                 : "(fork)");
         if (op->repeat > 1)
             printf("*%" PRIu32, op->repeat);

@@ -129,6 +129,7 @@ class Causes(unittest.TestCase):
         worker = next(c["from"] for c in graph.causes(wait[1]) if c["rule"] == "wake.task")
         began = graph.causes(worker)
         self.assertIn(("work.executed", "causes-helper"), [(c["rule"], c["from"]["process"]) for c in began])
+        self.assertIn("(work flush_to_ldisc)", run(ARGUS, "graph", "show", str(self.path), worker["id"]).stdout)
 
     def test_a_signal_reaches_a_thread_that_runs(self):
         graph, _ = self.record("taken")

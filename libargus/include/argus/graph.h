@@ -134,6 +134,8 @@ struct argus_op {
 #define ARGUS_OP_FORK     3u
 #define ARGUS_OP_CALLBACK 5u /* number: the probe */
 #define ARGUS_OP_UI_EVENT 6u /* number: enum argus_ui_event */
+#define ARGUS_OP_WORK                                                                              \
+    7u /* number: the low 24 bits of the address of the kernel function that did the work */
 
 /* A cpu sample. */
 struct argus_sample {

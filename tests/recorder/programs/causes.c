@@ -290,7 +290,8 @@ static void scene_direct(void)
 static void scene_loop(void)
 {
     void *buffer = NULL;
-    int fd = open(getenv("CAUSES_LOOP"), O_RDONLY | O_DIRECT);
+    const char *device = getenv("CAUSES_LOOP");
+    int fd = device ? open(device, O_RDONLY | O_DIRECT) : -1;
     check(fd >= 0 && posix_memalign(&buffer, BLOCK_BYTES, BLOCK_BYTES) == 0, "loop");
     say("loop fd=%d\n", fd);
     check(pread(fd, buffer, BLOCK_BYTES, 16 * BLOCK_BYTES) == BLOCK_BYTES, "pread");
