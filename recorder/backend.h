@@ -40,6 +40,7 @@ struct backend_options {
 struct backend_poller {
     uint32_t tid, pid;
     uint64_t returned_ns; /* when it last came back from a poll; the trace clock */
+    uint64_t returns;     /* how often it came back */
     bool polling;         /* it waits there now */
 };
 

@@ -335,3 +335,33 @@ struct argus_error *recorder_cpus(struct recorder_client *client, struct recorde
     *ret_count = count;
     return NULL;
 }
+
+struct argus_error *recorder_watch(struct recorder_client *client)
+{
+    struct request request = make_request(REQUEST_WATCH);
+    struct reply reply;
+    return ask_for(client, &request, -1, &reply);
+}
+
+struct argus_error *recorder_next_hang(struct recorder_client *client, struct reply_hang *ret)
+{
+    struct reply reply;
+    struct argus_error *error = receive_reply(client, &reply);
+    if (error)
+        return error;
+    if (reply.error || reply.verb != REQUEST_WATCH)
+        return argus_error_create(ARGUS_ERROR_FORMAT, "the recorder speaks of something else");
+    reply.hang.process[sizeof(reply.hang.process) - 1] = '\0';
+    *ret = reply.hang;
+    return NULL;
+}
+
+struct argus_error *recorder_hang_done(struct recorder_client *client, const char *reason)
+{
+    struct request request = make_request(REQUEST_WATCHED);
+    struct reply reply;
+    request.watched.written = reason == NULL;
+    if (reason)
+        snprintf(request.watched.reason, sizeof(request.watched.reason), "%s", reason);
+    return ask_for(client, &request, -1, &reply);
+}

@@ -116,6 +116,13 @@ struct argus_error *recorder_stop(struct recorder_client *client, int fd,
 struct argus_error *recorder_snapshot(struct recorder_client *client, int fd,
                                       struct recorder_status *ret);
 struct argus_error *recorder_status(struct recorder_client *client, struct recorder_status *ret);
+/* From now on this connection is told of hangs (of a recording with hang_ms): recorder_next_hang() waits for the next, and
+ * fails when the recording has ended. Between it and recorder_hang_done(), which it needs before the next one, a snapshot
+ * can be asked for. `reason`: why nothing was kept; NULL when a file was written. */
+struct argus_error *recorder_watch(struct recorder_client *client);
+struct argus_error *recorder_next_hang(struct recorder_client *client, struct reply_hang *ret);
+struct argus_error *recorder_hang_done(struct recorder_client *client, const char *reason);
+
 /* What could not be attached and why, and what went wrong since, one a line; for free(). */
 struct argus_error *recorder_notes(struct recorder_client *client, char **ret);
 /* One for each cpu of the machine; for free(). */

@@ -58,6 +58,9 @@ static struct argus_error *check_choices(const struct request_start *start)
     if (!(start->categories & CATEGORY_BIT(CATEGORY_SCHED)))
         return argus_error_create(ARGUS_ERROR_USAGE,
                                   "sched cannot be switched off: without it nothing can be known");
+    if (start->hang_ms && start->mode != RECORDING_MEMORY)
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "hangs are kept by snapshots, which need the ring in memory");
     if (start->hang_ms &&
         (start->hang_ms < PROTOCOL_HANG_MIN_MS || start->hang_ms > PROTOCOL_HANG_MAX_MS))
         return argus_error_create(ARGUS_ERROR_USAGE,

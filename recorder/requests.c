@@ -64,6 +64,9 @@ struct reply reply_make(const struct server *server, uint16_t verb)
     reply.hang_ms = server->started_with.hang_ms;
     reply.file_ring_bytes = server->started_with.file_ring_bytes;
     reply.backend = recording_backend(server->recording)->ops->kind;
+    reply.hangs_seen = server->hangs ? hang_watch_seen(server->hangs) : 0;
+    reply.hang_files = server->hang_files;
+    reply.watcher_pid = server->watcher ? (uint32_t)server->watcher->who.pid : 0;
     const char *const *notes;
     reply.note_count = (uint32_t)recording_notes(server->recording, &notes);
     return reply;
@@ -227,6 +230,11 @@ static struct argus_error *handle_start(struct server *server, struct client *cl
         server_finish(server);
         return error;
     }
+    error = hangs_begin(server);
+    if (error) {
+        server_finish(server);
+        return error;
+    }
     server->owner = request->flags & REQUEST_OWNED ? client : NULL;
     *reply = reply_make(server, request->verb);
     return NULL;
@@ -355,6 +363,7 @@ static struct argus_error *(*const handlers[REQUEST_LAST + 1])(struct server *, 
     [REQUEST_SNAPSHOT] = handle_snapshot, [REQUEST_STATUS] = handle_status,
     [REQUEST_PROBE] = handle_probe,       [REQUEST_PROBE_ABSENT] = handle_probe,
     [REQUEST_CPUS] = handle_cpus,         [REQUEST_NOTES] = handle_notes,
+    [REQUEST_WATCH] = handle_watch,       [REQUEST_WATCHED] = handle_watched,
 };
 
 struct argus_error *request_handle(struct server *server, struct client *client,

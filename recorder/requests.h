@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "argus/error.h"
+#include "hang_watch.h"
 #include "probe_list.h"
 #include "protocol.h"
 #include "recording.h"
@@ -28,6 +29,12 @@ struct server {
     struct ucred started_by;
     struct probe_list probes;
     uint64_t started_wall_ns;
+    struct hang_watch *hangs;       /* NULL: does not look for hangs */
+    struct backend_poller *pollers; /* room for the looks; owned */
+    uint64_t looked_ns;
+    struct client *watcher; /* who is told of hangs; NULL: nobody */
+    bool watcher_is_busy;   /* with the last one */
+    uint32_t hang_files;
     bool finished; /* nothing is left to do */
 };
 
@@ -36,6 +43,15 @@ void server_finish(struct server *server);
 
 /* Does what `client` asks, takes `fd` (-1: none came with the request), and fills `reply`. */
 struct argus_error *request_handle(struct server *server, struct client *client,
+                                   const struct request *request, int fd, struct reply *reply);
+
+/* Looking for hangs, from the START of a recording that wants it on; hangs_step() goes with recording_step(). */
+struct argus_error *hangs_begin(struct server *server);
+struct argus_error *hangs_step(struct server *server);
+void hangs_end(struct server *server);
+struct argus_error *handle_watch(struct server *server, struct client *client,
+                                 const struct request *request, int fd, struct reply *reply);
+struct argus_error *handle_watched(struct server *server, struct client *client,
                                    const struct request *request, int fd, struct reply *reply);
 
 /* The numbers as they are now, in a reply to `verb`. */

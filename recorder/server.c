@@ -139,12 +139,15 @@ static void client_close(struct server *server, struct client *client)
     client->fd = -1;
     if (server->owner == client)
         server->owner = NULL;
+    if (server->watcher == client)
+        server->watcher = NULL;
 }
 
 void server_destroy(struct server *server)
 {
     if (!server)
         return;
+    hangs_end(server);
     recording_destroy(server->recording);
     probe_list_deinit(&server->probes);
     for (size_t i = 0; i < CLIENT_LIMIT; i++)
@@ -318,6 +321,8 @@ bool server_turn(struct server *server, int longest_ms)
     int wait_ms = longest_ms;
     struct argus_error *error =
         server->recording ? recording_step(server->recording, &wait_ms) : NULL;
+    if (!error)
+        error = hangs_step(server);
     if (error)
         fail_recording(server, error);
     else

@@ -1,10 +1,17 @@
 /* Begins a recording that goes on until `argus stop`: into the ring in memory, or into a ring file. */
+#include <string.h>
+#include <unistd.h>
+
+#include "plugin/commands/hang_watcher.h"
 #include "plugin/commands/recording_command.h"
 
 #define RING_FILE_BYTES (2ull << 30)
 
 static const struct command_option options[] = {
-    {"output", 'o', "FILE", "write FILE, a ring that keeps the newest records on disk"},
+    {"output", 'o', "FILE", "write FILE, a ring on disk; with --on-hang a directory"},
+    {"on-hang", 0, "TIME", "look for hangs that long, and keep a snapshot of each"},
+    {"process", 'p', "NAME", "with --on-hang: only of this process"},
+    {"max-files", 0, "N", "with --on-hang: keep at most so many (10)"},
     {"ring-size", 0, "SIZE", "of the ring: in memory (512M), or of FILE (2G)"},
     {"buffer", 0, "SIZE", "memory for records that are not yet in FILE (256M)"},
     RECORDING_OPTIONS,
@@ -30,6 +37,30 @@ static struct argus_error *file_options(const struct arguments *arguments,
     ret->file_ring_bytes = RING_FILE_BYTES;
     struct argus_error *error = arguments_size_bytes(arguments, "ring-size", &ret->file_ring_bytes);
     return error ? error : arguments_size_bytes(arguments, "buffer", &ret->ring_bytes);
+}
+
+static struct argus_error *hang_options(const struct arguments *arguments,
+                                        struct recorder_options *ret)
+{
+    const char *process = arguments_option(arguments, "process");
+    uint64_t threshold_ns = 0;
+    if (!arguments_has(arguments, "on-hang"))
+        return process || arguments_has(arguments, "max-files")
+                   ? argus_error_create(ARGUS_ERROR_USAGE,
+                                        "--process and --max-files go with --on-hang")
+                   : NULL;
+    if (process && strlen(process) >= sizeof(ret->hang_name))
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "a process has a name of at most 15 characters, not \"%s\"",
+                                  process);
+    struct argus_error *error = arguments_duration_ns(arguments, "on-hang", &threshold_ns);
+    if (error)
+        return error;
+    if (threshold_ns < 10000000 || threshold_ns > 3600000000000)
+        return argus_error_create(ARGUS_ERROR_USAGE, "a hang lasts 10 ms to an hour");
+    ret->hang_ms = (uint32_t)(threshold_ns / 1000000);
+    snprintf(ret->hang_name, sizeof(ret->hang_name), "%s", process ? process : "");
+    return NULL;
 }
 
 /* `fd`: -1 in memory mode. */
@@ -59,6 +90,36 @@ static struct argus_error *start_in_memory(struct session *session,
     return NULL;
 }
 
+static struct argus_error *start_on_hang(struct session *session, const struct arguments *arguments,
+                                         const struct recorder_options *chosen)
+{
+    struct recorder_status status = {0};
+    const char *directory = arguments_option(arguments, "output");
+    uint64_t most_files = 10;
+    int fd = -1;
+    pid_t watcher = -1;
+    struct argus_error *error = arguments_number(arguments, "max-files", &most_files);
+    if (!error)
+        error = hang_watcher_open_directory(directory ? directory : ".", &fd);
+    if (error)
+        return error;
+    error = start(session, chosen, -1, &status);
+    if (error) {
+        close(fd);
+        return error;
+    }
+    error = hang_watcher_start(session, fd, most_files, &watcher);
+    if (error)
+        return error;
+    session_printf(session,
+                   "looking for hangs of %.3g s or more, in a ring of %llu MB (recorder: pid %d)\n"
+                   "pid %d keeps a snapshot of each, as hang-PROCESS-PID-TIME.argus; argus stop  "
+                   "ends it\n",
+                   chosen->hang_ms / 1e3, (unsigned long long)(status.ring_bytes >> 20),
+                   status.recorder_pid, watcher);
+    return NULL;
+}
+
 static struct argus_error *start_into_file(struct session *session,
                                            const struct recorder_options *chosen, const char *path)
 {
@@ -84,13 +145,19 @@ static struct argus_error *run(struct session *session, const struct arguments *
 {
     struct recorder_options chosen;
     const char *path = arguments_option(arguments, "output");
+    if (arguments_has(arguments, "on-hang"))
+        path = NULL; /* a directory */
     struct argus_error *error = arguments_expect(arguments, 0, 0);
     if (!error)
         error = path ? file_options(arguments, &chosen) : memory_options(arguments, &chosen);
     if (!error)
         error = recording_options(arguments, &chosen);
+    if (!error)
+        error = hang_options(arguments, &chosen);
     if (error)
         return error;
+    if (chosen.hang_ms)
+        return start_on_hang(session, arguments, &chosen);
     return path ? start_into_file(session, &chosen, path) : start_in_memory(session, &chosen);
 }
 
@@ -99,8 +166,11 @@ const struct command command_start = {
     .summary = "begin to record the system into a ring, in memory or in a file",
     .details = "The ring keeps the newest records and overwrites the oldest: leave it on. In\n"
                "memory, take a snapshot after a freeze; FILE survives a crash, and holds days.\n"
-               "Needs root, or sudo. One recording at a time.",
-    .example = "argus start\nargus start --ring-size 1G --rate 0\nargus start -o day.argus",
+               "With --on-hang, each event loop that is away from its wait for so long is kept\n"
+               "by itself: when it is back, or after 10 s more. Idle, stopped and suspended are\n"
+               "no hangs. Needs root, or sudo. One recording at a time.",
+    .example = "argus start\nargus start --ring-size 1G --rate 0\nargus start -o day.argus\n"
+               "argus start --on-hang 2s --process gedit -o /tmp",
     .options = options,
     .flags = COMMAND_SHELL,
     .run = run,

@@ -14,6 +14,7 @@
 #include "linux/host_header.h"
 #include "linux/kallsyms.h"
 #include "linux/mapped_images.h"
+#include "linux/pollers.h"
 #include "linux/programs.h"
 #include "linux/rings.h"
 #include "linux/snapshots.h"
@@ -273,6 +274,12 @@ static size_t bpf_counters(const struct backend *base, struct argus_counter *ret
     return count;
 }
 
+static struct argus_error *bpf_pollers(struct backend *base, struct backend_poller *ret,
+                                       size_t room, size_t *ret_count)
+{
+    return pollers_read(programs_map(of_base(base)->programs, "pollers"), ret, room, ret_count);
+}
+
 const struct backend_ops bpf_backend_ops = {
     .name = "bpf",
     .title = "BPF programs",
@@ -297,4 +304,5 @@ const struct backend_ops bpf_backend_ops = {
     .write_probes = bpf_write_probes,
     .write_kernel_symbols = bpf_write_kernel_symbols,
     .counters = bpf_counters,
+    .pollers = bpf_pollers,
 };

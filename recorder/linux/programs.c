@@ -173,6 +173,7 @@ static struct argus_error *configure(struct programs *programs, const struct btf
     struct bpf_settings settings = {
         .own_tgid = (uint32_t)getpid(),
         .slot_count = slot_count,
+        .watch_polls = options->watch_polls,
         .stacks = !!(options->categories & CATEGORY_BIT(CATEGORY_STACKS)),
         .tick_ns = host_tick_ns(),
         .page_bytes = (uint32_t)sysconf(_SC_PAGESIZE),

@@ -67,6 +67,16 @@ struct bpf_thread {
     uint32_t padding;
 };
 
+#define BPF_POLLERS 8192 /* more threads than that: those that polled longest ago are forgotten */
+
+/* The value of the table of polling threads (bpf/poller.h); the key is the thread id. */
+struct bpf_poller {
+    uint64_t returned_ns; /* CLOCK_MONOTONIC: when it last came back from a poll */
+    uint32_t pid;
+    uint32_t polling; /* 1: it is there now */
+    uint64_t returns; /* how often it came back */
+};
+
 /* What a system call that succeeded did with messages. Those up to MESSAGE_SENDFILE return the number of bytes. */
 enum message_operation {
     MESSAGE_NOTHING = 0,
@@ -130,9 +140,11 @@ struct bpf_epoll_key {
 
 /* Set before loading, then constant: the verifier removes what is switched off. */
 struct bpf_settings {
-    uint32_t own_tgid;   /* the recorder, which never records itself */
-    uint32_t slot_count; /* per cpu, a power of two */
-    uint32_t stacks;     /* 1: take stacks */
+    uint32_t own_tgid;    /* the recorder, which never records itself */
+    uint32_t slot_count;  /* per cpu, a power of two */
+    uint32_t stacks;      /* 1: take stacks */
+    uint32_t watch_polls; /* 1: keep the table of polling threads */
+    uint32_t padding;
     uint32_t
         state_is_argument; /* sched_switch has prev_state as its fourth argument (Linux 5.18) */
     uint32_t has_preempt_count;   /* preempt_count_offset is known */
@@ -152,6 +164,7 @@ struct bpf_settings {
     uint64_t object_syscalls
         [BPF_SYSCALL_WORDS]; /* a bit for each whose first argument is a descriptor */
     uint64_t ready_syscalls[BPF_SYSCALL_WORDS]; /* poll, select, epoll_wait and epoll_ctl */
+    uint64_t poll_syscalls[BPF_SYSCALL_WORDS]; /* a bit for each that waits for descriptors */
     uint64_t long_syscalls[BPF_SYSCALL_WORDS];  /* a bit for each with five or six arguments */
     uint8_t message_operations[BPF_SYSCALLS];   /* enum message_operation */
 };

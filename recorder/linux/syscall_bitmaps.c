@@ -130,6 +130,23 @@ static const struct {
     {SYS_mq_timedreceive, MESSAGE_QUEUE_RECEIVE},
 };
 
+/* Event loops wait by these. */
+static const uint16_t poll_syscalls[] = {
+    SYS_ppoll,        SYS_pselect6, SYS_epoll_pwait,
+#ifdef SYS_poll
+    SYS_poll,
+#endif
+#ifdef SYS_select
+    SYS_select,
+#endif
+#ifdef SYS_epoll_wait
+    SYS_epoll_wait,
+#endif
+#ifdef SYS_epoll_pwait2
+    SYS_epoll_pwait2,
+#endif
+};
+
 /* Their end says what was ready (bpf/ready.h). */
 static const uint16_t ready_syscalls[] = {
     SYS_ppoll,        SYS_pselect6, SYS_epoll_ctl, SYS_epoll_pwait,
@@ -161,6 +178,8 @@ void syscalls_fill(struct bpf_settings *settings)
              sizeof(object_syscalls) / sizeof(object_syscalls[0]));
     set_bits(settings->ready_syscalls, ready_syscalls,
              sizeof(ready_syscalls) / sizeof(ready_syscalls[0]));
+    set_bits(settings->poll_syscalls, poll_syscalls,
+             sizeof(poll_syscalls) / sizeof(poll_syscalls[0]));
     set_bits(settings->long_syscalls, long_syscalls,
              sizeof(long_syscalls) / sizeof(long_syscalls[0]));
     for (size_t i = 0; i < sizeof(message_calls) / sizeof(message_calls[0]); i++)

@@ -3,6 +3,7 @@
 #ifndef ARGUS_BPF_PROCESS_H
 #define ARGUS_BPF_PROCESS_H
 
+#include "poller.h"
 #include "ring.h"
 #include "stack.h"
 
@@ -62,6 +63,7 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
     emit(&now, ARGUS_ID_EXEC, (uint32_t)BPF_CORE_READ(task, tgid), 0, 0, 0);
     emit_name(&now, ARGUS_ID_NAME_EXEC, task->comm);
     thread_remember(task, task->comm, now.time_ns, 0);
+    poller_forget(now.tid);
     return 0;
 }
 
@@ -73,6 +75,7 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
     bool is_last = BPF_CORE_READ(task, signal, live.counter) == 0;
     emit(&now, ARGUS_ID_THREAD_EXIT, now.tid, is_last, 0, 0);
     thread_remember(task, task->comm, now.time_ns, now.time_ns);
+    poller_forget(now.tid);
     return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include "mapping.h"
 #include "message_call.h"
+#include "poller.h"
 #include "ready.h"
 #include "ring.h"
 
@@ -39,6 +40,7 @@ int on_sys_enter(struct bpf_raw_tracepoint_args *ctx)
         return 0;
     struct pt_regs *regs = saved_registers(ctx, task);
     struct moment now = moment_now(task);
+    poller_enters(&now, number);
     emit(&now, ARGUS_ID_SYSCALL(number & 0x3fff) | ARGUS_FUNC_START, arch_argument0(regs),
          arch_argument1(regs), arch_argument2(regs), arch_argument3(regs));
     if (!bit_is_set(settings.long_syscalls, number))
@@ -64,6 +66,7 @@ int on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
     int64_t result = ctx->args[1];
     uint64_t error_number = result < 0 && result >= -4095 ? -result : 0;
     struct moment now = moment_now(task);
+    poller_returns(&now, number);
     messages_of_call(&now, regs, number, result);
     if (bit_is_set(settings.ready_syscalls, number))
         emit_ready(&now, regs, number, result);

@@ -1,0 +1,183 @@
+#include "plugin/commands/hang_watcher.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "plugin/commands/recording_command.h"
+
+struct argus_error *hang_watcher_open_directory(const char *directory, int *ret_fd)
+{
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return argus_error_os(errno, "cannot write into %s", directory);
+    if (faccessat(fd, ".", W_OK | X_OK, 0) < 0) {
+        struct argus_error *error = argus_error_os(errno, "cannot write into %s", directory);
+        close(fd);
+        return error;
+    }
+    *ret_fd = fd;
+    return NULL;
+}
+
+/* hang-PROCESS-PID-TIME.argus; whatever is in the process's name, it is one name in this directory. */
+static void make_name(const struct reply_hang *hang, unsigned attempt, char *ret, size_t room)
+{
+    char process[sizeof(hang->process)], when[32], again[16] = "";
+    time_t now = time(NULL);
+    struct tm local;
+    size_t i = 0;
+    for (; hang->process[i]; i++) {
+        unsigned char c = (unsigned char)hang->process[i];
+        process[i] = isalnum(c) || c == '-' || c == '_' ? (char)c : '_';
+    }
+    process[i] = '\0';
+    localtime_r(&now, &local);
+    strftime(when, sizeof(when), "%Y%m%dT%H%M%S", &local);
+    if (attempt)
+        snprintf(again, sizeof(again), "-%u", attempt + 1);
+    snprintf(ret, room, "hang-%s-%u-%s%s.argus", process, hang->pid, when, again);
+}
+
+/* Never an existing file, never through a link: the directory may be one that others can write to. */
+static struct argus_error *create_file(const struct reply_hang *hang, char *ret_name, size_t room,
+                                       int *ret_fd)
+{
+    for (unsigned attempt = 0; attempt < 100; attempt++) {
+        make_name(hang, attempt, ret_name, room);
+        *ret_fd = open(ret_name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (*ret_fd >= 0)
+            return NULL;
+        if (errno != EEXIST)
+            break;
+    }
+    return argus_error_os(errno, "cannot write %s", ret_name);
+}
+
+static struct argus_error *keep(struct session *session, struct recorder_client *client,
+                                const struct reply_hang *hang)
+{
+    char name[NAME_MAX];
+    int fd;
+    struct recorder_status status = {0};
+    struct argus_error *error = create_file(hang, name, sizeof(name), &fd);
+    if (error)
+        return error;
+    error = recorder_snapshot(client, fd, &status);
+    close(fd);
+    if (error) {
+        unlink(name);
+        return error;
+    }
+    recording_finish_file(session, name, &status);
+    return NULL;
+}
+
+/* Ends with the recording. */
+static void watch(struct session *session, struct recorder_client *client, uint64_t most_files)
+{
+    struct reply_hang hang;
+    uint64_t files = 0;
+    struct argus_error *error = NULL;
+    while (!error && !(error = recorder_next_hang(client, &hang))) {
+        if (files >= most_files) {
+            error = recorder_hang_done(client, "as many files as --max-files allows are written");
+            continue;
+        }
+        struct argus_error *failed = keep(session, client, &hang);
+        files += failed == NULL;
+        error = recorder_hang_done(client, failed ? failed->message : NULL);
+        argus_error_destroy(failed);
+    }
+    argus_error_destroy(error);
+}
+
+/* Under sudo we are root, but the files and what reads them are the user's. */
+static bool become_invoker(void)
+{
+    const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID"), *user = getenv("SUDO_USER");
+    if (geteuid() != 0 || !uid || !gid || !user)
+        return true;
+    gid_t group = (gid_t)strtoul(gid, NULL, 10);
+    return initgroups(user, group) == 0 && setgid(group) == 0 &&
+           setuid((uid_t)strtoul(uid, NULL, 10)) == 0;
+}
+
+static void leave_terminal(void)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = 0; fd <= 2 && null >= 0; fd++)
+        dup2(null, fd);
+    if (null > 2)
+        close(null);
+}
+
+/* In the child: connects, tells the parent by one byte that it watches, and goes on alone. */
+static void watcher_main(struct session *session, int directory_fd, uint64_t most_files,
+                         int ready_fd)
+{
+    struct recorder_client *client = NULL;
+    setsid();
+    if (fchdir(directory_fd) < 0 || !become_invoker())
+        return;
+    struct argus_error *error = recorder_connect(&client);
+    if (!error)
+        error = recorder_watch(client);
+    if (error) {
+        dprintf(ready_fd, "%s", error->message);
+    } else {
+        leave_terminal();
+        close(ready_fd);
+        watch(session, client, most_files);
+    }
+    argus_error_destroy(error);
+    recorder_close(client);
+}
+
+/* The child says nothing when all is well. */
+static struct argus_error *read_failure(int fd)
+{
+    char text[1024];
+    size_t length = 0;
+    ssize_t got;
+    while (length < sizeof(text) - 1 &&
+           (got = read(fd, text + length, sizeof(text) - 1 - length)) != 0) {
+        if (got < 0 && errno != EINTR)
+            break;
+        length += got > 0 ? (size_t)got : 0;
+    }
+    text[length] = '\0';
+    return length ? argus_error_create(ARGUS_ERROR_IO, "cannot watch for hangs: %s", text) : NULL;
+}
+
+struct argus_error *hang_watcher_start(struct session *session, int fd, uint64_t most_files,
+                                       pid_t *ret_pid)
+{
+    int ready[2];
+    if (pipe2(ready, O_CLOEXEC) < 0) {
+        close(fd);
+        return argus_error_os(errno, "cannot make a pipe");
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(ready[0]);
+        watcher_main(session, fd, most_files, ready[1]);
+        _exit(0);
+    }
+    int failed = pid < 0 ? errno : 0;
+    close(fd);
+    close(ready[1]);
+    struct argus_error *error =
+        failed ? argus_error_os(failed, "cannot start a process") : read_failure(ready[0]);
+    close(ready[0]);
+    *ret_pid = pid;
+    return error;
+}

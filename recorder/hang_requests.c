@@ -1,0 +1,105 @@
+/* The hangs of --on-hang: the server looks for them, and tells the one client that watches, one at a time. That client (an
+ * ordinary process of the user's) asks for a snapshot into a file of its own, and says what became of it; only then
+ * is it told of the next hang, so that nothing unasked comes between a request and its reply.
+ */
+#include "requests.h"
+
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOOK_INTERVAL_NS 150000000ull
+#define MOST_POLLERS     8192
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+struct argus_error *hangs_begin(struct server *server)
+{
+    const struct request_start *start = &server->started_with;
+    if (!start->hang_ms)
+        return NULL;
+    server->pollers = malloc(MOST_POLLERS * sizeof(*server->pollers));
+    server->hangs =
+        hang_watch_create(start->hang_ms * 1000000ull, start->hang_name, &hang_system_proc);
+    if (!server->pollers || !server->hangs)
+        return argus_error_memory();
+    size_t count; /* a backend that cannot tell says so now */
+    return backend_pollers(recording_backend(server->recording), server->pollers, MOST_POLLERS,
+                           &count);
+}
+
+void hangs_end(struct server *server)
+{
+    hang_watch_destroy(server->hangs);
+    free(server->pollers);
+    server->hangs = NULL;
+    server->pollers = NULL;
+}
+
+static void tell_watcher(struct server *server)
+{
+    struct reply reply = {
+        .magic = PROTOCOL_MAGIC, .version = PROTOCOL_VERSION, .verb = REQUEST_WATCH};
+    if (!server->watcher || server->watcher_is_busy || !hang_watch_next(server->hangs, &reply.hang))
+        return;
+    server->watcher_is_busy = true;
+    reply_send(server->watcher, &reply, NULL);
+}
+
+struct argus_error *hangs_step(struct server *server)
+{
+    if (!server->hangs)
+        return NULL;
+    uint64_t now = now_ns();
+    if (now - server->looked_ns >= LOOK_INTERVAL_NS) {
+        size_t count;
+        struct argus_error *error = backend_pollers(recording_backend(server->recording),
+                                                    server->pollers, MOST_POLLERS, &count);
+        if (error)
+            return error;
+        server->looked_ns = now;
+        if (!hang_watch_look(server->hangs, server->pollers, count, now_ns()))
+            return argus_error_memory();
+    }
+    tell_watcher(server);
+    return NULL;
+}
+
+struct argus_error *handle_watch(struct server *server, struct client *client,
+                                 const struct request *request, int fd, struct reply *reply)
+{
+    (void)request;
+    if (fd >= 0)
+        close(fd);
+    if (!server->hangs)
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND, "this recording does not look for hangs");
+    if (server->watcher && server->watcher != client)
+        return argus_error_create(ARGUS_ERROR_BUSY, "pid %d is told of hangs already",
+                                  server->watcher->who.pid);
+    server->watcher = client;
+    server->watcher_is_busy = false;
+    reply->verb = REQUEST_STATUS; /* this one is no hang */
+    return NULL;
+}
+
+struct argus_error *handle_watched(struct server *server, struct client *client,
+                                   const struct request *request, int fd, struct reply *reply)
+{
+    (void)reply;
+    if (fd >= 0)
+        close(fd);
+    if (server->watcher != client)
+        return argus_error_create(ARGUS_ERROR_USAGE, "this connection is not told of hangs");
+    server->watcher_is_busy = false;
+    if (request->watched.written)
+        server->hang_files++;
+    else
+        backend_note(recording_backend(server->recording), "a hang was not kept: %s",
+                     request->watched.reason);
+    return NULL;
+}

@@ -1,0 +1,222 @@
+#include "hang_watch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+#define LOOP_RETURNS 3 /* so often an event loop has come back when it is believed to be one */
+#define LATE_LOOK_NS 1000000000ull /* we did not run for so long: then perhaps nobody did */
+
+/* A thread that has been away for a while, or a hang. */
+struct away {
+    uint32_t tid, pid;
+    uint64_t since_ns;            /* when it came back from its last poll */
+    uint64_t excused_ns;          /* of the time since */
+    bool is_hang, reported, seen; /* seen: in this look */
+    char process[PROTOCOL_COMM_BYTES];
+};
+
+struct hang_watch {
+    uint64_t threshold_ns;
+    char name[PROTOCOL_COMM_BYTES];
+    const struct hang_system *system;
+    VEC(struct away) away;
+    VEC(struct reply_hang) reports;
+    size_t next_report;
+    uint64_t looked_ns; /* the last look; 0: none yet */
+    uint32_t seen;
+};
+
+struct hang_watch *hang_watch_create(uint64_t threshold_ns, const char *name,
+                                     const struct hang_system *system)
+{
+    struct hang_watch *watch = calloc(1, sizeof(*watch));
+    if (!watch)
+        return NULL;
+    watch->threshold_ns = threshold_ns;
+    watch->system = system;
+    snprintf(watch->name, sizeof(watch->name), "%s", name);
+    return watch;
+}
+
+void hang_watch_destroy(struct hang_watch *watch)
+{
+    if (!watch)
+        return;
+    vec_deinit(&watch->away);
+    vec_deinit(&watch->reports);
+    free(watch);
+}
+
+static bool report(struct hang_watch *watch, struct away *away, uint64_t until_ns, bool ended)
+{
+    struct reply_hang hang = {
+        .pid = away->pid,
+        .tid = away->tid,
+        .start_ns = away->since_ns,
+        .duration_ns = until_ns - away->since_ns,
+        .ended = ended,
+    };
+    memcpy(hang.process, away->process, sizeof(hang.process));
+    away->reported = true;
+    return vec_push(&watch->reports, hang);
+}
+
+static struct away *find(struct hang_watch *watch, const struct backend_poller *poller)
+{
+    for (size_t i = 0; i < watch->away.length; i++) {
+        struct away *away = &watch->away.data[i];
+        if (away->tid == poller->tid && away->since_ns == poller->returned_ns)
+            return away;
+    }
+    return NULL;
+}
+
+static bool process_hangs(const struct hang_watch *watch, uint32_t pid)
+{
+    for (size_t i = 0; i < watch->away.length; i++) {
+        if (watch->away.data[i].is_hang && watch->away.data[i].pid == pid)
+            return true;
+    }
+    return false;
+}
+
+/* Charges the time since the last look as excused where it is, and decides. */
+static bool judge(struct hang_watch *watch, struct away *away, uint64_t now_ns)
+{
+    bool excused = false;
+    if (away->is_hang) {
+        bool lasts_long =
+            now_ns - away->since_ns - away->excused_ns > watch->threshold_ns + HANG_REPORT_AFTER_NS;
+        return away->reported || !lasts_long || report(watch, away, now_ns, false);
+    }
+    uint64_t looked_ns = watch->looked_ns > away->since_ns ? watch->looked_ns : away->since_ns;
+    bool there = watch->system->look(away->pid, away->tid, away->process, &excused);
+    if (!there || excused || now_ns - looked_ns > LATE_LOOK_NS)
+        away->excused_ns += now_ns - looked_ns;
+    bool wanted = !watch->name[0] || strcmp(watch->name, away->process) == 0;
+    if (there && wanted && now_ns - away->since_ns - away->excused_ns >= watch->threshold_ns &&
+        !process_hangs(watch, away->pid)) {
+        away->is_hang = true;
+        watch->seen++;
+    }
+    return true;
+}
+
+/* Only what is away for a quarter of the time is looked at more closely. */
+static bool look_at(struct hang_watch *watch, const struct backend_poller *poller, uint64_t now_ns)
+{
+    if (poller->polling || poller->returns < LOOP_RETURNS || poller->returned_ns > now_ns ||
+        now_ns - poller->returned_ns < watch->threshold_ns / 4)
+        return true;
+    struct away *away = find(watch, poller);
+    if (!away) {
+        struct away new = {.tid = poller->tid, .pid = poller->pid, .since_ns = poller->returned_ns};
+        if (!vec_push(&watch->away, new))
+            return false;
+        away = &watch->away.data[watch->away.length - 1];
+    }
+    away->seen = true;
+    return judge(watch, away, now_ns);
+}
+
+/* Those that are back, or have ended. */
+static bool drop_back(struct hang_watch *watch, uint64_t now_ns)
+{
+    size_t kept = 0;
+    bool good = true;
+    for (size_t i = 0; i < watch->away.length; i++) {
+        struct away *away = &watch->away.data[i];
+        if (away->seen) {
+            watch->away.data[kept] = *away;
+            watch->away.data[kept++].seen = false;
+        } else if (away->is_hang && !away->reported) {
+            good &= report(watch, away, now_ns, true);
+        }
+    }
+    watch->away.length = kept;
+    return good;
+}
+
+bool hang_watch_look(struct hang_watch *watch, const struct backend_poller *pollers, size_t count,
+                     uint64_t now_ns)
+{
+    bool good = true;
+    for (size_t i = 0; i < count; i++)
+        good &= look_at(watch, &pollers[i], now_ns);
+    good &= drop_back(watch, now_ns);
+    watch->looked_ns = now_ns;
+    return good;
+}
+
+bool hang_watch_next(struct hang_watch *watch, struct reply_hang *ret)
+{
+    if (watch->next_report == watch->reports.length)
+        return false;
+    *ret = watch->reports.data[watch->next_report++];
+    if (watch->next_report == watch->reports.length)
+        watch->next_report = watch->reports.length = 0;
+    return true;
+}
+
+uint32_t hang_watch_seen(const struct hang_watch *watch)
+{
+    return watch->seen;
+}
+
+/* --- the system --- */
+
+struct proc_stat {
+    char name[PROTOCOL_COMM_BYTES], state;
+    int parent, group, terminal_group; /* of the terminal's foreground; -1: it has none */
+};
+
+/* "tid (comm) state ppid pgrp session tty tpgid …"; comm may contain anything, also ')'. */
+static bool parse_stat(char *text, struct proc_stat *ret)
+{
+    char *open = strchr(text, '('), *close = strrchr(text, ')');
+    if (!open || !close || close < open ||
+        sscanf(close + 1, " %c %d %d %*d %*d %d", &ret->state, &ret->parent, &ret->group,
+               &ret->terminal_group) != 4)
+        return false;
+    *close = '\0';
+    snprintf(ret->name, sizeof(ret->name), "%s", open + 1);
+    return true;
+}
+
+static bool read_stat(uint32_t pid, uint32_t tid, struct proc_stat *ret)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", pid, tid);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return false;
+    size_t bytes = fread(text, 1, sizeof(text) - 1, file);
+    fclose(file);
+    text[bytes] = '\0';
+    return parse_stat(text, ret);
+}
+
+/* A shell that runs a command: it gave the terminal to a child of its own. */
+static bool gave_terminal(uint32_t pid, const struct proc_stat *process)
+{
+    struct proc_stat front;
+    uint32_t group = process->terminal_group > 0 ? (uint32_t)process->terminal_group : 0;
+    return group && process->terminal_group != process->group && read_stat(group, group, &front) &&
+           front.parent == (int)pid;
+}
+
+static bool look_in_proc(uint32_t pid, uint32_t tid, char ret_name[PROTOCOL_COMM_BYTES],
+                         bool *ret_excused)
+{
+    struct proc_stat thread, process;
+    if (!read_stat(pid, tid, &thread) || !read_stat(pid, pid, &process))
+        return false;
+    memcpy(ret_name, process.name, sizeof(process.name));
+    *ret_excused = thread.state == 'T' || thread.state == 't' || gave_terminal(pid, &process);
+    return true;
+}
+
+const struct hang_system hang_system_proc = {.look = look_in_proc};

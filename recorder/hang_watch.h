@@ -1,0 +1,46 @@
+/* Finds hangs while they happen: threads that have come back from poll, select or epoll several times, and then stay away
+ * from it for too long.
+ *
+ * Looked at a few times a second, so a hang is found up to that much late. What is no hang: a thread that waits in its
+ * poll; one of a process that is stopped (by a signal or a debugger) or of a shell that has given its terminal
+ * to a command; time in which the machine was suspended (the clock stands still) or in which this process itself
+ * did not run. A handler that polls by itself counts as back: such a hang is not found.
+ *
+ * Of one process one hang is open at a time. It is reported once: when it ends, or before, when it lasts
+ * HANG_REPORT_AFTER_NS longer than it takes to be one.
+ */
+#ifndef ARGUS_RECORDER_HANG_WATCH_H
+#define ARGUS_RECORDER_HANG_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "argus/error.h"
+#include "backend.h"
+
+#define HANG_REPORT_AFTER_NS 10000000000ull
+
+struct hang_watch;
+
+/* What the watch asks of the system; the tests have another one. */
+struct hang_system {
+    /* False when there is no such process. `ret_name` is its comm; `*ret_excused`: it is stopped, or its terminal is
+     * another's. */
+    bool (*look)(uint32_t pid, uint32_t tid, char ret_name[PROTOCOL_COMM_BYTES], bool *ret_excused);
+};
+extern const struct hang_system hang_system_proc;
+
+/* `name` "": of every process. */
+struct hang_watch *hang_watch_create(uint64_t threshold_ns, const char *name,
+                                     const struct hang_system *system); /* NULL without memory */
+void hang_watch_destroy(struct hang_watch *watch);
+
+/* To be called a few times a second with the threads that poll. False without memory: hangs may be missed. */
+bool hang_watch_look(struct hang_watch *watch, const struct backend_poller *pollers, size_t count,
+                     uint64_t now_ns);
+/* The next hang to report; false when there is none. */
+bool hang_watch_next(struct hang_watch *watch, struct reply_hang *ret);
+/* How many were found. */
+uint32_t hang_watch_seen(const struct hang_watch *watch);
+
+#endif

@@ -1,0 +1,14 @@
+/* The threads that the BPF programs have seen polling (bpf/poller.h). */
+#ifndef ARGUS_RECORDER_LINUX_POLLERS_H
+#define ARGUS_RECORDER_LINUX_POLLERS_H
+
+#include <stddef.h>
+
+#include "argus/error.h"
+#include "backend.h"
+
+/* As backend_pollers(); `map_fd` is borrowed. */
+struct argus_error *pollers_read(int map_fd, struct backend_poller *ret, size_t room,
+                                 size_t *ret_count);
+
+#endif

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""argus start --on-hang on the real system: what is kept, and what is no hang. See recorder_harness.py."""
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+
+from recorder_harness import Live, argus, eventually, main, status
+
+# An event loop that hangs for so long, twice, and is idle before, between and after.
+LOOP = """
+import ctypes, os, select, sys, time
+ctypes.CDLL(None).prctl(15, sys.argv[1].encode(), 0, 0, 0)
+ends = os.pipe()
+poll = select.poll()
+poll.register(ends[0], select.POLLIN)
+def idle(times):
+    for i in range(times): poll.poll(50)
+idle(10)
+for hang in sys.argv[2:]:
+    time.sleep(float(hang))
+    idle(10)
+print("done")
+poll.poll()
+"""
+
+
+class OnHang(Live):
+    def start(self, *options):
+        done = argus("start", "--on-hang", "500ms", "-o", str(self.folder), "--ring-size", "128M", *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return int(re.search(r"pid (\d+) keeps a snapshot", done.stdout)[1])
+
+    def loop(self, name, *hangs):
+        program = subprocess.Popen([sys.executable, "-c", LOOP, name, *map(str, hangs)], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(program.stdout.close)
+        self.addCleanup(program.wait)
+        self.addCleanup(program.kill)
+        return program
+
+    def files(self):
+        return sorted(self.folder.glob("hang-*.argus"))
+
+    def test_each_hang_is_kept_once(self):
+        watcher = self.start("--process", "argusloop1")
+        program = self.loop("argusloop1", 0.9, 0.1, 0.8)
+        other = self.loop("argusloop2", 0.9)
+        self.assertEqual(program.stdout.readline(), "done\n")
+        self.assertEqual(other.stdout.readline(), "done\n")
+        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 2), status())
+        self.assertEqual(status()["hangs"], {"threshold_ms": 500, "seen": 2, "files": 2, "watcher_pid": watcher})
+        self.assertIn("2 seen, 2 files written", argus("status").stdout)
+        self.assertEqual(argus("stop").returncode, 0)
+        self.assertTrue(eventually(lambda: not os.path.exists(f"/proc/{watcher}")))
+        files = self.files()
+        self.assertEqual(len(files), 2)
+        for file in files:
+            self.assertRegex(file.name, rf"^hang-argusloop1-{program.pid}-\d{{8}}T\d{{6}}(-\d+)?\.argus$")
+            self.assertEqual(file.stat().st_mode & 0o777, 0o600)
+        found = json.loads(argus("hangs", "--json", "--threshold", "500ms", "--process", "argusloop1", str(files[1])).stdout)
+        lengths = sorted(h["duration_ns"] / 1e9 for h in found["hangs"])
+        self.assertEqual(len(lengths), 2, found)
+        self.assertAlmostEqual(lengths[0], 0.8, delta=0.1)
+        self.assertAlmostEqual(lengths[1], 0.9, delta=0.1)
+
+    def test_a_hang_that_lasts_is_kept_after_ten_seconds(self):
+        self.start("--process", "argusloop3")
+        self.loop("argusloop3", 60)
+        self.assertTrue(eventually(lambda: status()["hangs"]["seen"] == 1, 10))
+        self.assertEqual(self.files(), [])
+        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 1, 20))
+
+    def test_idle_and_stopped_are_no_hangs(self):
+        self.start("--process", "argusloop4")
+        program = self.loop("argusloop4", 0.3)
+        time.sleep(0.2)
+        for _ in range(3):
+            os.kill(program.pid, signal.SIGSTOP)
+            time.sleep(1)
+            os.kill(program.pid, signal.SIGCONT)
+            time.sleep(0.3)
+        self.assertEqual(program.stdout.readline(), "done\n")
+        time.sleep(1.5)
+        self.assertEqual(status()["hangs"]["seen"], 0)
+
+    def test_at_most_so_many_files(self):
+        self.start("--process", "argusloop5", "--max-files", "1")
+        program = self.loop("argusloop5", 0.8, 0.8)
+        self.assertEqual(program.stdout.readline(), "done\n")
+        self.assertTrue(eventually(lambda: status()["hangs"]["seen"] == 2))
+        self.assertTrue(eventually(lambda: "a hang was not kept: as many files as --max-files allows are written"
+                                   in status()["notes"]))
+        self.assertEqual(len(self.files()), 1)
+
+    def test_it_says_that_nobody_writes_any_more(self):
+        watcher = self.start()
+        os.kill(watcher, signal.SIGKILL)
+        self.assertTrue(eventually(lambda: status()["hangs"]["watcher_pid"] == 0))
+        self.assertIn("nobody writes any more", argus("status").stdout)
+
+    def test_a_directory_that_is_not_there(self):
+        done = argus("start", "--on-hang", "1s", "-o", str(self.folder / "none"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("cannot write into", done.stderr)
+        self.assertFalse(status()["recording"])
+
+    def test_wrong_use(self):
+        for arguments in (["--process", "x"], ["--max-files", "3"], ["--on-hang", "1ms"], ["--on-hang", "1s", "--process", "x" * 16]):
+            self.assertEqual(argus("start", *arguments).returncode, 2, arguments)
+
+    def test_it_is_the_users_under_sudo(self):
+        """The watcher has the rights of who called sudo, and so do its files."""
+        os.chown(self.folder, 12345, 12345)
+        environment = dict(os.environ, SUDO_UID="12345", SUDO_GID="12345", SUDO_USER="nobody")
+        done = argus("start", "--on-hang", "500ms", "-o", str(self.folder), "--ring-size", "128M", "--process", "argusloop6",
+                     env=environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        watcher = int(re.search(r"pid (\d+) keeps a snapshot", done.stdout)[1])
+        self.assertRegex(pathlib.Path(f"/proc/{watcher}/status").read_text(), r"Uid:\s+12345\s+12345\s+12345\s+12345")
+        program = self.loop("argusloop6", 0.9)
+        self.assertEqual(program.stdout.readline(), "done\n")
+        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 1))
+        self.assertEqual(self.files()[0].stat().st_uid, 12345)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,193 @@
+/* What counts as a hang, by a made-up system and clock. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "recorder/hang_watch.h"
+
+#define MS        1000000ull
+#define THRESHOLD (2000 * MS)
+
+static bool excused, gone;
+
+static bool look(uint32_t pid, uint32_t tid, char ret_name[PROTOCOL_COMM_BYTES], bool *ret_excused)
+{
+    (void)pid;
+    (void)tid;
+    strcpy(ret_name, "editor");
+    *ret_excused = excused;
+    return !gone;
+}
+
+static const struct hang_system system_of_test = {.look = look};
+
+static int set_up(void **state)
+{
+    excused = gone = false;
+    *state = hang_watch_create(THRESHOLD, "", &system_of_test);
+    return *state ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    hang_watch_destroy(*state);
+    return 0;
+}
+
+/* Looks every 200 ms from `from` to `to`. */
+static void look_between(struct hang_watch *watch, const struct backend_poller *pollers,
+                         size_t count, uint64_t from, uint64_t to)
+{
+    for (uint64_t now = from; now <= to; now += 200 * MS)
+        assert_true(hang_watch_look(watch, pollers, count, now));
+}
+
+static struct backend_poller away_since(uint32_t tid, uint64_t returned_ns)
+{
+    return (struct backend_poller){
+        .tid = tid, .pid = 10, .returned_ns = returned_ns, .returns = 100};
+}
+
+static void a_hang_is_reported_when_it_ends(void **state)
+{
+    struct hang_watch *watch = *state;
+    struct reply_hang hang;
+    struct backend_poller loop = away_since(10, 1000 * MS);
+    look_between(watch, &loop, 1, 1000 * MS, 2999 * MS);
+    assert_int_equal(hang_watch_seen(watch), 0);
+    look_between(watch, &loop, 1, 3000 * MS, 4000 * MS);
+    assert_int_equal(hang_watch_seen(watch), 1);
+    assert_false(hang_watch_next(watch, &hang));
+    loop.polling = true;
+    look_between(watch, &loop, 1, 4200 * MS, 5000 * MS);
+    assert_true(hang_watch_next(watch, &hang));
+    assert_string_equal(hang.process, "editor");
+    assert_int_equal(hang.start_ns, 1000 * MS);
+    assert_int_equal(hang.duration_ns, 3200 * MS);
+    assert_int_equal(hang.ended, 1);
+    assert_false(hang_watch_next(watch, &hang));
+    look_between(watch, &loop, 1, 5000 * MS, 50000 * MS);
+    assert_int_equal(hang_watch_seen(watch), 1);
+}
+
+static void a_hang_that_lasts_is_reported_once(void **state)
+{
+    struct hang_watch *watch = *state;
+    struct reply_hang hang;
+    struct backend_poller loop = away_since(10, 1000 * MS);
+    look_between(watch, &loop, 1, 1000 * MS, 12800 * MS);
+    assert_false(hang_watch_next(watch, &hang));
+    look_between(watch, &loop, 1, 13000 * MS, 14000 * MS);
+    assert_true(hang_watch_next(watch, &hang));
+    assert_int_equal(hang.ended, 0);
+    loop.polling = true;
+    look_between(watch, &loop, 1, 14200 * MS, 60000 * MS);
+    assert_false(hang_watch_next(watch, &hang));
+    assert_int_equal(hang_watch_seen(watch), 1);
+}
+
+static void a_loop_that_comes_back_in_time_is_none(void **state)
+{
+    struct hang_watch *watch = *state;
+    struct backend_poller loop = away_since(10, 1000 * MS);
+    for (uint64_t now = 1000; now < 60000; now += 200) {
+        if (now % 1800 == 0)
+            loop.returned_ns = now * MS;
+        assert_true(hang_watch_look(watch, &loop, 1, now * MS));
+    }
+    assert_int_equal(hang_watch_seen(watch), 0);
+}
+
+static void a_thread_that_polled_twice_is_no_loop(void **state)
+{
+    struct backend_poller loop = away_since(10, 1000 * MS);
+    loop.returns = 2;
+    look_between(*state, &loop, 1, 1000 * MS, 60000 * MS);
+    assert_int_equal(hang_watch_seen(*state), 0);
+}
+
+static void stopped_time_does_not_count(void **state)
+{
+    struct hang_watch *watch = *state;
+    struct backend_poller loop = away_since(10, 1000 * MS);
+    look_between(watch, &loop, 1, 1000 * MS, 2600 * MS);
+    excused = true;
+    look_between(watch, &loop, 1, 2800 * MS, 20000 * MS);
+    assert_int_equal(hang_watch_seen(watch), 0);
+    excused = false;
+    look_between(watch, &loop, 1, 20200 * MS, 20200 * MS);
+    assert_int_equal(hang_watch_seen(watch), 0);
+    look_between(watch, &loop, 1, 20400 * MS, 20600 * MS); /* 1.6 s before, 0.4 s now */
+    assert_int_equal(hang_watch_seen(watch), 1);
+}
+
+/* The whole machine stood still, or this process did not get a cpu. */
+static void time_in_which_nobody_looked_does_not_count(void **state)
+{
+    struct hang_watch *watch = *state;
+    struct backend_poller loop = away_since(10, 1000 * MS);
+    look_between(watch, &loop, 1, 1000 * MS, 1800 * MS);
+    look_between(watch, &loop, 1, 30000 * MS, 30800 * MS);
+    assert_int_equal(hang_watch_seen(watch), 0);
+    look_between(watch, &loop, 1, 31000 * MS, 32000 * MS);
+    assert_int_equal(hang_watch_seen(watch), 1);
+}
+
+static void one_of_a_process_at_a_time(void **state)
+{
+    struct hang_watch *watch = *state;
+    struct reply_hang hang;
+    struct backend_poller loops[2] = {away_since(10, 1000 * MS), away_since(11, 1100 * MS)};
+    look_between(watch, loops, 2, 1000 * MS, 5000 * MS);
+    assert_int_equal(hang_watch_seen(watch), 1);
+    loops[1].pid = 20;
+    struct hang_watch *other = hang_watch_create(THRESHOLD, "", &system_of_test);
+    look_between(other, loops, 2, 1000 * MS, 5000 * MS);
+    assert_int_equal(hang_watch_seen(other), 2);
+    hang_watch_destroy(other);
+    look_between(watch, loops, 0, 5200 * MS, 5200 * MS);
+    assert_true(hang_watch_next(watch, &hang));
+    assert_false(hang_watch_next(watch, &hang));
+}
+
+static void only_the_wanted_process(void **state)
+{
+    (void)state;
+    const char *const names[] = {"editor", "edit"};
+    struct backend_poller loop = away_since(10, 1000 * MS);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct hang_watch *watch = hang_watch_create(THRESHOLD, names[i], &system_of_test);
+        look_between(watch, &loop, 1, 1000 * MS, 5000 * MS);
+        assert_int_equal(hang_watch_seen(watch), 1 - i);
+        hang_watch_destroy(watch);
+    }
+}
+
+static void a_process_that_is_gone_is_none(void **state)
+{
+    struct backend_poller loop = away_since(10, 1000 * MS);
+    gone = true;
+    look_between(*state, &loop, 1, 1000 * MS, 5000 * MS);
+    assert_int_equal(hang_watch_seen(*state), 0);
+}
+
+int main(void)
+{
+#define WATCH_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        WATCH_TEST(a_hang_is_reported_when_it_ends),
+        WATCH_TEST(a_hang_that_lasts_is_reported_once),
+        WATCH_TEST(a_loop_that_comes_back_in_time_is_none),
+        WATCH_TEST(a_thread_that_polled_twice_is_no_loop),
+        WATCH_TEST(stopped_time_does_not_count),
+        WATCH_TEST(time_in_which_nobody_looked_does_not_count),
+        WATCH_TEST(one_of_a_process_at_a_time),
+        WATCH_TEST(only_the_wanted_process),
+        WATCH_TEST(a_process_that_is_gone_is_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
