@@ -77,8 +77,8 @@ class Log:
 
 
 def records_in_calls(argus, trace, log):
-    """Where in its call each message record begins, by thread and time: one call sends or receives several datagrams."""
-    moved, result = collections.Counter(), {}
+    """Which message of its call each record is about, by thread and time: one call sends or receives several datagrams."""
+    before, result = collections.Counter(), {}
     dump = subprocess.Popen([argus, "dump", "--json", trace], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     for line in dump.stdout:
         if '"message"' not in line:
@@ -86,8 +86,8 @@ def records_in_calls(argus, trace, log):
         record = json.loads(line)
         call = log.find(record["tid"], record["ns"])
         if record["debugid"] == MESSAGE and call:
-            result[record["tid"], record["ns"]] = moved[id(call)]
-            moved[id(call)] += record["args"][1] & 0xFFFFFFFFFFFF
+            result[record["tid"], record["ns"]] = sum(run[3] for run in call.runs[:before[id(call)]])
+            before[id(call)] += 1
     dump.wait()
     return result
 

@@ -240,7 +240,7 @@ static pid_t start_with_passed_descriptor(struct side *side)
     pid_t child = fork();
     if (child == 0) {
         close(side->fd);
-        if (recvmsg(pair[1], &header, 0) != 1)
+        if (recvmsg(pair[1], &header, 0) != 1 || !CMSG_FIRSTHDR(&header))
             fail("recvmsg");
         int passed;
         memcpy(&passed, CMSG_DATA(CMSG_FIRSTHDR(&header)), sizeof(passed));
@@ -300,6 +300,8 @@ static void exchange(const struct kind *kind, const char *path, uint32_t count)
         side_finish(writers[2]);
         _exit(0);
     }
+    for (uint32_t i = 0; i < WRITERS; i++)
+        side_finish(writers[i]);
     close(fds[1]);
     reader_main(reader);
     side_finish(reader);
