@@ -17,12 +17,14 @@
 struct client {
     int fd; /* -1: free */
     struct ucred who;
+    uint64_t turn; /* when it was last heard: server.turns then */
 };
 
 struct server {
     uid_t starter;
     int lock_fd, listen_fd, signal_fd;
     struct client clients[CLIENT_LIMIT];
+    uint64_t turns;              /* counts connections and requests */
     struct recording *recording; /* NULL: none yet */
     struct client *owner;        /* the recording ends with this client; NULL: it does not */
     struct request_start started_with;

@@ -199,6 +199,7 @@ static void client_serve(struct server *server, struct client *client)
         return;
     }
     struct reply reply = {.magic = PROTOCOL_MAGIC, .version = PROTOCOL_VERSION};
+    client->turn = ++server->turns;
     error = check_allowed(server, client);
     if (!error)
         error = request_parse(bytes, length, &request);
@@ -211,7 +212,15 @@ static void client_serve(struct server *server, struct client *client)
         client_gone(server, client);
 }
 
-/* A free place; or else one that somebody holds whom we do not serve, so that nobody can keep us from who we do. */
+/* Whether `client` should go rather than `other`: one that we do not serve, else the one that has been silent for longest. */
+static bool goes_first(const struct server *server, const struct client *client,
+                       const struct client *other)
+{
+    bool allowed = is_allowed(server, client), other_allowed = is_allowed(server, other);
+    return allowed != other_allowed ? other_allowed : client->turn < other->turn;
+}
+
+/* A free place; or else somebody's who has nothing to lose by it, so that nobody can keep others out by staying. */
 static struct client *find_place(struct server *server)
 {
     struct client *place = NULL;
@@ -219,7 +228,7 @@ static struct client *find_place(struct server *server)
         struct client *client = &server->clients[i];
         if (client->fd < 0)
             return client;
-        if (!is_allowed(server, client))
+        if (client != server->owner && (!place || goes_first(server, client, place)))
             place = client;
     }
     if (place)
@@ -234,7 +243,7 @@ void server_adopt(struct server *server, int fd, const struct ucred *who)
         close(fd);
         return;
     }
-    *place = (struct client){.fd = fd, .who = *who};
+    *place = (struct client){.fd = fd, .who = *who, .turn = ++server->turns};
 }
 
 /* Nothing that a client does or does not do may hold us up: his socket never blocks. */

@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+"""What clients can do to the recorder, and what they cannot. See recorder_harness.py; tests/fuzz/fuzz_server.c does the same with
+sequences that nobody has thought of."""
+import array
+import os
+import pathlib
+import socket
+import stat
+import struct
+import subprocess
+import time
+
+import recorder_harness
+from recorder_harness import SWITCH, Live, Trace, argus, eventually, main, status
+
+SOCKET = "/run/argus/recorder.socket"
+START, STOP, SNAPSHOT, STATUS = 1, 2, 3, 4
+STREAM, MEMORY = 1, 2
+STARTER, STRANGER = 65534, 65533
+NO_FILE_FOR_A_TRACE = "the output is not an empty regular file open for writing"
+
+
+def request(verb, mode=0, magic=0x51475241, version=2):
+    start = struct.pack("=IIQQIIIII", mode, 0, 1 << 20, 0, 0x3FF, 0, 0, 0, 0) if verb == START else b""
+    return struct.pack("=IHHII", magic, version, verb, 0, 0) + start.ljust(1008, b"\0")
+
+
+class Client:
+    """Speaks to the recorder without Argus's help."""
+
+    def __init__(self):
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.socket.connect(SOCKET)
+        self.socket.settimeout(10)
+
+    def __del__(self):
+        self.socket.close()
+
+    def send(self, message, *fds):
+        control = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
+        self.socket.sendmsg([message], control)
+
+    def reply(self):
+        """(error, text) of the next reply."""
+        message = self.socket.recv(8192)
+        error, = struct.unpack_from("=I", message, 8)
+        return error, message[-4096:].split(b"\0")[0].decode()
+
+    def ask(self, message, *fds):
+        self.send(message, *fds)
+        return self.reply()
+
+
+def as_user(uid, function):
+    """Runs it in a process of this user; what it returns, as a text."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.setgroups([])
+        os.setresgid(uid, uid, uid)
+        os.setresuid(uid, uid, uid)
+        try:
+            text = str(function())
+        except Exception as error:  # pylint: disable=broad-except
+            text = repr(error)
+        os.write(writer, text.encode())
+        os._exit(0)
+    os.close(writer)
+    os.waitpid(child, 0)
+    with os.fdopen(reader) as answer:
+        return answer.read()
+
+
+class Hostile(Live):
+    def start(self, **environment):
+        done = argus("start", *self.backend, "--ring-size", "8M", env={**os.environ, **environment})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return self.recorder()
+
+    def assert_records(self, pid):
+        """It is the same recorder, and it records what happens now."""
+        self.assertEqual(status()["recorder_pid"], pid)
+        before = status()["emitted"]
+        time.sleep(0.1)
+        self.assertGreater(status()["emitted"], before)
+
+    def descriptors(self, pid):
+        return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+class Messages(Hostile):
+    def test_garbage(self):
+        pid = self.start()
+        before = self.descriptors(pid)
+        for message in (b"x", b"GET / HTTP/1.0\r\n\r\n", request(STATUS)[:-1], request(STATUS) + b"x", request(STATUS, magic=1),
+                        request(STATUS, version=9), request(0), request(200), os.urandom(1024), b"\xff" * 100000):
+            error, text = Client().ask(message)
+            self.assertNotEqual(error, 0)
+            self.assertTrue(text)
+        self.assert_records(pid)
+        self.assertTrue(eventually(lambda: self.descriptors(pid) <= before))
+
+    def test_hundreds_of_connections(self):
+        pid = self.start()
+        clients = [Client() for _ in range(300)]
+        for client in clients:
+            try:
+                client.send(request(STATUS)[:100])
+            except OSError:
+                pass  # somebody else has its place
+        self.assert_records(pid)
+        self.assertLess(self.descriptors(pid), 200)
+        newest = Client()
+        self.assertEqual(newest.ask(request(STATUS))[0], 0)
+
+    def test_a_client_that_never_reads(self):
+        pid = self.start()
+        deaf = Client()
+        deaf.socket.setblocking(False)
+        for _ in range(5000):
+            try:
+                deaf.send(request(STATUS))
+            except BlockingIOError:
+                time.sleep(0.001)
+            except OSError:
+                break  # the recorder does not wait for it for ever
+        else:
+            self.fail("the recorder keeps a client that does not read")
+        self.assert_records(pid)
+
+    def test_clients_that_go_in_the_middle(self):
+        pid = self.start()
+        for verb in (STATUS, SNAPSHOT, START):
+            for _ in range(50):
+                client = Client()
+                client.send(request(verb, MEMORY))
+                client.socket.close()
+        self.assert_records(pid)
+
+    def test_seven_descriptors_and_an_empty_message(self):
+        pid = self.start()
+        before = self.descriptors(pid)
+        with open(self.path, "wb") as file:
+            for _ in range(100):
+                Client().send(request(STATUS), *[file.fileno()] * 7)
+                Client().send(b"", file.fileno())
+        self.assert_records(pid)
+        self.assertTrue(eventually(lambda: self.descriptors(pid) <= before))
+        self.assertEqual(self.path.stat().st_size, 0)
+
+
+class Descriptors(Hostile):
+    def offered(self):
+        """Descriptors that are no empty file for data, each with what it is."""
+        regular = self.folder / "regular"
+        regular.write_bytes(b"")
+        full = self.folder / "full"
+        full.write_bytes(b"precious")
+        program = self.folder / "program"
+        program.write_bytes(b"")
+        program.chmod(0o4777)
+        os.mkfifo(self.folder / "fifo")
+        flags = {
+            "read-only": (regular, os.O_RDONLY), "append": (regular, os.O_WRONLY | os.O_APPEND),
+            "path only": (regular, os.O_PATH), "not empty": (full, os.O_RDWR), "set-user-ID": (program, os.O_RDWR),
+            "FIFO": (self.folder / "fifo", os.O_RDWR), "directory": (self.folder, os.O_RDONLY), "device": ("/dev/null", os.O_RDWR),
+            "disk": ("/dev/zero", os.O_RDWR), "proc": ("/proc/self/oom_score_adj", os.O_RDWR),
+            "memory": ("/proc/self/mem", os.O_RDWR),
+        }
+        for what, (path, flag) in flags.items():
+            yield what, os.open(path, flag)
+        yield "socket", socket.socketpair()[0].detach()
+        yield "pipe", os.pipe()[1]
+        yield "sysfs", os.open("/sys/kernel/uevent_seqnum", os.O_RDONLY)
+        if os.path.exists("/sys/fs/cgroup/cgroup.procs"):
+            yield "cgroup", os.open("/sys/fs/cgroup/cgroup.procs", os.O_WRONLY)
+
+    def test_what_is_no_file_for_a_trace(self):
+        pid = self.start()
+        for what, fd in self.offered():
+            with self.subTest(what):
+                error, text = Client().ask(request(SNAPSHOT), fd)
+                self.assertNotEqual(error, 0)
+                self.assertEqual(text, NO_FILE_FOR_A_TRACE)
+                before = os.fstat(fd)
+                error, text = Client().ask(request(STOP), fd)
+                self.assertEqual(text, NO_FILE_FOR_A_TRACE)
+                self.assertEqual(os.fstat(fd).st_size, before.st_size)
+            os.close(fd)
+        self.assertEqual((self.folder / "full").read_bytes(), b"precious")
+        self.assert_records(pid)
+        with open(self.path, "w+b") as good:
+            self.assertEqual(Client().ask(request(SNAPSHOT), good.fileno())[0], 0)
+        self.assertTrue(Trace(self.path).of(SWITCH))
+
+
+class Users(Hostile):
+    def test_who_did_not_start_it_cannot_even_connect(self):
+        pid = self.start(SUDO_UID=str(STARTER), SUDO_GID=str(STARTER))
+        mode = os.stat(SOCKET)
+        self.assertEqual((mode.st_uid, stat.S_IMODE(mode.st_mode)), (STARTER, 0o600))
+        self.assertIn("PermissionError", as_user(STRANGER, Client))
+        self.assertEqual(as_user(STARTER, lambda: Client().ask(request(STATUS))[0]), "0")
+        self.assert_records(pid)
+
+    def test_argus_says_whom_it_serves(self):
+        self.start(SUDO_UID=str(STARTER), SUDO_GID=str(STARTER))
+        program = self.copy_of_argus()
+        for command in ("stop", "status", "snapshot"):
+            output = ["-o", str(self.folder / "x")] if command == "snapshot" else []
+            answer = as_user(STRANGER, lambda words=(command, *output): subprocess.run(
+                [program, *words], capture_output=True, text=True, check=False, cwd="/").stderr)
+            self.assertIn(f"serves only root and uid {STARTER}", answer)
+        self.assertTrue(status()["recording"])
+
+    def test_the_starter_gets_a_file_of_his_own(self):
+        self.start(SUDO_UID=str(STARTER), SUDO_GID=str(STARTER))
+        os.chmod(self.folder, 0o777)
+        program = self.copy_of_argus()
+        answer = as_user(STARTER, lambda: subprocess.run([program, "snapshot", "-o", str(self.path)], capture_output=True, text=True,
+                                                         check=False, cwd="/").returncode)
+        self.assertEqual(answer, "0")
+        mode = self.path.stat()
+        self.assertEqual((mode.st_uid, stat.S_IMODE(mode.st_mode)), (STARTER, 0o600))
+        self.assertTrue(Trace(self.path).of(SWITCH))
+
+    def copy_of_argus(self):
+        """Where another user can run it: the build folder may be root's alone."""
+        os.chmod(self.folder, 0o777)
+        copy = self.folder / "argus"
+        copy.write_bytes(pathlib.Path(recorder_harness.ARGUS).read_bytes())
+        copy.chmod(0o755)
+        return str(copy)
+
+
+if __name__ == "__main__":
+    main()
