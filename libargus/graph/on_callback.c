@@ -45,9 +45,12 @@ static bool is_open(const struct open_callbacks *open)
 /* An event loop begins anew behind its poll; but what it waits for in between (a lock, a reply) is the same turn. */
 uint32_t callback_goes_on(struct builder *builder, uint32_t thread)
 {
-    const struct thread_state *state = thread_at(builder, thread);
+    struct thread_state *state = thread_at(builder, thread);
     uint8_t wait = slot_at(builder, state->slot)->wait.kind;
-    bool in_turn = state->open.has_turns && wait != ARGUS_WAIT_POLL && wait != ARGUS_WAIT_SLEEP;
+    bool polled = wait == ARGUS_WAIT_POLL || wait == ARGUS_WAIT_SLEEP;
+    if (polled && !state->open.has_turns) /* its turns are not reported: it was the loop that polled */
+        state->open.depth = 0;
+    bool in_turn = state->open.has_turns && !polled;
     return is_open(&state->open) || in_turn ? ARGUS_VERTEX_CONTINUES : 0;
 }
 
