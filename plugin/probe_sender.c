@@ -35,7 +35,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct sentence *sentence,
     if (length >= 0 && (size_t)length < room)
         sentence->used += (size_t)length;
     else
-        strcpy(sentence->text + sentence->used, " …");
+        snprintf(sentence->text + sentence->used, sizeof(sentence->text) - sentence->used, " …");
 }
 
 static struct argus_error *collect_libraries(struct sender *sender)
@@ -77,7 +77,7 @@ static void put_path(const char *path, size_t room, char *ret)
 {
     size_t length = strlen(path);
     if (length < room)
-        strcpy(ret, path);
+        snprintf(ret, room, "%s", path);
     else
         snprintf(ret, room, "...%s", path + length - room + 4);
 }

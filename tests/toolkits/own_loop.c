@@ -101,10 +101,8 @@ int main(int argc, char **argv)
     int hold = argc > 1 && strcmp(argv[1], "hold") == 0;
     printf("%p\n", (void *)(uintptr_t)loop_turn);
     fflush(stdout);
-    do {
+    do
         run_loop();
-        if (hold)
-            usleep(1000);
-    } while (hold);
+    while (hold && usleep(1000) == 0);
     return 0;
 }
