@@ -1,0 +1,21 @@
+/* A backend that makes its records up, for programs that run the recorder's server without root and without a kernel. It is
+ * the only row of backend_table. */
+#ifndef ARGUS_TESTS_FAKE_BACKEND_H
+#define ARGUS_TESTS_FAKE_BACKEND_H
+
+#include <stdbool.h>
+
+#include "recorder/backend.h"
+
+/* What the next calls do. */
+struct fake_state {
+    bool create_fails, copy_fails, loses;
+    unsigned alive; /* backends that were created and not destroyed */
+};
+
+extern struct fake_state fake;
+
+/* Ends the program, as a sanitizer would, when `fact` is not so. */
+void require(bool fact, const char *what);
+
+#endif
