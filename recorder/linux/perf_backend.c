@@ -17,6 +17,7 @@
 #include "linux/host_header.h"
 #include "linux/kallsyms.h"
 #include "linux/mapped_images.h"
+#include "linux/online_cpus.h"
 #include "linux/perf_translate.h"
 #include "linux/rings.h"
 #include "linux/syscall_bitmaps.h"
@@ -24,6 +25,7 @@
 #include "linux/tracefs.h"
 
 #define COLLECT_MS     20
+#define CPUS_EVERY     5 /* collections: how often to look for cpus that came or went */
 #define DATA_BYTES_MIN (512u << 10)
 #define DATA_BYTES_MAX (32u << 20)
 #define SPEC_LIMIT     128
@@ -44,6 +46,8 @@ struct perf_backend {
     struct thread_list *first_threads;
     struct images *images;
     struct translator translator;
+    bool *online;         /* for each cpu; owned */
+    unsigned collections; /* since the last look at the cpus */
     bool detached;
 };
 
@@ -275,6 +279,9 @@ static struct argus_error *perf_start(struct perf_backend *backend,
     int cpu_count = libbpf_num_possible_cpus();
     if (cpu_count <= 0)
         return argus_error_os(-cpu_count, "cannot count the cpus");
+    backend->online = calloc((size_t)cpu_count, sizeof(*backend->online));
+    if (!backend->online)
+        return argus_error_memory();
     struct argus_error *error = make_tables(backend, options);
     if (!error)
         error = read_rows(backend, options->categories);
@@ -317,6 +324,7 @@ static void perf_destroy(struct backend *base)
     stack_table_destroy(backend->stacks);
     record_rings_deinit(&backend->rings);
     idmap_deinit(&backend->translator.own_timers);
+    free(backend->online);
     free(backend->rows);
     free(backend);
 }
@@ -375,12 +383,23 @@ static struct argus_error *perf_copy(struct backend *base, uint32_t cpu,
     return record_rings_copy(&of_base(base)->rings, cpu, ret_records, ret_count);
 }
 
+static void follow_cpus(struct perf_backend *backend, const struct perf_visitor *visitor)
+{
+    if (++backend->collections < CPUS_EVERY)
+        return;
+    backend->collections = 0;
+    if (online_cpus_read(backend->rings.cpu_count, backend->online))
+        perf_events_follow_cpus(backend->events, backend->online, visitor);
+}
+
 static struct argus_error *perf_collect(struct backend *base)
 {
     struct perf_backend *backend = of_base(base);
     struct perf_visitor visitor = visitor_of(backend);
-    if (!backend->detached)
+    if (!backend->detached) {
         perf_events_drain(backend->events, &visitor);
+        follow_cpus(backend, &visitor);
+    }
     return images_collect(backend->images);
 }
 

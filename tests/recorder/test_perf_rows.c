@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "recorder/linux/online_cpus.h"
 #include "recorder/linux/perf_translate.h"
 
 #define OWN_PID  77
@@ -397,6 +398,20 @@ static void a_ring_keeps_the_newest(void **state)
     assert_int_equal(record_rings_read(&fixture->rings, 0, some, 8, &lost), 0);
 }
 
+static void lists_of_cpus(void **state)
+{
+    bool online[6];
+    (void)state;
+    assert_true(online_cpus_parse("0-1,3,5-9\n", 6, online));
+    const bool expected[6] = {true, true, false, true, false, true};
+    assert_memory_equal(online, expected, sizeof(expected));
+    assert_true(online_cpus_parse("0\n", 6, online));
+    assert_true(online[0] && !online[1]);
+    assert_false(online_cpus_parse("0-\n", 6, online));
+    assert_false(online_cpus_parse("none\n", 6, online));
+    assert_false(online_cpus_parse("0;1\n", 6, online));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -413,6 +428,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_coarse_timer_has_its_expiry_in_ns, set_up, tear_down),
         cmocka_unit_test_setup_teardown(old_stacks_are_forgotten_first, set_up, tear_down),
+        cmocka_unit_test(lists_of_cpus),
         cmocka_unit_test_setup_teardown(a_ring_keeps_the_newest, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
