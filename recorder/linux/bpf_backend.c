@@ -2,7 +2,6 @@
  * /proc and a BPF map name threads (threads.c). */
 #include "linux/bpf_backend.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -54,21 +53,6 @@ static void collect_notes(struct bpf_backend *backend)
         backend_note(&backend->base, "%s", notes[i]);
 }
 
-static struct argus_error *start_snapshots(struct bpf_backend *backend,
-                                           const struct backend_options *options)
-{
-    struct argus_error *error = snapshots_init(
-        &backend->snapshots, programs_object(backend->programs), backend->rings.cpu_count);
-    for (uint32_t i = 0; i < options->unwind_count && backend->snapshots.slots; i++) {
-        const struct backend_unwind *unwind = &options->unwind[i];
-        char pid[32];
-        snprintf(pid, sizeof(pid), "process %u", unwind->pid);
-        backend_note(&backend->base, "the user stacks of %s are copied, up to %u KB each",
-                     unwind->pid ? pid : unwind->name, backend->snapshots.stack_bytes >> 10);
-    }
-    return error;
-}
-
 /* Mappings are listened to before the programs run, so that no thread can be recorded whose images are not known. */
 static struct argus_error *bpf_start(struct bpf_backend *backend,
                                      const struct backend_options *options)
@@ -89,7 +73,8 @@ static struct argus_error *bpf_start(struct bpf_backend *backend,
     error = rings_init(&backend->rings, programs_map(backend->programs, "ring"),
                        programs_map(backend->programs, "cpus"), (uint32_t)cpu_count, slot_count);
     if (!error && options->unwind_count)
-        error = start_snapshots(backend, options);
+        error = snapshots_init(&backend->snapshots, programs_object(backend->programs),
+                               (uint32_t)cpu_count);
     epoll_sets_fill(programs_map(backend->programs, "epoll_sets"));
     return error ? error : thread_list_create(&backend->threads);
 }
