@@ -1,8 +1,9 @@
 /* Chunks of stack snapshots: writing them, and putting what they were unwound to in their place.
  *
  * In their place, not at the file's end: so it works in a ring file as well, nothing is left of the recorded programs'
- * memory, and a chunk of stacks is always smaller than the chunk of snapshots that it is made from (a frame is
- * eight bytes of a stack that was copied, and compresses better).
+ * memory, and a chunk of stacks is no larger than the chunk of snapshots that it is made from (a frame is eight bytes
+ * of a stack that was copied, and compresses better). What it leaves of the place becomes a padding chunk; and because
+ * a padding chunk has at least a header, each chunk of snapshots has an empty one behind it from the beginning.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -146,11 +147,16 @@ static void punch_hole(int fd, uint64_t from, uint64_t to)
 #endif
 }
 
+/* How much of the file is the chunk's: with the empty padding chunk behind it, if that is still there. */
 static uint64_t extent_in_file(const struct argus_trace *trace, const struct argus_chunk *chunk)
 {
     uint64_t extent = layout_chunk_extent(chunk->stored_bytes);
     uint64_t rest = argus_trace_file_bytes(trace) - chunk->offset_bytes;
-    return extent < rest ? extent : rest; /* of the last one the padding may be cut off */
+    struct layout_chunk behind, empty = writer_padding(sizeof(empty));
+    if (extent > rest)
+        return rest; /* of the last one the alignment may be cut off */
+    bool follows = file_read(trace->fd, &behind, sizeof(behind), chunk->offset_bytes + extent) == 0;
+    return follows && memcmp(&behind, &empty, sizeof(empty)) == 0 ? extent + sizeof(empty) : extent;
 }
 
 static struct argus_error *replace_chunk(struct argus_writer *writer,

@@ -61,7 +61,11 @@ bool writer_make_image(struct argus_writer *writer, const struct chunk_head *hea
     };
     seal(&header);
     memcpy(image->data, &header, sizeof(header));
-    return true;
+    if (head->kind == ARGUS_CHUNK_SNAPSHOTS) { /* see snapshot_write.c */
+        header = writer_padding(sizeof(header));
+        bytes_put(image, &header, sizeof(header));
+    }
+    return !image->failed;
 }
 
 /* Fills the area up to its end and goes back to its start. From now on the file has its full size,

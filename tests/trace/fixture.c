@@ -47,10 +47,14 @@ static void write_tables(struct argus_writer *writer)
         .pid = 10, .start = 0x400000, .end = 0x500000, .inode = 7, .path = "/usr/bin/editor"};
     struct argus_kernel_symbol symbol = {0xffffffff81000000u, "schedule", ""};
     uint64_t frames[] = {0x401000, 0x402000};
+    static const uint8_t stack[256] = {1, 2, 3};
+    struct argus_snapshot snapshot = {
+        .id = 0x13, .pid = 10, .tid = 12, .register_count = 17, .stack = stack, .stack_bytes = 256};
     assert_ok(argus_writer_threads(writer, &thread, 1));
     assert_ok(argus_writer_images(writer, &image, 1));
     assert_ok(argus_writer_kernel_symbols(writer, &symbol, 1));
     assert_ok(argus_writer_stack(writer, 0x11, frames, 2));
+    assert_ok(argus_writer_snapshot(writer, &snapshot));
     assert_ok(argus_writer_note(writer, "a note"));
 }
 

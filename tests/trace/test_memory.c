@@ -62,6 +62,7 @@ static struct argus_error *write_something(const struct fixture *fixture)
     struct argus_record records[] = {{.timestamp = 1, .debugid = 4}, {.timestamp = 2}};
     struct argus_thread_entry thread = {.tid = 12, .name = "editor"};
     uint64_t frames[] = {1, 2};
+    struct argus_snapshot snapshot = {.id = 2, .stack = (const uint8_t *)"stack", .stack_bytes = 5};
     struct argus_writer *writer = NULL;
     struct argus_error *error = argus_writer_create(fixture->fd, &header, &writer);
     if (!error)
@@ -70,6 +71,8 @@ static struct argus_error *write_something(const struct fixture *fixture)
         error = argus_writer_threads(writer, &thread, 1);
     if (!error)
         error = argus_writer_stack(writer, 1, frames, 2);
+    if (!error)
+        error = argus_writer_snapshot(writer, &snapshot);
     if (!error)
         error = argus_writer_end(writer, NULL, 0);
     argus_writer_destroy(writer);
@@ -110,12 +113,49 @@ static void writing_without_memory_fails(void **state)
     assert_int_equal(records, 2);
 }
 
+/* Puts a stack in the place of the snapshot. */
+static struct argus_error *replace_snapshots(const struct fixture *fixture)
+{
+    const uint64_t frames[] = {0x401000, 0x402000};
+    struct argus_trace *trace = NULL;
+    uint64_t lost;
+    struct argus_error *error = argus_trace_open(fixture->path, &trace);
+    if (!error)
+        error = argus_trace_add_stack(trace, 0x13, frames, 2);
+    if (!error)
+        error = argus_snapshots_replace(fixture->fd, trace, &lost);
+    argus_trace_close(trace);
+    return error;
+}
+
+static void replacing_without_memory_fails(void **state)
+{
+    struct fixture *fixture = *state;
+    size_t bytes = fixture_write_small(fixture), damage, length;
+    uint64_t records;
+    assert_true(starve(fixture, replace_snapshots) > 10);
+    assert_ok(fixture_read_all(fixture, &damage, &records));
+    assert_int_equal(damage, 0);
+    assert_int_equal(records, 3);
+    free(fixture_read(fixture, &length));
+    assert_int_equal(length, bytes);
+    struct argus_trace *trace = NULL;
+    const uint64_t *frames;
+    const struct argus_chunk *chunks;
+    assert_ok(argus_trace_open(fixture->path, &trace));
+    assert_int_equal(argus_trace_snapshot_chunks(trace, &chunks), 0);
+    assert_int_equal(argus_trace_stack(trace, 0x13, &frames), 2);
+    assert_int_equal(argus_trace_stack(trace, 0x11, &frames), 2);
+    argus_trace_close(trace);
+}
+
 int main(void)
 {
 #define FILE_TEST(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
     const struct CMUnitTest tests[] = {
         FILE_TEST(reading_without_memory_fails),
         FILE_TEST(writing_without_memory_fails),
+        FILE_TEST(replacing_without_memory_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
