@@ -18,10 +18,15 @@ static __always_inline uint32_t signal_code(struct kernel_siginfo *info)
                                                 : (uint32_t)BPF_CORE_READ(info, si_code);
 }
 
+#define SIGNAL_IGNORED 1 /* include/trace/events/signal.h, TRACE_SIGNAL_IGNORED */
+
+/* One that the receiver ignores has no effect, and some programs live with thousands of them a second (SIGPIPE). */
 SEC("raw_tp/signal_generate")
 int on_signal_generate(struct bpf_raw_tracepoint_args *ctx)
 {
     struct task_struct *target = (void *)ctx->args[2];
+    if (ctx->args[4] == SIGNAL_IGNORED)
+        return 0;
     struct task_struct *task = bpf_get_current_task_btf();
     struct moment now = moment_now(task);
     uint64_t to_process = (uint32_t)ctx->args[3] != 0, result = (uint8_t)ctx->args[4];
