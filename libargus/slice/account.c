@@ -363,8 +363,7 @@ static uint64_t later(uint64_t a, uint64_t b)
  * time. Raises the frame's begin to that moment. */
 static bool leave_to_queuer(struct walk *walk, struct frame *frame, uint32_t vertex)
 {
-    bool split = walk->view.vertices[vertex].flags & ARGUS_VERTEX_SPLIT;
-    uint32_t edge = split && frame->depth > 0 && frame->depth < MAX_DEPTH
+    uint32_t edge = frame->depth > 0 && frame->depth < MAX_DEPTH
                         ? argus_graph_cause(walk->view.graph, vertex)
                         : ARGUS_NONE;
     if (edge == ARGUS_NONE || walk->view.edges[edge].kind != ARGUS_EDGE_WORK ||

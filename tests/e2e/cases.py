@@ -53,6 +53,8 @@ CASES = [
          function="compact_database"),
     Case("busy_server", "tcp", WAIT, (Who("backend"),), through=("front", "middle"),
          function="compact_database"),
+    Case("busy_server", "pty", WAIT, (Who("backend"),), through=("front", "middle"),
+         function="compact_database"),
     Case("circular_wait", "timeout", WAIT, (Who("partner"), Who("victim")),
          also=(Who("partner"), Who("victim")), cycle=("partner", "victim")),
     Case("circular_wait", "kill", WAIT, (Who("partner"), Who("victim")),

@@ -164,7 +164,6 @@ static void kernel_work(void **state)
     hand_thread(graph, "kworker");
     uint32_t other = hand_vertex(graph, 0, 500, ARGUS_WAIT_NONE);
     uint32_t work = hand_vertex(graph, 500, 950, ARGUS_WAIT_NONE);
-    hand_vertex_get(graph, work)->flags |= ARGUS_VERTEX_SPLIT;
     hand_thread(graph, "writer");
     uint32_t writer = hand_vertex(graph, 0, 950, ARGUS_WAIT_NONE);
     hand_edge(graph, ARGUS_EDGE_WORK, writer, work, 400);

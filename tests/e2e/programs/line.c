@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <pty.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "scene.h"
@@ -48,6 +50,19 @@ static void connect_unix(struct line ret[2])
     ret[1] = (struct line){.in = ends[1], .out = ends[1]};
 }
 
+/* What one end writes, a kernel worker hands to the other. */
+static void connect_terminal(struct line ret[2])
+{
+    int master, slave;
+    struct termios raw;
+    if (openpty(&master, &slave, NULL, NULL, NULL) != 0 || tcgetattr(slave, &raw) != 0)
+        scene_fail("openpty");
+    cfmakeraw(&raw);
+    tcsetattr(slave, TCSANOW, &raw);
+    ret[0] = (struct line){.in = master, .out = master};
+    ret[1] = (struct line){.in = slave, .out = slave};
+}
+
 void scene_connect(const struct scene *scene, struct line ret[2])
 {
     signal(SIGPIPE, SIG_IGN);
@@ -55,6 +70,8 @@ void scene_connect(const struct scene *scene, struct line ret[2])
         connect_pipes(ret);
     else if (scene_variant(scene, "tcp"))
         connect_tcp(ret);
+    else if (scene_variant(scene, "pty"))
+        connect_terminal(ret);
     else
         connect_unix(ret);
 }
