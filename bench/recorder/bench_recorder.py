@@ -5,7 +5,8 @@ Every load runs under every recorder in turn, in rounds; a ratio is taken within
 the rounds. The columns:
 
   seconds, cpu     the load: time on the clock, cpu time of its processes
-  slower           its time as a multiple of its time without a recorder (editor: of its cpu time, because the time is the typist's)
+  slower           its time as a multiple of its time without a recorder (editor: its cpu time, because the time is the
+                   typist's)
   of perf's        what recording adds to that time, as a share of what perf record adds
   ns/record        the cpu time that the load takes more, for each record
   records, lost    system-wide, for all of Argus's tracepoints or perf's four
@@ -21,6 +22,9 @@ The recorders:
   argus-default    argus record as it is: stacks at waits and wake-ups, 99 samples a second
   argus-fallback   argus record over perf_event, for kernels without BPF
   perf             perf record -a --exclude-perf: sched_switch, sched_waking, sys_enter, sys_exit, the largest usual buffer
+
+With --json: "rows" (the table), "losses", "targets" (of DESIGN section 9), "programs" (with --programs), "left_out" (what could
+not run, and why) and "others" (tracing programs of others that were attached).
 
 Needs root, and leaves nothing behind. Other work on the machine, above all another recorder, spoils the figures.
 """
@@ -42,8 +46,8 @@ def enter_private_mounts():
     if os.environ.get("ARGUS_BENCH_MOUNTS") == str(os.getpid()):
         return
     os.environ["ARGUS_BENCH_MOUNTS"] = str(os.getpid())
-    script = ("mount -t tracefs nodev /sys/kernel/tracing 2>/dev/null; mkdir -p /run/argus && mount -t tmpfs -o mode=755 none /run/argus"
-              ' && exec "$@"')
+    script = ("mount -t tracefs nodev /sys/kernel/tracing 2>/dev/null; mkdir -p /run/argus && "
+              'mount -t tmpfs -o mode=755 none /run/argus && exec "$@"')
     os.execvp("unshare", ["unshare", "--mount", "sh", "-c", script, "sh", sys.executable, "-B", *sys.argv])
 
 

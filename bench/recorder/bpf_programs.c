@@ -4,30 +4,58 @@
  *   bpf_programs                  prints
  *   bpf_programs --stats CMD…     makes the kernel count while CMD runs (Linux 5.8: BPF_ENABLE_STATS), at some 20 ns a run
  */
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 
-static int print_program(uint32_t id)
+/* The whole name of the function that a program begins with: what the kernel keeps beside ends after 15 letters. */
+static void full_name(int fd, const struct bpf_prog_info *info, char *ret, size_t room)
+{
+    struct bpf_func_info function = {0};
+    struct bpf_prog_info more = {
+        .func_info = (uint64_t)(uintptr_t)&function,
+        .nr_func_info = 1,
+        .func_info_rec_size = sizeof(function),
+    };
+    uint32_t bytes = sizeof(more);
+    struct btf *btf = info->btf_id ? btf__load_from_kernel_by_id(info->btf_id) : NULL;
+    const struct btf_type *type = NULL;
+    if (btf && bpf_obj_get_info_by_fd(fd, &more, &bytes) == 0)
+        type = btf__type_by_id(btf, function.type_id);
+    const char *name = type ? btf__name_by_offset(btf, type->name_off) : NULL;
+    snprintf(ret, room, "%s", name ? name : info->name);
+    btf__free(btf);
+}
+
+static bool is_tracing(const struct bpf_prog_info *info)
+{
+    return info->type == BPF_PROG_TYPE_RAW_TRACEPOINT || info->type == BPF_PROG_TYPE_PERF_EVENT ||
+           info->type == BPF_PROG_TYPE_KPROBE || info->type == BPF_PROG_TYPE_TRACING;
+}
+
+static void print_program(uint32_t id)
 {
     struct bpf_prog_info info = {0};
     uint32_t bytes = sizeof(info);
+    char name[128];
     int fd = bpf_prog_get_fd_by_id(id);
     if (fd < 0)
-        return 0; /* gone meanwhile */
-    if (bpf_obj_get_info_by_fd(fd, &info, &bytes) == 0 &&
-        (info.type == BPF_PROG_TYPE_RAW_TRACEPOINT || info.type == BPF_PROG_TYPE_PERF_EVENT ||
-         info.type == BPF_PROG_TYPE_KPROBE || info.type == BPF_PROG_TYPE_TRACING))
+        return; /* gone meanwhile */
+    if (bpf_obj_get_info_by_fd(fd, &info, &bytes) == 0 && is_tracing(&info)) {
+        full_name(fd, &info, name, sizeof(name));
         printf(
             "{\"id\": %u, \"name\": \"%s\", \"runs\": %llu, \"time_ns\": %llu, \"missed\": %llu, "
             "\"bytes\": %u}\n",
-            id, info.name, (unsigned long long)info.run_cnt, (unsigned long long)info.run_time_ns,
+            id, name, (unsigned long long)info.run_cnt, (unsigned long long)info.run_time_ns,
             (unsigned long long)info.recursion_misses, info.jited_prog_len);
+    }
     close(fd);
-    return 0;
 }
 
 static int print_all(void)
