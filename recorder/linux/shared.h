@@ -39,8 +39,8 @@ struct bpf_cpu {
     uint64_t snapshot_busy;    /* 1: one is being taken */
     uint64_t entry_first;      /* the returns into the entry of system calls, both inclusive */
     uint64_t entry_last;       /* (bpf/kernel_stack.h) */
-    uint64_t padding[4];
-};
+    uint64_t caller_ids, caller_key; /* whose system calls these are: bpf/syscall.h */
+} __attribute__((aligned(128)));
 
 /* The value of the stack table; the key is the 64-bit hash of the frames. */
 struct bpf_stack {
@@ -164,7 +164,7 @@ struct bpf_settings {
     uint64_t object_syscalls
         [BPF_SYSCALL_WORDS]; /* a bit for each whose first argument is a descriptor */
     uint64_t ready_syscalls[BPF_SYSCALL_WORDS]; /* poll, select, epoll_wait and epoll_ctl */
-    uint64_t poll_syscalls[BPF_SYSCALL_WORDS]; /* a bit for each that waits for descriptors */
+    uint64_t poll_syscalls[BPF_SYSCALL_WORDS];  /* a bit for each that waits for descriptors */
     uint64_t long_syscalls[BPF_SYSCALL_WORDS];  /* a bit for each with five or six arguments */
     uint8_t message_operations[BPF_SYSCALLS];   /* enum message_operation */
 };

@@ -38,6 +38,10 @@
  * leaves the return address in rcx and the flags in r11, which no fault does. */
 #define arch_in_syscall(regs) ((regs)->cx == (regs)->ip && (regs)->r11 == (regs)->flags)
 
+/* In a system call: whether it is one of the native table. False only means that the task has to be asked. The 32-bit ways
+ * into the kernel have an argument in rcx. */
+#define arch_in_native_call(regs) ((regs)->cx == (regs)->ip)
+
 #define arch_is_compat(task) ((task)->thread_info.status & ARCH_TS_COMPAT)
 
 #define arch_thread_pointer(task) ((task)->thread.fsbase)
@@ -92,6 +96,7 @@
 #define ARCH_TIF_32BIT    (1ul << 22)
 #define ARCH_X32_BIT      0x40000000
 #define ARCH_SAMPLE_IP    32
+#define ARCH_PSR_32BIT    0x10
 
 #define ARCH_FAULT_ADDRESS 35
 
@@ -105,6 +110,7 @@
 #define arch_pc(regs)             ((regs)->pc)
 #define arch_frame_pointer(regs)  ((regs)->regs[29])
 #define arch_in_syscall(regs)     ((regs)->syscallno >= 0)
+#define arch_in_native_call(regs) (((regs)->pstate & ARCH_PSR_32BIT) == 0)
 #define arch_is_compat(task)      ((task)->thread_info.flags & ARCH_TIF_32BIT)
 #define arch_thread_pointer(task) ((task)->thread.uw.tp_value)
 

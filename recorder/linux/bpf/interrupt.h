@@ -2,6 +2,7 @@
 #ifndef ARGUS_BPF_INTERRUPT_H
 #define ARGUS_BPF_INTERRUPT_H
 
+#include "kernel_read.h"
 #include "ring.h"
 
 static __always_inline int emit_plain(uint32_t debugid, uint64_t arg1, uint64_t arg2, uint64_t arg3,
@@ -40,7 +41,7 @@ int on_softirq_exit(struct bpf_raw_tracepoint_args *ctx)
 static __always_inline bool is_own_timer(struct hrtimer *timer)
 {
     return settings.own_timer_function &&
-           (uint64_t)BPF_CORE_READ(timer, function) == settings.own_timer_function;
+           (uint64_t)kernel_read(hrtimer, timer, function) == settings.own_timer_function;
 }
 
 SEC("raw_tp/hrtimer_start")
@@ -50,8 +51,8 @@ int on_timer_start(struct bpf_raw_tracepoint_args *ctx)
     if (is_own_timer(timer))
         return 0;
     return emit_plain(ARGUS_ID_TIMER_ARMED, (uint64_t)timer,
-                      (uint64_t)BPF_CORE_READ(timer, function), BPF_CORE_READ(timer, node.expires),
-                      (uint32_t)ctx->args[1]);
+                      (uint64_t)kernel_read(hrtimer, timer, function),
+                      kernel_read(hrtimer, timer, node.expires), (uint32_t)ctx->args[1]);
 }
 
 SEC("raw_tp/hrtimer_cancel")
@@ -84,7 +85,7 @@ int on_timer_expire(struct bpf_raw_tracepoint_args *ctx)
         return 0;
     bpf_probe_read_kernel(&now_ns, sizeof(now_ns), (void *)ctx->args[1]);
     return emit_plain(ARGUS_ID_TIMER_FIRED | ARGUS_FUNC_START, (uint64_t)timer,
-                      (uint64_t)BPF_CORE_READ(timer, function), now_ns, 0);
+                      (uint64_t)kernel_read(hrtimer, timer, function), now_ns, 0);
 }
 
 SEC("raw_tp/hrtimer_expire_exit")

@@ -342,7 +342,7 @@ struct pt_regs {
 #elif defined(__TARGET_ARCH_arm64)
 struct pt_regs {
     unsigned long long regs[31];
-    unsigned long long sp, pc;
+    unsigned long long sp, pc, pstate;
     unsigned long long orig_x0;
     int syscallno;
 };

@@ -22,7 +22,7 @@ static __always_inline void poller_enters(const struct moment *now, uint64_t num
         poller->polling = 1;
 }
 
-static __always_inline void poller_returns(const struct moment *now, uint64_t number)
+static __always_inline void poller_returns(const struct moment *now, uint64_t number, uint32_t pid)
 {
     uint32_t tid = (uint32_t)now->tid;
     if (!settings.watch_polls || !bit_is_set(settings.poll_syscalls, number))
@@ -34,8 +34,7 @@ static __always_inline void poller_returns(const struct moment *now, uint64_t nu
         poller->polling = 0;
         return;
     }
-    struct bpf_poller first = {
-        .returned_ns = now->time_ns, .pid = (uint32_t)now->task->tgid, .returns = 1};
+    struct bpf_poller first = {.returned_ns = now->time_ns, .pid = pid, .returns = 1};
     bpf_map_update_elem(&pollers, &tid, &first, BPF_ANY);
 }
 

@@ -60,6 +60,7 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 {
     struct task_struct *task = (void *)ctx->args[0];
     struct moment now = moment_now(bpf_get_current_task_btf());
+    caller_forget(); /* exec() of another thread than the main one takes that one's id */
     emit(&now, ARGUS_ID_EXEC, (uint32_t)BPF_CORE_READ(task, tgid), 0, 0, 0);
     emit_name(&now, ARGUS_ID_NAME_EXEC, task->comm);
     thread_remember(task, task->comm, now.time_ns, 0);

@@ -48,13 +48,11 @@ static __always_inline struct moment moment_now(struct task_struct *task)
     return (struct moment){.time_ns = bpf_ktime_get_ns(), .tid = (uint32_t)task->pid, .task = task};
 }
 
-static __always_inline void emit(const struct moment *now, uint32_t debugid, uint64_t arg1,
-                                 uint64_t arg2, uint64_t arg3, uint64_t arg4)
+/* `state` is that of this `cpu`. */
+static __always_inline void emit_on(struct bpf_cpu *state, uint32_t cpu, const struct moment *now,
+                                    uint32_t debugid, uint64_t arg1, uint64_t arg2, uint64_t arg3,
+                                    uint64_t arg4)
 {
-    uint32_t cpu;
-    struct bpf_cpu *state = this_cpu(&cpu);
-    if (!state)
-        return;
     uint64_t sequence = __sync_fetch_and_add(&state->head, 1);
     uint32_t index = cpu * settings.slot_count + (uint32_t)(sequence & (settings.slot_count - 1));
     struct argus_record *record = bpf_map_lookup_elem(&ring, &index);
@@ -71,9 +69,27 @@ static __always_inline void emit(const struct moment *now, uint32_t debugid, uin
     arch_store_last(&record->unused, sequence + 1);
 }
 
+static __always_inline void emit(const struct moment *now, uint32_t debugid, uint64_t arg1,
+                                 uint64_t arg2, uint64_t arg3, uint64_t arg4)
+{
+    uint32_t cpu;
+    struct bpf_cpu *state = this_cpu(&cpu);
+    if (state)
+        emit_on(state, cpu, now, debugid, arg1, arg2, arg3, arg4);
+}
+
 static __always_inline bool is_own(const struct task_struct *task)
 {
     return (uint32_t)task->tgid == settings.own_tgid;
+}
+
+/* What syscall.h knows of the thread on this cpu holds no longer: it leaves, or has become another one. */
+static __always_inline void caller_forget(void)
+{
+    uint32_t cpu;
+    struct bpf_cpu *state = this_cpu(&cpu);
+    if (state)
+        state->caller_key = 0;
 }
 
 static __always_inline bool bit_is_set(const volatile uint64_t *words, uint64_t number)

@@ -3,6 +3,7 @@
 #define ARGUS_BPF_SCHEDULER_H
 
 #include "context.h"
+#include "kernel_read.h"
 #include "lock.h"
 #include "message_pipe.h"
 #include "object.h"
@@ -29,8 +30,9 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
     struct task_struct *next = (void *)ctx->args[2];
     struct moment now = moment_now(task);
     uint64_t state = state_left(ctx, task);
-    emit(&now, ARGUS_ID_SWITCH, state, (uint32_t)BPF_CORE_READ(next, pid), (uint32_t)task->prio,
-         (uint32_t)BPF_CORE_READ(next, prio));
+    caller_forget();
+    emit(&now, ARGUS_ID_SWITCH, state, (uint32_t)kernel_read(task_struct, next, pid),
+         (uint32_t)task->prio, (uint32_t)kernel_read(task_struct, next, prio));
     if (!state || state & ARGUS_LINUX_STATE_DEAD || task->flags & PF_KTHREAD || is_own(task))
         return 0;
     struct object object;
@@ -55,13 +57,13 @@ static __always_inline void wake(struct bpf_raw_tracepoint_args *ctx, uint64_t i
     uint32_t context = context_now(task);
     if (is_own(task) && context == ARGUS_CONTEXT_TASK)
         return;
-    if ((uint32_t)BPF_CORE_READ(wakee, tgid) == settings.own_tgid)
+    if ((uint32_t)kernel_read(task_struct, wakee, tgid) == settings.own_tgid)
         return;
     struct moment now = moment_now(task);
-    emit(&now, ARGUS_ID_MAKE_RUNNABLE, (uint32_t)BPF_CORE_READ(wakee, pid),
-         (uint32_t)BPF_CORE_READ(wakee, prio), is_new, context);
+    emit(&now, ARGUS_ID_MAKE_RUNNABLE, (uint32_t)kernel_read(task_struct, wakee, pid),
+         (uint32_t)kernel_read(task_struct, wakee, prio), is_new, context);
     if (context != ARGUS_CONTEXT_TASK || task->flags & PF_KTHREAD || wakee == task ||
-        BPF_CORE_READ(wakee, flags) & PF_KTHREAD)
+        kernel_read(task_struct, wakee, flags) & PF_KTHREAD)
         return;
     struct object object;
     if (emit_object(&now, &object) && object.kind == S_IFIFO)

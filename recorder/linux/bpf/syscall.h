@@ -1,5 +1,11 @@
-/* Every system call: number, arguments, result. The path that runs most often, so it decides before it copies and makes
- * two map lookups for a record. */
+/* Every system call: number, arguments, result. The path that runs most often, so it decides before it copies, makes two map
+ * lookups for a record, and calls no helper but the clock.
+ *
+ * Measured here, of 100 ns a record: 60 are the kernel's own way to the program, 31 are bpf_ktime_get_ns(), 7 were the helper
+ * that tells the current task, 2 the atomic add, 2 the writing. What did not pay: one record at the end of the call with both
+ * times (2 ns less, because both times must be read all the same), records of 32 bytes (1 ns), a head without the atomic add
+ * (2 ns, and interrupts nest).
+ */
 #ifndef ARGUS_BPF_SYSCALL_H
 #define ARGUS_BPF_SYSCALL_H
 
@@ -10,9 +16,10 @@
 #include "ring.h"
 
 /* Whether `number` is one of the native table; 32-bit programs have other tables. */
-static __always_inline bool is_native(struct task_struct *task, uint64_t number)
+static __always_inline bool is_native(struct pt_regs *regs, uint64_t number)
 {
-    if (!arch_is_compat(task) && number < ARCH_X32_BIT)
+    if (number < ARCH_X32_BIT &&
+        (arch_in_native_call(regs) || !arch_is_compat(bpf_get_current_task_btf())))
         return true;
     uint32_t cpu;
     struct bpf_cpu *state = this_cpu(&cpu);
@@ -23,55 +30,82 @@ static __always_inline bool is_native(struct task_struct *task, uint64_t number)
 
 /* The registers that the program entered the kernel with, which both tracepoints pass. The cast costs nothing, where the
  * helper for older kernels is a call. */
-static __always_inline struct pt_regs *saved_registers(struct bpf_raw_tracepoint_args *ctx,
-                                                       struct task_struct *task)
+static __always_inline struct pt_regs *saved_registers(struct bpf_raw_tracepoint_args *ctx)
 {
     if (settings.can_cast)
         return bpf_rdonly_cast((void *)ctx->args[0], bpf_core_type_id_kernel(struct pt_regs));
-    return (void *)bpf_task_pt_regs(task);
+    return (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
 }
+
+/* The thread in a system call on this cpu, and its process. Asking for the current task is a call; so the answer is kept
+ * while the same thread goes on. Its saved registers lie at the top of its kernel stack, and so are its own, and on_switch()
+ * forgets the answer. Key and ids are not written at once: a key that does not fit its ids is no answer. */
+static __always_inline uint64_t caller_ids(struct bpf_cpu *state, uint64_t registers)
+{
+    uint64_t ids = state->caller_ids;
+    if ((state->caller_key ^ ids) == registers)
+        return ids;
+    struct task_struct *task = bpf_get_current_task_btf();
+    ids = (uint64_t)(uint32_t)task->tgid << 32 | (uint32_t)task->pid;
+    state->caller_ids = ids;
+    state->caller_key = ids ^ registers;
+    return ids;
+}
+
+#define IDS_TGID(ids) ((uint32_t)((ids) >> 32))
+#define IDS_TID(ids)  ((uint32_t)(ids))
 
 SEC("raw_tp/sys_enter")
 int on_sys_enter(struct bpf_raw_tracepoint_args *ctx)
 {
-    struct task_struct *task = bpf_get_current_task_btf();
-    uint64_t number = ctx->args[1];
-    if (is_own(task) || !is_native(task, number))
+    uint32_t cpu;
+    struct bpf_cpu *state = this_cpu(&cpu);
+    struct pt_regs *regs = saved_registers(ctx);
+    if (!state)
         return 0;
-    struct pt_regs *regs = saved_registers(ctx, task);
-    struct moment now = moment_now(task);
+    uint64_t number = ctx->args[1], ids = caller_ids(state, ctx->args[0]);
+    if (IDS_TGID(ids) == settings.own_tgid || !is_native(regs, number))
+        return 0;
+    struct moment now = {.time_ns = bpf_ktime_get_ns(), .tid = IDS_TID(ids)};
     poller_enters(&now, number);
-    emit(&now, ARGUS_ID_SYSCALL(number & 0x3fff) | ARGUS_FUNC_START, arch_argument0(regs),
-         arch_argument1(regs), arch_argument2(regs), arch_argument3(regs));
+    emit_on(state, cpu, &now, ARGUS_ID_SYSCALL(number & 0x3fff) | ARGUS_FUNC_START,
+            arch_argument0(regs), arch_argument1(regs), arch_argument2(regs), arch_argument3(regs));
     if (!bit_is_set(settings.long_syscalls, number))
         return 0;
     emit(&now, ARGUS_ID_SYSCALL_MORE, number, arch_argument4(regs), arch_argument5(regs), 0);
-    if (number == ARCH_FUTEX)
-        emit_shared_futex(&now, regs);
+    if (number != ARCH_FUTEX)
+        return 0;
+    now.task = bpf_get_current_task_btf();
+    emit_shared_futex(&now, regs);
     return 0;
 }
 
 SEC("raw_tp/sys_exit")
 int on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
 {
-    struct task_struct *task = bpf_get_current_task_btf();
-    if (is_own(task))
+    uint32_t cpu;
+    struct bpf_cpu *state = this_cpu(&cpu);
+    struct pt_regs *regs = saved_registers(ctx);
+    if (!state)
         return 0;
-    struct pt_regs *regs = saved_registers(ctx, task);
-    uint64_t number = arch_syscall_nr(regs);
+    uint64_t number = arch_syscall_nr(regs), ids = caller_ids(state, ctx->args[0]);
     if (number == (uint64_t)-1) /* rt_sigreturn restores the registers of the interrupted code */
         number = ARCH_RT_SIGRETURN;
-    if (!is_native(task, number))
+    if (IDS_TGID(ids) == settings.own_tgid || !is_native(regs, number))
         return 0;
     int64_t result = ctx->args[1];
     uint64_t error_number = result < 0 && result >= -4095 ? -result : 0;
-    struct moment now = moment_now(task);
-    poller_returns(&now, number);
-    messages_of_call(&now, regs, number, result);
-    if (bit_is_set(settings.ready_syscalls, number))
+    struct moment now = {.time_ns = bpf_ktime_get_ns(), .tid = IDS_TID(ids)};
+    bool messages = has_messages(number), ready = bit_is_set(settings.ready_syscalls, number);
+    poller_returns(&now, number, IDS_TGID(ids));
+    if (messages || ready)
+        now.task = bpf_get_current_task_btf();
+    if (messages)
+        messages_of_call(&now, regs, number, result);
+    if (ready)
         emit_ready(&now, regs, number, result);
-    emit(&now, ARGUS_ID_SYSCALL(number & 0x3fff) | ARGUS_FUNC_END, error_number, result, 0,
-         (uint32_t)task->tgid);
+    emit_on(state, cpu, &now, ARGUS_ID_SYSCALL(number & 0x3fff) | ARGUS_FUNC_END, error_number,
+            result, 0, IDS_TGID(ids));
     return 0;
 }
 
