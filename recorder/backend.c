@@ -81,6 +81,14 @@ void backend_detach(struct backend *backend)
     backend->ops->detach(backend);
 }
 
+void backend_release(struct backend *backend)
+{
+    if (backend->ops->release)
+        backend->ops->release(backend);
+    else
+        backend->ops->detach(backend);
+}
+
 struct argus_error *backend_header(const struct backend *backend, struct argus_trace_header *ret)
 {
     return backend->ops->header(backend, ret);

@@ -84,6 +84,7 @@ struct backend_ops {
                                                 size_t count, struct argus_writer *writer);
     size_t (*counters)(const struct backend *backend, struct argus_counter *ret, size_t room);
     /* Optional: */
+    void (*release)(struct backend *backend);
     bool (*snapshot)(struct backend *backend, uint64_t id, struct argus_snapshot *ret);
     struct argus_error *(*write_probes)(struct backend *backend, struct argus_writer *writer);
     struct argus_error *(*pollers)(struct backend *backend, struct backend_poller *ret, size_t room,
@@ -106,6 +107,9 @@ struct argus_error *backend_create(const struct backend_options *options, struct
 void backend_destroy(struct backend *backend);
 /* Ends the recording; what is in the rings stays readable. */
 void backend_detach(struct backend *backend);
+
+/* For a backend that lives on without recording: nothing of it stays anywhere but in this process. */
+void backend_release(struct backend *backend);
 
 /* Which machine and clock; ring_bytes is left 0. */
 struct argus_error *backend_header(const struct backend *backend, struct argus_trace_header *ret);

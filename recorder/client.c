@@ -136,6 +136,7 @@ static void status_from_reply(const struct reply *reply, struct recorder_status 
         .hangs_seen = reply->hangs_seen,
         .hang_files = reply->hang_files,
         .file_gone = reply->file_gone != 0,
+        .failed = reply->failed != 0,
     };
     if (reply->verb == REQUEST_STATUS || reply->verb == REQUEST_STOP)
         memcpy(ret->path, reply->text, sizeof(ret->path));

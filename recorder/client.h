@@ -84,6 +84,7 @@ struct recorder_status {
     /* Of the file being written, "" in memory: by recorder_status() and recorder_stop(). */
     char path[PROTOCOL_TEXT_BYTES];
     bool file_gone; /* it was removed meanwhile */
+    bool failed;    /* the recording has ended by itself; a note says why */
 };
 
 struct recorder_cpu {

@@ -157,7 +157,7 @@ struct reply {
     uint32_t count;       /* CPUS, NOTES: how many are in this reply */
     uint32_t next;        /* … and the next `first`; 0: there are no more */
     uint32_t file_gone;   /* 1: the file that is written has no name any more */
-    uint32_t padding;
+    uint32_t failed;      /* 1: the recording has ended by itself; a note says why */
     uint64_t reserved[7];
     union {
         /* Always with a NUL. An error's message; STATUS, STOP: the path of the file that is written; NOTES: notes, one

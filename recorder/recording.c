@@ -237,6 +237,14 @@ struct argus_error *recording_stop(struct recording *recording)
     return error ? error : sink_finish(recording->sink, false);
 }
 
+void recording_give_up(struct recording *recording, const char *reason)
+{
+    backend_release(recording->backend);
+    recording->stopped_ns = now_ns();
+    lower_priority();
+    backend_note(recording->backend, "the recording has ended: %s", reason);
+}
+
 /* What the rings hold now. */
 static uint64_t kept_records(const struct recording *recording)
 {

@@ -51,6 +51,9 @@ struct argus_error *recording_snapshot(struct recording *recording, int fd,
 /* Detaches. Stream mode: drains the rings and ends the file. */
 struct argus_error *recording_stop(struct recording *recording);
 
+/* Detaches, and keeps the numbers and notes: with `reason`, why it has ended. The file stays without an end. */
+void recording_give_up(struct recording *recording, const char *reason);
+
 struct recording_numbers recording_numbers(const struct recording *recording);
 /* The path of the file that is written, as the kernel tells it ("" in memory mode); `*ret_gone`: the file was removed. */
 void recording_path(const struct recording *recording, char *ret, size_t room, bool *ret_gone);

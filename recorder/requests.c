@@ -64,6 +64,7 @@ struct reply reply_make(const struct server *server, uint16_t verb)
     reply.hang_ms = server->started_with.hang_ms;
     reply.file_ring_bytes = server->started_with.file_ring_bytes;
     reply.backend = recording_backend(server->recording)->ops->kind;
+    reply.failed = server->failure != NULL;
     reply.hangs_seen = server->hangs ? hang_watch_seen(server->hangs) : 0;
     reply.hang_files = server->hang_files;
     reply.watcher_pid = server->watcher ? (uint32_t)server->watcher->who.pid : 0;
@@ -145,9 +146,17 @@ static struct argus_error *check_output(int fd)
 
 /* Each of these takes `fd` (-1: none came with the request), and may change `reply`, which holds the numbers. */
 
+static struct argus_error *failed_error(const struct server *server)
+{
+    return argus_error_create(server->failure->code, "the recording has ended: %s (argus stop)",
+                              server->failure->message);
+}
+
 static struct argus_error *check_start(const struct server *server, const struct request *request,
                                        int fd)
 {
+    if (server->failure)
+        return failed_error(server);
     if (server->recording)
         return busy_error(server);
     if (request->start.mode == RECORDING_MEMORY)
@@ -288,6 +297,9 @@ static struct argus_error *handle_stop(struct server *server, struct client *cli
     if (error)
         return error; /* the ring is all there is: keep it until a snapshot works */
     server_finish(server);
+    if (server->failure)
+        return argus_error_create(server->failure->code, "the recording has ended: %s",
+                                  server->failure->message);
     if (server->recording)
         error = recording_stop(server->recording);
     if (fd < 0)

@@ -37,6 +37,8 @@ struct server {
     struct client *watcher; /* who is told of hangs; NULL: nobody */
     bool watcher_is_busy;   /* with the last one */
     uint32_t hang_files;
+    struct argus_error
+        *failure;  /* why the recording, which nobody waits for, has ended; NULL: it has not */
     bool finished; /* nothing is left to do */
 };
 

@@ -148,6 +148,7 @@ void server_destroy(struct server *server)
     if (!server)
         return;
     hangs_end(server);
+    argus_error_destroy(server->failure);
     recording_destroy(server->recording);
     probe_list_deinit(&server->probes);
     for (size_t i = 0; i < CLIENT_LIMIT; i++)
@@ -262,14 +263,17 @@ static void client_accept(struct server *server)
 
 /* --- the loop --- */
 
-/* A stream that cannot go on (a full disk): tells its owner, unasked, and ends. What is written stays readable. */
+/* A recording that cannot go on (a full disk). What is written stays readable. Its owner is told, unasked; without one
+ * the reason is kept for who asks next, and nothing stays attached meanwhile. */
 static void fail_recording(struct server *server, struct argus_error *error)
 {
+    if (!server->owner) {
+        recording_give_up(server->recording, error->message);
+        server->failure = error;
+        return;
+    }
     struct reply reply = reply_make(server, REQUEST_STOP);
-    if (server->owner)
-        reply_send(server->owner, &reply, error);
-    else
-        argus_error_destroy(error);
+    reply_send(server->owner, &reply, error);
     server_finish(server);
 }
 
@@ -279,14 +283,17 @@ static void handle_signal(struct server *server)
     if (read(server->signal_fd, &signal, sizeof(signal)) != sizeof(signal))
         return;
     server_finish(server);
-    struct argus_error *error = server->recording ? recording_stop(server->recording) : NULL;
+    bool recording = server->recording && !server->failure;
+    struct argus_error *error = recording ? recording_stop(server->recording) : NULL;
     if (!error && server->owner)
         error = argus_error_create(ARGUS_ERROR_INTERRUPTED,
                                    "the recorder was ended by signal %u: the trace is complete up "
                                    "to then",
                                    signal.ssi_signo);
-    if (error)
+    if (error && server->owner)
         fail_recording(server, error);
+    else
+        argus_error_destroy(error);
 }
 
 static void wait_and_serve(struct server *server, int wait_ms)
@@ -328,9 +335,9 @@ static uint64_t monotonic_ns(void)
 bool server_turn(struct server *server, int longest_ms)
 {
     int wait_ms = longest_ms;
-    struct argus_error *error =
-        server->recording ? recording_step(server->recording, &wait_ms) : NULL;
-    if (!error)
+    bool recording = server->recording && !server->failure;
+    struct argus_error *error = recording ? recording_step(server->recording, &wait_ms) : NULL;
+    if (!error && recording)
         error = hangs_step(server);
     if (error)
         fail_recording(server, error);

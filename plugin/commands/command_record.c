@@ -64,10 +64,9 @@ static struct argus_error *record_child(struct session *session, struct child *c
         error = recorder_stop(client, -1, &status);
     if (error)
         return error; /* the connection closes, and with it the recording */
-    recording_finish_file(session, output->path, &status);
     if (code != 0)
         session_set_exit_code(session, code);
-    return NULL;
+    return recording_finish(session, output->path, &status);
 }
 
 static struct argus_error *record(struct session *session, const char *path,

@@ -29,13 +29,8 @@ static struct argus_error *say_end(struct session *session, const struct recorde
     if (status->mode == RECORDER_MEMORY)
         session_note(session, "stopped after %.1f s; nothing was written",
                      (double)status->duration_ns / 1e9);
-    else if (status->file_gone)
-        return argus_error_create(ARGUS_ERROR_IO,
-                                  "%s was removed while it was written: nothing is left of the "
-                                  "recording",
-                                  status->path);
     else
-        recording_finish_file(session, status->path, status);
+        return recording_finish(session, status->path, status);
     return NULL;
 }
 

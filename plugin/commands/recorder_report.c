@@ -141,7 +141,7 @@ json_t *recorder_report_json(const struct recorder_report *report)
     json_t *json = numbers_json(report);
     json_t *rest = json_pack(
         "{s:b, s:s, s:o, s:b, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "recording",
-        status->mode != RECORDER_IDLE, "mode", mode_names[status->mode], "file",
+        status->mode != RECORDER_IDLE && !status->failed, "mode", mode_names[status->mode], "file",
         status->path[0] ? json_text(status->path) : json_null(), "file_gone", status->file_gone,
         "backend", backend_kind_name(status->backend), "rate_hz", (json_int_t)status->rate_hz,
         "starter_uid", (json_int_t)status->starter_uid, "starter_pid",
@@ -254,6 +254,8 @@ void recorder_report_print(struct session *session, const struct recorder_report
         session_printf(session, "not recording\n");
         return;
     }
+    if (status->failed)
+        session_printf(session, "the recording has ended by itself (see the notes); argus stop\n");
     print_since(session, status);
     print_mode(session, report);
     session_printf(session, "span       %.1f s are kept\n", span_s(status));

@@ -190,3 +190,15 @@ void recording_finish_file(struct session *session, const char *path,
         session_warn(session, "%llu call stacks were lost",
                      (unsigned long long)status->stacks_lost);
 }
+
+struct argus_error *recording_finish(struct session *session, const char *path,
+                                     const struct recorder_status *status)
+{
+    if (status->file_gone)
+        return argus_error_create(ARGUS_ERROR_IO,
+                                  "%s was removed while it was written: nothing is left of the "
+                                  "recording",
+                                  path);
+    recording_finish_file(session, path, status);
+    return NULL;
+}

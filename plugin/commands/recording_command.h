@@ -36,4 +36,8 @@ struct argus_error *recording_output_path(const struct arguments *arguments, con
 void recording_finish_file(struct session *session, const char *path,
                            const struct recorder_status *status);
 
+/* The same for a file that was written all the time: it is an error when it was removed meanwhile. */
+struct argus_error *recording_finish(struct session *session, const char *path,
+                                     const struct recorder_status *status);
+
 #endif

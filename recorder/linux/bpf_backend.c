@@ -110,6 +110,11 @@ static void bpf_detach(struct backend *base)
     programs_detach(of_base(base)->programs);
 }
 
+static void bpf_release(struct backend *base)
+{
+    programs_release(of_base(base)->programs);
+}
+
 static struct argus_error *bpf_header(const struct backend *base, struct argus_trace_header *ret)
 {
     return host_header(of_base(base)->rings.cpu_count, ret);
@@ -290,4 +295,5 @@ const struct backend_ops bpf_backend_ops = {
     .write_kernel_symbols = bpf_write_kernel_symbols,
     .counters = bpf_counters,
     .pollers = bpf_pollers,
+    .release = bpf_release,
 };

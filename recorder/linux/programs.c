@@ -335,6 +335,13 @@ void programs_detach(struct programs *programs)
     vec_deinit(&programs->links);
 }
 
+void programs_release(struct programs *programs)
+{
+    programs_detach(programs);
+    probes_destroy(programs->probes);
+    programs->probes = NULL;
+}
+
 void programs_destroy(struct programs *programs)
 {
     if (!programs)

@@ -14,6 +14,8 @@ struct bpf_object;
 struct argus_error *programs_create(const struct backend_options *options, uint32_t cpu_count,
                                     uint32_t slot_count, struct programs **ret);
 void programs_detach(struct programs *programs);
+/* Detaches, and takes the probes out of the programs that have them, which can take seconds. */
+void programs_release(struct programs *programs);
 void programs_destroy(struct programs *programs);
 
 /* Borrowed. */
