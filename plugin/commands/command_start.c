@@ -167,7 +167,8 @@ const struct command command_start = {
     .details = "The ring keeps the newest records and overwrites the oldest: leave it on. In\n"
                "memory, take a snapshot after a freeze; FILE survives a crash, and holds days.\n"
                "With --on-hang each event loop that is away from its wait for so long is kept,\n"
-               "when it is back, or after 10 s more. Idle, stopped and suspended are no hangs.\n"
+               "half a second after it is back, or after 10 s more. Idle, stopped and\n"
+               "suspended are no hangs.\n"
                "Needs root, or sudo. One recording at a time.",
     .example = "argus start\nargus start --ring-size 1G --rate 0\nargus start -o day.argus\n"
                "argus start --on-hang 2s --process gedit -o /tmp",

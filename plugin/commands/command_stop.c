@@ -26,9 +26,12 @@ static struct argus_error *stop_into(struct session *session, struct recorder_cl
 /* Of a recording in memory or into a ring file. */
 static struct argus_error *say_end(struct session *session, const struct recorder_status *status)
 {
-    if (status->mode == RECORDER_MEMORY)
-        session_note(session, "stopped after %.1f s; nothing was written",
-                     (double)status->duration_ns / 1e9);
+    double seconds = (double)status->duration_ns / 1e9;
+    if (status->mode == RECORDER_MEMORY && status->hang_ms)
+        session_note(session, "stopped after %.1f s: %u hangs, of which %u were kept", seconds,
+                     status->hangs_seen, status->hang_files);
+    else if (status->mode == RECORDER_MEMORY)
+        session_note(session, "stopped after %.1f s; nothing was written", seconds);
     else
         return recording_finish(session, status->path, status);
     return NULL;

@@ -81,6 +81,15 @@ static struct argus_error *keep(struct session *session, struct recorder_client 
     return NULL;
 }
 
+/* A loop that comes back takes all that has piled up, one input after the other, before it waits again: only then is the
+ * hang over for an analysis too. */
+static void let_settle(const struct reply_hang *hang)
+{
+    const struct timespec moment = {.tv_nsec = 500000000};
+    if (hang->ended)
+        nanosleep(&moment, NULL);
+}
+
 /* Ends with the recording. */
 static void watch(struct session *session, struct recorder_client *client, uint64_t most_files)
 {
@@ -92,6 +101,7 @@ static void watch(struct session *session, struct recorder_client *client, uint6
             error = recorder_hang_done(client, "as many files as --max-files allows are written");
             continue;
         }
+        let_settle(&hang);
         struct argus_error *failed = keep(session, client, &hang);
         files += failed == NULL;
         error = recorder_hang_done(client, failed ? failed->message : NULL);
