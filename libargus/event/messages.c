@@ -6,6 +6,7 @@
 #include "event/lives.h"
 #include "event/merge.h"
 #include "event/pairing.h"
+#include "event/syscalls.h"
 #include "event/tracepoints.h"
 
 struct argus_messages {
@@ -21,7 +22,7 @@ struct argus_messages {
 static struct argus_message_end end_of(const struct message *message, uint64_t offset)
 {
     return (struct argus_message_end){.time_ns = message->time_ns,
-                                      .call_ns = message->enter_ns,
+                                      .call_ns = message->call_ns,
                                       .call_bytes = message->call_bytes + offset,
                                       .bytes = message->bytes,
                                       .thread = message->thread};
@@ -62,6 +63,14 @@ static void follow_call(struct argus_messages *messages, const struct argus_reco
     bool begins = ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_START;
     messages->calls.data[thread] =
         (struct pairing_call){.enter_ns = begins ? record->timestamp : 0};
+    const struct argus_trace_header *header = argus_trace_header(messages->machine.trace);
+    const struct syscall_row *row =
+        syscall_row(header->os, header->arch, ARGUS_DEBUGID_CODE(record->debugid));
+    messages->calls.data[thread].may_message = begins && (row->flags & SYSCALL_FD);
+    if (messages->calls.data[thread].may_message)
+        pairing_thread_works(&messages->pairing, thread, record->timestamp);
+    else
+        pairing_thread_rests(&messages->pairing, thread);
     if (!begins)
         machine_belongs(&messages->machine, thread, record->arg[3]);
 }
@@ -75,15 +84,25 @@ static void follow_name(struct argus_messages *messages, const struct argus_reco
         machine_rename(&messages->machine, thread, name);
 }
 
+static void follow_leaving(struct argus_messages *messages, const struct argus_record *record)
+{
+    uint32_t thread = machine_find_thread(&messages->machine, record->tid);
+    if (thread == ARGUS_NONE || thread >= messages->calls.length || !record->arg[0])
+        return;
+    bool dead = record->arg[0] & ARGUS_LINUX_STATE_DEAD;
+    messages->calls.data[thread].slept |= !dead;
+    pairing_thread_rests(&messages->pairing, thread);
+    if (dead)
+        machine_thread_gone(&messages->machine, thread, record->timestamp);
+}
+
 static void follow_switch(struct argus_messages *messages, const struct argus_record *record)
 {
-    bool blocks = record->arg[0] && !(record->arg[0] & ARGUS_LINUX_STATE_DEAD);
-    uint32_t thread = machine_find_thread(&messages->machine, record->tid);
-    if (thread == ARGUS_NONE || thread >= messages->calls.length)
-        return;
-    messages->calls.data[thread].slept |= blocks;
-    if (record->arg[0] & ARGUS_LINUX_STATE_DEAD)
-        machine_thread_gone(&messages->machine, thread, record->timestamp);
+    follow_leaving(messages, record);
+    uint32_t next = machine_find_thread(&messages->machine, record->arg[1]);
+    if (next != ARGUS_NONE && next < messages->calls.length &&
+        messages->calls.data[next].may_message)
+        pairing_thread_runs(&messages->pairing, next, record->timestamp);
 }
 
 static void follow_message(struct argus_messages *messages, const struct argus_record *record)

@@ -7,22 +7,39 @@
  * To add a kind: its number in argus/record.h, a row in the man page, and one here. A kind without a family is counted, and
  * listed in argus(1) among those that cannot be paired. */
 static const struct channel_kind kinds[ARGUS_CHANNEL_COUNT] = {
-    [ARGUS_CHANNEL_PIPE] = {"pipe", &pairing_order, NULL, .wrap_bits = 52, .buffers = true,
-                            .whole_bytes = 4096 /* PIPE_BUF */},
+    [ARGUS_CHANNEL_PIPE] = {.name = "pipe",
+                            .family = &pairing_order,
+                            .wrap_bits = 52,
+                            .buffers = true,
+                            .whole_bytes = 4096 /* PIPE_BUF */,
+                            .fragile = true},
     [ARGUS_CHANNEL_UNIX_STREAM] = {.name = "unix stream", .family = &pairing_element},
-    [ARGUS_CHANNEL_UNIX_SEQPACKET] = {"unix seqpacket", &pairing_element, &pairing_queue,
+    [ARGUS_CHANNEL_UNIX_SEQPACKET] = {.name = "unix seqpacket",
+                                      .family = &pairing_element,
+                                      .fallback = &pairing_queue,
                                       .datagram = true},
-    [ARGUS_CHANNEL_UNIX_DATAGRAM] = {"unix datagram", &pairing_element, &pairing_queue,
+    [ARGUS_CHANNEL_UNIX_DATAGRAM] = {.name = "unix datagram",
+                                     .family = &pairing_element,
+                                     .fallback = &pairing_queue,
                                      .datagram = true},
-    [ARGUS_CHANNEL_TCP] = {"tcp", &pairing_order, NULL, .wrap_bits = 32},
-    [ARGUS_CHANNEL_UDP] = {"udp", &pairing_element, &pairing_queue, .datagram = true},
-    [ARGUS_CHANNEL_EVENTFD] = {.name = "eventfd", .family = &pairing_count},
+    [ARGUS_CHANNEL_TCP] = {.name = "tcp", .family = &pairing_order, .wrap_bits = 32},
+    [ARGUS_CHANNEL_UDP] = {.name = "udp",
+                           .family = &pairing_element,
+                           .fallback = &pairing_queue,
+                           .datagram = true,
+                           .late_receive = true},
+    [ARGUS_CHANNEL_EVENTFD] = {.name = "eventfd", .family = &pairing_count, .fragile = true},
     [ARGUS_CHANNEL_SIGNALFD] = {.name = "signalfd"},
     [ARGUS_CHANNEL_TIMERFD] = {.name = "timerfd"},
     [ARGUS_CHANNEL_INOTIFY] = {.name = "inotify",
                                .family = &pairing_group,
                                .fallback = &pairing_group},
-    [ARGUS_CHANNEL_MQUEUE] = {"mqueue", &pairing_queue, &pairing_queue, .datagram = true},
+    [ARGUS_CHANNEL_MQUEUE] = {.name = "mqueue",
+                              .family = &pairing_queue,
+                              .fallback = &pairing_queue,
+                              .datagram = true,
+                              .hands_over = true,
+                              .fragile = true},
 };
 
 const struct channel_kind *channel_kind_of(uint32_t kind)
@@ -120,7 +137,12 @@ void pairing_emit(struct pairing *pairing, uint32_t channel, struct part *send,
                   uint64_t send_offset, struct part *receive, uint64_t receive_offset,
                   uint64_t bytes, bool exact)
 {
-    struct argus_message_counts *counts = &pairing->channels.data[channel].seen.counts;
+    struct channel *at = &pairing->channels.data[channel];
+    struct argus_message_counts *counts = &at->seen.counts;
+    /* Where places follow from each other, one that is not on record moves all behind it. */
+    bool blind = at->shaky || !send->message.call_ns || !receive->message.call_ns;
+    if (blind && channel_kind_of(at->seen.kind)->fragile)
+        exact = false;
     if (!(receive->message.flags & ARGUS_MESSAGE_PEEK)) {
         counts->exact += exact;
         counts->ambiguous += !exact;
@@ -170,6 +192,60 @@ void pairing_dismiss_all(struct pairing *pairing, uint32_t channel, enum pairing
     while (list->count)
         pairing_dismiss(pairing, channel, side, part_shift(pairing, list), reason);
     *list = part_list_empty;
+}
+
+/* --- who is at work --- */
+
+void pairing_thread_works(struct pairing *pairing, uint32_t thread, uint64_t now_ns)
+{
+    while (pairing->turns.length <= thread)
+        if (!vec_push(&pairing->turns, (struct turn){0})) {
+            pairing->no_memory = true;
+            return;
+        }
+    if (!++pairing->last_turn)
+        pairing->last_turn = 1;
+    pairing->turns.data[thread] = (struct turn){now_ns, pairing->last_turn};
+    if (!vec_push(&pairing->at_work, (struct at_work){now_ns, thread, pairing->last_turn}))
+        pairing->no_memory = true;
+}
+
+void pairing_thread_runs(struct pairing *pairing, uint32_t thread, uint64_t now_ns)
+{
+    if (thread >= pairing->turns.length || !pairing->turns.data[thread].turn)
+        pairing_thread_works(pairing, thread, now_ns);
+}
+
+void pairing_thread_rests(struct pairing *pairing, uint32_t thread)
+{
+    if (thread < pairing->turns.length)
+        pairing->turns.data[thread].turn = 0;
+}
+
+/* Who is at work for longer than this is not waited for: the end of the call may have no record. A thread that wants a cpu
+ * gets one sooner, and few calls that move messages compute for as long. */
+#define LONGEST_WORK_NS 100000000u
+
+static bool is_at_work(const struct pairing *pairing, const struct at_work *at, uint64_t now_ns)
+{
+    bool long_ago = at->since_ns < now_ns && now_ns - at->since_ns > LONGEST_WORK_NS;
+    return !long_ago && pairing->turns.data[at->thread].turn == at->turn;
+}
+
+/* Forgets those that are not at work any more, up to the first that is. */
+static void find_settled(struct pairing *pairing, uint64_t now_ns)
+{
+    size_t first = pairing->first_at_work, count = pairing->at_work.length;
+    const struct at_work *at_work = pairing->at_work.data;
+    while (first < count && !is_at_work(pairing, &at_work[first], now_ns))
+        first++;
+    pairing->settled_ns = first < count ? at_work[first].since_ns : now_ns;
+    if (first > 64 && first > count / 2) {
+        memmove(pairing->at_work.data, at_work + first, (count - first) * sizeof(*at_work));
+        pairing->at_work.length = count - first;
+        first = 0;
+    }
+    pairing->first_at_work = first;
 }
 
 /* --- channels --- */
@@ -250,6 +326,7 @@ static void note_losses(struct pairing *pairing, uint32_t channel,
         return;
     at->losses = pairing->losses;
     at->shaky = SHAKY_MESSAGES;
+    at->clean = false;
     if (at->seen.counts.sends + at->seen.counts.receives && family && family->lost)
         family->lost(pairing, channel);
 }
@@ -283,13 +360,24 @@ static void feed_message(struct pairing *pairing, uint32_t channel, const struct
                        ARGUS_UNPAIRED_KIND);
 }
 
-static uint64_t move_bytes(struct pairing_call *call, const struct message *message, bool datagram)
+static uint64_t move_bytes(struct pairing_call *call, const struct message *message)
 {
-    if (datagram)
-        return 0;
     uint64_t *moved = &call->moved[message_side(message)], before = *moved;
     *moved += message->bytes;
     return before;
+}
+
+/* Who had to wait for a message, and was the only one who did, took it after he was on a cpu again. */
+static void note_sleep(const struct pairing *pairing, uint32_t channel, struct message *message)
+{
+    const struct argus_message_channel *seen = &pairing->channels.data[channel].seen;
+    bool alone = seen->receiver_count == 1 && !seen->more_receivers;
+    if (!message->slept || message_side(message) != SIDE_RECEIVE || !alone ||
+        channel_kind_of(seen->kind)->hands_over || message->thread >= pairing->turns.length)
+        return;
+    const struct turn *turn = &pairing->turns.data[message->thread];
+    if (turn->turn && turn->since_ns > message->enter_ns && turn->since_ns < message->time_ns)
+        message->enter_ns = turn->since_ns;
 }
 
 void pairing_feed(struct pairing *pairing, const struct argus_record *record,
@@ -298,6 +386,7 @@ void pairing_feed(struct pairing *pairing, const struct argus_record *record,
     uint8_t kind = (uint8_t)ARGUS_MESSAGE_KIND(record->arg[1]);
     struct message message = {
         .enter_ns = call->enter_ns,
+        .call_ns = call->enter_ns,
         .time_ns = record->timestamp,
         .position = record->arg[2],
         .bytes = ARGUS_MESSAGE_BYTES(record->arg[1]),
@@ -311,11 +400,14 @@ void pairing_feed(struct pairing *pairing, const struct argus_record *record,
     if (channel == ARGUS_NONE)
         return;
     pairing->fed++;
+    pairing->now_ns = record->timestamp;
+    find_settled(pairing, record->timestamp);
     if (message.flags & ARGUS_MESSAGE_DROPPED) {
         feed_dropped(pairing, channel, &message);
         return;
     }
-    message.call_bytes = move_bytes(call, &message, channel_kind_of(kind)->datagram);
+    note_sleep(pairing, channel, &message);
+    message.call_bytes = move_bytes(call, &message);
     feed_message(pairing, channel, &message);
 }
 
@@ -336,6 +428,8 @@ void pairing_deinit(struct pairing *pairing)
     vec_deinit(&pairing->parts);
     vec_deinit(&pairing->channels);
     vec_deinit(&pairing->elements);
+    vec_deinit(&pairing->at_work);
+    vec_deinit(&pairing->turns);
     idmap_deinit(&pairing->channel_by_key);
     idmap_deinit(&pairing->element_by_address);
 }

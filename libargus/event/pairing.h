@@ -31,11 +31,13 @@ struct pairing_call {
     uint64_t enter_ns;     /* 0: before the trace */
     uint64_t moved[SIDES]; /* bytes so far, kept by pairing_feed() */
     bool slept;            /* it has waited in this call */
+    bool may_message;      /* the caller's: it is a call that can send or receive */
 };
 
 /* A message record and its call. */
 struct message {
     uint64_t enter_ns, time_ns; /* it happened between them */
+    uint64_t call_ns;           /* when its call began */
     uint64_t position;
     uint64_t bytes, call_bytes; /* its own; those that the call moved before */
     uint64_t other;
@@ -59,7 +61,9 @@ struct part {
     struct message message;
     uint64_t start, end; /* on the channel's axis, once it has its place */
     uint64_t place;      /* order: the position that belongs to `end` */
-    uint64_t covered;    /* bytes of it that have a pair */
+    uint32_t merged,
+        merged_end;   /* pipe: bytes put behind another write's, and their end in that buffer */
+    uint64_t covered; /* bytes of it that have a pair */
     uint32_t next;
     bool certain; /* its place is proved */
     bool paired;
@@ -79,6 +83,7 @@ struct order_line {
     uint32_t thread;          /* the first one at work on it */
     bool many;                /* there are others: a position may be another's */
     bool known;               /* `end` is */
+    uint64_t unsure_ns;       /* what began before may lie elsewhere than its position proves */
 };
 
 struct order_state {
@@ -89,16 +94,31 @@ struct order_state {
         base_place; /* end and position of the last send that left line[SIDE_SEND].open */
 };
 
+/* The last messages of a counter, to find those that were made at the same time. */
+#define COUNT_RECENT 8
+/* Messages of which each tells something about the alignment of a counter's two ends. */
+#define COUNT_PROBES 4
+
 struct count_state {
     struct part_list open[SIDES];
     uint64_t end[SIDES]; /* units so far */
-    bool known;          /* a send has been seen since the beginning, or the last loss */
+    struct count_recent {
+        uint64_t time_ns, units;
+        enum pairing_side side;
+    } recent[COUNT_RECENT];
+    uint32_t recent_next;
+    struct count_probe { /* a message that told what was left, and what was done at the same time */
+        uint64_t time_ns, left, own;
+        uint64_t before[SIDES], beside[SIDES]; /* units moved before its call, and during it */
+        bool valid;
+    } probes[COUNT_PROBES];
+    int64_t least, most; /* units by which the sends may be too far back */
+    bool known;          /* the two ends are aligned */
 };
 
 struct queue_state {
     struct part_list open[SIDES];
-    uint64_t strangers; /* messages in it that were sent before the trace, at most */
-    bool told;          /* `strangers` is known */
+    uint64_t clean_ns; /* since when it is known that there are none; UINT64_MAX: it is not */
 };
 
 struct channel {
@@ -107,6 +127,8 @@ struct channel {
     uint64_t losses; /* of the trace, when it was last used */
     uint64_t shaky;  /* messages that come soon after a loss still to come */
     uint32_t next;   /* channel with the same hash, or ARGUS_NONE */
+    bool
+        clean; /* element: nothing of before the trace, or of before a loss, is left in the queue */
     union {
         struct order_state order;
         struct count_state count;
@@ -114,13 +136,34 @@ struct channel {
     };
 };
 
+/* What is in a buffer of the kernel. */
+struct content {
+    struct part send;
+    uint64_t losses; /* of the trace, when it was sent */
+    uint32_t channel;
+    bool there;    /* otherwise the rest is not valid */
+    bool doubtful; /* what has been taken out of it may have been another's */
+    bool datagram;
+};
+
 /* A buffer of the kernel. */
 struct element {
-    struct part send;          /* valid if `sent` */
+    struct content now;
+    struct content before;     /* what was in it before, if its receive may still come */
     struct part_list receives; /* that came before their send; `start` is the channel */
-    uint64_t losses;           /* of the trace, when it was sent */
-    uint32_t channel;
-    bool sent, datagram;
+    bool overrun;              /* more sends than `before` can hold came before their receives */
+};
+
+/* A thread that is at work in a system call since `since_ns`. */
+struct at_work {
+    uint64_t since_ns;
+    uint32_t thread, turn; /* over when it is not the thread's turn any more */
+};
+
+/* The same by thread. */
+struct turn {
+    uint64_t since_ns;
+    uint32_t turn; /* 0: it is not at work */
 };
 
 struct pairing {
@@ -133,6 +176,12 @@ struct pairing {
     struct idmap channel_by_key;
     VEC(struct element) elements;
     struct idmap element_by_address;
+    VEC(struct at_work) at_work; /* from `first_at_work` on, in the order in which they began */
+    size_t first_at_work;
+    VEC(struct turn) turns; /* of each thread */
+    uint32_t last_turn;
+    uint64_t now_ns;                    /* of the last message */
+    uint64_t settled_ns;                /* see pairing_is_settled() */
     struct argus_message_counts counts; /* of all channels; complete after pairing_finish() */
     uint64_t losses;
     uint64_t fed,
@@ -148,6 +197,12 @@ void pairing_deinit(struct pairing *pairing);
 void pairing_feed(struct pairing *pairing, const struct argus_record *record,
                   struct pairing_call *call, uint32_t thread, uint32_t tag);
 
+/* `thread` is at work in a system call in which it may send or receive: it has just begun the call (works), or has come on a
+ * cpu in it (runs); or not any more: the call has ended, or it sleeps in it (rests). */
+void pairing_thread_works(struct pairing *pairing, uint32_t thread, uint64_t now_ns);
+void pairing_thread_runs(struct pairing *pairing, uint32_t thread, uint64_t now_ns);
+void pairing_thread_rests(struct pairing *pairing, uint32_t thread);
+
 /* Records were lost. */
 void pairing_lost(struct pairing *pairing);
 
@@ -155,6 +210,13 @@ void pairing_lost(struct pairing *pairing);
 void pairing_finish(struct pairing *pairing);
 
 /* --- for the families --- */
+
+/* Whether everything that happened before or at the same time as `message` is on record: no thread has been at work since
+ * before its record. What had to wait in the middle of a long send is the exception. */
+static inline bool pairing_is_settled(const struct pairing *pairing, const struct message *message)
+{
+    return pairing->ending || message->time_ns <= pairing->settled_ns;
+}
 
 /* Keeps a message; ARGUS_NONE: no memory, or too many. */
 uint32_t part_take(struct pairing *pairing, const struct message *message);
@@ -214,8 +276,12 @@ struct channel_kind {
     const char *name;
     const struct pairing_family *family; /* NULL: cannot be paired */
     const struct pairing_family
-        *fallback;     /* for messages without a position; NULL: cannot be paired */
-    bool datagram;     /* a receive takes one message, whole or cut */
+        *fallback; /* for messages without a position; NULL: cannot be paired */
+    bool datagram; /* a receive takes one message, whole or cut */
+    bool
+        hands_over; /* a sleeping thread can have its message taken, or given, by the one that wakes it */
+    bool fragile;      /* what is missing in the records makes what follows doubtful */
+    bool late_receive; /* element: the receive is on record after the buffer was given up */
     uint8_t wrap_bits; /* order: positions are modulo 2^wrap_bits */
     bool buffers;      /* order: positions are of buffers of a page each (pipe) */
     uint32_t

@@ -16,8 +16,6 @@
 
 /* Messages that may come before a hole is taken for one. */
 #define LINE_PATIENCE 32u
-/* The same at the beginning of a line, whose first message may not be the first on record. */
-#define FIRST_PATIENCE 2u
 /* What a hole of unknown length is on the axis of a pipe: no send is as long. */
 #define PIPE_HOLE (1ull << 40)
 
@@ -31,6 +29,7 @@ struct trial {
     size_t count;
     uint64_t reach; /* where the last one must end: the furthest position */
     unsigned orders;
+    bool unsure;  /* one of them has an end that is not sure */
     bool unknown; /* sends that are not on record yet may decide */
 };
 
@@ -39,12 +38,19 @@ static struct part *trial_part(const struct trial *trial, size_t i)
     return part_at(trial->order->pairing, trial->part[i]);
 }
 
+/* Sends into a pipe have positions in buffers, everything else has them on the axis. */
+static bool in_buffers(const struct trial *trial)
+{
+    return trial->order->kind->buffers && trial->side == SIDE_SEND;
+}
+
 /* How an end compares with a position. */
-static enum order_match compare(const struct trial *trial, struct order_end end, uint64_t position)
+static enum order_match compare(const struct trial *trial, struct order_end end, uint64_t position,
+                                bool settled)
 {
     const struct order *order = trial->order;
     if (order->kind->buffers && trial->side == SIDE_RECEIVE)
-        return pipe_compare(order, end.axis, position);
+        return pipe_compare(order, end.axis, position, settled);
     uint64_t at = order->kind->buffers ? end.place : end.axis;
     return at == position ? ORDER_EQUAL : at < position ? ORDER_BEFORE : ORDER_BEHIND;
 }
@@ -53,7 +59,7 @@ static enum order_match compare(const struct trial *trial, struct order_end end,
 static size_t ends_of(const struct trial *trial, struct order_end from, uint64_t bytes,
                       struct order_end ret[2])
 {
-    if (trial->order->kind->buffers && trial->side == SIDE_SEND)
+    if (in_buffers(trial))
         return pipe_ends(trial->order, from, bytes, ret);
     ret[0] = (struct order_end){.axis = from.axis + bytes, .place = from.place, .sure = true};
     return 1;
@@ -83,22 +89,66 @@ static void note_order(struct trial *trial)
     trial->orders++;
 }
 
+/* Whether one that waits, and is not tried, was made at the same time as `message`, and has a position that may be another's:
+ * the recorder says so, or it is the same as that of `message`. */
+static bool has_rival(const struct trial *trial, const struct part *part)
+{
+    const struct message *message = &part->message;
+    const struct part *parts = trial->order->pairing->parts.data;
+    uint32_t next = parts[trial->part[trial->count - 1]].next;
+    for (uint32_t steps = 0; next != ARGUS_NONE && steps < LINE_PATIENCE; steps++) {
+        bool vague =
+            parts[next].message.flags & ARGUS_MESSAGE_DOUBTFUL || parts[next].place == part->place;
+        if (vague && messages_overlap(&parts[next].message, message))
+            return true;
+        next = parts[next].next;
+    }
+    return false;
+}
+
+/* Whether an end in the order that is tried is no proof that nobody was before it, as long as somebody may have been. */
+static bool is_unsure(const struct trial *trial)
+{
+    const struct order_line *line = &trial->order->state->line[trial->side];
+    for (size_t i = 0; i < trial->count; i++) {
+        const struct message *message = &trial_part(trial, i)->message;
+        if (!trial->at[i].sure && order_is_doubtful(line, message) &&
+            (!pairing_is_settled(trial->order->pairing, message) ||
+             has_rival(trial, trial_part(trial, i))))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the messages that are tried fill each buffer as far as their records say that it was filled. A write that begins
+ * a new buffer leaves no other trace of what is missing in the one before. */
+static bool fills_buffers(const struct trial *trial)
+{
+    for (size_t i = 0; i < trial->count; i++) {
+        uint64_t told = trial_part(trial, i)->place;
+        bool filled = false;
+        for (size_t k = 0; k < trial->count && !filled; k++)
+            filled = trial->at[k].place >= told && pipe_same_buffer(trial->at[k].place, told);
+        if (!filled)
+            return false;
+    }
+    return true;
+}
+
 /* Whether message `i` may end at `end`; `last`: it is the last of the group. */
 static bool may_end(struct trial *trial, size_t i, struct order_end end, bool last)
 {
     const struct message *message = &trial_part(trial, i)->message;
     bool doubtful = order_is_doubtful(&trial->order->state->line[trial->side], message);
-    enum order_match match = compare(trial, end, trial_part(trial, i)->place);
+    bool settled = pairing_is_settled(trial->order->pairing, message);
+    enum order_match match = compare(trial, end, trial_part(trial, i)->place, settled);
     if (match == ORDER_UNKNOWN)
         trial->unknown = true;
     if (match != ORDER_EQUAL && !(doubtful && match == ORDER_BEFORE))
         return false;
     if (!last)
         return true;
-    /* Alone, an unsure end is no proof that nobody was before it. */
-    if (trial->count == 1 && doubtful && !end.sure)
-        return false;
-    return compare(trial, end, trial->reach) == ORDER_EQUAL;
+    return compare(trial, end, trial->reach, settled) == ORDER_EQUAL;
 }
 
 /* Tries all orders of the messages that are not in `used`, from `from` on. */
@@ -114,7 +164,9 @@ static void try_orders(struct trial *trial, struct order_end from, unsigned used
             if (!may_end(trial, i, ends[k], last))
                 continue;
             trial->at[i] = ends[k];
-            if (last)
+            if (last && is_unsure(trial))
+                trial->unsure = true;
+            else if (last && (!in_buffers(trial) || fills_buffers(trial)))
                 note_order(trial);
             else
                 try_orders(trial, ends[k], used | 1u << i, placed + 1);
@@ -122,11 +174,13 @@ static void try_orders(struct trial *trial, struct order_end from, unsigned used
     }
 }
 
-/* A message whose bytes may have been mixed with another's. */
+/* A message whose bytes may have been mixed with another's: it had to wait in between, or is longer than what a pipe takes
+ * in one piece. */
 static bool may_be_split(const struct trial *trial, const struct message *message)
 {
-    return trial->side == SIDE_SEND && message->slept &&
-           message->bytes > trial->order->kind->whole_bytes;
+    const struct order *order = trial->order;
+    return trial->side == SIDE_SEND && order->state->line[SIDE_SEND].many &&
+           message->bytes > order->kind->whole_bytes && (message->slept || order->kind->buffers);
 }
 
 /* The first waiting message gets its place. */
@@ -138,11 +192,23 @@ static void place(const struct order *order, enum pairing_side side, uint32_t in
     part->start = start;
     part->end = end.axis;
     part->place = end.place;
+    part->merged = end.merged;
+    part->merged_end = end.merged_end;
     part->certain = certain;
     line->end = end.axis;
     line->place = end.place;
     line->known = true;
     part_append(order->pairing, &line->open, index);
+}
+
+/* A message whose place was only guessed may have been anywhere among those that were made at the same time. */
+static bool is_safe(struct order_line *line, const struct message *message)
+{
+    if (message->enter_ns >= line->unsure_ns)
+        return true;
+    if (message->time_ns > line->unsure_ns)
+        line->unsure_ns = message->time_ns;
+    return false;
 }
 
 /* Takes the messages of a trial off the waiting ones, in the order that was found. */
@@ -165,7 +231,10 @@ static void place_group(struct trial *trial)
             next = i;
         }
         done |= 1u << next;
-        bool certain = trial->count == 1 || (trial->same[next] && !split);
+        bool certain = trial->same[next] && !split;
+        if (split && trial_part(trial, next)->message.time_ns > line->unsure_ns)
+            line->unsure_ns = trial_part(trial, next)->message.time_ns;
+        certain &= is_safe(line, &trial_part(trial, next)->message);
         uint64_t bytes = trial_part(trial, next)->message.bytes;
         struct order_end end = trial->found[next];
         if (trial->side == SIDE_RECEIVE || !order->kind->buffers)
@@ -181,16 +250,17 @@ static enum step place_complete(const struct order *order, enum pairing_side sid
 {
     const struct order_line *line = &order->state->line[side];
     struct trial trial = {.order = order, .side = side};
-    struct order_end from = {line->end, line->place, true};
+    struct order_end from = {.axis = line->end, .place = line->place};
     uint32_t next = line->waiting.head;
     while (next != ARGUS_NONE && trial.count < ORDER_GROUP) {
         trial.part[trial.count++] = next;
         trial.reach = part_at(order->pairing, next)->place;
         trial.orders = 0;
+        trial.unsure = false;
         try_orders(&trial, from, 0, 0);
         if (trial.unknown)
             return STEP_LATER;
-        if (trial.orders) {
+        if (trial.orders && !trial.unsure) {
             place_group(&trial);
             return STEP_DONE;
         }
@@ -205,6 +275,7 @@ static bool end_by_position(const struct order *order, enum pairing_side side,
 {
     const struct order_line *line = &order->state->line[side];
     ret->place = part->place;
+    ret->sure = true;
     if (!order->kind->buffers) {
         bool end_of_stream = order->pairing->ending && side == SIDE_RECEIVE && line->known &&
                              part->place == line->end + part->message.bytes + 1;
@@ -212,7 +283,7 @@ static bool end_by_position(const struct order *order, enum pairing_side side,
         return true;
     }
     if (side == SIDE_RECEIVE)
-        return pipe_axis(order, part->place, &ret->axis);
+        return pipe_axis(order, part->place, &ret->axis, &ret->sure);
     ret->axis = line->end + part->message.bytes + (line->known ? PIPE_HOLE : 0);
     return true;
 }
@@ -223,11 +294,11 @@ static enum step place_first(const struct order *order, enum pairing_side side)
     struct order_line *line = &order->state->line[side];
     uint32_t index = line->waiting.head;
     struct part *part = part_at(order->pairing, index);
-    struct order_end end;
+    struct order_end end = {0};
     if (!end_by_position(order, side, part, &end))
         return STEP_LATER;
     bool doubtful = order_is_doubtful(line, &part->message);
-    bool certain = !doubtful;
+    bool certain = !doubtful && end.sure;
     if (order->kind->buffers && side == SIDE_SEND && line->known) {
         /* Bytes are missing, or it did not fill its buffers one after the other: the receives find their place anew. */
         certain &= part->message.bytes <= order->pairing->page_bytes;
@@ -241,6 +312,8 @@ static enum step place_first(const struct order *order, enum pairing_side side)
         end.axis = end.axis > start ? end.axis : start;
         certain = false;
     }
+    if (doubtful && part->message.time_ns > line->unsure_ns)
+        line->unsure_ns = part->message.time_ns;
     part_shift(order->pairing, &line->waiting);
     place(order, side, index, start, end, certain);
     return STEP_DONE;
@@ -262,11 +335,12 @@ static enum step place_next(const struct order *order, enum pairing_side side)
     return step;
 }
 
-static uint32_t patience_of(const struct order *order, const struct order_line *line)
+/* Whether what is missing before the first waiting message will not come any more. */
+static bool is_hole(const struct order *order, const struct order_line *line)
 {
     const struct part *first = part_at(order->pairing, line->waiting.head);
-    bool doubtful = order_is_doubtful(line, &first->message);
-    return line->known || doubtful ? LINE_PATIENCE : FIRST_PATIENCE;
+    return pairing_is_settled(order->pairing, &first->message) &&
+           (!line->known || !line->many || line->waiting.count >= LINE_PATIENCE);
 }
 
 void order_settle(const struct order *order, enum pairing_side side, bool last)
@@ -275,7 +349,8 @@ void order_settle(const struct order *order, enum pairing_side side, bool last)
     enum step step = STEP_DONE;
     while (line->waiting.count && step == STEP_DONE) {
         step = place_next(order, side);
-        if (step == STEP_STUCK && (last || line->waiting.count >= patience_of(order, line)))
+        bool stuck = step == STEP_STUCK || (step == STEP_LATER && last);
+        if (stuck && (last || is_hole(order, line)))
             step = place_first(order, side);
     }
 }

@@ -61,13 +61,14 @@ static bool pair_peek(const struct order *order, struct part *peek, uint32_t ind
     const struct order_line *receives = &order->state->line[SIDE_RECEIVE];
     const struct order_line *sends = &order->state->line[SIDE_SEND];
     if (peek->end == 0) {
-        if (receives->waiting.count)
+        bool sure = true;
+        peek->start = peek->place;
+        if (order->kind->buffers && !pipe_axis(order, peek->place, &peek->start, &sure))
             return false;
-        if (order->kind->buffers && !receives->known)
-            return sends->known; /* nobody will know where */
-        peek->start = order->kind->buffers ? receives->end : peek->place;
+        if (order->kind->buffers && peek->place < order->state->base_place)
+            return true; /* what it has seen is received already, and forgotten */
         peek->end = peek->start + peek->message.bytes;
-        peek->certain = !order_is_doubtful(receives, &peek->message);
+        peek->certain = sure && !order_is_doubtful(receives, &peek->message);
     }
     for (uint32_t i = sends->open.head; i != ARGUS_NONE; i = part_at(order->pairing, i)->next)
         if (part_at(order->pairing, i)->end > peek->start + peek->covered)
@@ -165,7 +166,7 @@ static void lost(struct pairing *pairing, uint32_t channel)
 /* A new pipe, and a FIFO that was opened again, begins with its first buffer. */
 static bool begins_anew(const struct order *order, const struct message *message)
 {
-    struct order_end zero = {0, 1ull << order->kind->wrap_bits, true}, ends[2];
+    struct order_end zero = {.place = 1ull << order->kind->wrap_bits}, ends[2];
     return order->kind->buffers && pipe_ends(order, zero, message->bytes, ends) &&
            ends[0].place == (message->position | zero.place);
 }

@@ -18,7 +18,8 @@ enum order_match {
 /* The end of a message that begins at a certain place. */
 struct order_end {
     uint64_t axis, place;
-    bool sure; /* it could not have ended elsewhere */
+    bool sure;                   /* it could not have ended elsewhere */
+    uint32_t merged, merged_end; /* as in struct part */
 };
 
 /* A channel at work. */
@@ -40,10 +41,13 @@ static inline bool order_is_doubtful(const struct order_line *line, const struct
 /* The ends that a write of `bytes` can have, which begins where the line of sends ends at `from`: one or two. */
 size_t pipe_ends(const struct order *order, struct order_end from, uint64_t bytes,
                  struct order_end ret[2]);
-/* Where a receive that ends at `axis` on the axis is by its position. */
-enum order_match pipe_compare(const struct order *order, uint64_t axis, uint64_t position);
-/* The place on the axis that belongs to a receive's position; false: no send is known to reach so far. */
-bool pipe_axis(const struct order *order, uint64_t position, uint64_t *ret);
+bool pipe_same_buffer(uint64_t a, uint64_t b);
+/* Where a receive that ends at `axis` on the axis is by its position. `settled`: all sends before it are on record. */
+enum order_match pipe_compare(const struct order *order, uint64_t axis, uint64_t position,
+                              bool settled);
+/* The place on the axis that belongs to a receive's position; false: no send is known to reach so far. It is sure where the
+ * sends around it are. */
+bool pipe_axis(const struct order *order, uint64_t position, uint64_t *ret, bool *ret_sure);
 
 /* --- pairing_line.c: putting messages into their order --- */
 /* Gives all messages of a line their place that can have one. `last`: no more will come. */

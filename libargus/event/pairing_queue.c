@@ -13,12 +13,14 @@
 #define MOST_OF_A_QUEUE 65536u
 /* Messages looked at for the one with the right size. */
 #define MOST_LOOKED_AT 64u
-/* Receives that come before one is paired: what was sent at the same time is on record by then. */
-#define LATER_RECEIVES 8u
+/* So long after a receive its send is on record. A sender that sleeps since the queue is full has its message put there
+ * by the next receiver, and says so only when it runs again (ipc/mqueue.c, pipelined_receive()). */
+#define HANDED_OVER_NS 100000000u
 
 static void init(struct channel *channel)
 {
-    channel->queue = (struct queue_state){.open = {part_list_empty, part_list_empty}};
+    channel->queue =
+        (struct queue_state){.open = {part_list_empty, part_list_empty}, .clean_ns = UINT64_MAX};
 }
 
 static struct queue_state *state_of(struct pairing *pairing, uint32_t channel)
@@ -75,34 +77,33 @@ static bool doubt_others(struct pairing *pairing, const struct part_list *list,
     return found;
 }
 
-/* The records that say that nothing of before the trace is left. */
-static void count_strangers(struct queue_state *state, const struct message *message)
+/* The messages that say that nothing of before the trace is left: a receiver had to wait, or the queue is empty. */
+static void look_for_strangers(struct queue_state *state, const struct message *message)
 {
-    bool told = message->flags & ARGUS_MESSAGE_POSITION;
     bool receive = message->flags & ARGUS_MESSAGE_RECEIVE;
-    if (receive && message->slept) {
-        state->told = true;
-        state->strangers = 0;
-    } else if (told && (!state->told || message->position < state->strangers)) {
-        state->strangers = message->position - (!receive && message->position > 0);
-        state->told = true;
-    }
+    bool told = message->flags & ARGUS_MESSAGE_POSITION;
+    bool empty = told && message->position == (receive ? 0 : 1);
+    if (state->clean_ns != UINT64_MAX)
+        return;
+    if (receive && message->slept)
+        state->clean_ns = message->enter_ns;
+    else if (empty)
+        state->clean_ns = message->time_ns;
 }
 
 static void take_send(struct pairing *pairing, uint32_t channel, uint32_t index)
 {
     struct queue_state *state = state_of(pairing, channel);
     struct part *receive = part_at(pairing, index);
-    count_strangers(state, &receive->message);
+    look_for_strangers(state, &receive->message);
     struct choice choice = choose_send(pairing, state, &receive->message);
-    if (choice.part == ARGUS_NONE) {
-        state->strangers -= state->strangers > 0;
+    if (choice.part == ARGUS_NONE)
         return;
-    }
     struct part *send = part_at(pairing, choice.part);
     bool peek = receive->message.flags & ARGUS_MESSAGE_PEEK;
     bool twin = doubt_others(pairing, &state->open[SIDE_RECEIVE], &receive->message);
-    bool exact = choice.alone && !twin && receive->certain && state->told && !state->strangers;
+    bool exact =
+        choice.alone && !twin && receive->certain && receive->message.enter_ns >= state->clean_ns;
     if (!choice.alone)
         doubt_others(pairing, &state->open[SIDE_SEND], &send->message);
     pairing_emit(pairing, channel, send, 0, receive, 0, receive->message.bytes, exact);
@@ -112,10 +113,19 @@ static void take_send(struct pairing *pairing, uint32_t channel, uint32_t index)
     part_free(pairing, part_unlink(pairing, &state->open[SIDE_SEND], choice.before));
 }
 
-static void pair_all(struct pairing *pairing, uint32_t channel, uint32_t waiting)
+static bool is_ready(const struct pairing *pairing, uint32_t channel, const struct message *message)
+{
+    bool handed_over = channel_kind_of(pairing->channels.data[channel].seen.kind)->hands_over;
+    return pairing_is_settled(pairing, message) &&
+           (!handed_over || pairing->ending || pairing->now_ns - message->time_ns > HANDED_OVER_NS);
+}
+
+/* Each receive, once everything that was sent or received at the same time is known. */
+static void pair_all(struct pairing *pairing, uint32_t channel, bool last)
 {
     struct part_list *receives = &state_of(pairing, channel)->open[SIDE_RECEIVE];
-    while (receives->count > waiting) {
+    while (receives->count &&
+           (last || is_ready(pairing, channel, &part_at(pairing, receives->head)->message))) {
         uint32_t receive = part_shift(pairing, receives);
         take_send(pairing, channel, receive);
         bool peek = part_at(pairing, receive)->message.flags & ARGUS_MESSAGE_PEEK;
@@ -142,16 +152,16 @@ static void feed(struct pairing *pairing, uint32_t channel, const struct message
         return;
     }
     if (side == SIDE_SEND)
-        count_strangers(state, message);
+        look_for_strangers(state, message);
     part_at(pairing, part)->certain = true;
     part_append(pairing, &state->open[side], part);
-    pair_all(pairing, channel, LATER_RECEIVES);
+    pair_all(pairing, channel, false);
 }
 
 static void finish(struct pairing *pairing, uint32_t channel)
 {
     struct queue_state *state = state_of(pairing, channel);
-    pair_all(pairing, channel, 0);
+    pair_all(pairing, channel, true);
     pairing_dismiss_all(pairing, channel, SIDE_SEND, &state->open[SIDE_SEND],
                         ARGUS_UNPAIRED_UNREAD);
 }

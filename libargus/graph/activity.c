@@ -97,6 +97,8 @@ void thread_run(struct builder *builder, uint32_t thread, struct cpu_state *cpu,
     state->cpu = (uint32_t)(cpu - builder->cpus.data);
     state->undo_early = false;
     state->early_ns = 0;
+    if (state->may_message)
+        pairing_thread_runs(&builder->pairing, thread, now_ns);
 }
 
 void thread_preempt(struct builder *builder, uint32_t thread)
@@ -112,6 +114,8 @@ void thread_block(struct builder *builder, uint32_t thread, uint64_t os_state)
     if (state->activity != THREAD_RUNNING)
         return;
     state->call.slept = true;
+    if (state->may_message)
+        pairing_thread_rests(&builder->pairing, thread);
     if (!rule_rewait(builder, thread))
         wait_begin(builder, thread, os_state);
     set_activity(state, THREAD_WAITING, builder->now_ns);
@@ -198,6 +202,14 @@ void thread_wake(struct builder *builder, uint32_t thread, const struct cause *c
     set_activity(state, THREAD_RUNNABLE, builder->now_ns);
 }
 
+void thread_rests(struct builder *builder, uint32_t thread)
+{
+    struct thread_state *state = thread_at(builder, thread);
+    if (state->may_message)
+        pairing_thread_rests(&builder->pairing, thread);
+    state->may_message = false;
+}
+
 void thread_killed(struct builder *builder, uint32_t thread)
 {
     struct thread_state *state = thread_at(builder, thread);
@@ -222,6 +234,7 @@ void thread_gone(struct builder *builder, uint32_t thread)
         thread_killed(builder, thread);
         vertex_end(builder, thread, builder->now_ns, ARGUS_VERTEX_EXITED | ARGUS_VERTEX_LAST);
     }
+    thread_rests(builder, thread);
     set_activity(state, THREAD_GONE, builder->now_ns);
     vec_deinit(&state->ops);
     machine_thread_gone(&builder->graph->machine, thread, builder->now_ns);
@@ -239,6 +252,7 @@ void thread_lose(struct builder *builder, uint32_t thread, uint64_t since_ns)
     state->syscall_known = false;
     state->syscall = ARGUS_NO_SYSCALL;
     state->call = (struct pairing_call){0};
+    thread_rests(builder, thread);
     state->wait_open = state->op_open = false;
     state->open.depth = 0; /* ends may be among what was lost */
 }

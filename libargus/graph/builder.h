@@ -95,6 +95,7 @@ struct thread_state {
     bool acted;         /* the vertex being built woke or created somebody */
     bool undo_early;    /* the vertex began through an early wake-up and has not run */
     bool exiting;
+    bool may_message; /* the system call in progress may send or receive */
 };
 
 struct timer_state {
@@ -271,6 +272,8 @@ void thread_account(struct builder *builder, uint32_t thread, uint64_t now_ns);
 void thread_run(struct builder *builder, uint32_t thread, struct cpu_state *cpu, bool seen);
 void thread_preempt(struct builder *builder, uint32_t thread);
 void thread_block(struct builder *builder, uint32_t thread, uint64_t os_state);
+/* It is not in a system call in which it may send or receive any more, or sleeps in it. */
+void thread_rests(struct builder *builder, uint32_t thread);
 /* It was made runnable; `cause` may say by whom. */
 void thread_wake(struct builder *builder, uint32_t thread, const struct cause *cause);
 void thread_gone(struct builder *builder, uint32_t thread);

@@ -1,9 +1,13 @@
 #include "graph/builder.h"
 
-static void enter(struct builder *builder, struct thread_state *state,
-                  const struct argus_record *record)
+static void enter(struct builder *builder, uint32_t thread, const struct argus_record *record)
 {
-    (void)builder;
+    struct thread_state *state = thread_at(builder, thread);
+    const struct syscall_row *row =
+        syscall_row(builder->os, builder->arch, ARGUS_DEBUGID_CODE(record->debugid));
+    state->may_message = row->flags & SYSCALL_FD;
+    if (state->may_message)
+        pairing_thread_works(&builder->pairing, thread, builder->now_ns);
     for (int i = 0; i < 4; i++)
         state->arg[i] = record->arg[i];
     state->syscall = (uint16_t)ARGUS_DEBUGID_CODE(record->debugid);
@@ -27,6 +31,7 @@ static void leave(struct builder *builder, uint32_t thread, const struct argus_r
     state->op_open = false;
     state->syscall = ARGUS_NO_SYSCALL;
     state->call = (struct pairing_call){0};
+    thread_rests(builder, thread);
     machine_belongs(&builder->graph->machine, thread, record->arg[3]);
 }
 
@@ -40,7 +45,7 @@ void graph_on_syscall(struct builder *builder, struct cpu_state *cpu,
     if (state->slot == ARGUS_NONE)
         return;
     if (ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_START)
-        enter(builder, state, record);
+        enter(builder, thread, record);
     else if (ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_END)
         leave(builder, thread, record);
     state->syscall_known = true;
