@@ -22,7 +22,10 @@ static const struct channel_kind kinds[ARGUS_CHANNEL_COUNT] = {
                                      .family = &pairing_element,
                                      .fallback = &pairing_queue,
                                      .datagram = true},
-    [ARGUS_CHANNEL_TCP] = {.name = "tcp", .family = &pairing_order, .wrap_bits = 32},
+    [ARGUS_CHANNEL_TCP] = {.name = "tcp",
+                           .family = &pairing_order,
+                           .wrap_bits = 32,
+                           .whole_bytes = UINT32_MAX},
     [ARGUS_CHANNEL_UDP] = {.name = "udp",
                            .family = &pairing_element,
                            .fallback = &pairing_queue,
@@ -360,8 +363,10 @@ static void feed_message(struct pairing *pairing, uint32_t channel, const struct
                        ARGUS_UNPAIRED_KIND);
 }
 
-static uint64_t move_bytes(struct pairing_call *call, const struct message *message)
+static uint64_t move_bytes(struct pairing_call *call, const struct message *message, bool datagram)
 {
+    if (datagram)
+        return 0;
     uint64_t *moved = &call->moved[message_side(message)], before = *moved;
     *moved += message->bytes;
     return before;
@@ -407,7 +412,7 @@ void pairing_feed(struct pairing *pairing, const struct argus_record *record,
         return;
     }
     note_sleep(pairing, channel, &message);
-    message.call_bytes = move_bytes(call, &message);
+    message.call_bytes = move_bytes(call, &message, channel_kind_of(kind)->datagram);
     feed_message(pairing, channel, &message);
 }
 

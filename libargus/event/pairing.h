@@ -285,7 +285,7 @@ struct channel_kind {
     uint8_t wrap_bits; /* order: positions are modulo 2^wrap_bits */
     bool buffers;      /* order: positions are of buffers of a page each (pipe) */
     uint32_t
-        whole_bytes; /* order: a send of so many bytes is in one piece even if it had to wait */
+        whole_bytes; /* order: a record of so many bytes is of one piece even if the sender had to wait */
 };
 
 /* Never NULL. */

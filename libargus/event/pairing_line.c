@@ -180,7 +180,7 @@ static bool may_be_split(const struct trial *trial, const struct message *messag
 {
     const struct order *order = trial->order;
     return trial->side == SIDE_SEND && order->state->line[SIDE_SEND].many &&
-           message->bytes > order->kind->whole_bytes && (message->slept || order->kind->buffers);
+           message->bytes > order->kind->whole_bytes;
 }
 
 /* The first waiting message gets its place. */

@@ -51,7 +51,7 @@ struct argus_message_end {
     uint64_t time_ns; /* of the record */
     uint64_t call_ns; /* when the system call began; 0: before the trace */
     uint64_t
-        call_bytes; /* what the same call had already moved through the channel before this pair's first byte */
+        call_bytes; /* what the same call (of a datagram: the message) had moved before this pair's first byte */
     uint64_t bytes;  /* of the whole message */
     uint32_t thread; /* thread index */
 };
