@@ -9,6 +9,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "linux/cpu_watch.h"
 #include "linux/epoll_sets.h"
 #include "linux/host_header.h"
 #include "linux/kallsyms.h"
@@ -29,6 +30,7 @@ struct bpf_backend {
     struct images *images;
     struct thread_list *threads;
     struct rings rings;
+    struct cpu_watch cpu_watch;
     struct snapshots snapshots;
     int stacks_fd, threads_fd;       /* maps, borrowed from `programs` */
     const struct probe_list *probes; /* borrowed; NULL: none */
@@ -61,6 +63,8 @@ static struct argus_error *bpf_start(struct bpf_backend *backend,
     if (cpu_count <= 0)
         return argus_error_os(-cpu_count, "cannot count the cpus");
     uint32_t slot_count = rings_slot_count(options->ring_bytes, (uint32_t)cpu_count);
+    if (!cpu_watch_init(&backend->cpu_watch, (uint32_t)cpu_count))
+        return argus_error_memory();
     struct argus_error *error = images_create((uint32_t)cpu_count, &backend->images);
     if (!error)
         error = programs_create(options, (uint32_t)cpu_count, slot_count, &backend->programs);
@@ -98,6 +102,7 @@ static void bpf_destroy(struct backend *base)
 {
     struct bpf_backend *backend = of_base(base);
     rings_deinit(&backend->rings);
+    cpu_watch_deinit(&backend->cpu_watch);
     snapshots_deinit(&backend->snapshots);
     programs_destroy(backend->programs);
     images_destroy(backend->images);
@@ -165,10 +170,25 @@ static size_t bpf_peek(const struct backend *base, uint32_t cpu, bool oldest,
     return rings_peek(&of_base(base)->rings, cpu, oldest, records, room);
 }
 
+/* What was reported there before it went has been collected. */
+static void cpu_came(void *context, uint32_t cpu)
+{
+    struct bpf_backend *backend = context;
+    images_cpu_came(backend->images, cpu);
+    struct argus_error *error = programs_cpu_came(backend->programs, cpu);
+    collect_notes(backend);
+    backend_note(&backend->base, "cpu %u came online while recording%s%s", cpu,
+                 error ? ", and is not sampled: " : "", error ? error->message : "");
+    argus_error_destroy(error);
+}
+
 static struct argus_error *bpf_collect(struct backend *base)
 {
     struct bpf_backend *backend = of_base(base);
-    return images_collect(backend->images);
+    struct argus_error *error = images_collect(backend->images);
+    if (!error)
+        cpu_watch_look(&backend->cpu_watch, cpu_came, backend);
+    return error;
 }
 
 static size_t bpf_stack(struct backend *base, uint64_t id, uint64_t *frames)

@@ -112,17 +112,28 @@ struct argus_error *image_events_create(uint32_t cpu_count, struct image_events 
     return NULL;
 }
 
+static void close_buffer(const struct image_events *events, struct image_buffer *buffer)
+{
+    if (!buffer->page)
+        return;
+    munmap(buffer->page, (BUFFER_PAGES + 1) * events->page_bytes);
+    close(buffer->fd);
+    buffer->page = NULL;
+}
+
+void image_events_cpu_came(struct image_events *events, uint32_t cpu)
+{
+    close_buffer(events, &events->buffers[cpu]);
+    if (!open_buffer(events, cpu))
+        events->lost++;
+}
+
 void image_events_destroy(struct image_events *events)
 {
     if (!events)
         return;
-    for (uint32_t cpu = 0; cpu < events->cpu_count; cpu++) {
-        struct image_buffer *buffer = &events->buffers[cpu];
-        if (!buffer->page)
-            continue;
-        munmap(buffer->page, (BUFFER_PAGES + 1) * events->page_bytes);
-        close(buffer->fd);
-    }
+    for (uint32_t cpu = 0; cpu < events->cpu_count; cpu++)
+        close_buffer(events, &events->buffers[cpu]);
     free(events);
 }
 

@@ -29,6 +29,8 @@ struct argus_error *image_maps_read(struct image_list *list);
 struct image_events;
 struct argus_error *image_events_create(uint32_t cpu_count, struct image_events **ret);
 void image_events_destroy(struct image_events *events);
+/* A cpu has come online: begins anew there. */
+void image_events_cpu_came(struct image_events *events, uint32_t cpu);
 struct argus_error *image_events_collect(struct image_events *events, struct image_list *list);
 uint64_t image_events_lost(const struct image_events *events);
 

@@ -103,6 +103,11 @@ static void drop_gone(struct images *images, size_t count, uint64_t taken_ns)
     images->prune_at = kept + PRUNE_AT;
 }
 
+void images_cpu_came(struct images *images, uint32_t cpu)
+{
+    image_events_cpu_came(images->events, cpu);
+}
+
 struct argus_error *images_collect(struct images *images)
 {
     struct argus_error *error = image_events_collect(images->events, &images->list);

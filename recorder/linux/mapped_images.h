@@ -15,6 +15,9 @@ struct images;
 struct argus_error *images_create(uint32_t cpu_count, struct images **ret);
 void images_destroy(struct images *images);
 
+/* A cpu has come online: listens there as well. */
+void images_cpu_came(struct images *images, uint32_t cpu);
+
 /* Takes over what the kernel has reported since the last call. */
 struct argus_error *images_collect(struct images *images);
 

@@ -94,8 +94,16 @@ static const struct program_row rows[] = {
 
 #define ROW_COUNT (sizeof(rows) / sizeof(rows[0]))
 
+/* A software event of perf_event, which belongs to a cpu. */
+struct cpu_event {
+    const char *program, *what; /* `what` ends "no …" */
+    uint64_t config, period;
+};
+
 struct programs {
     struct bpf_object *object;
+    struct cpu_event events[2];
+    size_t event_count;
     VEC(struct bpf_link *) links;
     struct probes *probes;   /* NULL: none */
     VEC(const char *) notes; /* strings owned */
@@ -241,33 +249,50 @@ static struct argus_error *attach(struct programs *programs)
     return NULL;
 }
 
-/* A software event of perf_event, on each cpu that is online. `what` ends "no …". */
-static struct argus_error *attach_event(struct programs *programs, const char *name, uint64_t event,
-                                        uint64_t period, const char *what, uint32_t cpu_count)
+static struct argus_error *attach_event(struct programs *programs, const struct cpu_event *event,
+                                        uint32_t cpu)
 {
-    struct bpf_program *program = bpf_object__find_program_by_name(programs->object, name);
+    struct bpf_program *program =
+        bpf_object__find_program_by_name(programs->object, event->program);
     struct perf_event_attr attributes = {
         .type = PERF_TYPE_SOFTWARE,
         .size = sizeof(attributes),
-        .config = event,
-        .sample_period = period,
-        .exclude_idle = event == PERF_COUNT_SW_CPU_CLOCK,
+        .config = event->config,
+        .sample_period = event->period,
+        .exclude_idle = event->config == PERF_COUNT_SW_CPU_CLOCK,
     };
-    for (uint32_t cpu = 0; cpu < cpu_count; cpu++) {
-        int fd = (int)syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-        if (fd < 0 && errno == ENODEV)
-            continue; /* the cpu is off */
-        struct bpf_link *link = fd < 0 ? NULL : bpf_program__attach_perf_event(program, fd);
-        if (!link) {
-            add_note(programs, "no %s on cpu %u: %s", what, cpu, strerror(errno));
-            if (fd >= 0)
-                close(fd);
-        } else if (!vec_push(&programs->links, link)) {
-            bpf_link__destroy(link);
-            return argus_error_memory();
-        }
+    int fd = (int)syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    if (fd < 0 && errno == ENODEV)
+        return NULL; /* the cpu is off */
+    struct bpf_link *link = fd < 0 ? NULL : bpf_program__attach_perf_event(program, fd);
+    if (!link) {
+        add_note(programs, "no %s on cpu %u: %s", event->what, cpu, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+    } else if (!vec_push(&programs->links, link)) {
+        bpf_link__destroy(link);
+        return argus_error_memory();
     }
     return NULL;
+}
+
+/* On each cpu that is online now; programs_cpu_came() does the same for one that comes later. */
+static struct argus_error *attach_event_everywhere(struct programs *programs,
+                                                   struct cpu_event event, uint32_t cpu_count)
+{
+    struct argus_error *error = NULL;
+    programs->events[programs->event_count++] = event;
+    for (uint32_t cpu = 0; cpu < cpu_count && !error; cpu++)
+        error = attach_event(programs, &event, cpu);
+    return error;
+}
+
+struct argus_error *programs_cpu_came(struct programs *programs, uint32_t cpu)
+{
+    struct argus_error *error = NULL;
+    for (size_t i = 0; i < programs->event_count && !error; i++)
+        error = attach_event(programs, &programs->events[i], cpu);
+    return error;
 }
 
 static void probe_refused(void *context, const struct probe *probe, int error_number)
@@ -304,11 +329,17 @@ static struct argus_error *programs_start(struct programs *programs,
     if (!error)
         error = probes_attach(programs->probes, probe_refused, programs);
     if (!error && options->rate_hz)
-        error = attach_event(programs, "on_sample", PERF_COUNT_SW_CPU_CLOCK,
-                             1000000000ull / options->rate_hz, "cpu samples", cpu_count);
+        error = attach_event_everywhere(programs,
+                                        (struct cpu_event){"on_sample", "cpu samples",
+                                                           PERF_COUNT_SW_CPU_CLOCK,
+                                                           1000000000ull / options->rate_hz},
+                                        cpu_count);
     if (!error && options->categories & CATEGORY_BIT(CATEGORY_BLOCK))
-        error = attach_event(programs, "on_major_fault", PERF_COUNT_SW_PAGE_FAULTS_MAJ, 1,
-                             "addresses of page faults", cpu_count);
+        error =
+            attach_event_everywhere(programs,
+                                    (struct cpu_event){"on_major_fault", "addresses of page faults",
+                                                       PERF_COUNT_SW_PAGE_FAULTS_MAJ, 1},
+                                    cpu_count);
     return error;
 }
 

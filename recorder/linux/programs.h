@@ -13,6 +13,8 @@ struct bpf_object;
 /* Loads and attaches for `slot_count` slots on each of `cpu_count` cpus; detach or destroy ends the recording. */
 struct argus_error *programs_create(const struct backend_options *options, uint32_t cpu_count,
                                     uint32_t slot_count, struct programs **ret);
+/* A cpu has come online: what belongs to a cpu is attached there as well. */
+struct argus_error *programs_cpu_came(struct programs *programs, uint32_t cpu);
 void programs_detach(struct programs *programs);
 /* Detaches, and takes the probes out of the programs that have them, which can take seconds. */
 void programs_release(struct programs *programs);

@@ -165,6 +165,30 @@ for i in range(60):
         self.assertEqual(trace.counters["lost"], 0)
 
 
+class Hotplug(Live):
+    """Only where the machine is for tests alone: ARGUS_TEST_HOTPLUG=1."""
+
+    def setUp(self):
+        super().setUp()
+        self.switch = pathlib.Path("/sys/devices/system/cpu/cpu1/online")
+        if "ARGUS_TEST_HOTPLUG" not in os.environ or not self.switch.exists():
+            self.skipTest("ARGUS_TEST_HOTPLUG is not set, or the second cpu cannot be switched off")
+        self.addCleanup(self.switch.write_text, "1")
+
+    def test_a_cpu_that_comes_back_is_sampled_again(self):
+        self.assertEqual(argus("start", "--ring-size", "64M").returncode, 0)
+        self.switch.write_text("0")
+        time.sleep(1.5)
+        self.switch.write_text("1")
+        self.assertTrue(eventually(lambda: "cpu 1 came online while recording" in status()["notes"]))
+        came_ns = time.monotonic_ns()
+        subprocess.run(["taskset", "-c", "1", sys.executable, "-c", "for i in range(10 ** 7): pass"], check=True)
+        self.assertEqual(argus("stop", "-o", str(self.path)).returncode, 0)
+        trace = Trace(self.path)
+        self.assertTrue([r for r in trace.of(0x60000008) if r[3] == 1 and r[0] > came_ns])
+        self.assertTrue([r for r in trace.of(SWITCH) if r[3] == 1 and r[0] > came_ns])
+
+
 class OtherUsers(Live):
     """Somebody whose recording this is not. /run/argus/recorder.socket is open to all, the recorder looks who asks."""
 
