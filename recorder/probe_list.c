@@ -106,10 +106,10 @@ struct argus_error *probe_list_add_absent(struct probe_list *list, const char *t
         return argus_error_create(ARGUS_ERROR_USAGE, "more than %u remarks about probes",
                                   ABSENT_LIMIT);
     char *copy = strdup(text);
-    if (copy && vec_push(&list->absent, copy))
-        return NULL;
-    free(copy);
-    return argus_error_memory();
+    bool kept = copy && vec_push(&list->absent, copy);
+    if (!kept)
+        free(copy);
+    return kept ? NULL : argus_error_memory();
 }
 
 void probe_list_close_files(struct probe_list *list)

@@ -48,7 +48,8 @@ uint32_t callback_goes_on(struct builder *builder, uint32_t thread)
     struct thread_state *state = thread_at(builder, thread);
     uint8_t wait = slot_at(builder, state->slot)->wait.kind;
     bool polled = wait == ARGUS_WAIT_POLL || wait == ARGUS_WAIT_SLEEP;
-    if (polled && !state->open.has_turns) /* its turns are not reported: it was the loop that polled */
+    if (polled &&
+        !state->open.has_turns) /* its turns are not reported: it was the loop that polled */
         state->open.depth = 0;
     bool in_turn = state->open.has_turns && !polled;
     return is_open(&state->open) || in_turn ? ARGUS_VERTEX_CONTINUES : 0;
