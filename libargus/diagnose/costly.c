@@ -84,6 +84,8 @@ static struct argus_error *count_stack(struct tally *tally, const struct argus_s
     struct argus_stack frames = argus_graph_stack(tally->d->view.graph, stack);
     for (uint32_t i = 0; i < frames.count; i++) {
         uint32_t name;
+        if (frames.frames[i] < ARGUS_FRAME_ENDS) /* why the stack ends here */
+            break;
         struct argus_error *error =
             name_address(tally, sample->time_ns, frames.frames[i], i > 0, &name);
         if (error)

@@ -1,4 +1,5 @@
-/* The stacks of a trace that are used, numbered from 0: 64-bit ids of the file become 32-bit indices. */
+/* The stacks of a trace that are used, numbered from 0: 64-bit ids of the file become 32-bit indices. Several ids may have the
+ * same frames (snapshots of one place); they have one index. */
 #ifndef ARGUS_EVENT_STACKS_H
 #define ARGUS_EVENT_STACKS_H
 
@@ -10,7 +11,8 @@ struct stacks {
     const struct argus_trace *trace; /* borrowed; the frames are its */
     VEC(struct argus_stack) stacks;
     struct idmap by_id;
-    bool no_memory; /* sticky */
+    struct idmap by_hash; /* of the frames → the first stack with it */
+    bool no_memory;       /* sticky */
 };
 
 /* The index of stack `id`; ARGUS_NONE for 0, and for a stack that the file does not have. */

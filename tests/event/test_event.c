@@ -331,12 +331,15 @@ static void stacks_are_used_once(void **state)
     uint64_t frames[] = {0x1000, 0x2000, 0x3000};
     assert_null(argus_writer_stack(made.writer, 0x11, frames, 3));
     assert_null(argus_writer_stack(made.writer, 0x22, frames, 1));
+    assert_null(
+        argus_writer_stack(made.writer, 0x44, frames, 3)); /* the same place by another id */
     struct argus_trace *trace = finish(&made);
     struct stacks stacks = {.trace = trace};
     uint32_t one = stacks_use(&stacks, 0x22), two = stacks_use(&stacks, 0x11);
     assert_int_equal(one, 0);
     assert_int_equal(two, 1);
     assert_int_equal(stacks_use(&stacks, 0x22), one);
+    assert_int_equal(stacks_use(&stacks, 0x44), two);
     assert_int_equal(stacks_use(&stacks, 0), ARGUS_NONE);
     assert_int_equal(stacks_use(&stacks, 0x33), ARGUS_NONE);
     assert_int_equal(stacks_get(&stacks, two).count, 3);
