@@ -433,13 +433,16 @@ static void nonsense_is_survived(void **state)
     uint64_t words[200], frames[ARGUS_STACK_MAX_FRAMES];
     in_the_middle(0);
     struct argus_snapshot snapshot = taken;
+    assert_true(expected_count > 0);
     snapshot.stack = (const uint8_t *)words;
     srandom(1);
     for (int round = 0; round < 300; round++) {
         for (size_t i = 0; i < 200; i++)
-            words[i] = random() % 3 ? (uintptr_t)expected[random() % expected_count] +
-                                          (uint64_t)(random() % 64)
-                                    : (uint64_t)random() * (uint64_t)random();
+            words[i] =
+                random() % 3
+                    ? (uintptr_t)expected[random() % (expected_count > 0 ? expected_count : 1)] +
+                          (uint64_t)(random() % 64)
+                    : (uint64_t)random() * (uint64_t)random();
         for (uint32_t i = 0; i < snapshot.register_count; i++)
             snapshot.registers[i] = random() % 4 ? words[random() % 200] : taken.registers[i];
         snapshot.registers[snapshot.register_count - 1] = words[random() % 200];
