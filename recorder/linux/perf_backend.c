@@ -2,8 +2,9 @@
  * would have written (perf_rows.c), in rings of the recorder's own memory (record_ring.c). So every reader of a trace finds
  * what it knows; what perf_event cannot see is missing, and said in a note.
  *
- * It costs more than BPF: a sample is larger than a record, it is copied twice, and a thread has to be awake for it all the
- * time. When that thread does not come in time, samples are lost; the kernel counts them, and where they are missing.
+ * It costs what `perf record` costs, several times as much as BPF (measured: 730 ns of the recorded program for a system call
+ * record, `perf record` 680, BPF 120; a tenth of it tells programs of 32 bits from others): a sample is larger than a record,
+ * it is copied twice, and a thread has to be awake for it all the time. When that thread does not come in time, samples are lost; the kernel counts them, and where they are missing.
  */
 #include "linux/perf_backend.h"
 

@@ -40,14 +40,16 @@ void seen_threads_destroy(struct seen_threads *threads)
 {
     if (!threads)
         return;
-    struct entry *entry, *next_entry;
-    struct process *process, *next_process;
-    HASH_ITER (hh, threads->by_tid, entry, next_entry) {
-        HASH_DEL(threads->by_tid, entry);
+    struct entry *entry = threads->by_tid, *next_entry;
+    struct process *process = threads->by_pid, *next_process;
+    HASH_CLEAR(hh, threads->by_tid);
+    HASH_CLEAR(hh, threads->by_pid);
+    for (; entry; entry = next_entry) {
+        next_entry = entry->hh.next;
         free(entry);
     }
-    HASH_ITER (hh, threads->by_pid, process, next_process) {
-        HASH_DEL(threads->by_pid, process);
+    for (; process; process = next_process) {
+        next_process = process->hh.next;
         free(process);
     }
     free(threads);
