@@ -38,6 +38,16 @@ static uint32_t debugid_of(uint8_t kind, uint8_t which)
     return row->debugid | func;
 }
 
+/* Few channels and places, so that sends and receives meet. */
+static void shape_message(struct argus_record *record, const uint8_t *step)
+{
+    static const uint64_t sizes[] = {0, 1, 2, 8, 100, 4096, 5000, 1 << 20};
+    record->arg[0] = step[6] % 2;
+    record->arg[1] =
+        ARGUS_MESSAGE_WHAT(sizes[step[4] % 8], step[5] % (ARGUS_CHANNEL_COUNT + 1), step[7]);
+    record->arg[2] = (step[5] >> 4) * 50u + ((uint64_t)(step[4] >> 4) << 20);
+}
+
 static void add_step(struct input *input, const uint8_t *step)
 {
     static const uint64_t values[] = {0,  1,   2,    3,   4,    10,    11,
@@ -54,6 +64,8 @@ static void add_step(struct input *input, const uint8_t *step)
         .cpu = cpu,
         .arg = {values[step[5] % VALUES], step[6] % 6, values[step[7] % VALUES], step[4] % 6},
     };
+    if (record.debugid == ARGUS_ID_MESSAGE)
+        shape_message(&record, step);
     if (step[0] == 255)
         record.debugid = (uint32_t)step[4] << 24 | (uint32_t)step[5] << 2;
     input->batch[input->count++] = record;
