@@ -24,7 +24,7 @@ KINDS = ["pipe", "fifo", "unix_stream", "unix_seqpacket", "unix_datagram", "tcp"
 WRITERS = 3
 UNORDERED = ["eventfd"]  # a receive says how many, not in which order
 DATAGRAMS = ["unix_seqpacket", "unix_datagram", "udp", "mqueue"]  # a pair's offset is that in the datagram, not in the call
-MESSAGE = 0x60020010
+MESSAGE, POSITION = 0x60020010, 8
 EXCEPTIONS = 0.05  # share of the bytes that may be ambiguous or without a pair
 
 
@@ -76,20 +76,27 @@ class Log:
         return sum(run[3] for of in self.calls.values() for call in of if call.what == "R" for run in call.runs)
 
 
-def records_in_calls(argus, trace, log):
-    """Which message of its call each record is about, by thread and time: one call sends or receives several datagrams."""
-    before, result = collections.Counter(), {}
-    dump = subprocess.Popen([argus, "dump", "--json", trace], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    for line in dump.stdout:
-        if '"message"' not in line:
-            continue
-        record = json.loads(line)
-        call = log.find(record["tid"], record["ns"])
-        if record["debugid"] == MESSAGE and call:
-            result[record["tid"], record["ns"]] = sum(run[3] for run in call.runs[:before[id(call)]])
-            before[id(call)] += 1
-    dump.wait()
-    return result
+class Records:
+    """What the message records themselves tell about the calls of the exchange."""
+
+    def __init__(self, argus, trace, log):
+        self.before = {}  # bytes of the call's messages before it, by thread and time; for datagrams
+        self.unclear = set()  # calls in which a piece of a stream was gone when the recorder looked for it
+        count = collections.Counter()
+        dump = subprocess.Popen([argus, "dump", "--json", trace], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                text=True)
+        for line in dump.stdout:
+            if '"message"' not in line:
+                continue
+            record = json.loads(line)
+            call = log.find(record["tid"], record["ns"])
+            if record["debugid"] != MESSAGE or not call:
+                continue
+            self.before[record["tid"], record["ns"]] = sum(run[3] for run in call.runs[:count[id(call)]])
+            count[id(call)] += 1
+            if call.what == "S" and not record["args"][1] >> 56 & POSITION:
+                self.unclear.add(id(call))
+        dump.wait()
 
 
 def is_right(kind, pair, send, receive, places):
@@ -105,9 +112,10 @@ def compare(kind, log, pairs, records):
     for pair in pairs:
         send = log.find(pair["send"]["tid"], pair["send"]["time_ns"])
         receive = log.find(pair["receive"]["tid"], pair["receive"]["time_ns"])
-        if send is None or receive is None:
+        if send is None or receive is None or (kind == "unix_stream" and id(send) in records.unclear):
             continue
-        places = [records.get((end["tid"], end["time_ns"]), 0) for end in (pair["send"], pair["receive"])]
+        places = [records.before.get((end["tid"], end["time_ns"]), 0) if kind in DATAGRAMS else 0
+                  for end in (pair["send"], pair["receive"])]
         right = is_right(kind, pair, send, receive, places)
         name = ("exact" if pair["exact"] else "ambiguous") + ("" if right else " wrong")
         counts[name] += 1
@@ -134,8 +142,7 @@ def check(options, kind, folder):
     log = Log(path)
     name = os.path.basename(options.exchange)[:15]
     pairs = json.loads(run([options.argus, "messages", trace, "--process", name, "--pairs", "--json"]))["pairs"]
-    records = records_in_calls(options.argus, trace, log) if kind in DATAGRAMS else {}
-    counts, size = compare(kind, log, pairs, records)
+    counts, size = compare(kind, log, pairs, Records(options.argus, trace, log))
     total = log.received_bytes()
     known = size["exact"] / total
     print(f"{kind:15} {sum(counts.values()) - counts['peek']:7} pairs, {counts['peek']:5} of them peeks; of the bytes "
