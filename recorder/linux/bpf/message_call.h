@@ -8,9 +8,9 @@
 #define ARGUS_BPF_MESSAGE_CALL_H
 
 #include "message_file.h"
-#include "message_inet.h"
 #include "message_notify.h"
 #include "message_pipe.h"
+#include "message_tcp.h"
 #include "message_unix.h"
 
 #define FMODE_WRITE 2

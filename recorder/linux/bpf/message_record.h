@@ -1,17 +1,18 @@
 /* Messages: what was sent and received, through which object, and where in its stream.
  *
  * Both ends have to write the same number, so that a send and its receive can be told to belong together by whoever
- * reads the trace, after losses and when the recording began in the middle. Nothing is counted here, and no state is kept
- * for a channel: every number is one that the kernel itself keeps (docs/man/argus-trace.5.md, MESSAGES):
+ * reads the trace, after losses and when the recording began in the middle. Nothing is counted here: every number is one
+ * that the kernel itself keeps (docs/man/argus-trace.5.md, MESSAGES). The small tables beside only help to tell whose it is.
  *
  *   message_pipe.h  a pipe's buffers are numbered by `head` and `tail`, which never go back
  *   message_unix.h  a unix socket hands the sender's buffer (sk_buff) to the receiver: its address
- *   message_inet.h  TCP numbers its bytes; on loopback a UDP datagram also arrives in the sender's buffer
+ *   message_tcp.h   TCP numbers its bytes
+ *   message_udp.h   on loopback a datagram arrives in the sender's buffer, too
  *   message_file.h  eventfd, signalfd, timerfd, inotify and message queues: what each of them tells
  *
- * The last form, the first, and what is spliced are read when the system call returns (message_call.h), sockets in
- * tracepoints inside of the call, where they are named and their state is that of the message itself: another thread may change it
- * before the call returns, but then this one has been here already.
+ * Sockets have tracepoints inside of their calls, where the state is still that of the message (message_socket.h). All
+ * others, and what is spliced, are read when the system call returns (message_call.h), when another thread may have
+ * changed it: then the record says that it is doubtful, as far as that can be known.
  */
 #ifndef ARGUS_BPF_MESSAGE_RECORD_H
 #define ARGUS_BPF_MESSAGE_RECORD_H
@@ -45,7 +46,7 @@ struct message_slot {
     uint64_t pipe;          /* that it wrote to (message_pipe.h); 0: none … */
     uint64_t pipe_position; /* … where that write ended … */
     uint64_t pipe_before;   /* … and the last one before it; 0: not known */
-    uint64_t tcp;           /* socket that it sends to, in pieces (message_inet.h); 0: none */
+    uint64_t tcp;           /* socket that it sends to, in pieces (message_tcp.h); 0: none */
     uint64_t tcp_left;      /* at the last step: bytes still to be sent … */
     uint32_t tcp_next;      /* … and the number of the next one */
     uint32_t tcp_begin;     /* the number at which the last piece began */

@@ -2,7 +2,8 @@
 #ifndef ARGUS_BPF_MESSAGE_SOCKET_H
 #define ARGUS_BPF_MESSAGE_SOCKET_H
 
-#include "message_inet.h"
+#include "message_tcp.h"
+#include "message_udp.h"
 #include "message_unix.h"
 #include "stack.h"
 
