@@ -23,7 +23,7 @@ import machine  # noqa: E402
 KINDS = ["pipe", "fifo", "unix_stream", "unix_seqpacket", "unix_datagram", "tcp", "udp", "eventfd", "mqueue"]
 WRITERS = 3
 UNORDERED = ["eventfd"]  # a receive says how many, not in which order
-DATAGRAMS = ["unix_seqpacket", "unix_datagram", "udp", "mqueue"]  # a pair's offset is that in the datagram, not in the call
+DATAGRAMS = ["unix_seqpacket", "unix_datagram", "udp", "mqueue"]
 MESSAGE, POSITION = 0x60020010, 8
 EXCEPTIONS = 0.05  # share of the bytes that may be ambiguous or without a pair
 
@@ -99,11 +99,16 @@ class Records:
         dump.wait()
 
 
-def is_right(kind, pair, send, receive, places):
-    sent = send.part(places[0] + pair["send"]["offset"], pair["bytes"] if kind not in UNORDERED else 8)
+def is_right(kind, pair, send, receive, records):
+    """A datagram is found by its record: when the recorder took another thread's for it, offsets behind it are wrong, too."""
+    ends = pair["send"], pair["receive"]
+    places = [records.before.get((end["tid"], end["time_ns"])) if kind in DATAGRAMS else end["offset"] for end in ends]
+    if None in places:
+        return False
+    sent = send.part(places[0], pair["bytes"] if kind not in UNORDERED else 8)
     if kind in UNORDERED:
         return sent is not None and {run[:2] for run in sent} <= {run[:2] for run in receive.runs}
-    return sent is not None and sent == receive.part(places[1] + pair["receive"]["offset"], pair["bytes"])
+    return sent is not None and sent == receive.part(places[1], pair["bytes"])
 
 
 def compare(kind, log, pairs, records):
@@ -114,9 +119,7 @@ def compare(kind, log, pairs, records):
         receive = log.find(pair["receive"]["tid"], pair["receive"]["time_ns"])
         if send is None or receive is None or (kind == "unix_stream" and id(send) in records.unclear):
             continue
-        places = [records.before.get((end["tid"], end["time_ns"]), 0) if kind in DATAGRAMS else 0
-                  for end in (pair["send"], pair["receive"])]
-        right = is_right(kind, pair, send, receive, places)
+        right = is_right(kind, pair, send, receive, records)
         name = ("exact" if pair["exact"] else "ambiguous") + ("" if right else " wrong")
         counts[name] += 1
         counts["peek"] += pair["peek"]
