@@ -180,7 +180,7 @@ static bool may_be_split(const struct trial *trial, const struct message *messag
 {
     const struct order *order = trial->order;
     return trial->side == SIDE_SEND && order->state->line[SIDE_SEND].many &&
-           message->bytes > order->kind->whole_bytes;
+           !(message->flags & ARGUS_MESSAGE_CERTAIN) && message->bytes > order->kind->whole_bytes;
 }
 
 /* The first waiting message gets its place. */
@@ -204,7 +204,7 @@ static void place(const struct order *order, enum pairing_side side, uint32_t in
 /* A message whose place was only guessed may have been anywhere among those that were made at the same time. */
 static bool is_safe(struct order_line *line, const struct message *message)
 {
-    if (message->enter_ns >= line->unsure_ns)
+    if (message->enter_ns >= line->unsure_ns || message->flags & ARGUS_MESSAGE_CERTAIN)
         return true;
     if (message->time_ns > line->unsure_ns)
         line->unsure_ns = message->time_ns;

@@ -77,6 +77,33 @@ static bool doubt_others(struct pairing *pairing, const struct part_list *list,
     return found;
 }
 
+/* First in, first out: what was sent before `taken` with its priority must have been received, so one that still waits was
+ * taken for another. */
+static void doubt_passed(struct pairing *pairing, const struct part_list *sends,
+                         const struct message *taken)
+{
+    uint32_t steps = 0;
+    for (uint32_t i = sends->head; i != ARGUS_NONE && steps < MOST_LOOKED_AT;
+         i = part_at(pairing, i)->next, steps++) {
+        struct part *part = part_at(pairing, i);
+        if (part->message.other == taken->other && part->message.time_ns <= taken->enter_ns)
+            part->certain = false;
+    }
+}
+
+/* `receive` took one of these, and perhaps not the one that it was said to have taken. */
+static void doubt_fitting(struct pairing *pairing, const struct part_list *sends,
+                          const struct message *receive)
+{
+    uint32_t steps = 0;
+    for (uint32_t i = sends->head; i != ARGUS_NONE && steps < MOST_LOOKED_AT;
+         i = part_at(pairing, i)->next, steps++) {
+        struct part *part = part_at(pairing, i);
+        if (fits(&part->message, receive))
+            part->certain = false;
+    }
+}
+
 /* The messages that say that nothing of before the trace is left: a receiver had to wait, or the queue is empty. */
 static void look_for_strangers(struct queue_state *state, const struct message *message)
 {
@@ -106,6 +133,9 @@ static void take_send(struct pairing *pairing, uint32_t channel, uint32_t index)
         choice.alone && !twin && receive->certain && receive->message.enter_ns >= state->clean_ns;
     if (!choice.alone)
         doubt_others(pairing, &state->open[SIDE_SEND], &send->message);
+    if (!exact)
+        doubt_fitting(pairing, &state->open[SIDE_SEND], &receive->message);
+    doubt_passed(pairing, &state->open[SIDE_SEND], &send->message);
     pairing_emit(pairing, channel, send, 0, receive, 0, receive->message.bytes, exact);
     if (peek)
         return;
