@@ -32,5 +32,8 @@ int main(void)
     uv_timer_init(&loop, &timer);
     say("ready");
     uv_timer_start(&timer, do_timer_work, 200, 0);
-    return uv_run(&loop, UV_RUN_DEFAULT);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    uv_close((uv_handle_t *)&timer, NULL);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    return uv_loop_close(&loop);
 }
