@@ -94,7 +94,7 @@ static void test_descriptors(void **state)
     struct probe_list list = {0};
     size_t before = count_descriptors();
     char name[] = "/tmp/argus-probe-XXXXXX";
-    int ends[2], made = mkstemp(name);
+    int ends[2] = {-1, -1}, made = mkstemp(name);
     assert_true(made >= 0 && pipe(ends) == 0);
     assert_int_equal(write(made, "0123456789abcdef0123", 20), 20);
     close(made);
