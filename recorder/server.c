@@ -229,7 +229,8 @@ static struct client *find_place(struct server *server)
         struct client *client = &server->clients[i];
         if (client->fd < 0)
             return client;
-        if (client != server->owner && (!place || goes_first(server, client, place)))
+        bool stays = client == server->owner || client == server->watcher;
+        if (!stays && (!place || goes_first(server, client, place)))
             place = client;
     }
     if (place)
