@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock_watch.h"
 #include "measure.h"
 #include "sink.h"
 
@@ -27,6 +28,7 @@ struct recording {
     struct argus_record *buffer;
     uint64_t started_ns, stopped_ns; /* CLOCK_MONOTONIC; 0: not stopped */
     uint64_t flushed_ns;
+    struct clock_watch clocks;
 };
 
 static uint64_t now_ns(void)
@@ -58,6 +60,8 @@ static struct argus_error *recording_start(struct recording *recording)
     recording->buffer = malloc(READ_RECORDS * sizeof(*recording->buffer));
     if (!recording->buffer)
         return argus_error_memory();
+    struct clock_readings clocks = clock_read();
+    clock_watch_init(&recording->clocks, &clocks);
     recording->started_ns = recording->flushed_ns = now_ns();
     if (recording->mode != RECORDING_MEMORY || recording->backend->ops->collect_ms)
         raise_priority();
@@ -95,6 +99,7 @@ void recording_destroy(struct recording *recording)
 {
     if (!recording)
         return;
+    clock_watch_deinit(&recording->clocks);
     sink_destroy(recording->sink);
     backend_destroy(recording->backend);
     if (recording->fd >= 0)
@@ -168,7 +173,14 @@ struct argus_error *recording_step(struct recording *recording, int *ret_wait_ms
     int longest_ms = (int)recording->backend->ops->collect_ms;
     *ret_wait_ms = longest_ms ? longest_ms : WAIT_MEMORY_MS;
     struct argus_error *error = backend_collect(recording->backend);
+    struct clock_readings clocks = clock_read();
+    size_t added = clock_watch_look(&recording->clocks, &clocks);
     if (error || recording->mode == RECORDING_MEMORY)
+        return error;
+    for (size_t i = recording->clocks.markers.length - added;
+         i < recording->clocks.markers.length && !error; i++)
+        error = sink_marker(recording->sink, &recording->clocks.markers.data[i]);
+    if (error)
         return error;
     bool busy = most_unread(recording) > ring_records(recording) / 64;
     error = drain(recording);
@@ -204,11 +216,26 @@ static struct argus_error *copy_rings(struct recording *recording, struct sink *
     return error;
 }
 
+/* Those of the time that the rings hold; the header's anchor is of now, behind them. */
+static struct argus_error *copy_markers(const struct recording *recording, struct sink *sink)
+{
+    struct argus_error *error = NULL;
+    uint64_t oldest_ns = measure_oldest(recording->backend, recording->started_ns);
+    for (size_t i = 0; i < recording->clocks.markers.length && !error; i++) {
+        const struct argus_record *marker = &recording->clocks.markers.data[i];
+        if (marker->timestamp >= oldest_ns)
+            error = sink_marker(sink, marker);
+    }
+    return error;
+}
+
 struct argus_error *recording_snapshot(struct recording *recording, int fd,
                                        struct recording_numbers *ret)
 {
     struct sink *sink = NULL;
     struct argus_error *error = sink_create(fd, recording->backend, 0, &sink);
+    if (!error)
+        error = copy_markers(recording, sink);
     if (!error)
         error = copy_rings(recording, sink);
     if (!error)

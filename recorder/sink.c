@@ -48,6 +48,7 @@ struct sink {
     VEC(uint64_t) kernel_addresses; /* frames of kernel stacks, functions of work queues */
     size_t symbols_written;         /* of kernel_addresses, from the first on */
     uint64_t symbols_due_ns, symbols_interval_ns;
+    VEC(struct argus_record) markers; /* of a ring file: all, to be repeated */
     struct sink_totals totals;
 };
 
@@ -113,6 +114,7 @@ void sink_destroy(struct sink *sink)
         free(sink->pending[cpu].records);
     free(sink->pending);
     vec_deinit(&sink->kernel_addresses);
+    vec_deinit(&sink->markers);
     argus_writer_destroy(sink->writer);
     free(sink);
 }
@@ -272,6 +274,32 @@ static uint64_t taken_ns(const struct sink *sink)
     return until_ns;
 }
 
+static struct argus_error *write_marker(struct sink *sink, const struct argus_record *marker)
+{
+    struct argus_error *error = argus_writer_records(sink->writer, ARGUS_CPU_MIXED, marker, 1, 0);
+    sink->totals.records += error == NULL;
+    return error;
+}
+
+struct argus_error *sink_marker(struct sink *sink, const struct argus_record *marker)
+{
+    if (sink->ring_bytes && !vec_push(&sink->markers, *marker))
+        return argus_error_memory();
+    return write_marker(sink, marker);
+}
+
+/* As records of now, or the ring would seem to begin with the oldest of them. */
+static struct argus_error *renew_markers(struct sink *sink)
+{
+    struct argus_error *error = NULL;
+    for (size_t i = 0; i < sink->markers.length && !error; i++) {
+        struct argus_record marker = sink->markers.data[i];
+        marker.timestamp = now_ns();
+        error = write_marker(sink, &marker);
+    }
+    return error;
+}
+
 /* What names the records of the epoch that ends, and all notes. */
 static struct argus_error *renew_tables(struct sink *sink)
 {
@@ -280,6 +308,8 @@ static struct argus_error *renew_tables(struct sink *sink)
         error = backend_write_probes(sink->backend, sink->writer);
     if (!error)
         error = renew_stacks(sink);
+    if (!error)
+        error = renew_markers(sink);
     sink->notes_written = 0;
     return error ? error : write_notes(sink);
 }

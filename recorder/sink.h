@@ -33,6 +33,8 @@ void sink_destroy(struct sink *sink);
 /* Takes records of `cpu`, in order; `lost` are missing directly before them. */
 struct argus_error *sink_take(struct sink *sink, uint32_t cpu, const struct argus_record *records,
                               size_t count, uint64_t lost);
+/* Writes a record of the recorder's own (ARGUS_ID_SUSPENDED, ARGUS_ID_CLOCK_STEP); a ring file repeats it later. */
+struct argus_error *sink_marker(struct sink *sink, const struct argus_record *marker);
 /* Writes what is gathered, and the images, notes and kernel symbols that are new, so that a crash of ours loses less. */
 struct argus_error *sink_flush(struct sink *sink);
 /* Writes threads and images as they are now: at the beginning of a stream or a ring file. */

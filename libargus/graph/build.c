@@ -86,10 +86,11 @@ static void find_thread(struct builder *builder, struct cpu_state *cpu, uint64_t
         thread_run(builder, cpu->thread, cpu, false);
 }
 
-/* These may stand behind the switch by which their thread left. */
+/* These may stand behind the switch by which their thread left, or belong to no cpu. */
 static bool is_note(enum tracepoint_id id)
 {
-    return id == TRACEPOINT_stack || id == TRACEPOINT_object || id == TRACEPOINT_lock;
+    return id == TRACEPOINT_stack || id == TRACEPOINT_object || id == TRACEPOINT_lock ||
+           id == TRACEPOINT_suspended || id == TRACEPOINT_clock_step;
 }
 
 /* What only the record just behind may refer to. */

@@ -75,3 +75,17 @@ void graph_on_name_thread(struct builder *builder, struct cpu_state *cpu,
 {
     rename_thread(builder, cpu->thread, record);
 }
+
+/* The trace's clock knows nothing of suspend and of the wall clock, so neither changes a wait; argus_trace_ns_to_wall_ns()
+ * goes by these records. */
+void graph_on_suspended(struct builder *builder, struct cpu_state *cpu,
+                        const struct argus_record *record)
+{
+    (void)builder, (void)cpu, (void)record;
+}
+
+void graph_on_clock_step(struct builder *builder, struct cpu_state *cpu,
+                         const struct argus_record *record)
+{
+    (void)builder, (void)cpu, (void)record;
+}

@@ -44,11 +44,20 @@ void argus_trace_time_range(const struct argus_trace *trace, uint64_t *ret_start
     *ret_end_ns = argus_trace_ticks_to_ns(trace, trace->last_ticks);
 }
 
+/* The anchor holds at its own time; each step of the wall clock between that and `ns` is added, or taken away. */
 uint64_t argus_trace_ns_to_wall_ns(const struct argus_trace *trace, uint64_t ns)
 {
     uint64_t anchor_ns = argus_trace_ticks_to_ns(trace, trace->header.anchor_ticks);
-    return ns - anchor_ns +
-           trace->header.anchor_wall_ns; /* modulo 2^64: ns may be before the anchor */
+    uint64_t wall_ns = ns - anchor_ns +
+                       trace->header.anchor_wall_ns; /* modulo 2^64: ns may be before the anchor */
+    for (size_t i = 0; i < trace->clock_steps.length; i++) {
+        const struct trace_clock_step *step = &trace->clock_steps.data[i];
+        if (step->since_ns > anchor_ns && step->since_ns <= ns)
+            wall_ns += step->change_ns;
+        else if (step->since_ns <= anchor_ns && step->since_ns > ns)
+            wall_ns -= step->change_ns;
+    }
+    return wall_ns;
 }
 
 size_t argus_trace_chunks(const struct argus_trace *trace, const struct argus_chunk **ret)

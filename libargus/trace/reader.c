@@ -267,6 +267,8 @@ static struct argus_error *read_trace(struct argus_trace *trace)
         error = read_tables(trace, &tables);
     if (!error)
         error = add_up(trace);
+    if (!error)
+        error = clock_steps_load(trace);
     vec_deinit(&tables);
     return error;
 }
@@ -305,6 +307,7 @@ void argus_trace_close(struct argus_trace *trace)
     vec_deinit(&trace->snapshot_chunks);
     vec_deinit(&trace->damage);
     vec_deinit(&trace->losses);
+    vec_deinit(&trace->clock_steps);
     strtab_destroy(trace->strings);
     free(trace->path);
     free(trace);

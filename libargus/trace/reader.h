@@ -28,6 +28,12 @@ struct trace_tables {
     struct idmap stack_index; /* stack id → index in stacks */
 };
 
+/* The wall clock was set. */
+struct trace_clock_step {
+    uint64_t since_ns;  /* the trace clock, as the record has it */
+    uint64_t change_ns; /* modulo 2^64 */
+};
+
 struct argus_trace {
     int fd;     /* owned */
     char *path; /* owned */
@@ -40,6 +46,7 @@ struct argus_trace {
     VEC(struct argus_damage) damage;
     VEC(struct argus_loss) losses;
     struct trace_tables tables;
+    VEC(struct trace_clock_step) clock_steps; /* by time */
     uint64_t record_count, lost_count;
     uint64_t first_ticks, last_ticks; /* of all records */
     bool complete;
@@ -54,6 +61,9 @@ struct argus_error *chunk_load(const struct argus_trace *trace, const struct arg
 /* Adds the entries of a table chunk: all, or on an error none. Table chunks come in the order of
  * their sequence. ARGUS_ERROR_FORMAT as in chunk_load(). */
 struct argus_error *tables_load(struct argus_trace *trace, const struct argus_chunk *chunk);
+
+/* Finds the records that tell of steps of the wall clock. They have chunks of their own; damaged ones are left out. */
+struct argus_error *clock_steps_load(struct argus_trace *trace);
 
 /* Is the chunk of snapshots whole? ARGUS_ERROR_FORMAT as in chunk_load(). */
 struct argus_error *snapshots_check(const struct argus_trace *trace,

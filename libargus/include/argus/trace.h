@@ -179,7 +179,7 @@ uint64_t argus_trace_lost_count(const struct argus_trace *trace);
 void argus_trace_time_range(const struct argus_trace *trace, uint64_t *ret_start_ns,
                             uint64_t *ret_end_ns);
 uint64_t argus_trace_ticks_to_ns(const struct argus_trace *trace, uint64_t ticks);
-/* ns of the trace clock → ns since 1970, by the header's anchor. */
+/* ns of the trace clock → ns since 1970, by the header's anchor and the steps of the wall clock since. */
 uint64_t argus_trace_ns_to_wall_ns(const struct argus_trace *trace, uint64_t ns);
 
 /* The record chunks in file order (by sequence; of one cpu they are in time order). Borrowed. */
