@@ -199,32 +199,6 @@ void pairing_dismiss_all(struct pairing *pairing, uint32_t channel, enum pairing
 
 /* --- who is at work --- */
 
-void pairing_thread_works(struct pairing *pairing, uint32_t thread, uint64_t now_ns)
-{
-    while (pairing->turns.length <= thread)
-        if (!vec_push(&pairing->turns, (struct turn){0})) {
-            pairing->no_memory = true;
-            return;
-        }
-    if (!++pairing->last_turn)
-        pairing->last_turn = 1;
-    pairing->turns.data[thread] = (struct turn){now_ns, pairing->last_turn};
-    if (!vec_push(&pairing->at_work, (struct at_work){now_ns, thread, pairing->last_turn}))
-        pairing->no_memory = true;
-}
-
-void pairing_thread_runs(struct pairing *pairing, uint32_t thread, uint64_t now_ns)
-{
-    if (thread >= pairing->turns.length || !pairing->turns.data[thread].turn)
-        pairing_thread_works(pairing, thread, now_ns);
-}
-
-void pairing_thread_rests(struct pairing *pairing, uint32_t thread)
-{
-    if (thread < pairing->turns.length)
-        pairing->turns.data[thread].turn = 0;
-}
-
 /* Who is at work for longer than this is not waited for: the end of the call may have no record. A thread that wants a cpu
  * gets one sooner, and few calls that move messages compute for as long. */
 #define LONGEST_WORK_NS 100000000u
@@ -249,6 +223,34 @@ static void find_settled(struct pairing *pairing, uint64_t now_ns)
         first = 0;
     }
     pairing->first_at_work = first;
+}
+
+void pairing_thread_works(struct pairing *pairing, uint32_t thread, uint64_t now_ns)
+{
+    while (pairing->turns.length <= thread)
+        if (!vec_push(&pairing->turns, (struct turn){0})) {
+            pairing->no_memory = true;
+            return;
+        }
+    if (pairing->at_work.length == pairing->at_work.capacity) /* most of them are over */
+        find_settled(pairing, now_ns);
+    if (!++pairing->last_turn)
+        pairing->last_turn = 1;
+    pairing->turns.data[thread] = (struct turn){now_ns, pairing->last_turn};
+    if (!vec_push(&pairing->at_work, (struct at_work){now_ns, thread, pairing->last_turn}))
+        pairing->no_memory = true;
+}
+
+void pairing_thread_runs(struct pairing *pairing, uint32_t thread, uint64_t now_ns)
+{
+    if (thread >= pairing->turns.length || !pairing->turns.data[thread].turn)
+        pairing_thread_works(pairing, thread, now_ns);
+}
+
+void pairing_thread_rests(struct pairing *pairing, uint32_t thread)
+{
+    if (thread < pairing->turns.length)
+        pairing->turns.data[thread].turn = 0;
 }
 
 /* --- channels --- */
