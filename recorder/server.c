@@ -185,6 +185,18 @@ static struct argus_error *check_allowed(const struct server *server, const stru
                               server->starter);
 }
 
+/* A recorder is started for one START: when that is refused, there is nothing to stay for. */
+static bool is_refused_start(const struct server *server, const void *bytes, size_t length,
+                             const struct client *client)
+{
+    struct request request;
+    if (server->recording || server->failure || !is_allowed(server, client) ||
+        length < offsetof(struct request, flags))
+        return false;
+    memcpy(&request, bytes, offsetof(struct request, flags));
+    return request.magic == PROTOCOL_MAGIC && request.verb == REQUEST_START;
+}
+
 static void client_serve(struct server *server, struct client *client)
 {
     char bytes[sizeof(struct request) + 1];
@@ -209,6 +221,8 @@ static void client_serve(struct server *server, struct client *client)
     } else if (fd >= 0) {
         close(fd);
     }
+    if (error && is_refused_start(server, bytes, length, client))
+        server_finish(server);
     if (!reply_send(client, &reply, error))
         client_gone(server, client);
 }
