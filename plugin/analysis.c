@@ -13,6 +13,25 @@ static bool write_out(void *context, const char *text, size_t bytes)
     return fwrite(text, 1, bytes, session->out) == bytes && !session_interrupted(session);
 }
 
+/* What is missing in the trace, and so in whatever is said of it; once for a trace that stays loaded. */
+static void warn_of_gaps(struct session *session, struct session_trace *trace)
+{
+    const char *const *notes;
+    size_t count = argus_trace_notes(trace->trace, &notes);
+    uint64_t lost = argus_trace_lost_count(trace->trace);
+    if (trace->warned)
+        return;
+    trace->warned = true;
+    if (lost)
+        session_warn(session,
+                     "%llu records were lost while recording: what they told is missing (argus "
+                     "info says where)",
+                     (unsigned long long)lost);
+    for (size_t i = 0; i < count; i++)
+        if (!strncmp(notes[i], "recorded ", 9)) /* without a category; by another backend */
+            session_warn(session, "%s", notes[i]);
+}
+
 struct argus_error *analysis_begin(struct session *session, const struct arguments *arguments,
                                    size_t least, size_t most, struct analysis *ret)
 {
@@ -28,6 +47,7 @@ struct argus_error *analysis_begin(struct session *session, const struct argumen
         error = session_trace_symbols(ret->trace, &ret->report.symbols);
     if (error)
         return error;
+    warn_of_gaps(session, ret->trace);
     ret->graph = ret->trace->graph;
     ret->sink = (struct argus_sink){write_out, session, (int)session->width, session->colour};
     ret->report.graph = ret->graph;

@@ -16,6 +16,7 @@ struct session_trace {
     struct argus_trace *trace;     /* owned */
     struct argus_graph *graph;     /* owned; NULL until a command needs it */
     struct argus_symbols *symbols; /* owned; NULL until a command needs it */
+    bool warned;                   /* what is missing in it has been said */
 };
 
 /* The trace that the command is about. `*ret_next`: index of the first word behind FILE. `*ret` is borrowed

@@ -45,13 +45,11 @@ struct argus_error *backend_create(const struct backend_options *options, struct
 {
     struct argus_error *error = NULL;
     for (const struct backend_ops *const *ops = backend_table; *ops; ops++) {
-        struct backend *backend;
         if (options->kind != BACKEND_ANY && options->kind != (*ops)->kind)
             continue;
-        struct argus_error *failed = (*ops)->create(options, &backend);
+        struct argus_error *failed = (*ops)->create(options, ret);
         if (!failed) {
-            finish_create(backend, *ops, options, &error);
-            *ret = backend;
+            finish_create(*ret, *ops, options, &error);
             return NULL;
         }
         if (!error)

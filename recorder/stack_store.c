@@ -32,7 +32,7 @@ bool stack_store_add(struct stack_store *store, uint64_t id, const uint64_t *fra
     if (!vec_reserve(&store->frames, kept) || !vec_reserve(&store->stacks, 1) ||
         !idmap_put(&store->index, id, (uint32_t)store->stacks.length))
         return false;
-    if (kept)
+    if (kept && frames)
         memcpy(store->frames.data + store->frames.length, frames, kept * sizeof(*frames));
     store->frames.length += kept;
     store->stacks.data[store->stacks.length++] = stack;

@@ -3,42 +3,12 @@
 
 #include "linux/cpu_watch.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
+#include "linux/online_cpus.h"
+
 #define LOOK_INTERVAL_NS 1000000000ull
-
-void cpu_list_parse(const char *text, bool *ret_online, uint32_t cpu_count)
-{
-    memset(ret_online, 0, cpu_count * sizeof(*ret_online));
-    while (*text) {
-        char *end;
-        unsigned long first = strtoul(text, &end, 10), last = first;
-        if (end == text)
-            return;
-        if (*end == '-')
-            last = strtoul(end + 1, &end, 10);
-        for (unsigned long cpu = first; cpu <= last && cpu < cpu_count; cpu++)
-            ret_online[cpu] = true;
-        text = *end == ',' ? end + 1 : end + strlen(end);
-    }
-}
-
-/* False when the kernel does not say. */
-static bool read_online(bool *ret_online, uint32_t cpu_count)
-{
-    char text[4096];
-    FILE *file = fopen("/sys/devices/system/cpu/online", "re");
-    if (!file)
-        return false;
-    bool good = fgets(text, sizeof(text), file) != NULL;
-    fclose(file);
-    if (good)
-        cpu_list_parse(text, ret_online, cpu_count);
-    return good;
-}
 
 static uint64_t now_ns(void)
 {
@@ -55,7 +25,7 @@ bool cpu_watch_init(struct cpu_watch *watch, uint32_t cpu_count)
                                 .looked_ns = now_ns()};
     if (!watch->online)
         return false;
-    read_online(watch->online, cpu_count);
+    online_cpus_read(cpu_count, watch->online);
     return true;
 }
 
@@ -73,7 +43,7 @@ void cpu_watch_look(struct cpu_watch *watch, void (*came)(void *context, uint32_
     if (now - watch->looked_ns < LOOK_INTERVAL_NS)
         return;
     watch->looked_ns = now;
-    if (!read_online(online, watch->cpu_count))
+    if (!online_cpus_read(watch->cpu_count, online))
         return;
     for (uint32_t cpu = 0; cpu < watch->cpu_count; cpu++) {
         if (online[cpu] && !watch->online[cpu])

@@ -20,7 +20,4 @@ void cpu_watch_deinit(struct cpu_watch *watch);
 void cpu_watch_look(struct cpu_watch *watch, void (*came)(void *context, uint32_t cpu),
                     void *context);
 
-/* Reads a list as sysfs has it, "0-2,5", into `ret_online`, which has room for `cpu_count`. */
-void cpu_list_parse(const char *text, bool *ret_online, uint32_t cpu_count);
-
 #endif

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import time
@@ -117,6 +118,30 @@ class RingFile(Live):
         self.assert_detached()
 
 
+class Loss(Live):
+    def test_what_is_lost_is_said_by_everything(self):
+        """The recorder is held up until its buffer has overwritten what it had not read."""
+        done = argus("start", "-o", str(self.path), "--ring-size", "16M", "--buffer", "1M")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        pid = self.recorder()
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            subprocess.run([sys.executable, "-c", "import os\nfor i in range(100000): os.getppid()"], check=True)
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        self.assertTrue(eventually(lambda: status()["lost"] > 0))
+        told = status()
+        self.assertEqual(told["lost"], sum(cpu["lost"] for cpu in told["per_cpu"]))
+        done = argus("stop")
+        self.assertRegex(done.stderr, r"[1-9]\d* records were lost")
+        trace = Trace(self.path)
+        self.assertGreater(trace.counters["lost"], 50000)
+        self.assertRegex(argus("info", str(self.path)).stdout, rf"lost +{trace.counters['lost']}\n")
+        for command in ("hangs", "graph", "graph find"):
+            done = argus(*command.split(), str(self.path))
+            self.assertIn(f"{trace.counters['lost']} records were lost", done.stderr, command)
+
+
 class Categories(Live):
     def test_what_is_switched_off_is_not_there_and_said(self):
         trace, _ = self.record("import time\nfor i in range(20): time.sleep(0.01)", "--without", "timers,interrupts,stacks")
@@ -126,6 +151,7 @@ class Categories(Live):
         for unwanted in (STACK, TIMER_FIRED & ~3, 0x0109001C, 0x01050000, 0x60010004):
             self.assertNotIn(unwanted, classes)
         notes = json.loads(argus("info", "--json", str(self.path)).stdout)["notes"]
+        self.assertIn("recorded without stacks: ", argus("hangs", str(self.path)).stderr)
         for name in ("timers", "interrupts", "stacks"):
             self.assertTrue([n for n in notes if n.startswith(f"recorded without {name}: ")], notes)
 
