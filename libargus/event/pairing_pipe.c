@@ -3,8 +3,9 @@
  * A pipe is a ring of buffers of a page each, numbered as they are filled: a position is (number << 20 | end in the buffer).
  * A write (fs/pipe.c, pipe_write()) puts what does not fill a page behind the data of the last buffer, if the pipe is not
  * empty and there is room for it; everything else goes into new buffers, one page after the other. So the end of a
- * write follows from its beginning and length but for the choice whether it was merged, and a position that fits
- * one of the two ends proves that nothing came between.
+ * write follows from its beginning and length but for the choice whether it was merged. A position that fits the merged end
+ * proves that nothing came between; one that fits the other end does so too, when the last buffer was full or empty, and
+ * else as soon as all that was written meanwhile is on record (pairing.c waits for that).
  *
  * Positions alone say nothing about bytes, since a buffer need not be full when the next one is begun. So the axis on which
  * sends and receives are compared counts the bytes of the sends, and a receive's position is looked up among them.
