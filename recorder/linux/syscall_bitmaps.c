@@ -147,23 +147,6 @@ static const uint16_t poll_syscalls[] = {
 #endif
 };
 
-/* Their end says what was ready (bpf/ready.h). */
-static const uint16_t ready_syscalls[] = {
-    SYS_ppoll,        SYS_pselect6, SYS_epoll_ctl, SYS_epoll_pwait,
-#ifdef SYS_poll
-    SYS_poll,
-#endif
-#ifdef SYS_select
-    SYS_select,
-#endif
-#ifdef SYS_epoll_wait
-    SYS_epoll_wait,
-#endif
-#ifdef SYS_epoll_pwait2
-    SYS_epoll_pwait2,
-#endif
-};
-
 static void set_bits(uint64_t *words, const uint16_t *numbers, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -176,8 +159,11 @@ void syscalls_fill(struct bpf_settings *settings)
 {
     set_bits(settings->object_syscalls, object_syscalls,
              sizeof(object_syscalls) / sizeof(object_syscalls[0]));
-    set_bits(settings->ready_syscalls, ready_syscalls,
-             sizeof(ready_syscalls) / sizeof(ready_syscalls[0]));
+    /* the end of these says what was ready (bpf/ready.h) */
+    static const uint16_t epoll_ctl[] = {SYS_epoll_ctl};
+    set_bits(settings->ready_syscalls, poll_syscalls,
+             sizeof(poll_syscalls) / sizeof(poll_syscalls[0]));
+    set_bits(settings->ready_syscalls, epoll_ctl, 1);
     set_bits(settings->poll_syscalls, poll_syscalls,
              sizeof(poll_syscalls) / sizeof(poll_syscalls[0]));
     set_bits(settings->long_syscalls, long_syscalls,

@@ -158,16 +158,6 @@ def check(options, kind, folder):
     return None
 
 
-def enter_namespace():
-    """Runs this program again where /run/argus is empty and ours, beside any recording that is on."""
-    if "ARGUS_PAIRS_NAMESPACE" in os.environ:
-        return
-    os.environ["ARGUS_PAIRS_NAMESPACE"] = "1"
-    os.makedirs("/run/argus", mode=0o755, exist_ok=True)
-    script = 'mount -t tmpfs -o mode=755 tmpfs /run/argus && exec "$@"'
-    os.execvp("unshare", ["unshare", "--mount", "sh", "-c", script, "sh", sys.executable, "-B", *sys.argv])
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("argus")
@@ -180,7 +170,7 @@ def main():
     if reason:
         print("skipped:", reason)
         return 77
-    enter_namespace()
+    machine.enter_namespace()
     with tempfile.TemporaryDirectory(prefix="argus-pairs-") as folder:
         wrong = [check(options, kind, options.keep or folder) for kind in options.kinds]
     wrong = [text for text in wrong if text]

@@ -18,12 +18,15 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "trace"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
 import decode  # noqa: E402
+import machine  # noqa: E402
 
 ARGUS = sys.argv[1] if len(sys.argv) > 1 else "argus"
 SWITCH, MAKE_RUNNABLE, STACK, OBJECT, SAMPLE = 0x01400000, 0x01400018, 0x60000004, 0x60020008, 0x60000008
 NEW_THREAD, EXEC, THREAD_EXIT, NAME_THREAD, TIMER_FIRED = 0x07000004, 0x07000008, 0x0700000C, 0x07010010, 0x01090009
 TASK, HARDIRQ = 0, 2
+LINK_GET_FD_BY_ID = 30  # include/uapi/linux/bpf.h
 
 
 def syscall_id(number, end=False):
@@ -63,24 +66,31 @@ def argus(*arguments, **options):
     return subprocess.run([ARGUS, *arguments], capture_output=True, text=True, timeout=60, **options)
 
 
-def links_of(pid):
-    """The ids of the BPF links (attachments) that a process holds."""
+def held(pid, what):
+    """The ids of what a process holds: "link" (attachments) or "prog"(rams) of BPF."""
     texts = [info.read_text() for info in pathlib.Path(f"/proc/{pid}/fdinfo").iterdir()]
-    return {int(line.split()[1]) for text in texts for line in text.splitlines() if line.startswith("link_id:")}
+    return {int(line.split()[1]) for text in texts for line in text.splitlines() if line.startswith(f"{what}_id:")}
 
 
-def link_exists(link):
-    """Asks the kernel: bpf(BPF_LINK_GET_FD_BY_ID)."""
-    number = {"x86_64": 321, "aarch64": 280}[os.uname().machine]
-    attributes = (ctypes.c_uint32 * 4)(link)
+def links_of(pid):
+    return held(pid, "link")
+
+
+def exists(identifier, command):
+    """Asks the kernel: bpf(BPF_…_GET_FD_BY_ID)."""
+    attributes = (ctypes.c_uint32 * 4)(identifier)
     libc = ctypes.CDLL(None, use_errno=True)
-    fd = libc.syscall(number, 30, ctypes.byref(attributes), ctypes.sizeof(attributes))
+    fd = libc.syscall(machine.BPF_SYSCALL[os.uname().machine], command, ctypes.byref(attributes), ctypes.sizeof(attributes))
     if fd >= 0:
         os.close(fd)
         return True
     if ctypes.get_errno() != errno.ENOENT:
         raise OSError(ctypes.get_errno(), "bpf")
     return False
+
+
+def link_exists(link):
+    return exists(link, LINK_GET_FD_BY_ID)
 
 
 def eventually(condition, seconds=5):
@@ -136,22 +146,7 @@ def comm(pid):
 
 
 def cannot_record():
-    if os.geteuid() != 0:
-        return "not root"
-    if not os.path.exists("/sys/kernel/btf/vmlinux"):
-        return "the kernel has no BTF"
-    return None
-
-
-def enter_namespace():
-    """Runs this program again where /run/argus is empty and ours."""
-    if "ARGUS_LIVE_NAMESPACE" in os.environ:
-        return
-    os.environ["ARGUS_LIVE_NAMESPACE"] = "1"
-    os.makedirs("/run/argus", mode=0o755, exist_ok=True)
-    script = 'mount -t tmpfs -o mode=755 tmpfs /run/argus && exec "$@"'
-    os.execvp("unshare", ["unshare", "--mount", "sh", "-c", script, "sh", sys.executable, "-B", *sys.argv])
-
+    return "not root" if os.geteuid() != 0 else machine.reason_to_skip()
 
 
 def main():
@@ -159,6 +154,6 @@ def main():
     if reason:
         print("skipped:", reason)
         sys.exit(77)
-    enter_namespace()
+    machine.enter_namespace()
     sys.argv.pop(1)
     unittest.main(module="__main__", verbosity=2)

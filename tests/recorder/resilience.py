@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 """What is left when things end badly: killed recorders, full disks, files that vanish, programs that die, other users.
 See recorder_harness.py."""
-import ctypes
-import errno
 import os
 import pathlib
 import random
@@ -12,29 +10,18 @@ import subprocess
 import sys
 import time
 
-from recorder_harness import ARGUS, SWITCH, Live, Trace, argus, eventually, link_exists, main, status
+from recorder_harness import ARGUS, SWITCH, Live, Trace, argus, eventually, exists, held, link_exists, main, status
 
 PROG_GET_FD_BY_ID = 13
 LOAD = "import os, time\nwhile True:\n  for i in range(200): os.getppid()\n  time.sleep(0.002)"
 
 
 def programs_of(pid):
-    """The ids of the BPF programs that a process holds."""
-    texts = [info.read_text() for info in pathlib.Path(f"/proc/{pid}/fdinfo").iterdir()]
-    return {int(line.split()[1]) for text in texts for line in text.splitlines() if line.startswith("prog_id:")}
+    return held(pid, "prog")
 
 
 def program_exists(program):
-    number = {"x86_64": 321, "aarch64": 280}[os.uname().machine]
-    attributes = (ctypes.c_uint32 * 4)(program)
-    libc = ctypes.CDLL(None, use_errno=True)
-    fd = libc.syscall(number, PROG_GET_FD_BY_ID, ctypes.byref(attributes), ctypes.sizeof(attributes))
-    if fd >= 0:
-        os.close(fd)
-        return True
-    if ctypes.get_errno() != errno.ENOENT:
-        raise OSError(ctypes.get_errno(), "bpf")
-    return False
+    return exists(program, PROG_GET_FD_BY_ID)
 
 
 class Killed(Live):

@@ -179,6 +179,7 @@ class Unwinding(live.Live):
         self.addCleanup(front.kill)
         recorder = self.recorder()
         self.assertTrue(live.eventually(lambda: holds_snapshots(self.path)))
+        time.sleep(1.2)  # the records that name them, and the process, are written within a second
         os.kill(recorder, signal.SIGKILL)
         front.wait(timeout=60)
         self.assertTrue(holds_snapshots(self.path))
@@ -239,7 +240,7 @@ if __name__ == "__main__":
     if reason:
         print("skipped:", reason)
         sys.exit(77)
-    live.enter_namespace()
+    live.machine.enter_namespace()
     live.ARGUS = sys.argv.pop(1)
     TARGET = sys.argv.pop(1)
     unittest.main(verbosity=2)

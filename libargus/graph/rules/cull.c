@@ -2,6 +2,8 @@
  * counted and charged to what they are; the thread that was interrupted has nothing to do with them. */
 #include "graph/rules/wakeup.h"
 
+#include <string.h>
+
 static bool in_interrupt(const struct wakeup *wakeup)
 {
     return wakeup->context != ARGUS_CONTEXT_TASK;
@@ -34,6 +36,25 @@ bool match_scheduler(const struct wakeup *wakeup)
 void act_scheduler(const struct wakeup *wakeup, struct cause *ret)
 {
     (void)wakeup, (void)ret;
+}
+
+/* Threads that keep the kernel's own house, by how their names begin. To add one: a row. Kernel threads that do what somebody
+ * asked for (kworker, loop, jbd2, kswapd …) are none of them. */
+static const char *const housekeepers[] = {
+    "migration/", "ksoftirqd/", "rcu_",   "rcuc/",        "rcuog/",
+    "rcuop/",     "rcuos/",     "cpuhp/", "idle_inject/",
+};
+
+bool match_housekeeping(const struct wakeup *wakeup)
+{
+    const struct machine *machine = &wakeup->builder->graph->machine;
+    const struct argus_thread *thread = &machine->threads.data[wakeup->wakee];
+    if (!machine->processes.data[thread->process].kernel || !thread->name)
+        return false;
+    for (size_t i = 0; i < sizeof(housekeepers) / sizeof(*housekeepers); i++)
+        if (strncmp(thread->name, housekeepers[i], strlen(housekeepers[i])) == 0)
+            return true;
+    return false;
 }
 
 bool match_device(const struct wakeup *wakeup)

@@ -42,6 +42,7 @@ bool match_timer_unowned(const struct wakeup *wakeup);
 void act_timer_unowned(const struct wakeup *wakeup, struct cause *ret);
 bool match_scheduler(const struct wakeup *wakeup);
 void act_scheduler(const struct wakeup *wakeup, struct cause *ret);
+bool match_housekeeping(const struct wakeup *wakeup);
 bool match_device(const struct wakeup *wakeup);
 void act_device(const struct wakeup *wakeup, struct cause *ret);
 
