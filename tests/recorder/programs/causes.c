@@ -284,6 +284,7 @@ static void scene_direct(void)
     say("direct fd=%d inode=%lu device=%u:%u bytes=%d\n", fd, status.st_ino, major(status.st_dev),
         minor(status.st_dev), BLOCK_BYTES);
     check(pread(fd, buffer, BLOCK_BYTES, BLOCK_BYTES) == BLOCK_BYTES, "pread");
+    free(buffer);
 }
 
 /* A loop device reads its file in a kernel thread. CAUSES_LOOP names one. */
@@ -295,6 +296,7 @@ static void scene_loop(void)
     check(fd >= 0 && posix_memalign(&buffer, BLOCK_BYTES, BLOCK_BYTES) == 0, "loop");
     say("loop fd=%d\n", fd);
     check(pread(fd, buffer, BLOCK_BYTES, 16 * BLOCK_BYTES) == BLOCK_BYTES, "pread");
+    free(buffer);
 }
 
 static void on_signal(int number)
