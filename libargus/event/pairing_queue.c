@@ -15,7 +15,7 @@
 #define MOST_LOOKED_AT 64u
 /* So long after a receive its send is on record. A sender that sleeps since the queue is full has its message put there
  * by the next receiver, and says so only when it runs again (ipc/mqueue.c, pipelined_receive()). */
-#define HANDED_OVER_NS 100000000u
+#define HANDED_OVER_NS 1000000000u
 
 static void init(struct channel *channel)
 {
