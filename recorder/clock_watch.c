@@ -1,27 +1,20 @@
 #include "clock_watch.h"
 
-#include <time.h>
+#include "clocks.h"
 
 /* Reading two clocks one after the other may take so long, and an adjusted clock drifts; smaller steps add up. */
 #define SMALLEST_STEP_NS 5000000
 #define MOST_MARKERS     1000
-
-static uint64_t read_ns(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* A reading that was interrupted between the clocks is taken again. */
 struct clock_readings clock_read(void)
 {
     struct clock_readings now = {0};
     for (int tries = 0; tries < 5; tries++) {
-        now.trace_ns = read_ns(CLOCK_MONOTONIC);
-        now.boot_ns = read_ns(CLOCK_BOOTTIME);
-        now.wall_ns = read_ns(CLOCK_REALTIME);
-        if (read_ns(CLOCK_MONOTONIC) - now.trace_ns < 100000)
+        now.trace_ns = clock_ns(CLOCK_MONOTONIC);
+        now.boot_ns = clock_ns(CLOCK_BOOTTIME);
+        now.wall_ns = clock_ns(CLOCK_REALTIME);
+        if (clock_ns(CLOCK_MONOTONIC) - now.trace_ns < 100000)
             break;
     }
     return now;

@@ -5,18 +5,12 @@
 #include "requests.h"
 
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "clocks.h"
 
 #define LOOK_INTERVAL_NS 150000000ull
 #define MOST_POLLERS     8192
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 struct argus_error *hangs_begin(struct server *server)
 {
@@ -55,7 +49,7 @@ struct argus_error *hangs_step(struct server *server)
 {
     if (!server->hangs)
         return NULL;
-    uint64_t now = now_ns();
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
     if (now - server->looked_ns >= LOOK_INTERVAL_NS) {
         size_t count;
         struct argus_error *error = backend_pollers(recording_backend(server->recording),
@@ -63,7 +57,7 @@ struct argus_error *hangs_step(struct server *server)
         if (error)
             return error;
         server->looked_ns = now;
-        if (!hang_watch_look(server->hangs, server->pollers, count, now_ns()))
+        if (!hang_watch_look(server->hangs, server->pollers, count, clock_ns(CLOCK_MONOTONIC)))
             return argus_error_memory();
     }
     tell_watcher(server);

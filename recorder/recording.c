@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "clock_watch.h"
+#include "clocks.h"
 #include "measure.h"
 #include "sink.h"
 
@@ -30,13 +30,6 @@ struct recording {
     uint64_t flushed_ns;
     struct clock_watch clocks;
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* A saturated machine must not keep the reader of a stream from its cpu. Where hundreds of threads want to run the best
  * nice value is not enough (measured: hackbench with 320 processes, 1.6 of 20 million records lost in one run of six), so
@@ -62,7 +55,7 @@ static struct argus_error *recording_start(struct recording *recording)
         return argus_error_memory();
     struct clock_readings clocks = clock_read();
     clock_watch_init(&recording->clocks, &clocks);
-    recording->started_ns = recording->flushed_ns = now_ns();
+    recording->started_ns = recording->flushed_ns = clock_ns(CLOCK_MONOTONIC);
     if (recording->mode != RECORDING_MEMORY || recording->backend->ops->collect_ms)
         raise_priority();
     if (recording->mode == RECORDING_MEMORY)
@@ -184,8 +177,8 @@ struct argus_error *recording_step(struct recording *recording, int *ret_wait_ms
         return error;
     bool busy = most_unread(recording) > ring_records(recording) / 64;
     error = drain(recording);
-    if (!error && now_ns() - recording->flushed_ns > FLUSH_INTERVAL_NS) {
-        recording->flushed_ns = now_ns();
+    if (!error && clock_ns(CLOCK_MONOTONIC) - recording->flushed_ns > FLUSH_INTERVAL_NS) {
+        recording->flushed_ns = clock_ns(CLOCK_MONOTONIC);
         error = sink_flush(recording->sink);
     }
     *ret_wait_ms = busy ? WAIT_SHORT_MS : longest_ms ? longest_ms : WAIT_LONG_MS;
@@ -256,7 +249,7 @@ struct argus_error *recording_snapshot(struct recording *recording, int fd,
 struct argus_error *recording_stop(struct recording *recording)
 {
     backend_detach(recording->backend);
-    recording->stopped_ns = now_ns();
+    recording->stopped_ns = clock_ns(CLOCK_MONOTONIC);
     if (recording->mode == RECORDING_MEMORY)
         return backend_collect(recording->backend);
     struct argus_error *error = drain_to_the_end(recording);
@@ -267,7 +260,7 @@ struct argus_error *recording_stop(struct recording *recording)
 void recording_give_up(struct recording *recording, const char *reason)
 {
     backend_release(recording->backend);
-    recording->stopped_ns = now_ns();
+    recording->stopped_ns = clock_ns(CLOCK_MONOTONIC);
     lower_priority();
     backend_note(recording->backend, "the recording has ended: %s", reason);
 }
@@ -285,7 +278,7 @@ static uint64_t kept_records(const struct recording *recording)
 
 struct recording_numbers recording_numbers(const struct recording *recording)
 {
-    uint64_t until = recording->stopped_ns ? recording->stopped_ns : now_ns();
+    uint64_t until = recording->stopped_ns ? recording->stopped_ns : clock_ns(CLOCK_MONOTONIC);
     struct recording_numbers numbers = {
         .ring_bytes = backend_ring_bytes(recording->backend),
         .duration_ns = until - recording->started_ns,

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clocks.h"
 #include "measure.h"
 
 /* --- replies --- */
@@ -34,13 +35,6 @@ static void put_path(struct reply *reply, const struct recording *recording)
     reply->file_gone = gone;
 }
 
-static uint64_t own_cpu_ns(void)
-{
-    struct timespec used;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
-}
-
 struct reply reply_make(const struct server *server, uint16_t verb)
 {
     struct reply reply = {
@@ -48,7 +42,7 @@ struct reply reply_make(const struct server *server, uint16_t verb)
         .version = PROTOCOL_VERSION,
         .verb = verb,
         .recorder_pid = (uint32_t)getpid(),
-        .own_cpu_ns = own_cpu_ns(),
+        .own_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID),
     };
     if (!server->recording)
         return reply;
@@ -87,13 +81,6 @@ bool reply_send(struct client *client, struct reply *reply, struct argus_error *
 }
 
 /* --- requests --- */
-
-static uint64_t wall_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static const char *mode_text(enum recording_mode mode)
 {
@@ -232,7 +219,7 @@ static struct argus_error *handle_start(struct server *server, struct client *cl
         return error;
     }
     server->started_by = client->who;
-    server->started_wall_ns = wall_ns();
+    server->started_wall_ns = clock_ns(CLOCK_REALTIME);
     server->started_with = request->start;
     error = begin_recording(server, &request->start, fd);
     if (error) {

@@ -14,9 +14,9 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clocks.h"
 #include "requests.h"
 
 #define IDLE_LIMIT_S 10
@@ -340,13 +340,6 @@ static bool has_clients(const struct server *server)
     return false;
 }
 
-static uint64_t monotonic_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 bool server_turn(struct server *server, int longest_ms)
 {
     int wait_ms = longest_ms;
@@ -363,11 +356,11 @@ bool server_turn(struct server *server, int longest_ms)
 
 struct argus_error *server_run(struct server *server)
 {
-    uint64_t idle_since_ns = monotonic_ns();
+    uint64_t idle_since_ns = clock_ns(CLOCK_MONOTONIC);
     while (server_turn(server, 500)) {
         if (server->recording || has_clients(server))
-            idle_since_ns = monotonic_ns();
-        else if (monotonic_ns() - idle_since_ns > IDLE_LIMIT_S * 1000000000ull)
+            idle_since_ns = clock_ns(CLOCK_MONOTONIC);
+        else if (clock_ns(CLOCK_MONOTONIC) - idle_since_ns > IDLE_LIMIT_S * 1000000000ull)
             break;
     }
     return NULL;

@@ -2,10 +2,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/idmap.h"
 #include "base/vec.h"
+#include "clocks.h"
 #include "stack_store.h"
 
 #define RUN_RECORDS   1024u  /* looked through and copied while the cache has them */
@@ -52,13 +52,6 @@ struct sink {
     struct sink_totals totals;
 };
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* Those that were not written yet. */
 static struct argus_error *write_notes(struct sink *sink)
 {
@@ -76,7 +69,7 @@ static struct argus_error *sink_start(struct sink *sink, int fd, uint64_t ring_b
     sink->ring_bytes = ring_bytes;
     sink->stacks.keeps_frames = ring_bytes != 0;
     sink->symbols_interval_ns = SYMBOLS_FIRST_NS;
-    sink->symbols_due_ns = now_ns() + SYMBOLS_FIRST_NS;
+    sink->symbols_due_ns = clock_ns(CLOCK_MONOTONIC) + SYMBOLS_FIRST_NS;
     sink->pending = calloc(sink->cpu_count, sizeof(*sink->pending));
     if (!sink->pending)
         return argus_error_memory();
@@ -266,7 +259,7 @@ static struct argus_error *renew_stacks(struct sink *sink)
 /* The time up to which the records of all cpus have been taken. */
 static uint64_t taken_ns(const struct sink *sink)
 {
-    uint64_t until_ns = now_ns();
+    uint64_t until_ns = clock_ns(CLOCK_MONOTONIC);
     for (uint32_t cpu = 0; cpu < sink->cpu_count; cpu++) {
         if (sink->pending[cpu].taken_ns < until_ns && backend_unread(sink->backend, cpu) > 0)
             until_ns = sink->pending[cpu].taken_ns;
@@ -294,7 +287,7 @@ static struct argus_error *renew_markers(struct sink *sink)
     struct argus_error *error = NULL;
     for (size_t i = 0; i < sink->markers.length && !error; i++) {
         struct argus_record marker = sink->markers.data[i];
-        marker.timestamp = now_ns();
+        marker.timestamp = clock_ns(CLOCK_MONOTONIC);
         error = write_marker(sink, &marker);
     }
     return error;
@@ -383,7 +376,7 @@ struct argus_error *sink_take(struct sink *sink, uint32_t cpu, const struct argu
 
 static struct argus_error *write_symbols_when_due(struct sink *sink)
 {
-    uint64_t now = now_ns();
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
     if (now < sink->symbols_due_ns)
         return NULL;
     if (sink->symbols_interval_ns < SYMBOLS_LAST_NS)

@@ -4,25 +4,18 @@
 #include "linux/cpu_watch.h"
 
 #include <stdlib.h>
-#include <time.h>
 
+#include "clocks.h"
 #include "linux/online_cpus.h"
 
 #define LOOK_INTERVAL_NS 1000000000ull
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 bool cpu_watch_init(struct cpu_watch *watch, uint32_t cpu_count)
 {
     /* twice: what is, and room for a look */
     *watch = (struct cpu_watch){.cpu_count = cpu_count,
                                 .online = calloc(2 * (size_t)cpu_count, sizeof(bool)),
-                                .looked_ns = now_ns()};
+                                .looked_ns = clock_ns(CLOCK_MONOTONIC)};
     if (!watch->online)
         return false;
     online_cpus_read(cpu_count, watch->online);
@@ -38,7 +31,7 @@ void cpu_watch_deinit(struct cpu_watch *watch)
 void cpu_watch_look(struct cpu_watch *watch, void (*came)(void *context, uint32_t cpu),
                     void *context)
 {
-    uint64_t now = now_ns();
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
     bool *online = watch->online + watch->cpu_count;
     if (now - watch->looked_ns < LOOK_INTERVAL_NS)
         return;

@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clocks.h"
+
 static void read_boot_id(uint8_t ret[16])
 {
     char text[64] = "";
@@ -25,13 +27,6 @@ static void read_boot_id(uint8_t ret[16])
         }
     }
     fclose(file);
-}
-
-static uint64_t clock_ns(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 struct argus_error *host_header(uint32_t cpu_count, struct argus_trace_header *ret)

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "clocks.h"
 #include "linux/image_list.h"
 
 /* When the list has grown by this many, mappings of processes that are gone are dropped from its older half. */
@@ -68,13 +68,6 @@ void images_destroy(struct images *images)
     free(images);
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static bool is_gone(uint64_t pid)
 {
     return kill((pid_t)pid, 0) < 0 && errno == ESRCH;
@@ -86,7 +79,7 @@ static void drop_gone(struct images *images, size_t count, uint64_t taken_ns)
 {
     struct image_list *list = &images->list;
     size_t kept = 0, written = 0;
-    uint64_t now = now_ns();
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
     for (size_t i = 0; i < list->entries.length; i++) {
         uint64_t gone_ns = list->gone_ns.data[i];
         if (i < count && !gone_ns && is_gone(list->entries.data[i].pid))

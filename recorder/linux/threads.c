@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/vec.h"
+#include "clocks.h"
 
 #define PF_KTHREAD 0x00200000u
 
@@ -22,13 +22,6 @@ struct thread_list {
     VEC(struct thread) threads;
     uint64_t taken_ns; /* of the last thread_list_renew() */
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* "tid (comm) state ppid pgrp session tty tpgid flags …"; comm may contain anything, also ')'. */
 static bool parse_stat(char *text, struct thread *thread)
@@ -58,7 +51,7 @@ static bool read_thread(const char *pid, const char *tid, struct thread *ret)
     fclose(file);
     text[bytes] = '\0';
     ret->is.pid = (uint32_t)strtoul(pid, NULL, 10);
-    ret->is.seen_ns = now_ns();
+    ret->is.seen_ns = clock_ns(CLOCK_MONOTONIC);
     return parse_stat(text, ret);
 }
 
