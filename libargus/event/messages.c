@@ -21,11 +21,12 @@ struct argus_messages {
 
 static struct argus_message_end end_of(const struct message *message, uint64_t offset)
 {
-    return (struct argus_message_end){.time_ns = message->time_ns,
+    return (struct argus_message_end){.time_ns = message->record_ns,
                                       .call_ns = message->call_ns,
                                       .call_bytes = message->call_bytes + offset,
                                       .bytes = message->bytes,
-                                      .thread = message->thread};
+                                      .thread = message->thread,
+                                      .offset_is_guess = message->call_bytes_unsure};
 }
 
 static void take_pair(void *context, const struct pairing_pair *found)
@@ -87,10 +88,12 @@ static void follow_name(struct argus_messages *messages, const struct argus_reco
 static void follow_leaving(struct argus_messages *messages, const struct argus_record *record)
 {
     uint32_t thread = machine_find_thread(&messages->machine, record->tid);
-    if (thread == ARGUS_NONE || thread >= messages->calls.length || !record->arg[0])
+    if (thread == ARGUS_NONE || thread >= messages->calls.length)
         return;
     bool dead = record->arg[0] & ARGUS_LINUX_STATE_DEAD;
-    messages->calls.data[thread].slept |= !dead;
+    pairing_call_leaves(&messages->calls.data[thread], record->arg[0] != 0);
+    if (!record->arg[0])
+        return;
     pairing_thread_rests(&messages->pairing, thread);
     if (dead)
         machine_thread_gone(&messages->machine, thread, record->timestamp);
@@ -100,9 +103,24 @@ static void follow_switch(struct argus_messages *messages, const struct argus_re
 {
     follow_leaving(messages, record);
     uint32_t next = machine_find_thread(&messages->machine, record->arg[1]);
-    if (next != ARGUS_NONE && next < messages->calls.length &&
-        messages->calls.data[next].may_message)
+    if (next == ARGUS_NONE || next >= messages->calls.length)
+        return;
+    pairing_call_comes(&messages->calls.data[next], record->timestamp);
+    if (messages->calls.data[next].may_message)
         pairing_thread_runs(&messages->pairing, next, record->timestamp);
+}
+
+static void follow_wakeup(struct argus_messages *messages, const struct argus_record *record)
+{
+    uint32_t wakee = machine_find_thread(&messages->machine, record->arg[0]);
+    uint32_t waker = machine_find_thread(&messages->machine, record->tid);
+    size_t count = messages->calls.length;
+    if (wakee == ARGUS_NONE || wakee >= count)
+        return;
+    bool by_call = waker != ARGUS_NONE && waker < count &&
+                   messages->calls.data[waker].may_message && record->arg[3] == ARGUS_CONTEXT_TASK;
+    pairing_call_woken(&messages->calls.data[wakee], by_call ? &messages->calls.data[waker] : NULL,
+                       record->timestamp);
 }
 
 static void follow_message(struct argus_messages *messages, const struct argus_record *record)
@@ -125,6 +143,9 @@ static void handle(struct argus_messages *messages, const struct argus_record *r
         break;
     case ARGUS_ID_SWITCH:
         follow_switch(messages, record);
+        break;
+    case ARGUS_ID_MAKE_RUNNABLE:
+        follow_wakeup(messages, record);
         break;
     case ARGUS_ID_NAME_EXEC:
     case ARGUS_ID_NAME_THREAD:

@@ -13,15 +13,19 @@ static const struct channel_kind kinds[ARGUS_CHANNEL_COUNT] = {
                             .buffers = true,
                             .whole_bytes = 4096 /* PIPE_BUF */,
                             .fragile = true},
-    [ARGUS_CHANNEL_UNIX_STREAM] = {.name = "unix stream", .family = &pairing_element},
+    [ARGUS_CHANNEL_UNIX_STREAM] = {.name = "unix stream",
+                                   .family = &pairing_element,
+                                   .rivals = true},
     [ARGUS_CHANNEL_UNIX_SEQPACKET] = {.name = "unix seqpacket",
                                       .family = &pairing_element,
                                       .fallback = &pairing_queue,
-                                      .datagram = true},
+                                      .datagram = true,
+                                      .rivals = true},
     [ARGUS_CHANNEL_UNIX_DATAGRAM] = {.name = "unix datagram",
                                      .family = &pairing_element,
                                      .fallback = &pairing_queue,
-                                     .datagram = true},
+                                     .datagram = true,
+                                     .rivals = true},
     [ARGUS_CHANNEL_TCP] = {.name = "tcp",
                            .family = &pairing_order,
                            .wrap_bits = 32,
@@ -96,15 +100,31 @@ void part_free(struct pairing *pairing, uint32_t part)
     pairing->free_parts = part;
 }
 
+/* `previous`: ARGUS_NONE, at the head. */
+static void link_behind(struct pairing *pairing, struct part_list *list, uint32_t previous,
+                        uint32_t part)
+{
+    uint32_t *before = previous == ARGUS_NONE ? &list->head : &part_at(pairing, previous)->next;
+    uint32_t next = *before;
+    part_at(pairing, part)->next = next;
+    part_at(pairing, part)->previous = previous;
+    *(next == ARGUS_NONE ? &list->tail : &part_at(pairing, next)->previous) = part;
+    *before = part;
+    list->count++;
+}
+
 void part_append(struct pairing *pairing, struct part_list *list, uint32_t part)
 {
-    part_at(pairing, part)->next = ARGUS_NONE;
-    if (list->tail == ARGUS_NONE)
-        list->head = part;
-    else
-        part_at(pairing, list->tail)->next = part;
-    list->tail = part;
-    list->count++;
+    link_behind(pairing, list, list->tail, part);
+}
+
+void part_insert(struct pairing *pairing, struct part_list *list, uint32_t part)
+{
+    uint64_t enter_ns = part_at(pairing, part)->message.enter_ns;
+    uint32_t previous = list->tail;
+    while (previous != ARGUS_NONE && part_at(pairing, previous)->message.enter_ns > enter_ns)
+        previous = part_at(pairing, previous)->previous;
+    link_behind(pairing, list, previous, part);
 }
 
 uint32_t part_unlink(struct pairing *pairing, struct part_list *list, uint32_t before)
@@ -117,8 +137,10 @@ uint32_t part_unlink(struct pairing *pairing, struct part_list *list, uint32_t b
         list->head = next;
     else
         part_at(pairing, before)->next = next;
-    if (list->tail == part)
+    if (next == ARGUS_NONE)
         list->tail = before;
+    else
+        part_at(pairing, next)->previous = before;
     list->count--;
     return part;
 }
@@ -365,13 +387,41 @@ static void feed_message(struct pairing *pairing, uint32_t channel, const struct
                        ARGUS_UNPAIRED_KIND);
 }
 
-static uint64_t move_bytes(struct pairing_call *call, const struct message *message, bool datagram)
+/* Between queueing a message and its record lie a few hundred instructions; a machine that is itself a guest can be interrupted
+ * among them. */
+#define LATE_NS 5000u
+
+/* The recorder looks for a buffer soon after it was queued, but a sender that has lost the cpu in between is too late. */
+static void note_rivals(const struct pairing *pairing, uint32_t channel, struct message *message)
 {
+    const struct argus_message_channel *seen = &pairing->channels.data[channel].seen;
+    bool alone = !seen->more_senders && seen->sender_count <= 1 &&
+                 (seen->sender_count == 0 || seen->senders[0] == message->thread);
+    if (message->late && !alone && message_side(message) == SIDE_SEND &&
+        channel_kind_of(seen->kind)->rivals)
+        message->flags |= ARGUS_MESSAGE_DOUBTFUL;
+}
+
+/* Counts the bytes that the call moves. */
+static void move_bytes(struct pairing_call *call, struct message *message, bool datagram)
+{
+    enum pairing_side side = message_side(message);
     if (datagram)
-        return 0;
-    uint64_t *moved = &call->moved[message_side(message)], before = *moved;
-    *moved += message->bytes;
-    return before;
+        return;
+    message->call_bytes = call->moved[side];
+    message->call_bytes_unsure = call->unsure[side];
+    call->moved[side] += message->bytes;
+    call->unsure[side] |= (message->flags & ARGUS_MESSAGE_DOUBTFUL) != 0;
+}
+
+/* Who sleeps in a queue is given its message, or rid of it, by the thread that wakes it, in the call of that one: and may say so
+ * much later. */
+static void note_hand_over(const struct pairing_call *call, struct message *message)
+{
+    if (!message->slept || call->waker_ns <= message->enter_ns || call->woken_ns < call->waker_ns)
+        return;
+    message->enter_ns = call->waker_ns;
+    message->time_ns = call->woken_ns;
 }
 
 /* Who had to wait for a message, and was the only one who did, took it after he was on a cpu again. */
@@ -380,7 +430,7 @@ static void note_sleep(const struct pairing *pairing, uint32_t channel, struct m
     const struct argus_message_channel *seen = &pairing->channels.data[channel].seen;
     bool alone = seen->receiver_count == 1 && !seen->more_receivers;
     if (!message->slept || message_side(message) != SIDE_RECEIVE || !alone ||
-        channel_kind_of(seen->kind)->hands_over || message->thread >= pairing->turns.length)
+        message->thread >= pairing->turns.length)
         return;
     const struct turn *turn = &pairing->turns.data[message->thread];
     if (turn->turn && turn->since_ns > message->enter_ns && turn->since_ns < message->time_ns)
@@ -395,6 +445,7 @@ void pairing_feed(struct pairing *pairing, const struct argus_record *record,
         .enter_ns = call->enter_ns,
         .call_ns = call->enter_ns,
         .time_ns = record->timestamp,
+        .record_ns = record->timestamp,
         .position = record->arg[2],
         .bytes = ARGUS_MESSAGE_BYTES(record->arg[1]),
         .other = record->arg[3],
@@ -402,6 +453,7 @@ void pairing_feed(struct pairing *pairing, const struct argus_record *record,
         .tag = tag,
         .flags = (uint8_t)ARGUS_MESSAGE_FLAGS(record->arg[1]),
         .slept = call->slept,
+        .late = call->resumed_ns && record->timestamp - call->resumed_ns < LATE_NS,
     };
     uint32_t channel = find_channel(pairing, record->arg[0], kind);
     if (channel == ARGUS_NONE)
@@ -413,8 +465,12 @@ void pairing_feed(struct pairing *pairing, const struct argus_record *record,
         feed_dropped(pairing, channel, &message);
         return;
     }
-    note_sleep(pairing, channel, &message);
-    message.call_bytes = move_bytes(call, &message, channel_kind_of(kind)->datagram);
+    if (channel_kind_of(kind)->hands_over)
+        note_hand_over(call, &message);
+    else
+        note_sleep(pairing, channel, &message);
+    note_rivals(pairing, channel, &message);
+    move_bytes(call, &message, channel_kind_of(kind)->datagram);
     feed_message(pairing, channel, &message);
 }
 

@@ -30,20 +30,28 @@ enum pairing_side { SIDE_SEND, SIDE_RECEIVE, SIDES };
 struct pairing_call {
     uint64_t enter_ns;     /* 0: before the trace */
     uint64_t moved[SIDES]; /* bytes so far, kept by pairing_feed() */
-    bool slept;            /* it has waited in this call */
-    bool may_message;      /* the caller's: it is a call that can send or receive */
+    /* Its last wake-up, by a thread in a call that began at `waker_ns`; 0: by anything else. */
+    uint64_t woken_ns, waker_ns;
+    bool slept;          /* it has waited in this call */
+    uint64_t resumed_ns; /* when it got back the cpu that it had lost without sleeping; 0: never */
+    bool preempted;      /* it has no cpu, and does not sleep */
+    bool unsure[SIDES];  /* a message's bytes may be another's, so `moved` is not known */
+    bool may_message;    /* the caller's: it is a call that can send or receive */
 };
 
 /* A message record and its call. */
 struct message {
     uint64_t enter_ns, time_ns; /* it happened between them */
     uint64_t call_ns;           /* when its call began */
+    uint64_t record_ns;         /* when it was on record */
     uint64_t position;
     uint64_t bytes, call_bytes; /* its own; those that the call moved before */
     uint64_t other;
     uint32_t thread, tag; /* the caller's */
     uint8_t flags;        /* ARGUS_MESSAGE_* */
     bool slept;
+    bool late; /* the thread may have lost the cpu between doing it and saying so */
+    bool call_bytes_unsure;
 };
 
 /* Two messages and what they have in common; the messages are valid only in the call of the sink. */
@@ -64,8 +72,8 @@ struct part {
     uint32_t merged,
         merged_end;   /* pipe: bytes put behind another write's, and their end in that buffer */
     uint64_t covered; /* bytes of it that have a pair */
-    uint32_t next;
-    bool certain; /* its place is proved */
+    uint32_t next, previous; /* in its list */
+    bool certain;            /* its place is proved */
     bool paired;
 };
 
@@ -118,7 +126,10 @@ struct count_state {
 
 struct queue_state {
     struct part_list open[SIDES];
-    uint64_t clean_ns; /* since when it is known that there are none; UINT64_MAX: it is not */
+    uint64_t clean_ns; /* since when nothing of before the trace is left; UINT64_MAX: not known */
+    uint64_t first_ns; /* of the first send, if … */
+    uint32_t
+        first_left; /* … so many, 0 or 1, were in the queue after it; UINT64_MAX: there were more, or who knows */
 };
 
 struct channel {
@@ -203,6 +214,30 @@ void pairing_thread_works(struct pairing *pairing, uint32_t thread, uint64_t now
 void pairing_thread_runs(struct pairing *pairing, uint32_t thread, uint64_t now_ns);
 void pairing_thread_rests(struct pairing *pairing, uint32_t thread);
 
+/* The thread of `call` is woken by a thread in the call `waker`; NULL: by an interrupt, or outside of such a call. */
+static inline void pairing_call_woken(struct pairing_call *call, const struct pairing_call *waker,
+                                      uint64_t now_ns)
+{
+    call->woken_ns = now_ns;
+    call->waker_ns = waker ? waker->enter_ns : 0;
+}
+
+/* The thread of `call` leaves its cpu; it comes on one. */
+static inline void pairing_call_leaves(struct pairing_call *call, bool sleeps)
+{
+    call->slept |= sleeps;
+    call->preempted = !sleeps;
+    if (sleeps)
+        call->resumed_ns = 0;
+}
+
+static inline void pairing_call_comes(struct pairing_call *call, uint64_t now_ns)
+{
+    if (call->preempted)
+        call->resumed_ns = now_ns;
+    call->preempted = false;
+}
+
 /* Records were lost. */
 void pairing_lost(struct pairing *pairing);
 
@@ -228,6 +263,9 @@ static inline struct part *part_at(struct pairing *pairing, uint32_t part)
 /* Whether a search may go one step further: those that find nothing must not add up to a square. */
 bool pairing_may_walk(struct pairing *pairing);
 void part_append(struct pairing *pairing, struct part_list *list, uint32_t part);
+/* Puts it behind those whose calls began before its own, in a list that is filled by nothing else. As many steps as calls
+ * began during its own. */
+void part_insert(struct pairing *pairing, struct part_list *list, uint32_t part);
 /* The first of `list`, taken out of it. */
 uint32_t part_shift(struct pairing *pairing, struct part_list *list);
 /* Takes out the one behind `before` (ARGUS_NONE: the first). */
@@ -281,6 +319,7 @@ struct channel_kind {
     bool
         hands_over; /* a sleeping thread can have its message taken, or given, by the one that wakes it */
     bool fragile;      /* what is missing in the records makes what follows doubtful */
+    bool rivals;       /* a sender that lost the cpu on the way may name another's buffer */
     bool late_receive; /* element: the receive is on record after the buffer was given up */
     uint8_t wrap_bits; /* order: positions are modulo 2^wrap_bits */
     bool buffers;      /* order: positions are of buffers of a page each (pipe) */

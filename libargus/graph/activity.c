@@ -97,6 +97,7 @@ void thread_run(struct builder *builder, uint32_t thread, struct cpu_state *cpu,
     state->cpu = (uint32_t)(cpu - builder->cpus.data);
     state->undo_early = false;
     state->early_ns = 0;
+    pairing_call_comes(&state->call, now_ns);
     if (state->may_message)
         pairing_thread_runs(&builder->pairing, thread, now_ns);
 }
@@ -104,6 +105,7 @@ void thread_run(struct builder *builder, uint32_t thread, struct cpu_state *cpu,
 void thread_preempt(struct builder *builder, uint32_t thread)
 {
     struct thread_state *state = thread_at(builder, thread);
+    pairing_call_leaves(&state->call, false);
     if (state->activity == THREAD_RUNNING)
         set_activity(state, THREAD_RUNNABLE, builder->now_ns);
 }
@@ -113,7 +115,7 @@ void thread_block(struct builder *builder, uint32_t thread, uint64_t os_state)
     struct thread_state *state = thread_at(builder, thread);
     if (state->activity != THREAD_RUNNING)
         return;
-    state->call.slept = true;
+    pairing_call_leaves(&state->call, true);
     if (state->may_message)
         pairing_thread_rests(&builder->pairing, thread);
     if (!rule_rewait(builder, thread))

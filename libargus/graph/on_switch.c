@@ -67,6 +67,17 @@ static void note_request(struct builder *builder, const struct cpu_state *cpu, u
     wait_add_detail(builder, wakee, ARGUS_DETAIL_BLOCK, arg);
 }
 
+/* For its message, which the waker may have handed over. */
+static void note_waker_call(struct builder *builder, const struct cpu_state *cpu,
+                            const struct argus_record *record, uint32_t wakee)
+{
+    const struct thread_state *waker =
+        cpu->thread == ARGUS_NONE ? NULL : thread_at(builder, cpu->thread);
+    bool by_call = waker && waker->may_message && record->arg[3] == ARGUS_CONTEXT_TASK;
+    pairing_call_woken(&thread_at(builder, wakee)->call, by_call ? &waker->call : NULL,
+                       builder->now_ns);
+}
+
 void graph_on_make_runnable(struct builder *builder, struct cpu_state *cpu,
                             const struct argus_record *record)
 {
@@ -79,6 +90,7 @@ void graph_on_make_runnable(struct builder *builder, struct cpu_state *cpu,
     if (is_new && thread_at(builder, wakee)->activity == THREAD_RUNNABLE)
         return;
 
+    note_waker_call(builder, cpu, record, wakee);
     struct cause cause;
     rule_wakeup(builder, cpu, record, wakee, &cause);
     note_request(builder, cpu, wakee);

@@ -77,6 +77,7 @@ static json_t *end_json(const struct message_report *report, const struct argus_
     json_put(json, "time_ns", json_ns(end->time_ns));
     json_put(json, "call_ns", json_ns(end->call_ns));
     json_put(json, "offset", json_ns(end->call_bytes));
+    json_put(json, "offset_is_guess", json_boolean(end->offset_is_guess));
     json_put(json, "bytes", json_ns(end->bytes));
     return json;
 }

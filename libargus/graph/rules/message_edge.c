@@ -32,7 +32,7 @@ static bool is_known(struct builder *builder, struct thread_state *receiver,
 void rule_message(void *context, const struct pairing_pair *pair)
 {
     struct builder *builder = context;
-    uint64_t sent_ns = pair->send->time_ns, received_ns = pair->receive->time_ns;
+    uint64_t sent_ns = pair->send->record_ns, received_ns = pair->receive->record_ns;
     struct argus_edge edge = {
         .from_ns = sent_ns < received_ns ? sent_ns : received_ns,
         .to_ns = received_ns,

@@ -54,6 +54,8 @@ struct argus_message_end {
         call_bytes; /* what the same call (of a datagram: the message) had moved before this pair's first byte */
     uint64_t bytes;  /* of the whole message */
     uint32_t thread; /* thread index */
+    bool
+        offset_is_guess; /* how much the call had moved before: a message before this one may have been another thread's */
 };
 
 struct argus_message_pair {

@@ -303,6 +303,15 @@ struct request___before_5_17 {
     struct gendisk *rq_disk;
 };
 
+struct mq_attr {
+    long mq_curmsgs;
+};
+
+struct mqueue_inode_info { /* ipc/mqueue.c */
+    struct inode vfs_inode;
+    struct mq_attr attr;
+};
+
 struct kernel_siginfo {
     int si_code;
 };

@@ -123,6 +123,12 @@ static __always_inline void message_queue(const struct moment *now, const struct
                      bpf_probe_read_user(&received, sizeof(received), (const void *)priority) == 0;
         message.other = known ? received + 1ull : 0;
     }
+    if (bpf_core_field_exists(struct mqueue_inode_info, attr)) {
+        const void *queue =
+            (const void *)inode - bpf_core_field_offset(struct mqueue_inode_info, vfs_inode);
+        message.flags |= ARGUS_MESSAGE_POSITION;
+        message.position = (uint64_t)kernel_read(mqueue_inode_info, queue, attr.mq_curmsgs);
+    }
     message_emit(now, &message);
 }
 

@@ -13,37 +13,53 @@
 
 #include "message_record.h"
 
-#define MESSAGE_CLAIMS 16384 /* a power of two */
-#define MESSAGE_RIVALS 3     /* buffers that are looked at */
+#define MESSAGE_CLAIMS 8192 /* a power of two */
+#define MESSAGE_RIVALS 3    /* buffers that are looked at */
 
-/* A buffer in a queue that has a record, of its send or of a receive that came first. An entry is found by the address and is overwritten by another buffer
- * with the same hash, which only makes a record doubtful. */
+/* A buffer in a queue that has a record, of its send or of a receive that came first. */
 struct message_claim {
     uint64_t buffer;
     uint64_t
         sender; /* the socket: with `bytes` it tells the buffer from a later one at the same address */
     uint32_t bytes;
     uint32_t received; /* 1: before its sender could claim it */
-    uint64_t unused;   /* so that none lies on two cache lines */
+};
+
+/* Two places for the buffers with one hash: the older is given up for a third, so none is lost within the time of a race. */
+struct message_claims {
+    struct message_claim way[2];
+    uint64_t taken;  /* the last bit: which was taken last */
+    uint64_t unused; /* so that none lies on two cache lines */
 };
 
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, MESSAGE_CLAIMS);
     __type(key, uint32_t);
-    __type(value, struct message_claim);
+    __type(value, struct message_claims);
 } claims SEC(".maps");
 
-static __always_inline struct message_claim *claim_of(uint64_t buffer)
+/* The entry of `buffer`; without one a place for it if it is to be `put` there, or NULL. */
+static __always_inline struct message_claim *claim_of(uint64_t buffer, bool put)
 {
     uint32_t key = (buffer * 0x9e3779b97f4a7c15ull >> 40) & (MESSAGE_CLAIMS - 1);
-    return bpf_map_lookup_elem(&claims, &key);
+    struct message_claims *set = bpf_map_lookup_elem(&claims, &key);
+    if (!set)
+        return NULL;
+    struct message_claim *first = &set->way[0], *second = &set->way[1];
+    if (first->buffer == buffer)
+        return first;
+    if (second->buffer == buffer)
+        return second;
+    if (!put)
+        return NULL;
+    return set->taken++ & 1 ? first : second;
 }
 
 static __always_inline bool claim_fits(const struct message_claim *claim, uint64_t buffer)
 {
     const void *place = (const void *)buffer;
-    return claim->buffer == buffer && claim->bytes == kernel_read(sk_buff, place, len) &&
+    return claim && claim->bytes == kernel_read(sk_buff, place, len) &&
            claim->sender == kernel_word(kernel_place(sk_buff, place, sk));
 }
 
@@ -52,9 +68,7 @@ enum unix_fit { UNIX_FIT_NOT, UNIX_FIT_PERHAPS, UNIX_FIT_HERE };
 
 static __always_inline enum unix_fit unix_fit(uint64_t buffer)
 {
-    struct message_claim *claim = claim_of(buffer);
-    if (!claim)
-        return UNIX_FIT_NOT;
+    struct message_claim *claim = claim_of(buffer, false);
     if (claim_fits(claim, buffer)) /* received: it, or an earlier one at the same address */
         return claim->received ? UNIX_FIT_PERHAPS : UNIX_FIT_NOT;
     if (bpf_core_field_exists(struct sk_buff, alloc_cpu) &&
@@ -89,6 +103,14 @@ static __always_inline uint64_t unix_own_buffer(const struct sock *receiver, uin
     return best;
 }
 
+/* Whether the buffer is still in its queue, so that what has been read of it before was true: a receiver that takes it out
+ * clears its links, and frees it. */
+static __always_inline bool unix_is_queued(uint64_t buffer)
+{
+    const void *next = (const void *)kernel_word(kernel_place(sk_buff, (const void *)buffer, next));
+    return next && kernel_word(kernel_place(sk_buff, next, prev)) == buffer;
+}
+
 static __always_inline uint32_t unix_kind(const struct sock *sock)
 {
     uint32_t type = kernel_read(sock, sock, sk_type);
@@ -100,17 +122,18 @@ static __always_inline uint32_t unix_kind(const struct sock *sock)
 static __always_inline void unix_claim(uint64_t buffer, uint64_t sender, uint32_t bytes,
                                        uint32_t received)
 {
-    struct message_claim *claim = claim_of(buffer);
-    if (claim)
-        *claim = (struct message_claim){buffer, sender, bytes, received, 0};
-}
-
-/* `buffer` is received; its sender may still be about to look for it. */
-static __always_inline void unix_unclaim(uint64_t buffer, uint64_t sender, bool consumed)
-{
-    struct message_claim *claim = claim_of(buffer);
+    struct message_claim *claim = claim_of(buffer, true);
     if (!claim)
         return;
+    *claim = (struct message_claim){buffer, sender, bytes, 0};
+    __sync_fetch_and_add(&claim->received, received); /* a barrier, too */
+}
+
+/* `buffer` is received; its sender may still be about to look for it. The sender takes its record's time before it looks, and
+ * the receiver after it has marked: so a receive with an earlier time than its send has been seen by it. */
+static __always_inline void unix_unclaim(uint64_t buffer, uint64_t sender, bool consumed)
+{
+    struct message_claim *claim = claim_of(buffer, false);
     if (!claim_fits(claim, buffer))
         unix_claim(buffer, sender, kernel_read(sk_buff, (const void *)buffer, len), 1);
     else if (consumed && !claim->received)
@@ -128,13 +151,13 @@ static __always_inline void message_unix_sent(struct task_struct *task, const st
         *slot = (struct message_slot){.tid = now.tid};
     struct message message = {.flags = ARGUS_MESSAGE_POSITION};
     message.position = unix_own_buffer(receiver, &message.flags);
-    if (!message.position) {
-        slot->not_found++;
-        return;
-    }
     const void *buffer = (const void *)message.position;
     uint64_t sender = kernel_word(kernel_place(sk_buff, buffer, sk));
     message.bytes = kernel_read(sk_buff, buffer, len);
+    if (!message.position || !unix_is_queued(message.position)) {
+        slot->not_found++;
+        return;
+    }
     message.kind = unix_kind(receiver);
     message.channel = socket_inode(receiver);
     message.other = socket_inode((const void *)sender);
@@ -195,7 +218,6 @@ static __always_inline void message_unix_received(struct task_struct *task, uint
     uint32_t kind = unix_kind(sender);
     if (kind == ARGUS_CHANNEL_UNIX_STREAM && !bytes) /* a look passes by what it has no room for */
         return;
-    struct moment now = moment_now(task);
     struct unix_receive receive = unix_receive_of_call(task);
     const void *place = (const void *)buffer;
     struct message message = {
@@ -214,6 +236,7 @@ static __always_inline void message_unix_received(struct task_struct *task, uint
         message.flags |= ARGUS_MESSAGE_TRUNCATED;
     bool is_last = bytes >= left || kind != ARGUS_CHANNEL_UNIX_STREAM;
     unix_unclaim(buffer, (uint64_t)sender, is_last && !receive.flags);
+    struct moment now = moment_now(task);
     message_emit(&now, &message);
 }
 
