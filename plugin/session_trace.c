@@ -162,7 +162,7 @@ static struct argus_error *build_graph(struct session *session, struct session_t
 {
     struct argus_error *error = NULL;
     if (!trace->graph)
-        error = argus_graph_build(trace->trace, show_progress, session, &trace->graph);
+        error = argus_graph_build(trace->trace, NULL, show_progress, session, &trace->graph);
     if (!error)
         warn_damaged_chunks(session, trace);
     return error;

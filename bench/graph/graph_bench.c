@@ -94,7 +94,7 @@ static struct argus_error *measure(const char *path)
     struct argus_error *error = argus_trace_open(path, &trace);
     if (error)
         return error;
-    error = argus_graph_build(trace, NULL, NULL, &graph);
+    error = argus_graph_build(trace, NULL, NULL, NULL, &graph);
     if (error) {
         argus_trace_close(trace);
         return error;

@@ -263,8 +263,10 @@ static double seconds_since(const struct timespec *start)
     return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
 }
 
-struct argus_error *argus_graph_build(const struct argus_trace *trace, argus_progress progress,
-                                      void *context, struct argus_graph **ret)
+struct argus_error *argus_graph_build(const struct argus_trace *trace,
+                                      const struct argus_graph_options *options,
+                                      argus_progress progress, void *context,
+                                      struct argus_graph **ret)
 {
     struct timespec start;
     clock_gettime(CLOCK_MONOTONIC, &start);
@@ -281,6 +283,7 @@ struct argus_error *argus_graph_build(const struct argus_trace *trace, argus_pro
         .os = argus_trace_header(trace)->os,
         .arch = argus_trace_header(trace)->arch,
     };
+    builder.rules = options ? options->rules : NULL;
     builder.yield_syscall = find_yield(&builder);
     pairing_init(&builder.pairing, argus_trace_header(trace)->page_bytes, rule_message, &builder);
     struct argus_error *error = machine_init(&graph->machine, trace);

@@ -180,6 +180,7 @@ struct cpu_state {
 
 struct builder {
     struct argus_graph *graph;
+    const struct argus_rule_set *rules; /* a user's; borrowed; NULL: none */
     enum argus_os os;
     enum argus_arch arch;
     VEC(struct thread_state) threads; /* by thread index */

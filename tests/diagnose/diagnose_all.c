@@ -71,7 +71,7 @@ static struct argus_error *run(const struct argus_trace *trace, unsigned step)
     size_t bytes = 0;
     struct argus_sink sink = {.write = swallow, .context = &bytes};
     struct argus_graph *graph;
-    struct argus_error *error = argus_graph_build(trace, NULL, NULL, &graph);
+    struct argus_error *error = argus_graph_build(trace, NULL, NULL, NULL, &graph);
     if (error)
         return error;
     struct argus_report_context context = {.graph = graph, .sink = &sink};

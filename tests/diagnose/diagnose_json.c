@@ -64,7 +64,7 @@ int main(int argc, char **argv)
         return 2;
     struct argus_error *error = argus_trace_open(argv[1], &trace);
     if (!error)
-        error = argus_graph_build(trace, NULL, NULL, &graph);
+        error = argus_graph_build(trace, NULL, NULL, NULL, &graph);
     if (!error)
         error = run(graph, argv[2], argv + 3);
     int code = !error ? 0 : error->code == ARGUS_ERROR_QUESTION ? 3 : 1;

@@ -210,7 +210,7 @@ int main(int argc, char **argv)
     if (error)
         return fail(error);
     struct argus_graph *graph;
-    error = argus_graph_build(trace, NULL, NULL, &graph);
+    error = argus_graph_build(trace, NULL, NULL, NULL, &graph);
     if (error)
         return fail(error);
     start_ns = argus_graph_start_ns(graph);

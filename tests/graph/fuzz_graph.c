@@ -114,7 +114,7 @@ static void build(const char *path)
         argus_error_destroy(error);
         return;
     }
-    error = argus_graph_build(trace, NULL, NULL, &graph);
+    error = argus_graph_build(trace, NULL, NULL, NULL, &graph);
     if (error) {
         argus_error_destroy(error);
     } else {

@@ -86,7 +86,7 @@ static struct loaded load(void)
 {
     struct loaded loaded;
     assert_null(argus_trace_open(trace_path, &loaded.trace));
-    assert_null(argus_graph_build(loaded.trace, NULL, NULL, &loaded.graph));
+    assert_null(argus_graph_build(loaded.trace, NULL, NULL, NULL, &loaded.graph));
     assert_null(argus_symbols_create(loaded.graph, &loaded.symbols));
     return loaded;
 }

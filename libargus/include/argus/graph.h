@@ -188,9 +188,19 @@ struct argus_object_use {
 
 struct argus_graph;
 
-/* Builds the graph of a trace; `trace` is borrowed and must outlive it. A trace of Darwin works too. */
-struct argus_error *argus_graph_build(const struct argus_trace *trace, argus_progress progress,
-                                      void *context, struct argus_graph **ret);
+struct argus_rule_set; /* argus/schema.h */
+
+/* How a graph is built. All zero is right for most callers; so is NULL in its place. */
+struct argus_graph_options {
+    const struct argus_rule_set
+        *rules; /* a user's, besides the built-in ones; borrowed while building; NULL: none */
+};
+
+/* Builds the graph of a trace; `trace` is borrowed and must outlive it. `options` may be NULL. A trace of Darwin works too. */
+struct argus_error *argus_graph_build(const struct argus_trace *trace,
+                                      const struct argus_graph_options *options,
+                                      argus_progress progress, void *context,
+                                      struct argus_graph **ret);
 void argus_graph_destroy(struct argus_graph *graph);
 
 const struct argus_trace *argus_graph_trace(const struct argus_graph *graph);
