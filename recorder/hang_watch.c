@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "proc_stat.h"
 
 #define LOOP_RETURNS 3 /* so often an event loop has come back when it is believed to be one */
 #define LATE_LOOK_NS 1000000000ull /* we did not run for so long: then perhaps nobody did */
@@ -168,51 +169,20 @@ uint32_t hang_watch_seen(const struct hang_watch *watch)
 
 /* --- the system --- */
 
-struct proc_stat {
-    char name[PROTOCOL_COMM_BYTES], state;
-    int parent, group, terminal_group; /* of the terminal's foreground; -1: it has none */
-};
-
-/* "tid (comm) state ppid pgrp session tty tpgid …"; comm may contain anything, also ')'. */
-static bool parse_stat(char *text, struct proc_stat *ret)
-{
-    char *open = strchr(text, '('), *close = strrchr(text, ')');
-    if (!open || !close || close < open ||
-        sscanf(close + 1, " %c %d %d %*d %*d %d", &ret->state, &ret->parent, &ret->group,
-               &ret->terminal_group) != 4)
-        return false;
-    *close = '\0';
-    snprintf(ret->name, sizeof(ret->name), "%s", open + 1);
-    return true;
-}
-
-static bool read_stat(uint32_t pid, uint32_t tid, struct proc_stat *ret)
-{
-    char path[64], text[1024];
-    snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", pid, tid);
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return false;
-    size_t bytes = fread(text, 1, sizeof(text) - 1, file);
-    fclose(file);
-    text[bytes] = '\0';
-    return parse_stat(text, ret);
-}
-
 /* A shell that runs a command: it gave the terminal to a child of its own. */
 static bool gave_terminal(uint32_t pid, const struct proc_stat *process)
 {
     struct proc_stat front;
     uint32_t group = process->terminal_group > 0 ? (uint32_t)process->terminal_group : 0;
-    return group && process->terminal_group != process->group && read_stat(group, group, &front) &&
-           front.parent == (int)pid;
+    return group && process->terminal_group != process->group &&
+           proc_stat_read(group, group, &front) && front.parent == (int)pid;
 }
 
 static bool look_in_proc(uint32_t pid, uint32_t tid, char ret_name[PROTOCOL_COMM_BYTES],
                          bool *ret_excused)
 {
     struct proc_stat thread, process;
-    if (!read_stat(pid, tid, &thread) || !read_stat(pid, pid, &process))
+    if (!proc_stat_read(pid, tid, &thread) || !proc_stat_read(pid, pid, &process))
         return false;
     memcpy(ret_name, process.name, sizeof(process.name));
     *ret_excused = thread.state == 'T' || thread.state == 't' || gave_terminal(pid, &process);

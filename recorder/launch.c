@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "background.h"
+
 /* Beside our own program (build/bin, or where both are installed); else what PATH has. Inside LLDB "our own program" is
  * the debugger, and PATH it is. */
 static void find_recorder(char ret[PATH_MAX])
@@ -51,20 +53,6 @@ static struct argus_error *spawn(const char *recorder, int output_fd, bool with_
     return NULL;
 }
 
-/* Reads until the other side closes or the room is full; NUL-terminated. */
-static void read_line(int fd, char *ret, size_t room)
-{
-    size_t length = 0;
-    ssize_t got;
-    while (length < room - 1 && (got = read(fd, ret + length, room - 1 - length)) != 0) {
-        if (got < 0 && errno != EINTR)
-            break;
-        length += got > 0 ? (size_t)got : 0;
-    }
-    ret[length] = '\0';
-    ret[strcspn(ret, "\n")] = '\0';
-}
-
 /* "ready", "error CODE SENTENCE", or nothing at all, when sudo refused or the program is not there. */
 static struct argus_error *judge_line(const char *line, bool with_sudo)
 {
@@ -92,7 +80,8 @@ struct argus_error *launch_recorder(void)
     struct argus_error *error = spawn(recorder, output[1], with_sudo, &pid);
     close(output[1]);
     if (!error) {
-        read_line(output[0], line, sizeof(line));
+        background_hear(output[0], line, sizeof(line));
+        line[strcspn(line, "\n")] = '\0';
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
             ;
         error = judge_line(line, with_sudo);

@@ -3,7 +3,6 @@
  * The foreground process stays until the background one is ready or has failed, and says which on standard output, in one
  * line: "ready" or "error CODE SENTENCE" (CODE: enum argus_error_code). The front end reads it, through sudo where needed.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "background.h"
 #include "server.h"
 
 static const char usage[] =
@@ -40,18 +40,6 @@ static struct argus_error *check_privilege(void)
                               "argus-recorder needs root to record the system");
 }
 
-/* The terminal and the pipes of who started us are not ours to keep. */
-static void leave_terminal(void)
-{
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (int fd = 0; fd <= 2 && null >= 0; fd++)
-        dup2(null, fd);
-    if (null > 2)
-        close(null);
-    if (chdir("/") < 0)
-        return; /* the root directory is always there; at worst a mount stays busy */
-}
-
 static int serve_in_background(int ready_fd)
 {
     struct server *server;
@@ -66,7 +54,9 @@ static int serve_in_background(int ready_fd)
     }
     dprintf(ready_fd, "ready\n");
     close(ready_fd);
-    leave_terminal();
+    background_leave_terminal();
+    bool free_mount = chdir("/") == 0;
+    (void)free_mount; /* the root directory is always there; at worst a mount stays busy */
     error = server_run(server);
     server_destroy(server);
     argus_error_destroy(error);
@@ -77,15 +67,7 @@ static int serve_in_background(int ready_fd)
 static int pass_on_line(int ready_fd)
 {
     char line[2048];
-    size_t length = 0;
-    ssize_t got;
-    while (length < sizeof(line) - 1 &&
-           (got = read(ready_fd, line + length, sizeof(line) - 1 - length)) != 0) {
-        if (got < 0 && errno != EINTR)
-            break;
-        length += got > 0 ? (size_t)got : 0;
-    }
-    line[length] = '\0';
+    size_t length = background_hear(ready_fd, line, sizeof(line));
     fputs(length > 0 ? line : "error 1 argus-recorder ended before it was ready\n", stdout);
     fflush(stdout);
     return strcmp(line, "ready\n") == 0 ? 0 : 1;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "plugin/commands/recording_command.h"
+#include "recorder/background.h"
 
 struct argus_error *hang_watcher_open_directory(const char *directory, int *ret_fd)
 {
@@ -121,15 +122,6 @@ static bool become_invoker(void)
            setuid((uid_t)strtoul(uid, NULL, 10)) == 0;
 }
 
-static void leave_terminal(void)
-{
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (int fd = 0; fd <= 2 && null >= 0; fd++)
-        dup2(null, fd);
-    if (null > 2)
-        close(null);
-}
-
 /* In the child: connects, tells the parent by one byte that it watches, and goes on alone. */
 static void watcher_main(struct session *session, int directory_fd, uint64_t most_files,
                          int ready_fd)
@@ -144,7 +136,7 @@ static void watcher_main(struct session *session, int directory_fd, uint64_t mos
     if (error) {
         dprintf(ready_fd, "%s", error->message);
     } else {
-        leave_terminal();
+        background_leave_terminal();
         close(ready_fd);
         watch(session, client, most_files);
     }
@@ -156,15 +148,7 @@ static void watcher_main(struct session *session, int directory_fd, uint64_t mos
 static struct argus_error *read_failure(int fd)
 {
     char text[1024];
-    size_t length = 0;
-    ssize_t got;
-    while (length < sizeof(text) - 1 &&
-           (got = read(fd, text + length, sizeof(text) - 1 - length)) != 0) {
-        if (got < 0 && errno != EINTR)
-            break;
-        length += got > 0 ? (size_t)got : 0;
-    }
-    text[length] = '\0';
+    size_t length = background_hear(fd, text, sizeof(text));
     return length ? argus_error_create(ARGUS_ERROR_IO, "cannot watch for hangs: %s", text) : NULL;
 }
 

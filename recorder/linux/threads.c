@@ -10,8 +10,7 @@
 
 #include "base/vec.h"
 #include "clocks.h"
-
-#define PF_KTHREAD 0x00200000u
+#include "proc_stat.h"
 
 struct thread {
     uint32_t tid;
@@ -23,36 +22,20 @@ struct thread_list {
     uint64_t taken_ns; /* of the last thread_list_renew() */
 };
 
-/* "tid (comm) state ppid pgrp session tty tpgid flags …"; comm may contain anything, also ')'. */
-static bool parse_stat(char *text, struct thread *thread)
-{
-    char *open = strchr(text, '('), *close = strrchr(text, ')');
-    unsigned parent, flags;
-    if (!open || !close || close < open ||
-        sscanf(close + 1, " %*c %u %*d %*d %*d %*d %u", &parent, &flags) != 2)
-        return false;
-    *close = '\0';
-    snprintf(thread->is.comm, sizeof(thread->is.comm), "%s", open + 1);
-    thread->tid = (uint32_t)strtoul(text, NULL, 10);
-    thread->is.parent_pid = parent;
-    thread->is.kernel = (flags & PF_KTHREAD) != 0;
-    return true;
-}
-
 /* false when the thread is gone. */
-static bool read_thread(const char *pid, const char *tid, struct thread *ret)
+static bool read_thread(uint32_t pid, uint32_t tid, struct thread *ret)
 {
-    char path[96], text[1024];
-    snprintf(path, sizeof(path), "/proc/%.20s/task/%.20s/stat", pid, tid);
-    FILE *file = fopen(path, "re");
-    if (!file)
+    struct proc_stat stat;
+    uint64_t seen_ns = clock_ns(CLOCK_MONOTONIC);
+    if (!proc_stat_read(pid, tid, &stat))
         return false;
-    size_t bytes = fread(text, 1, sizeof(text) - 1, file);
-    fclose(file);
-    text[bytes] = '\0';
-    ret->is.pid = (uint32_t)strtoul(pid, NULL, 10);
-    ret->is.seen_ns = clock_ns(CLOCK_MONOTONIC);
-    return parse_stat(text, ret);
+    *ret = (struct thread){.tid = tid,
+                           .is = {.pid = pid,
+                                  .parent_pid = (uint32_t)stat.parent,
+                                  .kernel = stat.is_kernel,
+                                  .seen_ns = seen_ns}};
+    snprintf(ret->is.comm, sizeof(ret->is.comm), "%s", stat.name);
+    return true;
 }
 
 static struct argus_error *read_process(struct thread_list *list, const char *pid)
@@ -66,7 +49,8 @@ static struct argus_error *read_process(struct thread_list *list, const char *pi
     struct dirent *entry;
     while (!error && (entry = readdir(tasks))) {
         struct thread thread = {0};
-        if (!isdigit((unsigned char)entry->d_name[0]) || !read_thread(pid, entry->d_name, &thread))
+        uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+        if (!tid || !read_thread((uint32_t)strtoul(pid, NULL, 10), tid, &thread))
             continue;
         if (!vec_push(&list->threads, thread))
             error = argus_error_memory();

@@ -23,7 +23,7 @@ MAY_INCLUDE = {
     "recorder": ["libargus/base", "libargus/trace"],
     # The front end talks to the recorder through its client, and to nothing else of it (recorder/CMakeLists.txt: argus_client).
     "plugin": ["libargus/base", "libargus/trace", "libargus/event", "libargus/graph", "libargus/slice",
-               "libargus/diagnose", "libargus/report", "recorder/client.h", "recorder/child.h", "recorder/output.h"],
+               "libargus/diagnose", "libargus/report", "recorder/background.h", "recorder/client.h", "recorder/child.h", "recorder/output.h"],
     "examples": [],
 }
 
