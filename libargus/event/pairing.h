@@ -64,6 +64,10 @@ struct pairing_pair {
 
 typedef void (*pairing_sink)(void *context, const struct pairing_pair *pair);
 
+/* At the end: a message whose end has been received by nobody, of a channel from which somebody did receive. */
+typedef void (*pairing_unread)(void *context, const struct argus_message_channel *channel,
+                               const struct message *message);
+
 /* A message that waits for its other end, or for its place. */
 struct part {
     struct message message;
@@ -179,6 +183,7 @@ struct turn {
 
 struct pairing {
     pairing_sink sink;
+    pairing_unread unread; /* may be NULL */
     void *context;
     uint64_t page_bytes; /* of the traced machine: a pipe's buffer */
     VEC(struct part) parts;

@@ -218,6 +218,8 @@ static struct argus_error *finish(struct builder *builder)
     if (builder_close_all(builder) && !finish_vertices(builder))
         return argus_error_memory();
     finish_uses(builder);
+    if (!absence_finish(builder))
+        return argus_error_memory();
     return check_state(builder);
 }
 
@@ -243,6 +245,7 @@ static void builder_deinit(struct builder *builder)
     vec_deinit(&builder->requests);
     vec_deinit(&builder->signals);
     vec_deinit(&builder->itimers);
+    vec_deinit(&builder->away);
     vec_deinit(&builder->use_next);
     vec_deinit(&builder->sample_slots);
     idmap_deinit(&builder->cpu_by_number);
@@ -286,6 +289,7 @@ struct argus_error *argus_graph_build(const struct argus_trace *trace,
     builder.rules = options ? options->rules : NULL;
     builder.yield_syscall = find_yield(&builder);
     pairing_init(&builder.pairing, argus_trace_header(trace)->page_bytes, rule_message, &builder);
+    builder.pairing.unread = absence_unread;
     struct argus_error *error = machine_init(&graph->machine, trace);
     if (!error)
         error = read_all(&builder, progress, context);

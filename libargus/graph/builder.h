@@ -96,6 +96,15 @@ struct thread_state {
     bool undo_early;    /* the vertex began through an early wake-up and has not run */
     bool exiting;
     bool may_message; /* the system call in progress may send or receive */
+    uint32_t away;    /* 1 + index into the builder's `away`; 0: it never polled in vain */
+};
+
+/* The kinds of poll that returned at once since a thread last blocked in one: absence.c. */
+#define MOST_VISITS 4
+struct away {
+    uint64_t since_ns; /* when it last came out of one that blocked; 0: it never did */
+    struct argus_visits open[MOST_VISITS];
+    uint32_t count;
 };
 
 struct timer_state {
@@ -202,6 +211,7 @@ struct builder {
     struct idmap itimer_by_key;
     struct idmap use_by_key; /* object uses: see on_stack.c */
     struct pairing pairing;  /* of messages */
+    VEC(struct away) away;
     VEC(uint32_t) use_next;
     VEC(uint32_t) sample_slots; /* of the graph's samples, while building */
     uint32_t yield_syscall;     /* number of sched_yield() */
@@ -297,6 +307,15 @@ struct cause actor_cause(const struct actor *actor, enum argus_edge_kind kind, e
                      sizeof(*(v)->data))
 uint32_t builder_place_in(struct builder *builder, struct idmap *ids, uint64_t key, void **data,
                           size_t *length, size_t *capacity, size_t element_bytes);
+
+/* --- what comes while a thread is away from its event loop: absence.c --- */
+/* A poll, select or epoll call of `thread` has returned, after it blocked or at once. */
+void absence_polled(struct builder *builder, uint32_t thread, bool blocked);
+/* As pairing_unread: a message that nobody has received. */
+void absence_unread(void *context, const struct argus_message_channel *channel,
+                    const struct message *message);
+/* After the last record. False without memory. */
+bool absence_finish(struct builder *builder);
 
 /* --- waits: wait.c --- */
 void wait_begin(struct builder *builder, uint32_t thread, uint64_t os_state);

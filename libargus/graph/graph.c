@@ -15,6 +15,9 @@ void argus_graph_destroy(struct argus_graph *graph)
     vec_deinit(&graph->uses);
     vec_deinit(&graph->callbacks);
     vec_deinit(&graph->details);
+    vec_deinit(&graph->visits);
+    vec_deinit(&graph->unread);
+    vec_deinit(&graph->suspensions);
     free(graph->in_first);
     free(graph->out_first);
     free(graph->out_edges);
@@ -66,6 +69,9 @@ ARRAY_ACCESSOR(argus_graph_ops, struct argus_op, ops)
 ARRAY_ACCESSOR(argus_graph_samples, struct argus_sample, samples)
 ARRAY_ACCESSOR(argus_graph_details, struct argus_wait_detail, details)
 ARRAY_ACCESSOR(argus_graph_object_uses, struct argus_object_use, uses)
+ARRAY_ACCESSOR(argus_graph_visits, struct argus_visits, visits)
+ARRAY_ACCESSOR(argus_graph_unread, struct argus_unread, unread)
+ARRAY_ACCESSOR(argus_graph_suspensions, struct argus_suspension, suspensions)
 
 size_t argus_graph_rules(const struct argus_graph *graph, const struct argus_rule **ret)
 {

@@ -19,9 +19,12 @@ struct argus_graph {
     VEC(struct argus_callback) callbacks; /* by vertex, then time */
     VEC(struct argus_wait_detail) details;
     VEC(struct argus_object_use) uses; /* by inode, then thread */
-    uint32_t *in_first;                /* owned; vertex count + 1 */
-    uint32_t *out_first;               /* owned; vertex count + 1 */
-    uint32_t *out_edges;               /* owned; edge count: by source, then time */
+    VEC(struct argus_visits) visits;   /* by thread, then time */
+    VEC(struct argus_unread) unread;   /* by receiver, then time */
+    VEC(struct argus_suspension) suspensions;
+    uint32_t *in_first;  /* owned; vertex count + 1 */
+    uint32_t *out_first; /* owned; vertex count + 1 */
+    uint32_t *out_edges; /* owned; edge count: by source, then time */
     struct argus_rule rules[RULE_COUNT];
     uint64_t start_ns, end_ns;
     double build_seconds;

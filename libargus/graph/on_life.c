@@ -77,11 +77,18 @@ void graph_on_name_thread(struct builder *builder, struct cpu_state *cpu,
 }
 
 /* The trace's clock knows nothing of suspend and of the wall clock, so neither changes a wait; argus_trace_ns_to_wall_ns()
- * goes by these records. */
+ * goes by these records. A ring file repeats them. */
 void graph_on_suspended(struct builder *builder, struct cpu_state *cpu,
                         const struct argus_record *record)
 {
-    (void)builder, (void)cpu, (void)record;
+    struct argus_graph *graph = builder->graph;
+    struct argus_suspension found = {.noticed_ns = record->timestamp, .length_ns = record->arg[0]};
+    (void)cpu;
+    for (size_t i = graph->suspensions.length; i > 0; i--)
+        if (graph->suspensions.data[i - 1].noticed_ns == found.noticed_ns)
+            return;
+    if (!vec_push(&graph->suspensions, found))
+        builder->no_memory = true;
 }
 
 void graph_on_clock_step(struct builder *builder, struct cpu_state *cpu,

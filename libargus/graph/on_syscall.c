@@ -21,6 +21,9 @@ static void leave(struct builder *builder, uint32_t thread, const struct argus_r
     struct thread_state *state = thread_at(builder, thread);
     uint32_t number = ARGUS_DEBUGID_CODE(record->debugid);
     bool failed = record->arg[0] != 0;
+    if (syscall_row(builder->os, builder->arch, number)->wait == ARGUS_WAIT_POLL &&
+        state->syscall == number)
+        absence_polled(builder, thread, state->wait_open);
     if (state->wait_open)
         wait_result(builder, thread, number,
                     failed ? -(int64_t)(record->arg[0] & 0xffff) : (int64_t)record->arg[1]);

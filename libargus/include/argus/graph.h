@@ -186,6 +186,31 @@ struct argus_object_use {
     bool wrote; /* a write, send or wake-up; otherwise a read or wait */
 };
 
+/* Calls of poll, select or epoll that returned at once, of one kind (system call and first argument) and one thread, between
+ * two calls of its that blocked. They end no vertex, but the thread did look for what had come. */
+struct argus_visits {
+    uint64_t first_ns, last_ns;        /* when the first and the last returned */
+    uint64_t gap_start_ns, gap_end_ns; /* the longest time from one to the next */
+    uint64_t object;                   /* first argument, as in struct argus_wait */
+    uint32_t thread;
+    uint32_t count;
+    uint16_t syscall;
+};
+
+/* A message that had not been received when the trace ended. */
+struct argus_unread {
+    uint64_t sent_ns;
+    uint32_t sender,
+        receiver; /* threads; the receiver is one that has received from this channel before */
+    uint8_t channel_kind; /* enum argus_channel */
+};
+
+/* The machine was suspended; the trace's clock stood still. */
+struct argus_suspension {
+    uint64_t noticed_ns; /* the trace's clock, soon after it went on */
+    uint64_t length_ns;
+};
+
 struct argus_graph;
 
 struct argus_rule_set; /* argus/schema.h */
@@ -222,6 +247,12 @@ size_t argus_graph_samples(const struct argus_graph *graph, const struct argus_s
 size_t argus_graph_rules(const struct argus_graph *graph, const struct argus_rule **ret);
 size_t argus_graph_object_uses(const struct argus_graph *graph, /* sorted by inode, then thread */
                                const struct argus_object_use **ret);
+size_t argus_graph_visits(const struct argus_graph *graph, /* sorted by thread, then time */
+                          const struct argus_visits **ret);
+size_t argus_graph_unread(const struct argus_graph *graph, /* sorted by receiver, then time */
+                          const struct argus_unread **ret);
+size_t argus_graph_suspensions(const struct argus_graph *graph,
+                               const struct argus_suspension **ret);
 struct argus_stack argus_graph_stack(const struct argus_graph *graph, uint32_t stack);
 
 /* What the probes tell about `vertex`, in time order. O(log n). */
