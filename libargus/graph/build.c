@@ -246,6 +246,8 @@ static void builder_deinit(struct builder *builder)
     vec_deinit(&builder->signals);
     vec_deinit(&builder->itimers);
     vec_deinit(&builder->away);
+    vec_deinit(&builder->flags);
+    vec_deinit(&builder->flag_readers);
     vec_deinit(&builder->use_next);
     vec_deinit(&builder->sample_slots);
     idmap_deinit(&builder->cpu_by_number);
@@ -256,6 +258,8 @@ static void builder_deinit(struct builder *builder)
     idmap_deinit(&builder->request_by_key);
     idmap_deinit(&builder->signal_by_key);
     idmap_deinit(&builder->itimer_by_key);
+    idmap_deinit(&builder->flag_by_key);
+    idmap_deinit(&builder->flag_reader_by_key);
     idmap_deinit(&builder->use_by_key);
 }
 

@@ -142,6 +142,29 @@ struct request_state {
     bool issued; /* and not yet completed */
 };
 
+/* A write to a data flag, or a read whose write has not been seen yet. */
+struct flag_access {
+    struct actor by;
+    uint64_t value, sequence; /* 0: not known */
+    uint32_t number;          /* of the write, among all of the flag, from 1 on; 0: there is none */
+};
+
+/* A data flag; found by process and address. */
+#define FLAG_REMEMBERED 4
+struct flag_state {
+    uint64_t address;
+    uint32_t process;
+    uint32_t writes;
+    struct flag_access
+        written[FLAG_REMEMBERED]; /* the last ones; number n is at n % FLAG_REMEMBERED */
+    struct flag_access unmatched; /* the last read that no write fits yet; slot ARGUS_NONE: none */
+};
+
+/* Which write to a flag a thread has seen last; found by flag and thread. */
+struct flag_reader {
+    uint32_t seen;
+};
+
 /* The last signal that was sent to a thread or process, of each number. */
 struct sent_signal {
     struct actor sender;
@@ -209,6 +232,10 @@ struct builder {
     struct idmap signal_by_key;
     VEC(struct actor) itimers;
     struct idmap itimer_by_key;
+    VEC(struct flag_state) flags;
+    struct idmap flag_by_key;
+    VEC(struct flag_reader) flag_readers;
+    struct idmap flag_reader_by_key;
     struct idmap use_by_key; /* object uses: see on_stack.c */
     struct pairing pairing;  /* of messages */
     VEC(struct away) away;

@@ -72,11 +72,13 @@ static void print_ops(const struct argus_graph *graph, const struct argus_vertex
                                       sizeof(number)),
                    op->code & 1u << 16 ? "!" : "");
         else
-            printf(" %s", op->code >> 24 == ARGUS_OP_WAKE       ? "(wake)"
-                          : op->code >> 24 == ARGUS_OP_CALLBACK ? "(callback)"
-                          : op->code >> 24 == ARGUS_OP_UI_EVENT ? "(ui event)"
-                          : op->code >> 24 == ARGUS_OP_WORK     ? "(work)"
-                                                                : "(fork)");
+            printf(" %s", op->code >> 24 == ARGUS_OP_WAKE         ? "(wake)"
+                          : op->code >> 24 == ARGUS_OP_CALLBACK   ? "(callback)"
+                          : op->code >> 24 == ARGUS_OP_UI_EVENT   ? "(ui event)"
+                          : op->code >> 24 == ARGUS_OP_WORK       ? "(work)"
+                          : op->code >> 24 == ARGUS_OP_FLAG_WRITE ? "(flag write)"
+                          : op->code >> 24 == ARGUS_OP_FLAG_READ  ? "(flag read)"
+                                                                  : "(fork)");
         if (op->repeat > 1)
             printf("*%" PRIu32, op->repeat);
     }

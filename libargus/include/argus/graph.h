@@ -136,6 +136,8 @@ struct argus_op {
 #define ARGUS_OP_UI_EVENT 6u /* number: enum argus_ui_event */
 #define ARGUS_OP_WORK                                                                              \
     7u /* number: the low 24 bits of the address of the kernel function that did the work */
+#define ARGUS_OP_FLAG_WRITE 8u /* number: the low 24 bits of the data flag's address */
+#define ARGUS_OP_FLAG_READ  9u /* the same */
 
 /* A cpu sample. */
 struct argus_sample {
@@ -151,7 +153,7 @@ enum argus_edge_kind {
     ARGUS_EDGE_SEQUENCE, /* the previous vertex of the same thread */
     ARGUS_EDGE_MESSAGE,  /* sent what was received in it */
     ARGUS_EDGE_DISPATCH,
-    ARGUS_EDGE_FLAG,
+    ARGUS_EDGE_FLAG,   /* wrote the value of a data flag that was read in it */
     ARGUS_EDGE_SIGNAL, /* sent the signal that woke or interrupted it */
     ARGUS_EDGE_WORK,   /* queued the work that a kernel worker does */
     ARGUS_EDGE_BLOCK,  /* issued the request to a disk that it waited for */

@@ -77,6 +77,8 @@ enum { ARGUS_FUNC_NONE = 0, ARGUS_FUNC_START = 1, ARGUS_FUNC_END = 2 };
 #define ARGUS_ID_HANDLER            ARGUS_DEBUGID(ARGUS_CLASS, 3, 5)
 #define ARGUS_ID_SUSPENDED          ARGUS_DEBUGID(ARGUS_CLASS, 4, 1)
 #define ARGUS_ID_CLOCK_STEP         ARGUS_DEBUGID(ARGUS_CLASS, 4, 2)
+#define ARGUS_ID_FLAG_WRITE         ARGUS_DEBUGID(ARGUS_CLASS, 5, 1)
+#define ARGUS_ID_FLAG_READ          ARGUS_DEBUGID(ARGUS_CLASS, 5, 2)
 
 /* arg4 of ARGUS_ID_MAKE_RUNNABLE on Linux: from which context the wake-up came. */
 enum argus_context {
@@ -181,6 +183,18 @@ enum argus_block_operation {
 enum argus_mapping_why {
     ARGUS_MAPPING_FUTEX = 1, /* the thread waits in a futex that several processes can share */
     ARGUS_MAPPING_FAULT = 2, /* it waits for the page at the address */
+};
+
+/* arg3 of ARGUS_ID_FLAG_WRITE and ARGUS_ID_FLAG_READ: where it was done, how large the flag is, who told. */
+#define ARGUS_FLAG_WHERE(pc, bytes, by)                                                            \
+    (((uint64_t)(pc)&0xffffffffffffffull) | (uint64_t)(bytes) << 56 | (uint64_t)(by) << 60)
+#define ARGUS_FLAG_PC(where)    ((uint64_t)(where)&0xffffffffffffffull)
+#define ARGUS_FLAG_BYTES(where) ((uint32_t)((where) >> 56) & 15)
+#define ARGUS_FLAG_BY(where)    ((uint32_t)((where) >> 60))
+
+enum argus_flag_by {
+    ARGUS_FLAG_BY_WATCHPOINT = 0, /* of the processor */
+    ARGUS_FLAG_BY_HOOK = 1,       /* code that was put into the program, or a user who says so */
 };
 
 /* The last frame of a stack that goes on, but not in the trace: no address, but why. */

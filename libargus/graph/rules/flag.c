@@ -1,0 +1,136 @@
+/* Data flags: from the write of a value to the reads that first see it.
+ *
+ * A shared variable passes causality on without any system call: one thread writes `done`, the other finds it set and
+ * goes on (paper, section 3.2). The records tell each access with the value. A read belongs to the latest write before
+ * it; before means by the sequence number, where both have one, since a thread may be held up between its access
+ * and its record; otherwise the order of records. The value has to fit as well: if it does not, the read was held up, and an
+ * earlier write of that value is taken, up to four back; or else the write is not on record, and there is no edge.
+ *
+ * Only the first read of a thread that sees a write is caused by it: the thread knows the rest already.
+ */
+#include "graph/builder.h"
+
+static struct flag_state *find(struct builder *builder, uint32_t thread, uint64_t address)
+{
+    uint32_t process = builder->graph->machine.threads.data[thread].process;
+    uint64_t key = (address ^ (uint64_t)process << 40) * 0x9e3779b97f4a7c15u;
+    size_t before = builder->flags.length;
+    uint32_t index = builder_place(builder, &builder->flags, &builder->flag_by_key, key);
+    if (index == ARGUS_NONE)
+        return NULL;
+    struct flag_state *flag = &builder->flags.data[index];
+    bool same = index < before && flag->address == address && flag->process == process;
+    if (!same) /* new, or two flags with one key, of which the later one replaces the other */
+        *flag = (struct flag_state){
+            .address = address, .process = process, .unmatched = {.by = {.slot = ARGUS_NONE}}};
+    return flag;
+}
+
+/* Whether `write` came before `read`, as far as their numbers tell. */
+static bool comes_before(const struct flag_access *write, const struct flag_access *read)
+{
+    return !write->sequence || !read->sequence || write->sequence < read->sequence;
+}
+
+/* The write that `read` saw; NULL: none that is known. */
+static const struct flag_access *seen_write(const struct flag_state *flag,
+                                            const struct flag_access *read)
+{
+    for (uint32_t n = flag->writes; n > 0 && n + FLAG_REMEMBERED > flag->writes; n--) {
+        const struct flag_access *write = &flag->written[n % FLAG_REMEMBERED];
+        if (comes_before(write, read) && write->value == read->value)
+            return write;
+    }
+    return NULL;
+}
+
+/* Whether the reader has not seen `write` before, or a later one; from now on it has. */
+static bool is_news(struct builder *builder, const struct flag_state *flag, uint32_t reader,
+                    const struct flag_access *write)
+{
+    uint64_t key = (uint64_t)(flag - builder->flags.data) << 32 | reader;
+    uint32_t index =
+        builder_place(builder, &builder->flag_readers, &builder->flag_reader_by_key, key);
+    if (index == ARGUS_NONE || builder->flag_readers.data[index].seen >= write->number)
+        return false;
+    builder->flag_readers.data[index].seen = write->number;
+    return true;
+}
+
+static void add_edge(struct builder *builder, const struct flag_access *write,
+                     const struct flag_access *read)
+{
+    struct cause cause = actor_cause(&write->by, ARGUS_EDGE_FLAG, RULE_FLAG);
+    cause.edge.to = read->by.slot;
+    cause.edge.to_ns = read->by.since_ns;
+    if (cause.edge.from_ns > cause.edge.to_ns) /* it was on record only after its reader */
+        cause.edge.from_ns = cause.edge.to_ns;
+    if (builder->graph->edges.length >= ARGUS_NONE - 1)
+        builder->full = true;
+    else if (!vec_push(&builder->graph->edges, cause.edge))
+        builder->no_memory = true;
+}
+
+static void match(struct builder *builder, struct flag_state *flag, const struct flag_access *write,
+                  const struct flag_access *read)
+{
+    if (is_news(builder, flag, read->by.thread, write) && write->by.thread != read->by.thread)
+        add_edge(builder, write, read);
+}
+
+/* The access that `record` tells, by the thread on the cpu; false: nobody is on it. */
+static bool access_of(struct builder *builder, const struct cpu_state *cpu,
+                      const struct argus_record *record, struct flag_access *ret)
+{
+    if (cpu->thread == ARGUS_NONE || thread_at(builder, cpu->thread)->slot == ARGUS_NONE)
+        return false;
+    uint32_t bytes = ARGUS_FLAG_BYTES(record->arg[2]);
+    uint64_t mask = bytes && bytes < 8 ? (1ull << 8 * bytes) - 1 : UINT64_MAX;
+    *ret = (struct flag_access){
+        .by = {.since_ns = builder->now_ns,
+               .thread = cpu->thread,
+               .slot = thread_at(builder, cpu->thread)->slot},
+        .value = record->arg[1] & mask,
+        .sequence = record->arg[3],
+    };
+    return true;
+}
+
+void graph_on_flag_write(struct builder *builder, struct cpu_state *cpu,
+                         const struct argus_record *record)
+{
+    struct flag_access write;
+    struct flag_state *flag =
+        access_of(builder, cpu, record, &write) ? find(builder, cpu->thread, record->arg[0]) : NULL;
+    if (!flag || flag->writes == UINT32_MAX)
+        return;
+    write.number = ++flag->writes;
+    flag->written[write.number % FLAG_REMEMBERED] = write;
+    thread_at(builder, cpu->thread)->acted = true;
+    vertex_op(builder, cpu->thread,
+              ARGUS_OP_FLAG_WRITE << 24 | (uint32_t)(record->arg[0] & 0xffffff));
+    const struct flag_access read = flag->unmatched;
+    bool fits = read.by.slot != ARGUS_NONE && read.sequence && write.sequence &&
+                write.sequence < read.sequence && write.value == read.value;
+    if (fits) {
+        flag->unmatched.by.slot = ARGUS_NONE;
+        match(builder, flag, &write, &read);
+    }
+}
+
+void graph_on_flag_read(struct builder *builder, struct cpu_state *cpu,
+                        const struct argus_record *record)
+{
+    struct flag_access read;
+    struct flag_state *flag =
+        access_of(builder, cpu, record, &read) ? find(builder, cpu->thread, record->arg[0]) : NULL;
+    if (!flag)
+        return;
+    vertex_op(builder, cpu->thread,
+              ARGUS_OP_FLAG_READ << 24 | (uint32_t)(record->arg[0] & 0xffffff));
+    const struct flag_access *write = seen_write(flag, &read);
+    if (write)
+        match(builder, flag, write, &read);
+    else
+        flag->unmatched = read;
+}
