@@ -26,15 +26,27 @@ struct arguments {
 
 const struct command_option command_option_help = {"help", 'h', NULL, "print this text"};
 
+const struct command_option command_options_graph[] = {
+    {"no-cache", 0, NULL, "build the graph, do not use or keep one in a file"},
+    COMMAND_OPTIONS_END,
+};
+
+static bool add_options(struct arguments *arguments, const struct command_option *option)
+{
+    for (; option && option->name; option++)
+        if (!vec_push(&arguments->options, option))
+            return false;
+    return true;
+}
+
 /* The options that `command` accepts, popt's form of them in `ret_table`. */
 static struct argus_error *build_tables(struct arguments *arguments, const struct command *command,
                                         struct poptOption **ret_table)
 {
-    const struct command_option *option = command->options;
-    for (; option && option->name; option++)
-        if (!vec_push(&arguments->options, option))
-            return argus_error_memory();
-    if (!vec_push(&arguments->options, &command_option_help))
+    bool for_graph = command->flags & COMMAND_GRAPH;
+    if (!add_options(arguments, command->options) ||
+        (for_graph && !add_options(arguments, command_options_graph)) ||
+        !vec_push(&arguments->options, &command_option_help))
         return argus_error_memory();
 
     size_t count = arguments->options.length;
@@ -43,7 +55,7 @@ static struct argus_error *build_tables(struct arguments *arguments, const struc
     if (!table)
         return argus_error_memory();
     for (size_t i = 0; i < count; i++) {
-        option = arguments->options.data[i];
+        const struct command_option *option = arguments->options.data[i];
         table[i].longName = option->name;
         table[i].shortName = option->short_name;
         table[i].argInfo = option->argument ? POPT_ARG_STRING : POPT_ARG_NONE;

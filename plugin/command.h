@@ -42,6 +42,7 @@ enum command_flags {
     COMMAND_TRACE =
         1
         << 2, /* reads a trace: takes FILE first, in LLDB also the loaded one (see session_trace.h) */
+    COMMAND_GRAPH = 1 << 4, /* needs the graph: takes command_options_graph too */
     COMMAND_PROGRAM =
         1 << 3, /* options end at the first word: what follows is another program's command line */
 };

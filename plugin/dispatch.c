@@ -63,6 +63,7 @@ static struct argus_error *parse_and_run(struct session *session, const struct c
     if (error)
         return error;
     session_begin(session);
+    session->no_cache = arguments_has(arguments, "no-cache");
     if (arguments_has(arguments, "help"))
         help_print_command(session, command);
     else

@@ -26,6 +26,12 @@ static void print_option(struct session *session, const struct command_option *o
     session_printf(session, "  %-*s %s\n", OPTION_COLUMNS, left, option->help);
 }
 
+static void print_options(struct session *session, const struct command_option *option)
+{
+    for (; option && option->name; option++)
+        print_option(session, option);
+}
+
 static void print_summary(struct session *session, const struct command *command)
 {
     session_printf(session, "  %-*s %s\n", NAME_COLUMNS, command->name, command->summary);
@@ -65,9 +71,12 @@ void help_print_details(struct session *session, const struct command *command)
     if (command->details)
         session_printf(session, "\n%s\n", command->details);
     session_printf(session, "\noptions:\n");
-    for (const struct command_option *option = command->options; option && option->name; option++)
-        print_option(session, option);
+    print_options(session, command->options);
     print_option(session, &command_option_help);
+    if (command->flags & COMMAND_GRAPH) {
+        session_printf(session, "\noptions of all commands that need the graph:\n");
+        print_options(session, command_options_graph);
+    }
     print_group(session, command);
     print_example(session, command->example);
 }

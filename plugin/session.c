@@ -38,6 +38,7 @@ void session_begin(struct session *session)
     session->exit_code = 0;
     session->damage_seen = false;
     session->no_ask = false;
+    session->no_cache = false;
     session->started_ns = now_ns();
     session->progress_ns = 0;
 }

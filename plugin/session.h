@@ -48,7 +48,8 @@ struct session {
     bool in_lldb;
     const char *host_version; /* of LLDB; NULL in the shell; borrowed */
     int exit_code;            /* of the command that runs; see session_set_exit_code() */
-    bool no_ask; /* of the command that runs: --no-ask, an open question is a failure in LLDB */
+    bool no_ask;   /* of the command that runs: --no-ask, an open question is a failure in LLDB */
+    bool no_cache; /* of the command that runs: --no-cache */
     bool damage_seen;     /* the running command used a damaged trace: exit code 4 */
     uint64_t started_ns;  /* when the command began: progress is shown after half a second */
     uint64_t progress_ns; /* when it was last shown; 0: not shown */

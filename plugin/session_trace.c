@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "argus/unwind.h"
+#include "plugin/graph_cache.h"
 
 void session_trace_destroy(struct session_trace *trace)
 {
@@ -15,6 +16,7 @@ void session_trace_destroy(struct session_trace *trace)
     argus_graph_destroy(trace->graph);
     argus_trace_close(trace->trace);
     free(trace->path);
+    free(trace->kept);
     free(trace);
 }
 
@@ -162,7 +164,8 @@ static struct argus_error *build_graph(struct session *session, struct session_t
 {
     struct argus_error *error = NULL;
     if (!trace->graph)
-        error = argus_graph_build(trace->trace, NULL, show_progress, session, &trace->graph);
+        error = graph_cache_get(session, trace->trace, NULL, show_progress, &trace->graph,
+                                &trace->kept);
     if (!error)
         warn_damaged_chunks(session, trace);
     return error;

@@ -15,6 +15,7 @@ struct session_trace {
     char *path;                    /* as it was given; owned */
     struct argus_trace *trace;     /* owned */
     struct argus_graph *graph;     /* owned; NULL until a command needs it */
+    char *kept;                    /* where a built graph is kept, or why not; owned; may be NULL */
     struct argus_symbols *symbols; /* owned; NULL until a command needs it */
     bool warned;                   /* what is missing in it has been said */
 };

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/idmap.h"
+#include "graph/graph_arrays.h"
 
 typedef void (*handler)(struct builder *, struct cpu_state *, const struct argus_record *);
 
@@ -290,6 +291,7 @@ struct argus_error *argus_graph_build(const struct argus_trace *trace,
         .os = argus_trace_header(trace)->os,
         .arch = argus_trace_header(trace)->arch,
     };
+    graph->rule_set = graph_rule_set_identity(options);
     builder.rules = options ? options->rules : NULL;
     builder.yield_syscall = find_yield(&builder);
     pairing_init(&builder.pairing, argus_trace_header(trace)->page_bytes, rule_message, &builder);

@@ -1,13 +1,11 @@
+#include "argus/graph_file.h"
 #include "graph/graph_data.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
-void argus_graph_destroy(struct argus_graph *graph)
+static void free_arrays(struct argus_graph *graph)
 {
-    if (!graph)
-        return;
-    machine_deinit(&graph->machine);
-    stacks_deinit(&graph->stacks);
     vec_deinit(&graph->vertices);
     vec_deinit(&graph->edges);
     vec_deinit(&graph->ops);
@@ -21,6 +19,19 @@ void argus_graph_destroy(struct argus_graph *graph)
     free(graph->in_first);
     free(graph->out_first);
     free(graph->out_edges);
+}
+
+void argus_graph_destroy(struct argus_graph *graph)
+{
+    if (!graph)
+        return;
+    machine_deinit(&graph->machine);
+    stacks_deinit(&graph->stacks);
+    if (graph->mapped)
+        munmap(graph->mapped, graph->mapped_bytes);
+    else
+        free_arrays(graph);
+    free(graph->loaded_from);
     free(graph);
 }
 
@@ -42,6 +53,11 @@ uint64_t argus_graph_end_ns(const struct argus_graph *graph)
 double argus_graph_build_seconds(const struct argus_graph *graph)
 {
     return graph->build_seconds;
+}
+
+const char *argus_graph_loaded_from(const struct argus_graph *graph)
+{
+    return graph->loaded_from;
 }
 
 uint64_t argus_graph_damaged_chunks(const struct argus_graph *graph)

@@ -27,7 +27,11 @@ struct argus_graph {
     uint32_t *out_edges; /* owned; edge count: by source, then time */
     struct argus_rule rules[RULE_COUNT];
     uint64_t start_ns, end_ns;
+    uint64_t rule_set; /* identity of the user's rules by which it was built; 0: none */
     double build_seconds;
+    char *loaded_from; /* path of the file that is mapped; owned; NULL: it was built */
+    void *mapped; /* the file that the arrays are in: graph_load.c; owned; NULL: they are vectors */
+    size_t mapped_bytes;
     uint64_t damaged_chunks;
     struct argus_message_counts messages;
 };

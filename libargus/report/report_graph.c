@@ -1,4 +1,5 @@
 /* What a graph is made of: counts, rules. */
+#include "argus/graph_file.h"
 #include "report/json.h"
 #include "report/lines.h"
 #include "slice/timeline.h"
@@ -75,7 +76,9 @@ static json_t *summary_json(const struct argus_report_context *context, const st
     json_put(json, "messages", messages_json(argus_graph_messages(context->graph)));
     json_put(json, "start_ns", json_ns(argus_graph_start_ns(context->graph)));
     json_put(json, "end_ns", json_ns(argus_graph_end_ns(context->graph)));
+    const char *loaded_from = argus_graph_loaded_from(context->graph);
     json_put(json, "build_seconds", json_real(argus_graph_build_seconds(context->graph)));
+    json_put(json, "loaded_from", loaded_from ? json_text(loaded_from) : json_null());
     return json;
 }
 
@@ -99,7 +102,12 @@ static void summary_text(const struct argus_report_context *context, const struc
                               argus_edge_kind_name((enum argus_edge_kind)kind),
                               (unsigned long long)kinds[kind]);
     messages_text(sink, argus_graph_messages(context->graph));
-    argus_sink_printf(sink, "built in   %.2f s\n", argus_graph_build_seconds(context->graph));
+    double seconds = argus_graph_build_seconds(context->graph);
+    const char *loaded_from = argus_graph_loaded_from(context->graph);
+    if (loaded_from)
+        argus_sink_printf(sink, "loaded in  %.2f s, from %s\n", seconds, loaded_from);
+    else
+        argus_sink_printf(sink, "built in   %.2f s\n", seconds);
 }
 
 struct argus_error *argus_report_graph_summary(const struct argus_report_context *context,

@@ -15,6 +15,11 @@ uint64_t argus_trace_file_bytes(const struct argus_trace *trace)
     return trace->file_bytes;
 }
 
+uint64_t argus_trace_identity(const struct argus_trace *trace)
+{
+    return trace->identity;
+}
+
 bool argus_trace_complete(const struct argus_trace *trace)
 {
     return trace->complete;

@@ -8,7 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hash64.h"
 #include "trace/codec.h"
+#include "trace/file.h"
 #include "trace/reason.h"
 #include "trace/walk.h"
 
@@ -120,6 +122,32 @@ static void sort_chunks(struct argus_chunk *chunks, size_t count)
         qsort(chunks, count, sizeof(*chunks), compare_chunks);
 }
 
+/* --- the identity: of the file as the system sees it, of its header, and of every chunk by its header, which has the
+ * checksum of the payload --- */
+
+static struct argus_error *identify_file(struct argus_trace *trace, const struct stat *status)
+{
+    uint64_t numbers[] = {
+        (uint64_t)status->st_size,         (uint64_t)status->st_mtim.tv_sec,
+        (uint64_t)status->st_mtim.tv_nsec, (uint64_t)status->st_ctim.tv_sec,
+        (uint64_t)status->st_ctim.tv_nsec,
+    };
+    struct layout_header header = {0};
+    int failed = file_read(trace->fd, &header, sizeof(header), 0);
+    if (failed && failed != ENODATA)
+        return argus_error_os(failed, "cannot read %s", trace->path);
+    trace->identity = hash64(hash64(0, numbers, sizeof(numbers)), &header, sizeof(header));
+    return NULL;
+}
+
+static void identify_step(struct argus_trace *trace, const struct walk_step *step)
+{
+    uint64_t place[] = {step->found, step->offset_bytes, step->length_bytes};
+    trace->identity = hash64(trace->identity, place, sizeof(place));
+    if (step->found == WALK_CHUNK)
+        trace->identity = hash64(trace->identity, &step->header, sizeof(step->header));
+}
+
 static struct argus_error *read_index(struct argus_trace *trace, chunk_list *tables)
 {
     struct walk walk;
@@ -127,6 +155,7 @@ static struct argus_error *read_index(struct argus_trace *trace, chunk_list *tab
     walk_begin(&walk, trace->fd, trace->path, &trace->header, trace->file_bytes);
     struct argus_error *error;
     while (!(error = walk_next(&walk, &step)) && step.found != WALK_END) {
+        identify_step(trace, &step);
         error = step.found == WALK_CHUNK
                     ? add_chunk(trace, &step, tables)
                     : add_damage(trace, step.offset_bytes, step.length_bytes, step.reason);
@@ -252,7 +281,7 @@ static struct argus_error *check_file(struct argus_trace *trace)
         return argus_error_create(ARGUS_ERROR_FORMAT, "%s is empty: not an Argus trace",
                                   trace->path);
     trace->file_bytes = (uint64_t)status.st_size;
-    return NULL;
+    return identify_file(trace, &status);
 }
 
 static struct argus_error *read_trace(struct argus_trace *trace)

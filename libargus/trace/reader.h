@@ -38,6 +38,7 @@ struct argus_trace {
     int fd;     /* owned */
     char *path; /* owned */
     uint64_t file_bytes;
+    uint64_t identity; /* argus_trace_identity() */
     struct argus_trace_header header;
     struct strtab *strings;         /* owned: names, paths, reasons */
     VEC(struct argus_chunk) chunks; /* of records, by sequence */

@@ -104,6 +104,6 @@ const struct command command_diagnose = {
                "argus diagnose --process=gedit --auto --json freeze.argus\n"
                "argus diagnose --answers=1,2,stop freeze.argus v1234",
     .options = options,
-    .flags = COMMAND_TRACE,
+    .flags = COMMAND_TRACE | COMMAND_GRAPH,
     .run = run,
 };

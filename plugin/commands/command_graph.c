@@ -9,18 +9,22 @@ static struct argus_error *run(struct session *session, const struct arguments *
 {
     struct analysis analysis;
     struct argus_error *error = analysis_begin(session, arguments, 0, 0, &analysis);
-    return error ? error : argus_report_graph_summary(&analysis.report, analysis.json);
+    if (!error)
+        error = argus_report_graph_summary(&analysis.report, analysis.json);
+    if (!error && !analysis.json && analysis.trace->kept)
+        session_printf(session, "           %s\n", analysis.trace->kept);
+    return error;
 }
 
 const struct command command_graph = {
     .name = "graph",
     .summary = "build the event graph and say how large it is",
     .details = "Prints records and losses, processes, threads, vertices, edges by kind, what\n"
-               "was left out and how often, and how long building took. A vertex is one\n"
-               "execution segment of one thread and the wait that ended it; an edge says\n"
-               "that one vertex made another run.",
+               "was left out and how often, and how long building took, or from which file\n"
+               "the graph was loaded. A vertex is one execution segment of one thread and\n"
+               "the wait that ended it; an edge says that one vertex made another run.",
     .example = "argus graph freeze.argus\nargus graph show freeze.argus v1234",
     .options = options,
-    .flags = COMMAND_TRACE,
+    .flags = COMMAND_TRACE | COMMAND_GRAPH,
     .run = run,
 };

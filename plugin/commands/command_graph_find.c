@@ -174,6 +174,6 @@ const struct command command_graph_find = {
     .example = "argus graph find --process=gedit --longer-than=100ms freeze.argus\n"
                "argus graph find --time=14:32:10.5 --thread=4711 freeze.argus",
     .options = options,
-    .flags = COMMAND_TRACE,
+    .flags = COMMAND_TRACE | COMMAND_GRAPH,
     .run = run,
 };

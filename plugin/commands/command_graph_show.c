@@ -21,6 +21,6 @@ const struct command command_graph_show = {
     .summary = "show one vertex: what it ran, its wait, its causes and effects",
     .example = "argus graph show freeze.argus v1234",
     .options = options,
-    .flags = COMMAND_TRACE,
+    .flags = COMMAND_TRACE | COMMAND_GRAPH,
     .run = run,
 };

@@ -31,6 +31,6 @@ const struct command command_hangs = {
     .example =
         "argus hangs freeze.argus\nargus hangs --threshold=500ms --process=gedit freeze.argus",
     .options = options,
-    .flags = COMMAND_TRACE,
+    .flags = COMMAND_TRACE | COMMAND_GRAPH,
     .run = run,
 };

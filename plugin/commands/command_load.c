@@ -27,6 +27,6 @@ const struct command command_load = {
     .details = "The other commands then work on it without naming FILE. A trace that was\n"
                "loaded before is replaced; if FILE cannot be read, it stays.",
     .example = "(lldb) argus load freeze.argus\n(lldb) argus diagnose",
-    .flags = COMMAND_LLDB,
+    .flags = COMMAND_LLDB | COMMAND_GRAPH,
     .run = run,
 };

@@ -19,6 +19,6 @@ const struct command command_schema = {
                "what is not causality, split and merge rules cut vertices and join them.",
     .example = "argus schema freeze.argus",
     .options = options,
-    .flags = COMMAND_TRACE,
+    .flags = COMMAND_TRACE | COMMAND_GRAPH,
     .run = run,
 };

@@ -34,6 +34,6 @@ const struct command command_similar = {
                "processes they dealt with. The best baseline comes first.",
     .example = "argus similar freeze.argus v1234",
     .options = options,
-    .flags = COMMAND_TRACE,
+    .flags = COMMAND_TRACE | COMMAND_GRAPH,
     .run = run,
 };

@@ -54,6 +54,6 @@ const struct command command_slice = {
                "code is 3.",
     .example = "argus slice freeze.argus v1234\nargus slice --answers=2,stop freeze.argus v1234",
     .options = options,
-    .flags = COMMAND_TRACE,
+    .flags = COMMAND_TRACE | COMMAND_GRAPH,
     .run = run,
 };

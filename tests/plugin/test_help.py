@@ -29,6 +29,17 @@ def options_of_man(text):
     return {match.groups() for match in map(MAN_OPTION.match, text.splitlines()) if match}
 
 
+def graph_options(text):
+    """The section of the man page with the options of all commands that need the graph."""
+    return text.split("\n# GRAPH OPTIONS\n")[1].split("\n# ")[0]
+
+
+def split_help(text):
+    """What a command's help says before, and behind, the heading of the options that it shares with others."""
+    own, _, shared = text.partition("\noptions of all commands that need the graph:\n")
+    return own, shared
+
+
 def differences(help_text, man_text):
     ours, theirs = options_of_help(help_text), options_of_man(man_text)
     return [f"only in --help: {o}" for o in ours - theirs] + [f"only in the man page: {o}" for o in theirs - ours]
@@ -46,8 +57,17 @@ def test_options_are_those_of_the_man_page(setup):
     sections = man_sections(man_page(setup))
     for name in rows(setup):
         text = setup.run("help", *name.split(), code=0).stdout
-        found = differences(text, sections.get(name, ""))
+        own, shared = split_help(text)
+        found = differences(own, sections.get(name, ""))
+        if shared:
+            found += differences(shared, graph_options(man_page(setup)))
         expect(not found, f"argus {name}: {'; '.join(found)}")
+
+
+def test_who_needs_the_graph_says_so(setup):
+    shared = {name: split_help(setup.run("help", *name.split(), code=0).stdout)[1] for name in rows(setup)}
+    expect(shared["graph"] and shared["diagnose"], "argus graph has no options of the graph")
+    expect(not shared["dump"], "argus dump needs no graph")
 
 
 def test_usage_is_that_of_the_man_page(setup):
@@ -94,6 +114,6 @@ def test_the_list_names_every_command_of_the_shell(setup):
     expect_equal("argus --help", setup.run("--help", code=0).stdout, text)
 
 
-main(test_every_command_has_its_man_section, test_options_are_those_of_the_man_page,
+main(test_every_command_has_its_man_section, test_who_needs_the_graph_says_so, test_options_are_those_of_the_man_page,
      test_usage_is_that_of_the_man_page, test_the_comparison_finds_a_difference, test_help_is_complete,
      test_help_option_is_the_help_command, test_the_list_names_every_command_of_the_shell)

@@ -170,6 +170,9 @@ void argus_trace_close(struct argus_trace *trace);
 const char *argus_trace_path(const struct argus_trace *trace);
 const struct argus_trace_header *argus_trace_header(const struct argus_trace *trace);
 uint64_t argus_trace_file_bytes(const struct argus_trace *trace);
+/* A number that is another one after any change of the file: a hash of its size, of the times of its last change as the
+ * system keeps them, and of the headers of all its chunks. A copy of the file has another one. */
+uint64_t argus_trace_identity(const struct argus_trace *trace);
 /* Ended by the recorder itself: false for a file that was cut off or whose recorder was killed. */
 bool argus_trace_complete(const struct argus_trace *trace);
 uint64_t argus_trace_record_count(const struct argus_trace *trace);

@@ -1,0 +1,218 @@
+#include "plugin/graph_cache.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/hash64.h"
+
+/* --- the places --- */
+
+enum { BESIDE, IN_CACHE, PLACES };
+
+struct places {
+    char *path[PLACES]; /* owned; NULL: there is no such place */
+    char *directory;    /* of IN_CACHE; owned */
+};
+
+/* ~/.cache/argus; NULL: the user has no home. */
+static char *cache_directory(void)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    char *directory = NULL;
+    bool made = cache && cache[0] == '/' ? asprintf(&directory, "%s/argus", cache) >= 0
+                : home && home[0] == '/' ? asprintf(&directory, "%s/.cache/argus", home) >= 0
+                                         : false;
+    return made ? directory : NULL;
+}
+
+/* In the cache the name tells traces of one name in several folders apart. */
+static char *path_in_cache(const char *directory, const char *trace_path)
+{
+    char whole[PATH_MAX], *path;
+    if (!directory || !realpath(trace_path, whole))
+        return NULL;
+    const char *slash = strrchr(whole, '/');
+    uint64_t hash = hash64(0, whole, strlen(whole));
+    int made = asprintf(&path, "%s/%.200s-%016" PRIx64 ".graph", directory, slash + 1, hash);
+    return made < 0 ? NULL : path;
+}
+
+static void places_init(struct places *places, const char *trace_path)
+{
+    memset(places, 0, sizeof(*places));
+    if (asprintf(&places->path[BESIDE], "%s.graph", trace_path) < 0)
+        places->path[BESIDE] = NULL;
+    places->directory = cache_directory();
+    places->path[IN_CACHE] = path_in_cache(places->directory, trace_path);
+}
+
+static void places_deinit(struct places *places)
+{
+    for (int i = 0; i < PLACES; i++)
+        free(places->path[i]);
+    free(places->directory);
+}
+
+/* --- the cache's size --- */
+
+struct kept_file {
+    char name[NAME_MAX + 1];
+    struct timespec written;
+    uint64_t bytes;
+};
+
+static bool is_graph(const char *name)
+{
+    size_t length = strlen(name);
+    return length > 6 && !strcmp(name + length - 6, ".graph");
+}
+
+/* Adds up the graphs of `directory`, and finds the oldest. */
+static uint64_t look_through(DIR *directory, struct kept_file *ret_oldest)
+{
+    uint64_t bytes = 0;
+    bool first = true;
+    rewinddir(directory);
+    for (struct dirent *entry; (entry = readdir(directory));) {
+        struct stat status;
+        if (!is_graph(entry->d_name) ||
+            fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) ||
+            !S_ISREG(status.st_mode))
+            continue;
+        bytes += (uint64_t)status.st_size;
+        const struct timespec *written = &status.st_mtim, *oldest = &ret_oldest->written;
+        bool older = written->tv_sec != oldest->tv_sec ? written->tv_sec < oldest->tv_sec
+                                                       : written->tv_nsec < oldest->tv_nsec;
+        if (first || older) {
+            ret_oldest->written = *written;
+            ret_oldest->bytes = (uint64_t)status.st_size;
+            snprintf(ret_oldest->name, sizeof(ret_oldest->name), "%s", entry->d_name);
+        }
+        first = false;
+    }
+    return bytes;
+}
+
+static void trim(const char *path)
+{
+    DIR *directory = opendir(path);
+    struct kept_file oldest;
+    if (!directory)
+        return;
+    while (look_through(directory, &oldest) > GRAPH_CACHE_MOST_BYTES)
+        if (unlinkat(dirfd(directory), oldest.name, 0))
+            break;
+    closedir(directory);
+}
+
+/* --- keeping --- */
+
+/* The directory and those above it that do not exist yet, for the user alone. */
+static void make_directories(const char *path)
+{
+    char *part = strdup(path);
+    for (char *slash = part; slash && (slash = strchr(slash + 1, '/'));) {
+        *slash = '\0';
+        mkdir(part, 0700);
+        *slash = '/';
+    }
+    mkdir(path, 0700);
+    free(part);
+}
+
+/* `*ret_kept` says where it is, or why it is nowhere; an error is Ctrl-C alone. */
+static struct argus_error *keep(const struct argus_graph *graph, const struct places *places,
+                                argus_progress progress, void *context, char **ret_kept)
+{
+    struct argus_error *error = NULL;
+    for (int i = 0; i < PLACES; i++) {
+        if (!places->path[i])
+            continue;
+        if (i == IN_CACHE)
+            make_directories(places->directory);
+        argus_error_destroy(error);
+        error = argus_graph_save(graph, places->path[i], progress, context);
+        if (error &&
+            (error->code == ARGUS_ERROR_INTERRUPTED || error->code == ARGUS_ERROR_UNSUPPORTED))
+            break;
+        if (error)
+            continue;
+        if (i == IN_CACHE)
+            trim(places->directory);
+        if (asprintf(ret_kept, "kept as %s", places->path[i]) < 0)
+            *ret_kept = NULL;
+        return NULL;
+    }
+    if (error && error->code == ARGUS_ERROR_INTERRUPTED)
+        return error;
+    if (error && asprintf(ret_kept, "not kept: %s", error->message) < 0)
+        *ret_kept = NULL;
+    argus_error_destroy(error);
+    return NULL;
+}
+
+/* --- loading --- */
+
+static struct argus_error *load(const struct argus_trace *trace,
+                                const struct argus_graph_options *options,
+                                const struct places *places, struct argus_graph **ret)
+{
+    struct argus_error *why = NULL;
+    for (int i = 0; i < PLACES; i++) {
+        if (!places->path[i])
+            continue;
+        struct argus_error *error = argus_graph_load(trace, options, places->path[i], ret);
+        if (!error) {
+            argus_error_destroy(why);
+            return NULL;
+        }
+        bool says_more = !why || why->code == ARGUS_ERROR_NOT_FOUND;
+        argus_error_destroy(says_more ? why : error);
+        why = says_more ? error : why;
+    }
+    return why;
+}
+
+/* Loads it if it is there and good. */
+static void try_to_load(struct session *session, const struct argus_trace *trace,
+                        const struct argus_graph_options *options, const struct places *places,
+                        struct argus_graph **ret)
+{
+    struct argus_error *why = load(trace, options, places, ret);
+    if (why && why->code != ARGUS_ERROR_NOT_FOUND)
+        session_note(session, "%s: the graph is built again", why->message);
+    argus_error_destroy(why);
+}
+
+struct argus_error *graph_cache_get(struct session *session, const struct argus_trace *trace,
+                                    const struct argus_graph_options *options,
+                                    argus_progress progress, struct argus_graph **ret,
+                                    char **ret_kept)
+{
+    struct places places;
+    struct argus_graph *graph = NULL;
+    bool used = !session->no_cache && argus_trace_record_count(trace) >= GRAPH_CACHE_LEAST_RECORDS;
+    *ret_kept = NULL;
+    if (!used)
+        return argus_graph_build(trace, options, progress, session, ret);
+    places_init(&places, argus_trace_path(trace));
+    try_to_load(session, trace, options, &places, &graph);
+    struct argus_error *error = NULL;
+    if (!graph) {
+        error = argus_graph_build(trace, options, progress, session, &graph);
+        if (!error)
+            error = keep(graph, &places, progress, session, ret_kept);
+    }
+    places_deinit(&places);
+    if (error)
+        argus_graph_destroy(graph);
+    else
+        *ret = graph;
+    return error;
+}
