@@ -38,6 +38,7 @@ PUBLIC = {
     "build_id.h": "libargus/event",
     "unwind.h": "libargus/event",
     "graph.h": "libargus/graph",
+    "graph_file.h": "libargus/graph",
     "question.h": "libargus/slice",
     "slice.h": "libargus/slice",
     "diagnose.h": "libargus/diagnose",
