@@ -101,6 +101,29 @@ CASES = [
     # A stopped process neither runs nor waits for anybody: it, or who stopped it.
     Case("stopped_peer", "unix", WAIT, (Who("peer"), Who("stopper")),
          also=(Who("peer"), Who("stopper"))),
+    # Hard ones.
+    Case("baton_three", "", WAIT, (Who("victim", "lane-0"),), also=(Who("victim", "lane-"),), function="draw_relief"),
+    Case("nested_vaults", "", WAIT, (Who("appraiser"),), also=(Who("victim", "keeper-"),), function="weigh_gold"),
+    Case("quiet_deadlock", "", WAIT, (Who("registrar"),), also=(Who("registrar"),), through=("registrar",),
+         cycle=("registrar",)),
+    Case("sync_archive", "", WAIT, (Who("archivist"),), function="make_durable"),
+    Case("paged_ledger", "", WAIT, (Who("ledger"),), function="add_up_pages"),
+    Case("frozen_link", "", WAIT, (Who("vault"), Who("jailer")), also=(Who("vault"), Who("jailer")), through=("relay",)),
+    Case("drip_server", "", WAIT, (Who("tileserver"),), function="render_tile"),
+    Case("ring_of_three", "", WAIT, (Who("victim"), Who("notary"), Who("surveyor")),
+         also=(Who("victim"), Who("notary"), Who("surveyor")), cycle=("victim", "notary", "surveyor")),
+    Case("ring_of_three", "first", WAIT, (Who("victim"), Who("notary"), Who("surveyor")),
+         also=(Who("victim"), Who("notary"), Who("surveyor")), cycle=("victim", "notary", "surveyor")),
+    Case("jammed_pool", "", WAIT, (Who("registry"),), also=(Who("victim", "tasker"),), function="rewrite_registry"),
+    Case("sieve_chain", "", WAIT, (Who("unpacker"),), through=("sorter", "painter"), function="unpack_block"),
+    Case("switchboard", "", WAIT, (Who("almanac"),), function="compute_tides"),
+    Case("choir_singers", "", WAIT, (Who("victim", "soloist"),), function="sing_solo"),
+    Case("three_desks", "", WAIT, (Who("desk-green"),), function="stamp_forms"),
+    Case("starving_clerk", "", WAIT, (Who("clerk"), Who("furnace")), also=(Who("clerk"), Who("furnace"))),
+    Case("shared_bell", "", WAIT, (Who("bellringer"),), function="polish_brass"),
+    Case("door_file", "", YIELD, (Who("victim", "victim"), Who("porter")), also=(Who("porter"),)),
+    Case("deaf_porter", "", WAIT, (Who("steward"),)),
+    Case("locked_book", "", WAIT, (Who("poet"),), through=("scribe",), function="find_rhyme"),
 ]
 
 # These are recorded over perf_event as well, which tells less (argus-recorder(8), WITHOUT BPF): one of each cause. The other
