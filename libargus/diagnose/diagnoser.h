@@ -101,13 +101,44 @@ struct argus_error *blame_other_shares(struct diagnoser *d);
 /* A thread that should have ended a wait, and how we know. */
 struct suspect {
     uint32_t thread;
+    uint32_t via;    /* the vertex that handed on what it had been asked; ARGUS_NONE: nobody did */
     const char *why; /* static: completes "… because" */
 };
 
 typedef VEC(struct suspect) suspect_list;
 
-/* Who should have ended the wait of `vertex`, the best evidence first. May ask which baseline is meant. */
-struct argus_error *find_suspects(struct diagnoser *d, uint32_t vertex, suspect_list *ret);
+struct lookout;
+
+/* A kind of evidence: appends those who should have ended a wait. May ask. */
+struct evidence {
+    struct argus_error *(*find)(struct lookout *l);
+    bool vague; /* it says who could have ended the wait, not who should have */
+};
+
+extern const struct evidence all_evidence[];
+extern const size_t all_evidence_count;
+
+/* --- missing.c --- */
+
+/* Where the walk stands: at the wait of `vertex`. */
+struct stand {
+    uint32_t vertex;
+    struct window window;
+    bool ended; /* a root cause was found */
+};
+
+/* Explains a wait that nobody ended: on to the wait of whoever should have, or to the end. */
+struct argus_error *explain_missing(struct diagnoser *d, struct stand *stand);
+
+/* --- long_wait.c --- */
+
+/* The part of the wait of `vertex` that is in `window`. */
+struct window wait_window(const struct view *view, uint32_t vertex, struct window window);
+/* Blames a wait that is the end of the road. */
+struct argus_error *blame_waiting(struct diagnoser *d, uint32_t vertex, struct window part,
+                                  const char *because);
+/* The path from index `first` on is a circle: all of it waits for each other. */
+struct argus_error *close_circle(struct diagnoser *d, size_t first);
 
 /* --- story.c --- */
 

@@ -5,21 +5,12 @@
  * the other, until one of them did something unusual. Either way the next wait or the end is reached: a
  * thread that was busy, looked for a flag, slept, or stands on the path already: then they wait for each other.
  */
-#include <stdio.h>
-
 #include "diagnose/diagnoser.h"
 #include "diagnose/habits.h"
 #include "diagnose/hangs.h"
 #include "diagnose/words.h"
 
 #define DEFAULT_MAX_DEPTH 16
-
-/* Where the walk stands. */
-struct stand {
-    uint32_t vertex;
-    struct window window;
-    bool ended; /* a root cause was found */
-};
 
 /* Waits that no other thread is to end: they are explained by themselves. */
 static bool ends_by_itself(const struct argus_wait *wait)
@@ -36,8 +27,7 @@ static bool was_not_ended(const struct argus_wait *wait)
             wait->outcome == ARGUS_OUTCOME_KILLED || wait->outcome == ARGUS_OUTCOME_INTERRUPTED);
 }
 
-/* The part of the wait of `vertex` that is in `window`. */
-static struct window wait_window(const struct view *view, uint32_t vertex, struct window window)
+struct window wait_window(const struct view *view, uint32_t vertex, struct window window)
 {
     uint64_t from = view->vertices[vertex].end_ns, to = timeline_wait_end(view, vertex);
     return (struct window){from > window.start_ns ? from : window.start_ns,
@@ -78,8 +68,8 @@ static struct argus_error *blame_waits(struct diagnoser *d, uint32_t vertex, str
                                   function ? function : "", because));
 }
 
-static struct argus_error *blame_waiting(struct diagnoser *d, uint32_t vertex, struct window part,
-                                         const char *because)
+struct argus_error *blame_waiting(struct diagnoser *d, uint32_t vertex, struct window part,
+                                  const char *because)
 {
     return blame_waits(d, vertex, part, window_ns(part), because);
 }
@@ -104,8 +94,8 @@ static struct argus_error *blame_member(struct diagnoser *d, size_t at, size_t f
                    wait->outcome == ARGUS_OUTCOME_TIMED_OUT ? "; its timeout ended it" : ""));
 }
 
-/* The path from `first` on is a circle. Kernel threads pass a wait on, they do not wait themselves. */
-static struct argus_error *close_circle(struct diagnoser *d, size_t first)
+/* Kernel threads pass a wait on, they do not wait themselves. */
+struct argus_error *close_circle(struct diagnoser *d, size_t first)
 {
     struct argus_error *error = NULL;
     for (size_t i = first; !error && i < d->path.length; i++) {
@@ -116,84 +106,6 @@ static struct argus_error *close_circle(struct diagnoser *d, size_t first)
             return argus_error_memory();
         error = blame_member(d, i, first);
     }
-    return error;
-}
-
-/* --- a wait that nobody ended --- */
-
-static struct argus_error *take_suspect(struct diagnoser *d, const struct examined *examined,
-                                        struct stand *stand)
-{
-    const struct argus_hang *figures = &examined->figures;
-    if (!add_path(d, figures->vertex, ARGUS_NONE, true))
-        return argus_error_memory();
-    stand->ended = figures->type != ARGUS_TYPE_LONG_WAIT;
-    if (figures->type == ARGUS_TYPE_LONG_RUNNING)
-        return blame_running(d, figures->vertex, stand->window, figures->run_ns,
-                             figures->runnable_ns);
-    if (figures->type == ARGUS_TYPE_REPEATED_YIELD)
-        return blame_yielding(d, figures->vertex, stand->window);
-    stand->vertex = figures->vertex;
-    stand->window = wait_window(&d->view, figures->vertex, stand->window);
-    return NULL;
-}
-
-static struct argus_error *note_guess(struct diagnoser *d, uint32_t waiter,
-                                      const struct suspect *suspect)
-{
-    char who[128], whom[128];
-    text_thread(&d->view, d->view.vertices[waiter].thread, who, sizeof(who));
-    text_thread(&d->view, suspect->thread, whom, sizeof(whom));
-    return add_uncertain(
-        d, text_print("that %s should have woken %s is a guess: %s", whom, who, suspect->why));
-}
-
-/* Looks at the suspects in turn; the first that did something unusual is the next stand. */
-static struct argus_error *try_suspects(struct diagnoser *d, const suspect_list *suspects,
-                                        struct stand *stand)
-{
-    uint32_t waiter = stand->vertex, idle = ARGUS_NONE;
-    for (size_t i = 0; i < suspects->length; i++) {
-        const struct suspect *suspect = &suspects->data[i];
-        struct examined examined = examine_thread(d, suspect->thread, stand->window);
-        if (examined.idle && idle == ARGUS_NONE)
-            idle = suspect->thread;
-        if (!examined.abnormal || examined.idle)
-            continue;
-        struct argus_error *error = note_guess(d, waiter, suspect);
-        long at = path_find(d, suspect->thread);
-        if (error)
-            return error;
-        if (at < 0)
-            return take_suspect(d, &examined, stand);
-        stand->ended = true;
-        return close_circle(d, (size_t)at);
-    }
-    stand->ended = true;
-    char whom[128], text[256];
-    if (idle != ARGUS_NONE) {
-        snprintf(text, sizeof(text),
-                 "%s, which should have ended it, was idle: it was not asked, or did not answer",
-                 text_thread(&d->view, idle, whom, sizeof(whom)));
-        return blame_waiting(d, waiter, stand->window, text);
-    }
-    return blame_waiting(d, waiter, stand->window,
-                         suspects->length > 0
-                             ? "those who could have ended it did nothing unusual meanwhile"
-                             : "nobody is known who could have ended it");
-}
-
-static struct argus_error *explain_missing(struct diagnoser *d, struct stand *stand)
-{
-    suspect_list suspects = {0};
-    struct argus_error *error = find_suspects(d, stand->vertex, &suspects);
-    if (!error && d->stopped) {
-        stand->ended = true;
-        error = blame_waiting(d, stand->vertex, stand->window, "the answer was to stop here");
-    } else if (!error) {
-        error = try_suspects(d, &suspects, stand);
-    }
-    vec_deinit(&suspects);
     return error;
 }
 

@@ -74,6 +74,10 @@ static void say_waiting(struct sentence *sentence, const struct view *view,
                         const struct argus_culprit *root)
 {
     const struct argus_wait *wait = &view->vertices[root->vertex].wait;
+    if (root->silent) {
+        say(sentence, "took the request and did not answer");
+        return;
+    }
     switch (wait->kind) {
     case ARGUS_WAIT_SLEEP:
         say(sentence, "slept");

@@ -106,7 +106,7 @@ CASES = [
     Case("nested_vaults", "", WAIT, (Who("appraiser"),), also=(Who("victim", "keeper-"),), function="weigh_gold"),
     Case("quiet_deadlock", "", WAIT, (Who("registrar"),), also=(Who("registrar"),), through=("registrar",),
          cycle=("registrar",)),
-    Case("sync_archive", "", WAIT, (Who("archivist"),), function="make_durable"),
+    Case("sync_archive", "", WAIT, (Who("archivist"),), function="be_archivist"),
     Case("paged_ledger", "", WAIT, (Who("ledger"),), function="add_up_pages"),
     Case("frozen_link", "", WAIT, (Who("vault"), Who("jailer")), also=(Who("vault"), Who("jailer")), through=("relay",)),
     Case("drip_server", "", WAIT, (Who("tileserver"),), function="render_tile"),

@@ -1,0 +1,32 @@
+/* The search for those who should have ended a wait: suspects.c has the essay. */
+#ifndef ARGUS_DIAGNOSE_LOOKOUT_H
+#define ARGUS_DIAGNOSE_LOOKOUT_H
+
+#include "diagnose/diagnoser.h"
+
+/* More normal cases of one wait than this are not asked about. */
+#define MAX_BASELINES 5
+
+struct lookout {
+    struct diagnoser *d;
+    uint32_t vertex; /* whose wait it is */
+    suspect_list *list;
+    uint32_t used[MAX_BASELINES]; /* wakers whose normal case has been looked at */
+    size_t used_count;
+    bool again; /* set by evidence that has more to give: it is called once more */
+};
+
+/* Appends a suspect, unless it is one already, cannot be one, or is the waiter; false without memory. `why` is static. */
+bool add_suspect(struct lookout *l, uint32_t thread, const char *why);
+
+/* Whether thread `other` and that of `waiter` made each other run at least so many times before, not long ago. */
+bool have_dealt(const struct view *view, uint32_t waiter, uint32_t other, unsigned times);
+
+/* The thread that ended the wait of `vertex`; ARGUS_NONE. */
+uint32_t waker_thread(const struct view *view, uint32_t vertex);
+
+/* --- evidence that has a file of its own --- */
+struct argus_error *find_asked(struct lookout *l);    /* asked.c */
+struct argus_error *find_baseline(struct lookout *l); /* baselines.c */
+
+#endif
