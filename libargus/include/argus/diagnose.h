@@ -79,8 +79,8 @@ struct argus_costly_function {
 /* A vertex whose own behaviour delayed the expected wake-up. */
 struct argus_culprit {
     uint32_t vertex;
-    uint8_t type;              /* enum argus_vertex_type */
-    bool silent; /* it took the request and went back to its wait for requests without an answer */
+    uint8_t type; /* enum argus_vertex_type */
+    bool silent;  /* it took the request and went back to its wait for requests without an answer */
     uint64_t start_ns, end_ns; /* of its part in the hang */
     double share;              /* of the hang */
     uint32_t stack;            /* where it waited, or its most frequent sample; ARGUS_NONE */
