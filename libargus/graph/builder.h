@@ -95,6 +95,8 @@ struct thread_state {
     bool acted;         /* the vertex being built woke or created somebody */
     bool undo_early;    /* the vertex began through an early wake-up and has not run */
     bool exiting;
+    bool has_word; /* `word` is what lies behind the futex it waits for: of the record `lock` */
+    uint32_t word;
     bool may_message; /* the system call in progress may send or receive */
     uint32_t away;    /* 1 + index into the builder's `away`; 0: it never polled in vain */
 };

@@ -1,5 +1,5 @@
 /* The final edges: causes that hold, sequence edges, and the adjacency in both directions. */
-#include "graph/builder.h"
+#include "graph/rules/wakeup.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -171,6 +171,8 @@ bool finish_edges(struct builder *builder, const uint32_t *new_id)
         return true;
     }
     if (!place_in(builder, graph->in_first) || !place_out(graph))
+        return false;
+    if (!rule_wake_stacks(builder))
         return false;
     count_rules(graph);
     return true;

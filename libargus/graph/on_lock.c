@@ -34,6 +34,8 @@ void graph_on_lock(struct builder *builder, struct cpu_state *cpu,
     if (thread == ARGUS_NONE || thread >= builder->threads.length)
         return;
     uint32_t word = (uint32_t)record->arg[1], owner = (uint32_t)record->arg[2];
+    thread_at(builder, thread)->word = word;
+    thread_at(builder, thread)->has_word = true;
     bool has_owner = word == MUTEX_HAS_WAITERS;
     uint32_t tid = has_owner ? owner : word & FUTEX_TID_MASK;
     if (can_hold(machine, tid, thread, has_owner))

@@ -13,6 +13,7 @@ static void enter(struct builder *builder, uint32_t thread, const struct argus_r
     state->syscall = (uint16_t)ARGUS_DEBUGID_CODE(record->debugid);
     state->call = (struct pairing_call){.enter_ns = record->timestamp};
     state->op_open = true;
+    state->has_word = false;
     state->wait_open = false;
 }
 

@@ -148,6 +148,37 @@ struct argus_symbol argus_symbols_find(struct argus_symbols *symbols, uint32_t p
     return symbol;
 }
 
+const char *argus_symbols_image(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
+                                uint64_t address, bool is_return)
+{
+    if (address < ARGUS_FRAME_ENDS)
+        return NULL;
+    if (is_kernel_address(address))
+        return "[kernel]";
+    uint32_t entry = images_find(&symbols->images, process, time_ns, address - is_return);
+    return entry == UINT32_MAX ? NULL : symbols->images.entries[entry].path;
+}
+
+const char *argus_symbols_function(struct argus_symbols *symbols, uint32_t process,
+                                   uint64_t time_ns, uint64_t address, bool is_return)
+{
+    if (address < ARGUS_FRAME_ENDS)
+        return NULL;
+    if (is_kernel_address(address))
+        return find_kernel(symbols, address).function;
+    uint64_t call = address - is_return, file_address, offset;
+    uint32_t entry = images_find(&symbols->images, process, time_ns, call);
+    if (entry == UINT32_MAX)
+        return NULL;
+    const struct argus_image_entry *image = &symbols->images.entries[entry];
+    bool stale;
+    struct elf_file *elf = elf_files_get(&symbols->files, entry, &stale);
+    if (!elf || !elf_file_address(elf, call - image->start + image->file_offset, &file_address))
+        return NULL;
+    const char *name = elf_file_function(elf, file_address, &offset);
+    return name ? readable(symbols, name) : NULL;
+}
+
 const char *argus_symbol_text(const struct argus_symbol *symbol, uint64_t address, char *buffer,
                               size_t buffer_bytes)
 {

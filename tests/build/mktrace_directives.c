@@ -225,6 +225,16 @@ static void set_ring(struct builder *builder, const struct line *line)
     builder->header.ring_bytes = line_number(line, line->words[1]);
 }
 
+/* os linux | darwin */
+static void set_os(struct builder *builder, const struct line *line)
+{
+    require_new(builder, line);
+    bool darwin = strcmp(line->words[1], "darwin") == 0;
+    if (!darwin && strcmp(line->words[1], "linux") != 0)
+        line_fail(line, "os is linux or darwin");
+    builder->header.os = darwin ? ARGUS_OS_DARWIN : ARGUS_OS_LINUX;
+}
+
 /* arch x86_64 | aarch64 */
 static void set_arch(struct builder *builder, const struct line *line)
 {
@@ -248,14 +258,23 @@ static const struct directive {
     size_t words; /* at least, the name included */
     void (*run)(struct builder *builder, const struct line *line);
 } directives[] = {
-    {"cpus", 2, set_cpus},          {"ring", 2, set_ring},
-    {"arch", 2, set_arch},          {"wall", 2, set_wall},
-    {"thread", 2, add_thread},      {"image", 2, add_image},
-    {"stack", 2, add_stack},        {"snapshot", 2, add_snapshot},
-    {"ksym", 2, add_symbol},        {"probe", 2, add_probe},
-    {"build_ids", 2, add_build_id}, {"note", 2, add_note},
-    {"lost", 2, add_lost},          {"counter", 2, add_counter},
-    {"chunk", 1, begin_chunk},      {"without_end", 1, leave_out_end},
+    {"cpus", 2, set_cpus},
+    {"ring", 2, set_ring},
+    {"os", 2, set_os},
+    {"arch", 2, set_arch},
+    {"wall", 2, set_wall},
+    {"thread", 2, add_thread},
+    {"image", 2, add_image},
+    {"stack", 2, add_stack},
+    {"snapshot", 2, add_snapshot},
+    {"ksym", 2, add_symbol},
+    {"probe", 2, add_probe},
+    {"build_ids", 2, add_build_id},
+    {"note", 2, add_note},
+    {"lost", 2, add_lost},
+    {"counter", 2, add_counter},
+    {"chunk", 1, begin_chunk},
+    {"without_end", 1, leave_out_end},
 };
 
 bool builder_directive(struct builder *builder, const struct line *line)

@@ -35,8 +35,13 @@ void act_bh_work(const struct wakeup *wakeup, struct cause *ret);
 bool match_softirq_local(const struct wakeup *wakeup);
 bool match_signal(const struct wakeup *wakeup);
 bool match_unlock(const struct wakeup *wakeup);
+/* rules/condition.c */
+bool match_condition(const struct wakeup *wakeup);
+/* rules/wake.c */
 bool match_exit(const struct wakeup *wakeup);
 bool match_task(const struct wakeup *wakeup);
+/* rules/wake_stacks.c: what call stacks say about wake-ups, after the last record. False without memory. */
+bool rule_wake_stacks(struct builder *builder);
 /* rules/cull.c */
 bool match_timer_unowned(const struct wakeup *wakeup);
 void act_timer_unowned(const struct wakeup *wakeup, struct cause *ret);

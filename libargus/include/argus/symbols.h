@@ -32,6 +32,13 @@ void argus_symbols_destroy(struct argus_symbols *symbols);
 struct argus_symbol argus_symbols_find(struct argus_symbols *symbols, uint32_t process,
                                        uint64_t time_ns, uint64_t address, bool is_return);
 
+/* Only the function, or only the path of the image ("[kernel]"): cheaper, since no source line is looked for, and for the
+ * image no file is opened. NULL: not known. */
+const char *argus_symbols_function(struct argus_symbols *symbols, uint32_t process,
+                                   uint64_t time_ns, uint64_t address, bool is_return);
+const char *argus_symbols_image(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
+                                uint64_t address, bool is_return);
+
 /* "function", or "image+0x1234", or "0x7f…": what a person is shown; into `buffer`. */
 const char *argus_symbol_text(const struct argus_symbol *symbol, uint64_t address, char *buffer,
                               size_t buffer_bytes);

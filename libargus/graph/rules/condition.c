@@ -1,0 +1,87 @@
+/* Futex wake-ups: unlock, or condition?
+ *
+ * A mutex, a condition variable, a semaphore: to the kernel each is a futex (futex(2)). What lies on top decides what a wake-up
+ * means: who signals a condition asks for the waiter to go on; who unlocks only stops being in its way. The records know
+ * these things about it, and the first of them that applies decides:
+ *
+ *   requeues    FUTEX_REQUEUE, FUTEX_CMP_REQUEUE and FUTEX_WAKE_OP exist for condition variables only: condition
+ *   inherits    FUTEX_LOCK_PI and FUTEX_UNLOCK_PI are locks: unlock
+ *   is_locked   the word that is waited on is 2, as that of a mutex with waiters is with glibc, Rust and many others, or 3 (a
+ *               rwlock of glibc, which waits with FUTEX_WAIT_BITSET): unlock
+ *   wakes_many  more than one waiter is to be woken; an unlock lets in one: condition
+ *   awaits      FUTEX_WAIT_BITSET: glibc waits so for conditions, semaphores and threads (nptl/futex-internal.c), but for a
+ *               mutex with FUTEX_WAIT (nptl/lowlevellock.c): condition
+ *
+ * None applies: it is taken for an unlock, which is weak, since a weak edge is asked about and a wrong strong one is not.
+ * The call stacks, where there are some, have the last word: rules/wake_stacks.c.
+ */
+#include "graph/rules/wakeup.h"
+
+/* Linux's operations (include/uapi/linux/futex.h), without the flags for private and for the clock. */
+enum {
+    FUTEX_OP_REQUEUE = 3,
+    FUTEX_OP_CMP_REQUEUE = 4,
+    FUTEX_OP_WAKE_OP = 5,
+    FUTEX_OP_LOCK_PI = 6,
+    FUTEX_OP_UNLOCK_PI = 7,
+    FUTEX_OP_WAIT_BITSET = 9,
+    FUTEX_OP_WAIT_REQUEUE_PI = 11,
+    FUTEX_OP_CMP_REQUEUE_PI = 12,
+    FUTEX_OP_LOCK_PI2 = 13,
+    FUTEX_OP_MASK = 127,
+};
+
+static uint64_t operation(const struct wakeup *wakeup, uint32_t thread)
+{
+    return thread_at(wakeup->builder, thread)->arg[1] & FUTEX_OP_MASK;
+}
+
+static bool requeues(const struct wakeup *wakeup)
+{
+    uint64_t wakes = operation(wakeup, wakeup->waker), waits = operation(wakeup, wakeup->wakee);
+    return wakes == FUTEX_OP_REQUEUE || wakes == FUTEX_OP_CMP_REQUEUE ||
+           wakes == FUTEX_OP_WAKE_OP || wakes == FUTEX_OP_CMP_REQUEUE_PI ||
+           waits == FUTEX_OP_WAIT_REQUEUE_PI;
+}
+
+static bool inherits(const struct wakeup *wakeup)
+{
+    uint64_t waits = operation(wakeup, wakeup->wakee);
+    return operation(wakeup, wakeup->waker) == FUTEX_OP_UNLOCK_PI || waits == FUTEX_OP_LOCK_PI ||
+           waits == FUTEX_OP_LOCK_PI2;
+}
+
+static bool is_locked(const struct wakeup *wakeup)
+{
+    const struct thread_state *wakee = thread_at(wakeup->builder, wakeup->wakee);
+    bool by_bitset = operation(wakeup, wakeup->wakee) == FUTEX_OP_WAIT_BITSET;
+    return wakee->has_word && (wakee->word == 2 || (wakee->word == 3 && by_bitset));
+}
+
+static bool wakes_many(const struct wakeup *wakeup)
+{
+    return (uint32_t)thread_at(wakeup->builder, wakeup->waker)->arg[2] > 1;
+}
+
+static bool awaits(const struct wakeup *wakeup)
+{
+    return operation(wakeup, wakeup->wakee) == FUTEX_OP_WAIT_BITSET;
+}
+
+/* To add a sign: a function and a row. */
+static const struct {
+    bool (*says)(const struct wakeup *wakeup);
+    bool condition;
+} signs[] = {
+    {requeues, true}, {inherits, false}, {is_locked, false}, {wakes_many, true}, {awaits, true},
+};
+
+bool match_condition(const struct wakeup *wakeup)
+{
+    if (!match_unlock(wakeup) || wakeup->builder->os != ARGUS_OS_LINUX)
+        return false;
+    for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++)
+        if (signs[i].says(wakeup))
+            return signs[i].condition;
+    return false;
+}
