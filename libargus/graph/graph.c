@@ -6,16 +6,10 @@
 
 static void free_arrays(struct argus_graph *graph)
 {
-    vec_deinit(&graph->vertices);
-    vec_deinit(&graph->edges);
-    vec_deinit(&graph->ops);
-    vec_deinit(&graph->samples);
-    vec_deinit(&graph->uses);
-    vec_deinit(&graph->callbacks);
-    vec_deinit(&graph->details);
-    vec_deinit(&graph->visits);
-    vec_deinit(&graph->unread);
-    vec_deinit(&graph->suspensions);
+#define ARRAY(name, type)
+#define GRAPH_ARRAY(name, type) vec_deinit(&graph->name);
+#include "graph/graph_arrays.def"
+#undef ARRAY
     free(graph->in_first);
     free(graph->out_first);
     free(graph->out_edges);

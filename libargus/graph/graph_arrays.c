@@ -58,11 +58,11 @@ static bool pack_lives(const struct machine *machine, struct graph_packed *packe
     if (!packed->processes || !packed->threads)
         return false;
     for (size_t i = 0; i < machine->processes.length; i++) {
-        packed->processes[i] = machine->processes.data[i];
+        memcpy(&packed->processes[i], &machine->processes.data[i], sizeof(*packed->processes));
         packed->processes[i].name = pack_text(packed, packed->processes[i].name, &fits);
     }
     for (size_t i = 0; i < machine->threads.length; i++) {
-        packed->threads[i] = machine->threads.data[i];
+        memcpy(&packed->threads[i], &machine->threads.data[i], sizeof(*packed->threads));
         packed->threads[i].name = pack_text(packed, packed->threads[i].name, &fits);
     }
     return fits;
@@ -141,14 +141,14 @@ static bool take_lives(const struct graph_arrays *arrays, struct machine *machin
         !vec_reserve(&machine->threads, arrays->threads.count + 1))
         return false;
     for (size_t i = 0; i < arrays->processes.count; i++) {
-        struct argus_process process = arrays->processes.data[i];
-        process.name = text_at(arrays, process.name);
-        machine->processes.data[machine->processes.length++] = process;
+        struct argus_process *process = &machine->processes.data[machine->processes.length++];
+        memcpy(process, &arrays->processes.data[i], sizeof(*process));
+        process->name = text_at(arrays, process->name);
     }
     for (size_t i = 0; i < arrays->threads.count; i++) {
-        struct argus_thread thread = arrays->threads.data[i];
-        thread.name = text_at(arrays, thread.name);
-        machine->threads.data[machine->threads.length++] = thread;
+        struct argus_thread *thread = &machine->threads.data[machine->threads.length++];
+        memcpy(thread, &arrays->threads.data[i], sizeof(*thread));
+        thread->name = text_at(arrays, thread->name);
     }
     return true;
 }

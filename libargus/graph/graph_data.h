@@ -12,16 +12,11 @@ struct argus_graph {
     const struct argus_trace *trace; /* borrowed */
     struct machine machine;
     struct stacks stacks;
-    VEC(struct argus_vertex) vertices;    /* by thread, then time */
-    VEC(struct argus_edge) edges;         /* by target, then time */
-    VEC(struct argus_op) ops;             /* by vertex */
-    VEC(struct argus_sample) samples;     /* by vertex, then time */
-    VEC(struct argus_callback) callbacks; /* by vertex, then time */
-    VEC(struct argus_wait_detail) details;
-    VEC(struct argus_object_use) uses; /* by inode, then thread */
-    VEC(struct argus_visits) visits;   /* by thread, then time */
-    VEC(struct argus_unread) unread;   /* by receiver, then time */
-    VEC(struct argus_suspension) suspensions;
+    /* All vectors: vertices, edges … Another one is a row in that table, so that it is saved with the others. */
+#define ARRAY(name, type)
+#define GRAPH_ARRAY(name, type) VEC(type) name;
+#include "graph/graph_arrays.def"
+#undef ARRAY
     uint32_t *in_first;  /* owned; vertex count + 1 */
     uint32_t *out_first; /* owned; vertex count + 1 */
     uint32_t *out_edges; /* owned; edge count: by source, then time */

@@ -175,6 +175,22 @@ static bool valid_uses(const struct graph_arrays *arrays, size_t i)
     return use->thread < arrays->threads.count && is_bool(&use->wrote);
 }
 
+static bool valid_visits(const struct graph_arrays *arrays, size_t i)
+{
+    return arrays->visits.data[i].thread < arrays->threads.count;
+}
+
+static bool valid_unread(const struct graph_arrays *arrays, size_t i)
+{
+    const struct argus_unread *unread = &arrays->unread.data[i];
+    return unread->sender < arrays->threads.count && unread->receiver < arrays->threads.count;
+}
+
+static bool valid_suspensions(const struct graph_arrays *arrays, size_t i)
+{
+    return i < arrays->suspensions.count;
+}
+
 size_t graph_array_fault(const struct graph_arrays *arrays, enum graph_array_id id, size_t from,
                          size_t to)
 {
