@@ -182,6 +182,30 @@ struct argus_error *backend_pollers(struct backend *backend, struct backend_poll
     return backend->ops->pollers(backend, ret, room, ret_count);
 }
 
+static struct argus_error *no_flags(const struct backend *backend)
+{
+    return argus_error_create(ARGUS_ERROR_UNSUPPORTED, "%s cannot watch data flags",
+                              backend->ops->title);
+}
+
+struct argus_error *backend_flag_add(struct backend *backend, const struct request_flag *wanted,
+                                     uint32_t *ret_number)
+{
+    return backend->ops->flag_add ? backend->ops->flag_add(backend, wanted, ret_number)
+                                  : no_flags(backend);
+}
+
+struct argus_error *backend_flag_remove(struct backend *backend, uint32_t number)
+{
+    return backend->ops->flag_remove ? backend->ops->flag_remove(backend, number)
+                                     : no_flags(backend);
+}
+
+bool backend_flag_get(const struct backend *backend, uint32_t number, struct reply_flag *ret)
+{
+    return backend->ops->flag_get && backend->ops->flag_get(backend, number, ret);
+}
+
 static bool is_said(const struct backend *backend, const char *text)
 {
     for (size_t i = 0; i < backend->notes.length; i++) {

@@ -89,6 +89,10 @@ struct backend_ops {
     struct argus_error *(*write_probes)(struct backend *backend, struct argus_writer *writer);
     struct argus_error *(*pollers)(struct backend *backend, struct backend_poller *ret, size_t room,
                                    size_t *ret_count);
+    struct argus_error *(*flag_add)(struct backend *backend, const struct request_flag *wanted,
+                                    uint32_t *ret_number);
+    struct argus_error *(*flag_remove)(struct backend *backend, uint32_t number);
+    bool (*flag_get)(const struct backend *backend, uint32_t number, struct reply_flag *ret);
 };
 
 /* The first member of every backend. */
@@ -161,6 +165,12 @@ struct argus_error *backend_write_kernel_symbols(struct backend *backend, uint64
 /* The threads that have polled since options->watch_polls; at most `room`. UNSUPPORTED where the backend cannot tell. */
 struct argus_error *backend_pollers(struct backend *backend, struct backend_poller *ret,
                                     size_t room, size_t *ret_count);
+
+/* Data flags; UNSUPPORTED where the backend cannot watch any. Errors as in linux/flags.h. */
+struct argus_error *backend_flag_add(struct backend *backend, const struct request_flag *wanted,
+                                     uint32_t *ret_number);
+struct argus_error *backend_flag_remove(struct backend *backend, uint32_t number);
+bool backend_flag_get(const struct backend *backend, uint32_t number, struct reply_flag *ret);
 
 /* Adds a sentence about what could not be attached and why, or what went wrong since. The same sentence counts once. */
 __attribute__((format(printf, 2, 3))) void backend_note(struct backend *backend, const char *format,

@@ -256,6 +256,41 @@ struct argus_error *recorder_status(struct recorder_client *client, struct recor
     return ask(client, &request, -1, ret);
 }
 
+struct argus_error *recorder_flag_add(struct recorder_client *client,
+                                      const struct request_flag *wanted, uint32_t *ret_number)
+{
+    struct request request = make_request(REQUEST_FLAG_ADD);
+    struct reply reply;
+    request.flag = *wanted;
+    struct argus_error *error = ask_for(client, &request, -1, &reply);
+    if (!error)
+        *ret_number = reply.count;
+    return error;
+}
+
+struct argus_error *recorder_flag_remove(struct recorder_client *client, uint32_t number)
+{
+    struct request request = make_request(REQUEST_FLAG_REMOVE);
+    struct reply reply;
+    request.page.first = number;
+    return ask_for(client, &request, -1, &reply);
+}
+
+struct argus_error *recorder_flags(struct recorder_client *client,
+                                   struct reply_flag ret[FLAG_LIMIT], size_t *ret_count)
+{
+    struct request request = make_request(REQUEST_FLAGS);
+    struct reply reply;
+    struct argus_error *error = ask_for(client, &request, -1, &reply);
+    if (error)
+        return error;
+    *ret_count = reply.count < FLAG_LIMIT ? reply.count : FLAG_LIMIT;
+    memcpy(ret, reply.flags, *ret_count * sizeof(*ret));
+    for (size_t i = 0; i < *ret_count; i++)
+        ret[i].label[sizeof(ret[i].label) - 1] = '\0';
+    return NULL;
+}
+
 /* Appends the text of `reply`; false without memory. */
 static bool append_text(char **text, size_t *length, const struct reply *reply)
 {

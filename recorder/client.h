@@ -124,6 +124,14 @@ struct argus_error *recorder_watch(struct recorder_client *client);
 struct argus_error *recorder_next_hang(struct recorder_client *client, struct reply_hang *ret);
 struct argus_error *recorder_hang_done(struct recorder_client *client, const char *reason);
 
+/* Data flags, while recording. `*ret_number` is for recorder_flag_remove(). Errors as in linux/flags.h; PERMISSION: the process is
+ * somebody else's. */
+struct argus_error *recorder_flag_add(struct recorder_client *client,
+                                      const struct request_flag *wanted, uint32_t *ret_number);
+struct argus_error *recorder_flag_remove(struct recorder_client *client, uint32_t number);
+struct argus_error *recorder_flags(struct recorder_client *client,
+                                   struct reply_flag ret[FLAG_LIMIT], size_t *ret_count);
+
 /* What could not be attached and why, and what went wrong since, one a line; for free(). */
 struct argus_error *recorder_notes(struct recorder_client *client, char **ret);
 /* One for each cpu of the machine; for free(). */

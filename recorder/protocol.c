@@ -129,12 +129,29 @@ static struct argus_error *check_absent(const struct request *request)
                : argus_error_create(ARGUS_ERROR_FORMAT, "a sentence in the request has no end");
 }
 
+/* Anybody who may start the recorder may watch: but only one of their own processes, which the server checks. */
+static struct argus_error *check_flag(const struct request *request)
+{
+    const struct request_flag *flag = &request->flag;
+    bool size = flag->bytes == 1 || flag->bytes == 2 || flag->bytes == 4 || flag->bytes == 8;
+    if (!has_end(flag->label, sizeof(flag->label)) || !flag->pid || flag->pid > INT32_MAX ||
+        flag->access < FLAG_WRITES || flag->access > FLAG_READS_AND_WRITES)
+        return argus_error_create(ARGUS_ERROR_FORMAT, "a request to watch nothing that there is");
+    if (!size)
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "%u bytes cannot be watched: choose 1, 2, 4 or 8", flag->bytes);
+    if (flag->address % flag->bytes)
+        return argus_error_create(
+            ARGUS_ERROR_USAGE, "0x%llx is not aligned: %u bytes can be watched at multiples of %u",
+            (unsigned long long)flag->address, flag->bytes, flag->bytes);
+    return NULL;
+}
+
 /* What goes beyond size, version and verb; a row for each verb that carries something. */
 static struct argus_error *(*const checks[REQUEST_LAST + 1])(const struct request *) = {
-    [REQUEST_START] = check_start,
-    [REQUEST_WATCHED] = check_watched,
-    [REQUEST_PROBE] = check_probe,
-    [REQUEST_PROBE_ABSENT] = check_absent,
+    [REQUEST_START] = check_start,   [REQUEST_WATCHED] = check_watched,
+    [REQUEST_PROBE] = check_probe,   [REQUEST_PROBE_ABSENT] = check_absent,
+    [REQUEST_FLAG_ADD] = check_flag,
 };
 
 struct argus_error *request_parse(const void *bytes, size_t length, struct request *ret)

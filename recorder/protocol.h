@@ -14,6 +14,7 @@
 
 #include "argus/error.h"
 #include "category.h"
+#include "flag_spec.h"
 #include "probe_spec.h"
 
 #define PROTOCOL_DIRECTORY "/run/argus"
@@ -48,7 +49,10 @@ enum request_verb {
     REQUEST_WATCHED = 8,  /* from who watches: what became of a hang */
     REQUEST_PROBE = 9, /* before START, with a descriptor: a place in that library to listen at */
     REQUEST_PROBE_ABSENT = 10, /* before START: a sentence about what cannot be listened to */
-    REQUEST_LAST = REQUEST_PROBE_ABSENT,
+    REQUEST_FLAG_ADD = 11,     /* watches a data flag; `count` of the reply is its number */
+    REQUEST_FLAG_REMOVE = 12,  /* page.first: its number */
+    REQUEST_FLAGS = 13,        /* those that are watched */
+    REQUEST_LAST = REQUEST_FLAGS,
 };
 
 enum request_flags {
@@ -103,6 +107,15 @@ struct request_absent {
     char text[1000];
 };
 
+struct request_flag {
+    uint64_t address;
+    uint32_t pid;
+    uint32_t bytes;  /* 1, 2, 4 or 8, and `address` is a multiple of it */
+    uint32_t access; /* enum flag_access */
+    uint32_t padding;
+    char label[200]; /* what the user calls it, for those who ask */
+};
+
 struct request {
     uint32_t magic;
     uint16_t version;
@@ -115,6 +128,7 @@ struct request {
         struct request_watched watched;
         struct request_probe probe;
         struct request_absent absent;
+        struct request_flag flag;
         uint8_t room[1008];
     };
 };
@@ -131,6 +145,12 @@ struct reply_hang {
     uint32_t ended;                 /* 0: it lasts */
     char process[PROTOCOL_COMM_BYTES];
     uint32_t padding;
+};
+
+struct reply_flag {
+    uint64_t address, hits;
+    uint32_t number, pid, bytes, access;
+    char label[200];
 };
 
 struct reply {
@@ -165,6 +185,7 @@ struct reply {
         char text[PROTOCOL_TEXT_BYTES];
         struct reply_cpu cpus[PROTOCOL_PAGE];
         struct reply_hang hang;
+        struct reply_flag flags[FLAG_LIMIT];
     };
 };
 

@@ -354,6 +354,62 @@ static struct argus_error *handle_cpus(struct server *server, struct client *cli
     return NULL;
 }
 
+/* As with ptrace(2): root may watch everybody, everybody else their own processes. */
+static struct argus_error *check_owner(const struct client *client, uint32_t pid)
+{
+    char path[32];
+    struct stat process;
+    snprintf(path, sizeof(path), "/proc/%u", pid);
+    if (stat(path, &process) < 0)
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND, "there is no process %u", pid);
+    if (client->who.uid == 0 || client->who.uid == process.st_uid)
+        return NULL;
+    return argus_error_create(ARGUS_ERROR_PERMISSION, "process %u is somebody else's", pid);
+}
+
+static struct argus_error *handle_flag_add(struct server *server, struct client *client,
+                                           const struct request *request, int fd,
+                                           struct reply *reply)
+{
+    if (fd >= 0)
+        close(fd);
+    if (!server->recording || server->failure)
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND, "nothing is being recorded: argus start");
+    struct argus_error *error = check_owner(client, request->flag.pid);
+    return error ? error
+                 : backend_flag_add(recording_backend(server->recording), &request->flag,
+                                    &reply->count);
+}
+
+static struct argus_error *handle_flag_remove(struct server *server, struct client *client,
+                                              const struct request *request, int fd,
+                                              struct reply *reply)
+{
+    struct reply_flag flag;
+    (void)reply;
+    if (fd >= 0)
+        close(fd);
+    struct backend *backend = server->recording ? recording_backend(server->recording) : NULL;
+    if (!backend || !backend_flag_get(backend, request->page.first, &flag))
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND, "there is no flag %u",
+                                  request->page.first);
+    if (client->who.uid != 0 && client->who.uid != server->started_by.uid)
+        return argus_error_create(ARGUS_ERROR_PERMISSION, "the recording is somebody else's");
+    return backend_flag_remove(backend, request->page.first);
+}
+
+static struct argus_error *handle_flags(struct server *server, struct client *client,
+                                        const struct request *request, int fd, struct reply *reply)
+{
+    (void)client, (void)request;
+    if (fd >= 0)
+        close(fd);
+    for (uint32_t i = 1; i <= FLAG_LIMIT && server->recording; i++)
+        if (backend_flag_get(recording_backend(server->recording), i, &reply->flags[reply->count]))
+            reply->count++;
+    return NULL;
+}
+
 /* To add a request: see protocol.h; then a function above, and a row here. */
 static struct argus_error *(*const handlers[REQUEST_LAST + 1])(struct server *, struct client *,
                                                                const struct request *, int fd,
@@ -363,6 +419,8 @@ static struct argus_error *(*const handlers[REQUEST_LAST + 1])(struct server *, 
     [REQUEST_PROBE] = handle_probe,       [REQUEST_PROBE_ABSENT] = handle_probe,
     [REQUEST_CPUS] = handle_cpus,         [REQUEST_NOTES] = handle_notes,
     [REQUEST_WATCH] = handle_watch,       [REQUEST_WATCHED] = handle_watched,
+    [REQUEST_FLAG_ADD] = handle_flag_add, [REQUEST_FLAG_REMOVE] = handle_flag_remove,
+    [REQUEST_FLAGS] = handle_flags,
 };
 
 struct argus_error *request_handle(struct server *server, struct client *client,

@@ -11,6 +11,7 @@
 
 #include "linux/cpu_watch.h"
 #include "linux/epoll_sets.h"
+#include "linux/flags.h"
 #include "linux/host_header.h"
 #include "linux/kallsyms.h"
 #include "linux/mapped_images.h"
@@ -32,6 +33,7 @@ struct bpf_backend {
     struct rings rings;
     struct cpu_watch cpu_watch;
     struct snapshots snapshots;
+    struct flags *flags;             /* NULL: none has been watched */
     int stacks_fd, threads_fd;       /* maps, borrowed from `programs` */
     const struct probe_list *probes; /* borrowed; NULL: none */
 };
@@ -104,6 +106,7 @@ static void bpf_destroy(struct backend *base)
     rings_deinit(&backend->rings);
     cpu_watch_deinit(&backend->cpu_watch);
     snapshots_deinit(&backend->snapshots);
+    flags_destroy(backend->flags);
     programs_destroy(backend->programs);
     images_destroy(backend->images);
     thread_list_destroy(backend->threads);
@@ -112,7 +115,10 @@ static void bpf_destroy(struct backend *base)
 
 static void bpf_detach(struct backend *base)
 {
-    programs_detach(of_base(base)->programs);
+    struct bpf_backend *backend = of_base(base);
+    flags_destroy(backend->flags);
+    backend->flags = NULL;
+    programs_detach(backend->programs);
 }
 
 static void bpf_release(struct backend *base)
@@ -290,6 +296,26 @@ static struct argus_error *bpf_pollers(struct backend *base, struct backend_poll
     return pollers_read(programs_map(of_base(base)->programs, "pollers"), ret, room, ret_count);
 }
 
+static struct argus_error *bpf_flag_add(struct backend *base, const struct request_flag *wanted,
+                                        uint32_t *ret_number)
+{
+    struct bpf_backend *backend = of_base(base);
+    struct argus_error *error = NULL;
+    if (!backend->flags)
+        error = flags_create(programs_object(backend->programs), &backend->flags);
+    return error ? error : flags_add(backend->flags, wanted, ret_number);
+}
+
+static struct argus_error *bpf_flag_remove(struct backend *base, uint32_t number)
+{
+    return flags_remove(of_base(base)->flags, number);
+}
+
+static bool bpf_flag_get(const struct backend *base, uint32_t number, struct reply_flag *ret)
+{
+    return flags_get(of_base(base)->flags, number, ret);
+}
+
 const struct backend_ops bpf_backend_ops = {
     .name = "bpf",
     .title = "BPF programs",
@@ -315,5 +341,8 @@ const struct backend_ops bpf_backend_ops = {
     .write_kernel_symbols = bpf_write_kernel_symbols,
     .counters = bpf_counters,
     .pollers = bpf_pollers,
+    .flag_add = bpf_flag_add,
+    .flag_remove = bpf_flag_remove,
+    .flag_get = bpf_flag_get,
     .release = bpf_release,
 };

@@ -11,6 +11,7 @@
 #ifndef ARGUS_RECORDER_LINUX_SHARED_H
 #define ARGUS_RECORDER_LINUX_SHARED_H
 
+#include "../flag_spec.h"
 #include "../probe_spec.h"
 
 #define BPF_STACK_FRAMES  64   /* deeper stacks keep their innermost frames */
@@ -65,6 +66,17 @@ struct bpf_thread {
     uint32_t kernel; /* 1: a kernel thread */
     char comm[BPF_COMM_BYTES];
     uint32_t padding;
+};
+
+/* A data flag that is watched (bpf/flag.h). */
+struct bpf_flag {
+    uint64_t address;
+    uint64_t hits;
+    uint64_t value; /* as it was seen last */
+    uint32_t tgid;
+    uint32_t bytes;  /* 0: none */
+    uint32_t access; /* enum flag_access */
+    uint32_t number;
 };
 
 #define BPF_POLLERS 8192 /* more threads than that: those that polled longest ago are forgotten */

@@ -103,6 +103,7 @@ enum argus_context {
 enum argus_stack_why {
     ARGUS_STACK_BLOCK = 1, /* the thread that is about to leave the cpu by a blocking wait */
     ARGUS_STACK_WAKE = 2,  /* the waker */
+    ARGUS_STACK_FLAG = 3,  /* the thread that read or wrote a data flag */
 };
 
 /* What a probe of a library reports (chunk kind 10); the numbers are in files. */
@@ -195,6 +196,7 @@ enum argus_mapping_why {
 enum argus_flag_by {
     ARGUS_FLAG_BY_WATCHPOINT = 0, /* of the processor */
     ARGUS_FLAG_BY_HOOK = 1,       /* code that was put into the program, or a user who says so */
+    ARGUS_FLAG_BY_VALUE = 2,      /* of the processor, for reads and writes: a new value is a write, else nobody knows */
 };
 
 /* The last frame of a stack that goes on, but not in the trace: no address, but why. */

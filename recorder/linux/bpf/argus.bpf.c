@@ -2,6 +2,7 @@
  * running kernel lacks the tracepoint of one.
  */
 #include "block.h"
+#include "flag.h"
 #include "interrupt.h"
 #include "message_socket.h"
 #include "probe.h"

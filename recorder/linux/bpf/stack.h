@@ -2,8 +2,8 @@
  * own helper, bpf_get_stack(), takes longest of all that a program here does; user_stack.h and kernel_stack.h say how it is
  * done without it most of the time.
  *
- * The three users never interrupt each other: the scheduler's tracepoints run with interrupts off, and the sample's timer
- * is an interrupt itself. So one scratch slot for each of them and each cpu is enough.
+ * A user never interrupts itself: the scheduler's tracepoints run with interrupts off, the sample's timer
+ * is an interrupt itself, and a flag is reported in an exception of its thread. So one scratch slot for each of them and each cpu is enough.
  */
 #ifndef ARGUS_BPF_STACK_H
 #define ARGUS_BPF_STACK_H
@@ -18,7 +18,13 @@
 /* The tracing's own frames on top of a kernel stack taken in a tracepoint. */
 #define STACK_SKIP_TRACING 3
 
-enum stack_user { STACK_USER_SWITCH, STACK_USER_WAKE, STACK_USER_SAMPLE, STACK_USER_COUNT };
+enum stack_user {
+    STACK_USER_SWITCH,
+    STACK_USER_WAKE,
+    STACK_USER_SAMPLE,
+    STACK_USER_FLAG,
+    STACK_USER_COUNT
+};
 
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

@@ -1,0 +1,95 @@
+/* Data flags: a processor's debug register watches some bytes of a process (linux/flags.c attaches a perf_event to each of its
+ * threads), and this program runs after the instruction that touched them, in the thread that did.
+ *
+ * A register that is set for writes tells writes alone. x86 has none for reads alone: one for both tells that something was
+ * done, and the value tells the rest where it can. If it is not the one that was seen last, the flag was written. If it is, it was
+ * read, or the same was written once more, or another thread wrote it meanwhile: then the record says that nobody knows yet
+ * (ARGUS_FLAG_BY_VALUE), and whoever analyses the trace looks at the instruction before `pc`.
+ *
+ * A thread that is made while the process's threads are being attached can have the same event twice. The processor reports
+ * both in one exception, so the second run follows the first one at once; it is left out.
+ */
+#ifndef ARGUS_BPF_FLAG_H
+#define ARGUS_BPF_FLAG_H
+
+#include "ring.h"
+#include "stack.h"
+
+/* Between two exceptions lies at least the way out of the kernel and back; between the reports of one, nothing. */
+#define FLAG_SAME_EXCEPTION_NS 400
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, FLAG_LIMIT);
+    __type(key, uint32_t);
+    __type(value, struct bpf_flag);
+} flags SEC(".maps");
+
+/* The last hit that this cpu has finished. */
+struct flag_hit {
+    uint64_t address, tid, end_ns;
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, uint32_t);
+    __type(value, struct flag_hit);
+} flag_hits SEC(".maps");
+
+static __always_inline struct bpf_flag *flag_find(uint32_t tgid, uint64_t address)
+{
+    for (uint32_t i = 0; i < FLAG_LIMIT; i++) {
+        uint32_t key = i;
+        struct bpf_flag *flag = bpf_map_lookup_elem(&flags, &key);
+        if (flag && flag->bytes && flag->tgid == tgid && flag->address == address)
+            return flag;
+    }
+    return NULL;
+}
+
+static __always_inline uint64_t flag_value(const struct bpf_flag *flag)
+{
+    uint64_t value = 0;
+    uint32_t bytes = flag->bytes;
+    if (bytes == 0 || bytes > 8 || bpf_probe_read_user(&value, bytes, (void *)flag->address) < 0)
+        return 0;
+    return value;
+}
+
+static __always_inline void flag_emit(void *context, const struct moment *now, uint64_t pc,
+                                      struct bpf_flag *flag)
+{
+    uint64_t value = flag_value(flag);
+    uint64_t number = __sync_fetch_and_add(&flag->hits, 1);
+    bool writes = flag->access == FLAG_WRITES || value != flag->value || !number;
+    uint32_t by = flag->access == FLAG_WRITES ? ARGUS_FLAG_BY_WATCHPOINT : ARGUS_FLAG_BY_VALUE;
+    flag->value = value;
+    emit(now, writes ? ARGUS_ID_FLAG_WRITE : ARGUS_ID_FLAG_READ, flag->address, value,
+         ARGUS_FLAG_WHERE(pc, flag->bytes, by), number | (uint64_t)flag->number << 56);
+    if (!settings.stacks)
+        return;
+    uint64_t user = stack_take_user(context, STACK_USER_FLAG);
+    emit(now, ARGUS_ID_STACK, user, 0, ARGUS_STACK_FLAG, 0);
+}
+
+SEC("perf_event")
+int on_flag(uint64_t *ctx)
+{
+    struct task_struct *task = bpf_get_current_task_btf();
+    struct moment now = moment_now(task);
+    uint64_t address = ctx[ARCH_FAULT_ADDRESS], pc = ctx[ARCH_SAMPLE_IP];
+    uint32_t zero = 0;
+    struct flag_hit *last = bpf_map_lookup_elem(&flag_hits, &zero);
+    struct bpf_flag *flag = flag_find((uint32_t)task->tgid, address);
+    if (!flag || !last)
+        return 0;
+    if (last->address == address && last->tid == now.tid &&
+        now.time_ns - last->end_ns < FLAG_SAME_EXCEPTION_NS)
+        return 0;
+    flag_emit(ctx, &now, pc, flag);
+    *last = (struct flag_hit){address, now.tid, bpf_ktime_get_ns()};
+    return 0;
+}
+
+#endif
