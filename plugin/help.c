@@ -3,7 +3,7 @@
 
 #include "plugin/arguments.h"
 
-enum { NAME_COLUMNS = 12, OPTION_COLUMNS = 26 };
+enum { NAME_COLUMNS = 17, OPTION_COLUMNS = 26 };
 
 void help_write_usage(FILE *out, const struct command *command, bool in_lldb)
 {

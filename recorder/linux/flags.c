@@ -184,10 +184,10 @@ static struct argus_error *add_threads(const struct flags *flags, struct flag *f
 }
 
 /* What is not there cannot be read by the processor either. */
-static struct argus_error *check_address(const struct request_flag *wanted)
+static struct argus_error *read_value(const struct request_flag *wanted, uint64_t *ret)
 {
     char path[32];
-    uint8_t bytes[8];
+    *ret = 0;
     snprintf(path, sizeof(path), "/proc/%u/mem", wanted->pid);
     FILE *memory = fopen(path, "re");
     if (!memory)
@@ -197,7 +197,7 @@ static struct argus_error *check_address(const struct request_flag *wanted)
                    : argus_error_os(errno, "cannot look at the memory of process %u", wanted->pid);
     setvbuf(memory, NULL, _IONBF, 0);
     bool there = fseeko(memory, (off_t)wanted->address, SEEK_SET) == 0 &&
-                 fread(bytes, 1, wanted->bytes, memory) == wanted->bytes;
+                 fread(ret, 1, wanted->bytes, memory) == wanted->bytes;
     fclose(memory);
     if (there)
         return NULL;
@@ -227,12 +227,14 @@ struct argus_error *flags_add(struct flags *flags, const struct request_flag *wa
                               uint32_t *ret_number)
 {
     uint32_t place;
-    struct argus_error *error = check_address(wanted);
+    uint64_t value;
+    struct argus_error *error = read_value(wanted, &value);
     if (!error)
         error = find_place(flags, wanted, &place);
     if (error)
         return error;
     struct bpf_flag described = {.address = wanted->address,
+                                 .value = value,
                                  .tgid = wanted->pid,
                                  .bytes = wanted->bytes,
                                  .access = wanted->access,

@@ -2,6 +2,8 @@
 #ifndef ARGUS_RECORDER_LINUX_FLAGS_H
 #define ARGUS_RECORDER_LINUX_FLAGS_H
 
+#include <stdbool.h>
+
 #include "argus/error.h"
 #include "protocol.h"
 

@@ -37,6 +37,7 @@ PUBLIC = {
     "symbols.h": "libargus/graph",  # of which process and when: the graph knows
     "build_id.h": "libargus/event",
     "unwind.h": "libargus/event",
+    "data_symbols.h": "libargus/event",
     "graph.h": "libargus/graph",
     "graph_file.h": "libargus/graph",
     "question.h": "libargus/slice",

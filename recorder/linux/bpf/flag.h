@@ -61,12 +61,12 @@ static __always_inline void flag_emit(void *context, const struct moment *now, u
                                       struct bpf_flag *flag)
 {
     uint64_t value = flag_value(flag);
-    uint64_t number = __sync_fetch_and_add(&flag->hits, 1);
-    bool writes = flag->access == FLAG_WRITES || value != flag->value || !number;
+    bool writes = flag->access == FLAG_WRITES || value != flag->value;
     uint32_t by = flag->access == FLAG_WRITES ? ARGUS_FLAG_BY_WATCHPOINT : ARGUS_FLAG_BY_VALUE;
     flag->value = value;
+    __sync_fetch_and_add(&flag->hits, 1);
     emit(now, writes ? ARGUS_ID_FLAG_WRITE : ARGUS_ID_FLAG_READ, flag->address, value,
-         ARGUS_FLAG_WHERE(pc, flag->bytes, by), number | (uint64_t)flag->number << 56);
+         ARGUS_FLAG_WHERE(pc, flag->bytes, by), 0);
     if (!settings.stacks)
         return;
     uint64_t user = stack_take_user(context, STACK_USER_FLAG);

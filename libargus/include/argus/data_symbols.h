@@ -1,0 +1,43 @@
+/* Variables of a running process, by name: where a data flag is. Linux: /proc/PID/maps and the symbols of its files (libdw).
+ *
+ * Symbols come from .symtab, else .dynsym and .gnu_debugdata, and from a separate debug file. C++ names are taken as people
+ * write them ("Window::dirty") and as the linker does. The process is only read, and not stopped. Any thread may call it.
+ */
+#ifndef ARGUS_DATA_SYMBOLS_H
+#define ARGUS_DATA_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "argus/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct argus_data_symbol {
+    uint64_t
+        address; /* in the process; of a thread-local variable the offset in its module's block */
+    uint64_t size_bytes; /* 0: the file does not say */
+    bool is_thread_local;
+    uint64_t
+        module_address; /* where the file that has it was loaded: what its own addresses count from */
+};
+
+/* Called for each variable of `image`, in no particular order; false ends the search. `name` is borrowed. */
+typedef bool (*argus_data_symbol_function)(void *context, const char *name,
+                                           const struct argus_data_symbol *symbol);
+
+/* All variables of a mapped file of process `pid`. `image`: its path, its name ("libfoo.so.1"), or the beginning of that up to a
+ * dot or a dash ("libfoo"). NOT_FOUND: no such process, or it has no such file; the message lists the files. PERMISSION: it is
+ * somebody else's. */
+struct argus_error *argus_data_symbols_each(uint32_t pid, const char *image,
+                                            argus_data_symbol_function function, void *context);
+
+/* The address in process `pid` at which address 0 of the file `image` would be: for programs without symbols. Errors as above. */
+struct argus_error *argus_image_base(uint32_t pid, const char *image, uint64_t *ret);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,122 @@
+#include "plugin/flag_place.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "argus/data_symbols.h"
+#include "plugin/nearest.h"
+
+#define CLOSE_NAMES 3
+
+struct symbol_search {
+    const char *wanted;
+    struct argus_data_symbol found;
+    bool is_found;
+    struct nearest nearest;
+    char close[CLOSE_NAMES][120]; /* the closest so far, the best last */
+};
+
+struct argus_error *flag_place_number(const char *what, const char *text, uint64_t *ret)
+{
+    char *end;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 0);
+    if (errno || end == text || *end || text[0] == '-')
+        return argus_error_create(ARGUS_ERROR_USAGE, "'%s' is not %s", text, what);
+    *ret = number;
+    return NULL;
+}
+
+static void keep_close(struct symbol_search *search, const char *name)
+{
+    const char *before = search->nearest.best;
+    nearest_offer(&search->nearest, name);
+    if (search->nearest.best == before)
+        return;
+    memmove(search->close[0], search->close[1], sizeof(search->close[0]) * (CLOSE_NAMES - 1));
+    snprintf(search->close[CLOSE_NAMES - 1], sizeof(search->close[0]), "%s", name);
+    search->nearest.best = search->close[CLOSE_NAMES - 1]; /* `name` does not stay */
+}
+
+static bool look_at_symbol(void *context, const char *name, const struct argus_data_symbol *symbol)
+{
+    struct symbol_search *search = context;
+    if (strcmp(name, search->wanted) == 0) {
+        search->found = *symbol;
+        search->is_found = true;
+        return false;
+    }
+    keep_close(search, name);
+    return true;
+}
+
+static struct argus_error *not_found(const struct symbol_search *search, const char *image)
+{
+    char names[CLOSE_NAMES * 124] = "";
+    for (int i = CLOSE_NAMES - 1; i >= 0; i--) {
+        size_t length = strlen(names);
+        if (search->close[i][0])
+            snprintf(names + length, sizeof(names) - length, "%s%s", length ? ", " : "; close are ",
+                     search->close[i]);
+    }
+    return argus_error_create(ARGUS_ERROR_NOT_FOUND, "%s has no variable '%s'%s", image,
+                              search->wanted, names);
+}
+
+/* "symbol+0x10": cuts the offset off. */
+static struct argus_error *split_offset(char *symbol, uint64_t *ret)
+{
+    char *plus = strrchr(symbol, '+');
+    *ret = 0;
+    if (!plus || plus == symbol)
+        return NULL;
+    *plus = '\0';
+    return flag_place_number("an offset", plus + 1, ret);
+}
+
+static struct argus_error *find_symbol(uint32_t pid, const char *image, const char *name,
+                                       struct flag_place *ret)
+{
+    struct symbol_search search = {.wanted = name};
+    nearest_init(&search.nearest, name);
+    struct argus_error *error = argus_data_symbols_each(pid, image, look_at_symbol, &search);
+    if (error)
+        return error;
+    if (!search.is_found)
+        return not_found(&search, image);
+    if (search.found.is_thread_local)
+        return argus_error_create(
+            ARGUS_ERROR_UNSUPPORTED,
+            "%s is thread-local: each thread has its own; give the address of "
+            "the one that you mean",
+            name);
+    ret->address = search.found.address;
+    ret->size_bytes = search.found.size_bytes;
+    return NULL;
+}
+
+struct argus_error *flag_place_symbol(uint32_t pid, const char *image, const char *symbol,
+                                      struct flag_place *ret)
+{
+    char name[512];
+    uint64_t offset, base = 0;
+    *ret = (struct flag_place){0};
+    if ((size_t)snprintf(name, sizeof(name), "%s", symbol) >= sizeof(name))
+        return argus_error_create(ARGUS_ERROR_USAGE, "a name of %zu letters is too long",
+                                  strlen(symbol));
+    snprintf(ret->label, sizeof(ret->label), "%s in %s", symbol, image);
+    struct argus_error *error = split_offset(name, &offset);
+    if (!error && name[0] == '0') {
+        error = flag_place_number("an address in the file", name, &ret->address);
+        if (!error)
+            error = argus_image_base(pid, image, &base);
+        ret->address += base;
+    } else if (!error) {
+        error = find_symbol(pid, image, name, ret);
+    }
+    ret->address += offset;
+    ret->size_bytes = ret->size_bytes > offset ? ret->size_bytes - offset : 0;
+    return error;
+}

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""Data flags on the real system: every write and read of flag_target.c is in the trace, by whom and with which value; what
+cannot be watched is refused in a sentence; and the program goes on as if nothing had happened.
+
+flags.py ARGUS FLAG_TARGET. Needs root; exits 77 (skipped) where the kernel or the user cannot record.
+"""
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
+import machine  # noqa: E402
+
+ARGUS, TARGET = "", ""
+TIMES = 300
+WRITE, READ, STACK = 0x60050004, 0x60050008, 0x60020000
+
+
+def argus(*arguments, code=0):
+    done = subprocess.run([ARGUS, *map(str, arguments)], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == code, f"argus {arguments}: {done.returncode}: {done.stdout}{done.stderr}"
+    return done.stdout if code == 0 else done.stderr
+
+
+class Target:
+    """The program, waiting for its first round."""
+
+    def __enter__(self):
+        self.process = subprocess.Popen([TARGET, str(TIMES)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.pid = int(self.process.stdout.readline())
+        return self
+
+    def round(self):
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        assert self.process.stdout.readline() == "done\n"
+
+    def __exit__(self, *unused):
+        self.process.stdin.close()
+        self.code = self.process.wait(timeout=60)
+
+
+class Recording:
+    def __enter__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="argus-flags-")
+        self.path = os.path.join(self.folder.name, "flags.argus")
+        argus("start", "--ring-size", "32M", "--no-probes")
+        return self
+
+    def stop(self):
+        argus("stop", "-o", self.path)
+        self.stopped = True
+        dump = argus("dump", "--json", self.path)
+        return [json.loads(line) for line in dump.splitlines() if '"flag_' in line]
+
+    def __exit__(self, *unused):
+        if not getattr(self, "stopped", False):
+            argus("stop")
+        self.folder.cleanup()
+
+
+def flags():
+    return json.loads(argus("watchflag", "list", "--json"))["flags"]
+
+
+class Flags(unittest.TestCase):
+    def test_every_write_by_threads_that_come_later(self):
+        with Target() as target, Recording() as recording:
+            argus("watchflag", target.pid, "flag_target", "written_flag", "--access", "w")
+            target.round()
+            target.round()
+            self.assertEqual(flags()[0]["hits"], 4 * TIMES)
+            records = recording.stop()
+        self.assertEqual(target.code, 0)
+        self.assertEqual({record["debugid"] for record in records}, {WRITE})
+        by_thread = collections.Counter(record["tid"] for record in records)
+        self.assertEqual(sorted(by_thread.values()), [TIMES] * 4)
+        self.assertNotIn(target.pid, by_thread)
+        values = {record["args"][1] for record in records}
+        self.assertTrue(values <= {who << 32 | i for who in (1, 2) for i in range(1, TIMES + 1)})
+        # Written by one thread at a time, the value is surely the one that it wrote.
+        self.assertGreater(len(values), TIMES)
+
+    def test_reads(self):
+        with Target() as target, Recording() as recording:
+            argus("watchflag", target.pid, "flag_target", "quiet_flag")
+            target.round()
+            records = recording.stop()
+        self.assertEqual(target.code, 0)
+        self.assertEqual([record["debugid"] for record in records], [READ] * TIMES)
+        self.assertEqual({record["tid"] for record in records}, {target.pid})
+        self.assertEqual({record["args"][1] for record in records}, {7})
+
+    def test_a_part_of_a_variable_and_an_address(self):
+        with Target() as target, Recording() as recording:
+            argus("watchflag", target.pid, "flag_target", "bytes_flag+3", "--size", "1", "--access", "w")
+            argus("watchflag", target.pid, "flag_target", "hidden_flag", "--access", "w")
+            first = flags()[0]
+            self.assertIn("watched already", argus("watchflag", target.pid, hex(first["address"]), code=1))
+            argus("watchflag", "remove", "1")
+            argus("watchflag", target.pid, hex(first["address"]), "--size", "1", "--access", "w")
+            target.round()
+            records = recording.stop()
+        self.assertEqual([record["args"][1] for record in records], [1, 1])
+        self.assertEqual(target.code, 0)
+
+    def test_removed(self):
+        with Target() as target, Recording() as recording:
+            argus("watchflag", target.pid, "flag_target", "written_flag", "--access", "w")
+            argus("watchflag", "remove", "1")
+            self.assertEqual(flags(), [])
+            self.assertIn("no flag 1", argus("watchflag", "remove", "1", code=1))
+            target.round()
+            self.assertEqual(recording.stop(), [])
+
+    def test_what_is_refused(self):
+        with Target() as target:
+            self.assertIn("argus start", argus("watchflag", target.pid, "flag_target", "quiet_flag", code=1))
+            with Recording():
+                for arguments, code, said in [
+                        ((target.pid, "flag_target", "writen_flag"), 1, "written_flag"),
+                        ((target.pid, "libm.so", "quiet_flag"), 1, "it has: flag_target"),
+                        ((target.pid, "flag_target", "own_flag"), 1, "thread-local"),
+                        ((target.pid, "0x10"), 2, "no memory at 0x10"),
+                        ((target.pid, "flag_target", "bytes_flag+1", "--size", "4"), 2, "not aligned"),
+                        ((target.pid, "flag_target", "quiet_flag", "--size", "3"), 2, "1, 2, 4 or 8"),
+                        ((target.pid, "flag_target", "quiet_flag", "--access", "r"), 2, "reads alone"),
+                        (("4194305", "flag_target", "quiet_flag"), 1, "no process"),
+                        (("x", "flag_target", "quiet_flag"), 2, "not a process id")]:
+                    self.assertIn(said, argus("watchflag", *arguments, code=code))
+                for i in range(4):
+                    argus("watchflag", target.pid, "flag_target", f"bytes_flag+{i}", "--size", "1")
+                self.assertIn("no debug register", argus("watchflag", target.pid, "flag_target", "quiet_flag", code=2))
+                self.assertEqual(len(flags()), 4)
+            with Recording():  # what the last one held is free again
+                argus("watchflag", target.pid, "flag_target", "quiet_flag")
+                target.round()
+        self.assertEqual(target.code, 0)
+
+    def test_a_process_that_ends_while_watched(self):
+        with Recording() as recording:
+            with Target() as target:
+                argus("watchflag", target.pid, "flag_target", "written_flag", "--access", "w")
+                target.round()
+            self.assertEqual(len(recording.stop()), 2 * TIMES)
+
+
+if __name__ == "__main__":
+    ARGUS, TARGET = os.path.realpath(sys.argv[1]), os.path.realpath(sys.argv[2])
+    reason = "recording needs root" if os.geteuid() else machine.reason_to_skip()
+    if reason:
+        print("skipped:", reason)
+        sys.exit(77)
+    machine.enter_namespace()
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
