@@ -242,6 +242,8 @@ static void builder_deinit(struct builder *builder)
     vec_deinit(&builder->timers);
     vec_deinit(&builder->works);
     vec_deinit(&builder->queued);
+    vec_deinit(&builder->queue_order);
+    rule_binding_deinit(&builder->binding);
     vec_deinit(&builder->ui_reads);
     vec_deinit(&builder->requests);
     vec_deinit(&builder->signals);
@@ -283,7 +285,6 @@ struct argus_error *argus_graph_build(const struct argus_trace *trace,
         return argus_error_memory();
     graph->trace = trace;
     graph->stacks.trace = trace;
-    memcpy(graph->rules, rule_rows, sizeof(rule_rows));
     argus_trace_time_range(trace, &graph->start_ns, &graph->end_ns);
 
     struct builder builder = {
@@ -292,11 +293,14 @@ struct argus_error *argus_graph_build(const struct argus_trace *trace,
         .arch = argus_trace_header(trace)->arch,
     };
     graph->rule_set = graph_rule_set_identity(options);
-    builder.rules = options ? options->rules : NULL;
     builder.yield_syscall = find_yield(&builder);
     pairing_init(&builder.pairing, argus_trace_header(trace)->page_bytes, rule_message, &builder);
     builder.pairing.unread = absence_unread;
+    const struct argus_rule_set *rules = options ? options->rules : NULL;
+    bool ready = rules_init(graph, rules) && rule_binding_init(&builder.binding, rules, trace);
     struct argus_error *error = machine_init(&graph->machine, trace);
+    if (!error && !ready)
+        error = argus_error_memory();
     if (!error)
         error = read_all(&builder, progress, context);
     if (!error)

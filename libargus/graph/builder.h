@@ -17,6 +17,7 @@
 #include "event/syscalls.h"
 #include "event/tracepoints.h"
 #include "graph/graph_data.h"
+#include "graph/schema/rule_binding.h"
 
 /* Flag of a vertex while building: its wait was ended by a timer that the thread itself had armed for it. */
 #define VERTEX_SELF_TIMED 0x80000000u
@@ -59,10 +60,14 @@ struct actor {
 
 /* Callbacks in progress, outermost first: on_callback.c. */
 #define MOST_OPEN_CALLBACKS 4
+#define UNTIL_ITS_END       UINT64_MAX
 struct open_callback {
-    uint64_t sp;   /* the stack pointer when it began */
+    uint64_t
+        sp; /* the stack pointer when it began; UNTIL_ITS_END: that does not tell when it ends */
+    uint32_t unit; /* index of the user's rule by which it is one, or ARGUS_NONE */
     bool is_ui;    /* it was handed a UI event */
     bool has_loop; /* it runs an event loop of its own */
+    bool doubtful; /* a user's unit that may have ended: the thread polled or slept since */
 };
 
 struct open_callbacks {
@@ -125,8 +130,16 @@ struct work_state {
 struct queued_callback {
     uint64_t key;
     uint32_t process, space;
+    uint32_t rule;        /* index of the user's rule that says so, or ARGUS_NONE */
+    uint32_t first, last; /* of a rule with fifo: entries of queue_order, counted from 1; 0: none */
     struct actor by;
     bool waits; /* it has not been cancelled; one that has run may run again */
+};
+
+/* One of several callbacks that were queued under one key. */
+struct queue_entry {
+    struct actor by;
+    uint32_t next; /* the one queued after it; of a free entry the next free one; from 1, 0: none */
 };
 
 /* UI events of one kind that a thread has read, and not yet been handed; found by thread and kind. */
@@ -214,7 +227,7 @@ struct cpu_state {
 
 struct builder {
     struct argus_graph *graph;
-    const struct argus_rule_set *rules; /* a user's; borrowed; NULL: none */
+    struct rule_binding binding; /* of a user's rules */
     enum argus_os os;
     enum argus_arch arch;
     VEC(struct thread_state) threads; /* by thread index */
@@ -226,6 +239,8 @@ struct builder {
     struct idmap work_by_key;
     VEC(struct queued_callback) queued;
     struct idmap queued_by_key;
+    VEC(struct queue_entry) queue_order;
+    uint32_t queue_free; /* the first free entry, counted from 1; 0: none */
     VEC(struct ui_read) ui_reads;
     struct idmap ui_read_by_key;
     VEC(struct request_state) requests;
@@ -381,6 +396,11 @@ void signal_note_stop(struct builder *builder, uint32_t thread);
 uint32_t callback_goes_on(struct builder *builder, uint32_t thread);
 /* rules/callback.c: a UI event of this kind is read from the display server by `thread`. */
 void rule_ui_read(struct builder *builder, uint32_t thread, uint64_t kind);
+/* rules/queue_order.c: callbacks that wait under one key, first in first out. Take: false when none waits. */
+void queue_order_put(struct builder *builder, struct queued_callback *queued);
+bool queue_order_take(struct builder *builder, struct queued_callback *queued);
+/* schema/rule_stacks.c: what a user's rules say by stacks, of edges that have their final ends: some go, some are weak. */
+bool rule_apply_stacks(struct builder *builder, const uint32_t *new_id);
 /* rules/callback.c: who is behind the callback (or UI event) that begins now in `thread`; `loop`: the event loop's segment. */
 void rule_dispatch(struct builder *builder, uint32_t thread, const struct argus_record *record,
                    bool is_ui, const struct actor *loop, struct cause *ret);

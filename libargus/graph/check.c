@@ -47,7 +47,7 @@ static bool check_edge(struct check *check, uint32_t id)
         return FAIL(check, "edge %" PRIu32 " ends outside v%" PRIu32, id, edge->to);
     if (edge->from_ns > edge->to_ns)
         return FAIL(check, "edge %" PRIu32 " goes backward in time", id);
-    if (edge->rule >= RULE_COUNT || edge->kind >= ARGUS_EDGE_KINDS)
+    if (edge->rule >= graph->rule_count || edge->kind >= ARGUS_EDGE_KINDS)
         return FAIL(check, "edge %" PRIu32 " has no such rule or kind", id);
     if (id < graph->in_first[edge->to] || id >= graph->in_first[edge->to + 1])
         return FAIL(check, "edge %" PRIu32 " is not among those of v%" PRIu32, id, edge->to);

@@ -47,8 +47,8 @@ static bool resolve(const struct argus_graph *graph, const uint32_t *new_id,
     return from != edge->to && edge->from_ns <= edge->to_ns;
 }
 
-/* Resolves all causes in place, drops those that do not hold, and counts the edges of each target in first[to + 1]. */
-static void resolve_all(struct argus_graph *graph, const uint32_t *new_id, uint32_t *first)
+/* Resolves all causes in place, and drops those that do not hold. */
+static void resolve_all(struct argus_graph *graph, const uint32_t *new_id)
 {
     size_t kept = 0;
     for (size_t i = 0; i < graph->edges.length; i++) {
@@ -56,9 +56,15 @@ static void resolve_all(struct argus_graph *graph, const uint32_t *new_id, uint3
         if (!resolve(graph, new_id, &edge))
             continue;
         graph->edges.data[kept++] = edge;
-        first[edge.to + 1]++;
     }
     graph->edges.length = kept;
+}
+
+/* Counts the edges of each target in first[to + 1]. */
+static void count_causes(const struct argus_graph *graph, uint32_t *first)
+{
+    for (size_t i = 0; i < graph->edges.length; i++)
+        first[graph->edges.data[i].to + 1]++;
 }
 
 static bool has_sequence(const struct argus_graph *graph, size_t vertex)
@@ -165,7 +171,10 @@ bool finish_edges(struct builder *builder, const uint32_t *new_id)
     graph->in_first = calloc(graph->vertices.length + 1, sizeof(*graph->in_first));
     if (!graph->in_first)
         return false;
-    resolve_all(graph, new_id, graph->in_first);
+    resolve_all(graph, new_id);
+    if (!rule_apply_stacks(builder, new_id))
+        return false;
+    count_causes(graph, graph->in_first);
     if (graph->edges.length + graph->vertices.length >= ARGUS_NONE) {
         builder->full = true;
         return true;

@@ -25,6 +25,7 @@ void argus_graph_destroy(struct argus_graph *graph)
         munmap(graph->mapped, graph->mapped_bytes);
     else
         free_arrays(graph);
+    rules_deinit(graph);
     free(graph->loaded_from);
     free(graph);
 }
@@ -86,7 +87,7 @@ ARRAY_ACCESSOR(argus_graph_suspensions, struct argus_suspension, suspensions)
 size_t argus_graph_rules(const struct argus_graph *graph, const struct argus_rule **ret)
 {
     *ret = graph->rules;
-    return RULE_COUNT;
+    return graph->rule_count;
 }
 
 struct argus_stack argus_graph_stack(const struct argus_graph *graph, uint32_t stack)

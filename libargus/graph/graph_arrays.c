@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "argus/schema.h"
 #include "base/hash64.h"
 #include "graph_source_hash.h"
 
@@ -24,7 +25,7 @@ uint64_t graph_source_hash(void)
 
 uint64_t graph_rule_set_identity(const struct argus_graph_options *options)
 {
-    return options && options->rules ? 1 : 0;
+    return argus_rule_set_identity(options ? options->rules : NULL);
 }
 
 uint64_t graph_block_checksum(const struct graph_array *array, size_t element_bytes, size_t block)
@@ -93,9 +94,10 @@ bool graph_arrays_of(const struct argus_graph *graph, struct graph_packed *packe
         .damaged_chunks = graph->damaged_chunks,
         .messages = graph->messages,
     };
-    for (size_t i = 0; i < RULE_COUNT; i++)
+    packed->rules = calloc(graph->rule_count, sizeof(*packed->rules));
+    for (size_t i = 0; packed->rules && i < graph->rule_count; i++)
         packed->rules[i] = graph->rules[i].count;
-    if (!vec_push(&packed->texts, '\0') || !pack_lives(&graph->machine, packed) ||
+    if (!packed->rules || !vec_push(&packed->texts, '\0') || !pack_lives(&graph->machine, packed) ||
         !pack_stacks(&graph->stacks, packed)) {
         graph_packed_deinit(packed);
         return false;
@@ -104,7 +106,7 @@ bool graph_arrays_of(const struct argus_graph *graph, struct graph_packed *packe
     *ret = (struct graph_arrays){
         .summary = {&packed->summary, 1},
         .texts = {packed->texts.data, packed->texts.length},
-        .rules = {packed->rules, RULE_COUNT},
+        .rules = {packed->rules, graph->rule_count},
         .processes = {packed->processes, graph->machine.processes.length},
         .threads = {packed->threads, graph->machine.threads.length},
         .stacks = {packed->stacks, graph->stacks.stacks.length},
@@ -121,6 +123,7 @@ bool graph_arrays_of(const struct argus_graph *graph, struct graph_packed *packe
 
 void graph_packed_deinit(struct graph_packed *packed)
 {
+    free(packed->rules);
     free(packed->processes);
     free(packed->threads);
     free(packed->stacks);
@@ -180,8 +183,7 @@ bool graph_arrays_take(const struct graph_arrays *arrays, struct argus_graph *gr
     graph->end_ns = summary->end_ns;
     graph->damaged_chunks = summary->damaged_chunks;
     graph->messages = summary->messages;
-    memcpy(graph->rules, rule_rows, sizeof(rule_rows));
-    for (size_t i = 0; i < RULE_COUNT; i++)
+    for (size_t i = 0; i < graph->rule_count && i < arrays->rules.count; i++)
         graph->rules[i].count = arrays->rules.data[i];
     graph->in_first = writable(arrays->in_first.data);
     graph->out_first = writable(arrays->out_first.data);

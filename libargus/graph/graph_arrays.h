@@ -88,7 +88,7 @@ uint64_t graph_source_hash(void);
 /* What graph_arrays_of() made and the arrays point to. */
 struct graph_packed {
     struct graph_summary summary;
-    uint64_t rules[RULE_COUNT];      /* how often each applied */
+    uint64_t *rules;                 /* owned: how often each applied */
     struct argus_process *processes; /* owned */
     struct argus_thread *threads;    /* owned */
     uint64_t *stacks;                /* owned */

@@ -17,10 +17,12 @@ struct argus_graph {
 #define GRAPH_ARRAY(name, type) VEC(type) name;
 #include "graph/graph_arrays.def"
 #undef ARRAY
-    uint32_t *in_first;  /* owned; vertex count + 1 */
-    uint32_t *out_first; /* owned; vertex count + 1 */
-    uint32_t *out_edges; /* owned; edge count: by source, then time */
-    struct argus_rule rules[RULE_COUNT];
+    uint32_t *in_first;       /* owned; vertex count + 1 */
+    uint32_t *out_first;      /* owned; vertex count + 1 */
+    uint32_t *out_edges;      /* owned; edge count: by source, then time */
+    struct argus_rule *rules; /* owned: the rows of rules.def, and behind them the user's */
+    uint32_t rule_count;
+    struct strtab *rule_texts; /* owned: of the user's */
     uint64_t start_ns, end_ns;
     uint64_t rule_set; /* identity of the user's rules by which it was built; 0: none */
     double build_seconds;

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "argus/schema.h"
 #include "base/hash64.h"
 #include "base/parallel.h"
 #include "graph/graph_arrays.h"
@@ -144,18 +145,22 @@ static struct argus_error *check_contents(const struct graph_file_header *header
     return error;
 }
 
-static struct argus_error *check_file(const struct argus_trace *trace, uint64_t rule_set,
-                                      const char *path, const void *mapped, size_t bytes,
-                                      struct graph_arrays *ret)
+static struct argus_error *check_file(const struct argus_trace *trace,
+                                      const struct argus_graph_options *options, const char *path,
+                                      const void *mapped, size_t bytes, struct graph_arrays *ret)
 {
     const struct graph_file_header *header = mapped;
+    const struct argus_user_rule *rules;
+    size_t rule_count = RULE_COUNT + argus_rule_set_rules(options ? options->rules : NULL, &rules);
     const char *fault = header_fault(header, bytes);
     if (!fault && header->trace != argus_trace_identity(trace))
         fault = "it is of another trace, or the trace has changed";
-    if (!fault && header->rule_set != rule_set)
+    if (!fault && header->rule_set != graph_rule_set_identity(options))
         fault = "it was built with other rules";
     if (!fault)
         fault = arrays_fault(header, mapped, ret);
+    if (!fault && ret->rules.count != rule_count)
+        fault = "it was built with other rules";
     return fault ? FAULT(path, ARGUS_ERROR_FORMAT, "%s", fault) : check_contents(header, ret, path);
 }
 
@@ -168,7 +173,8 @@ static double seconds_since(const struct timespec *start)
     return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
 }
 
-static struct argus_graph *make_graph(const struct argus_trace *trace, const char *path,
+static struct argus_graph *make_graph(const struct argus_trace *trace,
+                                      const struct argus_graph_options *options, const char *path,
                                       const struct graph_arrays *arrays)
 {
     struct argus_graph *graph = calloc(1, sizeof(*graph));
@@ -177,8 +183,10 @@ static struct argus_graph *make_graph(const struct argus_trace *trace, const cha
     graph->trace = trace;
     graph->stacks.trace = trace;
     graph->loaded_from = strdup(path);
-    if (graph->loaded_from && graph_arrays_take(arrays, graph))
+    if (graph->loaded_from && rules_init(graph, options ? options->rules : NULL) &&
+        graph_arrays_take(arrays, graph))
         return graph;
+    rules_deinit(graph);
     machine_deinit(&graph->machine);
     stacks_deinit(&graph->stacks);
     free(graph->loaded_from);
@@ -192,22 +200,21 @@ struct argus_error *argus_graph_load(const struct argus_trace *trace,
 {
     struct timespec start;
     clock_gettime(CLOCK_MONOTONIC, &start);
-    uint64_t rule_set = graph_rule_set_identity(options);
     void *mapped = NULL;
     size_t bytes = 0;
     struct graph_arrays arrays;
     struct argus_error *error = map_file(path, &mapped, &bytes);
     if (error)
         return error;
-    error = check_file(trace, rule_set, path, mapped, bytes, &arrays);
-    struct argus_graph *graph = error ? NULL : make_graph(trace, path, &arrays);
+    error = check_file(trace, options, path, mapped, bytes, &arrays);
+    struct argus_graph *graph = error ? NULL : make_graph(trace, options, path, &arrays);
     if (!graph) {
         munmap(mapped, bytes);
         return error ? error : argus_error_memory();
     }
     graph->mapped = mapped;
     graph->mapped_bytes = bytes;
-    graph->rule_set = rule_set;
+    graph->rule_set = graph_rule_set_identity(options);
     graph->build_seconds = seconds_since(&start);
     *ret = graph;
     return NULL;

@@ -137,7 +137,7 @@ static bool valid_edges(const struct graph_arrays *arrays, size_t i)
     const uint32_t *first = &arrays->in_first.data[edge->to];
     const struct argus_vertex *to = &arrays->vertices.data[edge->to];
     return i >= first[0] && i < first[1] && edge->kind < ARGUS_EDGE_KINDS &&
-           edge->rule < RULE_COUNT && is_id(edge->stack, arrays->stacks.count) &&
+           edge->rule < arrays->rules.count && is_id(edge->stack, arrays->stacks.count) &&
            edge->from_ns <= edge->to_ns && edge->to_ns >= to->start_ns && edge->to_ns <= to->end_ns;
 }
 
@@ -212,7 +212,7 @@ size_t graph_array_fault(const struct graph_arrays *arrays, enum graph_array_id 
 const char *graph_counts_fault(const struct graph_arrays *arrays)
 {
     size_t vertices = arrays->vertices.count, edges = arrays->edges.count;
-    if (arrays->summary.count != 1 || arrays->rules.count != RULE_COUNT || !arrays->texts.count)
+    if (arrays->summary.count != 1 || arrays->rules.count < RULE_COUNT || !arrays->texts.count)
         return "its first arrays have another size";
     if (vertices >= ARGUS_NONE || edges >= ARGUS_NONE || arrays->threads.count >= ARGUS_NONE ||
         arrays->processes.count >= ARGUS_NONE || arrays->stacks.count >= ARGUS_NONE)

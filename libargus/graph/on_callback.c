@@ -28,18 +28,52 @@ static bool pop_returned(struct open_callbacks *open, uint64_t sp)
     return popped;
 }
 
-static void push(struct open_callbacks *open, uint64_t sp, bool is_ui)
+static void push(struct open_callbacks *open, uint64_t sp, bool is_ui, uint32_t unit)
 {
     if (open->depth == MOST_OPEN_CALLBACKS) /* the outermost one is forgotten */
         for (uint32_t i = 1; i < open->depth--; i++)
             open->entries[i - 1] = open->entries[i];
-    open->entries[open->depth++] = (struct open_callback){.sp = sp, .is_ui = is_ui};
+    open->entries[open->depth++] = (struct open_callback){.sp = sp, .unit = unit, .is_ui = is_ui};
 }
 
 /* Inside of a callback, and not in an event loop that this one runs. */
 static bool is_open(const struct open_callbacks *open)
 {
-    return open->depth && !open->entries[open->depth - 1].has_loop;
+    const struct open_callback *top = open->depth ? &open->entries[open->depth - 1] : NULL;
+    return top && !top->has_loop && !top->doubtful;
+}
+
+/* The innermost unit of a user's rule, from 1; 0: none. */
+static uint8_t innermost_unit(const struct open_callbacks *open)
+{
+    uint8_t depth = open->depth;
+    while (depth && open->entries[depth - 1].unit == ARGUS_NONE)
+        depth--;
+    return depth;
+}
+
+/* The thread polled. Where its turns are not reported, it was the loop that did; but a user's unit may poll or sleep, and whether
+ * it does shows in the stack of the wait. */
+static void forget_polled(struct open_callbacks *open)
+{
+    open->depth = innermost_unit(open);
+    if (open->depth)
+        open->entries[open->depth - 1].doubtful |=
+            open->entries[open->depth - 1].sp != UNTIL_ITS_END;
+}
+
+/* For rule_apply_stacks(): the wait that has just ended may be inside of a unit. */
+static void note_unit_wait(struct builder *builder, const struct thread_state *state)
+{
+    const struct open_callbacks *open = &state->open;
+    if (!open->depth)
+        return;
+    const struct open_callback *top = &open->entries[open->depth - 1];
+    struct unit_wait noted = {
+        .since_ns = slot_at(builder, state->slot)->end_ns, .slot = state->slot, .rule = top->unit};
+    if (top->unit != ARGUS_NONE && top->sp != UNTIL_ITS_END &&
+        !vec_push(&builder->binding.unit_waits, noted))
+        builder->no_memory = true;
 }
 
 /* An event loop begins anew behind its poll; but what it waits for in between (a lock, a reply) is the same turn. */
@@ -48,9 +82,9 @@ uint32_t callback_goes_on(struct builder *builder, uint32_t thread)
     struct thread_state *state = thread_at(builder, thread);
     uint8_t wait = slot_at(builder, state->slot)->wait.kind;
     bool polled = wait == ARGUS_WAIT_POLL || wait == ARGUS_WAIT_SLEEP;
-    if (polled &&
-        !state->open.has_turns) /* its turns are not reported: it was the loop that polled */
-        state->open.depth = 0;
+    if (polled && !state->open.has_turns)
+        forget_polled(&state->open);
+    note_unit_wait(builder, state);
     bool in_turn = state->open.has_turns && !polled;
     return is_open(&state->open) || in_turn ? ARGUS_VERTEX_CONTINUES : 0;
 }
@@ -93,18 +127,21 @@ static bool begin(struct builder *builder, uint32_t thread, const struct argus_r
                   bool is_ui)
 {
     struct open_callbacks *open = &thread_at(builder, thread)->open;
+    uint32_t unit = rule_binding_find(&builder->binding, record->arg[2]);
+    bool is_unit = unit != ARGUS_NONE && !is_ui;
     bool follows = pop_returned(open, record->arg[3]);
     if (open->depth && is_ui && !open->entries[open->depth - 1].is_ui &&
         !open->entries[open->depth - 1].has_loop) {
         pop(open);
         follows = true;
     }
-    if (is_open(open))
+    if (is_open(open) && !is_unit)
         return false;
     remember_loop(builder, thread, follows);
     struct actor loop = open->loop;
-    push(open, record->arg[3], is_ui);
-    if (!vertex_cut(builder, thread, RULE_BOUNDARY_CALLBACK))
+    bool until_end = is_unit && rule_binding_has_end(&builder->binding, unit);
+    push(open, until_end ? UNTIL_ITS_END : record->arg[3], is_ui, is_unit ? unit : ARGUS_NONE);
+    if (!vertex_cut(builder, thread, is_unit ? rule_of_user(unit) : RULE_BOUNDARY_CALLBACK))
         return false;
     struct cause cause;
     rule_dispatch(builder, thread, record, is_ui, &loop, &cause);
@@ -113,9 +150,27 @@ static bool begin(struct builder *builder, uint32_t thread, const struct argus_r
     return true;
 }
 
+/* A user's rule ends the innermost unit of its space, and with it what is open inside. */
+static void end_unit(struct builder *builder, uint32_t thread, uint32_t rule)
+{
+    struct open_callbacks *open = &thread_at(builder, thread)->open;
+    uint8_t depth = open->depth;
+    while (depth && !rule_binding_ends(&builder->binding, rule, open->entries[depth - 1].unit))
+        depth--;
+    if (!depth)
+        return;
+    open->depth = (uint8_t)(depth - 1);
+    vertex_cut(builder, thread, rule_of_user(rule));
+}
+
 /* A turn of the loop, or the end of a function: what was open above it has ended. */
 static void end(struct builder *builder, uint32_t thread, const struct argus_record *record)
 {
+    uint32_t rule = rule_binding_find(&builder->binding, record->arg[2]);
+    if (rule != ARGUS_NONE) {
+        end_unit(builder, thread, rule);
+        return;
+    }
     struct open_callbacks *open = &thread_at(builder, thread)->open;
     bool is_turn = record->arg[0] == 0;
     bool cuts = pop_returned(open, record->arg[3]);

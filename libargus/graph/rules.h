@@ -11,7 +11,17 @@ enum rule_id {
     RULE_COUNT
 };
 
-/* Name, stage and description of every rule, counts 0. */
-extern const struct argus_rule rule_rows[RULE_COUNT];
+struct argus_graph;
+struct argus_rule_set;
+
+/* The rows of a graph: the built-in rules, and behind them those of `set` (may be NULL), whose texts are copied; counts 0. */
+bool rules_init(struct argus_graph *graph, const struct argus_rule_set *set);
+void rules_deinit(struct argus_graph *graph);
+
+/* The row of the user's rule `index`. */
+static inline enum rule_id rule_of_user(uint32_t index)
+{
+    return (enum rule_id)(RULE_COUNT + index);
+}
 
 #endif

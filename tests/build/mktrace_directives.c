@@ -149,16 +149,30 @@ static void add_symbol(struct builder *builder, const struct line *line)
     builder_check(argus_writer_kernel_symbols(builder_writer(builder, line), &entry, 1), line);
 }
 
-/* probe NUMBER SPACE LABEL */
+/* "begin" → ARGUS_PROBE_BEGIN */
+static uint32_t probe_shape(const struct line *line, const char *word)
+{
+    static const char *const names[] = {"queue", "cancel", "begin", "end",
+                                        "turn",  "ui",     "read",  "handler"};
+    for (uint32_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (strcmp(names[i], word) == 0)
+            return i + 1;
+    line_fail(line, "no such shape of a probe");
+}
+
+/* probe NUMBER SPACE LABEL [shape SHAPE] [symbol NAME] [library PATH] */
 static void add_probe(struct builder *builder, const struct line *line)
 {
     if (line->count < 4)
         line_fail(line, "probe needs a number, a space and a label");
+    const char *shape = find_value(line, "shape"), *symbol = find_value(line, "symbol"),
+               *library = find_value(line, "library");
     struct argus_probe_entry entry = {
+        .shape = shape ? probe_shape(line, shape) : 0,
         .number = (uint32_t)line_number(line, line->words[1]),
         .space = (uint32_t)line_number(line, line->words[2]),
-        .library = "/lib/libtoolkit.so",
-        .symbol = line->words[3],
+        .library = library ? library : "/lib/libtoolkit.so",
+        .symbol = symbol ? symbol : line->words[3],
         .label = line->words[3],
     };
     builder_check(argus_writer_probes(builder_writer(builder, line), &entry, 1), line);

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "argus/schema.h"
 #include "graph/graph_data.h"
 
 static uint64_t start_ns;
@@ -203,16 +204,21 @@ static int fail(struct argus_error *error)
 
 int main(int argc, char **argv)
 {
-    if (argc != 2) {
-        fprintf(stderr, "usage: dump_graph FILE\n");
+    if (argc != 2 && argc != 3) {
+        fprintf(stderr, "usage: dump_graph FILE [RULES]\n");
         return 2;
     }
     struct argus_trace *trace;
-    struct argus_error *error = argus_trace_open(argv[1], &trace);
-    if (error)
-        return fail(error);
     struct argus_graph *graph;
-    error = argus_graph_build(trace, NULL, NULL, NULL, &graph);
+    struct argus_rule_set *rules = NULL;
+    struct argus_error *error = argus_trace_open(argv[1], &trace);
+    if (!error)
+        error = argus_rule_set_create(&rules);
+    if (!error && argc == 3)
+        error = argus_rule_set_read(rules, argv[2]);
+    struct argus_graph_options options = {.rules = rules};
+    if (!error)
+        error = argus_graph_build(trace, &options, NULL, NULL, &graph);
     if (error)
         return fail(error);
     start_ns = argus_graph_start_ns(graph);
@@ -222,6 +228,7 @@ int main(int argc, char **argv)
     if (broken)
         fprintf(stderr, "dump_graph: %s\n", broken);
     argus_graph_destroy(graph);
+    argus_rule_set_destroy(rules);
     argus_trace_close(trace);
     return broken ? 1 : 0;
 }

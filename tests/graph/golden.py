@@ -3,7 +3,8 @@
 
     golden.py MKTRACE DUMP_GRAPH FIXTURES SCRATCH [--refresh]
 
-FIXTURES/x.trace is a trace as text (tests/build/README.md), x.expected the graph that dump_graph prints of it. --refresh
+FIXTURES/x.trace is a trace as text (tests/build/README.md), x.expected the graph that dump_graph prints of it, with the
+user's rules in x.rules if there is one (relative to FIXTURES, since messages name the file). --refresh
 writes the expected files anew: read the difference before you commit it.
 """
 import difflib
@@ -15,7 +16,8 @@ import sys
 def graph_of(mktrace, dump_graph, source, scratch):
     trace = scratch / (source.stem + ".argus")
     subprocess.run([mktrace, source, trace], check=True)
-    dumped = subprocess.run([dump_graph, trace], stdout=subprocess.PIPE, text=True)
+    rules = [source.stem + ".rules"] if source.with_suffix(".rules").exists() else []
+    dumped = subprocess.run([dump_graph, trace.resolve(), *rules], stdout=subprocess.PIPE, text=True, cwd=source.parent)
     if dumped.returncode:
         sys.exit(f"{source}: dump_graph ended {dumped.returncode}")
     return dumped.stdout

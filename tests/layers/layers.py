@@ -40,6 +40,7 @@ PUBLIC = {
     "data_symbols.h": "libargus/event",
     "graph.h": "libargus/graph",
     "graph_file.h": "libargus/graph",
+    "schema.h": "libargus/graph",
     "question.h": "libargus/slice",
     "slice.h": "libargus/slice",
     "diagnose.h": "libargus/diagnose",

@@ -24,7 +24,7 @@ static struct queued_callback *find(struct builder *builder, uint32_t thread,
         return NULL;
     struct queued_callback *found = &builder->queued.data[index];
     bool same = found->key == record->arg[0] && found->process == process && found->space == space;
-    if (make)
+    if (make && !same)
         *found =
             (struct queued_callback){.key = record->arg[0], .process = process, .space = space};
     return make || same ? found : NULL;
@@ -42,7 +42,18 @@ void graph_on_callback_queued(struct builder *builder, struct cpu_state *cpu,
     queued->by =
         (struct actor){.since_ns = builder->now_ns, .thread = cpu->thread, .slot = state->slot};
     queued->waits = true;
+    queued->rule = rule_binding_find(&builder->binding, record->arg[2]);
+    if (queued->rule != ARGUS_NONE && builder->binding.rules[queued->rule].fifo)
+        queue_order_put(builder, queued);
     state->acted = true;
+}
+
+/* By which rule a cancel probe is one. */
+static void count_cancel(struct builder *builder, const struct argus_record *record)
+{
+    uint32_t rule = rule_binding_find(&builder->binding, record->arg[2]);
+    if (rule != ARGUS_NONE)
+        builder_count(builder, rule_of_user(rule));
 }
 
 void graph_on_callback_cancelled(struct builder *builder, struct cpu_state *cpu,
@@ -50,8 +61,11 @@ void graph_on_callback_cancelled(struct builder *builder, struct cpu_state *cpu,
 {
     struct queued_callback *queued =
         cpu->thread == ARGUS_NONE ? NULL : find(builder, cpu->thread, record, false);
-    if (queued)
-        queued->waits = false;
+    if (!queued)
+        return;
+    count_cancel(builder, record);
+    queued->waits = false;
+    queued->first = queued->last = 0;
 }
 
 static struct ui_read *find_read(struct builder *builder, uint32_t thread, uint64_t kind)
@@ -75,6 +89,20 @@ void rule_ui_read(struct builder *builder, uint32_t thread, uint64_t kind)
     read->waiting++;
 }
 
+/* The cause of what was queued; a user's rule says how strong it is, and whether it can run again. */
+static struct cause cause_of(struct builder *builder, struct queued_callback *queued)
+{
+    if (queued->rule == ARGUS_NONE)
+        return actor_cause(&queued->by, ARGUS_EDGE_DISPATCH, RULE_DISPATCH_QUEUED);
+    const struct argus_user_rule *rule = &builder->binding.rules[queued->rule];
+    if (rule->fifo)
+        queue_order_take(builder, queued);
+    queued->waits = rule->repeats || queued->first;
+    struct cause cause = actor_cause(&queued->by, ARGUS_EDGE_DISPATCH, rule_of_user(queued->rule));
+    cause.edge.strong = !rule->weak;
+    return cause;
+}
+
 void rule_dispatch(struct builder *builder, uint32_t thread, const struct argus_record *record,
                    bool is_ui, const struct actor *loop, struct cause *ret)
 {
@@ -82,10 +110,13 @@ void rule_dispatch(struct builder *builder, uint32_t thread, const struct argus_
         is_ui || !record->arg[0] ? NULL : find(builder, thread, record, false);
     struct ui_read *read = is_ui ? find_read(builder, thread, record->arg[0] & 0xff) : NULL;
     if (queued && queued->waits) {
-        *ret = actor_cause(&queued->by, ARGUS_EDGE_DISPATCH, RULE_DISPATCH_QUEUED);
+        *ret = cause_of(builder, queued);
     } else if (read && read->waiting) {
         read->waiting--;
         *ret = actor_cause(&read->by, ARGUS_EDGE_DISPATCH, RULE_DISPATCH_READ);
+    } else if (rule_binding_find(&builder->binding, record->arg[2]) != ARGUS_NONE) {
+        /* a user's unit need not be an event loop's: what ran before may have nothing to do with it */
+        *ret = (struct cause){0};
     } else {
         *ret = actor_cause(loop, ARGUS_EDGE_DISPATCH, RULE_DISPATCH_READY);
     }

@@ -1,0 +1,40 @@
+/* A user's rules while a graph is built: which rule each probe of the trace is, and what was enqueued in order. */
+#ifndef ARGUS_GRAPH_RULE_BINDING_H
+#define ARGUS_GRAPH_RULE_BINDING_H
+
+#include "argus/schema.h"
+#include "argus/trace.h"
+#include "base/idmap.h"
+#include "base/vec.h"
+
+/* A wait that may be inside of a user's unit: its stack will tell. */
+struct unit_wait {
+    uint64_t since_ns;
+    uint32_t slot; /* of the vertex that it ended */
+    uint32_t rule; /* index of the unit's */
+};
+
+struct rule_binding {
+    const struct argus_user_rule *rules; /* borrowed from the set */
+    size_t count;
+    struct idmap by_probe; /* number of a probe → index of a rule */
+    VEC(struct unit_wait) unit_waits;
+};
+
+/* `set` may be NULL. False without memory. */
+bool rule_binding_init(struct rule_binding *binding, const struct argus_rule_set *set,
+                       const struct argus_trace *trace);
+void rule_binding_deinit(struct rule_binding *binding);
+
+/* The index of the rule that the probe `number` stands for; IDMAP_NONE. */
+static inline uint32_t rule_binding_find(const struct rule_binding *binding, uint64_t number)
+{
+    return idmap_get(&binding->by_probe, number);
+}
+
+/* Does the end rule `index` end the units of rule `unit` (ARGUS_NONE: of no rule)? */
+bool rule_binding_ends(const struct rule_binding *binding, uint32_t index, uint32_t unit);
+/* Is there an end rule for the units of rule `unit`? */
+bool rule_binding_has_end(const struct rule_binding *binding, uint32_t unit);
+
+#endif

@@ -1,0 +1,36 @@
+/* One line of a text of rules. */
+#ifndef ARGUS_GRAPH_RULE_LINE_H
+#define ARGUS_GRAPH_RULE_LINE_H
+
+#include "argus/schema.h"
+#include "base/strtab.h"
+
+#define LONGEST_RULE  2000
+#define WORDS_OF_RULE 24
+
+struct rule_word {
+    char *text;
+    uint32_t column; /* from 1, in bytes */
+};
+
+struct rule_line {
+    char text[LONGEST_RULE + 1]; /* changed while it is read */
+    struct rule_word words[WORDS_OF_RULE];
+    size_t count;
+    unsigned parts;               /* enum rule_part: what it has */
+    const char *file;             /* borrowed */
+    struct strtab *strings;       /* of the set; borrowed */
+    uint32_t number;              /* of the line */
+    struct argus_user_rule *rule; /* what it becomes */
+    /* Says that something is wrong at `column`. */
+    void (*mistake)(void *context, uint32_t line, uint32_t column, const char *reason);
+    void *context;
+    bool no_memory;
+};
+
+/* Cuts line->text into words; what is behind a word that begins with # is a comment. */
+bool rule_line_split(struct rule_line *line);
+/* Makes line->rule of the words. False when mistakes were said, or without memory. */
+bool rule_line_read(struct rule_line *line);
+
+#endif

@@ -1,0 +1,141 @@
+#include "graph/schema/rule_stacks.h"
+
+#include <string.h>
+
+/* What a kind of rule is about. */
+static const struct {
+    bool by_stack;
+    enum stack_class class;
+} classes[ARGUS_RULE_KINDS] = {
+    [ARGUS_RULE_ENQUEUE] = {true, STACK_WAKER},
+    [ARGUS_RULE_EXECUTE] = {true, STACK_UNIT},
+    [ARGUS_RULE_BEGIN] = {true, STACK_UNIT},
+    [ARGUS_RULE_IGNORE_WAKEUPS] = {true, STACK_WAKER},
+    [ARGUS_RULE_WEAK_WAKEUPS] = {true, STACK_WAKER},
+    [ARGUS_RULE_STRONG_WAKEUPS] = {true, STACK_WAKER},
+};
+
+static const struct stack_match nothing = {.rule = {ARGUS_NONE, ARGUS_NONE}};
+
+struct argus_error *rule_stacks_init(struct rule_stacks *stacks, const struct argus_graph *graph,
+                                     const struct argus_user_rule *rules, size_t count)
+{
+    *stacks = (struct rule_stacks){.graph = graph, .rules = rules, .count = count};
+    return argus_symbols_create(graph, &stacks->symbols);
+}
+
+void rule_stacks_deinit(struct rule_stacks *stacks)
+{
+    argus_symbols_destroy(stacks->symbols);
+    vec_deinit(&stacks->entries);
+    idmap_deinit(&stacks->frame_by_key);
+    idmap_deinit(&stacks->stack_by_key);
+}
+
+/* --- what was looked at before --- */
+
+static uint64_t key_of(uint64_t id, uint32_t process)
+{
+    return (id ^ (uint64_t)process << 40) * 0x9e3779b97f4a7c15u + process;
+}
+
+static const struct match_entry *find_entry(const struct rule_stacks *stacks,
+                                            const struct idmap *by_key, uint64_t id,
+                                            uint32_t process)
+{
+    uint32_t at = idmap_get(by_key, key_of(id, process));
+    for (at = at == IDMAP_NONE ? 0 : at; at; at = stacks->entries.data[at - 1].next) {
+        const struct match_entry *entry = &stacks->entries.data[at - 1];
+        if (entry->id == id && entry->process == process)
+            return entry;
+    }
+    return NULL;
+}
+
+static void add_entry(struct rule_stacks *stacks, struct idmap *by_key, uint64_t id,
+                      uint32_t process, const struct stack_match *match)
+{
+    uint64_t key = key_of(id, process);
+    uint32_t head = idmap_get(by_key, key);
+    struct match_entry entry = {
+        .id = id, .process = process, .next = head == IDMAP_NONE ? 0 : head, .match = *match};
+    if (stacks->entries.length >= ARGUS_NONE - 1 || !vec_push(&stacks->entries, entry) ||
+        !idmap_put(by_key, key, (uint32_t)stacks->entries.length))
+        stacks->no_memory = true;
+}
+
+/* --- matching --- */
+
+/* Functions in which threads begin, with libc of Linux and the system libraries of Darwin. */
+static bool is_outermost(const char *function)
+{
+    static const char *const names[] = {"_start",       "start_thread",   "clone",         "clone3",
+                                        "__clone",      "__clone3",       "main",          "start",
+                                        "thread_start", "_pthread_start", "start_wqthread"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (!strcmp(function, names[i]))
+            return true;
+    return false;
+}
+
+static bool fits(const struct argus_user_rule *rule, const struct argus_symbol *symbol)
+{
+    return argus_function_matches(rule->function, symbol->function) &&
+           (!rule->library ||
+            (symbol->image && argus_library_matches(rule->library, symbol->image)));
+}
+
+static struct stack_match match_symbol(const struct rule_stacks *stacks,
+                                       const struct argus_symbol *symbol)
+{
+    struct stack_match match = nothing;
+    if (!symbol->function)
+        return match;
+    match.complete = is_outermost(symbol->function);
+    for (uint32_t i = 0; i < stacks->count; i++) {
+        const struct argus_user_rule *rule = &stacks->rules[i];
+        uint32_t *best = &match.rule[classes[rule->kind].class];
+        if (classes[rule->kind].by_stack && *best == ARGUS_NONE && fits(rule, symbol))
+            *best = i;
+    }
+    return match;
+}
+
+static struct stack_match match_frame(struct rule_stacks *stacks, uint32_t process,
+                                      uint64_t address, bool is_return, uint64_t time_ns)
+{
+    /* an address that was interrupted and one that is returned to may be of two functions: they differ in the lowest bit */
+    uint64_t id = address << 1 | is_return;
+    const struct match_entry *known = find_entry(stacks, &stacks->frame_by_key, id, process);
+    if (known)
+        return known->match;
+    struct argus_symbol symbol =
+        argus_symbols_find(stacks->symbols, process, time_ns, address, is_return);
+    struct stack_match match = match_symbol(stacks, &symbol);
+    add_entry(stacks, &stacks->frame_by_key, id, process, &match);
+    return match;
+}
+
+static void merge(struct stack_match *into, const struct stack_match *frame)
+{
+    for (int i = 0; i < STACK_CLASSES; i++)
+        if (frame->rule[i] < into->rule[i])
+            into->rule[i] = frame->rule[i];
+    into->complete |= frame->complete;
+}
+
+struct stack_match rule_stacks_find(struct rule_stacks *stacks, uint32_t process, uint32_t stack,
+                                    uint64_t time_ns)
+{
+    const struct match_entry *known = find_entry(stacks, &stacks->stack_by_key, stack, process);
+    if (known)
+        return known->match;
+    struct stack_match match = nothing;
+    struct argus_stack frames = argus_graph_stack(stacks->graph, stack);
+    for (uint32_t i = 0; i < frames.count; i++) {
+        struct stack_match frame = match_frame(stacks, process, frames.frames[i], i > 0, time_ns);
+        merge(&match, &frame);
+    }
+    add_entry(stacks, &stacks->stack_by_key, stack, process, &match);
+    return match;
+}
