@@ -196,7 +196,7 @@ enum argus_mapping_why {
 enum argus_flag_by {
     ARGUS_FLAG_BY_WATCHPOINT = 0, /* of the processor */
     ARGUS_FLAG_BY_HOOK = 1,       /* code that was put into the program, or a user who says so */
-    ARGUS_FLAG_BY_VALUE = 2,      /* of the processor, for reads and writes: a new value is a write, else nobody knows */
+    ARGUS_FLAG_BY_VALUE = 2,      /* the same, of reads and writes: by the value */
 };
 
 /* The last frame of a stack that goes on, but not in the trace: no address, but why. */
