@@ -1,0 +1,3 @@
+#include "display_library.h"
+
+volatile int display_did_reconfigure;
