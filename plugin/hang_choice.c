@@ -149,7 +149,7 @@ struct argus_error *hang_choice_make(const struct analysis *analysis,
     }
     struct argus_hang_options wanted = *options;
     struct argus_hangs hangs;
-    wanted.at_least_one = wanted.process_name || wanted.pid || wanted.tid;
+    wanted.at_least_one = hang_options_name(&wanted);
     struct argus_error *error = argus_hangs_find(analysis->graph, &wanted, &hangs);
     if (error)
         return error;

@@ -1,5 +1,11 @@
 #include "plugin/hang_options.h"
 
+#include <stdio.h>
+#include <string.h>
+
+#include "plugin/time_point.h"
+#include "plugin/units.h"
+
 static struct argus_error *check_ids(const struct analysis *analysis,
                                      const struct argus_hang_options *options)
 {
@@ -21,17 +27,86 @@ static struct argus_error *check_ids(const struct analysis *analysis,
     return NULL;
 }
 
+/* A number is a thread id where the trace has such a thread, and a name else. */
+static struct argus_error *get_thread(const struct analysis *analysis, const char *text,
+                                      struct argus_hang_options *ret)
+{
+    const struct argus_thread *threads;
+    size_t count = argus_graph_threads(analysis->graph, &threads);
+    uint64_t number = 0;
+    bool is_number = units_parse(text, units_none, &number), named = false;
+    for (size_t i = 0; i < count; i++) {
+        if (is_number && threads[i].tid == number) {
+            ret->tid = number;
+            return NULL;
+        }
+        named |= strcmp(threads[i].name, text) == 0;
+    }
+    ret->thread_name = text;
+    return named ? NULL
+                 : argus_error_create(ARGUS_ERROR_NOT_FOUND,
+                                      "no thread '%s' in the trace, neither by id nor by name (the "
+                                      "kernel keeps 15 bytes of a name)",
+                                      text);
+}
+
+/* "14:32:10" means that second, "14:32:10.5" and "+3s" a moment. */
+static struct argus_error *parse_time(const struct argus_trace *trace, const char *text,
+                                      struct argus_hang_options *ret)
+{
+    const uint64_t rest_ns = 999999999;
+    char last[64];
+    struct argus_error *error = time_point_parse(trace, text, &ret->time_ns);
+    ret->until_ns = ret->time_ns;
+    if (!strchr(text, ':') || strchr(text, '.') || (error && error->code == ARGUS_ERROR_USAGE))
+        return error;
+    argus_error_destroy(error);
+    snprintf(last, sizeof(last), "%s.999999999", text);
+    error = time_point_parse(trace, last, &ret->until_ns);
+    ret->time_ns = ret->until_ns > rest_ns ? ret->until_ns - rest_ns : 0;
+    return error;
+}
+
+static struct argus_error *get_time(const struct analysis *analysis, const char *text,
+                                    struct argus_hang_options *ret)
+{
+    uint64_t start_ns, end_ns;
+    struct argus_error *error = parse_time(analysis->trace->trace, text, ret);
+    if (error)
+        return error;
+    argus_trace_time_range(analysis->trace->trace, &start_ns, &end_ns);
+    ret->has_time = true;
+    if (ret->until_ns < start_ns || ret->time_ns > end_ns)
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND,
+                                  "--time: %s is outside the trace (argus info says when it was)",
+                                  text);
+    return NULL;
+}
+
 struct argus_error *hang_options_get(const struct analysis *analysis,
                                      struct argus_hang_options *ret)
 {
     const struct arguments *arguments = analysis->arguments;
-    *ret = (struct argus_hang_options){.process_name = arguments_option(arguments, "process")};
+    const char *thread = arguments_option(arguments, "thread");
+    const char *time = arguments_option(arguments, "time");
+    *ret = (struct argus_hang_options){.process_name = arguments_option(arguments, "process"),
+                                       .symbols = analysis->report.symbols};
     struct argus_error *error = arguments_number(arguments, "pid", &ret->pid);
     if (!error)
         error = arguments_number(arguments, "tid", &ret->tid);
     if (!error)
         error = arguments_duration_ns(arguments, "threshold", &ret->threshold_ns);
+    if (!error && thread)
+        error = get_thread(analysis, thread, ret);
+    if (!error && time)
+        error = get_time(analysis, time, ret);
     if (!error && ret->process_name)
         error = analysis_check_process(analysis, ret->process_name);
     return error ? error : check_ids(analysis, ret);
+}
+
+bool hang_options_name(const struct argus_hang_options *options)
+{
+    return options->process_name || options->thread_name || options->pid || options->tid ||
+           options->has_time;
 }

@@ -1,4 +1,4 @@
-/* --process, --pid, --tid and --threshold: which hangs are meant. */
+/* --process, --pid, --tid, --thread, --time and --threshold: which hangs are meant. */
 #ifndef ARGUS_PLUGIN_HANG_OPTIONS_H
 #define ARGUS_PLUGIN_HANG_OPTIONS_H
 
@@ -7,12 +7,18 @@
 #define HANG_OPTIONS                                                                               \
     {"process", 'p', "NAME", "only the process of this name, as the kernel has it"},               \
         {"pid", 0, "PID", "only this process"}, {"tid", 0, "TID", "only this thread"},             \
+        {"thread", 0, "TID|NAME", "only this thread, or threads of this name"},                    \
+        {"time", 0, "TIME", "only at this time: 14:32:10.5 (UTC) or +3s"},                         \
     {                                                                                              \
         "threshold", 't', "DURATION", "what counts as a hang (2s)"                                 \
     }
 
-/* Reads the options; a process name that the trace does not have is an error. */
+/* Reads the options; a process or thread that the trace does not have is an error. The names are borrowed from the
+ * arguments, the symbols from `analysis`. */
 struct argus_error *hang_options_get(const struct analysis *analysis,
                                      struct argus_hang_options *ret);
+
+/* Whether one of them says more than how long a hang is. */
+bool hang_options_name(const struct argus_hang_options *options);
 
 #endif

@@ -1,8 +1,8 @@
 #include <string.h>
 
 #include "diagnose/diagnoser.h"
+#include "diagnose/finder.h"
 #include "diagnose/habits.h"
-#include "diagnose/hangs.h"
 #include "diagnose/words.h"
 
 /* Whether a thread yields just as much in the same time before the window: that is how it lives, as a daemon that looks

@@ -1,6 +1,19 @@
-#include "diagnose/hangs.h"
+/* Finding hangs: every indicator in turn, and the list that comes of it (argus/hangs.h says what counts). */
+#include "diagnose/finder.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+/* A moment that is named, or at which a sign points, may lie in a hang as short as this. */
+#define SHORTEST_NAMED_NS 50000000ull
+
+/* The indicators that look at the whole trace; to add one: a row, a file, a value of enum argus_indicator. */
+static bool (*const indicators[])(struct finder *finder) = {
+    indicator_ping,
+    indicator_stack,
+    indicator_spindump,
+    indicator_flag,
+};
 
 const char *argus_indicator_name(enum argus_indicator indicator)
 {
@@ -8,174 +21,20 @@ const char *argus_indicator_name(enum argus_indicator indicator)
         [ARGUS_INDICATOR_EVENT_LOOP] = "event loop did not come back",
         [ARGUS_INDICATOR_LONGEST] = "longest stretch",
         [ARGUS_INDICATOR_NAMED] = "named by the user",
+        [ARGUS_INDICATOR_PING] = "ping not answered",
+        [ARGUS_INDICATOR_SPINNING_STACK] = "spinning cursor requested",
+        [ARGUS_INDICATOR_SPINDUMP] = "hang report begun",
+        [ARGUS_INDICATOR_SPINNING_FLAG] = "main thread flagged as spinning",
     };
     return (size_t)indicator < sizeof(names) / sizeof(names[0]) ? names[indicator] : "unknown";
 }
 
-/* --- measuring --- */
+/* --- which are wanted --- */
 
-static bool wakes_others(const struct view *view, const struct argus_vertex *v)
+static bool is_text(const char *wanted, const char *text)
 {
-    const struct argus_op *ops;
-    size_t count = argus_graph_ops(view->graph, &ops);
-    for (uint32_t i = 0; i < v->op_count && v->first_op + i < count; i++)
-        if (ops[v->first_op + i].code >> 24 == ARGUS_OP_WAKE)
-            return true;
-    return false;
+    return !wanted || strcmp(wanted, text) == 0;
 }
-
-bool is_yielding(const struct view *view, uint32_t vertex)
-{
-    const struct argus_vertex *v = &view->vertices[vertex];
-    if (v->flags & ARGUS_VERTEX_YIELDS)
-        return !wakes_others(view, v);
-    return v->yield_calls > MANY_YIELDS;
-}
-
-/* The vertex with the largest part, for each type. */
-struct largest {
-    uint64_t ns[ARGUS_TYPE_LONG_WAIT + 1];
-    uint32_t vertex[ARGUS_TYPE_LONG_WAIT + 1];
-};
-
-static uint64_t overlap(uint64_t start, uint64_t end, const struct argus_hang *hang)
-{
-    uint64_t from = start > hang->start_ns ? start : hang->start_ns;
-    uint64_t to = end < hang->end_ns ? end : hang->end_ns;
-    return from < to ? to - from : 0;
-}
-
-static void take_part(struct largest *largest, enum argus_vertex_type type, uint32_t vertex,
-                      uint64_t ns)
-{
-    if (ns > largest->ns[type]) {
-        largest->ns[type] = ns;
-        largest->vertex[type] = vertex;
-    }
-}
-
-static void measure_vertex(const struct view *view, uint32_t vertex, struct argus_hang *hang,
-                           struct largest *largest)
-{
-    const struct argus_vertex *v = &view->vertices[vertex];
-    uint64_t own = overlap(v->start_ns, v->end_ns, hang);
-    uint64_t wait = overlap(v->end_ns, timeline_wait_end(view, vertex), hang);
-    hang->wait_ns += wait;
-    take_part(largest, ARGUS_TYPE_LONG_WAIT, vertex, wait);
-    if (is_yielding(view, vertex)) {
-        hang->yield_ns += own;
-        take_part(largest, ARGUS_TYPE_REPEATED_YIELD, vertex, own);
-    } else if (v->flags & ARGUS_VERTEX_YIELDS) {
-        hang->wait_ns += own;
-        take_part(largest, ARGUS_TYPE_LONG_WAIT, vertex, own + wait);
-    } else if (own > 0) {
-        uint64_t runnable =
-            (uint64_t)((unsigned __int128)v->runnable_ns * own / (v->end_ns - v->start_ns));
-        runnable = runnable < own ? runnable : own;
-        hang->runnable_ns += runnable;
-        hang->run_ns += own - runnable;
-        take_part(largest, ARGUS_TYPE_LONG_RUNNING, vertex, own);
-    }
-}
-
-static enum argus_vertex_type type_of(const struct argus_hang *hang)
-{
-    uint64_t run = hang->run_ns + hang->runnable_ns;
-    if (hang->yield_ns > run && hang->yield_ns > hang->wait_ns)
-        return ARGUS_TYPE_REPEATED_YIELD;
-    return run > hang->wait_ns ? ARGUS_TYPE_LONG_RUNNING : ARGUS_TYPE_LONG_WAIT;
-}
-
-void hang_measure(const struct view *view, struct argus_hang *hang)
-{
-    struct largest largest = {.ns = {0}};
-    const struct argus_thread *t = &view->threads[hang->thread];
-    uint32_t v = timeline_before(view, hang->thread, hang->start_ns + 1);
-    if (v == ARGUS_NONE)
-        v = t->first_vertex;
-    for (; v < t->first_vertex + t->vertex_count && view->vertices[v].start_ns < hang->end_ns; v++)
-        measure_vertex(view, v, hang, &largest);
-    hang->type = (uint8_t)type_of(hang);
-    if (hang->vertex == ARGUS_NONE)
-        hang->vertex = largest.ns[hang->type] ? largest.vertex[hang->type] : t->first_vertex;
-}
-
-struct argus_hang argus_hang_of_vertex(const struct argus_graph *graph, uint32_t vertex)
-{
-    struct view view = view_of(graph);
-    const struct argus_vertex *v = &view.vertices[vertex];
-    struct argus_hang hang = {.start_ns = v->start_ns,
-                              .end_ns = timeline_wait_end(&view, vertex),
-                              .thread = v->thread,
-                              .vertex = vertex,
-                              .indicator = ARGUS_INDICATOR_NAMED};
-    hang.ongoing = timeline_next(&view, vertex) == ARGUS_NONE && !(v->flags & ARGUS_VERTEX_EXITED);
-    hang_measure(&view, &hang);
-    return hang;
-}
-
-/* --- event loops --- */
-
-/* A poll for whatever may come. */
-static const struct habit *loop_habit(const struct habits *habits,
-                                      const struct argus_vertex *vertex)
-{
-    const struct habit *habit = habits_of(habits, vertex);
-    return habit && habit->kind == ARGUS_WAIT_POLL && !habit->answers ? habit : NULL;
-}
-
-/* A thread that polled too seldom in this trace to be known as an event loop may have been too busy for it. */
-static bool add_if_long(const struct view *view, struct argus_hang hang, bool sure,
-                        uint64_t threshold_ns, hang_list *ret)
-{
-    if (hang.end_ns < hang.start_ns || hang.end_ns - hang.start_ns < threshold_ns)
-        return true;
-    hang.vertex = ARGUS_NONE;
-    hang_measure(view, &hang);
-    return (!sure && hang.type != ARGUS_TYPE_LONG_RUNNING) || vec_push(ret, hang);
-}
-
-/* From each home wait to the next; a poll with a short timeout that the yield rule merged is idleness too. */
-static bool scan_loop(const struct view *view, uint32_t thread, const struct habits *habits,
-                      uint64_t threshold_ns, hang_list *ret)
-{
-    const struct argus_thread *t = &view->threads[thread];
-    const struct habit *left = NULL;
-    bool done = true;
-    struct argus_hang hang = {.thread = thread, .indicator = ARGUS_INDICATOR_EVENT_LOOP};
-    for (uint32_t v = t->first_vertex; done && v < t->first_vertex + t->vertex_count; v++) {
-        const struct argus_vertex *vertex = &view->vertices[v];
-        const struct habit *habit = loop_habit(habits, vertex);
-        if (habit && is_answered_wait(view, v))
-            habit = NULL;
-        bool is_last = timeline_next(view, v) == ARGUS_NONE;
-        /* A poll of its own in the middle of a handler is not the way home, unless nothing else is. */
-        if (!is_last && (!habit || (left && left->home && !habit->home)))
-            continue;
-        hang.end_ns = habit ? vertex->end_ns : timeline_wait_end(view, v);
-        if (vertex->flags & ARGUS_VERTEX_YIELDS && habit)
-            hang.end_ns = vertex->start_ns;
-        hang.ongoing = !habit && !(vertex->flags & ARGUS_VERTEX_EXITED);
-        if (left)
-            done = add_if_long(view, hang, left->home, threshold_ns, ret);
-        left = is_last ? NULL : habit;
-        if (left)
-            hang.start_ns = view->vertices[v + 1].start_ns;
-    }
-    return done;
-}
-
-bool hangs_of_event_loop(const struct view *view, uint32_t thread, uint64_t threshold_ns,
-                         hang_list *ret)
-{
-    struct habits habits;
-    bool done =
-        habits_find(view, thread, &habits) && scan_loop(view, thread, &habits, threshold_ns, ret);
-    habits_deinit(&habits);
-    return done;
-}
-
-/* --- the list --- */
 
 bool hang_is_wanted(const struct view *view, const struct argus_hang_options *options,
                     uint32_t thread)
@@ -184,16 +43,158 @@ bool hang_is_wanted(const struct view *view, const struct argus_hang_options *op
     const struct argus_process *process = &view->processes[t->process];
     if (process->kernel || t->idle || t->vertex_count == 0)
         return false;
-    if (options->process_name && strcmp(options->process_name, process->name) != 0)
-        return false;
-    return (options->pid == 0 || options->pid == process->pid) &&
+    return is_text(options->process_name, process->name) &&
+           is_text(options->thread_name, t->name) &&
+           (options->pid == 0 || options->pid == process->pid) &&
            (options->tid == 0 || options->tid == t->tid);
 }
+
+static bool names_threads(const struct argus_hang_options *options)
+{
+    return options->process_name || options->thread_name || options->pid || options->tid;
+}
+
+bool hang_is_named(const struct argus_hang_options *options)
+{
+    return names_threads(options) || options->has_time;
+}
+
+static bool covers(const struct argus_hang *hang, uint64_t time_ns)
+{
+    return hang->start_ns <= time_ns && time_ns <= hang->end_ns;
+}
+
+bool hang_is_at_time(const struct argus_hang_options *options, uint64_t start_ns, uint64_t end_ns)
+{
+    return !options->has_time || (start_ns <= options->until_ns && options->time_ns <= end_ns);
+}
+
+uint64_t finder_threshold(const struct finder *finder, struct argus_hang *hang)
+{
+    const struct argus_hang_options *options = finder->options;
+    uint64_t threshold_ns = options->threshold_ns ? options->threshold_ns : ARGUS_HANG_THRESHOLD_NS;
+    if (options->has_time && threshold_ns > SHORTEST_NAMED_NS)
+        threshold_ns = SHORTEST_NAMED_NS;
+    hang->suspended_ns = 0;
+    for (size_t i = 0; i < finder->frozen.length; i++) {
+        const struct frozen *frozen = &finder->frozen.data[i];
+        if (!covers(hang, frozen->suspension.noticed_ns))
+            continue;
+        uint64_t from_ns = frozen->start_ns > hang->start_ns ? frozen->start_ns : hang->start_ns;
+        threshold_ns += frozen->end_ns > from_ns ? frozen->end_ns - from_ns : 0;
+        hang->suspended_ns += frozen->suspension.length_ns;
+    }
+    return threshold_ns;
+}
+
+/* Whether the thread's own timer, and nobody else, set off the hang. */
+static bool is_set_off_by_itself(const struct view *view, const struct argus_hang *hang)
+{
+    uint32_t first = argus_graph_vertex_at(view->graph, hang->thread, hang->start_ns);
+    uint32_t before = first == ARGUS_NONE ? ARGUS_NONE : argus_graph_previous(view->graph, first);
+    if (before == ARGUS_NONE || view->vertices[first].start_ns != hang->start_ns)
+        return false;
+    uint32_t cause = argus_graph_cause(view->graph, first);
+    const struct argus_wait *wait = &view->vertices[before].wait;
+    bool own =
+        cause == ARGUS_NONE || view->vertices[view->edges[cause].from].thread == hang->thread;
+    return own && (wait->by_timer || wait->outcome == ARGUS_OUTCOME_TIMED_OUT);
+}
+
+bool finder_add(struct finder *finder, struct argus_hang *hang)
+{
+    struct argus_pendings pendings;
+    if (!hang_is_at_time(finder->options, hang->start_ns, hang->end_ns))
+        return true;
+    struct argus_error *error = argus_pending_find(finder->view->graph, hang, &pendings);
+    if (error) {
+        argus_error_destroy(error);
+        return false;
+    }
+    hang->awaited = pendings.count > 0 || !is_set_off_by_itself(finder->view, hang);
+    hang->indicators |= 1u << hang->indicator;
+    argus_pendings_deinit(&pendings);
+    return vec_push(&finder->found, *hang);
+}
+
+/* --- signs --- */
+
+static bool is_of(const struct finder *finder, uint32_t thread, const struct sign *sign)
+{
+    return sign->process == ARGUS_NONE || finder->view->threads[thread].process == sign->process;
+}
+
+static bool confirm(struct finder *finder, const struct sign *sign)
+{
+    bool any = false;
+    for (size_t i = 0; i < finder->found.length; i++) {
+        struct argus_hang *hang = &finder->found.data[i];
+        if (!is_of(finder, hang->thread, sign) || !covers(hang, sign->time_ns))
+            continue;
+        hang->indicators |= 1u << sign->indicator;
+        any = true;
+    }
+    return any;
+}
+
+/* The stretches of event loops around a moment, however short; of the main threads, which are those that draw. */
+static bool find_around(struct finder *near, const struct sign *sign)
+{
+    bool done = true;
+    for (uint32_t i = 0; done && i < near->view->process_count; i++) {
+        uint32_t thread = near->view->processes[i].main_thread;
+        if (thread != ARGUS_NONE && is_of(near, thread, sign) &&
+            hang_is_wanted(near->view, near->options, thread))
+            done = indicator_loop(near, thread);
+    }
+    if (done && near->found.length == 0 && sign->process != ARGUS_NONE)
+        done = indicator_longest(near);
+    return done;
+}
+
+static const struct argus_hang *longest_of(const hang_list *list)
+{
+    const struct argus_hang *longest = NULL;
+    for (size_t i = 0; i < list->length; i++)
+        if (!longest ||
+            list->data[i].end_ns - list->data[i].start_ns > longest->end_ns - longest->start_ns)
+            longest = &list->data[i];
+    return longest;
+}
+
+bool finder_sign(struct finder *finder, const struct sign *sign)
+{
+    if (confirm(finder, sign))
+        return true;
+    struct argus_hang_options options = *finder->options;
+    if (!hang_is_at_time(&options, sign->time_ns, sign->time_ns))
+        return true;
+    options.has_time = true;
+    options.time_ns = options.until_ns = sign->time_ns;
+    if (sign->process != ARGUS_NONE && !options.pid)
+        options.pid = finder->view->processes[sign->process].pid;
+    struct finder near = {.view = finder->view, .options = &options};
+    bool done = find_around(&near, sign);
+    const struct argus_hang *longest = longest_of(&near.found);
+    if (done && longest) {
+        struct argus_hang hang = *longest;
+        hang.indicator = sign->indicator;
+        hang.indicators = 1u << sign->indicator;
+        hang.awaited = true;
+        done = vec_push(&finder->found, hang);
+    }
+    vec_deinit(&near.found);
+    return done;
+}
+
+/* --- the list --- */
 
 static int compare_hangs(const void *a, const void *b)
 {
     const struct argus_hang *x = a, *y = b;
     uint64_t x_ns = x->end_ns - x->start_ns, y_ns = y->end_ns - y->start_ns;
+    if (x->awaited != y->awaited)
+        return x->awaited ? -1 : 1;
     if (x_ns != y_ns)
         return x_ns > y_ns ? -1 : 1;
     if (x->start_ns != y->start_ns)
@@ -207,6 +208,10 @@ static struct argus_error *nothing_wanted(const struct argus_hang_options *optio
         return argus_error_create(ARGUS_ERROR_NOT_FOUND,
                                   "the trace has no process named \"%s\" that ran",
                                   options->process_name);
+    if (options->thread_name)
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND,
+                                  "the trace has no thread named \"%s\" that ran",
+                                  options->thread_name);
     if (options->pid)
         return argus_error_create(ARGUS_ERROR_NOT_FOUND, "the trace has no process %llu that ran",
                                   (unsigned long long)options->pid);
@@ -214,31 +219,40 @@ static struct argus_error *nothing_wanted(const struct argus_hang_options *optio
                               (unsigned long long)options->tid);
 }
 
+static struct argus_error *find(struct finder *finder)
+{
+    const struct argus_hang_options *options = finder->options;
+    bool any = false, done = frozen_find(finder);
+    for (uint32_t thread = 0; done && thread < finder->view->thread_count; thread++) {
+        if (!hang_is_wanted(finder->view, options, thread))
+            continue;
+        any = true;
+        done = indicator_loop(finder, thread);
+    }
+    if (done && names_threads(options) && !any)
+        return nothing_wanted(options);
+    for (size_t i = 0; done && i < sizeof(indicators) / sizeof(*indicators); i++)
+        done = indicators[i](finder);
+    if (done && hang_is_named(options) && finder->found.length == 0 && options->at_least_one)
+        done = indicator_longest(finder);
+    return done ? NULL : argus_error_memory();
+}
+
 struct argus_error *argus_hangs_find(const struct argus_graph *graph,
                                      const struct argus_hang_options *options,
                                      struct argus_hangs *ret)
 {
     struct view view = view_of(graph);
-    hang_list list = {0};
-    uint64_t threshold = options->threshold_ns ? options->threshold_ns : ARGUS_HANG_THRESHOLD_NS;
-    bool named = options->process_name || options->pid || options->tid, any = false, done = true;
-    for (uint32_t thread = 0; done && thread < view.thread_count; thread++) {
-        if (!hang_is_wanted(&view, options, thread))
-            continue;
-        any = true;
-        done = hangs_of_event_loop(&view, thread, threshold, &list);
+    struct finder finder = {.view = &view, .options = options};
+    struct argus_error *error = find(&finder);
+    vec_deinit(&finder.frozen);
+    if (error) {
+        vec_deinit(&finder.found);
+        return error;
     }
-    if (done && named && !any)
-        return nothing_wanted(options);
-    if (done && named && list.length == 0 && options->at_least_one)
-        done = hangs_longest(&view, options, &list);
-    if (!done) {
-        vec_deinit(&list);
-        return argus_error_memory();
-    }
-    if (list.length > 0)
-        qsort(list.data, list.length, sizeof(*list.data), compare_hangs);
-    *ret = (struct argus_hangs){.items = list.data, .count = list.length};
+    if (finder.found.length > 0)
+        qsort(finder.found.data, finder.found.length, sizeof(*finder.found.data), compare_hangs);
+    *ret = (struct argus_hangs){.items = finder.found.data, .count = finder.found.length};
     return NULL;
 }
 

@@ -3,7 +3,7 @@
 
 #include "base/idmap.h"
 #include "diagnose/diagnoser.h"
-#include "diagnose/hangs.h"
+#include "diagnose/finder.h"
 #include "diagnose/words.h"
 
 #define NOTEWORTHY_SHARE 0.1

@@ -6,8 +6,8 @@
  * thread that was busy, looked for a flag, slept, or stands on the path already: then they wait for each other.
  */
 #include "diagnose/diagnoser.h"
+#include "diagnose/finder.h"
 #include "diagnose/habits.h"
-#include "diagnose/hangs.h"
 #include "diagnose/words.h"
 
 #define DEFAULT_MAX_DEPTH 16

@@ -13,6 +13,8 @@
 
 /* Visits within a shorter time are not kept. */
 #define SHORTEST_VISITS_NS 20000000ull
+/* What was found ready after a shorter absence is not. */
+#define SHORTEST_ABSENCE_NS 100000000ull
 
 static struct away *away_of(struct builder *builder, uint32_t thread)
 {
@@ -72,10 +74,28 @@ static void visit(struct builder *builder, struct away *away, uint32_t thread)
 void absence_polled(struct builder *builder, uint32_t thread, bool blocked)
 {
     struct away *away = away_of(builder, thread);
-    if (away && blocked)
+    if (!away)
+        return;
+    if (blocked)
         keep(builder, away);
-    else if (away)
+    else
         visit(builder, away, thread);
+    away->last_ns = builder->now_ns;
+}
+
+void absence_ready(struct builder *builder, uint32_t thread, const uint64_t arg[4])
+{
+    struct away *away = away_of(builder, thread);
+    if (!away || builder->now_ns - away->last_ns < SHORTEST_ABSENCE_NS)
+        return;
+    struct argus_arrival arrival = {.time_ns = builder->now_ns,
+                                    .fd = arg[0],
+                                    .inode = arg[1],
+                                    .peer = arg[2],
+                                    .type = arg[3],
+                                    .thread = thread};
+    if (!vec_push(&builder->graph->arrivals, arrival))
+        builder->no_memory = true;
 }
 
 void absence_unread(void *context, const struct argus_message_channel *channel,
@@ -112,14 +132,29 @@ static int by_receiver(const void *left, const void *right)
     return a->sender < b->sender ? -1 : a->sender > b->sender;
 }
 
+static int by_arrival(const void *left, const void *right)
+{
+    const struct argus_arrival *a = left, *b = right;
+    if (a->thread != b->thread)
+        return a->thread < b->thread ? -1 : 1;
+    if (a->time_ns != b->time_ns)
+        return a->time_ns < b->time_ns ? -1 : 1;
+    return a->fd < b->fd ? -1 : a->fd > b->fd;
+}
+
+#define SORT(list, compare)                                                                        \
+    do {                                                                                           \
+        if ((list).length)                                                                         \
+            qsort((list).data, (list).length, sizeof(*(list).data), compare);                      \
+    } while (0)
+
 bool absence_finish(struct builder *builder)
 {
     struct argus_graph *graph = builder->graph;
     for (size_t i = 0; i < builder->away.length; i++)
         keep(builder, &builder->away.data[i]);
-    if (graph->visits.length)
-        qsort(graph->visits.data, graph->visits.length, sizeof(*graph->visits.data), by_thread);
-    if (graph->unread.length)
-        qsort(graph->unread.data, graph->unread.length, sizeof(*graph->unread.data), by_receiver);
+    SORT(graph->visits, by_thread);
+    SORT(graph->unread, by_receiver);
+    SORT(graph->arrivals, by_arrival);
     return !builder->no_memory;
 }

@@ -110,6 +110,7 @@ struct thread_state {
 #define MOST_VISITS 4
 struct away {
     uint64_t since_ns; /* when it last came out of one that blocked; 0: it never did */
+    uint64_t last_ns;  /* when it last came out of one at all; 0: never */
     struct argus_visits open[MOST_VISITS];
     uint32_t count;
 };
@@ -355,6 +356,8 @@ uint32_t builder_place_in(struct builder *builder, struct idmap *ids, uint64_t k
 /* --- what comes while a thread is away from its event loop: absence.c --- */
 /* A poll, select or epoll call of `thread` has returned, after it blocked or at once. */
 void absence_polled(struct builder *builder, uint32_t thread, bool blocked);
+/* `thread` is in such a call, which has not blocked and will return a descriptor. */
+void absence_ready(struct builder *builder, uint32_t thread, const uint64_t arg[4]);
 /* As pairing_unread: a message that nobody has received. */
 void absence_unread(void *context, const struct argus_message_channel *channel,
                     const struct message *message);

@@ -158,8 +158,8 @@ static bool valid_callbacks(const struct graph_arrays *arrays, size_t i)
     const struct argus_callback *callback = &arrays->callbacks.data[i];
     return callback->vertex < arrays->vertices.count &&
            (i == 0 || callback[-1].vertex <= callback->vertex) &&
-           callback->what <= ARGUS_CALLBACK_HANDLER && is_bool(&callback->on_purpose) &&
-           is_bool(&callback->nested);
+           callback->what <= ARGUS_CALLBACK_HANDLER && callback->ui_event < ARGUS_UI_EVENTS &&
+           is_bool(&callback->on_purpose) && is_bool(&callback->nested);
 }
 
 /* A chain goes forward, so it ends. */
@@ -177,13 +177,24 @@ static bool valid_uses(const struct graph_arrays *arrays, size_t i)
 
 static bool valid_visits(const struct graph_arrays *arrays, size_t i)
 {
-    return arrays->visits.data[i].thread < arrays->threads.count;
+    const struct argus_visits *visits = &arrays->visits.data[i];
+    return visits->thread < arrays->threads.count && visits->first_ns <= visits->gap_start_ns &&
+           visits->gap_start_ns <= visits->gap_end_ns && visits->gap_end_ns <= visits->last_ns &&
+           (i == 0 || visits[-1].thread <= visits->thread);
 }
 
 static bool valid_unread(const struct graph_arrays *arrays, size_t i)
 {
     const struct argus_unread *unread = &arrays->unread.data[i];
-    return unread->sender < arrays->threads.count && unread->receiver < arrays->threads.count;
+    return unread->sender < arrays->threads.count && unread->receiver < arrays->threads.count &&
+           (i == 0 || unread[-1].receiver <= unread->receiver);
+}
+
+static bool valid_arrivals(const struct graph_arrays *arrays, size_t i)
+{
+    const struct argus_arrival *arrival = &arrays->arrivals.data[i];
+    return arrival->thread < arrays->threads.count &&
+           (i == 0 || arrival[-1].thread <= arrival->thread);
 }
 
 static bool valid_suspensions(const struct graph_arrays *arrays, size_t i)

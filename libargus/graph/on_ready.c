@@ -8,8 +8,10 @@ void graph_on_ready(struct builder *builder, struct cpu_state *cpu,
     if (cpu->thread == ARGUS_NONE)
         return;
     const struct thread_state *state = thread_at(builder, cpu->thread);
-    if (state->wait_open && state->previous != ARGUS_NONE &&
-        slot_at(builder, state->previous)->wait.syscall == state->syscall)
+    if (!state->wait_open)
+        absence_ready(builder, cpu->thread, record->arg);
+    else if (state->previous != ARGUS_NONE &&
+             slot_at(builder, state->previous)->wait.syscall == state->syscall)
         wait_add_detail_to(builder, state->previous, ARGUS_DETAIL_READY, record->arg);
 }
 

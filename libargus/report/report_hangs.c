@@ -1,10 +1,36 @@
 /* The hangs that were found. */
 #include <stdio.h>
+#include <string.h>
 
+#include "report/hang_timeline.h"
 #include "report/json.h"
 #include "report/lines.h"
 #include "report/report_hangs.h"
+#include "report/report_pending.h"
 #include "slice/timeline.h"
+
+/* What sets a hang apart from others of its type; NULL: nothing. */
+static json_t *json_indicators(const struct argus_hang *hang)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < ARGUS_INDICATORS; i++)
+        if (hang->indicators >> i & 1)
+            json_add(list, json_text(argus_indicator_name((enum argus_indicator)i)));
+    return list;
+}
+
+static void put_figures(json_t *json, const struct argus_hang *hang)
+{
+    json_put(json, "run_ns", json_ns(hang->run_ns));
+    json_put(json, "runnable_ns", json_ns(hang->runnable_ns));
+    json_put(json, "wait_ns", json_ns(hang->wait_ns));
+    json_put(json, "yield_ns", json_ns(hang->yield_ns));
+    json_put(json, "fault_ns", json_ns(hang->fault_ns));
+    json_put(json, "fault_count", json_ns(hang->fault_count));
+    json_put(json, "disk_ns", json_ns(hang->disk_ns));
+    json_put(json, "stopped_ns", json_ns(hang->stopped_ns));
+    json_put(json, "suspended_ns", json_ns(hang->suspended_ns));
+}
 
 json_t *json_hang(const struct argus_report_context *context, const struct argus_hang *hang)
 {
@@ -21,54 +47,183 @@ json_t *json_hang(const struct argus_report_context *context, const struct argus
     json_put(json, "duration_ns", json_ns(hang->end_ns - hang->start_ns));
     json_put(json, "indicator",
              json_text(argus_indicator_name((enum argus_indicator)hang->indicator)));
+    json_put(json, "indicators", json_indicators(hang));
     json_put(json, "type", json_text(argus_vertex_type_name((enum argus_vertex_type)hang->type)));
+    json_put(json, "nature", json_text(argus_nature_name((enum argus_hang_nature)hang->nature)));
     json_put(json, "ongoing", json_boolean(hang->ongoing));
+    json_put(json, "awaited", json_boolean(hang->awaited));
     json_put(json, "time",
              json_text(argus_time_text(argus_graph_trace(context->graph), hang->start_ns, time,
                                        sizeof(time))));
-    json_put(json, "run_ns", json_ns(hang->run_ns));
-    json_put(json, "runnable_ns", json_ns(hang->runnable_ns));
-    json_put(json, "wait_ns", json_ns(hang->wait_ns));
-    json_put(json, "yield_ns", json_ns(hang->yield_ns));
+    put_figures(json, hang);
     return json;
 }
 
-static void hang_text(const struct argus_report_context *context, size_t number,
-                      const struct argus_hang *hang)
+/* --- text --- */
+
+/* A figure that is worth a word: one percent of the hang. */
+static void add_figure(char *buffer, size_t bytes, const struct argus_hang *hang, const char *what,
+                       uint64_t ns)
+{
+    char text[32];
+    size_t length = strlen(buffer);
+    if (ns == 0 || ns < (hang->end_ns - hang->start_ns) / 100)
+        return;
+    snprintf(buffer + length, bytes - length, "%s%s %s", length ? ", " : "", what,
+             argus_duration_text(ns, text, sizeof(text)));
+}
+
+static void figures_text(const struct argus_report_context *context, const struct argus_hang *hang)
+{
+    char figures[256] = "", waits[160] = "", suspended[32];
+    add_figure(figures, sizeof(figures), hang, "ran", hang->run_ns);
+    add_figure(figures, sizeof(figures), hang, "wanted a cpu", hang->runnable_ns);
+    add_figure(figures, sizeof(figures), hang, "looked again and again", hang->yield_ns);
+    add_figure(figures, sizeof(figures), hang, "waited", hang->wait_ns);
+    add_figure(waits, sizeof(waits), hang, "for pages", hang->fault_ns);
+    add_figure(waits, sizeof(waits), hang, "for a disk", hang->disk_ns);
+    add_figure(waits, sizeof(waits), hang, "stopped", hang->stopped_ns);
+    argus_sink_printf(context->sink, "       %s%s%s%s\n", figures, waits[0] ? " (" : "", waits,
+                      waits[0] ? ")" : "");
+    if (hang->suspended_ns)
+        argus_sink_printf(context->sink,
+                          "       the machine was suspended for another %s meanwhile\n",
+                          argus_duration_text(hang->suspended_ns, suspended, sizeof(suspended)));
+    for (int i = 0; i < ARGUS_INDICATORS; i++)
+        if ((hang->indicators >> i & 1) && i != ARGUS_INDICATOR_EVENT_LOOP)
+            argus_sink_printf(context->sink, "       %s\n",
+                              argus_indicator_name((enum argus_indicator)i));
+}
+
+/* More are in the JSON. */
+#define MOST_PENDING 4
+
+static void pending_line(const struct argus_report_context *context, const struct argus_hang *hang,
+                         const struct argus_pending *pending)
+{
+    char text[320], line[400], when[32];
+    uint64_t since_ns = pending->first_ns > hang->start_ns ? pending->first_ns : hang->start_ns;
+    report_pending(context, pending, text, sizeof(text));
+    if (pending->kind == ARGUS_PENDING_SET_OFF)
+        snprintf(line, sizeof(line), "set off by %s", text);
+    else if (pending->kind == ARGUS_PENDING_READY || pending->kind == ARGUS_PENDING_UI_EVENT)
+        snprintf(line, sizeof(line), "pending: %s, found at its end", text);
+    else
+        snprintf(line, sizeof(line), "pending: %s, %s after %s", text,
+                 pending->unread ? "never taken, sent" : "the first",
+                 argus_duration_text(since_ns - hang->start_ns, when, sizeof(when)));
+    argus_sink_printf(context->sink, "       ");
+    report_wrapped(context->sink, 9, line);
+}
+
+static struct argus_error *pending_text(const struct argus_report_context *context,
+                                        const struct argus_hang *hang)
+{
+    struct argus_pendings pendings;
+    struct argus_error *error = argus_pending_find(context->graph, hang, &pendings);
+    size_t pending = 0;
+    if (error)
+        return error;
+    for (size_t i = 0; i < pendings.count; i++) {
+        pending += pendings.items[i].kind != ARGUS_PENDING_SET_OFF;
+        if (pending <= MOST_PENDING)
+            pending_line(context, hang, &pendings.items[i]);
+    }
+    if (pending > MOST_PENDING)
+        argus_sink_printf(context->sink, "       … and %zu more\n", pending - MOST_PENDING);
+    if (!pending)
+        argus_sink_printf(context->sink, "       nothing was seen to be pending%s\n",
+                          hang->awaited ? "" : ", and its own timer set it off");
+    argus_pendings_deinit(&pendings);
+    return NULL;
+}
+
+static struct argus_error *hang_text(const struct argus_report_context *context, size_t number,
+                                     const struct argus_hang *hang)
 {
     char time[32], lasted[32], thread[128], id[16];
     const struct argus_trace *trace = argus_graph_trace(context->graph);
+    const char *nature = argus_nature_name((enum argus_hang_nature)hang->nature);
     snprintf(id, sizeof(id), "v%u", hang->vertex);
-    argus_sink_printf(context->sink, "%3zu  %s  %9s  %-13s  %-8s  %s%s\n", number,
+    argus_sink_printf(context->sink, "%3zu  %s  %9s  %-13s  %-8s  %s%s%s%s\n", number,
                       argus_time_text(trace, hang->start_ns, time, sizeof(time)),
                       argus_duration_text(hang->end_ns - hang->start_ns, lasted, sizeof(lasted)),
                       argus_vertex_type_name((enum argus_vertex_type)hang->type), id,
                       report_thread(context, hang->thread, thread, sizeof(thread)),
+                      nature ? ": " : "", nature ? nature : "",
                       hang->ongoing ? " (not over when the trace ended)" : "");
+    figures_text(context, hang);
+    return pending_text(context, hang);
+}
+
+static void idle_text(const struct argus_report_context *context, const struct argus_hang *hang)
+{
+    char time[32], lasted[32], thread[128];
+    argus_sink_printf(
+        context->sink,
+        "No hang: %s was idle for %s from %s on; it waited for input, and nothing was "
+        "pending.\n",
+        report_thread(context, hang->thread, thread, sizeof(thread)),
+        argus_duration_text(hang->end_ns - hang->start_ns, lasted, sizeof(lasted)),
+        argus_time_text(argus_graph_trace(context->graph), hang->start_ns, time, sizeof(time)));
+}
+
+static bool is_idle(const struct argus_hang *hang)
+{
+    return hang->nature == ARGUS_NATURE_IDLE;
+}
+
+static struct argus_error *hangs_text(const struct argus_report_context *context,
+                                      const struct argus_hangs *hangs)
+{
+    struct argus_error *error = NULL;
+    if (hangs->count == 0) {
+        argus_sink_printf(context->sink,
+                          "No hangs: no event loop stayed away from its wait for so long.\n"
+                          "A program without an event loop is explained by "
+                          "argus diagnose --process NAME.\n");
+        return NULL;
+    }
+    if (is_idle(&hangs->items[0])) { /* it is alone then */
+        idle_text(context, &hangs->items[0]);
+        return NULL;
+    }
+    for (size_t i = 0; !error && i < hangs->count; i++)
+        error = hang_text(context, i + 1, &hangs->items[i]);
+    if (!error)
+        report_hang_timeline(context, hangs);
+    return error;
+}
+
+static struct argus_error *add_hang(const struct argus_report_context *context,
+                                    const struct argus_hang *hang, json_t *list)
+{
+    struct argus_pendings pendings;
+    struct argus_error *error = argus_pending_find(context->graph, hang, &pendings);
+    if (error)
+        return error;
+    json_t *json = json_hang(context, hang);
+    json_put(json, "pending", json_pendings(context, &pendings));
+    json_put(json, "vertex", json_vertex(context, hang->vertex, ARGUS_HANG_THRESHOLD_NS));
+    json_add(list, json);
+    argus_pendings_deinit(&pendings);
+    return NULL;
 }
 
 struct argus_error *argus_report_hangs(const struct argus_report_context *context,
                                        const struct argus_hangs *hangs, bool json)
 {
-    json_t *list = json ? json_array() : NULL;
-    if (!json && hangs->count == 0)
-        argus_sink_printf(context->sink,
-                          "No hangs: no event loop stayed away from its wait for so long.\n"
-                          "A program without an event loop is explained by "
-                          "argus diagnose --process NAME.\n");
-    for (size_t i = 0; i < hangs->count; i++) {
-        if (!json) {
-            hang_text(context, i + 1, &hangs->items[i]);
-            continue;
-        }
-        json_t *hang = json_hang(context, &hangs->items[i]);
-        json_put(hang, "vertex",
-                 json_vertex(context, hangs->items[i].vertex, ARGUS_HANG_THRESHOLD_NS));
-        json_add(list, hang);
-    }
     if (!json)
-        return NULL;
-    json_t *whole = json_object();
+        return hangs_text(context, hangs);
+    json_t *list = json_array(), *idle = json_array(), *whole = json_object();
+    struct argus_error *error = NULL;
+    for (size_t i = 0; !error && i < hangs->count; i++)
+        error = add_hang(context, &hangs->items[i], is_idle(&hangs->items[i]) ? idle : list);
     json_put(whole, "hangs", list);
+    json_put(whole, "idle", idle);
+    if (error) {
+        json_decref(whole);
+        return error;
+    }
     return json_write(context->sink, whole);
 }

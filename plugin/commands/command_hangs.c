@@ -6,6 +6,16 @@ static const struct command_option options[] = {
     COMMAND_OPTIONS_END,
 };
 
+/* What was named has its longest stretch listed only if it is long. */
+static void drop_short(const struct argus_hang_options *wanted, struct argus_hangs *hangs)
+{
+    uint64_t threshold_ns = wanted->threshold_ns ? wanted->threshold_ns : ARGUS_HANG_THRESHOLD_NS;
+    const struct argus_hang *hang = hangs->items;
+    if (hangs->count == 1 && hang->indicator == ARGUS_INDICATOR_LONGEST && !wanted->has_time &&
+        hang->end_ns - hang->start_ns < threshold_ns)
+        hangs->count = 0;
+}
+
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
 {
     struct analysis analysis;
@@ -14,10 +24,12 @@ static struct argus_error *run(struct session *session, const struct arguments *
     struct argus_error *error = analysis_begin(session, arguments, 0, 0, &analysis);
     if (!error)
         error = hang_options_get(&analysis, &hang_options);
+    hang_options.at_least_one = !error && hang_options_name(&hang_options);
     if (!error)
         error = argus_hangs_find(analysis.graph, &hang_options, &hangs);
     if (error)
         return error;
+    drop_short(&hang_options, &hangs);
     error = argus_report_hangs(&analysis.report, &hangs, analysis.json);
     argus_hangs_deinit(&hangs);
     return error;
@@ -26,10 +38,14 @@ static struct argus_error *run(struct session *session, const struct arguments *
 const struct command command_hangs = {
     .name = "hangs",
     .summary = "list the hangs: event loops that did not come back to their wait",
-    .details = "The longest comes first. 'argus diagnose FILE 2' explains the second of\n"
-               "the list.",
-    .example =
-        "argus hangs freeze.argus\nargus hangs --threshold=500ms --process=gedit freeze.argus",
+    .details = "Those that somebody waited for come first, the longest of them before the\n"
+               "others. 'argus diagnose FILE 2' explains the second of the list.\n"
+               "\n"
+               "Of what is named (a process, a thread, a time) the longest stretch is listed\n"
+               "when no event loop hung; if that was idle, the command says so.",
+    .example = "argus hangs freeze.argus\n"
+               "argus hangs --threshold=500ms --process=gedit freeze.argus\n"
+               "argus hangs --time=14:32:10 freeze.argus",
     .options = options,
     .flags = COMMAND_TRACE | COMMAND_GRAPH,
     .run = run,

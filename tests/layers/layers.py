@@ -44,6 +44,7 @@ PUBLIC = {
     "question.h": "libargus/slice",
     "slice.h": "libargus/slice",
     "diagnose.h": "libargus/diagnose",
+    "hangs.h": "libargus/diagnose",
     "report.h": "libargus/report",
 }
 

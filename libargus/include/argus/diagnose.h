@@ -2,52 +2,13 @@
 #ifndef ARGUS_DIAGNOSE_H
 #define ARGUS_DIAGNOSE_H
 
+#include "argus/hangs.h"
 #include "argus/slice.h"
 #include "argus/symbols.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#define ARGUS_HANG_THRESHOLD_NS 2000000000ull
-
-/* Why something is taken for a hang. */
-enum argus_indicator {
-    ARGUS_INDICATOR_EVENT_LOOP, /* an event-loop thread did not come back to its wait */
-    ARGUS_INDICATOR_LONGEST, /* no event loop: the longest run, wait or yield run of the thread that was named */
-    ARGUS_INDICATOR_NAMED, /* the user named the vertex */
-};
-
-/* A stretch of one thread's time that is to be explained. */
-struct argus_hang {
-    uint64_t start_ns, end_ns;
-    uint32_t thread;
-    uint32_t vertex;   /* the spinning vertex: the one that makes up most of it */
-    uint8_t indicator; /* enum argus_indicator */
-    uint8_t type;      /* enum argus_vertex_type of the whole hang */
-    bool ongoing;      /* still so when the trace (or the process) ended */
-    uint64_t run_ns, runnable_ns, wait_ns,
-        yield_ns; /* the thread's own time in it, adding up to the duration */
-};
-
-struct argus_hangs {
-    struct argus_hang *items; /* owned; longest first, ties by start */
-    size_t count;
-};
-
-struct argus_hang_options {
-    uint64_t threshold_ns;    /* 0: ARGUS_HANG_THRESHOLD_NS */
-    const char *process_name; /* only this process (comm); NULL: all */
-    uint64_t pid, tid;        /* only these; 0: all */
-    bool
-        at_least_one; /* with a process, pid or tid: if no event loop hung, the LONGEST indicator */
-};
-
-struct argus_error *argus_hangs_find(const struct argus_graph *graph,
-                                     const struct argus_hang_options *options,
-                                     struct argus_hangs *ret);
-void argus_hangs_deinit(struct argus_hangs *hangs);
-const char *argus_indicator_name(enum argus_indicator indicator);
 
 /* A vertex like another one. */
 struct argus_similar {
@@ -129,9 +90,6 @@ struct argus_error *argus_diagnose(const struct argus_graph *graph, struct argus
                                    const struct argus_diagnose_options *options,
                                    struct argus_asker asker, struct argus_diagnosis *ret);
 void argus_diagnosis_deinit(struct argus_diagnosis *diagnosis);
-
-/* The hang that a vertex names: it and its wait. */
-struct argus_hang argus_hang_of_vertex(const struct argus_graph *graph, uint32_t vertex);
 
 #ifdef __cplusplus
 }

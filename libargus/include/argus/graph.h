@@ -207,6 +207,14 @@ struct argus_unread {
     uint8_t channel_kind; /* enum argus_channel */
 };
 
+/* A descriptor that a poll, select or epoll call found ready at once, when its thread had been away from such calls for
+ * 100 ms at least. */
+struct argus_arrival {
+    uint64_t time_ns;
+    uint64_t fd, inode, peer, type; /* as in the record `ready` */
+    uint32_t thread;
+};
+
 /* The machine was suspended; the trace's clock stood still. */
 struct argus_suspension {
     uint64_t noticed_ns; /* the trace's clock, soon after it went on */
@@ -253,6 +261,8 @@ size_t argus_graph_visits(const struct argus_graph *graph, /* sorted by thread, 
                           const struct argus_visits **ret);
 size_t argus_graph_unread(const struct argus_graph *graph, /* sorted by receiver, then time */
                           const struct argus_unread **ret);
+size_t argus_graph_arrivals(const struct argus_graph *graph, /* sorted by thread, then time */
+                            const struct argus_arrival **ret);
 size_t argus_graph_suspensions(const struct argus_graph *graph,
                                const struct argus_suspension **ret);
 struct argus_stack argus_graph_stack(const struct argus_graph *graph, uint32_t stack);

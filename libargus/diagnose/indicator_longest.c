@@ -4,7 +4,7 @@
  * Weights are per mille. */
 #include <string.h>
 
-#include "diagnose/hangs.h"
+#include "diagnose/finder.h"
 
 /* Vertices with waits of at most this between them are one run: page-ins, a lock now and then. */
 #define RUN_PAUSE_NS 10000000ull
@@ -21,6 +21,7 @@ enum {
 };
 
 struct best {
+    const struct argus_hang_options *options;
     uint64_t score;
     struct argus_hang hang;
 };
@@ -29,7 +30,8 @@ static void consider(struct best *best, uint32_t thread, uint64_t start_ns, uint
                      uint32_t vertex, unsigned weight)
 {
     uint64_t score = (uint64_t)((unsigned __int128)(end_ns - start_ns) * weight / 1000);
-    if (start_ns >= end_ns || score <= best->score)
+    if (start_ns >= end_ns || score <= best->score ||
+        !hang_is_at_time(best->options, start_ns, end_ns))
         return;
     best->score = score;
     best->hang = (struct argus_hang){.start_ns = start_ns,
@@ -173,6 +175,24 @@ static bool consider_thread(const struct view *view, uint32_t thread, struct bes
     return done;
 }
 
+/* Whether the thread only waited where it always does, and nothing had come for it. */
+static bool is_idle(const struct view *view, const struct argus_hang *hang)
+{
+    struct argus_pendings pendings;
+    bool pending = false;
+    if (hang->type != ARGUS_TYPE_LONG_WAIT || !is_home_wait(view, hang->vertex))
+        return false;
+    struct argus_error *error = argus_pending_find(view->graph, hang, &pendings);
+    if (error) {
+        argus_error_destroy(error);
+        return false;
+    }
+    for (size_t i = 0; i < pendings.count; i++)
+        pending |= pendings.items[i].kind != ARGUS_PENDING_SET_OFF;
+    argus_pendings_deinit(&pendings);
+    return !pending;
+}
+
 static void finish(const struct view *view, struct argus_hang *hang)
 {
     uint32_t last = timeline_before(view, hang->thread, hang->end_ns);
@@ -180,13 +200,16 @@ static void finish(const struct view *view, struct argus_hang *hang)
                     !(view->vertices[last].flags & ARGUS_VERTEX_EXITED) &&
                     hang->end_ns == timeline_wait_end(view, last);
     hang_measure(view, hang);
+    if (is_idle(view, hang))
+        hang->nature = ARGUS_NATURE_IDLE;
 }
 
-bool hangs_longest(const struct view *view, const struct argus_hang_options *options,
-                   hang_list *ret)
+bool indicator_longest(struct finder *finder)
 {
+    const struct view *view = finder->view;
+    const struct argus_hang_options *options = finder->options;
     uint64_t threshold = options->threshold_ns ? options->threshold_ns : ARGUS_HANG_THRESHOLD_NS;
-    struct best of_main = {0}, of_others = {0};
+    struct best of_main = {.options = options}, of_others = {.options = options};
     for (uint32_t thread = 0; thread < view->thread_count; thread++) {
         if (!hang_is_wanted(view, options, thread))
             continue;
@@ -201,5 +224,6 @@ bool hangs_longest(const struct view *view, const struct argus_hang_options *opt
     if (best->score == 0)
         return true;
     finish(view, &best->hang);
-    return vec_push(ret, best->hang);
+    finder_threshold(finder, &best->hang);
+    return finder_add(finder, &best->hang);
 }

@@ -1,0 +1,176 @@
+/* The event-loop indicator: from each home wait of a thread to the next.
+ *
+ * Three things say that a thread came back to its loop: a poll that blocked (a vertex ends in it), a poll that returned at
+ * once (a visit: argus_graph_visits()), and a turn that a toolkit's probe tells (ARGUS_VERTEX_LOOP). Which polls are home and not
+ * part of some handler, habits.c finds out; a visit counts where its call has the arguments of a home poll.
+ */
+#include "diagnose/finder.h"
+
+/* A toolkit whose loop has turned so often is believed to be one. */
+#define LOOP_TURNS 3
+/* More home polls with different arguments are not told apart. */
+#define MOST_HOMES 8
+
+/* One thread at work. */
+struct scan {
+    struct finder *finder;
+    const struct view *view;
+    const struct habits *habits;
+    struct {
+        uint64_t object;
+        uint16_t syscall;
+    } homes[MOST_HOMES]; /* calls that are home */
+    size_t home_count;
+    const struct argus_visits *visits; /* of the thread; the next one to look at */
+    size_t visit_count;
+    bool turns; /* a toolkit tells of the loop's turns */
+};
+
+/* A poll for whatever may come. */
+static const struct habit *loop_habit(const struct scan *scan, uint32_t vertex)
+{
+    const struct habit *habit = habits_of(scan->habits, &scan->view->vertices[vertex]);
+    bool is_loop = habit && habit->kind == ARGUS_WAIT_POLL && !habit->answers;
+    return is_loop && !is_answered_wait(scan->view, vertex) ? habit : NULL;
+}
+
+static bool is_home_call(const struct scan *scan, uint16_t syscall, uint64_t object)
+{
+    for (size_t i = 0; i < scan->home_count; i++)
+        if (scan->homes[i].syscall == syscall && scan->homes[i].object == object)
+            return true;
+    return false;
+}
+
+static void find_homes(struct scan *scan, uint32_t thread)
+{
+    const struct argus_thread *t = &scan->view->threads[thread];
+    uint32_t turns = 0;
+    for (uint32_t v = t->first_vertex; v < t->first_vertex + t->vertex_count; v++) {
+        const struct argus_vertex *vertex = &scan->view->vertices[v];
+        const struct habit *habit = habits_of(scan->habits, vertex);
+        turns += (vertex->flags & ARGUS_VERTEX_LOOP) != 0;
+        if (!habit || !habit->home || habit->kind != ARGUS_WAIT_POLL ||
+            scan->home_count == MOST_HOMES ||
+            is_home_call(scan, vertex->wait.syscall, vertex->wait.object))
+            continue;
+        scan->homes[scan->home_count].syscall = vertex->wait.syscall;
+        scan->homes[scan->home_count++].object = vertex->wait.object;
+    }
+    scan->turns = turns >= LOOP_TURNS;
+}
+
+/* The visits of one thread are together. */
+static void find_visits(struct scan *scan, uint32_t thread)
+{
+    size_t low = 0, high = argus_graph_visits(scan->view->graph, &scan->visits);
+    size_t end = high;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (scan->visits[middle].thread < thread)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    scan->visits += low;
+    while (low + scan->visit_count < end && scan->visits[scan->visit_count].thread == thread)
+        scan->visit_count++;
+}
+
+/* A thread that polled too seldom in this trace to be known as an event loop may have been too busy for it. */
+static bool add_if_long(struct scan *scan, struct argus_hang hang, bool sure)
+{
+    if (hang.end_ns < hang.start_ns ||
+        hang.end_ns - hang.start_ns < finder_threshold(scan->finder, &hang))
+        return true;
+    hang.vertex = ARGUS_NONE;
+    hang_measure(scan->view, &hang);
+    return (!sure && hang.type != ARGUS_TYPE_LONG_RUNNING) || finder_add(scan->finder, &hang);
+}
+
+/* The parts of a stretch that lie between visits. */
+static bool add_between_visits(struct scan *scan, const struct argus_hang *whole, bool sure)
+{
+    struct argus_hang part = *whole;
+    bool done = true;
+    part.ongoing = false;
+    for (; done && scan->visit_count && scan->visits->first_ns < whole->end_ns;
+         scan->visits++, scan->visit_count--) {
+        const struct argus_visits *visits = scan->visits;
+        if (visits->first_ns < part.start_ns ||
+            !is_home_call(scan, visits->syscall, visits->object))
+            continue;
+        part.end_ns = visits->first_ns;
+        done = add_if_long(scan, part, sure);
+        part.start_ns = visits->gap_start_ns;
+        part.end_ns = visits->gap_end_ns;
+        done = done && add_if_long(scan, part, sure);
+        part.start_ns = visits->last_ns;
+    }
+    part.end_ns = whole->end_ns;
+    part.ongoing = whole->ongoing;
+    return done && add_if_long(scan, part, sure);
+}
+
+/* Where a stretch can end. */
+struct stop {
+    uint64_t end_ns;   /* of the stretch before */
+    uint64_t start_ns; /* of the next one */
+    bool home;         /* sure to be the loop's */
+    bool back;         /* came back: otherwise the thread's records end here */
+};
+
+/* Whether the thread is back in its loop in `vertex`, and not only in a poll of its own in the middle of a handler, which
+ * counts where nothing else is home (`from_home`: the stretch began at home). */
+static bool find_stop(const struct scan *scan, uint32_t v, bool from_home, struct stop *ret)
+{
+    const struct argus_vertex *vertex = &scan->view->vertices[v];
+    const struct habit *habit = loop_habit(scan, v);
+    if (scan->turns && (vertex->flags & ARGUS_VERTEX_LOOP) && !habit) {
+        *ret = (struct stop){vertex->start_ns, vertex->start_ns, true, true};
+        return true;
+    }
+    if (!habit || (from_home && !habit->home))
+        return false;
+    *ret = (struct stop){vertex->end_ns, timeline_wait_end(scan->view, v), habit->home, true};
+    if (vertex->flags & ARGUS_VERTEX_YIELDS) /* the turns of a poll with a short timeout are idle */
+        ret->end_ns = vertex->start_ns;
+    return true;
+}
+
+static bool scan_thread(struct scan *scan, uint32_t thread)
+{
+    const struct argus_thread *t = &scan->view->threads[thread];
+    struct argus_hang hang = {.thread = thread, .indicator = ARGUS_INDICATOR_EVENT_LOOP};
+    bool done = true, away = false, from_home = false;
+    for (uint32_t v = t->first_vertex; done && v < t->first_vertex + t->vertex_count; v++) {
+        const struct argus_vertex *vertex = &scan->view->vertices[v];
+        bool is_last = timeline_next(scan->view, v) == ARGUS_NONE;
+        struct stop stop = {.end_ns = timeline_wait_end(scan->view, v)};
+        /* In the last one any poll is believed to be home. */
+        if (!find_stop(scan, v, away && from_home && !is_last, &stop) && !is_last)
+            continue;
+        hang.end_ns = stop.end_ns;
+        hang.ongoing = !stop.back && !(vertex->flags & ARGUS_VERTEX_EXITED);
+        if (away)
+            done = add_between_visits(scan, &hang, from_home);
+        away = stop.back;
+        from_home = stop.home;
+        hang.start_ns = stop.start_ns;
+    }
+    return done;
+}
+
+bool indicator_loop(struct finder *finder, uint32_t thread)
+{
+    struct habits habits;
+    struct scan scan = {.finder = finder, .view = finder->view, .habits = &habits};
+    bool done = habits_find(finder->view, thread, &habits);
+    if (done) {
+        find_homes(&scan, thread);
+        find_visits(&scan, thread);
+        done = scan_thread(&scan, thread);
+    }
+    habits_deinit(&habits);
+    return done;
+}

@@ -1,0 +1,6 @@
+#include "diagnose/finder.h"
+
+bool indicator_spindump(struct finder *finder)
+{
+    return finder != NULL;
+}

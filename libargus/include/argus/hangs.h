@@ -1,0 +1,132 @@
+/* Hangs: stretches of a thread's time in which somebody waited for it, and it did not look.
+ *
+ * An event loop is known by what its thread does: it comes back to a poll, select or epoll call again and again, or a
+ * toolkit's probes tell of its turns. A hang is a stretch, as long as the threshold at least, in which it does not come back. A
+ * thread that waits in its poll is idle, however long; so is one whose polls return at once because there is always something
+ * to do. What the machine spent frozen for a suspend is not counted.
+ *
+ * What was *pending* is what came for the thread in that time and was not taken: messages, callbacks of other threads,
+ * descriptors that the next poll found ready, UI events read behind. A hang with nothing pending, which the thread's own
+ * timer set off, bothered nobody: it is listed behind the others (`awaited`).
+ *
+ * Other indicators point at a moment in which a program was found not to answer (see enum argus_indicator); they confirm
+ * what is in the list, or add the stretch around their moment whatever its length.
+ */
+#ifndef ARGUS_HANGS_H
+#define ARGUS_HANGS_H
+
+#include "argus/graph.h"
+#include "argus/symbols.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Shorter thresholds work as well; below some 250 ms a person hardly notices, and there are many such stretches. */
+#define ARGUS_HANG_THRESHOLD_NS 2000000000ull
+
+/* Why something is taken for a hang. */
+enum argus_indicator {
+    ARGUS_INDICATOR_EVENT_LOOP, /* an event-loop thread did not come back to its wait */
+    ARGUS_INDICATOR_LONGEST, /* no event loop: the longest run, wait or yield run of the thread that was named */
+    ARGUS_INDICATOR_NAMED, /* the user named the vertex */
+    ARGUS_INDICATOR_PING, /* it did not answer "are you there?" of a window manager or compositor */
+    ARGUS_INDICATOR_SPINNING_STACK, /* macOS: another thread of it asked for the spinning cursor */
+    ARGUS_INDICATOR_SPINDUMP, /* macOS: the system began to write a report about a hung program */
+    ARGUS_INDICATOR_SPINNING_FLAG, /* macOS: AppKit noted that the main thread is spinning */
+    ARGUS_INDICATORS
+};
+
+/* What a hang's type does not say by itself. The shares are of the hang's duration. */
+enum argus_hang_nature {
+    ARGUS_NATURE_PLAIN,
+    ARGUS_NATURE_STOPPED, /* LongWait: stopped by a signal or a debugger for half of it */
+    ARGUS_NATURE_NO_CPU,  /* LongRunning: wanted a cpu and had none for half of it */
+    ARGUS_NATURE_PAGE_IN, /* waited for pages (of programs, mapped files, swap) for half of it, 10 times at least */
+    ARGUS_NATURE_DISK, /* waited for pages, or for a disk inside a system call, for half of it */
+    ARGUS_NATURE_IDLE, /* it was named, but only waited for input, and none was pending */
+};
+
+/* A stretch of one thread's time that is to be explained. */
+struct argus_hang {
+    uint64_t start_ns, end_ns;
+    uint32_t thread;
+    uint32_t vertex;     /* the spinning vertex: the one that makes up most of it */
+    uint32_t indicators; /* bit for each enum argus_indicator that tells of it */
+    uint8_t indicator;   /* enum argus_indicator: the first of them */
+    uint8_t type;        /* enum argus_vertex_type of the whole hang */
+    uint8_t nature;      /* enum argus_hang_nature */
+    bool ongoing;        /* still so when the trace (or the process) ended */
+    bool awaited;        /* something was pending, or somebody else had set it off */
+    uint64_t run_ns, runnable_ns, wait_ns,
+        yield_ns; /* the thread's own time in it, adding up to the duration */
+    uint64_t fault_ns, disk_ns, stopped_ns; /* parts of wait_ns: for pages, for a disk, stopped */
+    uint32_t fault_count;                   /* waits for pages */
+    uint64_t
+        suspended_ns; /* the machine was suspended meanwhile for so long, which the duration does not count */
+};
+
+struct argus_hangs {
+    struct argus_hang *items; /* owned; the awaited first, then the longest first, ties by start */
+    size_t count;
+};
+
+struct argus_hang_options {
+    uint64_t threshold_ns;    /* 0: ARGUS_HANG_THRESHOLD_NS */
+    const char *process_name; /* only this process (comm); NULL: all */
+    const char *thread_name;  /* only threads of this name (comm); NULL: all */
+    uint64_t pid, tid;        /* only these; 0: all */
+    bool has_time; /* only what has a part in the time below; then the threshold is 50 ms at most */
+    uint64_t time_ns, until_ns; /* of the trace clock, both inclusive */
+    bool
+        at_least_one; /* with something of the above: if no event loop hung, the LONGEST indicator */
+    struct argus_symbols
+        *symbols; /* borrowed; NULL: the indicators that need names of functions are left out */
+};
+
+struct argus_error *argus_hangs_find(const struct argus_graph *graph,
+                                     const struct argus_hang_options *options,
+                                     struct argus_hangs *ret);
+void argus_hangs_deinit(struct argus_hangs *hangs);
+
+/* The hang that a vertex names: it and its wait. */
+struct argus_hang argus_hang_of_vertex(const struct argus_graph *graph, uint32_t vertex);
+
+/* For people and JSON. The name of ARGUS_NATURE_PLAIN is NULL. */
+const char *argus_indicator_name(enum argus_indicator indicator);
+const char *argus_nature_name(enum argus_hang_nature nature);
+
+/* --- what was pending --- */
+
+enum argus_pending_kind {
+    ARGUS_PENDING_MESSAGE,  /* sent to the thread, and taken late or never */
+    ARGUS_PENDING_CALLBACK, /* another thread queued a callback for it */
+    ARGUS_PENDING_READY,    /* a descriptor of which no sender is known: `ready` says which */
+    ARGUS_PENDING_UI_EVENT, /* UI events that it read when it came back */
+    ARGUS_PENDING_SET_OFF,  /* not pending: what it was busy with, or had begun the hang with */
+};
+
+/* What one thread sent, or one descriptor had. */
+struct argus_pending {
+    uint64_t first_ns;  /* when the first of it came; for READY and UI_EVENT when it was found */
+    uint32_t count;     /* at least so many; several sends of one vertex count as one */
+    uint32_t sender;    /* thread; ARGUS_NONE: unknown, or a device */
+    uint32_t ui_events; /* bit for each enum argus_ui_event */
+    bool unread;        /* not taken when the trace ended */
+    uint8_t kind;       /* enum argus_pending_kind */
+    struct argus_arrival ready;
+};
+
+struct argus_pendings {
+    struct argus_pending *items; /* owned; what set the hang off first, then by `first_ns` */
+    size_t count;
+};
+
+struct argus_error *argus_pending_find(const struct argus_graph *graph,
+                                       const struct argus_hang *hang, struct argus_pendings *ret);
+void argus_pendings_deinit(struct argus_pendings *pendings);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
