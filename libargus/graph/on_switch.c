@@ -52,8 +52,10 @@ static void add_wake_op(struct builder *builder, uint32_t waker, uint32_t wakee)
     uint32_t process = machine->threads.data[wakee].process;
     if (process == machine->threads.data[waker].process)
         return;
-    uint32_t main_thread = machine->processes.data[process].main_thread;
-    const char *name = machine->threads.data[main_thread == ARGUS_NONE ? wakee : main_thread].name;
+    uint32_t main_thread = machine_find_thread(machine, machine->processes.data[process].pid);
+    bool known =
+        main_thread != ARGUS_NONE && machine->threads.data[main_thread].process == process;
+    const char *name = machine->threads.data[known ? main_thread : wakee].name;
     vertex_op(builder, waker, ARGUS_OP_WAKE << 24 | name_hash(name));
 }
 

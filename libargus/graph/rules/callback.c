@@ -17,7 +17,9 @@ static struct queued_callback *find(struct builder *builder, uint32_t thread,
 {
     uint32_t process = builder->graph->machine.threads.data[thread].process;
     uint32_t space = space_of(builder, record->arg[2]);
-    uint64_t mixed = (record->arg[0] ^ ((uint64_t)process << 32 | space)) * 0x9e3779b97f4a7c15u;
+    /* Keys can be small numbers, so they must not meet those of another process or space. */
+    uint64_t mixed = record->arg[0] * 0x9e3779b97f4a7c15u ^
+                     ((uint64_t)process << 32 | space) * 0xbf58476d1ce4e5b9u;
     uint32_t index = make ? builder_place(builder, &builder->queued, &builder->queued_by_key, mixed)
                           : idmap_get(&builder->queued_by_key, mixed);
     if (index == ARGUS_NONE)

@@ -12,7 +12,7 @@ static bool is_same_vertex(const struct builder *builder, uint32_t slot, uint64_
     return builder->graph->vertices.data[slot].start_ns <= time_ns;
 }
 
-/* Many messages go between the same two vertices: one edge is enough. */
+/* Many messages go between the same two vertices: one edge is enough, that of the one sent first. */
 static bool is_known(struct builder *builder, struct thread_state *receiver,
                      const struct argus_edge *edge)
 {
@@ -24,9 +24,14 @@ static bool is_known(struct builder *builder, struct thread_state *receiver,
                 is_same_vertex(builder, edge->from, edge->from_ns) &&
                 is_same_vertex(builder, edge->to, last->to_ns) &&
                 is_same_vertex(builder, edge->to, edge->to_ns);
-    if (same)
-        last->strong |= edge->strong;
-    return same;
+    if (!same)
+        return false;
+    last->strong |= edge->strong;
+    if (edge->from_ns < last->from_ns) {
+        last->from_ns = edge->from_ns;
+        last->to_ns = edge->to_ns;
+    }
+    return true;
 }
 
 void rule_message(void *context, const struct pairing_pair *pair)
@@ -66,7 +71,9 @@ static int by_source(const void *left, const void *right)
         return message[0] ? 1 : -1;
     if (a->kind != b->kind)
         return a->kind < b->kind ? -1 : 1;
-    return a->from_ns < b->from_ns ? -1 : a->from_ns > b->from_ns;
+    if (a->from_ns != b->from_ns)
+        return a->from_ns < b->from_ns ? -1 : 1;
+    return a->to_ns < b->to_ns ? -1 : a->to_ns > b->to_ns;
 }
 
 size_t rule_message_merge(struct builder *builder, struct argus_edge *edges, size_t count)
@@ -86,9 +93,10 @@ size_t rule_message_merge(struct builder *builder, struct argus_edge *edges, siz
         bool message = edge.kind == ARGUS_EDGE_MESSAGE;
         if (message && wake) {
             wake->strong |= edge.strong;
-            wake->message = true;
-            if (wake->kind != ARGUS_EDGE_MESSAGE)
+            if (wake->kind != ARGUS_EDGE_MESSAGE && !wake->message) {
+                wake->message = true;
                 builder_count(builder, RULE_MERGE_MESSAGE);
+            }
             continue;
         }
         edges[kept++] = edge;

@@ -1,0 +1,161 @@
+"""What a graph is made of, as the second builder holds it: objects that refer to each other, and no ids."""
+
+NEVER = (1 << 64) - 1
+NO_SYSCALL = 0xFFFF
+FLAGS = {"first": 1, "last": 2, "forked": 4, "exited": 8, "gap": 16, "split": 32, "yields": 64, "continues": 128, "loop": 256}
+OP_SYSCALL, OP_WAKE, OP_FORK, OP_CALLBACK, OP_UI_EVENT, OP_WORK = 1, 2, 3, 5, 6, 7
+READY, FUTEX, FAULT, BLOCK, SIGNAL = range(5)  # details of a wait
+MOST_DETAILS = 33
+
+
+class Wait:
+    """Kind none: the vertex ends without one."""
+
+    def __init__(self, now):
+        self.kind, self.outcome, self.end = "none", "never ended", now
+        self.object = self.inode = self.peer = self.type = self.holder = self.rewakes = 0
+        self.timeout, self.syscall, self.result = NEVER, NO_SYSCALL, None
+        self.user, self.kernel = (), ()
+        self.by_timer = self.by_device = False
+        self.details = []
+
+    def add_detail(self, kind, arg):
+        """Requests to one disk for one file, of one kind, are added up."""
+        for detail in self.details:
+            if kind == BLOCK == detail[0] and detail[1] == arg[0] and detail[4] == arg[3]:
+                detail[2] += arg[1]
+                detail[3] += arg[2]
+                return
+        if len(self.details) < MOST_DETAILS:
+            self.details.append([kind, *arg])
+
+
+class Vertex:
+    count = 0
+
+    def __init__(self, thread, now, *flags):
+        Vertex.count += 1
+        self.made = Vertex.count
+        self.thread, self.start, self.end = thread, now, now
+        self.run = self.runnable = self.yields = 0
+        self.repeat, self.flags = 1, set(flags)
+        self.ops, self.samples, self.notes = [], [], []
+        self.wait = Wait(now)
+        self.self_timed = False  # a timer that the thread had armed for this very wait ended it
+        self.gone = False        # a rule took it back
+
+    def until(self):
+        return self.end if self.wait.kind == "none" else self.wait.end
+
+    def rank(self):
+        if self.flags & {"first", "forked"}:
+            return 0
+        return 2 if "last" in self.flags else 1
+
+
+class Edge:
+    """Who made whom run. `inside`: it leads to a moment inside of `to`, and not to its beginning."""
+
+    def __init__(self, source, from_ns, kind, rule, strong=True, stack=(), to=None, to_ns=0, inside=False):
+        self.source, self.from_ns, self.kind, self.rule = source, from_ns, kind, rule
+        self.strong, self.stack, self.to, self.to_ns, self.inside = strong, stack, to, to_ns, inside
+        self.message, self.happened = False, from_ns
+
+    def copy(self):
+        made = Edge(self.source, self.from_ns, self.kind, self.rule, self.strong, self.stack, self.to, self.to_ns, self.inside)
+        made.message, made.happened = self.message, self.happened
+        return made
+
+
+class Cause:
+    """What made a thread runnable. No edge: nobody in the trace."""
+
+    def __init__(self, edge=None, by_waker=False, by_timer=False, by_device=False, self_timed=False):
+        self.edge, self.by_waker, self.by_timer = edge, by_waker, by_timer
+        self.by_device, self.self_timed = by_device, self_timed
+
+    def copy(self):
+        return Cause(self.edge.copy() if self.edge else None, self.by_waker, self.by_timer, self.by_device, self.self_timed)
+
+
+class Actor:
+    """Who is behind something: a thread's vertex, and when it did it or asked for it."""
+
+    def __init__(self, thread=None, vertex=None, since=0):
+        self.thread, self.vertex, self.since = thread, vertex, since
+
+    def cause(self, kind, rule):
+        return Cause(Edge(self.vertex, self.since, kind, rule)) if self.vertex else Cause()
+
+
+class Doing:
+    """What a thread is doing now. The states: unseen, running, runnable, waiting, lost, gone."""
+
+    def __init__(self):
+        self.state, self.since = "unseen", 0
+        self.vertex, self.before = None, []  # the present one, and up to two before it, the last one first
+        self.cause, self.early_cause, self.early_ns, self.undo_early = Cause(), None, 0, False
+        self.cpu = None
+        self.syscall, self.syscall_arg, self.syscall_known = NO_SYSCALL, [0] * 4, False
+        self.op_open = self.wait_open = self.acted = self.exiting = False
+        self.ops = []
+        self.own_timer = None
+        self.open, self.loop, self.has_turns = [], Actor(), False
+        self.last_message = None
+        self.forget_notes()
+
+    def forget_notes(self):
+        self.user, self.kernel, self.object, self.holder, self.mapping = (), (), None, 0, None
+
+    def previous(self):
+        return self.before[0] if self.before else None
+
+    def waited(self):
+        """The vertex whose wait is in progress, or has just ended."""
+        return self.vertex if self.state in ("waiting", "lost") else self.previous()
+
+
+class Timer:
+    def __init__(self):
+        self.owner = self.vertex = None
+        self.armed = self.expiry = 0
+
+
+class Request:
+    def __init__(self, issuer, record):
+        self.issuer, self.target, self.bytes = issuer, record.arg[3], record.arg[2]
+        self.inode = self.done = 0
+        self.issued = True
+
+
+class Signal:
+    def __init__(self, sender, number, code, woke):
+        self.sender, self.number, self.code, self.woke, self.taken = sender, number, code, woke, False
+
+    def detail(self):
+        return [self.number, self.sender.thread.tid if self.sender.thread else 0, self.code, 0]
+
+
+class Cpu:
+    """What a cpu is doing. `past`: what its last records were, the present one last; notes are not among them."""
+
+    def __init__(self):
+        self.thread, self.tid, self.known = None, None, False
+        self.interrupts, self.softirqs, self.softirq_from_interrupt = 0, set(), False
+        self.firing = []
+        self.past = []
+        self.completing = self.completed = self.completed_by = None
+        self.completed_at, self.completed_bytes = 0, 0
+        self.softirq_work, self.itimer, self.last_new = None, None, None
+        self.woken, self.wakee, self.wake_stack = [], None, None
+        self.records = 0
+
+    def interrupted(self):
+        return bool(self.interrupts or self.softirqs or self.firing)
+
+    def timer(self):
+        return self.firing[-1][1] if self.firing else None
+
+    def end_interrupts(self):
+        self.interrupts, self.softirqs, self.firing = 0, set(), []
+        self.completing = self.softirq_work = None
