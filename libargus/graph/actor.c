@@ -41,8 +41,8 @@ struct actor actor_now(const struct builder *builder, const struct cpu_state *cp
         return thread_actor(builder, cpu->thread);
     if (cpu->firing_depth)
         return timer_actor(builder, cpu_timer(cpu));
-    if (cpu->completing != ARGUS_NONE)
-        return builder->requests.data[cpu->completed_by].issuer;
+    if (cpu->completing)
+        return cpu->completion.issuer;
     if (cpu->bh_work != ARGUS_NONE)
         return builder->works.data[cpu->bh_work].queuer;
     return nobody;

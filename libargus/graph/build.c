@@ -26,8 +26,6 @@ static struct cpu_state *cpu_of(struct builder *builder, uint32_t number)
     struct cpu_state made = {
         .cpu = number,
         .thread = ARGUS_NONE,
-        .completing = ARGUS_NONE,
-        .completed = ARGUS_NONE,
         .bh_work = ARGUS_NONE,
         .itimer = ARGUS_NONE,
         .last_new = ARGUS_NONE,
@@ -102,7 +100,7 @@ static void forget_last(struct cpu_state *cpu, enum tracepoint_id id)
         return;
     cpu->wake_stack = ARGUS_NONE;
     if (!cpu_interrupted(cpu))
-        cpu->completing = ARGUS_NONE;
+        cpu->completing = false;
     if (id == TRACEPOINT_signal_sent)
         return;
     cpu->woken_count = 0;

@@ -195,6 +195,14 @@ struct firing {
     uint32_t timer; /* ARGUS_NONE: one that nobody was seen to arm */
 };
 
+/* The completion of a request. The request itself may be issued anew as soon as it is completed, also by another cpu. */
+struct completion {
+    struct actor
+        issuer; /* of the request, or of that of a lower device by which it was completed */
+    uint64_t target, inode, bytes;
+    uint64_t position; /* of the record, on its cpu; 0: there was none yet */
+};
+
 /* Threads that one signal wakes: all of a process, when it is killed or continued; more are not looked at. */
 #define MOST_WOKEN 16
 
@@ -211,12 +219,9 @@ struct cpu_state {
     uint64_t left_at; /* position of the last end of an interrupt, or of a softirq that one began */
     struct firing firing[MOST_FIRING];
     uint32_t firing_depth;
-    uint32_t completed;                     /* the last request; or ARGUS_NONE */
-    uint64_t completed_bytes, completed_at; /* of `completing`; position of that record */
-    uint64_t fired, fired_at; /* the timer that fired last, and the position of the end of that */
-    uint32_t completed_by; /* the request of a lower device by which `completing` was, or itself */
-    uint32_t
-        completing; /* request that has just been completed, as long as what it wakes may follow; or ARGUS_NONE */
+    struct completion completion; /* the last one */
+    bool completing;              /* it has just been, so that what it wakes may follow */
+    uint64_t fired, fired_at;   /* the timer that fired last, and the position of the end of that */
     uint32_t bh_work;           /* work that is done in a softirq, or ARGUS_NONE */
     uint32_t itimer;            /* interval timer that has just fired, or ARGUS_NONE */
     uint32_t woken[MOST_WOKEN]; /* threads made runnable by the records just before */

@@ -34,14 +34,12 @@ void graph_on_block_file(struct builder *builder, struct cpu_state *cpu,
 /* The end of an interrupt and the begin of its softirq may stand between both completions. */
 enum { BETWEEN_STACKED = 2 };
 
-static bool is_stacked(const struct builder *builder, const struct cpu_state *cpu,
-                       const struct request_state *request)
+static bool is_stacked(const struct cpu_state *cpu, const struct request_state *request)
 {
-    if (cpu->completed == ARGUS_NONE || !cpu_interrupted(cpu) ||
-        cpu->completed_at + 1 + BETWEEN_STACKED < cpu->position)
-        return false;
-    const struct request_state *lower = &builder->requests.data[cpu->completed];
-    return (uint32_t)lower->target != (uint32_t)request->target;
+    const struct completion *lower = &cpu->completion;
+    return lower->position && cpu_interrupted(cpu) &&
+           lower->position + 1 + BETWEEN_STACKED >= cpu->position &&
+           (uint32_t)lower->target != (uint32_t)request->target;
 }
 
 void graph_on_block_completed(struct builder *builder, struct cpu_state *cpu,
@@ -51,15 +49,17 @@ void graph_on_block_completed(struct builder *builder, struct cpu_state *cpu,
     struct request_state *request = index == IDMAP_NONE ? NULL : &builder->requests.data[index];
     if (!request || !request->issued) {
         if (!cpu_interrupted(cpu))
-            cpu->completing = ARGUS_NONE;
+            cpu->completing = false;
         return;
     }
     request->issued = record->arg[2] < request->bytes - request->done_bytes;
     request->done_bytes += record->arg[2];
-    bool stacked = is_stacked(builder, cpu, request);
-    if (!stacked)
-        cpu->completed_by = index;
-    cpu->completing = cpu->completed = index;
-    cpu->completed_at = cpu->position;
-    cpu->completed_bytes = request->done_bytes;
+    cpu->completion = (struct completion){
+        .issuer = is_stacked(cpu, request) ? cpu->completion.issuer : request->issuer,
+        .target = request->target,
+        .inode = request->inode,
+        .bytes = request->done_bytes,
+        .position = cpu->position,
+    };
+    cpu->completing = true;
 }

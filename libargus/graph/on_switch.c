@@ -7,7 +7,8 @@ static void end_interrupts(struct cpu_state *cpu)
     cpu->hard_depth = 0;
     cpu->softirqs = 0;
     cpu->firing_depth = 0;
-    cpu->completing = cpu->bh_work = ARGUS_NONE;
+    cpu->completing = false;
+    cpu->bh_work = ARGUS_NONE;
 }
 
 static void leave(struct builder *builder, uint32_t thread, uint64_t os_state)
@@ -53,8 +54,7 @@ static void add_wake_op(struct builder *builder, uint32_t waker, uint32_t wakee)
     if (process == machine->threads.data[waker].process)
         return;
     uint32_t main_thread = machine_find_thread(machine, machine->processes.data[process].pid);
-    bool known =
-        main_thread != ARGUS_NONE && machine->threads.data[main_thread].process == process;
+    bool known = main_thread != ARGUS_NONE && machine->threads.data[main_thread].process == process;
     const char *name = machine->threads.data[known ? main_thread : wakee].name;
     vertex_op(builder, waker, ARGUS_OP_WAKE << 24 | name_hash(name));
 }
@@ -62,10 +62,10 @@ static void add_wake_op(struct builder *builder, uint32_t waker, uint32_t wakee)
 /* The request that has just been completed is what the wakee waits for. */
 static void note_request(struct builder *builder, const struct cpu_state *cpu, uint32_t wakee)
 {
-    if (cpu->completing == ARGUS_NONE || thread_at(builder, wakee)->activity != THREAD_WAITING)
+    if (!cpu->completing || thread_at(builder, wakee)->activity != THREAD_WAITING)
         return;
-    const struct request_state *request = &builder->requests.data[cpu->completing];
-    uint64_t arg[4] = {request->target, cpu->completed_bytes, 1, request->inode};
+    const struct completion *done = &cpu->completion;
+    uint64_t arg[4] = {done->target, done->bytes, 1, done->inode};
     wait_add_detail(builder, wakee, ARGUS_DETAIL_BLOCK, arg);
 }
 

@@ -3,7 +3,7 @@
 NEVER = (1 << 64) - 1
 NO_SYSCALL = 0xFFFF
 FLAGS = {"first": 1, "last": 2, "forked": 4, "exited": 8, "gap": 16, "split": 32, "yields": 64, "continues": 128, "loop": 256}
-OP_SYSCALL, OP_WAKE, OP_FORK, OP_CALLBACK, OP_UI_EVENT, OP_WORK = 1, 2, 3, 5, 6, 7
+OP_SYSCALL, OP_WAKE, OP_FORK, OP_CALLBACK, OP_UI_EVENT, OP_WORK, OP_FLAG_WRITE, OP_FLAG_READ = 1, 2, 3, 5, 6, 7, 8, 9
 READY, FUTEX, FAULT, BLOCK, SIGNAL = range(5)  # details of a wait
 MOST_DETAILS = 33
 
@@ -99,7 +99,7 @@ class Doing:
         self.syscall, self.syscall_arg, self.syscall_known = NO_SYSCALL, [0] * 4, False
         self.op_open = self.wait_open = self.acted = self.exiting = False
         self.ops = []
-        self.own_timer = None
+        self.own_timer, self.word = None, None
         self.open, self.loop, self.has_turns = [], Actor(), False
         self.last_message = None
         self.forget_notes()

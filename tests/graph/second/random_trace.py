@@ -13,6 +13,7 @@ SIGNALS = [9, 10, 14, 15, 17, 18, 19]
 TIDS = list(range(10, 18))
 CALLS = ["read", "write", "poll", "futex", "nanosleep", "clock_nanosleep", "sched_yield", "kill", "wait4", "fsync", "sendto",
          "recvfrom", "exit", "exit_group", "waitid", "close", "pause", "getpid", "openat", "ppoll", "select"]
+FUTEX_OPERATIONS = [128, 129, 3, 4, 5, 6, 7, 9, 137, 11, 12, 13]
 ERRORS = [0, 0, 0, 0, 4, 11, 110, 32, 516]
 TABLES = """cpus 3
 thread 10 pid 10 ppid 1 name editor
@@ -42,6 +43,7 @@ class Machine:
         self.threads = {tid: Thread(tid, pid) for tid, pid in ((10, 10), (11, 10), (12, 12), (13, 13), (14, 14), (15, 15))}
         self.on = {0: None, 1: None}
         self.sent, self.queued, self.issued, self.addresses = [], [], [], 100
+        self.accesses = 0
         self.armed = {}
         self.favourites = rng.sample(CALLS, 2)
         self.step = rng.choice([300, 3_000, 200_000])
@@ -106,7 +108,8 @@ class Machine:
     def enter(self, cpu, thread, name=None):
         name = name or self.rng.choice(self.rng.choice([CALLS, self.favourites]))
         thread.call = name
-        self.emit(cpu, f"syscall_start nr={name} arg1={self.rng.randint(0, 2)} arg2={self.rng.randint(0, 2)}")
+        second = self.rng.choice([0, 1, 2, *(FUTEX_OPERATIONS if name == "futex" else ())])
+        self.emit(cpu, f"syscall_start nr={name} arg1={self.rng.randint(0, 2)} arg2={second} arg3={self.rng.choice([0, 1, 1, 2])}")
 
     def leave(self, cpu, thread):
         name = thread.call or self.rng.choice(CALLS)
@@ -126,7 +129,7 @@ class Machine:
         inode = self.rng.choice(INODES)
         self.emit(cpu, {
             "object": f"object fd=5 inode={inode} peer={inode + 1} mode=fifo",
-            "lock": f"lock address=0x7000 word={self.rng.choice([2, 11, 12])} owner={self.rng.choice(TIDS)}",
+            "lock": f"lock address=0x7000 word={self.rng.choice([2, 2, 3, 11, 12])} owner={self.rng.choice(TIDS)}",
             "mapping": f"mapping address=0x7000 inode={inode} why={self.rng.choice([1, 2])}",
             "ready": f"ready fd=5 inode={inode}",
             "stack": f"stack user={self.rng.choice(list(STACKS))} kernel=4 why=block"}[pick])
@@ -181,6 +184,28 @@ class Machine:
             self.wake(cpu, self.rng.choice(["task", "softirq", "hardirq"]), thread)
             self.switch(cpu, "R", thread)
 
+    def contend(self, cpu, thread):
+        """A futex is waited for here, and woken from the other cpu; or a socket of this machine."""
+        waker = self.on[1 - cpu]
+        if not waker:
+            return
+        waits, wakes = self.rng.choice([("futex", "futex"), ("recvfrom", "sendto"), ("sendto", "recvfrom"), ("poll", "write")])
+        if thread.call:
+            self.leave(cpu, thread)
+        self.enter(cpu, thread, waits)
+        if self.rng.random() < 0.5:
+            self.note(cpu, thread)
+        self.switch(cpu, "S", None)
+        if waker.call:
+            self.leave(1 - cpu, waker)
+        self.enter(1 - cpu, waker, wakes)
+        if wakes == "futex":
+            self.wake(1 - cpu, "task", thread)
+            return
+        self.emit(1 - cpu, "softirq_start vector=net_rx")
+        self.wake(1 - cpu, "softirq", thread)
+        self.emit(1 - cpu, "softirq_end vector=net_rx")
+
     def early(self, cpu, thread):
         """Woken by another cpu while on its way off its own."""
         other = 1 - cpu
@@ -232,6 +257,13 @@ class Machine:
             self.wake(cpu, "task", target, stack=False)
         whole = self.rng.choice([0, 1])
         self.emit(cpu, f"signal_sent signal={number} thread={target.tid} process={whole} result={self.rng.choice([0, 0, 0, 2, 4])}")
+
+    def flag(self, cpu, thread):
+        self.accesses += 1
+        name = self.rng.choice(["flag_write", "flag_read", "flag_read"])
+        sequence = self.rng.choice([0, self.accesses, self.accesses, max(self.accesses - 2, 0)])
+        self.emit(cpu, f"{name} flag={self.rng.choice([0x9000, 0x9008])} value={self.rng.choice([0, 1, 257])} "
+                       f"bytes={self.rng.choice([0, 1, 4])} sequence={sequence}")
 
     def take_signal(self, cpu, thread):
         self.emit(cpu, f"signal_delivered signal={self.rng.choice(SIGNALS)} handler=0x401000")
@@ -343,7 +375,8 @@ ACTIONS = {
     "signal": (Machine.signal, 1), "take": (Machine.take_signal, 1), "itimer": (Machine.itimer, 0.3), "send": (Machine.send, 1),
     "receive": (Machine.receive, 1.5), "queue": (Machine.queue_callback, 1), "callback": (Machine.callback, 3),
     "work": (Machine.work, 2), "block_io": (Machine.block_io, 1), "arm": (Machine.arm, 1), "note": (Machine.note, 1),
-    "turns": (Machine.sleep_turns, 0.5), "rewait": (Machine.rewait, 0.5), "early": (Machine.early, 0.7),
+    "flag": (Machine.flag, 1.5), "turns": (Machine.sleep_turns, 0.5), "rewait": (Machine.rewait, 0.5),
+    "contend": (Machine.contend, 1.5), "early": (Machine.early, 0.7),
 }
 
 
@@ -353,7 +386,8 @@ def nonsense(rng):
              "timer_fired_end", "syscall_start", "syscall_end", "object", "lock", "new_thread", "exec", "thread_exit", "stack",
              "sample", "softirq_start", "softirq_end", "work_start", "work_end", "work_queued", "block_issued",
              "block_completed", "block_file", "itimer_armed", "itimer_fired", "signal_sent", "signal_delivered", "ready", "mapping",
-             "callback_queued", "callback_cancelled", "callback_start", "callback_end", "ui_event", "handler"]
+             "callback_queued", "callback_cancelled", "callback_start", "callback_end", "ui_event", "handler", "flag_write",
+             "flag_read"]
     name = rng.choice(names)
     values = [0, 0, 1, 1, 2, 3, 4, 10, 11, 12, 13, 14, 15, 128, 0x8000]
     call = f" nr={rng.choice(CALLS)}" if name.startswith("syscall") else ""

@@ -5,14 +5,15 @@
 
 It holds everything in objects and looks for things where the C builder keeps an index. property.py compares the two.
 Which send a receive belongs to is not its business: tests/event and tests/messages are for that. So it is given the pairs, and
-without them its graph has no message edges.
+without them its graph has no message edges. Nor does it know the names of functions, by which a call stack can change what a
+futex wake-up is taken for (patterns.def): traces with symbols are not for it.
 """
 import json
 import sys
 
 import finished
 import lives
-from parts import (BLOCK, OP_CALLBACK, OP_FORK, OP_SYSCALL, OP_UI_EVENT, OP_WAKE, OP_WORK, READY, SIGNAL, Actor, Cause,
+from parts import (BLOCK, OP_CALLBACK, OP_FLAG_READ, OP_FLAG_WRITE, OP_FORK, OP_SYSCALL, OP_UI_EVENT, OP_WAKE, OP_WORK, READY, SIGNAL, Actor, Cause,
                    Cpu, Edge, Request, Signal, Timer)
 from parts import NO_SYSCALL
 from threads import Threads
@@ -42,7 +43,7 @@ class Builder(Threads, Waits, Wakeups):
         self.now = self.last_lost = 0
         self.cpus, self.timers, self.works, self.requests = {}, {}, {}, {}
         self.queued, self.reads, self.signals, self.stops, self.itimers = {}, {}, {}, {}, {}
-        self.uses, self.messages, self.rules = {}, {}, {}
+        self.uses, self.messages, self.rules, self.flags = {}, {}, {}, {}
         self.edges, self.notes, self.samples = [], [], []
         self.vertices = Lines()
         for record in source.records:
@@ -56,9 +57,8 @@ class Builder(Threads, Waits, Wakeups):
     def count(self, rule):
         self.rules[rule] = self.rules.get(rule, 0) + 1
 
-    @staticmethod
-    def call(number):
-        return CALLS.get(number, UNKNOWN_CALL)
+    def call(self, number):
+        return CALLS.get(number, UNKNOWN_CALL) if self.input.linux else UNKNOWN_CALL
 
     def stack(self, identity):
         return tuple(self.input.stacks.get(identity, ()))
@@ -113,7 +113,7 @@ class Builder(Threads, Waits, Wakeups):
 
     def on_switch(self, cpu, record):
         if cpu.thread:
-            self.leaves(cpu.thread, record.arg[0])
+            self.leaves(cpu.thread, record.arg[0] if self.input.linux else 0)
         cpu.end_interrupts()
         cpu.tid, cpu.known, cpu.thread = record.arg[1], True, self.lives.thread(record.arg[1])
         if cpu.thread:
@@ -176,7 +176,7 @@ class Builder(Threads, Waits, Wakeups):
         doing = cpu.thread.doing
         if record.func == 1:
             doing.syscall, doing.syscall_arg = record.number, list(record.arg)
-            doing.op_open, doing.wait_open = True, False
+            doing.op_open, doing.wait_open, doing.word = True, False, None
         elif record.func == 2:
             self.call_ends(cpu.thread, record)
         doing.syscall_known, doing.own_timer, doing.early_ns = True, None, 0
@@ -210,6 +210,8 @@ class Builder(Threads, Waits, Wakeups):
     def on_lock(self, cpu, record):
         waiter = self.lives.find(record.tid)
         word = record.arg[1] & 0xFFFFFFFF
+        if waiter:
+            waiter.doing.word = word
         is_mutex = word == MUTEX_HAS_WAITERS
         tid = record.arg[2] & 0xFFFFFFFF if is_mutex else word & TID_MASK
         holder = self.lives.find(tid)
@@ -453,6 +455,54 @@ class Builder(Threads, Waits, Wakeups):
 
     def on_itimer_fired(self, cpu, record):
         cpu.itimer = self.itimers.get((record.arg[1], record.arg[0] & 0xFF))
+
+    # --- data flags ---
+
+    def access(self, cpu, record, op):
+        """The flag and what was done to it: value, number in the order of accesses (0: not known), by whom."""
+        thread = cpu.thread
+        if not thread or not thread.doing.vertex:
+            return None, None
+        self.add_op(thread, op << 24 | record.arg[0] & 0xFFFFFF)
+        size = record.arg[2] >> 56 & 15
+        value = record.arg[1] & ((1 << 8 * size) - 1 if 0 < size < 8 else (1 << 64) - 1)
+        flag = self.flags.setdefault((thread.process, record.arg[0]), {"writes": [], "unmatched": None, "seen": {}})
+        return flag, {"value": value, "sequence": record.arg[3], "by": Actor(thread, thread.doing.vertex, self.now)}
+
+    def on_flag_write(self, cpu, record):
+        flag, write = self.access(cpu, record, OP_FLAG_WRITE)
+        if not flag:
+            return
+        cpu.thread.doing.acted = True
+        flag["writes"].append(write)
+        read = flag["unmatched"]
+        if read and read["sequence"] and 0 < write["sequence"] < read["sequence"] and write["value"] == read["value"]:
+            flag["unmatched"] = None
+            self.seen(flag, len(flag["writes"]), read)
+
+    def on_flag_read(self, cpu, record):
+        """The latest of the last four writes that came before, and has its value."""
+        flag, read = self.access(cpu, record, OP_FLAG_READ)
+        if not flag:
+            return
+        last = len(flag["writes"])
+        for number in range(last, max(last - 4, 0), -1):
+            write = flag["writes"][number - 1]
+            before = not write["sequence"] or not read["sequence"] or write["sequence"] < read["sequence"]
+            if before and write["value"] == read["value"]:
+                self.seen(flag, number, read)
+                return
+        flag["unmatched"] = read
+
+    def seen(self, flag, number, read):
+        """Only the first look at a write is caused by it."""
+        write, reader = flag["writes"][number - 1], read["by"].thread
+        if flag["seen"].get(reader, 0) >= number:
+            return
+        flag["seen"][reader] = number
+        if write["by"].thread is not reader:
+            self.edges.append(Edge(write["by"].vertex, min(write["by"].since, read["by"].since), "data flag", "flag.written",
+                                   to=read["by"].vertex, to_ns=read["by"].since, inside=True))
 
     # --- callbacks ---
 

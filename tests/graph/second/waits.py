@@ -113,7 +113,7 @@ class Waits:
         if wait.syscall != number:
             return
         wait.result = result
-        if wait.outcome == "unknown":
+        if wait.outcome == "unknown" or not self.input.linux:
             return
         wait.outcome = self.outcome_by_result(wait, result)
         timed = wait.outcome == "timed out" or (wait.kind == "sleep" and wait.outcome == "satisfied")

@@ -4,6 +4,9 @@ from parts import Cause, Edge
 HOUSEKEEPERS = [b"migration/", b"ksoftirqd/", b"rcu_", b"rcuc/", b"rcuog/", b"rcuop/", b"rcuos/", b"cpuhp/", b"idle_inject/"]
 TIMER, NET_RX, SCHED, HRTIMER, RCU = 1, 3, 7, 8, 9  # softirqs
 
+REQUEUE, CMP_REQUEUE, WAKE_OP, LOCK_PI, UNLOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI, CMP_REQUEUE_PI, LOCK_PI2 = (
+    3, 4, 5, 6, 7, 9, 11, 12, 13)  # of futex(2)
+
 
 class Wakeups:
     """Part of the builder."""
@@ -46,11 +49,25 @@ class Wakeups:
             return self.culled("cull.device", by_device=True)
         if call.kills:
             return self.by_waker(waker, cpu, "signal", "wake.signal")
+        if call.wait == "futex" and awaited == "futex" and self.input.linux and self.is_condition(waker.doing, wakee.doing):
+            return self.by_waker(waker, cpu, "wake-up", "wake.condition")
         if call.wait == "futex" and awaited == "futex":
             return self.by_waker(waker, cpu, "wake-up", "wake.unlock", strong=False)
         if waker.doing.exiting or call.exits:
             return self.by_waker(waker, cpu, "wake-up", "wake.exit")
         return self.by_waker(waker, cpu, "wake-up", "wake.task")
+
+    @staticmethod
+    def is_condition(waker, wakee):
+        """Whether a futex wake-up is of who waits for a condition, and not for a lock (libargus/graph/rules/condition.c)."""
+        wakes, waits = waker.syscall_arg[1] & 127, wakee.syscall_arg[1] & 127
+        if wakes in (REQUEUE, CMP_REQUEUE, WAKE_OP, CMP_REQUEUE_PI) or waits == WAIT_REQUEUE_PI:
+            return True
+        if wakes == UNLOCK_PI or waits in (LOCK_PI, LOCK_PI2):
+            return False
+        if wakee.word == 2 or (wakee.word == 3 and waits == WAIT_BITSET):
+            return False
+        return waker.syscall_arg[2] & 0xFFFFFFFF > 1 or waits == WAIT_BITSET
 
     def culled(self, rule, **what):
         self.count(rule)
