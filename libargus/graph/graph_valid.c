@@ -97,7 +97,7 @@ static bool valid_wait(const struct graph_arrays *arrays, const struct argus_wai
     return is_id(wait->user_stack, stacks) && is_id(wait->kernel_stack, stacks) &&
            is_id(wait->first_detail, arrays->details.count) && wait->kind <= ARGUS_WAIT_OTHER &&
            wait->outcome <= ARGUS_OUTCOME_UNKNOWN && is_bool(&wait->has_result) &&
-           is_bool(&wait->by_timer) && is_bool(&wait->by_device);
+           is_bool(&wait->by_timer) && is_bool(&wait->by_device) && is_bool(&wait->no_wakeup);
 }
 
 static uint64_t until_ns(const struct argus_vertex *vertex)

@@ -124,6 +124,7 @@ void wait_end(struct builder *builder, uint32_t thread, uint64_t now_ns, const s
     vertex->wait.end_ns = now_ns;
     vertex->wait.by_timer = cause && cause->by_timer;
     vertex->wait.by_device = cause && cause->by_device;
+    vertex->wait.no_wakeup = !cause;
     vertex->wait.outcome = outcome_of(builder, vertex, cause);
     vertex->flags &= ~VERTEX_SELF_TIMED;
     if (cause && cause->self_timed)

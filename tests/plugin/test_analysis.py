@@ -113,6 +113,7 @@ def test_json_has_the_members_of_the_man_page(setup):
     path = one_hang(setup)
     vertex_object = set(find(setup, path, "--limit=1")[0])
     for words, base in [(["info"], set()), (["verify"], set()), (["graph"], set()), (["graph", "find"], set()),
+                        (["graph", "check"], set()), (["graph", "stats"], set()),
                         (["hangs"], set()), (["schema"], set()), (["diagnose", "--auto"], set()),
                         (["graph", "show", path, "v1"], vertex_object), (["slice", "--auto", path, "v1"], set()),
                         (["similar", path, "v1"], set())]:

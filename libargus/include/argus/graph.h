@@ -48,6 +48,7 @@ struct argus_wait {
     bool has_result;
     bool by_timer;  /* a timer made the thread runnable */
     bool by_device; /* an interrupt of a device did: culled, or an edge from who asked the device */
+    bool no_wakeup; /* it was seen to run again, and no record says that anybody woke it */
 };
 
 /* What else is known about a wait. `arg` is, by kind: */

@@ -5,7 +5,9 @@
 #ifndef ARGUS_REPORT_H
 #define ARGUS_REPORT_H
 
+#include "argus/compare.h"
 #include "argus/diagnose.h"
+#include "argus/inspect.h"
 #include "argus/messages.h"
 
 #ifdef __cplusplus
@@ -37,6 +39,13 @@ struct argus_error *argus_report_vertex(const struct argus_report_context *conte
                                         bool json);
 struct argus_error *argus_report_vertices(const struct argus_report_context *context,
                                           const uint32_t *vertices, size_t count, bool json);
+/* `inspection` and `verification` are of the context's graph; `long_ns` is what the inspection took for a long wait. */
+struct argus_error *argus_report_check(const struct argus_report_context *context,
+                                       const struct argus_inspection *inspection,
+                                       const struct argus_verification *verification,
+                                       uint64_t long_ns, bool json);
+struct argus_error *argus_report_comparison(const struct argus_report_context *context,
+                                            const struct argus_comparison *comparison, bool json);
 struct argus_error *argus_report_rules(const struct argus_report_context *context, bool json);
 struct argus_error *argus_report_hangs(const struct argus_report_context *context,
                                        const struct argus_hangs *hangs, bool json);

@@ -1,0 +1,137 @@
+/* Applications: processes that a person would call one program that runs.
+ *
+ * A browser is thirty processes and an editor with its spell checker is two; what matters is whether a segment serves one
+ * request or several, and requests of one application are mostly one. So a process joins its parent when nothing says that it is
+ * something else: it is a fork that kept the parent's name, or it was started from the very same executable. An interpreter is
+ * the executable of any number of programs, so there the name of the file says nothing.
+ */
+#include "argus/inspect.h"
+#include "base/idmap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Executables that run other programs, by how their file's name begins. To add one: a row. */
+static const char *const interpreters[] = {
+    "python", "perl", "ruby", "node", "java", "php",  "lua", "tclsh",
+    "wish",   "bash", "dash", "sh",   "zsh",  "fish", "env", "busybox",
+};
+
+struct search {
+    const struct argus_process *processes;
+    size_t count;
+    const char **executables; /* owned: by process; NULL: unknown */
+    uint64_t *lowest;         /* owned: the address of that image */
+    struct idmap by_pid;      /* the last process with the id */
+    uint32_t *earlier;        /* owned: the one with the same id before it, or ARGUS_NONE */
+};
+
+static bool is_interpreter(const char *path)
+{
+    const char *name = strrchr(path, '/');
+    name = name ? name + 1 : path;
+    for (size_t i = 0; i < sizeof(interpreters) / sizeof(*interpreters); i++)
+        if (strncmp(name, interpreters[i], strlen(interpreters[i])) == 0)
+            return true;
+    return false;
+}
+
+/* The process that `pid` named at `time_ns`, or the first one with it. */
+static uint32_t process_at(const struct search *search, uint64_t pid, uint64_t time_ns)
+{
+    uint32_t found = idmap_get(&search->by_pid, pid);
+    while (found != ARGUS_NONE && search->earlier[found] != ARGUS_NONE &&
+           search->processes[found].start_ns > time_ns)
+        found = search->earlier[found];
+    return found;
+}
+
+/* The executable is the image at the lowest address: the kernel puts libraries and the loader above it. */
+static void find_executables(struct search *search, const struct argus_trace *trace)
+{
+    const struct argus_image_entry *images;
+    size_t count = argus_trace_images(trace, &images);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t mapped_ns = argus_trace_ticks_to_ns(trace, images[i].mapped_ticks);
+        uint32_t process = process_at(search, images[i].pid, mapped_ns);
+        if (process == ARGUS_NONE || images[i].path[0] != '/')
+            continue;
+        if (search->executables[process] && search->lowest[process] <= images[i].start)
+            continue;
+        search->executables[process] = images[i].path;
+        search->lowest[process] = images[i].start;
+    }
+}
+
+static bool is_same_program(const struct search *search, uint32_t child, uint32_t parent)
+{
+    const struct argus_process *process = &search->processes[child];
+    const char *own = search->executables[child], *other = search->executables[parent];
+    bool forked = process->forked_from == parent && !process->exec_ns;
+    if (forked || !own || !other)
+        return strcmp(process->name, search->processes[parent].name) == 0;
+    return strcmp(own, other) == 0 && !is_interpreter(own);
+}
+
+static uint32_t parent_of(const struct search *search, uint32_t child)
+{
+    const struct argus_process *process = &search->processes[child];
+    if (process->forked_from < search->count)
+        return process->forked_from;
+    return process->parent_pid ? process_at(search, process->parent_pid, process->start_ns)
+                               : ARGUS_NONE;
+}
+
+/* Follows parents as far as they are the same program. Ids that are used again may make a circle: no way is longer than the
+ * number of processes. */
+static uint32_t find_root(const struct search *search, uint32_t process)
+{
+    for (size_t steps = 0; steps < search->count; steps++) {
+        uint32_t parent = parent_of(search, process);
+        if (parent == ARGUS_NONE || parent == process || search->processes[parent].kernel ||
+            !is_same_program(search, process, parent))
+            return process;
+        process = parent;
+    }
+    return process;
+}
+
+static bool prepare(struct search *search, const struct argus_graph *graph)
+{
+    search->count = argus_graph_processes(graph, &search->processes);
+    search->executables = calloc(search->count + 1, sizeof(*search->executables));
+    search->lowest = calloc(search->count + 1, sizeof(*search->lowest));
+    search->earlier = calloc(search->count + 1, sizeof(*search->earlier));
+    if (!search->executables || !search->lowest || !search->earlier)
+        return false;
+    for (size_t i = 0; i < search->count; i++) {
+        search->earlier[i] = idmap_get(&search->by_pid, search->processes[i].pid);
+        if (!idmap_put(&search->by_pid, search->processes[i].pid, (uint32_t)i))
+            return false;
+    }
+    find_executables(search, argus_graph_trace(graph));
+    return true;
+}
+
+static void search_deinit(struct search *search)
+{
+    free(search->executables);
+    free(search->lowest);
+    free(search->earlier);
+    idmap_deinit(&search->by_pid);
+}
+
+struct argus_error *argus_applications(const struct argus_graph *graph, uint32_t **ret)
+{
+    struct search search = {0};
+    uint32_t *roots = NULL;
+    if (prepare(&search, graph))
+        roots = malloc((search.count + 1) * sizeof(*roots));
+    for (size_t i = 0; roots && i < search.count; i++)
+        roots[i] = search.processes[i].kernel ? ARGUS_NONE : find_root(&search, (uint32_t)i);
+    search_deinit(&search);
+    if (!roots)
+        return argus_error_memory();
+    *ret = roots;
+    return NULL;
+}
