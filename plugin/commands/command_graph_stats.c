@@ -41,25 +41,29 @@ static struct argus_error *run(struct session *session, const struct arguments *
 const struct command command_graph_stats = {
     .name = "graph stats",
     .summary = "compare the graph with what traditional causal tracing makes of the trace",
-    .details =
-        "Beside each other: the plain causal graph, which is built of the same records from\n"
-        "wake-ups and messages only (a vertex from one wait of a thread to the next, every\n"
-        "wake-up an edge, one out of an interrupt charged to the interrupted thread); the\n"
-        "graph with its strong edges, which a walk follows without asking; and the graph\n"
-        "with all edges.\n"
-        "\n"
-        "  several causes     vertices with two or more incoming edges; sequence edges, to\n"
-        "                     the next vertex of the same thread, are not counted\n"
-        "  mix applications   vertices of programs that two or more other applications\n"
-        "                     caused, or that caused something in two or more\n"
-        "  behind a long wait how many vertices, and processes, one comes to by going back\n"
-        "                     over all edges from the vertex that a long wait ended in\n"
-        "\n"
-        "What became of each edge of the plain graph: kept strong, kept weak, given to\n"
-        "another cause, culled, merged. Over-connections avoided are those that are weak,\n"
-        "another's, or culled; and by how much fewer vertices mix applications.\n"
-        "\n"
-        "Then edges by the rule that made them, and what the other rules did.",
+    .details = "Beside each other: the plain causal graph, which is built of the same\n"
+               "records from wake-ups and messages only (a vertex from one wait of a thread\n"
+               "to the next, every wake-up an edge, one out of an interrupt charged to the\n"
+               "interrupted thread); the graph with its strong edges, which a walk follows\n"
+               "without asking; and the graph with all edges.\n"
+               "\n"
+               "  several causes      vertices with two or more incoming edges; those to the\n"
+               "                      next vertex of the same thread are not counted\n"
+               "  mix applications    vertices of programs that two or more other\n"
+               "                      applications caused, or that caused something in\n"
+               "                      two or more\n"
+               "  behind a long wait  how many vertices, and processes, one comes to by\n"
+               "                      going back over all edges from where the wait ended\n"
+               "\n"
+               "The plain graph also lacks edges: who created a thread, armed a timer,\n"
+               "queued a callback, asked a disk. So a way back may end early in it.\n"
+               "\n"
+               "What became of each edge of the plain graph: kept strong, kept weak, given\n"
+               "to another cause, culled, merged. Over-connections avoided are those that\n"
+               "are weak, another's, or culled; and by how much fewer vertices mix\n"
+               "applications.\n"
+               "\n"
+               "Then edges by the rule that made them, and what the other rules did.",
     .example = "argus graph stats freeze.argus\n"
                "argus graph stats --waits=100 --json freeze.argus",
     .options = options,
