@@ -40,12 +40,9 @@ PUBLIC = {
     "data_symbols.h": "libargus/event",
     "graph.h": "libargus/graph",
     "graph_file.h": "libargus/graph",
-<<<<<<< HEAD
     "schema.h": "libargus/graph",
-=======
     "inspect.h": "libargus/graph",
     "compare.h": "libargus/graph",
->>>>>>> 2428c9e (graph: check and stats: invariants as a table, suspects, the plain graph beside the graph)
     "question.h": "libargus/slice",
     "slice.h": "libargus/slice",
     "diagnose.h": "libargus/diagnose",
