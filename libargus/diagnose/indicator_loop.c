@@ -1,5 +1,8 @@
 /* The event-loop indicator: from each home wait of a thread to the next.
  *
+ * A wait at home for the answer of somebody whom the thread had asked is part of a handler where something else was pending
+ * meanwhile (it did not look), and idleness where nothing was (it would have).
+ *
  * Three things say that a thread came back to its loop: a poll that blocked (a vertex ends in it), a poll that returned at
  * once (a visit: argus_graph_visits()), and a turn that a toolkit's probe tells (ARGUS_VERTEX_LOOP). Which polls are home and not
  * part of some handler, habits.c finds out; a visit counts where its call has the arguments of a home poll.
@@ -10,6 +13,8 @@
 #define LOOP_TURNS 3
 /* More home polls with different arguments are not told apart. */
 #define MOST_HOMES 8
+/* Shorter waits for an answer make no difference. */
+#define SHORTEST_IDLE_NS 5000000ull
 
 /* One thread at work. */
 struct scan {
@@ -112,6 +117,56 @@ static bool add_between_visits(struct scan *scan, const struct argus_hang *whole
     return done && add_if_long(scan, part, sure);
 }
 
+static bool is_anything_pending(const struct view *view, uint32_t vertex)
+{
+    const struct argus_vertex *v = &view->vertices[vertex];
+    struct argus_hang wait = {.start_ns = v->end_ns,
+                              .end_ns = timeline_wait_end(view, vertex),
+                              .thread = v->thread,
+                              .vertex = vertex};
+    struct argus_pendings pendings;
+    bool any = false;
+    struct argus_error *error = argus_pending_find(view->graph, &wait, &pendings);
+    if (error) {
+        argus_error_destroy(error);
+        return true;
+    }
+    for (size_t i = 0; i < pendings.count; i++)
+        any |= pendings.items[i].kind != ARGUS_PENDING_SET_OFF;
+    argus_pendings_deinit(&pendings);
+    return any;
+}
+
+/* Whether `vertex` ends in a wait for an answer, at home, while nothing else was pending. */
+static bool is_idle_answer(const struct scan *scan, uint32_t vertex)
+{
+    const struct argus_vertex *v = &scan->view->vertices[vertex];
+    const struct habit *habit = habits_of(scan->habits, v);
+    return habit && habit->home && habit->kind == ARGUS_WAIT_POLL &&
+           timeline_wait_end(scan->view, vertex) - v->end_ns >= SHORTEST_IDLE_NS &&
+           !is_anything_pending(scan->view, vertex);
+}
+
+/* The parts of a stretch, which has the vertices from `first` on, between the waits in which it was idle after all. */
+static bool add_parts(struct scan *scan, const struct argus_hang *whole, uint32_t first, bool sure)
+{
+    struct argus_hang part = *whole;
+    bool done = true;
+    part.ongoing = false;
+    for (uint32_t v = first; done && scan->view->vertices[v].end_ns < whole->end_ns; v++) {
+        if (whole->end_ns - part.start_ns < finder_threshold(scan->finder, &part))
+            break;
+        if (!is_idle_answer(scan, v))
+            continue;
+        part.end_ns = scan->view->vertices[v].end_ns;
+        done = add_between_visits(scan, &part, sure);
+        part.start_ns = timeline_wait_end(scan->view, v);
+        part.end_ns = whole->end_ns;
+    }
+    part.ongoing = whole->ongoing;
+    return done && add_between_visits(scan, &part, sure);
+}
+
 /* Where a stretch can end. */
 struct stop {
     uint64_t end_ns;   /* of the stretch before */
@@ -143,6 +198,7 @@ static bool scan_thread(struct scan *scan, uint32_t thread)
     const struct argus_thread *t = &scan->view->threads[thread];
     struct argus_hang hang = {.thread = thread, .indicator = ARGUS_INDICATOR_EVENT_LOOP};
     bool done = true, away = false, from_home = false;
+    uint32_t first = t->first_vertex;
     for (uint32_t v = t->first_vertex; done && v < t->first_vertex + t->vertex_count; v++) {
         const struct argus_vertex *vertex = &scan->view->vertices[v];
         bool is_last = timeline_next(scan->view, v) == ARGUS_NONE;
@@ -153,7 +209,8 @@ static bool scan_thread(struct scan *scan, uint32_t thread)
         hang.end_ns = stop.end_ns;
         hang.ongoing = !stop.back && !(vertex->flags & ARGUS_VERTEX_EXITED);
         if (away)
-            done = add_between_visits(scan, &hang, from_home);
+            done = add_parts(scan, &hang, first, from_home);
+        first = v + 1;
         away = stop.back;
         from_home = stop.home;
         hang.start_ns = stop.start_ns;

@@ -14,6 +14,8 @@
 
 /* What waited so long inside the hang counts, too: a thread that looks now and then, but not for this. */
 #define LONG_PENDING_NS 250000000ull
+/* What came just before the end of the hang may have ended it. */
+#define SHORT_PENDING_NS 5000000ull
 /* After the hang, what was pending is taken within this time, and this many vertices. */
 #define TAKEN_WITHIN_NS   5000000000ull
 #define MOST_VERTICES     4096
@@ -63,7 +65,8 @@ static bool was_pending(const struct argus_hang *hang, const struct argus_edge *
 {
     uint64_t from_ns = edge->from_ns > hang->start_ns ? edge->from_ns : hang->start_ns;
     uint64_t to_ns = edge->to_ns < hang->end_ns ? edge->to_ns : hang->end_ns;
-    return from_ns < to_ns && (edge->to_ns >= hang->end_ns || to_ns - from_ns >= LONG_PENDING_NS);
+    uint64_t waited_ns = from_ns < to_ns ? to_ns - from_ns : 0;
+    return waited_ns >= (edge->to_ns >= hang->end_ns ? SHORT_PENDING_NS : LONG_PENDING_NS);
 }
 
 static void add_edges(struct search *search, uint32_t vertex)
@@ -158,9 +161,17 @@ static void add_arrivals(struct search *search)
     const struct argus_hang *hang = search->hang;
     size_t count = argus_graph_arrivals(search->view.graph, &arrivals);
     bool messages = has_messages(search);
-    for (size_t i = 0; i < count; i++) {
-        if (arrivals[i].thread != hang->thread || arrivals[i].time_ns <= hang->start_ns ||
-            arrivals[i].time_ns > hang->end_ns || (messages && carries_messages(arrivals[i].type)))
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (arrivals[middle].thread < hang->thread)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (size_t i = low; i < count && arrivals[i].thread == hang->thread; i++) {
+        if (arrivals[i].time_ns <= hang->start_ns || arrivals[i].time_ns > hang->end_ns ||
+            (messages && carries_messages(arrivals[i].type)))
             continue;
         add(search, (struct argus_pending){.first_ns = arrivals[i].time_ns,
                                            .sender = ARGUS_NONE,

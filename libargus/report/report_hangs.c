@@ -108,6 +108,8 @@ static void pending_line(const struct argus_report_context *context, const struc
         snprintf(line, sizeof(line), "set off by %s", text);
     else if (pending->kind == ARGUS_PENDING_READY || pending->kind == ARGUS_PENDING_UI_EVENT)
         snprintf(line, sizeof(line), "pending: %s, found at its end", text);
+    else if (since_ns == hang->start_ns && !pending->unread)
+        snprintf(line, sizeof(line), "pending: %s, all the time", text);
     else
         snprintf(line, sizeof(line), "pending: %s, %s after %s", text,
                  pending->unread ? "never taken, sent" : "the first",
