@@ -12,12 +12,13 @@ extern "C" {
 
 /* A vertex like another one. */
 struct argus_similar {
-    uint32_t vertex;
+    uint32_t vertex;  /* of the graph that was searched */
     double score;     /* 0 … 1 */
     uint64_t wait_ns; /* of its wait */
+    uint64_t busy_ns; /* that it ran, or wanted a cpu */
     bool
-        different_outcome; /* its wait ended otherwise, or took less than half: can be a baseline */
-    char why[160];         /* what made the score */
+        different_outcome; /* its wait ended otherwise, or took less than half; of a busy vertex: it was busy for less than half. Can be a baseline */
+    char why[200];         /* what made the score */
 };
 
 struct argus_similars {
@@ -26,6 +27,21 @@ struct argus_similars {
     size_t count;
 };
 
+struct argus_similar_options {
+    size_t limit; /* 0: all that are worth it, at most 4096 */
+    uint32_t
+        context; /* so many vertices before it are compared as well (Argus paper, 5.4); 0: none */
+    const struct argus_graph *other; /* another trace's graph to search, borrowed; NULL: its own */
+    struct argus_symbols *symbols,
+        *other_symbols; /* borrowed; NULL: stacks of another life of a program are compared by
+                                                      offsets in the page, not by function */
+};
+
+/* Vertices like `vertex`. One pass over the vertices searched: 2.7 million take less than a second. */
+struct argus_error *argus_similar_search(const struct argus_graph *graph, uint32_t vertex,
+                                         const struct argus_similar_options *options,
+                                         struct argus_similars *ret);
+/* The same within one graph, without context and symbols. */
 struct argus_error *argus_similar_find(const struct argus_graph *graph, uint32_t vertex,
                                        size_t limit, struct argus_similars *ret);
 void argus_similars_deinit(struct argus_similars *similars);
