@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "diagnose/diagnoser.h"
@@ -103,21 +104,44 @@ struct argus_error *add_uncertain(struct diagnoser *d, char *text)
     return argus_error_memory();
 }
 
+/* "; normally, as in v12, 4 ms": what the same work takes when it is quick; "" when that is not known. */
+static struct argus_error *tell_normal(struct diagnoser *d, uint32_t vertex, uint64_t busy_ns,
+                                       char *buffer, size_t bytes)
+{
+    const struct argus_vertex *v = &d->view.vertices[vertex];
+    const struct argus_graph *graph;
+    struct argus_similar similar;
+    char takes[32];
+    buffer[0] = '\0';
+    if (v->run_ns + v->runnable_ns < busy_ns / 2) /* only a piece of it */
+        return NULL;
+    struct argus_error *error = find_best_baseline(d, vertex, &similar, &graph);
+    if (!error && graph)
+        snprintf(buffer, bytes, "; normally, as in v%u%s, such a turn takes %s", similar.vertex,
+                 graph == d->view.graph ? "" : " of the other trace",
+                 text_duration(similar.busy_ns, takes, sizeof(takes)));
+    return error;
+}
+
 struct argus_error *blame_running(struct diagnoser *d, uint32_t vertex, struct window part,
                                   uint64_t run_ns, uint64_t runnable_ns)
 {
-    char ran[32], wanted[32], whole[32];
+    char ran[32], wanted[32], whole[32], normal[128];
+    struct argus_error *error =
+        tell_normal(d, vertex, run_ns + runnable_ns, normal, sizeof(normal));
+    if (error)
+        return error;
     text_duration(run_ns, ran, sizeof(ran));
     text_duration(runnable_ns, wanted, sizeof(wanted));
     text_duration(d->hang.end_ns - d->hang.start_ns, whole, sizeof(whole));
     char *why = runnable_ns > run_ns
                     ? text_print("wanted a cpu and had none for %s of the %s, and ran for %s: the "
-                                 "machine was too busy",
-                                 wanted, whole, ran)
+                                 "machine was too busy%s",
+                                 wanted, whole, ran, normal)
                 : runnable_ns > run_ns / 10
-                    ? text_print("ran on a cpu for %s of the %s, and wanted one for another %s",
-                                 ran, whole, wanted)
-                    : text_print("ran on a cpu for %s of the %s", ran, whole);
+                    ? text_print("ran on a cpu for %s of the %s, and wanted one for another %s%s",
+                                 ran, whole, wanted, normal)
+                    : text_print("ran on a cpu for %s of the %s%s", ran, whole, normal);
     return add_culprit(d, vertex, ARGUS_TYPE_LONG_RUNNING, part, run_ns + runnable_ns, why);
 }
 

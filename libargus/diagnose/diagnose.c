@@ -23,6 +23,9 @@ static void give(struct diagnoser *d, struct argus_diagnosis *ret)
 {
     *ret = (struct argus_diagnosis){.hang = d->hang,
                                     .baseline = d->baseline,
+                                    .baseline_graph = d->baseline_graph,
+                                    .comparison = d->comparison,
+                                    .comparison_count = d->comparison_count,
                                     .path = d->path.data,
                                     .path_count = d->path.length,
                                     .culprits = d->culprits.data,
@@ -46,6 +49,8 @@ static struct argus_error *run(struct diagnoser *d)
         error = by_type[d->hang.type](d);
     if (!error)
         error = blame_other_shares(d);
+    if (!error)
+        error = compare_paths(d);
     return error;
 }
 
@@ -96,6 +101,7 @@ void argus_diagnosis_deinit(struct argus_diagnosis *diagnosis)
         free(diagnosis->uncertain[i]);
     free(diagnosis->culprits);
     free(diagnosis->uncertain);
+    free(diagnosis->comparison);
     free(diagnosis->path);
     free(diagnosis->cycle);
     free(diagnosis->origin);

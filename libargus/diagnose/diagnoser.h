@@ -13,8 +13,11 @@ struct diagnoser {
     struct argus_diagnose_options options;
     struct ask_list questions;
     struct argus_hang hang;
-    struct argus_account accounting; /* of the hang */
-    uint32_t baseline;
+    struct argus_account accounting;          /* of the hang */
+    uint32_t baseline;                        /* of `baseline_graph` */
+    const struct argus_graph *baseline_graph; /* NULL: no baseline */
+    struct argus_comparison *comparison;      /* owned */
+    size_t comparison_count;
     VEC(struct argus_path_step) path;
     VEC(struct argus_culprit) culprits;
     VEC(uint32_t) cycle;
@@ -117,6 +120,20 @@ struct evidence {
 
 extern const struct evidence all_evidence[];
 extern const size_t all_evidence_count;
+
+/* --- baselines.c --- */
+
+/* The best baseline for `vertex`: in the other trace, if there is one, else in this; `*ret_graph` NULL: none. */
+struct argus_error *find_best_baseline(struct diagnoser *d, uint32_t vertex,
+                                       struct argus_similar *ret,
+                                       const struct argus_graph **ret_graph);
+/* The hung vertex's normal case, for comparison: nobody needs to confirm it. */
+struct argus_error *note_baseline(struct diagnoser *d);
+
+/* --- compare.c --- */
+
+/* Compares what was expected with what happened. */
+struct argus_error *compare_paths(struct diagnoser *d);
 
 /* --- missing.c --- */
 

@@ -64,7 +64,12 @@ struct argus_error *diagnose_long_running(struct diagnoser *d)
         return argus_error_memory();
     struct argus_error *error =
         blame_running(d, d->hang.vertex, whole, d->hang.run_ns, d->hang.runnable_ns);
-    return error ? error : find_origin(d);
+    if (!error)
+        error = find_origin(d);
+    /* Of a run in many pieces the largest one is not the whole, and what is like it is not, either. */
+    const struct argus_vertex *v = &d->view.vertices[d->hang.vertex];
+    bool one_piece = v->run_ns + v->runnable_ns >= window_ns(whole) / 2;
+    return error || !one_piece ? error : note_baseline(d);
 }
 
 struct argus_error *diagnose_repeated_yield(struct diagnoser *d)

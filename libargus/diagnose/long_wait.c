@@ -159,21 +159,6 @@ static struct argus_error *explain_late(struct diagnoser *d, struct stand *stand
     return error;
 }
 
-/* The normal case of a wait that ended late: for comparison, nobody needs to confirm it. */
-static struct argus_error *note_baseline(struct diagnoser *d)
-{
-    struct argus_similars similars;
-    if (d->baseline != ARGUS_NONE || d->stopped)
-        return NULL;
-    struct argus_error *error = argus_similar_find(d->view.graph, d->hang.vertex, 1, &similars);
-    if (error)
-        return error;
-    if (similars.count > 0 && similars.items[0].different_outcome)
-        d->baseline = similars.items[0].vertex;
-    argus_similars_deinit(&similars);
-    return NULL;
-}
-
 struct argus_error *diagnose_long_wait(struct diagnoser *d)
 {
     struct stand stand = {.vertex = d->hang.vertex, .window = {d->hang.start_ns, d->hang.end_ns}};

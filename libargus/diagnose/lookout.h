@@ -13,7 +13,8 @@ struct lookout {
     suspect_list *list;
     uint32_t used[MAX_BASELINES]; /* wakers whose normal case has been looked at */
     size_t used_count;
-    bool again; /* set by evidence that has more to give: it is called once more */
+    bool used_other; /* the baseline of the other trace has been looked at */
+    bool again;      /* set by evidence that has more to give: it is called once more */
 };
 
 /* Appends a suspect, unless it is one already, cannot be one, or is the waiter; false without memory. `why` is static. */

@@ -88,19 +88,6 @@ static void print_step(const struct argus_report_context *context,
     report_wrapped(context->sink, 5, text);
 }
 
-/* What the same wait is like when all is well. */
-static void print_baseline(const struct argus_report_context *context,
-                           const struct argus_diagnosis *diagnosis)
-{
-    struct view view = view_of(context->graph);
-    char lasted[32];
-    if (diagnosis->baseline == ARGUS_NONE)
-        return;
-    uint64_t ns = argus_vertex_wait_ns(&view.vertices[diagnosis->baseline]);
-    argus_sink_printf(context->sink, "  Normally, as in v%u, such a wait takes %s.\n",
-                      diagnosis->baseline, argus_duration_text(ns, lasted, sizeof(lasted)));
-}
-
 static void print_story(const struct argus_report_context *context,
                         const struct argus_diagnosis *diagnosis)
 {
@@ -109,7 +96,7 @@ static void print_story(const struct argus_report_context *context,
         print_step(context, diagnosis, i);
     if (diagnosis->path_count > MAX_STEPS)
         argus_sink_printf(context->sink, "  … %zu more steps\n", diagnosis->path_count - MAX_STEPS);
-    print_baseline(context, diagnosis);
+    report_baseline(context, diagnosis);
     if (diagnosis->cycle_count > 0)
         argus_sink_printf(context->sink,
                           "  This is a circle: each of the %zu waits for the next%s.\n",

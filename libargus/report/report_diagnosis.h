@@ -9,4 +9,15 @@
 json_t *json_diagnosis(const struct argus_report_context *context,
                        const struct argus_diagnosis *diagnosis);
 
+/* --- report_baseline.c --- */
+
+/* What the same wait or run is like when all is well, and whose part differs most. */
+void report_baseline(const struct argus_report_context *context,
+                       const struct argus_diagnosis *diagnosis);
+/* The baseline's vertex, or null. */
+json_t *json_baseline(const struct argus_report_context *context,
+                      const struct argus_diagnosis *diagnosis);
+json_t *json_comparison(const struct argus_report_context *context,
+                        const struct argus_diagnosis *diagnosis);
+
 #endif

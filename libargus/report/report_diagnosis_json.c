@@ -144,8 +144,8 @@ json_t *json_diagnosis(const struct argus_report_context *context,
     json_put(json, "summary", json_text(diagnosis->summary));
     json_put(json, "hang", json_hang(context, &diagnosis->hang));
     json_put(json, "spinning", spinning_json(context, diagnosis));
-    json_put(json, "baseline",
-             json_vertex_or_null(context, diagnosis->baseline, threshold(diagnosis)));
+    json_put(json, "baseline", json_baseline(context, diagnosis));
+    json_put(json, "comparison", json_comparison(context, diagnosis));
     json_put(json, "path", path_json(context, diagnosis));
     json_put(json, "root_causes", culprits_json(context, diagnosis));
     json_put(json, "cycle",

@@ -73,10 +73,22 @@ struct argus_path_step {
     bool expected; /* from the baseline (what should have happened), not from what did */
 };
 
+/* One thread's part (by the names of process and thread) in the hang and in the baseline's wait. */
+struct argus_comparison {
+    uint32_t actual; /* vertex with most of it in the hang; ARGUS_NONE: it had no part */
+    uint32_t normal; /* the same of the baseline's wait, of the graph `baseline_graph` */
+    uint64_t actual_ns, normal_ns;
+};
+
 /* The answer. Everything is owned by it. */
 struct argus_diagnosis {
     struct argus_hang hang;
-    uint32_t baseline;            /* vertex or ARGUS_NONE */
+    uint32_t baseline; /* vertex of `baseline_graph`, or ARGUS_NONE */
+    const struct argus_graph
+        *baseline_graph; /* the hang's, or argus_diagnose_options.other; borrowed */
+    /* The expected path against the actual one, the largest difference first; empty without a baseline. */
+    struct argus_comparison *comparison;
+    size_t comparison_count;
     struct argus_path_step *path; /* from the spinning vertex back */
     size_t path_count;
     struct argus_culprit *culprits; /* the root cause first */
@@ -98,6 +110,10 @@ struct argus_diagnosis {
 struct argus_diagnose_options {
     uint64_t threshold_ns; /* 0: ARGUS_HANG_THRESHOLD_NS */
     size_t max_depth;      /* culprits of culprits; 0: 16 */
+    uint32_t context;      /* for finding baselines: as in struct argus_similar_options */
+    /* Of a trace in which all went well: baselines are looked for there first. Borrowed by the diagnosis too; NULL: none. */
+    const struct argus_graph *other;
+    struct argus_symbols *other_symbols; /* borrowed; may be NULL */
 };
 
 /* Diagnoses `hang`. `symbols` is borrowed. On an open question: ARGUS_ERROR_QUESTION and `*ret` with what is known so far. */
