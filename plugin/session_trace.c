@@ -190,11 +190,12 @@ struct argus_error *session_trace_symbols(struct session_trace *trace, struct ar
     return NULL;
 }
 
-struct argus_error *session_load(struct session *session, const char *path)
+struct argus_error *session_trace_load(struct session *session, const char *path,
+                                       struct session_trace **ret)
 {
     struct session_trace *trace = NULL;
     struct argus_error *error = open_trace(session, path, &trace);
-    if (error || !trace)
+    if (error)
         return error;
     warn_damage(session, trace);
     error = build_graph(session, trace);
@@ -202,6 +203,16 @@ struct argus_error *session_load(struct session *session, const char *path)
         session_trace_destroy(trace);
         return error;
     }
+    *ret = trace;
+    return NULL;
+}
+
+struct argus_error *session_load(struct session *session, const char *path)
+{
+    struct session_trace *trace;
+    struct argus_error *error = session_trace_load(session, path, &trace);
+    if (error)
+        return error;
     session_trace_destroy(session->trace);
     session->trace = trace;
     return NULL;

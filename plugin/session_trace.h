@@ -33,6 +33,10 @@ struct argus_error *session_trace_get_graph(struct session *session,
 /* The symbols of a trace whose graph is built; borrowed. */
 struct argus_error *session_trace_symbols(struct session_trace *trace, struct argus_symbols **ret);
 
+/* Opens `path` and builds its graph. `*ret` is the caller's; session_trace_destroy(). */
+struct argus_error *session_trace_load(struct session *session, const char *path,
+                                       struct session_trace **ret);
+
 /* Opens `path` and builds the graph for session->trace, replacing what was loaded. On an error the old one stays. */
 struct argus_error *session_load(struct session *session, const char *path);
 

@@ -6,13 +6,11 @@
 #include <string.h>
 
 #include "plugin/answers.h"
+#include "plugin/baseline_options.h"
 #include "plugin/hang_choice.h"
 
 static const struct command_option options[] = {
-    HANG_OPTIONS,
-    ANSWERS_OPTIONS,
-    COMMAND_OPTION_JSON,
-    COMMAND_OPTIONS_END,
+    HANG_OPTIONS, BASELINE_OPTIONS, ANSWERS_OPTIONS, COMMAND_OPTION_JSON, COMMAND_OPTIONS_END,
 };
 
 static struct argus_error *report(struct analysis *analysis, struct answers *answers,
@@ -48,13 +46,13 @@ static struct argus_error *prepend_question(struct argus_diagnosis *diagnosis,
 }
 
 static struct argus_error *diagnose(struct analysis *analysis, struct answers *answers,
-                                    struct hang_choice *choice, uint64_t threshold_ns)
+                                    struct hang_choice *choice,
+                                    const struct argus_diagnose_options *diagnose_options)
 {
     struct argus_diagnosis diagnosis = {0};
-    struct argus_diagnose_options diagnose_options = {.threshold_ns = threshold_ns};
     session_progress(analysis->session, "diagnosing", 0, 0);
     struct argus_error *error =
-        argus_diagnose(analysis->graph, analysis->report.symbols, &choice->hang, &diagnose_options,
+        argus_diagnose(analysis->graph, analysis->report.symbols, &choice->hang, diagnose_options,
                        answers_asker(answers), &diagnosis);
     if (error && error->code != ARGUS_ERROR_QUESTION)
         return error;
@@ -72,19 +70,29 @@ static struct argus_error *run(struct session *session, const struct arguments *
     struct analysis analysis;
     struct answers answers;
     struct argus_hang_options hang_options;
+    struct baseline_options baseline = {.context = 0};
     struct hang_choice choice = {0};
     struct argus_error *error = analysis_begin(session, arguments, 0, 1, &analysis);
     if (!error)
         error = hang_options_get(&analysis, &hang_options);
-    if (error)
+    if (!error)
+        error = baseline_options_get(&analysis, &baseline);
+    if (error) {
+        baseline_options_deinit(&baseline);
         return error;
+    }
+    struct argus_diagnose_options diagnose_options = {.threshold_ns = hang_options.threshold_ns,
+                                                      .context = baseline.context,
+                                                      .other = baseline.graph,
+                                                      .other_symbols = baseline.other_symbols};
     answers_begin(session, arguments, &answers);
     error = hang_choice_make(&analysis, &hang_options, answers_asker(&answers), &choice);
     if (!error)
-        error = diagnose(&analysis, &answers, &choice, hang_options.threshold_ns);
+        error = diagnose(&analysis, &answers, &choice, &diagnose_options);
     else
         error = answers_finish(&answers, error, &choice.asked, choice.has_asked);
     hang_choice_deinit(&choice);
+    baseline_options_deinit(&baseline);
     return error;
 }
 
@@ -97,11 +105,15 @@ const struct command command_diagnose = {
                "or --tid and no hang at all, the longest run, wait or yield there is\n"
                "explained.\n"
                "\n"
+               "What normally happens is looked for in the trace itself; with --baseline\n"
+               "first in another one, of the same programs, in which all went well.\n"
+               "\n"
                "At a terminal it asks where the graph is ambiguous. Elsewhere --answers or\n"
                "--auto answers; a question that nobody answers is printed with the command\n"
                "that goes on, and the exit code is 3.",
     .example = "argus diagnose freeze.argus\n"
                "argus diagnose --process=gedit --auto --json freeze.argus\n"
+               "argus diagnose --baseline=yesterday.argus freeze.argus\n"
                "argus diagnose --answers=1,2,stop freeze.argus v1234",
     .options = options,
     .flags = COMMAND_TRACE | COMMAND_GRAPH,

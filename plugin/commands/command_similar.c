@@ -1,15 +1,39 @@
-#include "plugin/analysis.h"
+#include "plugin/baseline_options.h"
 
 static const struct command_option options[] = {
     {"limit", 'n', "N", "print the N best (10)"},
+    BASELINE_OPTIONS,
     COMMAND_OPTION_JSON,
     COMMAND_OPTIONS_END,
 };
 
+static struct argus_error *search_and_report(struct analysis *analysis, uint32_t vertex,
+                                             size_t limit, const struct baseline_options *baseline)
+{
+    struct argus_similars similars;
+    struct argus_similar_options similar_options = {.limit = limit,
+                                                    .context = baseline->context,
+                                                    .other = baseline->graph,
+                                                    .symbols = analysis->report.symbols,
+                                                    .other_symbols = baseline->other_symbols};
+    struct argus_report_context other = analysis->report;
+    if (baseline->graph) {
+        other.graph = baseline->graph;
+        other.symbols = baseline->other_symbols;
+    }
+    struct argus_error *error =
+        argus_similar_search(analysis->graph, vertex, &similar_options, &similars);
+    if (error)
+        return error;
+    error = argus_report_similars(&analysis->report, vertex, &other, &similars, analysis->json);
+    argus_similars_deinit(&similars);
+    return error;
+}
+
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
 {
     struct analysis analysis;
-    struct argus_similars similars;
+    struct baseline_options baseline = {.context = 0};
     uint32_t vertex;
     uint64_t limit = 10;
     struct argus_error *error = arguments_number(arguments, "limit", &limit);
@@ -18,11 +42,10 @@ static struct argus_error *run(struct session *session, const struct arguments *
     if (!error)
         error = analysis_vertex(&analysis, analysis_word(&analysis, 0), &vertex);
     if (!error)
-        error = argus_similar_find(analysis.graph, vertex, limit, &similars);
-    if (error)
-        return error;
-    error = argus_report_similars(&analysis.report, vertex, &similars, analysis.json);
-    argus_similars_deinit(&similars);
+        error = baseline_options_get(&analysis, &baseline);
+    if (!error)
+        error = search_and_report(&analysis, vertex, limit, &baseline);
+    baseline_options_deinit(&baseline);
     return error;
 }
 
@@ -31,8 +54,10 @@ const struct command command_similar = {
     .arguments = "V",
     .summary = "find vertices like V whose wait went otherwise: candidates for a baseline",
     .details = "Compares what the vertices did, in order, the stacks they waited in and the\n"
-               "processes they dealt with. The best baseline comes first.",
-    .example = "argus similar freeze.argus v1234",
+               "processes they dealt with. The best baseline comes first. Of a vertex that was\n"
+               "busy rather than waiting, those that were busy for less.",
+    .example = "argus similar freeze.argus v1234\n"
+               "argus similar --baseline=yesterday.argus --context=3 freeze.argus v1234",
     .options = options,
     .flags = COMMAND_TRACE | COMMAND_GRAPH,
     .run = run,

@@ -61,7 +61,7 @@ static struct argus_error *find_similar(const struct argus_report_context *conte
     struct argus_error *error = argus_similar_find(context->graph, vertex, 5, &found);
     if (error)
         return error;
-    error = argus_report_similars(context, vertex, &found, false);
+    error = argus_report_similars(context, vertex, context, &found, false);
     argus_similars_deinit(&found);
     return error;
 }

@@ -50,8 +50,8 @@ struct argus_error *argus_report_rules(const struct argus_report_context *contex
 struct argus_error *argus_report_hangs(const struct argus_report_context *context,
                                        const struct argus_hangs *hangs, bool json);
 struct argus_error *argus_report_similars(const struct argus_report_context *context,
-                                          uint32_t vertex, const struct argus_similars *similars,
-                                          bool json);
+                                          uint32_t vertex, const struct argus_report_context *other,
+                                          const struct argus_similars *similars, bool json);
 struct argus_error *argus_report_slice(const struct argus_report_context *context,
                                        const struct argus_slice *slice, bool json);
 struct argus_error *argus_report_diagnosis(const struct argus_report_context *context,
