@@ -16,7 +16,7 @@ struct diagnoser {
     struct argus_account accounting;          /* of the hang */
     uint32_t baseline;                        /* of `baseline_graph` */
     const struct argus_graph *baseline_graph; /* NULL: no baseline */
-    struct argus_comparison *comparison;      /* owned */
+    struct argus_path_part *comparison;       /* owned */
     size_t comparison_count;
     VEC(struct argus_path_step) path;
     VEC(struct argus_culprit) culprits;
@@ -130,7 +130,7 @@ struct argus_error *find_best_baseline(struct diagnoser *d, uint32_t vertex,
 /* The hung vertex's normal case, for comparison: nobody needs to confirm it. */
 struct argus_error *note_baseline(struct diagnoser *d);
 
-/* --- compare.c --- */
+/* --- paths_compared.c --- */
 
 /* Compares what was expected with what happened. */
 struct argus_error *compare_paths(struct diagnoser *d);

@@ -29,7 +29,7 @@ static uint64_t normal_ns(const struct argus_diagnosis *diagnosis)
 }
 
 static void print_row(const struct argus_report_context *context,
-                      const struct argus_diagnosis *diagnosis, const struct argus_comparison *row)
+                      const struct argus_diagnosis *diagnosis, const struct argus_path_part *row)
 {
     struct argus_report_context normal = normal_context(context, diagnosis);
     bool happened = row->actual != ARGUS_NONE;
@@ -47,7 +47,7 @@ static void print_row(const struct argus_report_context *context,
 }
 
 void report_baseline(const struct argus_report_context *context,
-                       const struct argus_diagnosis *diagnosis)
+                     const struct argus_diagnosis *diagnosis)
 {
     char lasted[32];
     if (diagnosis->baseline == ARGUS_NONE)
@@ -58,8 +58,7 @@ void report_baseline(const struct argus_report_context *context,
                       diagnosis->baseline, other ? " of " : "", path,
                       diagnosis->hang.type == ARGUS_TYPE_LONG_RUNNING ? "turn" : "wait",
                       argus_duration_text(normal_ns(diagnosis), lasted, sizeof(lasted)),
-                      diagnosis->comparison_count > 0 ? " Where this hang differs:"
-                                                      : "");
+                      diagnosis->comparison_count > 0 ? " Where this hang differs:" : "");
     for (size_t i = 0; i < diagnosis->comparison_count && i < MAX_ROWS; i++)
         print_row(context, diagnosis, &diagnosis->comparison[i]);
 }
@@ -77,7 +76,7 @@ json_t *json_comparison(const struct argus_report_context *context,
     struct argus_report_context normal = normal_context(context, diagnosis);
     json_t *list = json_array();
     for (size_t i = 0; i < diagnosis->comparison_count; i++) {
-        const struct argus_comparison *row = &diagnosis->comparison[i];
+        const struct argus_path_part *row = &diagnosis->comparison[i];
         json_t *json = json_object();
         json_put(json, "actual",
                  json_vertex_or_null(context, row->actual, ARGUS_HANG_THRESHOLD_NS));

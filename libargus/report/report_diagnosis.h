@@ -13,7 +13,7 @@ json_t *json_diagnosis(const struct argus_report_context *context,
 
 /* What the same wait or run is like when all is well, and whose part differs most. */
 void report_baseline(const struct argus_report_context *context,
-                       const struct argus_diagnosis *diagnosis);
+                     const struct argus_diagnosis *diagnosis);
 /* The baseline's vertex, or null. */
 json_t *json_baseline(const struct argus_report_context *context,
                       const struct argus_diagnosis *diagnosis);

@@ -74,7 +74,7 @@ struct argus_path_step {
 };
 
 /* One thread's part (by the names of process and thread) in the hang and in the baseline's wait. */
-struct argus_comparison {
+struct argus_path_part {
     uint32_t actual; /* vertex with most of it in the hang; ARGUS_NONE: it had no part */
     uint32_t normal; /* the same of the baseline's wait, of the graph `baseline_graph` */
     uint64_t actual_ns, normal_ns;
@@ -87,7 +87,7 @@ struct argus_diagnosis {
     const struct argus_graph
         *baseline_graph; /* the hang's, or argus_diagnose_options.other; borrowed */
     /* The expected path against the actual one, the largest difference first; empty without a baseline. */
-    struct argus_comparison *comparison;
+    struct argus_path_part *comparison;
     size_t comparison_count;
     struct argus_path_step *path; /* from the spinning vertex back */
     size_t path_count;

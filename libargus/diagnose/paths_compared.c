@@ -28,16 +28,16 @@ static bool same_role(const struct view *a, uint32_t x, const struct view *b, ui
            p_main == q_main && (p_main || strcmp(p->name, q->name) == 0);
 }
 
-typedef VEC(struct argus_comparison) comparison_list;
+typedef VEC(struct argus_path_part) comparison_list;
 
 /* The row for the role of `vertex`, which is of `view`; NULL: none yet. */
-static struct argus_comparison *find_row(comparison_list *rows, const struct view *actual,
-                                         const struct view *normal, const struct view *view,
-                                         uint32_t vertex)
+static struct argus_path_part *find_row(comparison_list *rows, const struct view *actual,
+                                        const struct view *normal, const struct view *view,
+                                        uint32_t vertex)
 {
     uint32_t thread = view->vertices[vertex].thread;
     for (size_t i = 0; i < rows->length; i++) {
-        struct argus_comparison *row = &rows->data[i];
+        struct argus_path_part *row = &rows->data[i];
         bool has_actual = row->actual != ARGUS_NONE;
         const struct view *of = has_actual ? actual : normal;
         uint32_t known = of->vertices[has_actual ? row->actual : row->normal].thread;
@@ -57,10 +57,10 @@ static bool add_side(comparison_list *rows, const struct view *actual, const str
         uint64_t ns = stretch->end_ns - stretch->start_ns;
         if (stretch->vertex == ARGUS_NONE || stretch->state == ARGUS_STRETCH_UNKNOWN)
             continue;
-        struct argus_comparison *row = find_row(rows, actual, normal, side.view, stretch->vertex);
+        struct argus_path_part *row = find_row(rows, actual, normal, side.view, stretch->vertex);
         if (!row) {
-            struct argus_comparison made = {.actual = is_actual ? stretch->vertex : ARGUS_NONE,
-                                            .normal = is_actual ? ARGUS_NONE : stretch->vertex};
+            struct argus_path_part made = {.actual = is_actual ? stretch->vertex : ARGUS_NONE,
+                                           .normal = is_actual ? ARGUS_NONE : stretch->vertex};
             if (!vec_push(rows, made))
                 return false;
             row = &rows->data[rows->length - 1];
@@ -77,7 +77,7 @@ static bool add_side(comparison_list *rows, const struct view *actual, const str
     return true;
 }
 
-static uint64_t difference(const struct argus_comparison *row)
+static uint64_t difference(const struct argus_path_part *row)
 {
     return row->actual_ns > row->normal_ns ? row->actual_ns - row->normal_ns
                                            : row->normal_ns - row->actual_ns;
@@ -85,7 +85,7 @@ static uint64_t difference(const struct argus_comparison *row)
 
 static int compare_rows(const void *a, const void *b)
 {
-    const struct argus_comparison *x = a, *y = b;
+    const struct argus_path_part *x = a, *y = b;
     if (difference(x) != difference(y))
         return difference(x) > difference(y) ? -1 : 1;
     if (x->actual != y->actual)
@@ -94,7 +94,7 @@ static int compare_rows(const void *a, const void *b)
 }
 
 /* Rows that say something: on both paths, or with a noteworthy difference. */
-static size_t keep_noteworthy(struct argus_comparison *rows, size_t count, uint64_t hang_ns)
+static size_t keep_noteworthy(struct argus_path_part *rows, size_t count, uint64_t hang_ns)
 {
     size_t kept = 0;
     for (size_t i = 0; i < count && kept < MAX_ROWS; i++)
