@@ -259,8 +259,7 @@ static void unexplained_text(const struct check_report *report)
     if (sum)
         counts_text(sink, inspection->unexplained_totals);
     if (inspection->kernel_unexplained)
-        argus_sink_printf(sink,
-                          "%" PRIu64 " of kernel threads and of the recorder are not listed.\n",
+        argus_sink_printf(sink, "%" PRIu64 " of kernel threads and of the recorder are not listed.\n",
                           inspection->kernel_unexplained);
     for (size_t i = 0; i < inspection->unexplained_count; i++)
         unexplained_thread_text(report, i + 1, &inspection->unexplained[i]);
