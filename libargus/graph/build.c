@@ -53,8 +53,10 @@ static bool add_states(struct builder *builder)
             .previous = ARGUS_NONE,
             .older = ARGUS_NONE,
             .spare = {ARGUS_NONE, ARGUS_NONE},
-            .last_message = ARGUS_NONE,
             .own_timer = ARGUS_NONE,
+            .marks = {.begun = {.slot = ARGUS_NONE},
+                      .ended = {.slot = ARGUS_NONE},
+                      .last = {.slot = ARGUS_NONE}},
             .open = {.loop = {.thread = ARGUS_NONE, .slot = ARGUS_NONE}},
             .syscall = ARGUS_NO_SYSCALL,
         };
@@ -247,6 +249,7 @@ static void builder_deinit(struct builder *builder)
     vec_deinit(&builder->signals);
     vec_deinit(&builder->itimers);
     vec_deinit(&builder->away);
+    vec_deinit(&builder->talks);
     vec_deinit(&builder->flags);
     vec_deinit(&builder->flag_readers);
     vec_deinit(&builder->use_next);

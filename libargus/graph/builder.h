@@ -77,6 +77,26 @@ struct open_callbacks {
     bool has_turns; /* turns of the loop are reported */
 };
 
+/* How far a vertex had come at a moment. */
+struct talk_mark {
+    uint64_t time_ns;
+    uint64_t run_ns, runnable_ns; /* of the vertex until then */
+    uint32_t slot;
+    uint32_t ops; /* operations until then, each of a repetition counted */
+};
+
+/* A message record, and where its vertex would be cut before it: talk.c. */
+struct talk {
+    uint64_t time_ns;
+    uint64_t cut_ns; /* 0: nowhere; otherwise the next three are valid */
+    uint64_t run_ns, runnable_ns;
+    uint32_t ops;
+    uint32_t slot, thread;
+    uint32_t partner;  /* talk of the other end, ARGUS_NONE: not known */
+    uint32_t acts_for; /* a send: the process that it is on behalf of; ARGUS_NONE: not known yet */
+    bool receives;
+};
+
 struct thread_state {
     uint64_t since_ns; /* of its activity; while RUNNING, until when its run time is accounted */
     uint64_t early_ns; /* a wake-up was seen while still RUNNING, at this time; 0: none */
@@ -85,11 +105,17 @@ struct thread_state {
     struct pairing_call call;    /* of the system call in progress, for its messages */
     uint64_t arg[4];             /* of the system call in progress */
     struct open_callbacks open;
+    struct {
+        struct talk_mark begun; /* the last call that may send or receive */
+        struct talk_mark ended; /* the last that did */
+        struct talk_mark last;  /* the last message */
+        bool talked;            /* in the call in progress */
+    } marks;
     VEC(struct argus_op) ops; /* of the vertex being built */
+    uint32_t op_units;        /* in `ops`, each of a repetition counted */
     uint32_t slot;            /* the vertex being built or waiting; ARGUS_NONE: none yet */
     uint32_t previous, older; /* slots of the ones before it, or ARGUS_NONE */
     uint32_t spare[2];        /* slots to use again, or ARGUS_NONE */
-    uint32_t last_message;    /* edge of the last one received, or ARGUS_NONE */
     uint32_t own_timer; /* armed in the system call in progress: index of a timer, or ARGUS_NONE */
     uint32_t cpu;       /* index of the cpu state, while RUNNING */
     uint16_t syscall;   /* in progress, or ARGUS_NO_SYSCALL */
@@ -261,6 +287,7 @@ struct builder {
     struct idmap flag_reader_by_key;
     struct idmap use_by_key; /* object uses: see on_stack.c */
     struct pairing pairing;  /* of messages */
+    VEC(struct talk) talks;  /* by time; the pairing's tags are its indices */
     VEC(struct away) away;
     VEC(uint32_t) use_next;
     VEC(uint32_t) sample_slots; /* of the graph's samples, while building */
@@ -325,6 +352,13 @@ static inline void builder_count(struct builder *builder, enum rule_id rule)
 {
     builder->graph->rules[rule].count++;
 }
+
+/* --- messages: talk.c --- */
+/* `thread` begins a call that may send or receive; such a call ends. */
+void talk_call_begins(struct builder *builder, uint32_t thread);
+void talk_call_ends(struct builder *builder, uint32_t thread);
+/* A message record of the thread on the cpu: the index of its talk, or ARGUS_NONE without memory. */
+uint32_t talk_add(struct builder *builder, uint32_t thread, bool receives);
 
 /* --- what a thread does: activity.c --- */
 /* Adds what `thread` ran until now to its vertex, unless an interrupt has its cpu. */
@@ -412,6 +446,9 @@ bool rule_apply_stacks(struct builder *builder, const uint32_t *new_id);
 /* rules/callback.c: who is behind the callback (or UI event) that begins now in `thread`; `loop`: the event loop's segment. */
 void rule_dispatch(struct builder *builder, uint32_t thread, const struct argus_record *record,
                    bool is_ui, const struct actor *loop, struct cause *ret);
+/* rules/split.c: splits vertices that serve several peers. `new_id`: the final ids of the slots, which change. False
+ * without memory. */
+bool rule_split(struct builder *builder, uint32_t *new_id, size_t slots);
 /* rules/fork.c */
 void rule_fork(struct builder *builder, uint32_t creator, uint32_t child);
 /* rules/message_edge.c: a send and its receive have been found. */

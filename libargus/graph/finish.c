@@ -248,6 +248,9 @@ bool finish_vertices(struct builder *builder)
             graph->vertices.data[i].flags &= ~VERTEX_SELF_TIMED;
         /* The dead ones are still behind the others: what refers to one still learns the thread from it. */
         graph->vertices.length = live;
+        done = rule_split(builder, new_id, slots);
+    }
+    if (done) {
         order_callbacks(graph, new_id);
         done = order_ops(graph) && order_samples(builder, new_id) && finish_edges(builder, new_id);
     }

@@ -8,6 +8,10 @@ void graph_on_message(struct builder *builder, struct cpu_state *cpu,
     if (cpu->thread == ARGUS_NONE)
         return;
     struct thread_state *state = thread_at(builder, cpu->thread);
-    if (state->slot != ARGUS_NONE)
-        pairing_feed(&builder->pairing, record, &state->call, cpu->thread, state->slot);
+    bool receives = ARGUS_MESSAGE_FLAGS(record->arg[1]) & ARGUS_MESSAGE_RECEIVE;
+    if (state->slot == ARGUS_NONE)
+        return;
+    uint32_t talk = talk_add(builder, cpu->thread, receives);
+    if (talk != ARGUS_NONE)
+        pairing_feed(&builder->pairing, record, &state->call, cpu->thread, talk);
 }

@@ -12,6 +12,8 @@ static void enter(struct builder *builder, uint32_t thread, const struct argus_r
         state->arg[i] = record->arg[i];
     state->syscall = (uint16_t)ARGUS_DEBUGID_CODE(record->debugid);
     state->call = (struct pairing_call){.enter_ns = record->timestamp};
+    if (state->may_message)
+        talk_call_begins(builder, thread);
     state->op_open = true;
     state->has_word = false;
     state->wait_open = false;
@@ -33,6 +35,7 @@ static void leave(struct builder *builder, uint32_t thread, const struct argus_r
     if (number == builder->yield_syscall)
         slot_at(builder, state->slot)->yield_calls++;
     state->op_open = false;
+    talk_call_ends(builder, thread);
     state->syscall = ARGUS_NO_SYSCALL;
     state->call = (struct pairing_call){0};
     thread_rests(builder, thread);

@@ -89,11 +89,14 @@ void vertex_op(struct builder *builder, uint32_t thread, uint32_t code)
     if (length && state->ops.data[length - 1].code == code &&
         state->ops.data[length - 1].repeat < UINT32_MAX) {
         state->ops.data[length - 1].repeat++;
+        state->op_units++;
         return;
     }
-    if (length < OPS_OF_A_VERTEX &&
-        !vec_push(&state->ops, (struct argus_op){.code = code, .repeat = 1}))
+    if (length >= OPS_OF_A_VERTEX)
+        return;
+    if (!vec_push(&state->ops, (struct argus_op){.code = code, .repeat = 1}))
         builder->no_memory = true;
+    state->op_units++;
 }
 
 void vertex_flush_ops(struct builder *builder, struct thread_state *state)
@@ -118,6 +121,7 @@ void vertex_flush_ops(struct builder *builder, struct thread_state *state)
     for (size_t i = 0; i < state->ops.length; i++)
         graph->ops.data[graph->ops.length++] = state->ops.data[i];
     state->ops.length = 0;
+    state->op_units = 0;
 }
 
 /* Whether the vertex of `state` has only just been woken for something, and done nothing yet. */

@@ -18,8 +18,9 @@ static uint64_t since(uint64_t ns)
 
 static void print_flags(uint32_t flags)
 {
-    static const char *const names[] = {"first", "last",   "forked",    "exited", "gap",
-                                        "split", "yields", "continues", "loop"};
+    static const char *const names[] = {"first", "last",  "forked", "exited",
+                                        "gap",   "split", "yields", "continues",
+                                        "loop",  "peers", "batched"};
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (flags & 1u << i)
             printf(" %s", names[i]);

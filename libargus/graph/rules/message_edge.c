@@ -6,57 +6,29 @@
  */
 #include "graph/builder.h"
 
-/* Whether `slot` still is the vertex that it was at `time_ns`. */
-static bool is_same_vertex(const struct builder *builder, uint32_t slot, uint64_t time_ns)
-{
-    return builder->graph->vertices.data[slot].start_ns <= time_ns;
-}
-
-/* Many messages go between the same two vertices: one edge is enough, that of the one sent first. */
-static bool is_known(struct builder *builder, struct thread_state *receiver,
-                     const struct argus_edge *edge)
-{
-    if (receiver->last_message == ARGUS_NONE)
-        return false;
-    struct argus_edge *last = &builder->graph->edges.data[receiver->last_message];
-    bool same = last->from == edge->from && last->to == edge->to &&
-                is_same_vertex(builder, edge->from, last->from_ns) &&
-                is_same_vertex(builder, edge->from, edge->from_ns) &&
-                is_same_vertex(builder, edge->to, last->to_ns) &&
-                is_same_vertex(builder, edge->to, edge->to_ns);
-    if (!same)
-        return false;
-    last->strong |= edge->strong;
-    if (edge->from_ns < last->from_ns) {
-        last->from_ns = edge->from_ns;
-        last->to_ns = edge->to_ns;
-    }
-    return true;
-}
-
 void rule_message(void *context, const struct pairing_pair *pair)
 {
     struct builder *builder = context;
+    struct talk *send = &builder->talks.data[pair->send->tag];
+    struct talk *receive = &builder->talks.data[pair->receive->tag];
     uint64_t sent_ns = pair->send->record_ns, received_ns = pair->receive->record_ns;
     struct argus_edge edge = {
         .from_ns = sent_ns < received_ns ? sent_ns : received_ns,
         .to_ns = received_ns,
-        .from = pair->send->tag,
-        .to = pair->receive->tag,
+        .from = send->slot,
+        .to = receive->slot,
         .kind = ARGUS_EDGE_MESSAGE,
         .strong = pair->exact,
         .rule = RULE_MESSAGE,
         .stack = ARGUS_NONE,
     };
-    struct thread_state *receiver = thread_at(builder, pair->receive->thread);
-    if (is_known(builder, receiver, &edge))
-        return;
-    if (builder->graph->edges.length >= ARGUS_NONE - 1) {
+    if (send->partner == ARGUS_NONE)
+        send->partner = pair->receive->tag;
+    if (receive->partner == ARGUS_NONE)
+        receive->partner = pair->send->tag;
+    if (builder->graph->edges.length >= ARGUS_NONE - 1)
         builder->full = true;
-        return;
-    }
-    receiver->last_message = (uint32_t)builder->graph->edges.length;
-    if (!vec_push(&builder->graph->edges, edge))
+    else if (!vec_push(&builder->graph->edges, edge))
         builder->no_memory = true;
 }
 

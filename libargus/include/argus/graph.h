@@ -94,9 +94,12 @@ enum argus_vertex_flags {
     ARGUS_VERTEX_GAP = 16,   /* records are missing while it lasted: its figures are lower bounds */
     ARGUS_VERTEX_SPLIT = 32, /* begins at a split, not at a wait */
     ARGUS_VERTEX_CONTINUES =
-        128,                  /* goes on with the callback in which the vertex before it waited */
-    ARGUS_VERTEX_LOOP = 256,  /* begins when a callback has ended: the event loop's own segment */
-    ARGUS_VERTEX_YIELDS = 64, /* a yield run: `repeat` segments of one signature */
+        128,                 /* goes on with the callback in which the vertex before it waited */
+    ARGUS_VERTEX_LOOP = 256, /* begins when a callback has ended: the event loop's own segment */
+    ARGUS_VERTEX_PEERS =
+        512, /* begins where the vertex before it had messages with others: a split, like … */
+    ARGUS_VERTEX_BATCHED = 1024, /* … this: begins with the next item of a batching loop */
+    ARGUS_VERTEX_YIELDS = 64,    /* a yield run: `repeat` segments of one signature */
 };
 
 /* What a vertex is, by its figures alone (thresholds are the caller's: argus_vertex_type()). */

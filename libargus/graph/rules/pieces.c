@@ -1,0 +1,200 @@
+/* Makes several vertices of one, where rules/split.c says.
+ *
+ * The figures of the pieces add up to those of the vertex: run and runnable time, operations, yields. The wait that ended
+ * the vertex ends the last piece; samples, callbacks and the ends of edges find their piece by time (finish.c, edges.c).
+ * All ids behind a split vertex grow.
+ */
+#include "graph/rules/split.h"
+
+#include <string.h>
+
+static int by_vertex(const void *left, const void *right, void *context)
+{
+    const struct talk *talks = context;
+    const struct cut *a = left, *b = right;
+    if (a->vertex != b->vertex)
+        return a->vertex < b->vertex ? -1 : 1;
+    if (talks[a->talk].cut_ns != talks[b->talk].cut_ns)
+        return talks[a->talk].cut_ns < talks[b->talk].cut_ns ? -1 : 1;
+    return a->talk < b->talk ? -1 : a->talk > b->talk;
+}
+
+/* Drops cuts that are not strictly inside of what is left of their vertex; they are sorted. */
+static size_t drop_outside(const struct builder *builder, struct cut *cuts, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct argus_vertex *vertex = &builder->graph->vertices.data[cuts[i].vertex];
+        const struct talk *talk = &builder->talks.data[cuts[i].talk];
+        uint64_t from_ns = vertex->start_ns;
+        if (kept && cuts[kept - 1].vertex == cuts[i].vertex)
+            from_ns = builder->talks.data[cuts[kept - 1].talk].cut_ns;
+        if (talk->cut_ns > from_ns && talk->cut_ns < vertex->end_ns)
+            cuts[kept++] = cuts[i];
+    }
+    return kept;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Operations `from` to `to`, counted one by one, of those of `vertex`, as operations of their own behind all others. */
+static bool copy_ops(struct builder *builder, const struct argus_vertex *vertex, uint64_t from,
+                     uint64_t to, struct argus_vertex *piece)
+{
+    struct argus_graph *graph = builder->graph;
+    if (graph->ops.length + vertex->op_count >= ARGUS_NONE) {
+        builder->full = true;
+        return true;
+    }
+    if (!vec_reserve(&graph->ops, vertex->op_count))
+        return false;
+    uint64_t at = 0;
+    piece->first_op = (uint32_t)graph->ops.length;
+    piece->op_count = 0;
+    for (uint32_t i = 0; i < vertex->op_count && at < to; i++) {
+        struct argus_op op = graph->ops.data[vertex->first_op + i];
+        uint64_t begin = at < from ? from : at, end = least(at + op.repeat, to);
+        at += op.repeat;
+        if (begin >= end)
+            continue;
+        op.repeat = (uint32_t)(end - begin);
+        graph->ops.data[graph->ops.length++] = op;
+        piece->op_count++;
+    }
+    return true;
+}
+
+static uint32_t count_yields(const struct builder *builder, const struct argus_vertex *piece)
+{
+    const struct argus_op *ops = builder->graph->ops.data + piece->first_op;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < piece->op_count; i++)
+        if ((ops[i].code & 0xff00ffff) == (ARGUS_OP_SYSCALL << 24 | builder->yield_syscall))
+            count += ops[i].repeat;
+    return count;
+}
+
+/* What is left of a vertex while pieces are taken from its beginning. */
+struct rest {
+    struct argus_vertex whole;
+    uint64_t start_ns, run_ns, runnable_ns,
+        ops; /* where the next piece begins, and what was until there */
+    uint32_t yields, flags;
+};
+
+/* The next piece, which ends before `talk`; NULL: the last one. */
+static bool take_piece(struct builder *builder, struct rest *rest, const struct talk *talk,
+                       struct argus_vertex *ret)
+{
+    const struct argus_vertex *whole = &rest->whole;
+    const uint32_t at_end = ARGUS_VERTEX_LAST | ARGUS_VERTEX_EXITED;
+    uint64_t end_ns = talk ? talk->cut_ns : whole->end_ns;
+    uint64_t run_ns = talk ? least(talk->run_ns, whole->run_ns) : whole->run_ns;
+    uint64_t runnable_ns = talk ? least(talk->runnable_ns, whole->runnable_ns) : whole->runnable_ns;
+    uint64_t length_ns = end_ns - rest->start_ns;
+
+    *ret = *whole;
+    ret->start_ns = rest->start_ns;
+    ret->end_ns = end_ns;
+    ret->run_ns = least(run_ns > rest->run_ns ? run_ns - rest->run_ns : 0, length_ns);
+    ret->runnable_ns = least(runnable_ns > rest->runnable_ns ? runnable_ns - rest->runnable_ns : 0,
+                             length_ns - ret->run_ns);
+    ret->flags = rest->flags | (whole->flags & (talk ? 0 : at_end));
+    if (!copy_ops(builder, whole, rest->ops, talk ? talk->ops : UINT64_MAX, ret))
+        return false;
+    if (talk) {
+        ret->yield_calls = least(count_yields(builder, ret), whole->yield_calls - rest->yields);
+        ret->wait = (struct argus_wait){.timeout_ns = UINT64_MAX,
+                                        .user_stack = ARGUS_NONE,
+                                        .kernel_stack = ARGUS_NONE,
+                                        .first_detail = ARGUS_NONE,
+                                        .syscall = ARGUS_NO_SYSCALL};
+    } else {
+        ret->yield_calls = whole->yield_calls - rest->yields;
+    }
+    rest->start_ns = end_ns;
+    rest->run_ns += ret->run_ns;
+    rest->runnable_ns += ret->runnable_ns;
+    rest->ops = talk ? talk->ops : rest->ops;
+    rest->yields += ret->yield_calls;
+    return true;
+}
+
+/* Puts the pieces of `whole` to `to`. */
+static bool split_one(struct builder *builder, const struct argus_vertex *whole,
+                      const struct cut *cuts, size_t count, struct argus_vertex *to)
+{
+    const uint32_t at_end = ARGUS_VERTEX_LAST | ARGUS_VERTEX_EXITED;
+    struct rest rest = {
+        .whole = *whole, .start_ns = whole->start_ns, .flags = whole->flags & ~at_end};
+    for (size_t i = 0; i <= count; i++) {
+        const struct talk *talk = i < count ? &builder->talks.data[cuts[i].talk] : NULL;
+        if (!take_piece(builder, &rest, talk, &to[i]))
+            return false;
+        if (!talk)
+            break;
+        rest.flags = ARGUS_VERTEX_SPLIT | cuts[i].flag | (whole->flags & ARGUS_VERTEX_GAP);
+    }
+    return true;
+}
+
+/* From the last vertex to the first, so that each moves only once. `first[v]`: the new id of vertex v. */
+static bool spread(struct builder *builder, const struct cut *cuts, size_t count, size_t slots,
+                   uint32_t *first)
+{
+    struct argus_vertex *vertices = builder->graph->vertices.data;
+    for (size_t v = slots; v-- > 0;) {
+        size_t end = count;
+        while (count && cuts[count - 1].vertex == v)
+            count--;
+        struct argus_vertex whole = vertices[v];
+        first[v] = (uint32_t)(v + count);
+        if (end == count)
+            vertices[v + count] = whole;
+        else if (!split_one(builder, &whole, cuts + count, end - count, &vertices[v + count]))
+            return false;
+    }
+    return true;
+}
+
+static void renumber(struct argus_graph *graph, uint32_t *new_id, size_t slots,
+                     const uint32_t *first, size_t live)
+{
+    for (size_t i = 0; i < slots; i++)
+        new_id[i] = first[new_id[i]];
+    for (size_t i = 0; i < graph->machine.threads.length; i++) {
+        struct argus_thread *thread = &graph->machine.threads.data[i];
+        if (!thread->vertex_count)
+            continue;
+        uint32_t end = thread->first_vertex + thread->vertex_count;
+        thread->first_vertex = first[thread->first_vertex];
+        thread->vertex_count = (end < slots ? first[end] : (uint32_t)(live)) - thread->first_vertex;
+    }
+}
+
+bool pieces_make(struct builder *builder, const struct cuts *cuts, uint32_t *new_id, size_t slots)
+{
+    struct argus_graph *graph = builder->graph;
+    struct cut *sorted = cuts->cuts.data;
+    if (cuts->cuts.length)
+        qsort_r(sorted, cuts->cuts.length, sizeof(*sorted), by_vertex, builder->talks.data);
+    size_t count = drop_outside(builder, sorted, cuts->cuts.length), old = graph->vertices.length;
+    if (!count)
+        return true;
+    if (slots + count >= ARGUS_NONE) {
+        builder->full = true;
+        return true;
+    }
+    uint32_t *first = malloc((slots + 1) * sizeof(*first));
+    bool done = first && vec_reserve(&graph->vertices, slots - old + count) &&
+                spread(builder, sorted, count, slots, first);
+    if (done) {
+        graph->vertices.length = old + count;
+        renumber(graph, new_id, slots, first, old + count);
+    }
+    free(first);
+    return done;
+}
