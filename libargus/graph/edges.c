@@ -110,6 +110,8 @@ static bool place_in(struct builder *builder, uint32_t *first)
         struct argus_edge *edges = placed + first[v];
         size_t count = rule_message_merge(builder, edges, first[v + 1] - first[v]);
         if (count > 1)
+            count = rule_softirq_mend(builder, (uint32_t)v, edges, count);
+        if (count > 1)
             qsort(edges, count, sizeof(*edges), by_effect);
         memmove(placed + kept, edges, count * sizeof(*edges));
         first[v] = (uint32_t)kept;

@@ -161,6 +161,36 @@ static bool begins_a_vertex(uint8_t kind)
     return begins[kind];
 }
 
+/* Whether the wait that ended when `vertex` began can have been ended by a message. */
+static bool ends_by_message(const struct argus_vertex *waited)
+{
+    bool for_input = waited->wait.kind == ARGUS_WAIT_READ || waited->wait.kind == ARGUS_WAIT_POLL;
+    return for_input && waited->wait.outcome == ARGUS_OUTCOME_SATISFIED && !waited->wait.by_timer;
+}
+
+/* The message that began `vertex`, where no wake-up tells: of a piece the first one that it received, and behind a wait
+ * whose wake-up is not known (it came out of a softirq on behalf of whoever: ksoftirqd, another sender) the first
+ * that was sent during the wait. */
+static uint32_t find_message(const struct argus_graph *graph, uint32_t vertex)
+{
+    const struct argus_vertex *v = &graph->vertices.data[vertex];
+    bool piece = v->flags & ARGUS_VERTEX_PIECE;
+    uint32_t before = argus_graph_previous(graph, vertex);
+    if (before == ARGUS_NONE || !(piece || ends_by_message(v - 1)))
+        return ARGUS_NONE;
+    const struct argus_edge *edges;
+    size_t count = argus_graph_in_edges(graph, vertex, &edges);
+    for (size_t i = 0; i < count; i++) {
+        bool in_time =
+            piece || ((v - 1)->end_ns <= edges[i].from_ns && edges[i].from_ns <= v->start_ns);
+        if (edges[i].kind == ARGUS_EDGE_MESSAGE && in_time)
+            return (uint32_t)(edges + i - graph->edges.data);
+        if (piece && edges[i].rule == RULE_DISPATCH_REQUEST)
+            return (uint32_t)(edges + i - graph->edges.data);
+    }
+    return ARGUS_NONE;
+}
+
 uint32_t argus_graph_cause(const struct argus_graph *graph, uint32_t vertex)
 {
     const struct argus_edge *edges;
@@ -170,7 +200,15 @@ uint32_t argus_graph_cause(const struct argus_graph *graph, uint32_t vertex)
         if (at_start && begins_a_vertex(edges[i].kind))
             return (uint32_t)(edges + i - graph->edges.data);
     }
-    return ARGUS_NONE;
+    return count ? find_message(graph, vertex) : ARGUS_NONE;
+}
+
+uint32_t argus_graph_whole(const struct argus_graph *graph, uint32_t vertex)
+{
+    while (vertex > 0 && vertex < graph->vertices.length &&
+           graph->vertices.data[vertex].flags & ARGUS_VERTEX_PIECE)
+        vertex--;
+    return vertex;
 }
 
 uint32_t argus_graph_previous(const struct argus_graph *graph, uint32_t vertex)

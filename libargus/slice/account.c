@@ -160,7 +160,7 @@ static uint64_t asked_since(const struct walk *walk, uint32_t asker, const struc
     const struct view *view = &walk->view;
     uint32_t first = view->threads[view->vertices[edge->from].thread].first_vertex;
     uint32_t v = edge->from;
-    for (unsigned i = 0; i < look_back; i++) {
+    for (unsigned i = 0; i < look_back;) {
         uint32_t cause = argus_graph_cause(view->graph, v);
         if (cause != ARGUS_NONE) {
             const struct argus_edge *began = &view->edges[cause];
@@ -171,7 +171,13 @@ static uint64_t asked_since(const struct walk *walk, uint32_t asker, const struc
         }
         if (v == first || view->vertices[v].start_ns <= lo)
             break;
-        v--;
+        /* The pieces of a split vertex count as one; from an answer on to its request, not to what lies between. */
+        bool piece = view->vertices[v].flags & ARGUS_VERTEX_PIECE;
+        bool answers = piece && cause != ARGUS_NONE &&
+                       view->edges[cause].kind == ARGUS_EDGE_DISPATCH &&
+                       view->edges[cause].from < v;
+        v = answers ? view->edges[cause].from : v - 1;
+        i += !piece;
     }
     return UINT64_MAX;
 }
@@ -264,9 +270,10 @@ static bool was_at_it(const struct walk *walk, const struct argus_edge *edge, ui
 {
     const struct argus_vertex *vertices = walk->view.vertices;
     uint32_t v = timeline_before(&walk->view, vertices[edge->from].thread, time_ns + 1);
-    if (v == edge->from)
+    uint32_t from = argus_graph_whole(walk->view.graph, edge->from);
+    if (v != ARGUS_NONE && argus_graph_whole(walk->view.graph, v) == from)
         return true;
-    return v != ARGUS_NONE && v + 1 == edge->from && vertices[v].wait.kind != ARGUS_WAIT_POLL &&
+    return v != ARGUS_NONE && v + 1 == from && vertices[v].wait.kind != ARGUS_WAIT_POLL &&
            vertices[v].wait.kind != ARGUS_WAIT_READ;
 }
 

@@ -112,6 +112,11 @@ static struct choice find_choice(const struct slicer *slicer, uint32_t vertex)
         if (edge != cause && is_cause(slicer, &in[i - 1]))
             add_option(&choice, edge);
     }
+    if (!choice.count && slicer->view.vertices[vertex].flags & ARGUS_VERTEX_PIECE) {
+        uint32_t before = sequence_edge(slicer, vertex);
+        if (before != ARGUS_NONE && slicer->view.edges[before].from_ns >= slicer->options.from_ns)
+            add_option(&choice, before);
+    }
     return choice;
 }
 
@@ -180,7 +185,8 @@ static enum argus_slice_end natural_end(const struct slicer *slicer, uint32_t ve
 static uint32_t split_edge(const struct slicer *slicer, uint32_t vertex)
 {
     uint32_t flags = slicer->view.vertices[vertex].flags;
-    bool goes_on = flags & ARGUS_VERTEX_SPLIT && !(flags & ARGUS_VERTEX_LOOP);
+    bool goes_on =
+        flags & ARGUS_VERTEX_SPLIT && !(flags & (ARGUS_VERTEX_LOOP | ARGUS_VERTEX_PIECE));
     return goes_on ? sequence_edge(slicer, vertex) : ARGUS_NONE;
 }
 

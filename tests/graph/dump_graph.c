@@ -109,6 +109,11 @@ static void print_edges(const struct argus_graph *graph, uint32_t id)
         printf("    from v%" PRIu32 " at %" PRIu64 " %s %s %s", edges[i].from,
                since(edges[i].from_ns), argus_edge_name(&edges[i]),
                edges[i].strong ? "strong" : "weak", rules[edges[i].rule].name);
+        const struct argus_edge *all;
+        argus_graph_edges(graph, &all);
+        bool late = edges[i].kind == ARGUS_EDGE_MESSAGE || edges[i].kind == ARGUS_EDGE_DISPATCH;
+        if (late && argus_graph_cause(graph, id) == (uint32_t)(&edges[i] - all))
+            printf(" (the cause)");
         print_stack(graph, "stack", edges[i].stack);
         printf("\n");
     }

@@ -181,6 +181,13 @@ uint32_t argus_graph_previous(const struct argus_graph *graph, uint32_t vertex)
     return vertex > thread->first_vertex ? vertex - 1 : ARGUS_NONE;
 }
 
+uint32_t argus_graph_whole(const struct argus_graph *graph, uint32_t vertex)
+{
+    while (graph->vertices[vertex].flags & ARGUS_VERTEX_PIECE)
+        vertex--;
+    return vertex;
+}
+
 const char *argus_edge_kind_name(enum argus_edge_kind kind)
 {
     return kind == ARGUS_EDGE_TIMER ? "timer" : "wake-up";

@@ -102,6 +102,9 @@ enum argus_vertex_flags {
     ARGUS_VERTEX_YIELDS = 64,    /* a yield run: `repeat` segments of one signature */
 };
 
+/* A piece of a split vertex, not the first. */
+#define ARGUS_VERTEX_PIECE (ARGUS_VERTEX_PEERS | ARGUS_VERTEX_BATCHED)
+
 /* What a vertex is, by its figures alone (thresholds are the caller's: argus_vertex_type()). */
 enum argus_vertex_type {
     ARGUS_TYPE_NORMAL,
@@ -294,8 +297,12 @@ size_t argus_graph_out_edges(const struct argus_graph *graph, uint32_t vertex,
                              const uint32_t **ret);
 /* The vertex of `thread` that covers `time_ns`, its wait included; ARGUS_NONE outside its life. O(log n). */
 uint32_t argus_graph_vertex_at(const struct argus_graph *graph, uint32_t thread, uint64_t time_ns);
-/* The edge that ended the wait before `vertex` (wake-up, signal, timer or fork at its start); ARGUS_NONE. A sequence edge is not one. */
+/* The edge that ended the wait before `vertex` (wake-up, signal, timer or fork at its start), or, where that is not known,
+ * the message sent during the wait that it received; of a piece of a split vertex the message, or the request, that the
+ * piece is about. ARGUS_NONE: none. A sequence edge is not one. */
 uint32_t argus_graph_cause(const struct argus_graph *graph, uint32_t vertex);
+/* The first piece of the vertex that `vertex` is a piece of (rules split.*); `vertex` itself if it is none. */
+uint32_t argus_graph_whole(const struct argus_graph *graph, uint32_t vertex);
 /* The previous vertex of the same thread; ARGUS_NONE. */
 uint32_t argus_graph_previous(const struct argus_graph *graph, uint32_t vertex);
 /* Duration of the wait that ended `vertex`; 0 if none. */
