@@ -10,11 +10,13 @@
 
 static struct talk_mark mark_now(struct builder *builder, uint32_t thread)
 {
-    thread_account(builder, thread, builder->now_ns);
     const struct thread_state *state = thread_at(builder, thread);
     const struct argus_vertex *vertex = slot_at(builder, state->slot);
+    bool runs =
+        state->activity == THREAD_RUNNING && !cpu_interrupted(&builder->cpus.data[state->cpu]);
     return (struct talk_mark){.time_ns = builder->now_ns,
-                              .run_ns = vertex->run_ns,
+                              .run_ns =
+                                  vertex->run_ns + (runs ? builder->now_ns - state->since_ns : 0),
                               .runnable_ns = vertex->runnable_ns,
                               .slot = state->slot,
                               .ops = state->op_units};
