@@ -6,19 +6,19 @@
 #include "base/idmap.h"
 #include "base/vec.h"
 #include "event/order.h"
+#include "event/read_ahead.h"
 
 /* How far from its place a record may be across a chunk's end: those that many are held back. */
-enum { HELD_BACK = 64 };
+enum { HELD_BACK = READ_AHEAD_MARGIN - 1 };
 
 /* The chunks of one cpu. */
 struct source {
     uint32_t cpu;
     VEC(uint32_t) chunks; /* indices, in the order of writing */
     size_t next_chunk;
-    struct argus_record
-        *records; /* owned; sorted; NULL before the first chunk is read and after the end */
+    struct read_chunk buffer;      /* where the records are */
+    struct argus_record *records;  /* sorted; the first may be in the margin before the chunk */
     size_t position, ready, count; /* next one; end of those that may go; end of all */
-    size_t room;
     uint64_t key; /* time of the next record; before the chunk is read, the time its header says */
     uint64_t last_ns; /* time of the last record read */
 };
@@ -26,7 +26,7 @@ struct source {
 struct merge {
     const struct argus_trace *trace; /* borrowed */
     const struct argus_chunk *chunks;
-    bool ticks_are_ns;
+    struct read_ahead *ahead; /* owned */
     VEC(struct source) sources;
     VEC(uint32_t) heap; /* sources that have records, the next one on top */
     uint64_t now_ns;    /* time of the last record handed out */
@@ -61,36 +61,12 @@ static void sift_down(struct merge *merge, size_t at)
     }
 }
 
-static uint64_t to_ns(const struct merge *merge, uint64_t ticks)
+static struct argus_record lost_marker(const struct merge *merge, const struct source *source,
+                                       const struct argus_chunk *chunk, uint64_t count,
+                                       bool damaged)
 {
-    return merge->ticks_are_ns ? ticks : argus_trace_ticks_to_ns(merge->trace, ticks);
-}
-
-/* Room for the held-back records, a lost marker and `count` more, with what is left moved to the front. */
-static bool make_room(struct source *source, size_t count)
-{
-    size_t left = source->count - source->position;
-    if (source->position)
-        memmove(source->records, source->records + source->position,
-                left * sizeof(*source->records));
-    source->position = 0;
-    source->count = left;
-    if (left + 1 + count <= source->room)
-        return true;
-    struct argus_record *grown =
-        reallocarray(source->records, left + 1 + count, sizeof(*source->records));
-    if (!grown)
-        return false;
-    source->records = grown;
-    source->room = left + 1 + count;
-    return true;
-}
-
-static void add_lost(struct merge *merge, struct source *source, const struct argus_chunk *chunk,
-                     uint64_t count, bool damaged)
-{
-    uint64_t time_ns = to_ns(merge, chunk->first_ticks);
-    source->records[source->count++] = (struct argus_record){
+    uint64_t time_ns = argus_trace_ticks_to_ns(merge->trace, chunk->first_ticks);
+    return (struct argus_record){
         .timestamp = time_ns > source->last_ns ? time_ns : source->last_ns,
         .arg = {count, source->last_ns, damaged},
         .debugid = MERGE_ID_LOST,
@@ -98,29 +74,44 @@ static void add_lost(struct merge *merge, struct source *source, const struct ar
     };
 }
 
-/* Reads `chunk` behind what is held back. A damaged chunk counts as lost. */
-static struct argus_error *append_chunk(struct merge *merge, struct source *source,
-                                        const struct argus_chunk *chunk)
+/* Puts what is held back, and what tells of lost records, before the records of the next chunk. A damaged one counts as lost. */
+static void join(struct merge *merge, struct source *source, const struct argus_chunk *chunk,
+                 struct read_chunk *next)
 {
-    if (!make_room(source, chunk->count))
-        return argus_error_memory();
-    if (chunk->lost)
-        add_lost(merge, source, chunk, chunk->lost, false);
-    struct argus_record *added = source->records + source->count;
-    struct argus_error *error = argus_trace_read_chunk(merge->trace, chunk, added);
-    if (error && error->code != ARGUS_ERROR_FORMAT)
+    size_t held = source->count - source->position;
+    bool lost = chunk->lost || next->damaged;
+    struct argus_record *records = next->records - held - lost;
+    if (held)
+        memcpy(records, source->records + source->position, held * sizeof(*records));
+    if (lost)
+        records[held] = lost_marker(merge, source, chunk, chunk->lost ? chunk->lost : chunk->count,
+                                    !chunk->lost);
+    read_ahead_give_back(merge->ahead, &source->buffer);
+    source->buffer = *next;
+    source->records = records;
+    source->position = 0;
+    source->count = held + lost + next->count;
+}
+
+/* What was joined is sorted in itself: only where the parts meet can anything be out of order. */
+static bool sort_joint(struct source *source, size_t parts_end)
+{
+    for (size_t i = 1; i <= parts_end && i < source->count; i++)
+        if (source->records[i - 1].timestamp > source->records[i].timestamp)
+            return order_records(source->records, source->count);
+    return true;
+}
+
+/* Reads the next chunk behind what is held back. */
+static struct argus_error *append_chunk(struct merge *merge, struct source *source, uint32_t index)
+{
+    struct read_chunk next;
+    struct argus_error *error = read_ahead_take(merge->ahead, index, &next);
+    if (error)
         return error;
-    if (error) {
-        argus_error_destroy(error);
-        if (!chunk->lost)
-            add_lost(merge, source, chunk, chunk->count, true);
-        return NULL;
-    }
-    if (!merge->ticks_are_ns)
-        for (uint32_t i = 0; i < chunk->count; i++)
-            added[i].timestamp = to_ns(merge, added[i].timestamp);
-    source->count += chunk->count;
-    return NULL;
+    size_t read = next.count;
+    join(merge, source, &merge->chunks[index], &next);
+    return sort_joint(source, source->count - read) ? NULL : argus_error_memory();
 }
 
 static bool has_more(const struct source *source)
@@ -132,12 +123,10 @@ static bool has_more(const struct source *source)
 static struct argus_error *refill(struct merge *merge, struct source *source)
 {
     while (source->position == source->ready && has_more(source)) {
-        const struct argus_chunk *chunk = &merge->chunks[source->chunks.data[source->next_chunk++]];
-        struct argus_error *error = append_chunk(merge, source, chunk);
+        uint32_t index = source->chunks.data[source->next_chunk++];
+        struct argus_error *error = append_chunk(merge, source, index);
         if (error)
             return error;
-        if (!order_records(source->records, source->count))
-            return argus_error_memory();
         if (source->count)
             source->last_ns = source->records[source->count - 1].timestamp;
         size_t held = has_more(source) ? HELD_BACK : 0;
@@ -151,9 +140,8 @@ static struct argus_error *refill(struct merge *merge, struct source *source)
 static void drop_top(struct merge *merge)
 {
     struct source *source = heap_at(merge, 0);
-    free(source->records);
-    source->records = NULL;
-    source->room = source->position = source->ready = source->count = 0;
+    read_ahead_give_back(merge->ahead, &source->buffer);
+    source->position = source->ready = source->count = 0;
     merge->heap.data[0] = merge->heap.data[--merge->heap.length];
     sift_down(merge, 0);
 }
@@ -231,7 +219,7 @@ static bool add_sources(struct merge *merge, struct idmap *by_cpu)
         if (!source || !vec_push(&source->chunks, (uint32_t)i))
             return false;
         if (source->chunks.length == 1)
-            source->key = to_ns(merge, merge->chunks[i].first_ticks);
+            source->key = argus_trace_ticks_to_ns(merge->trace, merge->chunks[i].first_ticks);
     }
     for (size_t i = 0; i < merge->sources.length; i++)
         if (!vec_push(&merge->heap, (uint32_t)i))
@@ -243,18 +231,18 @@ static bool add_sources(struct merge *merge, struct idmap *by_cpu)
 
 struct argus_error *merge_create(const struct argus_trace *trace, struct merge **ret)
 {
-    const struct argus_trace_header *header = argus_trace_header(trace);
     struct merge *merge = calloc(1, sizeof(*merge));
     if (!merge)
         return argus_error_memory();
     merge->trace = trace;
-    merge->ticks_are_ns = header->timebase_numer == header->timebase_denom;
     struct idmap by_cpu = {0};
     bool added = add_sources(merge, &by_cpu);
     idmap_deinit(&by_cpu);
-    if (!added) {
+    struct argus_error *error =
+        added ? read_ahead_create(trace, &merge->ahead) : argus_error_memory();
+    if (error) {
         merge_destroy(merge);
-        return argus_error_memory();
+        return error;
     }
     *ret = merge;
     return NULL;
@@ -266,9 +254,11 @@ void merge_destroy(struct merge *merge)
         return;
     for (size_t i = 0; i < merge->sources.length; i++) {
         vec_deinit(&merge->sources.data[i].chunks);
-        free(merge->sources.data[i].records);
+        if (merge->ahead)
+            read_ahead_give_back(merge->ahead, &merge->sources.data[i].buffer);
     }
     vec_deinit(&merge->sources);
     vec_deinit(&merge->heap);
+    read_ahead_destroy(merge->ahead);
     free(merge);
 }
