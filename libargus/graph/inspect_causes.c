@@ -58,14 +58,17 @@ static bool ends_by_time(const struct argus_wait *wait)
            (wait->kind == ARGUS_WAIT_SLEEP && wait->outcome == ARGUS_OUTCOME_SATISFIED);
 }
 
+/* Where not even the switch by which the thread went on is on record, more is missing than a waker: the vertex behind the
+ * wait is marked then. */
 static enum argus_no_cause why_not(const struct argus_vertex *waited)
 {
-    if (waited->wait.outcome == ARGUS_OUTCOME_UNKNOWN)
+    bool no_switch = waited->wait.no_wakeup && (waited[1].flags & ARGUS_VERTEX_GAP);
+    if (waited->wait.outcome == ARGUS_OUTCOME_UNKNOWN || no_switch)
         return ARGUS_NO_CAUSE_LOST;
-    if (waited->wait.by_timer || ends_by_time(&waited->wait))
-        return ARGUS_NO_CAUSE_TIMER;
     if (waited->wait.by_device)
         return ARGUS_NO_CAUSE_DEVICE;
+    if (waited->wait.by_timer || ends_by_time(&waited->wait))
+        return ARGUS_NO_CAUSE_TIMER;
     return waited->wait.no_wakeup ? ARGUS_NO_CAUSE_UNSEEN : ARGUS_NO_CAUSE_KERNEL;
 }
 
@@ -119,8 +122,7 @@ static void look_at_polling(struct causes *causes, uint32_t vertex)
     const struct inspector *inspector = causes->inspector;
     const struct argus_vertex *v = &inspector->vertices[vertex];
     uint64_t long_ns = inspector->options->long_ns;
-    if (argus_vertex_type(v, long_ns) == ARGUS_TYPE_REPEATED_YIELD &&
-        !reads_a_flag(causes, vertex))
+    if (argus_vertex_type(v, long_ns) == ARGUS_TYPE_REPEATED_YIELD && !reads_a_flag(causes, vertex))
         add_candidate(causes, vertex, v->end_ns - v->start_ns, true);
 }
 

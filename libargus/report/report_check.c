@@ -34,6 +34,11 @@ static double percent(uint64_t part, uint64_t whole)
     return whole ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 static void examples_text(const struct argus_sink *sink, const uint32_t *vertices, uint32_t count)
 {
     if (count)
@@ -90,7 +95,7 @@ static void loss_text(const struct check_report *report, const struct argus_loss
     else
         argus_sink_printf(sink,
                           "until %s: ", argus_time_text(report->trace, to_ns, from, sizeof(from)));
-    argus_sink_printf(sink, "%" PRIu64 " record%s\n", loss->count, loss->count == 1 ? "" : "s");
+    argus_sink_printf(sink, "%" PRIu64 " record%s\n", loss->count, plural(loss->count));
 }
 
 static void damage_text(const struct check_report *report)
@@ -120,7 +125,7 @@ static void gaps_text(const struct check_report *report)
                           "%" PRIu64 " records were lost in %zu gap%s; they touch %" PRIu64
                           " of the vertices.\n",
                           argus_trace_lost_count(report->trace), inspection->loss_total,
-                          inspection->loss_total == 1 ? "" : "s", inspection->gap_vertices);
+                          plural(inspection->loss_total), inspection->gap_vertices);
     else
         argus_sink_printf(sink, "No record was lost while recording.\n");
     for (size_t i = 0; i < inspection->loss_count; i++)
@@ -186,8 +191,12 @@ static void batching_text(const struct check_report *report)
     const struct argus_sink *sink = report->context->sink;
     char thread[128];
     report_heading(sink, "Batching: segments that serve two or more applications");
-    argus_sink_printf(sink, "%" PRIu64 " suspects in %zu thread%s", inspection->batching_vertices,
-                      inspection->batching_threads, inspection->batching_threads == 1 ? "" : "s");
+    if (inspection->batching_vertices)
+        argus_sink_printf(sink, "%" PRIu64 " suspect%s in %zu thread%s",
+                          inspection->batching_vertices, plural(inspection->batching_vertices),
+                          inspection->batching_threads, plural(inspection->batching_threads));
+    else
+        argus_sink_printf(sink, "No suspects");
     if (inspection->relays)
         argus_sink_printf(
             sink, "; %" PRIu64 " others only pass something from one application to another",
@@ -259,7 +268,8 @@ static void unexplained_text(const struct check_report *report)
     if (sum)
         counts_text(sink, inspection->unexplained_totals);
     if (inspection->kernel_unexplained)
-        argus_sink_printf(sink, "%" PRIu64 " of kernel threads and of the recorder are not listed.\n",
+        argus_sink_printf(sink,
+                          "%" PRIu64 " of kernel threads and of the recorder are not listed.\n",
                           inspection->kernel_unexplained);
     for (size_t i = 0; i < inspection->unexplained_count; i++)
         unexplained_thread_text(report, i + 1, &inspection->unexplained[i]);
@@ -276,7 +286,7 @@ static void missing_place_text(const struct check_report *report, size_t number,
     argus_sink_printf(sink, "%3zu  %s: ", number,
                       report_thread(report->context, missing->thread, thread, sizeof(thread)));
     argus_sink_printf(sink, "%s %" PRIu64 " time%s, %s", missing->polls ? "polled" : "waited",
-                      missing->waits, missing->waits == 1 ? "" : "s",
+                      missing->waits, plural(missing->waits),
                       argus_duration_text(missing->total_ns, total, sizeof(total)));
     if (missing->waits > 1)
         argus_sink_printf(sink, " in all, up to %s",
@@ -296,9 +306,12 @@ static void missing_text(const struct check_report *report)
     const struct argus_sink *sink = report->context->sink;
     char least[32];
     report_heading(sink, "Long waits that ended without an edge");
-    argus_sink_printf(sink, "%zu place%s in which a program waited or polled for %s or more.\n",
-                      inspection->missing_places, inspection->missing_places == 1 ? "" : "s",
-                      argus_duration_text(report->long_ns, least, sizeof(least)));
+    argus_duration_text(report->long_ns, least, sizeof(least));
+    if (inspection->missing_places)
+        argus_sink_printf(sink, "%zu place%s in which a program waited or polled for %s or more.\n",
+                          inspection->missing_places, plural(inspection->missing_places), least);
+    else
+        argus_sink_printf(sink, "None of %s or more.\n", least);
     for (size_t i = 0; i < inspection->missing_count; i++)
         missing_place_text(report, i + 1, &inspection->missing[i]);
     if (inspection->missing_count < inspection->missing_places)
