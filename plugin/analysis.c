@@ -13,6 +13,11 @@ static bool write_out(void *context, const char *text, size_t bytes)
     return fwrite(text, 1, bytes, session->out) == bytes && !session_interrupted(session);
 }
 
+struct argus_sink session_sink(struct session *session)
+{
+    return (struct argus_sink){write_out, session, (int)session->width, session->colour};
+}
+
 /* What is missing in the trace, and so in whatever is said of it; once for a trace that stays loaded. */
 static void warn_of_gaps(struct session *session, struct session_trace *trace)
 {
@@ -49,7 +54,7 @@ struct argus_error *analysis_begin(struct session *session, const struct argumen
         return error;
     warn_of_gaps(session, ret->trace);
     ret->graph = ret->trace->graph;
-    ret->sink = (struct argus_sink){write_out, session, (int)session->width, session->colour};
+    ret->sink = session_sink(session);
     ret->report.graph = ret->graph;
     ret->report.sink = &ret->sink;
     return NULL;

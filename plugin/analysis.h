@@ -16,6 +16,9 @@ struct analysis {
     bool json;
 };
 
+/* Where a report goes: session->out. */
+struct argus_sink session_sink(struct session *session);
+
 /* Loads FILE (or takes the loaded trace) and checks that `least` to `most` words follow it. `ret` stays where it is:
  * its members point to each other. Nothing to end. */
 struct argus_error *analysis_begin(struct session *session, const struct arguments *arguments,

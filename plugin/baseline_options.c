@@ -6,7 +6,8 @@
 static struct argus_error *load_other(const struct analysis *analysis, const char *path,
                                       struct baseline_options *ret)
 {
-    struct argus_error *error = session_trace_load(analysis->session, path, &ret->other);
+    struct argus_error *error =
+        session_trace_load(analysis->session, analysis->arguments, path, &ret->other);
     if (error)
         return argus_error_context(error, "--baseline");
     ret->graph = ret->other->graph;

@@ -11,6 +11,8 @@
 
 #include "base/hash64.h"
 
+#include "plugin/paths.h"
+
 /* --- the places --- */
 
 enum { BESIDE, IN_CACHE, PLACES };
@@ -113,19 +115,6 @@ static void trim(const char *path)
 
 /* --- keeping --- */
 
-/* The directory and those above it that do not exist yet, for the user alone. */
-static void make_directories(const char *path)
-{
-    char *part = strdup(path);
-    for (char *slash = part; slash && (slash = strchr(slash + 1, '/'));) {
-        *slash = '\0';
-        mkdir(part, 0700);
-        *slash = '/';
-    }
-    mkdir(path, 0700);
-    free(part);
-}
-
 /* `*ret_kept` says where it is, or why it is nowhere; an error is Ctrl-C alone. */
 static struct argus_error *keep(const struct argus_graph *graph, const struct places *places,
                                 argus_progress progress, void *context, char **ret_kept)
@@ -135,7 +124,7 @@ static struct argus_error *keep(const struct argus_graph *graph, const struct pl
         if (!places->path[i])
             continue;
         if (i == IN_CACHE)
-            make_directories(places->directory);
+            paths_make_directories(places->directory);
         argus_error_destroy(error);
         error = argus_graph_save(graph, places->path[i], progress, context);
         if (error &&

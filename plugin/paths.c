@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #ifdef __APPLE__
 #include <mach-o/dyld.h>
@@ -131,4 +132,16 @@ struct argus_error *paths_find_probes(char **ret)
         return argus_error_create(ARGUS_ERROR_NOT_FOUND, "this program does not know where it is");
     }
     return NULL;
+}
+
+void paths_make_directories(const char *path)
+{
+    char *part = strdup(path);
+    for (char *slash = part; slash && (slash = strchr(slash + 1, '/'));) {
+        *slash = '\0';
+        mkdir(part, 0700);
+        *slash = '/';
+    }
+    mkdir(path, 0700);
+    free(part);
 }

@@ -6,7 +6,7 @@
 
 /* Sends every probe of `table` that this machine has to the recorder, before its recording begins, and a sentence about each
  * library or symbol that it lacks. `*ret_probes`: how many are there, in `*ret_files` files. */
-struct argus_error *probes_send(const struct probe_table *table, struct recorder_client *client,
+struct argus_error *probes_send(struct probe_table *table, struct recorder_client *client,
                                 size_t *ret_probes, size_t *ret_files);
 
 #endif

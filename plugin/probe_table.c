@@ -161,7 +161,7 @@ static bool fill_row(struct line *line)
     return check_row(line);
 }
 
-static void row_deinit(struct probe_row *row)
+void probe_row_deinit(struct probe_row *row)
 {
     free(row->library);
     free(row->text);
@@ -179,6 +179,12 @@ static uint32_t space_of(const struct probe_table *table, const char *space)
     return (uint32_t)table->rows.length + 1;
 }
 
+bool probe_table_add(struct probe_table *table, struct probe_row *row)
+{
+    row->spec.space = space_of(table, row->space);
+    return vec_push(&table->rows, *row);
+}
+
 /* `text` is one line, which is changed. */
 static struct argus_error *parse_line(struct probe_table *table, const char *name, size_t number,
                                       char *text)
@@ -188,12 +194,11 @@ static struct argus_error *parse_line(struct probe_table *table, const char *nam
     if (!text[blank] || text[blank] == '#')
         return NULL;
     if (split(&line, text) && fill_row(&line)) {
-        line.row.spec.space = space_of(table, line.row.space);
-        if (vec_push(&table->rows, line.row))
+        if (probe_table_add(table, &line.row))
             return NULL;
         line.no_memory = true;
     }
-    row_deinit(&line.row);
+    probe_row_deinit(&line.row);
     if (line.no_memory)
         return argus_error_memory();
     return argus_error_create(ARGUS_ERROR_FORMAT, "%s, line %zu: %s", name, number, line.reason);
@@ -202,7 +207,7 @@ static struct argus_error *parse_line(struct probe_table *table, const char *nam
 static void cut_back(struct probe_table *table, size_t length)
 {
     while (table->rows.length > length)
-        row_deinit(&table->rows.data[--table->rows.length]);
+        probe_row_deinit(&table->rows.data[--table->rows.length]);
 }
 
 struct argus_error *probe_table_parse(struct probe_table *table, const char *name, const char *text,

@@ -9,6 +9,7 @@
 
 #include "argus/error.h"
 #include "argus/record.h"
+#include "argus/schema.h"
 #include "base/vec.h"
 #include "recorder/client.h"
 
@@ -17,6 +18,7 @@ struct probe_symbol {
     char *name; /* owned */
     uint64_t offset;
     bool is_pointer;
+    bool is_pattern; /* of a user's rule: all functions that argus_function_matches() */
 };
 
 struct probe_row {
@@ -26,6 +28,7 @@ struct probe_row {
     char *space;   /* owned */
     struct probe_symbol symbol;
     struct probe_spec spec; /* `space` is its number in this table */
+    bool found;             /* of a pattern: probes_send() found a function for it */
 };
 
 struct probe_table {
@@ -37,10 +40,15 @@ struct probe_table {
 struct argus_error *probe_table_parse(struct probe_table *table, const char *name, const char *text,
                                       size_t bytes);
 struct argus_error *probe_table_read(struct probe_table *table, const char *path);
+/* Adds a row, whose texts are the table's from then on, and numbers its space. False without memory. */
+bool probe_table_add(struct probe_table *table, struct probe_row *row);
 void probe_table_deinit(struct probe_table *table);
+void probe_row_deinit(struct probe_row *row);
 
 /* plugin/probe_words.c: the parts of a line. Each is false when `text` is not what it should be. */
 
+/* What the recorder is told of a place. */
+struct probe_value probe_value_of(const struct argus_place *place);
 /* "arg2->16:u16" */
 bool probe_word_value(const char *text, struct probe_value *ret);
 /* "arg2->16:u16>=1000" */

@@ -27,51 +27,25 @@ static bool take_text(const char **at, const char *text)
     return true;
 }
 
-static bool take_base(const char **at, struct probe_value *ret)
+static bool take_value(const char **at, struct probe_value *ret)
 {
-    uint64_t number;
-    if (take_text(at, "result")) {
-        ret->base = PROBE_BASE_RESULT;
-        return true;
-    }
-    if (!take_text(at, "arg") || !take_number(at, PROBE_ARGUMENTS, &number) || number == 0)
+    struct argus_place place;
+    if (!argus_place_parse(at, &place))
         return false;
-    ret->base = (uint8_t)number;
+    *ret = probe_value_of(&place);
     return true;
 }
 
-static const struct {
-    const char *name;
-    uint8_t bytes, is_signed;
-} sizes[] = {
-    {"u8", 1, 0}, {"u16", 2, 0}, {"u32", 4, 0}, {"u64", 8, 0},
-    {"s8", 1, 1}, {"s16", 2, 1}, {"s32", 4, 1},
-};
-
-static bool take_size(const char **at, struct probe_value *ret)
+struct probe_value probe_value_of(const struct argus_place *place)
 {
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
-        if (!take_text(at, sizes[i].name))
-            continue;
-        ret->bytes = sizes[i].bytes;
-        ret->is_signed = sizes[i].is_signed;
-        return true;
-    }
-    return false;
-}
-
-static bool take_value(const char **at, struct probe_value *ret)
-{
-    uint64_t offset;
-    *ret = (struct probe_value){.bytes = 8};
-    if (!take_base(at, ret))
-        return false;
-    while (take_text(at, "->")) {
-        if (ret->steps == PROBE_STEPS || !take_number(at, 1 << 20, &offset))
-            return false;
-        ret->offsets[ret->steps++] = (int32_t)offset;
-    }
-    return !take_text(at, ":") || take_size(at, ret);
+    struct probe_value value = {
+        .base = place->argument,
+        .steps = place->steps,
+        .bytes = place->bytes,
+        .is_signed = place->is_signed,
+    };
+    memcpy(value.offsets, place->offsets, sizeof(value.offsets));
+    return value;
 }
 
 bool probe_word_value(const char *text, struct probe_value *ret)

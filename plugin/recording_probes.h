@@ -6,7 +6,8 @@
 #include "recorder/client.h"
 
 /* Reads the options. A mistake in a table is an error here, before anything is started. */
-struct argus_error *recording_probes_choose(const struct arguments *arguments,
+struct argus_error *recording_probes_choose(struct session *session,
+                                            const struct arguments *arguments,
                                             struct recorder_options *ret);
 
 /* Tells the recorder the places to listen at, if any are wanted, before recorder_start(). */

@@ -7,6 +7,7 @@
 
 #include "argus/unwind.h"
 #include "plugin/graph_cache.h"
+#include "plugin/rule_files.h"
 
 void session_trace_destroy(struct session_trace *trace)
 {
@@ -160,14 +161,36 @@ struct argus_error *session_trace_get(struct session *session, const struct argu
     return NULL;
 }
 
-static struct argus_error *build_graph(struct session *session, struct session_trace *trace)
+/* A graph that was built by other rules goes, and what was made of it. */
+static void drop_other_graph(struct session_trace *trace, uint64_t identity)
 {
-    struct argus_error *error = NULL;
+    if (!trace->graph || trace->rules == identity)
+        return;
+    argus_symbols_destroy(trace->symbols);
+    trace->symbols = NULL;
+    argus_graph_destroy(trace->graph);
+    trace->graph = NULL;
+    free(trace->kept);
+    trace->kept = NULL;
+}
+
+static struct argus_error *build_graph(struct session *session, const struct arguments *arguments,
+                                       struct session_trace *trace)
+{
+    struct argus_rule_set *set;
+    struct argus_error *error = rule_files_of(session, arguments, &set);
+    if (error)
+        return error;
+    uint64_t identity = argus_rule_set_identity(set);
+    struct argus_graph_options options = {.rules = set};
+    drop_other_graph(trace, identity);
     if (!trace->graph)
-        error = graph_cache_get(session, trace->trace, NULL, show_progress, &trace->graph,
+        error = graph_cache_get(session, trace->trace, &options, show_progress, &trace->graph,
                                 &trace->kept);
+    trace->rules = identity;
     if (!error)
         warn_damaged_chunks(session, trace);
+    argus_rule_set_destroy(set);
     return error;
 }
 
@@ -176,7 +199,7 @@ struct argus_error *session_trace_get_graph(struct session *session,
                                             struct session_trace **ret)
 {
     struct argus_error *error = session_trace_get(session, arguments, ret_next, ret);
-    return error ? error : build_graph(session, *ret);
+    return error ? error : build_graph(session, arguments, *ret);
 }
 
 struct argus_error *session_trace_symbols(struct session_trace *trace, struct argus_symbols **ret)
@@ -190,15 +213,15 @@ struct argus_error *session_trace_symbols(struct session_trace *trace, struct ar
     return NULL;
 }
 
-struct argus_error *session_trace_load(struct session *session, const char *path,
-                                       struct session_trace **ret)
+struct argus_error *session_trace_load(struct session *session, const struct arguments *arguments,
+                                       const char *path, struct session_trace **ret)
 {
     struct session_trace *trace = NULL;
     struct argus_error *error = open_trace(session, path, &trace);
     if (error)
         return error;
     warn_damage(session, trace);
-    error = build_graph(session, trace);
+    error = build_graph(session, arguments, trace);
     if (error) {
         session_trace_destroy(trace);
         return error;
@@ -207,10 +230,11 @@ struct argus_error *session_trace_load(struct session *session, const char *path
     return NULL;
 }
 
-struct argus_error *session_load(struct session *session, const char *path)
+struct argus_error *session_load(struct session *session, const struct arguments *arguments,
+                                 const char *path)
 {
     struct session_trace *trace;
-    struct argus_error *error = session_trace_load(session, path, &trace);
+    struct argus_error *error = session_trace_load(session, arguments, path, &trace);
     if (error)
         return error;
     session_trace_destroy(session->trace);

@@ -16,6 +16,7 @@ struct session_trace {
     struct argus_trace *trace;     /* owned */
     struct argus_graph *graph;     /* owned; NULL until a command needs it */
     char *kept;                    /* where a built graph is kept, or why not; owned; may be NULL */
+    uint64_t rules;                /* identity of the rules by which the graph was built */
     struct argus_symbols *symbols; /* owned; NULL until a command needs it */
     bool warned;                   /* what is missing in it has been said */
 };
@@ -34,11 +35,12 @@ struct argus_error *session_trace_get_graph(struct session *session,
 struct argus_error *session_trace_symbols(struct session_trace *trace, struct argus_symbols **ret);
 
 /* Opens `path` and builds its graph. `*ret` is the caller's; session_trace_destroy(). */
-struct argus_error *session_trace_load(struct session *session, const char *path,
-                                       struct session_trace **ret);
+struct argus_error *session_trace_load(struct session *session, const struct arguments *arguments,
+                                       const char *path, struct session_trace **ret);
 
 /* Opens `path` and builds the graph for session->trace, replacing what was loaded. On an error the old one stays. */
-struct argus_error *session_load(struct session *session, const char *path);
+struct argus_error *session_load(struct session *session, const struct arguments *arguments,
+                                 const char *path);
 
 /* NULL is fine. */
 void session_trace_destroy(struct session_trace *trace);

@@ -44,6 +44,9 @@ struct recorder_options {
     uint32_t unwind_count, unwind_bytes;
     const char
         *probe_tables[RECORDER_PROBE_TABLES]; /* paths of tables besides our own; NULL: no more */
+    const char
+        *rule_files[RECORDER_PROBE_TABLES]; /* paths of a user's rules; first NULL: the kept ones */
+    const char *program;                    /* the command that is recorded; NULL: none */
 };
 
 #define RECORDER_OPTIONS_MEMORY                                                                    \

@@ -143,22 +143,68 @@ static void look_through(Dwfl_Module *module, Elf *elf, uint64_t bias, struct el
     }
 }
 
-bool elf_symbols_find(int fd, const char *path, struct elf_wanted *wanted, size_t count)
+/* A file that is looked at. */
+struct elf_module {
+    Dwfl *dwfl;
+    Dwfl_Module *module;
+    Elf *elf;
+    GElf_Addr bias;
+};
+
+static void module_close(struct elf_module *opened)
+{
+    dwfl_end(opened->dwfl);
+}
+
+/* Needs module_close() also when it is false: no file of this machine. */
+static bool module_open(int fd, const char *path, struct elf_module *ret)
 {
     elf_version(EV_CURRENT);
+    *ret = (struct elf_module){0};
+    int own_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    ret->dwfl = own_fd < 0 ? NULL : dwfl_begin(&callbacks);
+    ret->module = ret->dwfl ? dwfl_report_elf(ret->dwfl, path, path, own_fd, 0, true) : NULL;
+    if (!ret->module && own_fd >= 0)
+        close(own_fd); /* else it belongs to the module */
+    bool good = ret->module && dwfl_report_end(ret->dwfl, NULL, NULL) == 0;
+    ret->elf = good ? dwfl_module_getelf(ret->module, &ret->bias) : NULL;
+    return is_own_machine(ret->elf);
+}
+
+bool elf_symbols_find(int fd, const char *path, struct elf_wanted *wanted, size_t count)
+{
+    struct elf_module opened;
     for (size_t i = 0; i < count; i++)
         wanted[i].found = false;
-    int own_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    Dwfl *dwfl = own_fd < 0 ? NULL : dwfl_begin(&callbacks);
-    Dwfl_Module *module = dwfl ? dwfl_report_elf(dwfl, path, path, own_fd, 0, true) : NULL;
-    if (!module && own_fd >= 0)
-        close(own_fd); /* else it belongs to the module */
-    GElf_Addr bias = 0;
-    bool good = module && dwfl_report_end(dwfl, NULL, NULL) == 0;
-    Elf *elf = good ? dwfl_module_getelf(module, &bias) : NULL;
-    good = is_own_machine(elf);
+    bool good = module_open(fd, path, &opened);
     if (good)
-        look_through(module, elf, bias, wanted, count);
-    dwfl_end(dwfl);
+        look_through(opened.module, opened.elf, opened.bias, wanted, count);
+    module_close(&opened);
+    return good;
+}
+
+static void visit_all(const struct elf_module *opened, elf_symbol_visit visit, void *context)
+{
+    int symbols = dwfl_module_getsymtab(opened->module);
+    bool goes_on = true;
+    for (int i = 1; i < symbols && goes_on; i++) {
+        GElf_Sym symbol;
+        GElf_Addr address;
+        uint64_t offset;
+        const char *name =
+            dwfl_module_getsym_info(opened->module, i, &symbol, &address, NULL, NULL, NULL);
+        if (name && symbol.st_shndx != SHN_UNDEF && GELF_ST_TYPE(symbol.st_info) == STT_FUNC &&
+            code_offset(opened->elf, address - opened->bias, &offset))
+            goes_on = visit(context, name, offset);
+    }
+}
+
+bool elf_symbols_each(int fd, const char *path, elf_symbol_visit visit, void *context)
+{
+    struct elf_module opened;
+    bool good = module_open(fd, path, &opened);
+    if (good)
+        visit_all(&opened, visit, context);
+    module_close(&opened);
     return good;
 }

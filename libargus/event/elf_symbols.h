@@ -21,4 +21,8 @@ struct elf_wanted {
  * shared library or program of this machine. */
 bool elf_symbols_find(int fd, const char *path, struct elf_wanted *wanted, size_t count);
 
+/* Tells every function of the file, also several names of one. `name` is borrowed for the call; false from `visit` ends it. */
+typedef bool (*elf_symbol_visit)(void *context, const char *name, uint64_t file_offset);
+bool elf_symbols_each(int fd, const char *path, elf_symbol_visit visit, void *context);
+
 #endif

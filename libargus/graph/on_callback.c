@@ -150,6 +150,14 @@ static bool begin(struct builder *builder, uint32_t thread, const struct argus_r
     return true;
 }
 
+/* The end of one unit need not have a key, but is no turn of a loop. */
+static bool is_end_probe(const struct builder *builder, uint64_t number)
+{
+    const struct argus_probe_entry *probe =
+        number > UINT32_MAX ? NULL : argus_graph_probe(builder->graph, (uint32_t)number);
+    return probe && probe->shape == ARGUS_PROBE_END;
+}
+
 /* A user's rule ends the innermost unit of its space, and with it what is open inside. */
 static void end_unit(struct builder *builder, uint32_t thread, uint32_t rule)
 {
@@ -172,7 +180,7 @@ static void end(struct builder *builder, uint32_t thread, const struct argus_rec
         return;
     }
     struct open_callbacks *open = &thread_at(builder, thread)->open;
-    bool is_turn = record->arg[0] == 0;
+    bool is_turn = record->arg[0] == 0 && !is_end_probe(builder, record->arg[2]);
     bool cuts = pop_returned(open, record->arg[3]);
     open->has_turns |= is_turn;
     if (is_turn && open->depth && !open->entries[open->depth - 1].has_loop) {

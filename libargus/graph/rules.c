@@ -12,6 +12,12 @@ static const struct argus_rule built_in[RULE_COUNT] = {
 #undef RULE
 };
 
+size_t argus_rules_built_in(const struct argus_rule **ret)
+{
+    *ret = built_in;
+    return RULE_COUNT;
+}
+
 static bool copy(struct strtab *texts, const char *text, const char **ret)
 {
     uint32_t id;

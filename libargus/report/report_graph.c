@@ -119,29 +119,3 @@ struct argus_error *argus_report_graph_summary(const struct argus_report_context
     summary_text(context, &view);
     return NULL;
 }
-
-struct argus_error *argus_report_rules(const struct argus_report_context *context, bool json)
-{
-    const struct argus_rule *rules;
-    size_t count = argus_graph_rules(context->graph, &rules);
-    json_t *list = json ? json_array() : NULL;
-    for (size_t i = 0; i < count; i++) {
-        if (!json) {
-            argus_sink_printf(context->sink, "%-20s %-9s %10llu  ", rules[i].name, rules[i].stage,
-                              (unsigned long long)rules[i].count);
-            report_wrapped(context->sink, 43, rules[i].description);
-            continue;
-        }
-        json_t *rule = json_object();
-        json_put(rule, "name", json_text(rules[i].name));
-        json_put(rule, "stage", json_text(rules[i].stage));
-        json_put(rule, "count", json_ns(rules[i].count));
-        json_put(rule, "description", json_text(rules[i].description));
-        json_add(list, rule);
-    }
-    if (!json)
-        return NULL;
-    json_t *whole = json_object();
-    json_put(whole, "rules", list);
-    return json_write(context->sink, whole);
-}

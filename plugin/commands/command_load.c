@@ -6,7 +6,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
 {
     struct argus_error *error = arguments_expect(arguments, 1, 1);
     if (!error)
-        error = session_load(session, arguments_word(arguments, 0));
+        error = session_load(session, arguments, arguments_word(arguments, 0));
     if (error)
         return error;
     const struct argus_graph *graph = session->trace->graph;

@@ -108,10 +108,13 @@ static struct argus_error *run(struct session *session, const struct arguments *
     if (!error)
         error = size_options(arguments, &chosen);
     if (!error)
-        error = recording_options(arguments, &chosen);
+        error = recording_options(session, arguments, &chosen);
     if (!error && arguments_count(arguments) == 0)
         error = argus_error_create(ARGUS_ERROR_USAGE, "record needs a command to run: -- CMD…");
-    return error ? error : record(session, path, &chosen, arguments_argv(arguments, 0));
+    if (error)
+        return error;
+    chosen.program = arguments_word(arguments, 0);
+    return record(session, path, &chosen, arguments_argv(arguments, 0));
 }
 
 const struct command command_record = {

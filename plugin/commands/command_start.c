@@ -151,7 +151,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
     if (!error)
         error = path ? file_options(arguments, &chosen) : memory_options(arguments, &chosen);
     if (!error)
-        error = recording_options(arguments, &chosen);
+        error = recording_options(session, arguments, &chosen);
     if (!error)
         error = hang_options(arguments, &chosen);
     if (error)

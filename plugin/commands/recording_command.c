@@ -88,7 +88,7 @@ static struct argus_error *recording_backend(const struct arguments *arguments,
     return NULL;
 }
 
-struct argus_error *recording_options(const struct arguments *arguments,
+struct argus_error *recording_options(struct session *session, const struct arguments *arguments,
                                       struct recorder_options *ret)
 {
     uint64_t rate_hz = ret->rate_hz;
@@ -104,7 +104,7 @@ struct argus_error *recording_options(const struct arguments *arguments,
     error = recording_backend(arguments, &ret->backend);
     if (!error)
         error = recording_categories(arguments, &ret->categories);
-    return error ? error : recording_probes_choose(arguments, ret);
+    return error ? error : recording_probes_choose(session, arguments, ret);
 }
 
 /* Says the recorder's notes as warnings: what could not be attached, and what is switched off. */

@@ -16,12 +16,13 @@
         {"backend", 0, "NAME", "record over bpf or perf (the first of them that works)"},          \
         {"only", 0, "CATEGORIES", "leave out all others; sched is always recorded"},               \
         {"probes", 0, "FILE", "listen also at the places in libraries that FILE lists"},           \
+        {"rules", 0, "FILE", "listen for these rules, not those of 'argus schema add'"},           \
     {                                                                                              \
         "no-probes", 0, NULL, "no callbacks and UI events: put no probes into libraries"           \
     }
 
 /* Reads these options; `ret` holds the defaults before. */
-struct argus_error *recording_options(const struct arguments *arguments,
+struct argus_error *recording_options(struct session *session, const struct arguments *arguments,
                                       struct recorder_options *ret);
 
 /* Tells the recorder the probes, starts it, and says its notes as warnings. `fd` as in recorder_start(). */

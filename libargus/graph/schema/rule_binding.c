@@ -22,6 +22,15 @@ static bool is_rule(const struct argus_user_rule *rule, const struct argus_probe
            (!rule->library || argus_library_matches(rule->library, probe->library));
 }
 
+size_t argus_user_rule_probes(const struct argus_user_rule *rule, const struct argus_trace *trace)
+{
+    const struct argus_probe_entry *probes;
+    size_t count = shapes[rule->kind] ? argus_trace_probes(trace, &probes) : 0, found = 0;
+    for (size_t i = 0; i < count; i++)
+        found += is_rule(rule, &probes[i]);
+    return found;
+}
+
 bool rule_binding_init(struct rule_binding *binding, const struct argus_rule_set *set,
                        const struct argus_trace *trace)
 {

@@ -211,6 +211,9 @@ static bool read_library(struct rule_line *line, size_t index)
     if (index + 1 == line->count)
         return wrong(line, word->column, "the library is missing behind \"in\"");
     word++;
+    if (strchr(word->text, '/') && word->text[0] != '/')
+        return wrong(line, word->column, "write the whole path of %.80s, or its name alone",
+                     word->text);
     return keep_checked(line, word, word->text, LONGEST_LIBRARY, &line->rule->library);
 }
 

@@ -46,7 +46,11 @@ struct argus_error *argus_report_check(const struct argus_report_context *contex
                                        uint64_t long_ns, bool json);
 struct argus_error *argus_report_comparison(const struct argus_report_context *context,
                                             const struct argus_comparison *comparison, bool json);
-struct argus_error *argus_report_rules(const struct argus_report_context *context, bool json);
+/* The built-in rules and those of `rules` (NULL: none), and how often each applied in `graph`, which was built by them; NULL: no
+ * counts. */
+struct argus_error *argus_report_schema(const struct argus_sink *sink,
+                                        const struct argus_graph *graph,
+                                        const struct argus_rule_set *rules, bool json);
 struct argus_error *argus_report_hangs(const struct argus_report_context *context,
                                        const struct argus_hangs *hangs, bool json);
 struct argus_error *argus_report_similars(const struct argus_report_context *context,

@@ -100,6 +100,14 @@ const char *argus_rule_kind_stage(enum argus_rule_kind kind);
 /* Does it concern probes (records of callbacks) rather than stacks? */
 bool argus_rule_kind_probed(enum argus_rule_kind kind);
 
+struct argus_rule;  /* argus/graph.h */
+struct argus_trace; /* argus/trace.h */
+
+/* The rows of the built-in rules, counts 0. Static. */
+size_t argus_rules_built_in(const struct argus_rule **ret);
+/* How many probes of the trace are at functions that the rule is about; 0 for rules that need none. */
+size_t argus_user_rule_probes(const struct argus_user_rule *rule, const struct argus_trace *trace);
+
 /* Reads a number at `*at`, which moves behind it. */
 bool argus_place_parse(const char **at, struct argus_place *ret);
 
