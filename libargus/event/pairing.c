@@ -1,7 +1,5 @@
 #include "event/pairing.h"
 
-#include <string.h>
-
 /* The kinds of channels; docs/man/argus-trace.5.md, section MESSAGES, says what their positions are.
  *
  * To add a kind: its number in argus/record.h, a row in the man page, and one here. A kind without a family is counted, and
@@ -222,62 +220,6 @@ void pairing_dismiss_all(struct pairing *pairing, uint32_t channel, enum pairing
     *list = part_list_empty;
 }
 
-/* --- who is at work --- */
-
-/* Who is at work for longer than this is not waited for: the end of the call may have no record. A thread that wants a cpu
- * gets one sooner, and few calls that move messages compute for as long. */
-#define LONGEST_WORK_NS 100000000u
-
-static bool is_at_work(const struct pairing *pairing, const struct at_work *at, uint64_t now_ns)
-{
-    bool long_ago = at->since_ns < now_ns && now_ns - at->since_ns > LONGEST_WORK_NS;
-    return !long_ago && pairing->turns.data[at->thread].turn == at->turn;
-}
-
-/* Forgets those that are not at work any more, up to the first that is. */
-static void find_settled(struct pairing *pairing, uint64_t now_ns)
-{
-    size_t first = pairing->first_at_work, count = pairing->at_work.length;
-    const struct at_work *at_work = pairing->at_work.data;
-    while (first < count && !is_at_work(pairing, &at_work[first], now_ns))
-        first++;
-    pairing->settled_ns = first < count ? at_work[first].since_ns : now_ns;
-    if (first > 64 && first > count / 2) {
-        memmove(pairing->at_work.data, at_work + first, (count - first) * sizeof(*at_work));
-        pairing->at_work.length = count - first;
-        first = 0;
-    }
-    pairing->first_at_work = first;
-}
-
-void pairing_thread_works(struct pairing *pairing, uint32_t thread, uint64_t now_ns)
-{
-    while (pairing->turns.length <= thread)
-        if (!vec_push(&pairing->turns, (struct turn){0})) {
-            pairing->no_memory = true;
-            return;
-        }
-    if (pairing->at_work.length == pairing->at_work.capacity) /* most of them are over */
-        find_settled(pairing, now_ns);
-    if (!++pairing->last_turn)
-        pairing->last_turn = 1;
-    pairing->turns.data[thread] = (struct turn){now_ns, pairing->last_turn};
-    if (!vec_push(&pairing->at_work, (struct at_work){now_ns, thread, pairing->last_turn}))
-        pairing->no_memory = true;
-}
-
-void pairing_thread_runs(struct pairing *pairing, uint32_t thread, uint64_t now_ns)
-{
-    if (thread >= pairing->turns.length || !pairing->turns.data[thread].turn)
-        pairing_thread_works(pairing, thread, now_ns);
-}
-
-void pairing_thread_rests(struct pairing *pairing, uint32_t thread)
-{
-    if (thread < pairing->turns.length)
-        pairing->turns.data[thread].turn = 0;
-}
-
 /* --- channels --- */
 
 /* So many messages of a channel after a loss, what has no partner is put down to the loss. */
@@ -463,7 +405,7 @@ void pairing_feed(struct pairing *pairing, const struct argus_record *record,
         return;
     pairing->fed++;
     pairing->now_ns = record->timestamp;
-    find_settled(pairing, record->timestamp);
+    pairing_find_settled(pairing, record->timestamp);
     if (message.flags & ARGUS_MESSAGE_DROPPED) {
         feed_dropped(pairing, channel, &message);
         return;

@@ -249,6 +249,9 @@ void pairing_lost(struct pairing *pairing);
 /* After the last record: pairs what waited for more, and counts what is left over. */
 void pairing_finish(struct pairing *pairing);
 
+/* Forgets who is not at work any more, and finds out up to when all is settled. */
+void pairing_find_settled(struct pairing *pairing, uint64_t now_ns);
+
 /* --- for the families --- */
 
 /* Whether everything that happened before or at the same time as `message` is on record: no thread has been at work since
