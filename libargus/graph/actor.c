@@ -43,9 +43,7 @@ struct actor actor_now(const struct builder *builder, const struct cpu_state *cp
         return timer_actor(builder, cpu_timer(cpu));
     if (cpu->completing)
         return cpu->completion.issuer;
-    if (cpu->bh_work != ARGUS_NONE)
-        return builder->works.data[cpu->bh_work].queuer;
-    return nobody;
+    return cpu->bh_queuer;
 }
 
 struct cause actor_cause(const struct actor *actor, enum argus_edge_kind kind, enum rule_id rule)

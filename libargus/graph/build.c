@@ -26,7 +26,7 @@ static struct cpu_state *cpu_of(struct builder *builder, uint32_t number)
     struct cpu_state made = {
         .cpu = number,
         .thread = ARGUS_NONE,
-        .bh_work = ARGUS_NONE,
+        .bh_queuer = {.thread = ARGUS_NONE, .slot = ARGUS_NONE},
         .itimer = ARGUS_NONE,
         .last_new = ARGUS_NONE,
         .wakee = ARGUS_NONE,

@@ -248,7 +248,7 @@ struct cpu_state {
     struct completion completion; /* the last one */
     bool completing;              /* it has just been, so that what it wakes may follow */
     uint64_t fired, fired_at;   /* the timer that fired last, and the position of the end of that */
-    uint32_t bh_work;           /* work that is done in a softirq, or ARGUS_NONE */
+    struct actor bh_queuer;     /* of the work that is done in a softirq; slot ARGUS_NONE: nobody */
     uint32_t itimer;            /* interval timer that has just fired, or ARGUS_NONE */
     uint32_t woken[MOST_WOKEN]; /* threads made runnable by the records just before */
     uint32_t woken_count;

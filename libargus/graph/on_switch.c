@@ -8,7 +8,7 @@ static void end_interrupts(struct cpu_state *cpu)
     cpu->softirqs = 0;
     cpu->firing_depth = 0;
     cpu->completing = false;
-    cpu->bh_work = ARGUS_NONE;
+    cpu->bh_queuer = (struct actor){.thread = ARGUS_NONE, .slot = ARGUS_NONE};
 }
 
 static void leave(struct builder *builder, uint32_t thread, uint64_t os_state)

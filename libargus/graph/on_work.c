@@ -38,13 +38,17 @@ static void begin_work(struct builder *builder, struct cpu_state *cpu, uint32_t 
 void graph_on_work(struct builder *builder, struct cpu_state *cpu,
                    const struct argus_record *record)
 {
+    const struct actor nobody = {.thread = ARGUS_NONE, .slot = ARGUS_NONE};
     if (ARGUS_DEBUGID_FUNC(record->debugid) != ARGUS_FUNC_START) {
-        cpu->bh_work = ARGUS_NONE;
+        cpu->bh_queuer = nobody;
         return;
     }
     uint32_t index = idmap_get(&builder->work_by_key, record->arg[0]);
     if (cpu_interrupted(cpu))
-        cpu->bh_work = index;
+        cpu->bh_queuer =
+            index == IDMAP_NONE
+                ? nobody
+                : builder->works.data[index].queuer; /* it can be queued again while it is done */
     else
         begin_work(builder, cpu, index, record->arg[1]);
 }

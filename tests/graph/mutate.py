@@ -1,0 +1,334 @@
+#!/usr/bin/env python3
+"""Breaks each rule of the graph, one at a time, and looks whether a test notices.
+
+    mutate.py BUILD MKTRACE SCRATCH [--all [--sample N]] [--only TEXT] [--verbose]
+
+A mutant is the library's source with one small change, compiled and linked as raw_graph is (so nothing in the product
+knows about it). It is *killed* when the graph of any fixture, or of any of some random traces, is another one than the
+unchanged library makes. That those are right is what golden.py and property.py test. A mutant that lives is a rule, or a part
+of one, that no test needs: add a fixture.
+
+Mutants come from three places:
+
+  the tables   each row of wake_rules[] and signs[] is left out, has its strength flipped, and changes places with the next
+  RULES        by hand: what each of the other rules would do wrong; a rule without one gets another's name instead
+  --all        besides: each condition in rules/*.c negated, each && made ||, each comparison off by one … (by hand, minutes)
+
+To add a mutant: a row of RULES. Its text must be in the file exactly once; when it is not any more, the test says so.
+"""
+import argparse
+import concurrent.futures
+import json
+import pathlib
+import random
+import re
+import shlex
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+GRAPH = HERE.parents[1] / "libargus" / "graph"
+sys.path.insert(0, str(HERE / "second"))
+
+import random_trace  # noqa: E402
+
+RANDOM_TRACES = 150
+
+# rule: file, text, what stands there instead
+RULES = [
+    ("BOUNDARY_WAIT", "on_switch.c", "thread_block(builder, thread, os_state);", "thread_preempt(builder, thread);"),
+    ("BOUNDARY_FORK", "on_life.c", "builder->now_ns, ARGUS_VERTEX_FORKED)", "builder->now_ns, 0)"),
+    ("BOUNDARY_EXIT", "on_switch.c", "os_state & ARGUS_LINUX_STATE_DEAD", "false"),
+    ("BOUNDARY_FIRST", "activity.c", "builder->now_ns, ARGUS_VERTEX_FIRST)", "builder->now_ns, 0)"),
+    ("BOUNDARY_LAST", "finish.c", "vertex_end(builder, thread, end_ns, ARGUS_VERTEX_LAST);",
+     "vertex_end(builder, thread, end_ns, 0);"),
+    ("BOUNDARY_INTERRUPT", "activity.c", "if (!cpu_interrupted(&builder->cpus.data[state->cpu]))", "if (true)"),
+    ("BOUNDARY_CALLBACK", "on_callback.c", "if (is_open(open) && !is_unit)", "if (false)"),
+    ("BOUNDARY_CALLBACK", "on_callback.c", "if (polled && !state->open.has_turns)", "if (false)"),
+    ("BOUNDARY_LOOP", "on_callback.c", "if (cuts && vertex_cut(", "if (false && vertex_cut("),
+    ("BOUNDARY_WORK", "vertex.c", "if (is_fresh(builder, state, cause))", "if (true)"),
+    ("BOUNDARY_WORK", "vertex.c", "if (is_fresh(builder, state, cause))", "if (false)"),
+    ("TIMER", "rules/timer.c", ".self_timed = timer->owner == wakeup->wakee && ", ".self_timed = "),
+    ("TIMER", "on_interrupt.c", "    if (is_rearmed(cpu, record->arg[0]))\n        return;\n", ""),
+    ("TIMER", "on_interrupt.c", "timer->owner = timer->slot = ARGUS_NONE;\n        return;", "return;"),
+    ("BLOCK", "on_block.c", "is_stacked(cpu, request) ? cpu->completion.issuer : request->issuer", "request->issuer"),
+    ("BLOCK", "rules/block.c", "ret->by_device = true;", "ret->by_device = false;"),
+    ("DISPATCH_QUEUED", "rules/callback.c", "if (queued && queued->waits)", "if (queued)"),
+    ("DISPATCH_QUEUED", "rules/callback.c", "if (queued && queued->waits)", "if (false)"),
+    ("DISPATCH_READ", "rules/callback.c", "if (read && read->waiting)", "if (false)"),
+    ("DISPATCH_READ", "rules/callback.c", "        read->waiting--;\n", ""),
+    ("DISPATCH_READ", "rules/callback.c", "    if (read->by.slot != slot)\n        read->waiting = 0;\n", ""),
+    ("DISPATCH_READY", "on_callback.c", "if (!(follows && state->open.has_turns && known))", "if (true)"),
+    ("WORK", "on_work.c", "        queuer->thread = queuer->slot = ARGUS_NONE; /* it is done once */\n", ""),
+    ("SIGNAL_SENT", "on_signal.c", "cause->edge.kind = ARGUS_EDGE_SIGNAL;", "cause->edge.kind = ARGUS_EDGE_WAKE;"),
+    ("SIGNAL_SENT", "on_signal.c", "cause->edge.strong = true;", "(void)0;"),
+    ("SIGNAL_SENT", "on_signal.c", "threads.data[thread].process != process)", "threads.data[thread].process == UINT32_MAX)"),
+    ("SIGNAL_TAKEN", "on_signal.c", "if (signal->woke || signal->sender.thread == thread)", "if (signal->woke)"),
+    ("SIGNAL_TAKEN", "on_signal.c", "if (signal->woke || signal->sender.thread == thread)",
+     "if (signal->sender.thread == thread)"),
+    ("MESSAGE", "rules/message_edge.c", ".strong = pair->exact,", ".strong = true,"),
+    ("MESSAGE", "rules/message_edge.c", ".strong = pair->exact,", ".strong = false,"),
+    ("FLAG", "rules/flag.c", "comes_before(write, read) && write->value == read->value", "comes_before(write, read)"),
+    ("FLAG", "rules/flag.c", "comes_before(write, read) && write->value == read->value", "write->value == read->value"),
+    ("FLAG", "rules/flag.c", "is_news(builder, flag, read->by.thread, write) && ", ""),
+    ("FORK", "rules/fork.c", ".strong = true,", ".strong = false,"),
+    ("FORK", "rules/fork.c", "    from->acted = true;\n", ""),
+    ("SEQUENCE", "rules/sequence.c", ".strong = continues,", ".strong = true,"),
+    ("SEQUENCE_CALLBACK", "rules/sequence.c", ".strong = continues,", ".strong = false,"),
+    ("SEQUENCE_CALLBACK", "on_callback.c", "is_open(&state->open) || in_turn ?", "is_open(&state->open) ?"),
+    ("CULL_TIMER", "rules/cull.c", "ret->by_timer = ret->self_timed = true;", "ret->by_timer = true;"),
+    ("CULL_HOUSEKEEPING", "rules/cull.c", "if (!machine->processes.data[thread->process].kernel || !thread->name)",
+     "if (!thread->name)"),
+    ("CULL_DEVICE", "rules/cull.c", "    ret->by_device = true;\n", ""),
+    ("MERGE_REWAIT", "rules/rewait.c", "state->acted || ", ""),
+    ("MERGE_REWAIT", "rules/rewait.c", "state->ops.length ||", "false ||"),
+    ("MERGE_REWAIT", "rules/rewait.c", "vertex->run_ns >= REWAIT_RUN_NS", "false"),
+    ("MERGE_REWAIT", "rules/rewait.c", "    if (waited->wait.syscall != state->syscall)\n        return false;\n", ""),
+    ("MERGE_MESSAGE", "rules/message_edge.c", "if (message && wake)", "if (false)"),
+    ("MERGE_MESSAGE", "rules/message_edge.c", "wake->strong |= edge.strong;", "(void)0;"),
+    ("MERGE_YIELD", "rules/yield.c", "(vertex->flags & VERTEX_SELF_TIMED) && ", ""),
+    ("MERGE_YIELD", "rules/yield.c", "vertex->run_ns / vertex->repeat <= YIELD_RUN_NS", "true"),
+    ("MERGE_YIELD", "rules/yield.c", "vertex->wait.end_ns - vertex->end_ns <= YIELD_WAIT_NS", "true"),
+    ("MERGE_YIELD", "rules/yield.c", "a->wait.object == b->wait.object && ", ""),
+]
+
+# What of the tables can be changed without any effect, and why.
+EQUAL = {
+}
+
+
+class Mutant:
+    def __init__(self, rule, what, edits):
+        self.rule, self.what, self.edits = rule, what, edits  # edits: {file: whole new text}
+
+    def __str__(self):
+        return f"{self.rule}: {self.what}"
+
+
+class Sources:
+    def __init__(self):
+        self.missing = []
+        self.texts = {str(path.relative_to(GRAPH)): path.read_text() for path in sorted(GRAPH.rglob("*.c"))}
+
+    def edit(self, file, old, new):
+        text = self.texts.get(file, "")
+        if text.count(old) != 1:
+            self.missing.append(f"{file} has {text.count(old)} times, not once: {old!r}; mend the row in RULES")
+        return {file: text.replace(old, new)}
+
+
+def rules():
+    return re.findall(r"^RULE\((\w+),", (GRAPH / "rules.def").read_text(), re.MULTILINE)
+
+
+def shorten(text):
+    return " ".join(text.split())[:90]
+
+
+def table_rows(text, name):
+    """The rows of a table, one initialiser in braces each, and where they are."""
+    begin = text.index(name + "[] = {") + len(name + "[] = {")
+    end = text.index("\n};", begin)
+    return [(begin + m.start(), begin + m.end()) for m in re.finditer(r"\{[^{}]*\},?", text[begin:end])]
+
+
+def without(text, span):
+    return text[:span[0]] + text[span[1]:]
+
+
+def of_wake_rules(sources):
+    file = "rules/wakeups.c"
+    text = sources.texts[file]
+    spans = table_rows(text, "wake_rules")
+    for i, span in enumerate(spans):
+        row = text[span[0]:span[1]]
+        rule = re.search(r"RULE_(\w+)", row).group(1)
+        yield Mutant(rule, "left out of wake_rules[]", {file: without(text, span)})
+        if "NULL" in row:
+            flipped = row.replace("false", "TRUE").replace("true", "false").replace("TRUE", "true")
+            yield Mutant(rule, "with the other strength", {file: text[:span[0]] + flipped + text[span[1]:]})
+        if i + 1 < len(spans):
+            following = spans[i + 1]
+            other = text[following[0]:following[1]]
+            yield Mutant(rule, f"tried after {re.search('RULE_([A-Z_]+)', other).group(1)}",
+                         {file: text[:span[0]] + other + text[span[1]:following[0]] + row + text[following[1]:]})
+
+
+def of_signs(sources):
+    file = "rules/condition.c"
+    text = sources.texts[file]
+    for span in table_rows(text, "signs"):
+        row = text[span[0]:span[1]]
+        yield Mutant("WAKE_CONDITION", f"without the sign {row}", {file: without(text, span)})
+    spans = table_rows(text, "signs")
+    for one, two in zip(spans, spans[1:]):
+        swapped = text[:one[0]] + text[two[0]:two[1]] + text[one[1]:two[0]] + text[one[0]:one[1]] + text[two[1]:]
+        yield Mutant("WAKE_CONDITION", f"the sign {text[one[0]:one[1]]} asked after the next one", {file: swapped})
+
+
+def by_hand(sources):
+    for rule, file, old, new in RULES:
+        yield Mutant(rule, f"{file}: {shorten(old)} -> {shorten(new) or 'nothing'}", sources.edit(file, old, new))
+
+
+def by_name(sources, rule):
+    """Every use of the rule's number is another rule's."""
+    names = rules()
+    other = names[(names.index(rule) + 1) % len(names)]
+    edits = {file: re.sub(rf"\bRULE_{rule}\b", f"RULE_{other}", text) for file, text in sources.texts.items()
+             if re.search(rf"\bRULE_{rule}\b", text)}
+    return Mutant(rule, f"under the name of {other}", edits)
+
+
+OPERATORS = [(r"&&", "||"), (r"\|\|", "&&"), (r"\btrue\b", "false"), (r"\bfalse\b", "true"), (r"==", "!="), (r"!=", "=="),
+             (r"(?<=\s)<=(?=\s)", "<"), (r"(?<=\s)>=(?=\s)", ">"), (r"(?<=\s)<(?=\s)", "<="), (r"(?<=\s)>(?=\s)", ">="),
+             (r"\bif \((?!!?error)", "if (!!"), (r"(?<=return )!(?=\w)", "")]
+
+
+def strip_comments(text):
+    """Comments and strings as blanks, so that places stay."""
+    return re.sub(r"/\*.*?\*/|\"(?:\\.|[^\"\\])*\"|^#.*?$", lambda m: re.sub(r"[^\n]", " ", m.group()), text,
+                  flags=re.DOTALL | re.MULTILINE)
+
+
+def by_operators(sources):
+    skip = re.compile(r"no_memory|full = |ARGUS_NONE - 1|vec_push|static inline")
+    for file, text in sources.texts.items():
+        if not (file.startswith("rules/") or file.startswith("on_") or file in ("activity.c", "wait.c", "vertex.c", "actor.c")):
+            continue
+        bare = strip_comments(text)
+        for pattern, new in OPERATORS:
+            for m in re.finditer(pattern, bare):
+                line = text[text.rfind("\n", 0, m.start()) + 1:text.find("\n", m.start())]
+                number = text.count("\n", 0, m.start()) + 1
+                put = "if (!(" if new == "if (!!" else new
+                changed = text[:m.start()] + put + text[m.end():]
+                if put == "if (!(":
+                    changed = close_negation(text, m)
+                if skip.search(line) or not changed:
+                    continue
+                yield Mutant(file, f"line {number}: {shorten(line)}: {m.group()} -> {new.replace('!!', '!')}", {file: changed})
+
+
+def close_negation(text, m):
+    """`if (x)` as `if (!(x))`."""
+    depth, at = 1, m.end()
+    while at < len(text) and depth:
+        depth += {"(": 1, ")": -1}.get(text[at], 0)
+        at += 1
+    return text[:m.end()] + "!(" + text[m.end():at - 1] + ")" + text[at - 1:]
+
+
+def mutants(options):
+    sources = Sources()
+    made = list(of_wake_rules(sources)) + list(of_signs(sources)) + list(by_hand(sources))
+    if sources.missing:
+        sys.exit("\n".join(sources.missing))
+    known = {mutant.rule for mutant in made}
+    made += [by_name(sources, rule) for rule in rules() if rule not in known]
+    if options.all:
+        more = list(by_operators(sources))
+        made += random.Random(1).sample(more, min(options.sample, len(more))) if options.sample else more
+    return [mutant for mutant in made if str(mutant) not in EQUAL and options.only in str(mutant)]
+
+
+class Workshop:
+    """Compiles, links and runs, as the build directory does."""
+
+    def __init__(self, options):
+        self.build, self.scratch = options.build.resolve(), options.scratch.resolve()
+        commands = json.loads((self.build / "compile_commands.json").read_text())
+        self.compile = {entry["file"]: entry for entry in commands}
+        ninja = subprocess.run(["ninja", "-C", self.build, "-t", "commands", "raw_graph"], check=True, text=True,
+                               stdout=subprocess.PIPE)
+        self.link = shlex.split(ninja.stdout.splitlines()[-1].removeprefix(": && ").removesuffix(" && :"))
+        self.traces = self.make_traces(options.mktrace)
+        self.expected = self.run(self.build / "bin" / "raw_graph")
+        if self.expected is None:
+            sys.exit("raw_graph itself fails")
+
+    def make_traces(self, mktrace):
+        texts = [(path.stem, path.read_text()) for path in sorted((HERE / "fixtures").glob("*.trace"))]
+        for seed in range(RANDOM_TRACES):
+            texts.append((f"random{seed}", "\n".join(sum(random_trace.random_trace(seed), [])) + "\n"))
+        made = []
+        for name, text in texts:
+            source, trace = self.scratch / f"{name}.trace", self.scratch / f"{name}.argus"
+            source.write_text(text)
+            subprocess.run([mktrace, source, trace], check=True)
+            made.append(trace)
+        return made
+
+    def run(self, program):
+        """The graphs as text; None: it failed, which a test notices too."""
+        try:
+            done = subprocess.run([program, *self.traces], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60)
+        except subprocess.TimeoutExpired:
+            return None
+        return done.stdout.splitlines() if done.returncode == 0 else None
+
+    def build_mutant(self, mutant, folder):
+        link = list(self.link)
+        for file, text in mutant.edits.items():
+            original = GRAPH / file
+            entry = self.compile[str(original)]
+            made = folder / (original.stem + ".c")
+            made.write_text(text)
+            words = shlex.split(entry["command"])
+            out = words[words.index("-o") + 1]
+            words[words.index("-o") + 1] = str(made.with_suffix(".o"))
+            words = [str(made) if word == str(original) else word for word in words]
+            words += ["-O0", "-g0", "-w", f"-I{original.parent}"]
+            subprocess.run(words, check=True, cwd=entry["directory"], stderr=subprocess.PIPE, text=True)
+            link = [str(made.with_suffix(".o")) if word == out else word for word in link]
+        link[link.index("-o") + 1] = str(folder / "mutant")
+        subprocess.run(link, check=True, cwd=self.build)
+        return folder / "mutant"
+
+    def killer(self, number, mutant):
+        """The trace that notices the mutant; None: it lives."""
+        folder = self.scratch / f"mutant{number}"
+        folder.mkdir(exist_ok=True)
+        try:
+            program = self.build_mutant(mutant, folder)
+        except subprocess.CalledProcessError as error:
+            return "the compiler" if error.stderr else "the linker"
+        graphs = self.run(program)
+        for file in folder.iterdir():
+            file.unlink()
+        if graphs is None:
+            return "a failure"
+        differ = [trace.stem for trace, a, b in zip(self.traces, self.expected, graphs) if a != b]
+        return differ[0] if differ else None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("mktrace")
+    parser.add_argument("scratch", type=pathlib.Path)
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--sample", type=int, default=0)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--verbose", action="store_true")
+    options = parser.parse_args()
+    options.scratch.mkdir(parents=True, exist_ok=True)
+    workshop = Workshop(options)
+    made = mutants(options)
+    alive, by_random = [], []
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for mutant, killer in zip(made, pool.map(lambda pair: workshop.killer(*pair), enumerate(made))):
+            if options.verbose or not killer:
+                print(f"{mutant}: {'killed by ' + killer if killer else 'LIVES'}", flush=True)
+            if not killer:
+                alive.append(mutant)
+            elif killer.startswith("random"):
+                by_random.append(mutant)
+            elif killer in ("the compiler", "the linker"):
+                print(f"{mutant}: does not build", flush=True)
+                alive += [] if options.all else [mutant]
+    print(f"{len(made)} mutants of {len(rules())} rules, {len(alive)} live, {len(by_random)} only random traces notice")
+    return 1 if alive else 0
+
+
+sys.exit(main())
