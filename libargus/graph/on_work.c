@@ -44,11 +44,13 @@ void graph_on_work(struct builder *builder, struct cpu_state *cpu,
         return;
     }
     uint32_t index = idmap_get(&builder->work_by_key, record->arg[0]);
-    if (cpu_interrupted(cpu))
+    if (cpu_interrupted(cpu)) {
+        cpu->completing = false; /* what was completed before is not the work's */
         cpu->bh_queuer =
             index == IDMAP_NONE
                 ? nobody
                 : builder->works.data[index].queuer; /* it can be queued again while it is done */
-    else
+    } else {
         begin_work(builder, cpu, index, record->arg[1]);
+    }
 }

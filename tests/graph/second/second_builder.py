@@ -318,7 +318,7 @@ class Builder(Threads, Waits, Wakeups):
         if record.func != 1:
             cpu.softirq_work = None
         elif cpu.interrupted():
-            cpu.softirq_work = self.works.get(record.arg[0])
+            cpu.softirq_work, cpu.completing = self.works.get(record.arg[0]), None
         elif cpu.thread:
             by = self.works.get(record.arg[0])
             if by:

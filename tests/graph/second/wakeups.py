@@ -49,12 +49,12 @@ class Wakeups:
             return self.culled("cull.device", by_device=True)
         if call.kills:
             return self.by_waker(waker, cpu, "signal", "wake.signal")
+        if waker.doing.exiting or call.exits:
+            return self.by_waker(waker, cpu, "wake-up", "wake.exit")
         if call.wait == "futex" and awaited == "futex" and self.input.linux and self.is_condition(waker.doing, wakee.doing):
             return self.by_waker(waker, cpu, "wake-up", "wake.condition")
         if call.wait == "futex" and awaited == "futex":
             return self.by_waker(waker, cpu, "wake-up", "wake.unlock", strong=False)
-        if waker.doing.exiting or call.exits:
-            return self.by_waker(waker, cpu, "wake-up", "wake.exit")
         return self.by_waker(waker, cpu, "wake-up", "wake.task")
 
     @staticmethod
