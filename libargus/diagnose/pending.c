@@ -188,8 +188,8 @@ static void add_set_off(struct search *search)
         .first_ns = hang->start_ns, .sender = ARGUS_NONE, .kind = ARGUS_PENDING_SET_OFF};
     struct argus_callback event;
     uint32_t first = argus_graph_vertex_at(search->view.graph, hang->thread, hang->start_ns);
-    uint32_t cause =
-        first == ARGUS_NONE ? ARGUS_NONE : argus_graph_cause(search->view.graph, first);
+    bool whole = first != ARGUS_NONE && search->view.vertices[first].start_ns == hang->start_ns;
+    uint32_t cause = !whole ? ARGUS_NONE : argus_graph_cause(search->view.graph, first);
     if (cause != ARGUS_NONE && sender_of(search, &search->view.edges[cause]) != hang->thread)
         pending.sender = sender_of(search, &search->view.edges[cause]);
     for (uint32_t v = first; v != ARGUS_NONE && v <= hang->vertex && !pending.ui_events;

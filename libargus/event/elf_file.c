@@ -289,6 +289,21 @@ const char *elf_file_function(struct elf_file *file, uint64_t address, uint64_t 
     return file->functions.data[low - 1].name;
 }
 
+const char *elf_file_variable(struct elf_file *file, uint64_t address)
+{
+    int count = dwfl_module_getsymtab(file->module);
+    for (int i = 1; i < count; i++) {
+        GElf_Sym symbol;
+        GElf_Addr start;
+        const char *name =
+            dwfl_module_getsym_info(file->module, i, &symbol, &start, NULL, NULL, NULL);
+        if (name && GELF_ST_TYPE(symbol.st_info) == STT_OBJECT && symbol.st_shndx != SHN_UNDEF &&
+            address >= start && address - start < symbol.st_size)
+            return name;
+    }
+    return NULL;
+}
+
 const char *elf_file_line(struct elf_file *file, uint64_t address, uint32_t *ret_line)
 {
     Dwfl_Line *line = dwfl_module_getsrc(file->module, address);

@@ -40,6 +40,9 @@ bool elf_file_read(const struct elf_file *file, uint64_t offset_bytes, size_t by
 /* The name of the function that covers `address`, borrowed, and the offset into it. NULL: none. */
 const char *elf_file_function(struct elf_file *file, uint64_t address, uint64_t *ret_offset);
 
+/* The name of the variable that covers `address`, borrowed; NULL: none. Looks at all symbols. */
+const char *elf_file_variable(struct elf_file *file, uint64_t address);
+
 /* The file's machine (EM_X86_64 …), and what unwinding it needs: .eh_frame, or the debug file's .debug_frame; NULL: none
  * (`which` 1: the second). Borrowed. */
 unsigned elf_file_machine(const struct elf_file *file);

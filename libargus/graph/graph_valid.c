@@ -197,6 +197,11 @@ static bool valid_arrivals(const struct graph_arrays *arrays, size_t i)
            (i == 0 || arrival[-1].thread <= arrival->thread);
 }
 
+static bool valid_flag_sets(const struct graph_arrays *arrays, size_t i)
+{
+    return arrays->flag_sets.data[i].thread < arrays->threads.count;
+}
+
 static bool valid_suspensions(const struct graph_arrays *arrays, size_t i)
 {
     return i < arrays->suspensions.count;

@@ -179,6 +179,26 @@ const char *argus_symbols_function(struct argus_symbols *symbols, uint32_t proce
     return name ? readable(symbols, name) : NULL;
 }
 
+const char *argus_symbols_variable(struct argus_symbols *symbols, uint32_t process,
+                                   uint64_t time_ns, uint64_t address)
+{
+    const uint64_t page = 4096, farthest = 64u << 20;
+    uint64_t code = address & ~(page - 1), file_address;
+    uint32_t entry = images_find(&symbols->images, process, time_ns, address);
+    while (entry == UINT32_MAX && code >= page && address - code < farthest) {
+        code -= page;
+        entry = images_find(&symbols->images, process, time_ns, code);
+    }
+    if (entry == UINT32_MAX)
+        return NULL;
+    const struct argus_image_entry *image = &symbols->images.entries[entry];
+    bool stale;
+    struct elf_file *elf = elf_files_get(&symbols->files, entry, &stale);
+    if (!elf || !elf_file_address(elf, image->file_offset, &file_address))
+        return NULL;
+    return elf_file_variable(elf, file_address + (address - image->start));
+}
+
 const char *argus_symbol_text(const struct argus_symbol *symbol, uint64_t address, char *buffer,
                               size_t buffer_bytes)
 {

@@ -96,6 +96,15 @@ static bool access_of(struct builder *builder, const struct cpu_state *cpu,
     return true;
 }
 
+static void note_set(struct builder *builder, uint32_t thread, const struct flag_state *flag,
+                     uint64_t value)
+{
+    bool was_set = flag->writes && flag->written[flag->writes % FLAG_REMEMBERED].value;
+    struct argus_flag_set set = {builder->now_ns, flag->address, thread};
+    if (value && !was_set && !vec_push(&builder->graph->flag_sets, set))
+        builder->no_memory = true;
+}
+
 void graph_on_flag_write(struct builder *builder, struct cpu_state *cpu,
                          const struct argus_record *record)
 {
@@ -104,6 +113,7 @@ void graph_on_flag_write(struct builder *builder, struct cpu_state *cpu,
         access_of(builder, cpu, record, &write) ? find(builder, cpu->thread, record->arg[0]) : NULL;
     if (!flag || flag->writes == UINT32_MAX)
         return;
+    note_set(builder, cpu->thread, flag, write.value);
     write.number = ++flag->writes;
     flag->written[write.number % FLAG_REMEMBERED] = write;
     thread_at(builder, cpu->thread)->acted = true;

@@ -222,6 +222,13 @@ struct argus_arrival {
     uint32_t thread;
 };
 
+/* A data flag was set: written a value other than 0, after 0 or for the first time in the trace. */
+struct argus_flag_set {
+    uint64_t time_ns;
+    uint64_t address;
+    uint32_t thread; /* that wrote */
+};
+
 /* The machine was suspended; the trace's clock stood still. */
 struct argus_suspension {
     uint64_t noticed_ns; /* the trace's clock, soon after it went on */
@@ -270,6 +277,8 @@ size_t argus_graph_unread(const struct argus_graph *graph, /* sorted by receiver
                           const struct argus_unread **ret);
 size_t argus_graph_arrivals(const struct argus_graph *graph, /* sorted by thread, then time */
                             const struct argus_arrival **ret);
+size_t argus_graph_flag_sets(const struct argus_graph *graph, /* in time order */
+                             const struct argus_flag_set **ret);
 size_t argus_graph_suspensions(const struct argus_graph *graph,
                                const struct argus_suspension **ret);
 struct argus_stack argus_graph_stack(const struct argus_graph *graph, uint32_t stack);

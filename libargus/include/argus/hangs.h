@@ -3,7 +3,7 @@
  * An event loop is known by what its thread does: it comes back to a poll, select or epoll call again and again, or a
  * toolkit's probes tell of its turns. A hang is a stretch, as long as the threshold at least, in which it does not come back. A
  * thread that waits in its poll is idle, however long; so is one whose polls return at once because there is always something
- * to do. What the machine spent frozen for a suspend is not counted.
+ * to do (of the stretches between polls that returned at once only the first, the last and the longest are told). What the machine spent frozen for a suspend is not counted.
  *
  * What was *pending* is what came for the thread in that time and was not taken: messages, callbacks of other threads,
  * descriptors that the next poll found ready, UI events read behind. A hang with nothing pending, which the thread's own

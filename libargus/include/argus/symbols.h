@@ -39,6 +39,11 @@ const char *argus_symbols_function(struct argus_symbols *symbols, uint32_t proce
 const char *argus_symbols_image(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
                                 uint64_t address, bool is_return);
 
+/* The name of the variable that lies at `address`, borrowed; NULL: not known. The trace only says where code is mapped: the
+ * variable is looked for in the file whose code lies before it, up to 64 MB away. */
+const char *argus_symbols_variable(struct argus_symbols *symbols, uint32_t process,
+                                   uint64_t time_ns, uint64_t address);
+
 /* "function", or "image+0x1234", or "0x7f…": what a person is shown; into `buffer`. */
 const char *argus_symbol_text(const struct argus_symbol *symbol, uint64_t address, char *buffer,
                               size_t buffer_bytes);
