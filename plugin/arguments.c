@@ -214,6 +214,22 @@ char *const *arguments_argv(const struct arguments *arguments, size_t index)
     return arguments->words + (index < arguments->count ? index : arguments->count);
 }
 
+const struct command *arguments_command(const struct arguments *arguments)
+{
+    return arguments->command;
+}
+
+bool arguments_given(const struct arguments *arguments, size_t index, const char **ret_name,
+                     const char **ret_value)
+{
+    if (index >= arguments->given.length)
+        return false;
+    const struct given *given = &arguments->given.data[index];
+    *ret_name = given->option->name;
+    *ret_value = given->option->argument ? given->value : NULL;
+    return true;
+}
+
 struct argus_error *arguments_expect(const struct arguments *arguments, size_t least, size_t most)
 {
     const char *name = arguments->command->name;
@@ -228,7 +244,7 @@ struct argus_error *arguments_expect(const struct arguments *arguments, size_t l
 }
 
 /* Words of letters, digits and the like stand as they are; others get single quotes. */
-static void write_quoted(const char *word, FILE *out)
+void arguments_write_quoted(const char *word, FILE *out)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "-_./,:=+@%";
@@ -255,10 +271,10 @@ void arguments_write_line(const struct arguments *arguments, const char *without
             continue;
         fprintf(out, " --%s%s", given->option->name, given->option->argument ? "=" : "");
         if (given->option->argument)
-            write_quoted(given->value, out);
+            arguments_write_quoted(given->value, out);
     }
     for (size_t i = 0; i < arguments->count; i++) {
         fputc(' ', out);
-        write_quoted(arguments->words[i], out);
+        arguments_write_quoted(arguments->words[i], out);
     }
 }

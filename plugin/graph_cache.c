@@ -2,64 +2,14 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/hash64.h"
-
+#include "plugin/beside.h"
 #include "plugin/paths.h"
-
-/* --- the places --- */
-
-enum { BESIDE, IN_CACHE, PLACES };
-
-struct places {
-    char *path[PLACES]; /* owned; NULL: there is no such place */
-    char *directory;    /* of IN_CACHE; owned */
-};
-
-/* ~/.cache/argus; NULL: the user has no home. */
-static char *cache_directory(void)
-{
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    char *directory = NULL;
-    bool made = cache && cache[0] == '/' ? asprintf(&directory, "%s/argus", cache) >= 0
-                : home && home[0] == '/' ? asprintf(&directory, "%s/.cache/argus", home) >= 0
-                                         : false;
-    return made ? directory : NULL;
-}
-
-/* In the cache the name tells traces of one name in several folders apart. */
-static char *path_in_cache(const char *directory, const char *trace_path)
-{
-    char whole[PATH_MAX], *path;
-    if (!directory || !realpath(trace_path, whole))
-        return NULL;
-    const char *slash = strrchr(whole, '/');
-    uint64_t hash = hash64(0, whole, strlen(whole));
-    int made = asprintf(&path, "%s/%.200s-%016" PRIx64 ".graph", directory, slash + 1, hash);
-    return made < 0 ? NULL : path;
-}
-
-static void places_init(struct places *places, const char *trace_path)
-{
-    memset(places, 0, sizeof(*places));
-    if (asprintf(&places->path[BESIDE], "%s.graph", trace_path) < 0)
-        places->path[BESIDE] = NULL;
-    places->directory = cache_directory();
-    places->path[IN_CACHE] = path_in_cache(places->directory, trace_path);
-}
-
-static void places_deinit(struct places *places)
-{
-    for (int i = 0; i < PLACES; i++)
-        free(places->path[i]);
-    free(places->directory);
-}
 
 /* --- the cache's size --- */
 
@@ -116,14 +66,14 @@ static void trim(const char *path)
 /* --- keeping --- */
 
 /* `*ret_kept` says where it is, or why it is nowhere; an error is Ctrl-C alone. */
-static struct argus_error *keep(const struct argus_graph *graph, const struct places *places,
+static struct argus_error *keep(const struct argus_graph *graph, const struct beside *places,
                                 argus_progress progress, void *context, char **ret_kept)
 {
     struct argus_error *error = NULL;
-    for (int i = 0; i < PLACES; i++) {
+    for (int i = 0; i < BESIDE_PLACES; i++) {
         if (!places->path[i])
             continue;
-        if (i == IN_CACHE)
+        if (i == BESIDE_IN_CACHE)
             paths_make_directories(places->directory);
         argus_error_destroy(error);
         error = argus_graph_save(graph, places->path[i], progress, context);
@@ -132,7 +82,7 @@ static struct argus_error *keep(const struct argus_graph *graph, const struct pl
             break;
         if (error)
             continue;
-        if (i == IN_CACHE)
+        if (i == BESIDE_IN_CACHE)
             trim(places->directory);
         if (asprintf(ret_kept, "kept as %s", places->path[i]) < 0)
             *ret_kept = NULL;
@@ -150,10 +100,10 @@ static struct argus_error *keep(const struct argus_graph *graph, const struct pl
 
 static struct argus_error *load(const struct argus_trace *trace,
                                 const struct argus_graph_options *options,
-                                const struct places *places, struct argus_graph **ret)
+                                const struct beside *places, struct argus_graph **ret)
 {
     struct argus_error *why = NULL;
-    for (int i = 0; i < PLACES; i++) {
+    for (int i = 0; i < BESIDE_PLACES; i++) {
         if (!places->path[i])
             continue;
         struct argus_error *error = argus_graph_load(trace, options, places->path[i], ret);
@@ -170,7 +120,7 @@ static struct argus_error *load(const struct argus_trace *trace,
 
 /* Loads it if it is there and good. */
 static void try_to_load(struct session *session, const struct argus_trace *trace,
-                        const struct argus_graph_options *options, const struct places *places,
+                        const struct argus_graph_options *options, const struct beside *places,
                         struct argus_graph **ret)
 {
     struct argus_error *why = load(trace, options, places, ret);
@@ -184,13 +134,13 @@ struct argus_error *graph_cache_get(struct session *session, const struct argus_
                                     argus_progress progress, struct argus_graph **ret,
                                     char **ret_kept)
 {
-    struct places places;
+    struct beside places;
     struct argus_graph *graph = NULL;
     bool used = !session->no_cache && argus_trace_record_count(trace) >= GRAPH_CACHE_LEAST_RECORDS;
     *ret_kept = NULL;
     if (!used)
         return argus_graph_build(trace, options, progress, session, ret);
-    places_init(&places, argus_trace_path(trace));
+    beside_init(&places, argus_trace_path(trace), ".graph");
     try_to_load(session, trace, options, &places, &graph);
     struct argus_error *error = NULL;
     if (!graph) {
@@ -198,7 +148,7 @@ struct argus_error *graph_cache_get(struct session *session, const struct argus_
         if (!error)
             error = keep(graph, &places, progress, session, ret_kept);
     }
-    places_deinit(&places);
+    beside_deinit(&places);
     if (error)
         argus_graph_destroy(graph);
     else

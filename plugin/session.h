@@ -50,9 +50,10 @@ struct session {
     int exit_code;            /* of the command that runs; see session_set_exit_code() */
     bool no_ask;   /* of the command that runs: --no-ask, an open question is a failure in LLDB */
     bool no_cache; /* of the command that runs: --no-cache */
-    bool damage_seen;     /* the running command used a damaged trace: exit code 4 */
-    uint64_t started_ns;  /* when the command began: progress is shown after half a second */
-    uint64_t progress_ns; /* when it was last shown; 0: not shown */
+    const char *next_answers; /* of `argus answer`, for the walk that it goes on with; borrowed */
+    bool damage_seen;         /* the running command used a damaged trace: exit code 4 */
+    uint64_t started_ns;      /* when the command began: progress is shown after half a second */
+    uint64_t progress_ns;     /* when it was last shown; 0: not shown */
 };
 
 /* Prints to session->out. */

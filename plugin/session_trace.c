@@ -140,6 +140,16 @@ static struct argus_error *missing_file(const struct session *session)
                               "the trace file is missing: it is the first word behind the command");
 }
 
+struct argus_error *session_trace_path(const struct session *session,
+                                       const struct arguments *arguments, size_t *ret_next,
+                                       const char **ret)
+{
+    const char *word = arguments_word(arguments, 0);
+    *ret_next = names_file(session, word);
+    *ret = *ret_next ? word : session->trace ? session->trace->path : NULL;
+    return *ret ? NULL : missing_file(session);
+}
+
 struct argus_error *session_trace_get(struct session *session, const struct arguments *arguments,
                                       size_t *ret_next, struct session_trace **ret)
 {

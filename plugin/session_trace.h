@@ -26,6 +26,11 @@ struct session_trace {
 struct argus_error *session_trace_get(struct session *session, const struct arguments *arguments,
                                       size_t *ret_next, struct session_trace **ret);
 
+/* Only its path, as it was given: nothing is opened. Borrowed, as above. */
+struct argus_error *session_trace_path(const struct session *session,
+                                       const struct arguments *arguments, size_t *ret_next,
+                                       const char **ret);
+
 /* The same, with the graph built. */
 struct argus_error *session_trace_get_graph(struct session *session,
                                             const struct arguments *arguments, size_t *ret_next,

@@ -102,7 +102,7 @@ json_t *json_stack(const struct argus_report_context *context, uint32_t vertex, 
 
 static const char *by_name(enum argus_answer_by by)
 {
-    return by == ARGUS_BY_USER ? "user" : by == ARGUS_BY_LIST ? "file" : "auto";
+    return by == ARGUS_BY_USER ? "user" : by == ARGUS_BY_AUTO ? "auto" : "file";
 }
 
 json_t *json_questions(const struct argus_asked *asked, size_t count)

@@ -150,7 +150,8 @@ void report_questions(const struct argus_sink *sink, const struct argus_asked *a
 {
     static const char *const by[] = {[ARGUS_BY_USER] = "you",
                                      [ARGUS_BY_LIST] = "from the list of answers",
-                                     [ARGUS_BY_AUTO] = "guessed"};
+                                     [ARGUS_BY_AUTO] = "guessed",
+                                     [ARGUS_BY_FILE] = "as answered before"};
     if (count > 0)
         report_heading(sink, "Choices");
     for (size_t i = 0; i < count; i++) {

@@ -18,6 +18,8 @@ static struct argus_error *report(struct analysis *analysis, struct answers *ans
 {
     bool open = error && error->code == ARGUS_ERROR_QUESTION;
     struct argus_error *written = NULL;
+    if (answers->back)
+        return error;
     if (!answers->bad_answer[0] && (!open || analysis->json))
         written = argus_report_diagnosis(&analysis->report, diagnosis, analysis->json);
     error = answers_finish(answers, error, diagnosis->asked, diagnosis->asked_count);
@@ -71,7 +73,6 @@ static struct argus_error *run(struct session *session, const struct arguments *
     struct answers answers;
     struct argus_hang_options hang_options;
     struct baseline_options baseline = {.context = 0};
-    struct hang_choice choice = {0};
     struct argus_error *error = analysis_begin(session, arguments, 0, 1, &analysis);
     if (!error)
         error = hang_options_get(&analysis, &hang_options);
@@ -85,13 +86,17 @@ static struct argus_error *run(struct session *session, const struct arguments *
                                                       .context = baseline.context,
                                                       .other = baseline.graph,
                                                       .other_symbols = baseline.other_symbols};
-    answers_begin(session, arguments, &answers);
-    error = hang_choice_make(&analysis, &hang_options, answers_asker(&answers), &choice);
-    if (!error)
-        error = diagnose(&analysis, &answers, &choice, &diagnose_options);
-    else
-        error = answers_finish(&answers, error, &choice.asked, choice.has_asked);
-    hang_choice_deinit(&choice);
+    answers_begin(&analysis, &answers);
+    do {
+        struct hang_choice choice = {0};
+        error = hang_choice_make(&analysis, &hang_options, answers_asker(&answers), &choice);
+        if (!error)
+            error = diagnose(&analysis, &answers, &choice, &diagnose_options);
+        else if (!answers.back)
+            error = answers_finish(&answers, error, &choice.asked, choice.has_asked);
+        hang_choice_deinit(&choice);
+    } while (answers_again(&answers, &error));
+    answers_deinit(&answers);
     baseline_options_deinit(&baseline);
     return error;
 }

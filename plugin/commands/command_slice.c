@@ -8,22 +8,38 @@ static const struct command_option options[] = {
     COMMAND_OPTIONS_END,
 };
 
+/* From the beginning again whenever the user goes back. */
+static struct argus_error *walk(struct analysis *analysis, uint32_t vertex,
+                                const struct argus_slice_options *slice_options,
+                                struct answers *answers, struct argus_slice *ret)
+{
+    for (;;) {
+        struct argus_error *error =
+            argus_slice(analysis->graph, vertex, slice_options, answers_asker(answers), ret);
+        if (!answers_again(answers, &error))
+            return error;
+        argus_slice_deinit(ret);
+    }
+}
+
 static struct argus_error *slice_and_report(struct analysis *analysis, uint32_t vertex,
                                             const struct argus_slice_options *slice_options)
 {
     struct answers answers;
     struct argus_slice slice;
-    answers_begin(analysis->session, analysis->arguments, &answers);
-    struct argus_error *error =
-        argus_slice(analysis->graph, vertex, slice_options, answers_asker(&answers), &slice);
+    answers_begin(analysis, &answers);
+    struct argus_error *error = walk(analysis, vertex, slice_options, &answers, &slice);
     bool open = error && error->code == ARGUS_ERROR_QUESTION;
-    if (error && !open)
+    if (error && !open) {
+        answers_deinit(&answers);
         return error;
+    }
     struct argus_error *written = NULL;
     if (!answers.bad_answer[0])
         written = argus_report_slice(&analysis->report, &slice, analysis->json);
     error = answers_finish(&answers, error, slice.asked, slice.asked_count);
     argus_slice_deinit(&slice);
+    answers_deinit(&answers);
     if (error)
         argus_error_destroy(written);
     return error ? error : written;

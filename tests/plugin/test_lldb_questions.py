@@ -1,12 +1,18 @@
 """Questions at LLDB's own prompt."""
-from harness import Terminal, expect_equal, expect_in, freezes, main
+from harness import Terminal, expect, expect_equal, expect_in, freezes, main
 
 QUESTION = "Which hang is to be explained?"
 PROMPT = "or Enter for"
 
 
-def lldb_at_a_prompt(setup):
+def two_hangs(setup):
     path = setup.trace("two", freezes(3000, 4000))
+    path.with_name("two.argus.answers").unlink(missing_ok=True)
+    return path
+
+
+def lldb_at_a_prompt(setup):
+    path = two_hangs(setup)
     terminal = Terminal([setup.lldb(), "--no-lldbinit", "--no-use-colors"])
     terminal.wait_for("(lldb)")
     terminal.send(f'plugin load "{setup.plugin}"\r')
@@ -51,8 +57,36 @@ def test_interrupt_cancels_the_question_only(setup):
         terminal.close()
 
 
+def test_more_about_an_option_and_stop(setup):
+    terminal = lldb_at_a_prompt(setup)
+    try:
+        terminal.send("argus diagnose\r")
+        terminal.wait_for(PROMPT)
+        terminal.send("? 2\r")
+        terminal.wait_for("v60")
+        terminal.wait_for(PROMPT, count=2)
+        terminal.send("b\r")
+        terminal.wait_for("This is the first question")
+        terminal.wait_for(PROMPT, count=3)
+        terminal.send("s\r")
+        terminal.wait_for("no hang was chosen")
+        terminal.send("quit\r")
+        expect_equal("exit code", terminal.end(), 0)
+    finally:
+        terminal.close()
+
+
+def test_answer_and_undo_in_a_batch(setup):
+    path = two_hangs(setup)
+    output = setup.run_lldb(f"argus load {path}", "argus diagnose", "argus answer 2", "argus answers", "argus undo",
+                            "argus answer default")
+    pieces = [output.find(piece) for piece in
+              (QUESTION, "argus answer N", "editor0's main thread", "argus diagnose\n", "editor1's main thread")]
+    expect(-1 not in pieces and pieces == sorted(pieces), f"not in this order: {pieces}\n{output}")
+
+
 def test_commands_of_dash_o_are_not_taken_for_answers(setup):
-    path = setup.trace("two", freezes(3000, 4000))
+    path = two_hangs(setup)
     terminal = Terminal([setup.lldb(), "--no-lldbinit", "--no-use-colors", "--batch",
                          "-o", f'plugin load "{setup.plugin}"', "-o", f"argus load {path}",
                          "-o", "argus diagnose", "-o", "argus version"])
@@ -64,5 +98,6 @@ def test_commands_of_dash_o_are_not_taken_for_answers(setup):
         terminal.close()
 
 
-main(test_answer_at_the_prompt, test_interrupt_cancels_the_question_only,
+main(test_answer_at_the_prompt, test_interrupt_cancels_the_question_only, test_more_about_an_option_and_stop,
+     test_answer_and_undo_in_a_batch,
      test_commands_of_dash_o_are_not_taken_for_answers)

@@ -40,7 +40,8 @@ struct argus_question {
 /* Answers of an asker. */
 enum { ARGUS_ANSWER_OPEN = -1, ARGUS_ANSWER_STOP = -2, ARGUS_ANSWER_DEFAULT = -3 };
 
-enum argus_answer_by { ARGUS_BY_USER, ARGUS_BY_LIST, ARGUS_BY_AUTO };
+/* Somebody just now; --answers; the default; what somebody answered to this question an earlier time. */
+enum argus_answer_by { ARGUS_BY_USER, ARGUS_BY_LIST, ARGUS_BY_AUTO, ARGUS_BY_FILE };
 
 /* Returns an option's index, or ARGUS_ANSWER_STOP (end the walk here), ARGUS_ANSWER_DEFAULT (take the default),
  * ARGUS_ANSWER_OPEN (nobody can answer now: the command ends with ARGUS_ERROR_QUESTION). `*ret_by` says who answered. */

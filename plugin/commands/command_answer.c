@@ -1,0 +1,50 @@
+/* `argus answer`: the walk whose question is open is done again, with the answers that it has and one more. */
+#include <string.h>
+
+#include "plugin/answers.h"
+
+static const struct command_option options[] = {
+    COMMAND_OPTION_JSON,
+    COMMAND_OPTIONS_END,
+};
+
+static struct argus_error *answer(struct session *session, const struct arguments *arguments,
+                                  const struct answer_book *book, const char *file, size_t next)
+{
+    const json_t *walk = answer_book_last(book);
+    if (!walk || json_is_null(json_object_get(walk, "open")))
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND,
+                                  "no question about this trace is open (argus diagnose asks)");
+    return answer_book_run(session, walk, file, arguments_word(arguments, next),
+                           arguments_has(arguments, "json"));
+}
+
+static struct argus_error *run(struct session *session, const struct arguments *arguments)
+{
+    struct answer_book book = {0};
+    const char *path;
+    size_t next;
+    struct argus_error *error = session_trace_path(session, arguments, &next, &path);
+    if (!error)
+        error = arguments_expect(arguments, next + 1, next + 1);
+    if (error)
+        return error;
+    error = answer_book_open(path, &book);
+    if (!error)
+        error = answer(session, arguments, &book, next ? path : NULL, next);
+    answer_book_deinit(&book);
+    return error;
+}
+
+const struct command command_answer = {
+    .name = "answer",
+    .arguments = "N",
+    .summary = "answer the question that is open, and go on",
+    .details = "N is the number of an option, 'stop' or 'default'; several with commas answer\n"
+               "the next questions, too. The walk is the last one that was begun: what was\n"
+               "answered is kept beside the trace, as FILE.answers.",
+    .example = "argus answer freeze.argus 2\nargus answer freeze.argus 1,stop",
+    .options = options,
+    .flags = COMMAND_TRACE,
+    .run = run,
+};
