@@ -138,8 +138,9 @@ def test_where_the_folder_cannot_be_written_the_cache_has_them(setup):
     nobody = {"user": 65534} if os.geteuid() == 0 else {}  # root may write everywhere
 
     def run(*words):
+        places = {"HOME": str(cache), "XDG_CACHE_HOME": str(cache)}
         return subprocess.run([str(setup.argus), *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              timeout=60, check=False, env={**os.environ, "XDG_CACHE_HOME": str(cache)}, **nobody)
+                              timeout=60, check=False, env={**os.environ, **places}, **nobody)
 
     expect_equal("exit code", run("slice", path, VERTEX).returncode, 3)
     expect(list((cache / "argus").glob("folder.argus-*.answers")), "nothing is in the cache")
