@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "argus/boost.h"
 #include "argus/slice.h"
 #include "slice/ask.h"
 #include "slice/timeline.h"
@@ -21,6 +22,7 @@ struct slicer {
     struct view view;
     struct argus_slice_options options;
     struct ask_list questions;
+    struct argus_boosts *boosts; /* owned; NULL until the first weak edge */
     VEC(struct argus_step) steps;
     uint8_t *visited; /* a bit for each vertex */
     enum argus_slice_end end;
@@ -120,7 +122,8 @@ static struct choice find_choice(const struct slicer *slicer, uint32_t vertex)
     return choice;
 }
 
-static void describe_edge(const struct slicer *slicer, uint32_t edge, char *buffer, size_t bytes)
+static void describe_edge(const struct slicer *slicer, uint32_t edge,
+                          const struct argus_boost *boost, char *buffer, size_t bytes)
 {
     const struct argus_edge *e = &slicer->view.edges[edge];
     const struct argus_process *process = timeline_process(&slicer->view, e->from);
@@ -128,20 +131,79 @@ static void describe_edge(const struct slicer *slicer, uint32_t edge, char *buff
         &slicer->view.threads[slicer->view.vertices[e->from].thread];
     const struct argus_rule *rules;
     size_t rule_count = argus_graph_rules(slicer->view.graph, &rules);
-    snprintf(buffer, bytes, "v%u of %s [%" PRIu64 "], thread %s: %s, %s (%s)", e->from,
-             process->name, process->pid, thread->name, argus_edge_name(e),
-             e->strong ? "strong" : "weak", e->rule < rule_count ? rules[e->rule].name : "no rule");
+    int used = snprintf(buffer, bytes, "v%u of %s [%" PRIu64 "], thread %s: %s, %s (%s)", e->from,
+                        process->name, process->pid, thread->name, argus_edge_name(e),
+                        e->strong ? "strong" : "weak",
+                        e->rule < rule_count ? rules[e->rule].name : "no rule");
+    if (boost->boost && used > 0 && (size_t)used < bytes)
+        snprintf(buffer + used, bytes - (size_t)used, ", both in %.60s", boost->function);
+}
+
+/* The boosts of the edges of a choice; none where all are strong. */
+static struct argus_error *find_boosts(struct slicer *slicer, const struct choice *choice,
+                                       struct argus_boost ret[MAX_OPTIONS])
+{
+    for (size_t i = 0; i < choice->count; i++) {
+        ret[i] = (struct argus_boost){.boost = 0};
+        if (slicer->view.edges[choice->edges[i]].strong)
+            continue;
+        if (!slicer->boosts) {
+            struct argus_error *error = argus_boosts_create(slicer->view.graph, &slicer->boosts);
+            if (error)
+                return error;
+        }
+        ret[i] = argus_boost_of(slicer->boosts, choice->edges[i]);
+    }
+    return NULL;
+}
+
+/* The option that costs least; of several the first, which is the cause of the vertex, or the latest. */
+static size_t cheapest(const struct slicer *slicer, const struct choice *choice,
+                       const struct argus_boost *boosts)
+{
+    size_t best = 0;
+    uint32_t least = UINT32_MAX;
+    for (size_t i = 0; i < choice->count; i++) {
+        bool strong = slicer->view.edges[choice->edges[i]].strong;
+        uint32_t cost = strong ? 0 : ARGUS_COST_WEAK - boosts[i].boost;
+        if (cost < least) {
+            least = cost;
+            best = i;
+        }
+    }
+    return best;
+}
+
+static void give_reason(const struct slicer *slicer, const struct choice *choice, size_t chosen,
+                        const struct argus_boost *boost, char *buffer, size_t bytes)
+{
+    const struct argus_edge *edge = &slicer->view.edges[choice->edges[chosen]];
+    bool ended_wait = edge->to_ns == slicer->view.vertices[edge->to].start_ns &&
+                      edge->kind != ARGUS_EDGE_SEQUENCE;
+    if (boost->boost)
+        snprintf(buffer, bytes, "both have %.60s in their stacks, and %u vertices in all",
+                 boost->function, boost->vertices);
+    else if (chosen > 0)
+        snprintf(buffer, bytes, "it is the latest of those that are strong");
+    else if (ended_wait)
+        snprintf(buffer, bytes, "it ended the wait before this vertex");
+    else
+        snprintf(buffer, bytes, choice->count > 1 ? "it is the latest" : "nothing else is known");
 }
 
 /* Asks which of `choice` to follow; the last option is to stop. */
 static struct argus_error *ask_choice(struct slicer *slicer, uint32_t vertex,
                                       const struct choice *choice, uint32_t *ret)
 {
-    char texts[MAX_OPTIONS][200], text[160];
+    char texts[MAX_OPTIONS][280], text[160], reason[200];
     struct argus_option options[MAX_OPTIONS + 1];
+    struct argus_boost boosts[MAX_OPTIONS];
     bool weak = choice->count == 1;
+    struct argus_error *error = find_boosts(slicer, choice, boosts);
+    if (error)
+        return error;
     for (size_t i = 0; i < choice->count; i++) {
-        describe_edge(slicer, choice->edges[i], texts[i], sizeof(texts[i]));
+        describe_edge(slicer, choice->edges[i], &boosts[i], texts[i], sizeof(texts[i]));
         options[i] = (struct argus_option){.text = texts[i],
                                            .vertex = slicer->view.edges[choice->edges[i]].from};
     }
@@ -150,15 +212,18 @@ static struct argus_error *ask_choice(struct slicer *slicer, uint32_t vertex,
              weak ? "v%u was made to run by something that may or may not be its cause: follow it?"
                   : "v%u has several causes: which one to follow?",
              vertex);
+    size_t chosen = cheapest(slicer, choice, boosts);
+    give_reason(slicer, choice, chosen, &boosts[chosen], reason, sizeof(reason));
     struct argus_question question = {
         .kind = weak ? ARGUS_QUESTION_WEAK : ARGUS_QUESTION_PREDECESSOR,
         .text = text,
         .options = options,
         .option_count = choice->count + 1,
-        .default_reason = "it ended the wait before this vertex",
+        .default_option = chosen,
+        .default_reason = reason,
     };
     int answer;
-    struct argus_error *error = ask(&slicer->questions, &question, &answer);
+    error = ask(&slicer->questions, &question, &answer);
     if (error)
         return error;
     bool stop = answer == ARGUS_ANSWER_STOP || (size_t)answer == choice->count;
@@ -285,6 +350,7 @@ struct argus_error *argus_slice(const struct argus_graph *graph, uint32_t vertex
     slicer.visited = calloc(slicer.view.vertex_count / 8 + 1, 1);
     struct argus_error *error = run_slicer(&slicer, vertex);
     free(slicer.visited);
+    argus_boosts_destroy(slicer.boosts);
     if (error && error->code != ARGUS_ERROR_QUESTION) {
         vec_deinit(&slicer.steps);
         asked_free(slicer.questions.asked.data, slicer.questions.asked.length);

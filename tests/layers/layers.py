@@ -42,6 +42,7 @@ PUBLIC = {
     "graph_file.h": "libargus/graph",
     "schema.h": "libargus/graph",
     "inspect.h": "libargus/graph",
+    "boost.h": "libargus/graph",
     "compare.h": "libargus/graph",
     "question.h": "libargus/slice",
     "slice.h": "libargus/slice",

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "argus/boost.h"
+
 #define MAX_THREADS  64
 #define MAX_VERTICES 4096
 #define MAX_EDGES    8192
@@ -179,6 +181,25 @@ uint32_t argus_graph_previous(const struct argus_graph *graph, uint32_t vertex)
 {
     const struct argus_thread *thread = &graph->threads[graph->vertices[vertex].thread];
     return vertex > thread->first_vertex ? vertex - 1 : ARGUS_NONE;
+}
+
+/* Hand-made graphs have no stacks, so no boosts. */
+struct argus_error *argus_boosts_create(const struct argus_graph *graph, struct argus_boosts **ret)
+{
+    (void)graph;
+    *ret = NULL;
+    return NULL;
+}
+
+void argus_boosts_destroy(struct argus_boosts *boosts)
+{
+    (void)boosts;
+}
+
+struct argus_boost argus_boost_of(struct argus_boosts *boosts, uint32_t edge)
+{
+    (void)boosts, (void)edge;
+    return (struct argus_boost){.boost = 0};
 }
 
 uint32_t argus_graph_whole(const struct argus_graph *graph, uint32_t vertex)
