@@ -86,7 +86,7 @@ static bool is_mixed(const struct network *network, uint8_t skip, const uint32_t
     if (own == ARGUS_NONE)
         return false;
     uint32_t in = network->in_first[vertex], out = network->out_first[vertex];
-    peers.count = 0;
+    peers_clear(&peers);
     peers.hears = peers_by(network, skip, applications, network->in + in,
                            network->in_first[vertex + 1] - in, network->from, own, &peers);
     peers.answers = peers_by(network, skip, applications, network->out + out,

@@ -43,7 +43,7 @@ void peers_of(const struct inspector *inspector, uint32_t vertex, struct peer_li
     size_t in_count = argus_graph_in_edges(inspector->graph, vertex, &in);
     size_t out_count = argus_graph_out_edges(inspector->graph, vertex, &out);
     uint32_t own = inspector_application(inspector, vertex);
-    ret->count = ret->hears = ret->answers = 0;
+    peers_clear(ret);
     for (size_t i = 0; i < in_count; i++) {
         uint32_t peer = inspector_application(inspector, in[i].from);
         if (peer != own && peer != ARGUS_NONE && peers_talk_by(&in[i]))

@@ -13,6 +13,11 @@ struct peer_list {
     uint32_t count;
 };
 
+static inline void peers_clear(struct peer_list *list)
+{
+    list->count = list->hears = list->answers = 0;
+}
+
 /* The bit of `application`, which is added when it is not in the list; 0 when the list is full. */
 uint32_t peer_bit(struct peer_list *list, uint32_t application);
 

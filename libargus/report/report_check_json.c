@@ -106,8 +106,7 @@ static json_t *batching_json(const struct check_report *report)
         const struct argus_batching *batching = &report->inspection->batching[i];
         json_t *json = thread_json(report, batching->thread), *peers = json_array();
         for (uint32_t k = 0; k < batching->peer_count; k++) {
-            const struct argus_process *process =
-                &report->processes[batching->peers[k].process];
+            const struct argus_process *process = &report->processes[batching->peers[k].process];
             json_t *peer = json_object();
             json_put(peer, "process", json_text(process->name));
             json_put(peer, "pid", json_ns(process->pid));

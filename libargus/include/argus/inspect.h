@@ -84,7 +84,7 @@ struct argus_batching {
     uint64_t answers;  /* of them: that caused something in two or more */
     uint64_t all;      /* segments of the thread */
     uint32_t thread;
-    uint32_t most;                       /* applications in one of them */
+    uint32_t most;                                /* applications in one of them */
     struct argus_peer peers[ARGUS_INSPECT_PEERS]; /* most frequent first */
     uint32_t peer_count, more_peers;
     uint32_t examples[ARGUS_INSPECT_EXAMPLES]; /* those with the most applications first */
@@ -98,7 +98,7 @@ enum argus_no_cause {
     ARGUS_NO_CAUSE_DEVICE, /* a device's interrupt, and nobody asked the device */
     ARGUS_NO_CAUSE_KERNEL, /* woken by the scheduler's own work or by a thread that is not recorded: culled */
     ARGUS_NO_CAUSE_UNSEEN, /* it ran again, and no record tells who woke it: a hidden waker, or a lost record */
-    ARGUS_NO_CAUSE_LOST,   /* records near it are missing */
+    ARGUS_NO_CAUSE_LOST, /* records near it are missing */
     ARGUS_NO_CAUSES
 };
 const char *argus_no_cause_name(enum argus_no_cause why);
