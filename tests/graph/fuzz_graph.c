@@ -7,6 +7,7 @@
 
 #include "fuzz.h"
 #include "graph/graph_data.h"
+#include "look_at_graph.h"
 #include "saved_graph.h"
 #include "step_trace.h"
 
@@ -29,6 +30,7 @@ static void build(const char *path)
             abort();
         }
         saved_graph_check(graph);
+        look_at_graph(graph);
         argus_graph_destroy(graph);
     }
     argus_trace_close(trace);
