@@ -35,12 +35,20 @@ def verdict(answer, case):
     return ""
 
 
+def record(build, case, seed, trace):
+    """Records the case, and keeps the victim's pid beside it: somebody else may be testing, too, with a victim of the same name."""
+    pid = trace.with_suffix(".pid")
+    command = ["sh", "-c", 'echo $$ >"$0"; exec "$@"', pid, run_case.find_program(build, case), *case.argv(seed, 2800)]
+    run_case.record(build / "bin/argus", trace, "bpf", command)
+
+
 def measure(build, case, trace):
-    argv = [build / "bin/argus", "diagnose", trace, "--process", case.victim, "--auto", "--json"]
+    pid = trace.with_suffix(".pid").read_text().strip()
+    argv = [build / "bin/argus", "diagnose", trace, "--pid", pid, "--auto", "--json"]
     began = time.monotonic()
     answer = json.loads(run_case.run(argv))
     whole_s = time.monotonic() - began
-    vertex = answer["spinning"]["vertex"]["id"]
+    vertex = answer["spinning"]["vertex"]["id"].lstrip("v")
     tool = build / "bin/diagnose_bench"
     return answer, whole_s, int(run_case.run([tool, trace, "walk", vertex])), float(run_case.run([tool, trace, "time", vertex]))
 
@@ -66,8 +74,7 @@ def main():
                 continue
             trace = folder / f"{case.name}.argus"
             if not trace.exists():
-                run_case.record(options.build / "bin/argus", trace, "bpf",
-                                [run_case.find_program(options.build, case), *case.argv(options.seed, 2800)])
+                record(options.build, case, options.seed, trace)
             answer, whole_s, walk, seconds = measure(options.build, case, trace)
             problem = verdict(answer, case)
             questions, path = len(answer["questions"]), len(answer["path"])

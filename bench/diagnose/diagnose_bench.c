@@ -29,11 +29,18 @@ static double now_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static uint32_t latest_source(const struct argus_graph *graph, uint32_t vertex)
+/* The latest edge into `vertex` that came before `left_ns`, to another thread if there is one; NULL: none. */
+static const struct argus_edge *latest_edge(const struct argus_graph *graph, uint32_t vertex,
+                                            uint64_t left_ns)
 {
-    const struct argus_edge *in;
+    const struct argus_edge *in, *latest = NULL;
     size_t count = argus_graph_in_edges(graph, vertex, &in);
-    return count ? in[count - 1].from : ARGUS_NONE;
+    for (size_t i = 0; i < count; i++) {
+        bool better = !latest || in[i].kind != ARGUS_EDGE_SEQUENCE;
+        if (better && in[i].to_ns <= left_ns && in[i].from_ns <= left_ns)
+            latest = &in[i];
+    }
+    return latest;
 }
 
 static int walk(const struct argus_graph *graph, uint32_t vertex)
@@ -42,13 +49,12 @@ static int walk(const struct argus_graph *graph, uint32_t vertex)
     size_t count = argus_graph_vertices(graph, &vertices), steps = 0;
     bool waited = vertex + 1 < count && vertices[vertex].wait.kind != ARGUS_WAIT_NONE &&
                   vertices[vertex + 1].thread == vertices[vertex].thread;
-    uint8_t *visited = calloc(count + 1, 1);
-    for (uint32_t v = vertex + waited; visited && v != ARGUS_NONE && !visited[v];
-         v = latest_source(graph, v)) {
-        visited[v] = 1;
-        steps++;
+    const struct argus_edge *edge;
+    uint64_t left_ns = UINT64_MAX;
+    for (vertex += waited; (edge = latest_edge(graph, vertex, left_ns)) && steps < count; steps++) {
+        vertex = edge->from;
+        left_ns = edge->from_ns;
     }
-    free(visited);
     printf("%zu\n", steps);
     return 0;
 }

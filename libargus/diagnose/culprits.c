@@ -144,20 +144,3 @@ struct argus_error *blame_running(struct diagnoser *d, uint32_t vertex, struct w
                     : text_print("ran on a cpu for %s of the %s%s", ran, whole, normal);
     return add_culprit(d, vertex, ARGUS_TYPE_LONG_RUNNING, part, run_ns + runnable_ns, why);
 }
-
-struct argus_error *blame_yielding(struct diagnoser *d, uint32_t vertex, struct window part)
-{
-    const struct argus_vertex *v = &d->view.vertices[vertex];
-    char call[64], function[128], lasted[32];
-    argus_wait_text(d->view.graph, vertex, call, sizeof(call));
-    uint32_t times = v->repeat > v->yield_calls ? v->repeat : v->yield_calls;
-    const char *name =
-        text_function(&d->view, d->symbols, vertex, v->wait.user_stack, function, sizeof(function));
-    bool merged = v->flags & ARGUS_VERTEX_YIELDS;
-    char *why = text_print(
-        "looked and waited %u times in a row (%s%s%s) for %s: it waits for a data flag that "
-        "another thread sets; watch the variable to see who should (LLDB: watchpoint set variable)",
-        times, merged ? call : "sched_yield", name ? ", in " : "", name ? name : "",
-        text_duration(window_ns(part), lasted, sizeof(lasted)));
-    return add_culprit(d, vertex, ARGUS_TYPE_REPEATED_YIELD, part, window_ns(part), why);
-}

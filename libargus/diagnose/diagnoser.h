@@ -76,7 +76,9 @@ struct argus_error *diagnose_long_wait(struct diagnoser *d);
 /* Blames a busy vertex: what it ran, and whether it lacked a cpu rather. */
 struct argus_error *blame_running(struct diagnoser *d, uint32_t vertex, struct window part,
                                   uint64_t run_ns, uint64_t runnable_ns);
-/* Blames a loop that yields. */
+/* Explains a loop that yields: by the write of a flag that ended it, else it is blamed itself. yields.c. */
+struct argus_error *explain_yielding(struct diagnoser *d, uint32_t vertex, struct window part);
+/* Blames the loop itself. */
 struct argus_error *blame_yielding(struct diagnoser *d, uint32_t vertex, struct window part);
 
 /* --- late.c --- */
@@ -149,6 +151,8 @@ struct argus_error *explain_missing(struct diagnoser *d, struct stand *stand);
 
 /* --- long_wait.c --- */
 
+/* Explains what the thread of stand->vertex, which did something late at the end of the window, did until then. */
+struct argus_error *explain_writer(struct diagnoser *d, struct stand *stand);
 /* The part of the wait of `vertex` that is in `window`. */
 struct window wait_window(const struct view *view, uint32_t vertex, struct window window);
 /* Blames a wait that is the end of the road. */

@@ -211,8 +211,9 @@ static struct argus_error *blame_share(struct diagnoser *d, const struct late *l
 {
     char text[96], waited[32];
     const struct argus_vertex *v = &d->view.vertices[late->vertex];
+    bool explained = d->hang.type == ARGUS_TYPE_REPEATED_YIELD && v->thread == d->hang.thread;
     if (late->yields)
-        return blame_yielding(d, late->vertex, late->part);
+        return explained ? NULL : blame_yielding(d, late->vertex, late->part);
     if (late->run_ns + late->runnable_ns >= late->wait_ns)
         return blame_running(d, late->vertex, late->part, late->run_ns, late->runnable_ns);
     if (!ended_by_itself(v))

@@ -1,4 +1,4 @@
-/* LongRunning and RepeatedYield of the hung thread itself. */
+/* LongRunning of the hung thread itself. */
 #include "diagnose/diagnoser.h"
 #include "diagnose/words.h"
 
@@ -70,14 +70,4 @@ struct argus_error *diagnose_long_running(struct diagnoser *d)
     const struct argus_vertex *v = &d->view.vertices[d->hang.vertex];
     bool one_piece = v->run_ns + v->runnable_ns >= window_ns(whole) / 2;
     return error || !one_piece ? error : note_baseline(d);
-}
-
-struct argus_error *diagnose_repeated_yield(struct diagnoser *d)
-{
-    const struct argus_vertex *v = &d->view.vertices[d->hang.vertex];
-    struct window part = {v->start_ns > d->hang.start_ns ? v->start_ns : d->hang.start_ns,
-                          v->end_ns < d->hang.end_ns ? v->end_ns : d->hang.end_ns};
-    if (!add_path(d, d->hang.vertex, ARGUS_NONE, false))
-        return argus_error_memory();
-    return blame_yielding(d, d->hang.vertex, part);
 }

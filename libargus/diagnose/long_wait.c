@@ -123,7 +123,7 @@ static struct argus_error *take_late(struct diagnoser *d, const struct argus_acc
     if (!add_late_path(d, account, late->link, late->vertex))
         return argus_error_memory();
     if (late->yields)
-        return blame_yielding(d, late->vertex, late->part);
+        return explain_yielding(d, late->vertex, late->part);
     if (busy)
         return blame_running(d, late->vertex, late->part, late->run_ns, late->runnable_ns);
     struct window part = wait_window(&d->view, late->vertex, stand->window);
@@ -139,7 +139,8 @@ static struct argus_error *take_late(struct diagnoser *d, const struct argus_acc
     return explain_missing(d, stand);
 }
 
-static struct argus_error *explain_late(struct diagnoser *d, struct stand *stand)
+/* `own`: what the thread itself ran counts as well, not only what it waited for. */
+static struct argus_error *explain_late(struct diagnoser *d, struct stand *stand, bool own)
 {
     uint32_t thread = d->view.vertices[stand->vertex].thread;
     struct argus_account account;
@@ -148,7 +149,7 @@ static struct argus_error *explain_late(struct diagnoser *d, struct stand *stand
                                               stand->window.end_ns, &account);
     if (error)
         return error;
-    error = find_late(d, &account, thread, &late);
+    error = find_late(d, &account, own ? ARGUS_NONE : thread, &late);
     if (!error && late.vertex == ARGUS_NONE) {
         stand->ended = true;
         error = blame_waiting(d, stand->vertex, stand->window, "the records do not say for whom");
@@ -159,24 +160,43 @@ static struct argus_error *explain_late(struct diagnoser *d, struct stand *stand
     return error;
 }
 
+/* From wait to wait, until somebody is to blame. `one_wait`: the first is a single one, not many short ones. */
+static struct argus_error *walk_waits(struct diagnoser *d, struct stand *stand, size_t depth,
+                                      bool one_wait)
+{
+    struct argus_error *error = NULL;
+    for (size_t i = 0; !error && !stand->ended && i < depth; i++) {
+        const struct argus_wait *wait = &d->view.vertices[stand->vertex].wait;
+        bool goes_on = timeline_wait_end(&d->view, stand->vertex) > stand->window.end_ns;
+        bool missing = was_not_ended(wait) || (goes_on && !ends_by_itself(wait));
+        if (missing && (i > 0 || one_wait))
+            error = explain_missing(d, stand);
+        else
+            error = explain_late(d, stand, false);
+    }
+    if (!error && !stand->ended)
+        error = blame_waiting(d, stand->vertex, stand->window, "the search ends at this depth");
+    return error;
+}
+
+static size_t max_depth(const struct diagnoser *d)
+{
+    return d->options.max_depth ? d->options.max_depth : DEFAULT_MAX_DEPTH;
+}
+
+struct argus_error *explain_writer(struct diagnoser *d, struct stand *stand)
+{
+    struct argus_error *error = explain_late(d, stand, true);
+    return error || stand->ended ? error : walk_waits(d, stand, max_depth(d), true);
+}
+
 struct argus_error *diagnose_long_wait(struct diagnoser *d)
 {
     struct stand stand = {.vertex = d->hang.vertex, .window = {d->hang.start_ns, d->hang.end_ns}};
-    size_t depth = d->options.max_depth ? d->options.max_depth : DEFAULT_MAX_DEPTH;
-    struct argus_error *error =
-        add_path(d, d->hang.vertex, ARGUS_NONE, false) ? NULL : argus_error_memory();
     struct window longest = wait_window(&d->view, d->hang.vertex, stand.window);
     bool one_wait = window_ns(longest) >= window_ns(stand.window) / 2;
-    for (size_t i = 0; !error && !stand.ended && i < depth; i++) {
-        const struct argus_wait *wait = &d->view.vertices[stand.vertex].wait;
-        bool goes_on = timeline_wait_end(&d->view, stand.vertex) > stand.window.end_ns;
-        bool missing = was_not_ended(wait) || (goes_on && !ends_by_itself(wait));
-        if (missing && (i > 0 || one_wait))
-            error = explain_missing(d, &stand);
-        else
-            error = explain_late(d, &stand);
-    }
-    if (!error && !stand.ended)
-        error = blame_waiting(d, stand.vertex, stand.window, "the search ends at this depth");
+    if (!add_path(d, d->hang.vertex, ARGUS_NONE, false))
+        return argus_error_memory();
+    struct argus_error *error = walk_waits(d, &stand, max_depth(d), one_wait);
     return error ? error : note_baseline(d);
 }

@@ -44,7 +44,7 @@ static struct argus_error *take_suspect(struct diagnoser *d, const struct suspec
         return blame_running(d, figures->vertex, stand->window, figures->run_ns,
                              figures->runnable_ns);
     if (figures->type == ARGUS_TYPE_REPEATED_YIELD)
-        return blame_yielding(d, figures->vertex, stand->window);
+        return explain_yielding(d, figures->vertex, stand->window);
     stand->vertex = figures->vertex;
     stand->window = wait_window(&d->view, figures->vertex, stand->window);
     return NULL;

@@ -17,6 +17,50 @@ static const char *edge_text(const struct argus_report_context *context, uint32_
     return buffer;
 }
 
+/* The causes that were not followed. */
+static json_t *others_json(const struct argus_report_context *context,
+                           const struct argus_step *step)
+{
+    struct view view = view_of(context->graph);
+    json_t *list = json_array();
+    char edge[128];
+    for (size_t i = 0; i < ARGUS_SLICE_OTHERS && step->others[i] != ARGUS_NONE; i++) {
+        json_t *item = json_object();
+        json_put(item, "vertex",
+                 json_vertex(context, view.edges[step->others[i]].from, ARGUS_HANG_THRESHOLD_NS));
+        json_put(item, "edge", json_text(edge_text(context, step->others[i], edge, sizeof(edge))));
+        json_add(list, item);
+    }
+    return list;
+}
+
+static void print_edge(const struct argus_report_context *context, const struct argus_step *step)
+{
+    char edge[128], explained[32], waited[32];
+    argus_sink_printf(context->sink, "  ^ %s: %s\n",
+                      edge_text(context, step->edge, edge, sizeof(edge)), step->why);
+    if (step->waited_ns)
+        argus_sink_printf(context->sink, "    at work for %s of the wait of %s\n",
+                          argus_duration_text(step->explains_wait_ns, explained, sizeof(explained)),
+                          argus_duration_text(step->waited_ns, waited, sizeof(waited)));
+}
+
+static void print_others(const struct argus_report_context *context, const struct argus_step *step)
+{
+    struct view view = view_of(context->graph);
+    char edge[128], thread[128];
+    uint32_t told = 0;
+    for (; told < ARGUS_SLICE_OTHERS && step->others[told] != ARGUS_NONE; told++) {
+        const struct argus_edge *e = &view.edges[step->others[told]];
+        argus_sink_printf(
+            context->sink, "    not followed: v%u of %s: %s\n", e->from,
+            report_thread(context, view.vertices[e->from].thread, thread, sizeof(thread)),
+            edge_text(context, step->others[told], edge, sizeof(edge)));
+    }
+    if (step->alternatives > told)
+        argus_sink_printf(context->sink, "    not followed: %u more\n", step->alternatives - told);
+}
+
 static json_t *slice_json(const struct argus_report_context *context,
                           const struct argus_slice *slice)
 {
@@ -31,7 +75,11 @@ static json_t *slice_json(const struct argus_report_context *context,
                      ? json_null()
                      : json_text(edge_text(context, step->edge, edge, sizeof(edge))));
         json_put(item, "alternatives", json_integer(step->alternatives));
+        json_put(item, "why", step->why ? json_text(step->why) : json_null());
+        json_put(item, "others", others_json(context, step));
         json_put(item, "explains_ns", json_ns(step->explains_ns));
+        json_put(item, "waited_ns", json_ns(step->waited_ns));
+        json_put(item, "explains_wait_ns", json_ns(step->explains_wait_ns));
         json_add(list, item);
     }
     json_put(json, "path", list);
@@ -45,16 +93,12 @@ struct argus_error *argus_report_slice(const struct argus_report_context *contex
 {
     if (json)
         return json_write(context->sink, slice_json(context, slice));
-    char edge[128];
     for (size_t i = 0; i < slice->step_count; i++) {
         const struct argus_step *step = &slice->steps[i];
         if (step->edge != ARGUS_NONE)
-            argus_sink_printf(context->sink, "  ^ %s\n",
-                              edge_text(context, step->edge, edge, sizeof(edge)));
+            print_edge(context, step);
         report_vertex_line(context, step->vertex, "");
-        if (step->alternatives > 0)
-            argus_sink_printf(context->sink, "    %u other causes were not followed\n",
-                              step->alternatives);
+        print_others(context, step);
     }
     argus_sink_printf(context->sink, "End: %s.\n", argus_slice_end_name(slice->end));
     report_questions(context->sink, slice->asked, slice->asked_count);

@@ -27,6 +27,7 @@ struct slicer {
     uint8_t *visited; /* a bit for each vertex */
     enum argus_slice_end end;
     bool ended;
+    const char *why; /* the edge of the next step is followed */
 };
 
 /* What can be followed from one vertex. */
@@ -77,6 +78,13 @@ static bool is_cause(const struct slicer *slicer, const struct argus_edge *edge)
            !is_rhythm(slicer, edge);
 }
 
+/* When the walk left the vertex at which it stands, by the edge that led there: what came to it later is no cause. */
+static uint64_t left_ns(const struct slicer *slicer)
+{
+    const struct argus_step *last = &slicer->steps.data[slicer->steps.length - 1];
+    return last->edge == ARGUS_NONE ? UINT64_MAX : slicer->view.edges[last->edge].from_ns;
+}
+
 static void add_option(struct choice *choice, uint32_t edge)
 {
     if (choice->count < MAX_OPTIONS)
@@ -111,7 +119,7 @@ static struct choice find_choice(const struct slicer *slicer, uint32_t vertex)
         add_option(&choice, cause);
     for (size_t i = count; i > 0; i--) {
         uint32_t edge = (uint32_t)(&in[i - 1] - slicer->view.edges);
-        if (edge != cause && is_cause(slicer, &in[i - 1]))
+        if (edge != cause && is_cause(slicer, &in[i - 1]) && in[i - 1].to_ns <= left_ns(slicer))
             add_option(&choice, edge);
     }
     if (!choice.count && slicer->view.vertices[vertex].flags & ARGUS_VERTEX_PIECE) {
@@ -120,6 +128,35 @@ static struct choice find_choice(const struct slicer *slicer, uint32_t vertex)
             add_option(&choice, before);
     }
     return choice;
+}
+
+/* The wait that ended with `vertex`, and how much of it `edge`'s source was at work on until the edge; 0: none. */
+static uint64_t wait_before(const struct slicer *slicer, uint32_t vertex, uint32_t edge,
+                            uint64_t *ret_explained_ns)
+{
+    const struct argus_vertex *vertices = slicer->view.vertices;
+    const struct argus_edge *e = &slicer->view.edges[edge];
+    uint32_t before = argus_graph_previous(slicer->view.graph, vertex);
+    uint64_t begin = before == ARGUS_NONE ? UINT64_MAX : vertices[before].end_ns;
+    uint64_t end = vertices[vertex].start_ns;
+    *ret_explained_ns = 0;
+    if (begin >= end || e->kind == ARGUS_EDGE_SEQUENCE)
+        return 0;
+    uint64_t from = vertices[e->from].start_ns > begin ? vertices[e->from].start_ns : begin;
+    uint64_t to = e->from_ns < end ? e->from_ns : end;
+    *ret_explained_ns = to > from ? to - from : 0;
+    return end - begin;
+}
+
+/* ", at work for 2.8 s of the wait of 2.8 s"; "" where the edge did not end a wait. */
+static void describe_share(const struct slicer *slicer, uint32_t vertex, uint32_t edge,
+                           char *buffer, size_t bytes)
+{
+    uint64_t explained_ns, waited_ns = wait_before(slicer, vertex, edge, &explained_ns);
+    buffer[0] = '\0';
+    if (waited_ns && slicer->view.edges[edge].to_ns <= slicer->view.vertices[vertex].start_ns)
+        snprintf(buffer, bytes, "; at work for %.2f ms of the wait of %.2f ms",
+                 (double)explained_ns / 1e6, (double)waited_ns / 1e6);
 }
 
 static void describe_edge(const struct slicer *slicer, uint32_t edge,
@@ -195,7 +232,7 @@ static void give_reason(const struct slicer *slicer, const struct choice *choice
 static struct argus_error *ask_choice(struct slicer *slicer, uint32_t vertex,
                                       const struct choice *choice, uint32_t *ret)
 {
-    char texts[MAX_OPTIONS][280], text[160], reason[200];
+    char texts[MAX_OPTIONS][360], text[160], reason[200];
     struct argus_option options[MAX_OPTIONS + 1];
     struct argus_boost boosts[MAX_OPTIONS];
     bool weak = choice->count == 1;
@@ -204,6 +241,9 @@ static struct argus_error *ask_choice(struct slicer *slicer, uint32_t vertex,
         return error;
     for (size_t i = 0; i < choice->count; i++) {
         describe_edge(slicer, choice->edges[i], &boosts[i], texts[i], sizeof(texts[i]));
+        size_t length = strlen(texts[i]);
+        describe_share(slicer, vertex, choice->edges[i], texts[i] + length,
+                       sizeof(texts[i]) - length);
         options[i] = (struct argus_option){.text = texts[i],
                                            .vertex = slicer->view.edges[choice->edges[i]].from};
     }
@@ -260,13 +300,16 @@ static struct argus_error *choose(struct slicer *slicer, uint32_t vertex,
 {
     if (choice->count == 0) {
         *ret = split_edge(slicer, vertex);
+        slicer->why = "the vertex goes on with what this one began";
         if (*ret == ARGUS_NONE)
             end_slice(slicer, natural_end(slicer, vertex));
         return NULL;
     }
     *ret = choice->edges[0];
+    slicer->why = "the only known cause";
     if (choice->count == 1 && slicer->view.edges[*ret].strong)
         return NULL;
+    slicer->why = "chosen by the answer";
     struct argus_error *error = ask_choice(slicer, vertex, choice, ret);
     if (error)
         end_slice(slicer, ARGUS_SLICE_OPEN);
@@ -275,24 +318,40 @@ static struct argus_error *choose(struct slicer *slicer, uint32_t vertex,
     return error;
 }
 
-/* The part of `vertex` before the step that left it at `left_ns`. */
-static uint64_t explained(const struct slicer *slicer, uint32_t vertex, uint64_t left_ns)
+/* The part of `vertex` before the step that left it at `until_ns`. */
+static uint64_t explained(const struct slicer *slicer, uint32_t vertex, uint64_t until_ns)
 {
     uint64_t from = slicer->view.vertices[vertex].start_ns;
     if (from < slicer->options.from_ns)
         from = slicer->options.from_ns;
-    return left_ns > from ? left_ns - from : 0;
+    return until_ns > from ? until_ns - from : 0;
 }
 
 static bool add_step(struct slicer *slicer, uint32_t vertex, uint32_t edge)
 {
-    uint64_t left_ns = edge == ARGUS_NONE ? slicer->view.vertices[vertex].end_ns
-                                          : slicer->view.edges[edge].from_ns;
+    uint64_t until_ns = edge == ARGUS_NONE ? slicer->view.vertices[vertex].end_ns
+                                           : slicer->view.edges[edge].from_ns;
     slicer->visited[vertex / 8] |= (uint8_t)(1u << vertex % 8);
-    return vec_push(&slicer->steps,
-                    (struct argus_step){.vertex = vertex,
-                                        .edge = edge,
-                                        .explains_ns = explained(slicer, vertex, left_ns)});
+    struct argus_step step = {.vertex = vertex,
+                              .edge = edge,
+                              .why = edge == ARGUS_NONE ? NULL : slicer->why,
+                              .explains_ns = explained(slicer, vertex, until_ns)};
+    if (edge != ARGUS_NONE)
+        step.waited_ns =
+            wait_before(slicer, slicer->view.edges[edge].to, edge, &step.explains_wait_ns);
+    for (size_t i = 0; i < ARGUS_SLICE_OTHERS; i++)
+        step.others[i] = ARGUS_NONE;
+    return vec_push(&slicer->steps, step);
+}
+
+/* What was not followed. */
+static void note_others(struct argus_step *step, const struct choice *choice, uint32_t followed)
+{
+    size_t kept = 0;
+    step->alternatives = (uint32_t)(choice->count - 1) + choice->others;
+    for (size_t i = 0; i < choice->count && kept < ARGUS_SLICE_OTHERS; i++)
+        if (choice->edges[i] != followed)
+            step->others[kept++] = choice->edges[i];
 }
 
 static bool is_input(const struct slicer *slicer, uint32_t vertex)
@@ -314,8 +373,7 @@ static struct argus_error *take_step(struct slicer *slicer, uint32_t *vertex)
     if (error || slicer->ended)
         return error;
     if (choice.count > 0)
-        slicer->steps.data[slicer->steps.length - 1].alternatives =
-            (uint32_t)(choice.count - 1) + choice.others;
+        note_others(&slicer->steps.data[slicer->steps.length - 1], &choice, edge);
     *vertex = slicer->view.edges[edge].from;
     if (slicer->visited[*vertex / 8] & (1u << *vertex % 8))
         end_slice(slicer, ARGUS_SLICE_CYCLE);

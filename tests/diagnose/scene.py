@@ -61,6 +61,18 @@ class Scene:
         self._record(self.cpus[tid], tid, f"syscall_start nr={call} arg1=6")
         self._record(self.cpus[tid], tid, f"syscall_end nr={call} result=1")
 
+    def message(self, tid, channel, received=False, position=1):
+        """A byte on a unix socket: sent, or received. Goes into a system call of its own."""
+        call, flags = ("recvfrom", "received") if received else ("sendto", "sent")
+        self._record(self.cpus[tid], tid, f"syscall_start nr={call} arg1=6")
+        self._record(self.cpus[tid], tid, f"message channel={channel} kind=unix_stream flags={flags} bytes=1 "
+                                          f"position={0x1000 * position}")
+        self._record(self.cpus[tid], tid, f"syscall_end nr={call} result=1")
+
+    def flag(self, tid, value, write=False):
+        """Reads or writes a data flag."""
+        self._record(self.cpus[tid], tid, f"flag_{'write' if write else 'read'} flag=0x7000 value={value} bytes=4")
+
     def timer(self, tid):
         """The thread's own timer fires and ends its wait."""
         cpu, name = self.cpus[tid], 0x1000 + tid

@@ -350,3 +350,111 @@ def two_who_may_have_answered():
     s.timer(client)
     return s, "client", {"type": "LongWait", "root": ("beta", "LongRunning"), "path": ["client", "beta"],
                          "answers": {("1",): "beta", ("2",): "alpha", ("9",): "beta"}}
+
+
+@scene
+def circle_of_three_at_first_contact():
+    """The third asks the first on a socket that nobody was ever seen to receive from; with the second it talks on another."""
+    s = Scene()
+    a, b, c = chain(s, "ask", "serve", "store")
+    rounds(s, 4, a, [b, c])
+    s.wake(a, b)
+    s.wait(a, "read")
+    s.wake(b, c)
+    s.wait(b, "read")
+    s.message(c, channel=77)
+    s.wait(c, "recvfrom", timeout=True)
+    s.at(s.now / 1e6 + 4000)
+    s.timer(c)
+    s.wake(c, b)
+    s.wait(c, "read")
+    s.wake(b, a)
+    s.wait(b, "read")
+    s.sleep(a, 20)
+    return s, "ask", {"type": "LongWait", "root": ("ask", "LongWait"), "cycle": {"ask", "serve", "store"}}
+
+
+@scene
+def answer_that_is_forgotten():
+    """The server takes the last request as it took the others, and goes back to its wait without an answer."""
+    s = Scene()
+    a, b = chain(s, "ask", "serve")
+    rounds(s, 5, a, [b])
+    s.wake(a, b)
+    s.wait(a, "recvfrom", timeout=True)
+    s.at(s.now / 1e6 + 1)
+    s.wait(b, "read")
+    s.at(s.now / 1e6 + 4000)
+    s.timer(a)
+    s.wake(a, b)
+    s.wait(a, "read")
+    s.at(s.now / 1e6 + 1)
+    s.wake(b, a)
+    s.wait(b, "read")
+    s.sleep(a, 20)
+    return s, "ask", {"type": "LongWait", "root": ("serve", "LongWait"), "only": {"serve"}, "path": ["ask", "serve"]}
+
+
+@scene
+def request_that_is_passed_on():
+    """The broker is at home in its wait, as it should be: it handed the request on, and who has it is busy."""
+    s = Scene()
+    a, b, c = chain(s, "ask", "broker", "work")
+    for _ in range(5):
+        s.at(s.now / 1e6 + 50)
+        s.wake(a, b)
+        s.wait(a, "recvfrom")
+        s.wake(b, c)
+        s.wait(b, "read")
+        s.at(s.now / 1e6 + 1)
+        s.wake(c, b)
+        s.wait(c, "read")
+        s.wake(b, a)
+        s.wait(b, "read")
+    s.wake(a, b)
+    s.wait(a, "recvfrom", timeout=True)
+    s.wake(b, c)
+    s.wait(b, "read")
+    s.at(s.now / 1e6 + 4000)
+    s.timer(a)
+    s.at(s.now / 1e6 + 100)
+    s.wake(c, b)
+    s.wait(c, "read")
+    s.wait(b, "read")
+    s.sleep(a, 20)
+    return s, "ask", {"type": "LongWait", "root": ("work", "LongRunning"), "only": {"work"}, "path": ["ask", "broker", "work"]}
+
+
+def flag_loop(watched):
+    """A loop that looks for what a thread sets that was busy."""
+    s = Scene()
+    s.thread(10, "app")
+    s.thread(11, "loader", pid=10)
+    s.thread(20, "bystander")
+    s.wait(11, "futex", fd=0x7000)
+    s.wait(10, "poll")
+    for _ in range(4):
+        s.at(s.now / 1e6 + 30)
+        s.wake(20, 10)
+        s.wait(10, "poll")
+    s.wake(20, 10)
+    s.wake(10, 11, call="futex", result=0)
+    for _ in range(300):
+        s.sleep(10, 10)
+    if watched:
+        s.flag(11, 1, write=True)
+        s.flag(10, 1)
+    s.wait(11, "futex", fd=0x7000)
+    s.wait(10, "poll")
+    s.wake(20, 10)
+    return s
+
+
+@scene
+def flag_that_nobody_watched():
+    return flag_loop(False), "app", {"type": "RepeatedYield", "root": ("app", "RepeatedYield"), "path": ["app"]}
+
+
+@scene
+def flag_that_was_watched():
+    return flag_loop(True), "app", {"type": "RepeatedYield", "root": ("app", "LongRunning"), "path": ["app", "app"]}

@@ -15,12 +15,19 @@
 extern "C" {
 #endif
 
+#define ARGUS_SLICE_OTHERS 4
+
 /* One step of a slice: `vertex`, reached backward along `edge` (ARGUS_NONE for the first). */
 struct argus_step {
     uint32_t vertex;
     uint32_t edge;
-    uint32_t alternatives; /* other incoming edges that were not followed */
-    uint64_t explains_ns;  /* how much of the window this vertex covers */
+    uint32_t alternatives; /* other causes of this vertex that were not followed … */
+    uint32_t
+        others[ARGUS_SLICE_OTHERS]; /* … these edges among them, the best first; rest ARGUS_NONE */
+    const char *why;                /* why `edge` was followed, static; NULL for the first */
+    uint64_t explains_ns;           /* how much of the window this vertex covers */
+    uint64_t waited_ns; /* the wait that `edge` ended in the vertex before in the list; 0: none */
+    uint64_t explains_wait_ns; /* how much of that this vertex was at work on until `edge` */
 };
 
 enum argus_slice_end {

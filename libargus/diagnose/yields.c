@@ -1,0 +1,91 @@
+/* RepeatedYield: a loop that looks for something and waits a little, again and again.
+ *
+ * Without a data-flag event nothing in the graph says whom it waits for: the loop itself is named, with the function in which
+ * it looks and how often, and how to record the flag. With one (the flag was watched, records flag_write and flag_read) the
+ * write that ended the loop is an edge into it, and the walk goes on as for a LongWait that this write ended late: what did the
+ * writer do from the beginning of the loop until then?
+ */
+#include <stdio.h>
+
+#include "diagnose/diagnoser.h"
+#include "diagnose/words.h"
+
+/* A loop falls into several vertices where the scheduler once held it up; the read that ends it is in the last or just
+ * behind. */
+#define MAX_VERTICES 64
+
+/* The latest write of a flag that the loop around `vertex` saw in `window`: an edge; ARGUS_NONE: none. */
+static uint32_t find_flag_write(const struct view *view, uint32_t vertex, struct window window)
+{
+    uint32_t thread = view->vertices[vertex].thread, found = ARGUS_NONE;
+    for (uint32_t i = 0, v = vertex; i < MAX_VERTICES && v != ARGUS_NONE; i++) {
+        const struct argus_edge *in;
+        size_t count = argus_graph_in_edges(view->graph, v, &in);
+        for (size_t j = 0; j < count; j++) {
+            bool write = in[j].kind == ARGUS_EDGE_FLAG && in[j].from_ns >= window.start_ns &&
+                         in[j].from_ns <= window.end_ns &&
+                         view->vertices[in[j].from].thread != thread;
+            if (write && (found == ARGUS_NONE || in[j].to_ns >= view->edges[found].to_ns))
+                found = (uint32_t)(&in[j] - view->edges);
+        }
+        if (view->vertices[v].start_ns > window.end_ns)
+            break;
+        v = timeline_next(view, v);
+    }
+    return found;
+}
+
+/* Names the function that looks and its program: "in wait_for_data of editor"; "" if unknown. */
+static void name_place(struct diagnoser *d, uint32_t vertex, char *buffer, size_t bytes)
+{
+    char function[128];
+    const struct argus_vertex *v = &d->view.vertices[vertex];
+    const char *name =
+        text_function(&d->view, d->symbols, vertex, v->wait.user_stack, function, sizeof(function));
+    snprintf(buffer, bytes, "%s%s", name ? ", in " : "", name ? name : "");
+}
+
+struct argus_error *blame_yielding(struct diagnoser *d, uint32_t vertex, struct window part)
+{
+    const struct argus_vertex *v = &d->view.vertices[vertex];
+    char call[64], place[160], lasted[32];
+    argus_wait_text(d->view.graph, vertex, call, sizeof(call));
+    name_place(d, vertex, place, sizeof(place));
+    uint32_t times = v->repeat > v->yield_calls ? v->repeat : v->yield_calls;
+    bool merged = v->flags & ARGUS_VERTEX_YIELDS;
+    char *why = text_print(
+        "looked and waited %u times in a row (%s%s) for %s: it waits for a data flag that another "
+        "thread sets; the variable that it reads there, recorded with 'argus watchflag %llu IMAGE "
+        "VARIABLE' while it happens again, shows who should",
+        times, merged ? call : "sched_yield", place,
+        text_duration(window_ns(part), lasted, sizeof(lasted)),
+        (unsigned long long)timeline_process(&d->view, vertex)->pid);
+    return add_culprit(d, vertex, ARGUS_TYPE_REPEATED_YIELD, part, window_ns(part), why);
+}
+
+struct argus_error *explain_yielding(struct diagnoser *d, uint32_t vertex, struct window part)
+{
+    uint32_t edge = find_flag_write(&d->view, vertex, part);
+    if (edge == ARGUS_NONE)
+        return blame_yielding(d, vertex, part);
+    const struct argus_edge *write = &d->view.edges[edge];
+    struct stand stand = {.vertex = write->from, .window = {part.start_ns, write->from_ns}};
+    long at = path_find(d, d->view.vertices[write->from].thread);
+    if (at >= 0)
+        return close_circle(d, (size_t)at);
+    if (!add_path(d, write->from, edge, false))
+        return argus_error_memory();
+    return explain_writer(d, &stand);
+}
+
+struct argus_error *diagnose_repeated_yield(struct diagnoser *d)
+{
+    struct window hang = {d->hang.start_ns, d->hang.end_ns};
+    if (!add_path(d, d->hang.vertex, ARGUS_NONE, false))
+        return argus_error_memory();
+    const struct argus_vertex *v = &d->view.vertices[d->hang.vertex];
+    struct window part = {v->start_ns > hang.start_ns ? v->start_ns : hang.start_ns,
+                          v->end_ns < hang.end_ns ? v->end_ns : hang.end_ns};
+    bool flagged = find_flag_write(&d->view, d->hang.vertex, hang) != ARGUS_NONE;
+    return explain_yielding(d, d->hang.vertex, flagged ? hang : part);
+}
