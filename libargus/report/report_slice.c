@@ -53,7 +53,7 @@ static void print_others(const struct argus_report_context *context, const struc
     for (; told < ARGUS_SLICE_OTHERS && step->others[told] != ARGUS_NONE; told++) {
         const struct argus_edge *e = &view.edges[step->others[told]];
         argus_sink_printf(
-            context->sink, "    not followed: v%u of %s: %s\n", e->from,
+            context->sink, "    not followed: v%u of %s, %s\n", e->from,
             report_thread(context, view.vertices[e->from].thread, thread, sizeof(thread)),
             edge_text(context, step->others[told], edge, sizeof(edge)));
     }
