@@ -68,7 +68,7 @@ def perf_records_per_second(scratch):
     if not shutil.which("perf"):
         return None, "perf is not installed"
     data = scratch / "perf.data"
-    record = ["perf", "record", "-q", "--no-buildid-cache", "-e", "context-switches", "-c", "1", "-o", data,
+    record = ["perf", "record", "-q", "-B", "-e", "context-switches", "-c", "1", "-o", data,
               "perf", "bench", "sched", "pipe", "-l", "500000"]
     recorded = subprocess.run(record, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     if recorded.returncode:
