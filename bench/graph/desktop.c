@@ -10,7 +10,10 @@ enum {
     STACKS = 4000,
     BATCH = 1 << 16, /* records of a chunk, as the recorder writes them */
     FIRST_TID = 1000,
+    MOST_CALLS = 4, /* of a vertex, besides those in which it receives and waits */
 };
+
+#define SOCKET_TYPE (0140000u | 1ull << 16 | 1ull << 32) /* of a unix stream, as in a record */
 
 /* A cpu and the threads that live on it. */
 struct cpu {
@@ -22,8 +25,16 @@ struct cpu {
     uint32_t waiting[THREADS], waiting_count;
 };
 
+/* What waits in a thread's socket. */
+struct unread {
+    uint64_t position, bytes; /* bytes 0: nothing */
+    uint32_t sender;
+};
+
 struct desktop {
     struct argus_writer *writer;
+    struct unread unread[THREADS];
+    uint64_t sent; /* messages */
     struct cpu cpus[CPUS];
     uint16_t call[THREADS]; /* the system call that it waits in */
     uint64_t written, random;
@@ -73,14 +84,59 @@ static bool queue_one(struct desktop *desktop, uint32_t number, uint32_t *ret)
     return true;
 }
 
-/* The running thread wakes another one, mostly on its own cpu. */
-static void wake(struct desktop *desktop, uint32_t number, uint64_t waker)
+static uint64_t socket_of(uint32_t thread)
 {
+    return 100000 + thread;
+}
+
+static void emit_message(struct desktop *desktop, uint32_t number, uint32_t thread,
+                         uint32_t receiver, uint32_t flags)
+{
+    const struct unread *unread = &desktop->unread[receiver];
+    uint64_t what = ARGUS_MESSAGE_WHAT(unread->bytes, ARGUS_CHANNEL_UNIX_STREAM,
+                                       flags | ARGUS_MESSAGE_POSITION | ARGUS_MESSAGE_CERTAIN);
+    emit(desktop, number, tid_of(thread), ARGUS_ID_MESSAGE, socket_of(receiver), what,
+         unread->position, socket_of(unread->sender));
+}
+
+/* Puts a message into the socket of `receiver`, if that has read the one before. */
+static void send(struct desktop *desktop, uint32_t number, uint32_t sender, uint32_t receiver)
+{
+    if (desktop->unread[receiver].bytes)
+        return;
+    desktop->unread[receiver] = (struct unread){
+        .position = 0xffff888100000000u + desktop->sent++ % (1 << 20) * 256,
+        .bytes = 8 + pick(desktop, 500),
+        .sender = sender,
+    };
+    emit_message(desktop, number, sender, receiver, 0);
+}
+
+/* The thread takes what was sent to it, in a system call of its own. */
+static void receive(struct desktop *desktop, uint32_t number, uint32_t thread)
+{
+    uint32_t recvmsg = ARGUS_ID_SYSCALL(47);
+    uint64_t bytes = desktop->unread[thread].bytes;
+    if (!bytes)
+        return;
+    emit(desktop, number, tid_of(thread), recvmsg | ARGUS_FUNC_START, 5, 0x7f0012345678, 0, 0);
+    emit_message(desktop, number, thread, thread, ARGUS_MESSAGE_RECEIVE);
+    emit(desktop, number, tid_of(thread), recvmsg | ARGUS_FUNC_END, 0, bytes, 0,
+         FIRST_TID + thread % PROCESSES);
+    desktop->unread[thread].bytes = 0;
+}
+
+/* The running thread wakes another one, mostly on its own cpu, three times of four by a message. */
+static void wake(struct desktop *desktop, uint32_t number, uint32_t thread)
+{
+    uint64_t waker = tid_of(thread);
     uint32_t target = pick(desktop, 4) ? number : (uint32_t)pick(desktop, CPUS), wakee;
     struct cpu *cpu = &desktop->cpus[number];
     /* Another cpu's thread may only be woken after it began to wait. */
     if (desktop->cpus[target].now_ns > cpu->now_ns || !queue_one(desktop, target, &wakee))
         return;
+    if (pick(desktop, 4))
+        send(desktop, number, thread, wakee);
     emit(desktop, number, waker, ARGUS_ID_MAKE_RUNNABLE, tid_of(wakee), 120, 0, 0);
     emit(desktop, number, waker, ARGUS_ID_STACK, 1 + pick(desktop, STACKS), 0, ARGUS_STACK_WAKE, 0);
     if (target != number && desktop->cpus[target].now_ns < cpu->now_ns)
@@ -110,12 +166,12 @@ static void work(struct desktop *desktop, uint32_t number, uint32_t thread)
 {
     static const uint16_t calls[] = {0, 1, 1, 9, 20, 47, 46, 202, 16, 3};
     uint64_t tid = tid_of(thread);
-    for (uint64_t i = pick(desktop, 2); i-- > 0;) {
+    for (uint64_t i = pick(desktop, MOST_CALLS + 1); i-- > 0;) {
         uint32_t id = ARGUS_ID_SYSCALL(calls[pick(desktop, 10)]);
         emit(desktop, number, tid, id | ARGUS_FUNC_START, 3 + pick(desktop, 30), 0x7f0012345678,
              pick(desktop, 4096), 0);
-        if (!pick(desktop, 3))
-            wake(desktop, number, tid);
+        if (!pick(desktop, MOST_CALLS))
+            wake(desktop, number, thread);
         emit(desktop, number, tid, id | ARGUS_FUNC_END, pick(desktop, 5) ? 0 : 11,
              pick(desktop, 4096), 0, FIRST_TID + thread % PROCESSES);
     }
@@ -133,6 +189,8 @@ static void block(struct desktop *desktop, uint32_t number, uint32_t thread)
     if (call == 7)
         emit(desktop, number, tid, ARGUS_ID_TIMER_ARMED, 0xffff888000000000u + thread * 64u, 0,
              cpu->now_ns + 1000000, 0);
+    emit(desktop, number, tid, ARGUS_ID_OBJECT, 5, socket_of(thread), socket_of(thread / 2),
+         SOCKET_TYPE);
     cpu->waiting[cpu->waiting_count++] = thread;
     cpu->head = (cpu->head + 1) % THREADS;
     cpu->queued--;
@@ -140,6 +198,17 @@ static void block(struct desktop *desktop, uint32_t number, uint32_t thread)
     emit(desktop, number, tid, ARGUS_ID_SWITCH, ARGUS_LINUX_STATE_INTERRUPTIBLE, next, 120, 120);
     emit(desktop, number, tid, ARGUS_ID_STACK, 1 + pick(desktop, STACKS), 1 + pick(desktop, STACKS),
          ARGUS_STACK_BLOCK, 0);
+}
+
+/* A poll that a message ended cancels its timeout, and says which descriptor is ready. */
+static void wake_up(struct desktop *desktop, uint32_t number, uint32_t thread)
+{
+    uint64_t tid = tid_of(thread);
+    if (desktop->call[thread] != 7 || !desktop->unread[thread].bytes)
+        return;
+    emit(desktop, number, tid, ARGUS_ID_TIMER_CANCEL, 0xffff888000000000u + thread * 64u, 0, 0, 0);
+    emit(desktop, number, tid, ARGUS_ID_READY, 5 | 1ull << 32, socket_of(thread),
+         socket_of(thread / 2), SOCKET_TYPE);
 }
 
 /* Lets the first thread in the queue run until it waits. */
@@ -153,10 +222,12 @@ static void turn(struct desktop *desktop, uint32_t number)
         return;
     }
     uint32_t thread = cpu->queue[cpu->head];
+    wake_up(desktop, number, thread);
     if (desktop->call[thread] != UINT16_MAX)
         emit(desktop, number, tid_of(thread),
              ARGUS_ID_SYSCALL(desktop->call[thread]) | ARGUS_FUNC_END, 0, pick(desktop, 2), 0,
              FIRST_TID + thread % PROCESSES);
+    receive(desktop, number, thread);
     work(desktop, number, thread);
     block(desktop, number, thread);
 }

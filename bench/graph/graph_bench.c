@@ -195,7 +195,10 @@ static struct argus_error *ask(const char *path)
     if (!nowhere)
         return argus_error_os(errno, "cannot open /dev/null");
     session_init(&session, &host, nowhere);
-    struct argus_error *error = session_load(&session, path);
+    session.in_lldb = true;
+    struct argus_error *error = NULL;
+    const char *load_words[] = {"load", path};
+    command_line_run(&session, 2, load_words, &error);
     printf("{\"loaded\": %s",
            !error && argus_graph_loaded_from(session.trace->graph) ? "true" : "false");
     size_t count = error ? 0 : argus_graph_vertices(session.trace->graph, &vertices);
