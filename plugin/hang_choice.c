@@ -49,6 +49,7 @@ static bool keep_asked(const struct argus_question *question, int answer, enum a
         .options = calloc(question->option_count, sizeof(*asked->options)),
         .option_count = question->option_count,
         .default_option = question->default_option,
+        .runner_up = question->runner_up,
         .answer = answer,
         .by = by,
     };
@@ -87,8 +88,11 @@ static struct argus_error *ask_which(const struct analysis *analysis,
         describe(analysis, &hangs->items[i], texts[i], TEXT_BYTES);
         options[i] = (struct argus_option){texts[i], hangs->items[i].vertex};
     }
-    struct argus_question question = {
-        ARGUS_QUESTION_HANG, "Which hang is to be explained?", options, count, 0, "the longest"};
+    struct argus_question question = {.kind = ARGUS_QUESTION_HANG,
+                                      .text = "Which hang is to be explained?",
+                                      .options = options,
+                                      .option_count = count,
+                                      .default_reason = "the longest"};
     return choose(hangs, &question, asker, ret);
 }
 

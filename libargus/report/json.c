@@ -117,6 +117,10 @@ json_t *json_questions(const struct argus_asked *asked, size_t count)
         json_put(question, "options", options);
         json_put(question, "default", json_integer((json_int_t)asked[i].default_option + 1));
         json_put(question, "default_reason", json_text(asked[i].default_reason));
+        size_t runner_up = argus_asked_runner_up(&asked[i]);
+        json_put(question, "runner_up",
+                 runner_up < asked[i].option_count ? json_integer((json_int_t)runner_up + 1)
+                                                   : json_null());
         json_put(question, "answer",
                  asked[i].answer == ARGUS_ANSWER_OPEN   ? json_null()
                  : asked[i].answer == ARGUS_ANSWER_STOP ? json_text("stop")

@@ -146,25 +146,37 @@ void report_stack(const struct argus_report_context *context, uint32_t vertex, u
         argus_sink_printf(context->sink, "%*s… %u more\n", (int)indent, "", frames.count - limit);
 }
 
-void report_questions(const struct argus_sink *sink, const struct argus_asked *asked, size_t count)
+static void print_answer(const struct argus_sink *sink, const struct argus_asked *asked)
 {
     static const char *const by[] = {[ARGUS_BY_USER] = "you",
                                      [ARGUS_BY_LIST] = "from the list of answers",
                                      [ARGUS_BY_AUTO] = "guessed",
                                      [ARGUS_BY_FILE] = "as answered before"};
+    size_t runner_up = argus_asked_runner_up(asked);
+    if (asked->answer == ARGUS_ANSWER_OPEN) {
+        argus_sink_printf(sink, "    open\n");
+        return;
+    }
+    if (asked->answer == ARGUS_ANSWER_STOP) {
+        argus_sink_printf(sink, "    stop (%s)\n", by[asked->by]);
+        return;
+    }
+    bool guessed = asked->by == ARGUS_BY_AUTO;
+    argus_sink_printf(sink, "    %d: %s (%s%s%s)\n", asked->answer + 1,
+                      asked->options[asked->answer], by[asked->by], guessed ? ": " : "",
+                      guessed ? asked->default_reason : "");
+    if (guessed && runner_up < asked->option_count)
+        argus_sink_printf(sink, "    rather than %zu: %s\n", runner_up + 1,
+                          asked->options[runner_up]);
+}
+
+void report_questions(const struct argus_sink *sink, const struct argus_asked *asked, size_t count)
+{
     if (count > 0)
         report_heading(sink, "Choices");
     for (size_t i = 0; i < count; i++) {
         argus_sink_printf(sink, "  ");
         report_wrapped(sink, 2, asked[i].text);
-        if (asked[i].answer == ARGUS_ANSWER_OPEN)
-            argus_sink_printf(sink, "    open\n");
-        else if (asked[i].answer == ARGUS_ANSWER_STOP)
-            argus_sink_printf(sink, "    stop (%s)\n", by[asked[i].by]);
-        else
-            argus_sink_printf(sink, "    %d: %s (%s%s%s)\n", asked[i].answer + 1,
-                              asked[i].options[asked[i].answer], by[asked[i].by],
-                              asked[i].by == ARGUS_BY_AUTO ? ": " : "",
-                              asked[i].by == ARGUS_BY_AUTO ? asked[i].default_reason : "");
+        print_answer(sink, &asked[i]);
     }
 }

@@ -26,6 +26,15 @@ const char *argus_question_kind_name(enum argus_question_kind kind)
     return (size_t)kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "unknown";
 }
 
+size_t argus_asked_runner_up(const struct argus_asked *asked)
+{
+    if (asked->option_count < 2)
+        return asked->option_count;
+    if (asked->runner_up != asked->default_option)
+        return asked->runner_up;
+    return asked->default_option == 0 ? 1 : 0;
+}
+
 static void asked_deinit(struct argus_asked *asked)
 {
     for (size_t i = 0; i < asked->option_count; i++)
@@ -47,6 +56,7 @@ static bool copy_question(const struct argus_question *question, struct argus_as
 {
     *ret = (struct argus_asked){.kind = question->kind,
                                 .default_option = question->default_option,
+                                .runner_up = question->runner_up,
                                 .answer = ARGUS_ANSWER_OPEN};
     ret->text = strdup(question->text);
     ret->default_reason = strdup(question->default_reason);

@@ -194,13 +194,16 @@ static struct argus_error *find_boosts(struct slicer *slicer, const struct choic
     return NULL;
 }
 
-/* The option that costs least; of several the first, which is the cause of the vertex, or the latest. */
+/* The option that costs least, leaving out `except`; of several the first, which is the cause of the vertex, or the
+ * latest. choice->count: there is none. */
 static size_t cheapest(const struct slicer *slicer, const struct choice *choice,
-                       const struct argus_boost *boosts)
+                       const struct argus_boost *boosts, size_t except)
 {
-    size_t best = 0;
+    size_t best = choice->count;
     uint32_t least = UINT32_MAX;
     for (size_t i = 0; i < choice->count; i++) {
+        if (i == except)
+            continue;
         bool strong = slicer->view.edges[choice->edges[i]].strong;
         uint32_t cost = strong ? 0 : ARGUS_COST_WEAK - boosts[i].boost;
         if (cost < least) {
@@ -252,7 +255,7 @@ static struct argus_error *ask_choice(struct slicer *slicer, uint32_t vertex,
              weak ? "v%u was made to run by something that may or may not be its cause: follow it?"
                   : "v%u has several causes: which one to follow?",
              vertex);
-    size_t chosen = cheapest(slicer, choice, boosts);
+    size_t chosen = cheapest(slicer, choice, boosts, choice->count);
     give_reason(slicer, choice, chosen, &boosts[chosen], reason, sizeof(reason));
     struct argus_question question = {
         .kind = weak ? ARGUS_QUESTION_WEAK : ARGUS_QUESTION_PREDECESSOR,
@@ -261,6 +264,7 @@ static struct argus_error *ask_choice(struct slicer *slicer, uint32_t vertex,
         .option_count = choice->count + 1,
         .default_option = chosen,
         .default_reason = reason,
+        .runner_up = cheapest(slicer, choice, boosts, chosen), /* or to stop */
     };
     int answer;
     error = ask(&slicer->questions, &question, &answer);

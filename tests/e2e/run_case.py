@@ -16,6 +16,11 @@ import time
 import machine
 from cases import CASES, YIELD
 
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+SCHEMA = SOURCE / "docs/schema/diagnose.json"
+sys.path.insert(0, str(SOURCE / "tests/diagnose"))
+from schema import mismatches  # noqa: E402  pylint: disable=wrong-import-position
+
 INPUT = {"user", "typist"}  # may be where a path ends, and are never to blame
 BYSTANDERS = {"bystander", "argus", "argus-recorder"}
 
@@ -122,6 +127,8 @@ def check_case(case, build, backend, seed, hang_ms, trace):
     check_causes(answer, case)
     check_path(answer, case)
     check_rest(answer)
+    wrong = mismatches(answer, json.loads(SCHEMA.read_text()))
+    expect(not wrong, f"the JSON is not as docs/schema/diagnose.json says: {wrong}")
     expect(run(diagnose) == text, "the same trace gave another answer the second time")
 
 

@@ -35,6 +35,8 @@ struct argus_question {
     size_t option_count;
     size_t default_option;
     const char *default_reason; /* why it is the default */
+    size_t
+        runner_up; /* what would be the default without the default; the same: the first other option */
 };
 
 /* Answers of an asker. */
@@ -64,9 +66,13 @@ struct argus_asked {
     size_t option_count;
     size_t default_option;
     char *default_reason;
+    size_t runner_up;
     int answer; /* option index, or ARGUS_ANSWER_STOP, or ARGUS_ANSWER_OPEN for the one that is open */
     enum argus_answer_by by;
 };
+
+/* The option that came second to the default; option_count when there is no other. */
+size_t argus_asked_runner_up(const struct argus_asked *asked);
 
 const char *argus_question_kind_name(enum argus_question_kind kind); /* "hang", "predecessor" … */
 
