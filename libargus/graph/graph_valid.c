@@ -202,6 +202,11 @@ static bool valid_flag_sets(const struct graph_arrays *arrays, size_t i)
     return arrays->flag_sets.data[i].thread < arrays->threads.count;
 }
 
+static bool valid_pings(const struct graph_arrays *arrays, size_t i)
+{
+    return arrays->pings.data[i].thread < arrays->threads.count;
+}
+
 static bool valid_suspensions(const struct graph_arrays *arrays, size_t i)
 {
     return i < arrays->suspensions.count;

@@ -376,6 +376,42 @@ def another_flag():
     return s, [([], [])]
 
 
+def pinged(answers, window=0x400001):
+    """A viewer that only reads, no event loop; a window manager pings it, and it answers but for the last 3 s."""
+    s = Scene()
+    s.tables.append('probe 3 0 "X11 ping"')
+    viewer, manager = 10, 20
+    s.thread(viewer, "viewer")
+    s.thread(manager, "manager")
+    s.wait(viewer, "read")
+    for _ in range(4):
+        s.at(s.now / 1e6 + 50)
+        s._record(s.cpus[manager], manager, f"callback_queued key={window} function={window} probe=3")
+        s.wake(manager, viewer)
+        if answers:
+            s._record(s.cpus[viewer], viewer, f"callback_queued key={window} function=77 probe=3")
+        s.wait(viewer, "read")
+    s.wake(manager, viewer)
+    s.at(s.now / 1e6 + 300)
+    s._record(s.cpus[manager], manager, f"callback_queued key={window} function={window} probe=3")
+    s.at(s.now / 1e6 + 2500)
+    s.wait(viewer, "read")
+    s.at(s.now / 1e6 + 500)
+    s._record(s.cpus[manager], manager, "syscall_start nr=getpid")
+    return s
+
+
+@scene
+def ping_not_answered():
+    found = hang("viewer", indicators=["ping not answered"])
+    return pinged(True), [([], [found]), (["--process=viewer"], [found]), (["--threshold=4s"], [])]
+
+
+@scene
+def window_that_never_answers():
+    return pinged(False), [([], [])]
+
+
 BASE = 0x7F0000000000
 
 

@@ -5,7 +5,6 @@
 
 Needs root and a kernel that records, Xvfb and xdotool; exits 77 (skipped) without.
 """
-import os
 import pathlib
 import shutil
 import subprocess
@@ -15,6 +14,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "trace"))
 import decode  # noqa: E402
+from display import Display, wait_for  # noqa: E402
 from recording import Graph, enter_namespace, skip  # noqa: E402
 
 UI_EVENT, HIGHEST_KIND = 0x60030010, 13
@@ -27,40 +27,6 @@ CASES = {
     "qt6": ("timer", "Qt 6", ["Worker::customEvent", "on_clicked"], ["Qt event of the program", "Qt queued call", "Qt timer"]),
 }
 DISPATCHED = ("dispatch.queued", "sequence.callback")
-
-
-def wait_for(condition, what, seconds=30):
-    until = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > until:
-            sys.exit(f"{what}: nothing in {seconds} s")
-        time.sleep(0.05)
-
-
-class Display:
-    """An X server of our own."""
-
-    def __enter__(self):
-        read, write = os.pipe()
-        self.server = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(write), "-screen", "0", "640x480x24", "-nolisten", "tcp"], pass_fds=[write],
-            stderr=subprocess.DEVNULL)
-        os.close(write)
-        with os.fdopen(read) as number:
-            display = ":" + number.readline().strip()
-        self.environment = dict(
-            os.environ, DISPLAY=display, GDK_BACKEND="x11", QT_QPA_PLATFORM="xcb", GSK_RENDERER="cairo",
-            LIBGL_ALWAYS_SOFTWARE="1", NO_AT_BRIDGE="1", GTK_A11Y="none", XDG_RUNTIME_DIR="/run/argus")
-        return self
-
-    def __exit__(self, *_):
-        self.server.terminate()
-        self.server.wait()
-
-    def has_window(self):
-        found = subprocess.run(["xdotool", "search", "--onlyvisible", "--class", "."], env=self.environment,
-                               capture_output=True, text=True)
-        return found.stdout.strip() != ""
 
 
 def record_click(argus, program, last, trace, folder):

@@ -2,6 +2,8 @@
  * display server, where that is seen; else the segment of the event loop that found it ready. */
 #include "graph/builder.h"
 
+#include <string.h>
+
 /* Probes of one space share keys; 0 when the table of probes is lost. */
 static uint32_t space_of(const struct builder *builder, uint64_t number)
 {
@@ -32,10 +34,30 @@ static struct queued_callback *find(struct builder *builder, uint32_t thread,
     return make || same ? found : NULL;
 }
 
+/* Pings are told by probes of the same shape. */
+static bool note_ping(struct builder *builder, uint32_t thread, const struct argus_record *record)
+{
+    const struct argus_probe_entry *probe =
+        argus_graph_probe(builder->graph, (uint32_t)record->arg[2]);
+    const char *label = probe ? strrchr(probe->label, ' ') : NULL;
+    if (!label || (strcmp(label, " ping") != 0 && strcmp(label, " pong") != 0))
+        return false;
+    struct argus_ping ping = {.time_ns = builder->now_ns,
+                              .key = record->arg[0],
+                              .to = record->arg[1],
+                              .thread = thread,
+                              .probe = probe->number};
+    if (!vec_push(&builder->graph->pings, ping))
+        builder->no_memory = true;
+    return true;
+}
+
 void graph_on_callback_queued(struct builder *builder, struct cpu_state *cpu,
                               const struct argus_record *record)
 {
     if (cpu->thread == ARGUS_NONE || thread_at(builder, cpu->thread)->slot == ARGUS_NONE)
+        return;
+    if (note_ping(builder, cpu->thread, record))
         return;
     struct queued_callback *queued = find(builder, cpu->thread, record, true);
     if (!queued)

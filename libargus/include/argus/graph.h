@@ -229,6 +229,16 @@ struct argus_flag_set {
     uint32_t thread; /* that wrote */
 };
 
+/* "Are you there?" of a window manager or compositor, or a program's answer: what a probe tells whose label says so
+ * (share/probes.conf). */
+struct argus_ping {
+    uint64_t time_ns;
+    uint64_t key;    /* X11: the window that is asked, or answers; Wayland: the serial number */
+    uint64_t to;     /* X11: the window that the event was sent to; Wayland: the request's number */
+    uint32_t thread; /* that sent it */
+    uint32_t probe;
+};
+
 /* The machine was suspended; the trace's clock stood still. */
 struct argus_suspension {
     uint64_t noticed_ns; /* the trace's clock, soon after it went on */
@@ -279,6 +289,8 @@ size_t argus_graph_arrivals(const struct argus_graph *graph, /* sorted by thread
                             const struct argus_arrival **ret);
 size_t argus_graph_flag_sets(const struct argus_graph *graph, /* in time order */
                              const struct argus_flag_set **ret);
+size_t argus_graph_pings(const struct argus_graph *graph, /* in time order */
+                         const struct argus_ping **ret);
 size_t argus_graph_suspensions(const struct argus_graph *graph,
                                const struct argus_suspension **ret);
 struct argus_stack argus_graph_stack(const struct argus_graph *graph, uint32_t stack);
