@@ -7,6 +7,7 @@
 
 #include "argus/data_symbols.h"
 #include "plugin/nearest.h"
+#include "plugin/thread_local.h"
 
 #define CLOSE_NAMES 3
 
@@ -76,8 +77,8 @@ static struct argus_error *split_offset(char *symbol, uint64_t *ret)
     return flag_place_number("an offset", plus + 1, ret);
 }
 
-static struct argus_error *find_symbol(uint32_t pid, const char *image, const char *name,
-                                       struct flag_place *ret)
+static struct argus_error *find_symbol(uint32_t pid, uint32_t tid, const char *image,
+                                       const char *name, struct flag_place *ret)
 {
     struct symbol_search search = {.wanted = name};
     nearest_init(&search.nearest, name);
@@ -86,19 +87,15 @@ static struct argus_error *find_symbol(uint32_t pid, const char *image, const ch
         return error;
     if (!search.is_found)
         return not_found(&search, image);
-    if (search.found.is_thread_local)
-        return argus_error_create(
-            ARGUS_ERROR_UNSUPPORTED,
-            "%s is thread-local: each thread has its own; give the address of "
-            "the one that you mean",
-            name);
     ret->address = search.found.address;
     ret->size_bytes = search.found.size_bytes;
-    return NULL;
+    return search.found.is_thread_local
+               ? thread_local_address(pid, tid, &search.found, &ret->address)
+               : NULL;
 }
 
-struct argus_error *flag_place_symbol(uint32_t pid, const char *image, const char *symbol,
-                                      struct flag_place *ret)
+struct argus_error *flag_place_symbol(uint32_t pid, uint32_t tid, const char *image,
+                                      const char *symbol, struct flag_place *ret)
 {
     char name[512];
     uint64_t offset, base = 0;
@@ -114,7 +111,7 @@ struct argus_error *flag_place_symbol(uint32_t pid, const char *image, const cha
             error = argus_image_base(pid, image, &base);
         ret->address += base;
     } else if (!error) {
-        error = find_symbol(pid, image, name, ret);
+        error = find_symbol(pid, tid, image, name, ret);
     }
     ret->address += offset;
     ret->size_bytes = ret->size_bytes > offset ? ret->size_bytes - offset : 0;

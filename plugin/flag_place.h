@@ -16,8 +16,9 @@ struct flag_place {
 /* `text` is an address or a number: "0x7f…", "4096"; USAGE otherwise. */
 struct argus_error *flag_place_number(const char *what, const char *text, uint64_t *ret);
 
-/* SYMBOL may be an address in the file ("0x4010"), for programs without symbols. NOT_FOUND names what comes close. */
-struct argus_error *flag_place_symbol(uint32_t pid, const char *image, const char *symbol,
-                                      struct flag_place *ret);
+/* SYMBOL may be an address in the file ("0x4010"), for programs without symbols. Of a thread-local variable the copy of thread `tid`.
+ * NOT_FOUND names what comes close. */
+struct argus_error *flag_place_symbol(uint32_t pid, uint32_t tid, const char *image,
+                                      const char *symbol, struct flag_place *ret);
 
 #endif

@@ -11,6 +11,7 @@
 static const struct command_option add_options[] = {
     {"size", 0, "BYTES", "1, 2, 4 or 8 (the variable's, where its file says it; else 4)"},
     {"access", 0, "ACCESS", "w: writes alone; rw: reads and writes (rw)"},
+    {"tid", 0, "TID", "of a thread-local variable, the copy of this thread (the main thread's)"},
     COMMAND_OPTIONS_END,
 };
 
@@ -51,8 +52,12 @@ static struct argus_error *parse_place(const struct arguments *arguments, uint32
     if (error)
         return error;
     *ret_pid = (uint32_t)pid;
+    uint64_t tid = pid;
+    error = arguments_number(arguments, "tid", &tid);
+    if (error)
+        return error;
     if (arguments_count(arguments) == 3)
-        return flag_place_symbol(*ret_pid, where, arguments_word(arguments, 2), ret);
+        return flag_place_symbol(*ret_pid, (uint32_t)tid, where, arguments_word(arguments, 2), ret);
     *ret = (struct flag_place){0};
     snprintf(ret->label, sizeof(ret->label), "%s", where);
     return flag_place_number("an address (PID IMAGE SYMBOL, or PID ADDRESS)", where, &ret->address);

@@ -109,6 +109,17 @@ class Flags(unittest.TestCase):
         self.assertEqual([record["args"][1] for record in records], [1, 1])
         self.assertEqual(target.code, 0)
 
+    def test_thread_local_variables(self):
+        with Target() as target, Recording() as recording:
+            argus("watchflag", target.pid, "flag_target", "own_flag", "--access", "w")
+            argus("watchflag", target.pid, "libflag_library", "library_own_flag", "--access", "w")
+            target.round()
+            target.round()
+            records = recording.stop()
+        self.assertEqual(target.code, 0)
+        self.assertEqual([record["args"][1] & 0xffffffff for record in records], [1, 1, 2, 2])
+        self.assertEqual({record["tid"] for record in records}, {target.pid})
+
     def test_removed(self):
         with Target() as target, Recording() as recording:
             argus("watchflag", target.pid, "flag_target", "written_flag", "--access", "w")
@@ -125,7 +136,7 @@ class Flags(unittest.TestCase):
                 for arguments, code, said in [
                         ((target.pid, "flag_target", "writen_flag"), 1, "written_flag"),
                         ((target.pid, "libm.so", "quiet_flag"), 1, "it has: flag_target"),
-                        ((target.pid, "flag_target", "own_flag"), 1, "thread-local"),
+                        ((target.pid, "flag_target", "own_flag", "--tid", "4194305"), 1, "no thread 4194305"),
                         ((target.pid, "0x10"), 2, "no memory at 0x10"),
                         ((target.pid, "flag_target", "bytes_flag+1", "--size", "4"), 2, "not aligned"),
                         ((target.pid, "flag_target", "quiet_flag", "--size", "3"), 2, "1, 2, 4 or 8"),

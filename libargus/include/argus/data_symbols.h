@@ -20,6 +20,9 @@ struct argus_data_symbol {
         address; /* in the process; of a thread-local variable the offset in its module's block */
     uint64_t size_bytes; /* 0: the file does not say */
     bool is_thread_local;
+    bool is_of_program; /* thread-local: of the program itself, not of a library … */
+    uint64_t
+        module_word; /* … of a library: address in the process of a word with its module number; 0: there is none */
     uint64_t
         module_address; /* where the file that has it was loaded: what its own addresses count from */
 };

@@ -16,6 +16,8 @@ volatile uint8_t bytes_flag[8];
 _Thread_local volatile int own_flag;
 static volatile uint32_t hidden_flag;
 
+void write_library_flag(void);
+
 static uint64_t times;
 
 static void *write_all(void *context)
@@ -51,6 +53,7 @@ int main(int argc, char **argv)
         bytes_flag[3]++;
         hidden_flag++;
         own_flag++;
+        write_library_flag();
         puts(right ? "done" : "wrong");
         fflush(stdout);
     }
