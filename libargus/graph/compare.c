@@ -26,8 +26,8 @@ struct comparing {
     const struct argus_plain_edge *plain_edges;
     const struct argus_thread *threads;
     size_t plain_vertex_count, plain_edge_count, process_count;
-    uint32_t *applications;          /* owned */
-    uint32_t *starts, *plain_starts; /* owned: vertices from which to go back */
+    uint32_t *applications;                      /* owned */
+    struct network_start *starts, *plain_starts; /* owned: from where to go back */
     size_t start_count;
     struct argus_comparison *result;
 };
@@ -150,14 +150,14 @@ static void offer_start(struct comparing *comparing, uint32_t vertex, size_t mos
 {
     const struct argus_vertex *vertices = comparing->graph->vertices.data;
     uint64_t wait_ns = argus_vertex_wait_ns(&vertices[vertex]);
-    uint32_t *starts = comparing->starts;
+    struct network_start *starts = comparing->starts;
     size_t count = comparing->start_count;
-    if (count == most && argus_vertex_wait_ns(&vertices[starts[count - 1]]) >= wait_ns)
+    if (count == most && argus_vertex_wait_ns(&vertices[starts[count - 1].vertex]) >= wait_ns)
         return;
     size_t at = count < most ? count : most - 1;
-    for (; at > 0 && argus_vertex_wait_ns(&vertices[starts[at - 1]]) < wait_ns; at--)
+    for (; at > 0 && argus_vertex_wait_ns(&vertices[starts[at - 1].vertex]) < wait_ns; at--)
         starts[at] = starts[at - 1];
-    starts[at] = vertex;
+    starts[at] = (struct network_start){vertices[vertex].end_ns, vertex};
     comparing->start_count = count < most ? count + 1 : most;
 }
 
@@ -190,8 +190,9 @@ static bool choose_starts(struct comparing *comparing, size_t most)
         if (is_start(comparing, (uint32_t)i))
             offer_start(comparing, (uint32_t)i, most);
     for (size_t i = 0; i < comparing->start_count; i++) {
-        uint32_t behind = ++comparing->starts[i];
-        comparing->plain_starts[i] =
+        uint32_t behind = ++comparing->starts[i].vertex;
+        comparing->plain_starts[i] = comparing->starts[i];
+        comparing->plain_starts[i].vertex =
             plain_vertex_at(comparing, vertices[behind].thread, vertices[behind].start_ns);
     }
     comparing->result->waits = comparing->start_count;
@@ -201,7 +202,7 @@ static bool choose_starts(struct comparing *comparing, size_t most)
 /* --- figures --- */
 
 static bool measure(const struct comparing *comparing, const struct network *network, uint8_t skip,
-                    const uint32_t *starts, struct argus_graph_figures *ret)
+                    const struct network_start *starts, struct argus_graph_figures *ret)
 {
     network_count(network, skip, comparing->applications, ret);
     return network_reach(network, skip, starts, comparing->start_count, comparing->process_count,
@@ -218,6 +219,7 @@ static bool measure_plain(const struct comparing *comparing)
     for (size_t i = 0; ready && i < edges; i++) {
         network.from[i] = comparing->plain_edges[i].from;
         network.to[i] = comparing->plain_edges[i].to;
+        network.from_ns[i] = comparing->plain_edges[i].from_ns;
         network.flags[i] = NETWORK_TALK;
     }
     if (ready) {
@@ -249,6 +251,7 @@ static bool measure_graph(const struct comparing *comparing)
     for (size_t i = 0; ready && i < edges; i++) {
         network.from[i] = graph->edges.data[i].from;
         network.to[i] = graph->edges.data[i].to;
+        network.from_ns[i] = graph->edges.data[i].from_ns;
         network.flags[i] = flags_of(&graph->edges.data[i]);
     }
     if (ready) {

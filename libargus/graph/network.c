@@ -13,13 +13,14 @@ bool network_init(struct network *network, size_t vertices, size_t edges)
         .process = malloc((vertices + 1) * sizeof(uint32_t)),
         .from = malloc((edges + 1) * sizeof(uint32_t)),
         .to = malloc((edges + 1) * sizeof(uint32_t)),
+        .from_ns = malloc((edges + 1) * sizeof(uint64_t)),
         .flags = malloc(edges + 1),
         .in_first = calloc(vertices + 2, sizeof(uint32_t)),
         .in = malloc((edges + 1) * sizeof(uint32_t)),
         .out_first = calloc(vertices + 2, sizeof(uint32_t)),
         .out = malloc((edges + 1) * sizeof(uint32_t)),
     };
-    return network->process && network->from && network->to && network->flags &&
+    return network->process && network->from && network->to && network->from_ns && network->flags &&
            network->in_first && network->in && network->out_first && network->out;
 }
 
@@ -28,6 +29,7 @@ void network_deinit(struct network *network)
     free(network->process);
     free(network->from);
     free(network->to);
+    free(network->from_ns);
     free(network->flags);
     free(network->in_first);
     free(network->in);
@@ -117,7 +119,7 @@ struct walk {
     uint32_t *queue;
 };
 
-static void reach_from(struct walk *walk, uint32_t start, uint64_t *ret_vertices,
+static void reach_from(struct walk *walk, uint32_t start, uint64_t since_ns, uint64_t *ret_vertices,
                        uint64_t *ret_processes)
 {
     const struct network *network = walk->network;
@@ -132,7 +134,8 @@ static void reach_from(struct walk *walk, uint32_t start, uint64_t *ret_vertices
         walk->seen_processes[process] = walk->round;
         for (uint32_t i = network->in_first[vertex]; i < network->in_first[vertex + 1]; i++) {
             uint32_t edge = network->in[i], from = network->from[edge];
-            if ((network->flags[edge] & walk->skip) || walk->seen[from] == walk->round)
+            if ((network->flags[edge] & walk->skip) || walk->seen[from] == walk->round ||
+                network->from_ns[edge] < since_ns)
                 continue;
             walk->seen[from] = walk->round;
             walk->queue[length++] = from;
@@ -158,7 +161,25 @@ static struct argus_reach reach_of(uint64_t *values, size_t count)
     return reach;
 }
 
-bool network_reach(const struct network *network, uint8_t skip, const uint32_t *starts,
+/* The reach from all starts; `windowed`: in each one's window only. */
+static void reach_from_all(struct walk *walk, const struct network_start *starts,
+                           size_t start_count, bool windowed, uint64_t *vertices,
+                           uint64_t *processes, struct argus_reach *ret_vertices,
+                           struct argus_reach *ret_processes)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < start_count; i++) {
+        if (starts[i].vertex == ARGUS_NONE)
+            continue;
+        reach_from(walk, starts[i].vertex, windowed ? starts[i].since_ns : 0, &vertices[count],
+                   &processes[count]);
+        count++;
+    }
+    *ret_vertices = reach_of(vertices, count);
+    *ret_processes = reach_of(processes, count);
+}
+
+bool network_reach(const struct network *network, uint8_t skip, const struct network_start *starts,
                    size_t start_count, size_t process_count, struct argus_graph_figures *ret)
 {
     struct walk walk = {
@@ -171,16 +192,11 @@ bool network_reach(const struct network *network, uint8_t skip, const uint32_t *
     uint64_t *vertices = calloc(start_count + 1, sizeof(*vertices));
     uint64_t *processes = calloc(start_count + 1, sizeof(*processes));
     bool ready = walk.seen && walk.seen_processes && walk.queue && vertices && processes;
-    size_t count = 0;
-    for (size_t i = 0; ready && i < start_count; i++) {
-        if (starts[i] == ARGUS_NONE)
-            continue;
-        reach_from(&walk, starts[i], &vertices[count], &processes[count]);
-        count++;
-    }
     if (ready) {
-        ret->reach = reach_of(vertices, count);
-        ret->processes = reach_of(processes, count);
+        reach_from_all(&walk, starts, start_count, false, vertices, processes, &ret->reach,
+                       &ret->processes);
+        reach_from_all(&walk, starts, start_count, true, vertices, processes, &ret->window_reach,
+                       &ret->window_processes);
     }
     free(walk.seen);
     free(walk.seen_processes);

@@ -14,6 +14,7 @@
 struct dealing {
     uint32_t application;
     struct argus_stack stack;
+    uint32_t id;
 };
 
 enum { MOST_DEALINGS = 16 };
@@ -22,15 +23,17 @@ struct dealings {
     uint32_t count;
 };
 
-static void add(struct dealings *dealings, uint32_t application, struct argus_stack stack)
+static void add(const struct inspector *inspector, struct dealings *dealings, uint32_t application,
+                uint32_t id)
 {
+    struct argus_stack stack = argus_graph_stack(inspector->graph, id);
     if (!stack.count || dealings->count == MOST_DEALINGS)
         return;
     for (uint32_t i = 0; i < dealings->count; i++)
         if (dealings->items[i].application == application &&
             dealings->items[i].stack.frames == stack.frames)
             return;
-    dealings->items[dealings->count++] = (struct dealing){application, stack};
+    dealings->items[dealings->count++] = (struct dealing){application, stack, id};
 }
 
 /* Peers first: of the waits only their way to the loop counts. */
@@ -43,14 +46,12 @@ static void gather(const struct inspector *inspector, uint32_t vertex, struct de
         const struct argus_edge *edge = &inspector->edges[out[i]];
         uint32_t peer = inspector_application(inspector, edge->to);
         if (peer != own && peer != ARGUS_NONE)
-            add(ret, peer, argus_graph_stack(inspector->graph, edge->stack));
+            add(inspector, ret, peer, edge->stack);
     }
     uint32_t before = argus_graph_previous(inspector->graph, vertex);
     if (before != ARGUS_NONE)
-        add(ret, ARGUS_NONE,
-            argus_graph_stack(inspector->graph, inspector->vertices[before].wait.user_stack));
-    add(ret, ARGUS_NONE,
-        argus_graph_stack(inspector->graph, inspector->vertices[vertex].wait.user_stack));
+        add(inspector, ret, ARGUS_NONE, inspector->vertices[before].wait.user_stack);
+    add(inspector, ret, ARGUS_NONE, inspector->vertices[vertex].wait.user_stack);
 }
 
 /* The frame at `depth` from the outermost one. */
@@ -115,11 +116,12 @@ static void find_items(const struct dealings *dealings, uint32_t depth,
 struct argus_split_place split_place_find(const struct inspector *inspector, uint32_t vertex)
 {
     struct dealings dealings = {0};
-    struct argus_split_place place = {.vertex = ARGUS_NONE};
+    struct argus_split_place place = {.vertex = ARGUS_NONE, .stack = ARGUS_NONE};
     gather(inspector, vertex, &dealings);
     if (!dealings.count)
         return place;
     place.vertex = vertex;
+    place.stack = dealings.items[0].id;
     uint32_t depth = common_depth(inspector, vertex, &dealings);
     if (!depth)
         return place;

@@ -169,11 +169,12 @@ static void place_text(const struct check_report *report, const struct argus_spl
                           place->vertex);
         return;
     }
-    check_report_function(report, place, place->inside, inside, sizeof(inside));
     if (!place->exact) {
-        argus_sink_printf(sink, "     split in %s, or in a function that calls it\n", inside);
+        argus_sink_printf(sink, "     split in one of the functions that are in progress:\n");
+        report_stack(report->context, place->vertex, place->stack, 7, FRAMES);
         return;
     }
+    check_report_function(report, place, place->inside, inside, sizeof(inside));
     for (int i = 0; i < 2; i++)
         if (place->item[i])
             check_report_function(report, place, place->item[i], items[i], sizeof(items[i]));

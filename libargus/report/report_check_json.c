@@ -96,6 +96,7 @@ static json_t *place_json(const struct check_report *report, const struct argus_
                                                             sizeof(text))));
     json_put(json, "calls", items);
     json_put(json, "exact", json_boolean(place->exact));
+    json_put(json, "stack", json_stack(report->context, place->vertex, place->stack));
     return json;
 }
 

@@ -46,10 +46,14 @@ static const struct row rows[] = {
     {"edges", "edges", FIGURE(edges)},
     {"several_causes", "vertices with several causes", FIGURE(several_causes)},
     {"mixed", "vertices that mix applications", FIGURE(mixed)},
-    {"reach_median", "vertices behind a long wait, median", FIGURE(reach.median)},
-    {"reach_most", "                           at most", FIGURE(reach.most)},
-    {"reach_processes_median", "processes behind it, median", FIGURE(processes.median)},
-    {"reach_processes_most", "                    at most", FIGURE(processes.most)},
+    {"window_median", "vertices within a long wait, median", FIGURE(window_reach.median)},
+    {"window_most", "                           at most", FIGURE(window_reach.most)},
+    {"window_processes_median", "processes within it, median", FIGURE(window_processes.median)},
+    {"window_processes_most", "                    at most", FIGURE(window_processes.most)},
+    {"reach_median", "vertices back to the beginning, median", FIGURE(reach.median)},
+    {"reach_most", "                              at most", FIGURE(reach.most)},
+    {"reach_processes_median", "processes back to there, median", FIGURE(processes.median)},
+    {"reach_processes_most", "                       at most", FIGURE(processes.most)},
 };
 enum { ROWS = sizeof(rows) / sizeof(*rows) };
 
@@ -62,14 +66,17 @@ static uint64_t figure(const struct argus_graph_figures *figures, const struct r
 
 static void figures_text(const struct argus_sink *sink, const struct argus_comparison *comparison)
 {
-    argus_sink_printf(sink, "%-36s %12s %14s %12s\n", "", "plain", "Argus, strong", "Argus, all");
+    argus_sink_printf(sink, "%-38s %12s %14s %12s\n", "", "plain", "Argus, strong", "Argus, all");
     for (size_t i = 0; i < ROWS; i++)
-        argus_sink_printf(sink, "%-36s %12" PRIu64 " %14" PRIu64 " %12" PRIu64 "\n", rows[i].label,
+        argus_sink_printf(sink, "%-38s %12" PRIu64 " %14" PRIu64 " %12" PRIu64 "\n", rows[i].label,
                           figure(&comparison->plain, &rows[i]),
                           figure(&comparison->strong, &rows[i]),
                           figure(&comparison->all, &rows[i]));
-    argus_sink_printf(sink, "\nWays back from the ends of the %" PRIu64 " longest waits.\n",
-                      comparison->waits);
+    argus_sink_printf(
+        sink,
+        "\nVertices and processes that lie on a way back from the end of one of the %" PRIu64
+        " longest waits.\n",
+        comparison->waits);
 }
 
 static json_t *figures_json(const struct argus_graph_figures *figures)

@@ -57,6 +57,7 @@ static void look_at_comparison(const struct argus_graph *graph)
                comparison.strong.reach.most <= comparison.all.reach.most &&
                comparison.strong.mixed <= comparison.all.mixed,
            "strong edges are some of all");
+    expect(comparison.plain.window_reach.most <= comparison.plain.reach.most, "a window is a part");
     argus_comparison_deinit(&comparison);
 }
 

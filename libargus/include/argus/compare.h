@@ -37,7 +37,7 @@ size_t argus_plain_edges(const struct argus_plain *plain, const struct argus_pla
 
 /* --- the comparison --- */
 
-/* How far one goes back from a wait, over all edges that are there. */
+/* How far one goes back from the end of a wait, over all edges that are there. */
 struct argus_reach {
     uint64_t median, most;
 };
@@ -47,8 +47,10 @@ struct argus_graph_figures {
     uint64_t several_causes; /* vertices with two or more incoming edges, sequence not counted */
     uint64_t
         mixed; /* vertices of programs that two or more other applications caused, or that caused something in two or more */
-    struct argus_reach reach;     /* vertices, the first one counted */
-    struct argus_reach processes; /* that those belong to */
+    struct argus_reach reach,
+        processes; /* vertices, the first one counted, and the processes that they are of … */
+    struct argus_reach window_reach,
+        window_processes; /* … and over causes that lie within the wait only */
 };
 
 /* What became of an edge of the plain graph. */

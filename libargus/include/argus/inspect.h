@@ -63,7 +63,9 @@ enum {
 /* Where one segment that serves several could be cut: the deepest function that the stacks around their messages and wake-ups
  * have in common, and what it calls for each of them. Addresses in the example's process. */
 struct argus_split_place {
-    uint32_t vertex;  /* whose stacks they are; ARGUS_NONE: there were no stacks */
+    uint32_t vertex; /* whose stacks they are; ARGUS_NONE: there were no stacks */
+    uint32_t
+        stack; /* one of them: of a message or wake-up if there was one, else of the wait; or ARGUS_NONE */
     uint64_t inside;  /* in the common function; 0: the stacks have none (they are cut short) */
     uint64_t item[2]; /* in the functions that it calls for two of them; 0: unknown */
     bool exact;       /* false: the stacks are one and the same, so the loop may be further out */
