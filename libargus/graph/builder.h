@@ -126,6 +126,7 @@ struct thread_state {
     bool acted;         /* the vertex being built woke or created somebody */
     bool undo_early;    /* the vertex began through an early wake-up and has not run */
     bool exiting;
+    bool trapped;  /* it has got a SIGTRAP by its own doing: rules/watchpoint.c */
     bool has_word; /* `word` is what lies behind the futex it waits for: of the record `lock` */
     uint32_t word;
     bool may_message; /* the system call in progress may send or receive */

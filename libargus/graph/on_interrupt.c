@@ -129,7 +129,11 @@ void graph_on_timer_cancelled(struct builder *builder, struct cpu_state *cpu,
     if (cpu->thread == ARGUS_NONE)
         return;
     struct thread_state *state = thread_at(builder, cpu->thread);
-    if (state->own_timer != ARGUS_NONE &&
-        state->own_timer == idmap_get(&builder->timer_by_key, record->arg[0]))
+    uint32_t timer = idmap_get(&builder->timer_by_key, record->arg[0]);
+    if (timer == ARGUS_NONE)
+        return;
+    if (state->own_timer == timer)
         state->own_timer = ARGUS_NONE;
+    if (!cpu_interrupted(cpu))
+        builder_count(builder, RULE_CULL_TIMER_CANCELLED);
 }

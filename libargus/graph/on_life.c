@@ -45,8 +45,10 @@ void graph_on_exec(struct builder *builder, struct cpu_state *cpu,
                    const struct argus_record *record)
 {
     (void)record;
-    if (cpu->thread != ARGUS_NONE)
-        machine_exec(&builder->graph->machine, cpu->thread, builder->now_ns);
+    if (cpu->thread == ARGUS_NONE)
+        return;
+    machine_exec(&builder->graph->machine, cpu->thread, builder->now_ns);
+    builder_count(builder, RULE_EXEC);
 }
 
 static void rename_thread(struct builder *builder, uint32_t thread,

@@ -91,6 +91,11 @@ void graph_on_signal_sent(struct builder *builder, struct cpu_state *cpu,
     };
     if (signal.sender.slot == ARGUS_NONE)
         return;
+    struct thread_state *sender = thread_at(builder, signal.sender.thread);
+    sender->trapped |=
+        signal.number == SIGTRAP && target == cpu->thread && signal.sender.thread == target;
+    if (sender->trapped && signal.number == SIGCHLD) /* says to a debugger that it has stopped */
+        return;
     bool to_process = record->arg[1] & TO_PROCESS;
     remember(builder,
              signal_key(to_process ? pid : tid, signal.number, to_process ? KEY_PROCESS : 0),

@@ -16,6 +16,7 @@ static void enter(struct builder *builder, uint32_t thread, const struct argus_r
         talk_call_begins(builder, thread);
     state->op_open = true;
     state->has_word = false;
+    state->trapped = false;
     state->wait_open = false;
 }
 

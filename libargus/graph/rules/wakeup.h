@@ -42,6 +42,9 @@ bool match_exit(const struct wakeup *wakeup);
 bool match_task(const struct wakeup *wakeup);
 /* rules/wake_stacks.c: what call stacks say about wake-ups, after the last record. False without memory. */
 bool rule_wake_stacks(struct builder *builder);
+/* rules/watchpoint.c */
+bool match_watchpoint(const struct wakeup *wakeup);
+void act_watchpoint(const struct wakeup *wakeup, struct cause *ret);
 /* rules/softirq.c: takes a wake-up out of a network softirq from among the edges into `vertex` (final id) when a message says
  * that it was another's. Returns how many are left. */
 size_t rule_softirq_mend(struct builder *builder, uint32_t vertex, struct argus_edge *edges,

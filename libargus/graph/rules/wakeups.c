@@ -2,6 +2,7 @@
 #include "graph/rules/wakeup.h"
 
 static const struct wake_rule wake_rules[] = {
+    {match_watchpoint, act_watchpoint, RULE_CULL_WATCHPOINT, false, 0},
     {match_housekeeping, act_scheduler, RULE_CULL_HOUSEKEEPING, false, 0},
     {match_timer, act_timer, RULE_TIMER, false, ARGUS_EDGE_TIMER},
     {match_block, act_block, RULE_BLOCK, false, ARGUS_EDGE_BLOCK},

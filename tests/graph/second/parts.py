@@ -97,7 +97,7 @@ class Doing:
         self.cause, self.early_cause, self.early_ns, self.undo_early = Cause(), None, 0, False
         self.cpu = None
         self.syscall, self.syscall_arg, self.syscall_known = NO_SYSCALL, [0] * 4, False
-        self.op_open = self.wait_open = self.acted = self.exiting = False
+        self.op_open = self.wait_open = self.acted = self.exiting = self.trapped = False
         self.ops = []
         self.own_timer, self.word = None, None
         self.open, self.loop, self.has_turns = [], Actor(), False

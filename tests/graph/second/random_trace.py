@@ -9,7 +9,7 @@ import random
 
 TIMERS, REQUESTS, WORKS, KEYS, INODES = range(1, 6), range(1, 4), range(1, 4), range(1, 5), range(1, 5)
 STACKS = {1: [0x401000, 0x402000], 2: [0x401000, 0x403000], 3: [0x404000], 4: [0xFFFFFFFF81000000]}
-SIGNALS = [9, 10, 14, 15, 17, 18, 19]
+SIGNALS = [5, 9, 10, 14, 15, 17, 18, 19]
 TIDS = list(range(10, 18))
 CALLS = ["read", "write", "poll", "futex", "nanosleep", "clock_nanosleep", "sched_yield", "kill", "wait4", "fsync", "sendto",
          "recvfrom", "exit", "exit_group", "waitid", "close", "pause", "getpid", "openat", "ppoll", "select"]

@@ -23,7 +23,7 @@ from wakeups import Wakeups
 
 CALLS = syscalls()
 NOTES = {"stack", "object", "lock", "suspended", "clock_step"}  # may stand behind the switch of their thread
-STOPS, CONTINUE = {19, 20, 21, 22}, 18
+STOPS, CONTINUE, TRAP, CHILD = {19, 20, 21, 22}, 18, 5, 17
 MOST_WOKEN, MOST_FIRING = 16, 4
 MUTEX_HAS_WAITERS, TID_MASK = 2, 0x3FFFFFFF
 UI_EVENTS, PURPOSES = 14, {1, 2, 3, 4, 6, 7, 13}
@@ -177,6 +177,7 @@ class Builder(Threads, Waits, Wakeups):
         if record.func == 1:
             doing.syscall, doing.syscall_arg = record.number, list(record.arg)
             doing.op_open, doing.wait_open, doing.word = True, False, None
+            doing.trapped = False
         elif record.func == 2:
             self.call_ends(cpu.thread, record)
         doing.syscall_known, doing.own_timer, doing.early_ns = True, None, 0
@@ -306,6 +307,8 @@ class Builder(Threads, Waits, Wakeups):
     def on_timer_cancelled(self, cpu, record):
         if cpu.thread and cpu.thread.doing.own_timer and cpu.thread.doing.own_timer is self.timers.get(record.arg[0]):
             cpu.thread.doing.own_timer = None
+        if cpu.thread and record.arg[0] in self.timers and not (cpu.interrupts or cpu.softirqs or cpu.firing):
+            self.count("cull.timer_cancelled")
 
     # --- work queues and disks ---
 
@@ -394,6 +397,7 @@ class Builder(Threads, Waits, Wakeups):
     def on_exec(self, cpu, record):
         if cpu.thread:
             cpu.thread.process.kernel = False
+            self.count("boundary.exec")
 
     @staticmethod
     def rename(thread, record):
@@ -423,6 +427,10 @@ class Builder(Threads, Waits, Wakeups):
                 cause.edge.kind, cause.edge.strong, cause.edge.rule = "signal", True, "signal.sent"
         sender = cpu.itimer or self.actor(cpu, said)
         if not sender.vertex:
+            return
+        if number == TRAP and sender.thread is thread is cpu.thread:
+            thread.doing.trapped = True
+        if number == CHILD and sender.thread.doing.trapped:
             return
         to_process = target & 1 << 32
         whom = ("process", thread.process.pid) if to_process else ("thread", thread.tid)

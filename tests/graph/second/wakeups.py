@@ -27,6 +27,9 @@ class Wakeups:
         awaited = wakee.doing.vertex.wait.kind if wakee.doing.state == "waiting" and wakee.doing.vertex else "none"
         interrupt, timer = context != "task", cpu.timer()
 
+        if wakee.doing.trapped and awaited == "stopped" or not interrupt and waker and waker.doing.trapped:
+            wakee.doing.trapped = wakee.doing.trapped and wakee.doing.state != "waiting"
+            return self.culled("cull.watchpoint")
         if wakee.process.kernel and any(wakee.name.startswith(name) for name in HOUSEKEEPERS):
             return self.culled("cull.housekeeping")
         if interrupt and timer and timer.owner and timer.vertex:

@@ -1,0 +1,26 @@
+/* The dance around a watchpoint or a step: instrumentation, not what the program does.
+ *
+ * A debugger's watchpoint is a SIGTRAP that the thread gets by its own doing (an exception). It stops, which wakes the
+ * debugger; the debugger looks, and wakes it again. None of these wake-ups says anything about why the program is slow or
+ * waits, and the debugger would seem to be the cause of everything. The stop itself stays a wait of the thread ("stopped").
+ * The dance lasts from the signal to the thread's next system call or to its wake-up.
+ */
+#include "graph/rules/wakeup.h"
+
+bool match_watchpoint(const struct wakeup *wakeup)
+{
+    const struct thread_state *wakee = thread_at(wakeup->builder, wakeup->wakee);
+    bool wakes = wakeup->waker != ARGUS_NONE && wakeup->context == ARGUS_CONTEXT_TASK &&
+                 thread_at(wakeup->builder, wakeup->waker)->trapped;
+    bool stopped = wakee->trapped && wakee->activity == THREAD_WAITING &&
+                   slot_at(wakeup->builder, wakee->slot)->wait.kind == ARGUS_WAIT_STOPPED;
+    return wakes || stopped;
+}
+
+void act_watchpoint(const struct wakeup *wakeup, struct cause *ret)
+{
+    struct thread_state *wakee = thread_at(wakeup->builder, wakeup->wakee);
+    if (wakee->activity == THREAD_WAITING)
+        wakee->trapped = false;
+    (void)ret;
+}
