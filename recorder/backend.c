@@ -206,6 +206,11 @@ bool backend_flag_get(const struct backend *backend, uint32_t number, struct rep
     return backend->ops->flag_get && backend->ops->flag_get(backend, number, ret);
 }
 
+bool backend_is_crowded(const struct backend *backend)
+{
+    return backend->ops->is_crowded && backend->ops->is_crowded();
+}
+
 static bool is_said(const struct backend *backend, const char *text)
 {
     for (size_t i = 0; i < backend->notes.length; i++) {

@@ -93,6 +93,7 @@ struct backend_ops {
                                     uint32_t *ret_number);
     struct argus_error *(*flag_remove)(struct backend *backend, uint32_t number);
     bool (*flag_get)(const struct backend *backend, uint32_t number, struct reply_flag *ret);
+    bool (*is_crowded)(void);
 };
 
 /* The first member of every backend. */
@@ -161,6 +162,9 @@ struct argus_error *backend_write_probes(struct backend *backend, struct argus_w
 /* The symbols of `count` kernel addresses, which are sorted in place. */
 struct argus_error *backend_write_kernel_symbols(struct backend *backend, uint64_t *addresses,
                                                  size_t count, struct argus_writer *writer);
+
+/* More threads want to run at this moment than there are cpus; false where nobody knows. */
+bool backend_is_crowded(const struct backend *backend);
 
 /* The threads that have polled since options->watch_polls; at most `room`. UNSUPPORTED where the backend cannot tell. */
 struct argus_error *backend_pollers(struct backend *backend, struct backend_poller *ret,

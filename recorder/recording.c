@@ -11,9 +11,11 @@
 #include "clock_watch.h"
 #include "clocks.h"
 #include "measure.h"
+#include "pace.h"
 #include "sink.h"
 
-#define READ_RECORDS      8192          /* copied at once: fits the second-level cache */
+#define READ_RECORDS                                                                               \
+    2048 /* copied at once: fits the second-level cache, with a chunk of each cpu */
 #define FLUSH_INTERVAL_NS 1000000000ull /* a crash loses at most this of a stream */
 #define WAIT_SHORT_MS     5
 #define WAIT_LONG_MS      40
@@ -29,6 +31,7 @@ struct recording {
     uint64_t started_ns, stopped_ns; /* CLOCK_MONOTONIC; 0: not stopped */
     uint64_t flushed_ns;
     struct clock_watch clocks;
+    struct pace pace;
 };
 
 /* A saturated machine must not keep the reader of a stream from its cpu. Where hundreds of threads want to run the best
@@ -161,6 +164,16 @@ static struct argus_error *drain_to_the_end(struct recording *recording)
     return error;
 }
 
+/* See pace.h. */
+static struct argus_error *choose_pace(struct recording *recording)
+{
+    uint64_t emitted = 0;
+    for (uint32_t cpu = 0; cpu < backend_cpu_count(recording->backend); cpu++)
+        emitted += backend_emitted(recording->backend, cpu);
+    bool fast = pace_is_fast(&recording->pace, clock_ns(CLOCK_MONOTONIC), emitted);
+    return sink_spare(recording->sink, fast && backend_is_crowded(recording->backend));
+}
+
 struct argus_error *recording_step(struct recording *recording, int *ret_wait_ms)
 {
     int longest_ms = (int)recording->backend->ops->collect_ms;
@@ -176,7 +189,9 @@ struct argus_error *recording_step(struct recording *recording, int *ret_wait_ms
     if (error)
         return error;
     bool busy = most_unread(recording) > ring_records(recording) / 64;
-    error = drain(recording);
+    error = choose_pace(recording);
+    if (!error)
+        error = drain(recording);
     if (!error && clock_ns(CLOCK_MONOTONIC) - recording->flushed_ns > FLUSH_INTERVAL_NS) {
         recording->flushed_ns = clock_ns(CLOCK_MONOTONIC);
         error = sink_flush(recording->sink);
@@ -253,6 +268,8 @@ struct argus_error *recording_stop(struct recording *recording)
     if (recording->mode == RECORDING_MEMORY)
         return backend_collect(recording->backend);
     struct argus_error *error = drain_to_the_end(recording);
+    if (!error)
+        error = sink_spare(recording->sink, false);
     lower_priority(); /* what is left to write can wait */
     return error ? error : sink_finish(recording->sink, false);
 }

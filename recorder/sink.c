@@ -10,6 +10,7 @@
 
 #define RUN_RECORDS   1024u  /* looked through and copied while the cache has them */
 #define CHUNK_RECORDS 65536u /* about 200 KB on disk, a fraction of a second of a busy cpu */
+#define SPARE_RECORDS 8192u  /* of a chunk that is written while the cache still has its records */
 
 /* What ends an epoch of a ring file besides its size. Linux gives thread ids away again after at least some 30,000, and
  * by then the name of the earlier thread must be in the file. */
@@ -17,7 +18,8 @@
 #define EPOCH_STACKS 65536u
 
 /* Kernel symbols of a stream are written at its end; and before, for one that is killed: after so long, then after twice
- * as long, and so on. The kernel's list of symbols takes some 50 ms to read. */
+ * as long, and so on; while the cpu is to be spared, after the longest. The kernel's list of symbols takes some 50 ms to
+ * read. */
 #define SYMBOLS_FIRST_NS 2000000000ull
 #define SYMBOLS_LAST_NS  60000000000ull
 
@@ -47,7 +49,8 @@ struct sink {
     struct idmap kernel_known;      /* the addresses in kernel_addresses */
     VEC(uint64_t) kernel_addresses; /* frames of kernel stacks, functions of work queues */
     size_t symbols_written;         /* of kernel_addresses, from the first on */
-    uint64_t symbols_due_ns, symbols_interval_ns;
+    uint64_t symbols_due_ns, symbols_late_ns, symbols_interval_ns;
+    bool spare;                       /* the cpu */
     VEC(struct argus_record) markers; /* of a ring file: all, to be repeated */
     struct sink_totals totals;
 };
@@ -70,6 +73,7 @@ static struct argus_error *sink_start(struct sink *sink, int fd, uint64_t ring_b
     sink->stacks.keeps_frames = ring_bytes != 0;
     sink->symbols_interval_ns = SYMBOLS_FIRST_NS;
     sink->symbols_due_ns = clock_ns(CLOCK_MONOTONIC) + SYMBOLS_FIRST_NS;
+    sink->symbols_late_ns = clock_ns(CLOCK_MONOTONIC) + SYMBOLS_LAST_NS;
     sink->pending = calloc(sink->cpu_count, sizeof(*sink->pending));
     if (!sink->pending)
         return argus_error_memory();
@@ -321,6 +325,12 @@ static struct argus_error *begin_epoch(struct sink *sink)
     return error;
 }
 
+/* No cpu has more pending than this. */
+static size_t chunk_records(const struct sink *sink)
+{
+    return sink->spare ? SPARE_RECORDS : CHUNK_RECORDS;
+}
+
 /* Makes room for the next records in a chunk of their own, as `lost` ones are missing before them. */
 static struct argus_error *note_loss(struct sink *sink, uint32_t cpu, uint64_t lost)
 {
@@ -343,7 +353,7 @@ static struct argus_error *take_run(struct sink *sink, uint32_t cpu,
     memcpy(pending->records + pending->count, records, count * sizeof(*records));
     pending->count += count;
     pending->taken_ns = records[count - 1].timestamp;
-    return pending->count == CHUNK_RECORDS ? flush_cpu(sink, cpu) : NULL;
+    return pending->count == chunk_records(sink) ? flush_cpu(sink, cpu) : NULL;
 }
 
 /* How many records come before the next loss; at most `limit`. */
@@ -360,7 +370,7 @@ struct argus_error *sink_take(struct sink *sink, uint32_t cpu, const struct argu
 {
     struct argus_error *error = lost ? note_loss(sink, cpu, lost) : NULL;
     while (!error && count > 0) {
-        size_t limit = CHUNK_RECORDS - sink->pending[cpu].count;
+        size_t limit = chunk_records(sink) - sink->pending[cpu].count;
         if (limit > RUN_RECORDS)
             limit = RUN_RECORDS;
         size_t run = run_length(records, count < limit ? count : limit);
@@ -374,14 +384,25 @@ struct argus_error *sink_take(struct sink *sink, uint32_t cpu, const struct argu
     return !error && epoch_is_over(sink) ? begin_epoch(sink) : error;
 }
 
+struct argus_error *sink_spare(struct sink *sink, bool spare)
+{
+    struct argus_error *error = spare && !sink->spare ? flush_records(sink) : NULL;
+    if (error)
+        return error;
+    sink->spare = spare;
+    argus_writer_deflate_records(sink->writer, !spare || sink->ring_bytes);
+    return NULL;
+}
+
 static struct argus_error *write_symbols_when_due(struct sink *sink)
 {
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
-    if (now < sink->symbols_due_ns)
+    if (now < (sink->spare ? sink->symbols_late_ns : sink->symbols_due_ns))
         return NULL;
     if (sink->symbols_interval_ns < SYMBOLS_LAST_NS)
         sink->symbols_interval_ns *= 2;
     sink->symbols_due_ns = now + sink->symbols_interval_ns;
+    sink->symbols_late_ns = now + SYMBOLS_LAST_NS;
     return write_symbols(sink);
 }
 

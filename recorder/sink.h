@@ -33,6 +33,9 @@ void sink_destroy(struct sink *sink);
 /* Takes records of `cpu`, in order; `lost` are missing directly before them. */
 struct argus_error *sink_take(struct sink *sink, uint32_t cpu, const struct argus_record *records,
                               size_t count, uint64_t lost);
+/* While `spare`, what costs cpu time is left for later or not done (see pace.h): a stream's records are not deflated, and
+ * kernel symbols can wait a minute. A ring file is deflated all the same: it would hold a fourth of the time. */
+struct argus_error *sink_spare(struct sink *sink, bool spare);
 /* Writes a record of the recorder's own (ARGUS_ID_SUSPENDED, ARGUS_ID_CLOCK_STEP); a ring file repeats it later. */
 struct argus_error *sink_marker(struct sink *sink, const struct argus_record *marker);
 /* Writes what is gathered, and the images, notes and kernel symbols that are new, so that a crash of ours loses less. */

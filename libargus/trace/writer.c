@@ -38,8 +38,10 @@ bool writer_make_image(struct argus_writer *writer, const struct chunk_head *hea
     struct bytes *image = &writer->image;
     bytes_clear(image);
     bytes_put(image, zeros, sizeof(struct layout_chunk));
-    bool compressed;
-    if (!packer_pack(&writer->packer, payload->data, payload->length, image, &compressed))
+    bool compressed = false;
+    if (head->kind == ARGUS_CHUNK_RECORDS && writer->keeps_columns)
+        bytes_put(image, payload->data, payload->length);
+    else if (!packer_pack(&writer->packer, payload->data, payload->length, image, &compressed))
         return false;
     uint32_t stored_bytes = (uint32_t)(image->length - sizeof(struct layout_chunk));
     bytes_put(image, zeros, layout_chunk_extent(stored_bytes) - image->length);
@@ -160,6 +162,11 @@ size_t writer_table_bytes(const struct argus_writer *writer)
 }
 
 /* --- records --- */
+
+void argus_writer_deflate_records(struct argus_writer *writer, bool deflate)
+{
+    writer->keeps_columns = !deflate;
+}
 
 static struct chunk_head records_head(const struct argus_writer *writer, uint32_t cpu,
                                       const struct argus_record *records, size_t count,

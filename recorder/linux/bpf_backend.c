@@ -10,6 +10,7 @@
 #include <bpf/libbpf.h>
 
 #include "linux/cpu_watch.h"
+#include "linux/crowd.h"
 #include "linux/epoll_sets.h"
 #include "linux/flags.h"
 #include "linux/host_header.h"
@@ -344,5 +345,6 @@ const struct backend_ops bpf_backend_ops = {
     .flag_add = bpf_flag_add,
     .flag_remove = bpf_flag_remove,
     .flag_get = bpf_flag_get,
+    .is_crowded = crowd_now,
     .release = bpf_release,
 };

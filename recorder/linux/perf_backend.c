@@ -7,6 +7,7 @@
  * it is copied twice, and a thread has to be awake for it all the time. When that thread does not come in time, samples are lost; the kernel counts them, and where they are missing.
  */
 #include "linux/perf_backend.h"
+#include "linux/crowd.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -478,4 +479,5 @@ const struct backend_ops perf_backend_ops = {
     .renew_names = perf_renew_names,
     .write_kernel_symbols = perf_write_kernel_symbols,
     .counters = perf_counters,
+    .is_crowded = crowd_now,
 };

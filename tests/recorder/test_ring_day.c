@@ -220,6 +220,8 @@ static void play_day(struct machine *machine, struct sink *sink)
         }
         if (done / BATCH % 64 == 0)
             assert_null(sink_flush(sink));
+        if (draw(machine, 16) == 0) /* crowds come and go */
+            assert_null(sink_spare(sink, draw(machine, 2)));
     }
 }
 

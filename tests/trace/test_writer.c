@@ -294,6 +294,28 @@ static void wrong_use_is_refused(void **state)
     argus_writer_destroy(writer);
 }
 
+/* Chunks of both kinds in one file; tables are deflated in any case. */
+static void records_that_are_not_deflated_read_the_same(void **state)
+{
+    struct fixture *fixture = *state;
+    struct argus_writer *writer = create(fixture, 0);
+    struct argus_record records[RECORDS];
+    uint64_t stored_bytes[4], written = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        argus_writer_deflate_records(writer, i != 1 && i != 2);
+        fill(records, RECORDS, written, 0);
+        uint64_t before_bytes = argus_writer_bytes(writer);
+        assert_ok(argus_writer_records(writer, 0, records, RECORDS, 0));
+        stored_bytes[i] = argus_writer_bytes(writer) - before_bytes;
+        written += RECORDS;
+    }
+    assert_ok(argus_writer_end(writer, NULL, 0));
+    argus_writer_destroy(writer);
+    assert_true(stored_bytes[1] > stored_bytes[0]);
+    assert_true(stored_bytes[2] > stored_bytes[3]);
+    assert_int_equal(check_ring(fixture, written), written);
+}
+
 int main(void)
 {
 #define FILE_TEST(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
@@ -301,6 +323,7 @@ int main(void)
         FILE_TEST(a_ring_is_whole_at_any_time),
         FILE_TEST(a_large_batch_is_split_in_a_ring),
         FILE_TEST(more_records_than_a_chunk_holds_are_split),
+        FILE_TEST(records_that_are_not_deflated_read_the_same),
         FILE_TEST(a_loss_at_the_end_is_told),
         FILE_TEST(a_full_disk_costs_one_chunk),
         FILE_TEST(appending_replaces_a_torn_end),

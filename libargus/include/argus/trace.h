@@ -248,6 +248,10 @@ struct argus_error *argus_writer_create(int fd, const struct argus_trace_header 
  * ones; `fd` is open for reading and writing. An END chunk stays where it is: chunks may follow it. */
 struct argus_error *argus_writer_append(int fd, struct argus_writer **ret);
 
+/* Whether the records from now on are deflated, as they are at first; tables always are. Columns alone take about 9 bytes
+ * a record and half the time. */
+void argus_writer_deflate_records(struct argus_writer *writer, bool deflate);
+
 /* One chunk of up to ARGUS_CHUNK_MAX_RECORDS records of `cpu` (more are split, and in a small ring
  * fewer); `lost` were lost just before. Without records it tells of the loss only; with neither it
  * writes nothing. Some 4,000 to 16,000 records make good chunks. */
