@@ -44,7 +44,8 @@ def record(build, case, seed, trace):
 
 def measure(build, case, trace):
     pid = trace.with_suffix(".pid").read_text().strip()
-    argv = [build / "bin/argus", "diagnose", trace, "--pid", pid, "--auto", "--json"]
+    whose = ["--process", case.victim] if "/" in case.program else ["--pid", pid]  # of examples it is a child
+    argv = [build / "bin/argus", "diagnose", trace, *whose, "--auto", "--json"]
     began = time.monotonic()
     answer = json.loads(run_case.run(argv))
     whole_s = time.monotonic() - began

@@ -58,6 +58,13 @@ long path_find(const struct diagnoser *d, uint32_t thread);
 /* Appends a sentence to what is uncertain; `text` is taken. */
 struct argus_error *add_uncertain(struct diagnoser *d, char *text);
 
+/* --- cpu_users.c --- */
+
+/* "; of all, x [12] ran most meanwhile, 2.7 s": who had the cpus while `thread` wanted one; "" if it was itself. False without
+ * memory. */
+bool tell_cpu_user(const struct diagnoser *d, uint32_t thread, struct window window, char *buffer,
+                   size_t bytes);
+
 /* --- costly.c --- */
 
 /* Frees the strings of `count` functions, not the array. */
