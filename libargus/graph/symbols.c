@@ -2,6 +2,7 @@
  * file is opened once, every name demangled once. */
 #include "argus/symbols.h"
 
+#include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,6 +198,45 @@ const char *argus_symbols_variable(struct argus_symbols *symbols, uint32_t proce
     if (!elf || !elf_file_address(elf, image->file_offset, &file_address))
         return NULL;
     return elf_file_variable(elf, file_address + (address - image->start));
+}
+
+/* Where a direct call goes whose `bytes` end at the return address, relative to that; false: it is none. */
+static bool decode_call(unsigned machine, const uint8_t bytes[5], int64_t *ret)
+{
+    if (machine == EM_X86_64) {
+        int32_t relative;
+        memcpy(&relative, bytes + 1, sizeof(relative));
+        *ret = relative;
+        return bytes[0] == 0xe8; /* CALL rel32 */
+    }
+    uint32_t word;
+    memcpy(&word, bytes + 1, sizeof(word));
+    *ret = ((int64_t)(int32_t)(word << 6) >> 4) - 4;     /* 26 bits, in words, from the BL itself */
+    return machine == EM_AARCH64 && word >> 26 == 0x25u; /* BL */
+}
+
+const char *argus_symbols_called(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
+                                 uint64_t address)
+{
+    uint8_t bytes[5];
+    uint64_t file_address, offset;
+    int64_t relative;
+    bool stale;
+    if (address < ARGUS_FRAME_ENDS || is_kernel_address(address))
+        return NULL;
+    uint32_t entry = images_find(&symbols->images, process, time_ns, address - 1);
+    if (entry == UINT32_MAX)
+        return NULL;
+    const struct argus_image_entry *image = &symbols->images.entries[entry];
+    struct elf_file *elf = elf_files_get(&symbols->files, entry, &stale);
+    uint64_t at = address - image->start + image->file_offset;
+    if (!elf || at < sizeof(bytes) ||
+        !elf_file_read(elf, at - sizeof(bytes), sizeof(bytes), bytes) ||
+        !decode_call(elf_file_machine(elf), bytes, &relative) ||
+        !elf_file_address(elf, at + (uint64_t)relative, &file_address))
+        return NULL;
+    const char *name = elf_file_function(elf, file_address, &offset);
+    return name && offset == 0 ? readable(symbols, name) : NULL;
 }
 
 const char *argus_symbol_text(const struct argus_symbol *symbol, uint64_t address, char *buffer,

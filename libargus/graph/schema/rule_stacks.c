@@ -78,41 +78,36 @@ static bool is_outermost(const char *function)
     return false;
 }
 
-static bool fits(const struct argus_user_rule *rule, const struct argus_symbol *symbol)
+/* A function in a stack. */
+struct framed {
+    const char *function; /* NULL: not known */
+    uint32_t process;
+    uint64_t address, time_ns; /* for its image */
+    bool is_return;
+};
+
+static bool fits(struct rule_stacks *stacks, const struct argus_user_rule *rule,
+                 const struct framed *framed)
 {
-    return argus_function_matches(rule->function, symbol->function) &&
-           (!rule->library ||
-            (symbol->image && argus_library_matches(rule->library, symbol->image)));
+    if (!framed->function || !argus_function_matches(rule->function, framed->function))
+        return false;
+    if (!rule->library)
+        return true;
+    struct argus_symbol symbol = argus_symbols_find(
+        stacks->symbols, framed->process, framed->time_ns, framed->address, framed->is_return);
+    return symbol.image && argus_library_matches(rule->library, symbol.image);
 }
 
-static struct stack_match match_symbol(const struct rule_stacks *stacks,
-                                       const struct argus_symbol *symbol)
+static struct stack_match match_function(struct rule_stacks *stacks, const struct framed *framed)
 {
     struct stack_match match = nothing;
-    if (!symbol->function)
-        return match;
-    match.complete = is_outermost(symbol->function);
+    match.complete = framed->function && is_outermost(framed->function);
     for (uint32_t i = 0; i < stacks->count; i++) {
         const struct argus_user_rule *rule = &stacks->rules[i];
         uint32_t *best = &match.rule[classes[rule->kind].class];
-        if (classes[rule->kind].by_stack && *best == ARGUS_NONE && fits(rule, symbol))
+        if (classes[rule->kind].by_stack && *best == ARGUS_NONE && fits(stacks, rule, framed))
             *best = i;
     }
-    return match;
-}
-
-static struct stack_match match_frame(struct rule_stacks *stacks, uint32_t process,
-                                      uint64_t address, bool is_return, uint64_t time_ns)
-{
-    /* an address that was interrupted and one that is returned to may be of two functions: they differ in the lowest bit */
-    uint64_t id = address << 1 | is_return;
-    const struct match_entry *known = find_entry(stacks, &stacks->frame_by_key, id, process);
-    if (known)
-        return known->match;
-    struct argus_symbol symbol =
-        argus_symbols_find(stacks->symbols, process, time_ns, address, is_return);
-    struct stack_match match = match_symbol(stacks, &symbol);
-    add_entry(stacks, &stacks->frame_by_key, id, process, &match);
     return match;
 }
 
@@ -122,6 +117,41 @@ static void merge(struct stack_match *into, const struct stack_match *frame)
         if (frame->rule[i] < into->rule[i])
             into->rule[i] = frame->rule[i];
     into->complete |= frame->complete;
+    into->gap |= frame->gap;
+}
+
+/* The function that called the innermost one may be missing (argus_symbols_called()): where the call at `framed` tells it, it counts
+ * as part of the stack, and where it does not, the stack may have a gap. The kernel's stacks have none. */
+static void match_called(struct rule_stacks *stacks, const struct framed *framed,
+                         struct stack_match *match)
+{
+    struct framed called = *framed;
+    called.function =
+        argus_symbols_called(stacks->symbols, framed->process, framed->time_ns, framed->address);
+    struct stack_match found = match_function(stacks, &called);
+    found.complete = false;
+    found.gap = !called.function && !(framed->address >> 63);
+    merge(match, &found);
+}
+
+static struct stack_match match_frame(struct rule_stacks *stacks, uint32_t process,
+                                      const struct argus_stack *stack, uint32_t at,
+                                      uint64_t time_ns)
+{
+    struct framed framed = {
+        .process = process, .address = stack->frames[at], .time_ns = time_ns, .is_return = at > 0};
+    /* the same address means something else as the innermost frame, as the one behind it, and farther out */
+    uint64_t id = framed.address << 2 | (at < 2 ? at : 2);
+    const struct match_entry *known = find_entry(stacks, &stacks->frame_by_key, id, process);
+    if (known)
+        return known->match;
+    framed.function =
+        argus_symbols_function(stacks->symbols, process, time_ns, framed.address, framed.is_return);
+    struct stack_match match = match_function(stacks, &framed);
+    if (at == 1)
+        match_called(stacks, &framed, &match);
+    add_entry(stacks, &stacks->frame_by_key, id, process, &match);
+    return match;
 }
 
 struct stack_match rule_stacks_find(struct rule_stacks *stacks, uint32_t process, uint32_t stack,
@@ -133,9 +163,10 @@ struct stack_match rule_stacks_find(struct rule_stacks *stacks, uint32_t process
     struct stack_match match = nothing;
     struct argus_stack frames = argus_graph_stack(stacks->graph, stack);
     for (uint32_t i = 0; i < frames.count; i++) {
-        struct stack_match frame = match_frame(stacks, process, frames.frames[i], i > 0, time_ns);
+        struct stack_match frame = match_frame(stacks, process, &frames, i, time_ns);
         merge(&match, &frame);
     }
+    match.complete = match.complete && !match.gap;
     add_entry(stacks, &stacks->stack_by_key, stack, process, &match);
     return match;
 }

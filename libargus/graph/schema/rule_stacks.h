@@ -18,6 +18,7 @@ enum stack_class {
 struct stack_match {
     uint32_t rule[STACK_CLASSES];
     bool complete; /* the stack goes out to where its thread began: what is not in it did not run */
+    bool gap;      /* but for one function, which it may miss */
 };
 
 struct match_entry {

@@ -44,6 +44,12 @@ const char *argus_symbols_image(struct argus_symbols *symbols, uint32_t process,
 const char *argus_symbols_variable(struct argus_symbols *symbols, uint32_t process,
                                    uint64_t time_ns, uint64_t address);
 
+/* The function that the direct call before the return address `address` calls; NULL: the call goes through a pointer or a table of
+ * another library, or is not known. Where stacks are followed by frame pointers, and the innermost code has none (most
+ * C libraries), the function that called that code is not in the stack; it is what the call at frame 1 calls. */
+const char *argus_symbols_called(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
+                                 uint64_t address);
+
 /* "function", or "image+0x1234", or "0x7f…": what a person is shown; into `buffer`. */
 const char *argus_symbol_text(const struct argus_symbol *symbol, uint64_t address, char *buffer,
                               size_t buffer_bytes);
