@@ -137,7 +137,9 @@ struct argus_error *paths_find_probes(char **ret)
 void paths_make_directories(const char *path)
 {
     char *part = strdup(path);
-    for (char *slash = part; slash && (slash = strchr(slash + 1, '/'));) {
+    if (!part)
+        return;
+    for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         mkdir(part, 0700);
         *slash = '/';

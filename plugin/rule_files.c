@@ -47,7 +47,7 @@ struct argus_error *rule_files_kept(struct rule_names *ret)
     struct dirent **entries;
     *ret = (struct rule_names){0};
     struct argus_error *error = rule_files_directory(&directory);
-    if (error)
+    if (error || !directory)
         return error;
     int count = scandir(directory, &entries, is_kept, by_bytes);
     if (count < 0 && errno != ENOENT && errno != ENOTDIR)

@@ -5,6 +5,7 @@
 
 Needs root and a kernel that records; exits 77 (skipped) without.
 """
+import functools
 import json
 import os
 import pathlib
@@ -60,6 +61,7 @@ class Rules(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
+    @functools.lru_cache(maxsize=None)
     def of_thread(self, trace, rules, name):
         """The vertices of a thread with what made them run."""
         found = self.ask("graph", "find", "--rules", rules, "--process=fc-stoker", "--limit=100000", trace)["vertices"]
