@@ -168,6 +168,11 @@ static bool fill_ids(struct idmap *ids)
     return true;
 }
 
+static struct argus_error *interrupted(void)
+{
+    return argus_error_create(ARGUS_ERROR_INTERRUPTED, "interrupted");
+}
+
 static struct argus_error *run(struct builder *builder, struct merge *merge,
                                const struct idmap *ids, argus_progress progress, void *context)
 {
@@ -181,7 +186,7 @@ static struct argus_error *run(struct builder *builder, struct merge *merge,
             next_report = merge_position(merge) + PROGRESS_EVERY;
             double share = total ? (double)merge_position(merge) / (double)total : 1.0;
             if (progress && !progress(context, "building the graph", share))
-                return argus_error_create(ARGUS_ERROR_INTERRUPTED, "interrupted");
+                return interrupted();
             error = check_state(builder);
             if (error)
                 return error;
@@ -206,6 +211,14 @@ static struct argus_error *read_all(struct builder *builder, argus_progress prog
     return error;
 }
 
+bool builder_goes_on(struct builder *builder, double share)
+{
+    if (!builder->stopped && builder->progress &&
+        !builder->progress(builder->progress_context, "putting the graph in order", share))
+        builder->stopped = true;
+    return !builder->stopped;
+}
+
 static struct argus_error *finish(struct builder *builder)
 {
     machine_finish(&builder->graph->machine);
@@ -217,7 +230,7 @@ static struct argus_error *finish(struct builder *builder)
     pairing_finish(&builder->pairing);
     builder->graph->messages = builder->pairing.counts;
     if (builder_close_all(builder) && !finish_vertices(builder))
-        return argus_error_memory();
+        return builder->stopped ? interrupted() : argus_error_memory();
     finish_uses(builder);
     if (!absence_finish(builder))
         return argus_error_memory();
@@ -302,6 +315,8 @@ struct argus_error *argus_graph_build(const struct argus_trace *trace,
     struct argus_error *error = machine_init(&graph->machine, trace);
     if (!error && !ready)
         error = argus_error_memory();
+    builder.progress = progress;
+    builder.progress_context = context;
     if (!error)
         error = read_all(&builder, progress, context);
     if (!error)

@@ -294,9 +294,12 @@ struct builder {
     VEC(uint32_t) sample_slots; /* of the graph's samples, while building */
     uint32_t yield_syscall;     /* number of sched_yield() */
     uint64_t now_ns;
-    uint64_t last_lost_ns; /* when records were lost last, on any cpu; 0: never */
-    bool no_memory;        /* sticky */
-    bool full;             /* sticky: more than 2^32 - 2 of something */
+    uint64_t last_lost_ns;   /* when records were lost last, on any cpu; 0: never */
+    argus_progress progress; /* NULL: none */
+    void *progress_context;
+    bool stopped;   /* sticky: by the user, after the last record */
+    bool no_memory; /* sticky */
+    bool full;      /* sticky: more than 2^32 - 2 of something */
 };
 
 /* An interrupt, a softirq or a timer has the cpu, not the thread. */
@@ -465,6 +468,8 @@ bool rule_yield(struct builder *builder, uint32_t thread);
 struct argus_edge rule_sequence(const struct argus_graph *graph, uint32_t to);
 
 /* --- finish.c and edges.c, after the last record --- */
+/* Tells how far it is. False: the user stops it, and whatever is being done returns false. */
+bool builder_goes_on(struct builder *builder, double share);
 bool builder_close_all(struct builder *builder);
 bool finish_vertices(struct builder *builder);
 bool finish_edges(struct builder *builder, const uint32_t *new_id);

@@ -240,6 +240,7 @@ bool finish_vertices(struct builder *builder)
     uint32_t *new_id = malloc((slots + 1) * sizeof(*new_id));
     bool done = order && new_id;
     if (done) {
+        builder_goes_on(builder, 0.0);
         size_t live = order_slots(graph, order);
         for (size_t i = 0; i < slots; i++)
             new_id[order[i]] = (uint32_t)i;
@@ -248,11 +249,13 @@ bool finish_vertices(struct builder *builder)
             graph->vertices.data[i].flags &= ~VERTEX_SELF_TIMED;
         /* The dead ones are still behind the others: what refers to one still learns the thread from it. */
         graph->vertices.length = live;
-        done = rule_split(builder, new_id, slots);
+        done = builder_goes_on(builder, 0.2) && rule_split(builder, new_id, slots);
     }
     if (done) {
         order_callbacks(graph, new_id);
-        done = order_ops(graph) && order_samples(builder, new_id) && finish_edges(builder, new_id);
+        done = builder_goes_on(builder, 0.3) && order_ops(graph) &&
+               order_samples(builder, new_id) && builder_goes_on(builder, 0.4) &&
+               finish_edges(builder, new_id);
     }
     free(order);
     free(new_id);

@@ -338,6 +338,40 @@ static void test_forged_elements_are_refused(void **state)
     FORGE(texts, char, header.arrays[GRAPH_ARRAY_texts].count - 1, element = 'x');
 }
 
+static bool count_down(void *context, const char *what, double share)
+{
+    int *left = context;
+    assert_non_null(what);
+    assert_true(share >= 0.0 && share <= 1.0);
+    return (*left)-- > 0;
+}
+
+/* Stopped wherever somebody asks, until nobody stops it any more. */
+static void test_building_and_saving_can_be_stopped(void **state)
+{
+    (void)state;
+    struct argus_trace *trace = open_trace();
+    struct argus_graph *graph = NULL;
+    int stops = 0;
+    for (; !graph; stops++) {
+        int left = stops;
+        struct argus_error *error = argus_graph_build(trace, NULL, count_down, &left, &graph);
+        assert_true(!error == (graph != NULL));
+        assert_true(!error || error->code == ARGUS_ERROR_INTERRUPTED);
+        argus_error_destroy(error);
+    }
+    assert_true(stops > 5);
+    unlink(graph_path);
+    int left = 2;
+    struct argus_error *error = argus_graph_save(graph, graph_path, count_down, &left);
+    assert_non_null(error);
+    assert_int_equal(error->code, ARGUS_ERROR_INTERRUPTED);
+    argus_error_destroy(error);
+    assert_int_equal(access(graph_path, F_OK), -1);
+    argus_graph_destroy(graph);
+    argus_trace_close(trace);
+}
+
 static int make_folder(void **state)
 {
     (void)state;
@@ -370,6 +404,7 @@ int main(void)
         cmocka_unit_test(test_every_cut_is_seen),
         cmocka_unit_test(test_damage_is_seen),
         cmocka_unit_test(test_forged_elements_are_refused),
+        cmocka_unit_test(test_building_and_saving_can_be_stopped),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
