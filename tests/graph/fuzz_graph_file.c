@@ -29,10 +29,10 @@ static void mend(struct file *file)
     for (int i = 0; i < GRAPH_ARRAYS; i++) {
         struct graph_file_array *array = &header->arrays[i];
         size_t bytes = graph_array_bytes[i];
-        struct graph_array data = {file->bytes + array->offset_bytes, array->count};
         if (array->offset_bytes > file->length ||
             array->count > (file->length - array->offset_bytes) / bytes)
             continue;
+        struct graph_array data = {file->bytes + array->offset_bytes, array->count};
         array->checksum = 0;
         for (size_t block = 0; block < graph_array_blocks(data.count); block++)
             array->checksum += graph_block_checksum(&data, bytes, block);
