@@ -32,6 +32,14 @@ assert not result.Succeeded() and "not an Argus trace" in result.GetError(), res
 result = run(first, "argus diagnose --auto --json")
 import json
 assert json.loads(result.GetOutput())["hang"]["process"] == "editor0", result.GetOutput()
+both = debugger()
+assert run(both, f"argus load {sys.argv[4]}").Succeeded()
+result = run(both, "argus diagnose")
+assert result.Succeeded() and "Which hang is to be explained?" in result.GetOutput(), result.GetOutput()
+assert not run(both, "argus diagnose --no-ask").Succeeded(), "--no-ask takes an open question for a success"
+result = run(both, "argus answer --json 2")
+assert json.loads(result.GetOutput())["hang"]["process"] == "editor0", result.GetOutput()
+lldb.SBDebugger.Destroy(both)
 lldb.SBDebugger.Destroy(first)
 print("end")
 """
