@@ -20,11 +20,13 @@ static bool ends_by_itself(const struct argus_wait *wait)
 }
 
 /* What was waited for did not happen. */
-static bool was_not_ended(const struct argus_wait *wait)
+static bool was_not_ended(const struct view *view, uint32_t vertex)
 {
+    const struct argus_wait *wait = &view->vertices[vertex].wait;
     return !ends_by_itself(wait) &&
-           (wait->outcome == ARGUS_OUTCOME_TIMED_OUT || wait->outcome == ARGUS_OUTCOME_NEVER ||
-            wait->outcome == ARGUS_OUTCOME_KILLED || wait->outcome == ARGUS_OUTCOME_INTERRUPTED);
+           (timeline_was_cut_short(view, vertex) || wait->outcome == ARGUS_OUTCOME_TIMED_OUT ||
+            wait->outcome == ARGUS_OUTCOME_NEVER || wait->outcome == ARGUS_OUTCOME_KILLED ||
+            wait->outcome == ARGUS_OUTCOME_INTERRUPTED);
 }
 
 struct window wait_window(const struct view *view, uint32_t vertex, struct window window)
@@ -127,13 +129,13 @@ static struct argus_error *take_late(struct diagnoser *d, const struct argus_acc
     if (busy)
         return blame_running(d, late->vertex, late->part, late->run_ns, late->runnable_ns);
     struct window part = wait_window(&d->view, late->vertex, stand->window);
-    if (window_ns(part) < late->wait_ns / 2 && !was_not_ended(&v->wait) &&
+    if (window_ns(part) < late->wait_ns / 2 && !was_not_ended(&d->view, late->vertex) &&
         v->wait.kind != ARGUS_WAIT_POLL)
         return blame_waits(d, late->vertex, late->part, late->wait_ns, own_reason(&v->wait));
     /* Somebody did end a poll that stayed with its own thread, but not on this hang's behalf. */
-    bool for_others =
-        v->wait.kind == ARGUS_WAIT_POLL && !v->wait.by_device && !was_not_ended(&v->wait);
-    if (!was_not_ended(&v->wait) && !for_others)
+    bool for_others = v->wait.kind == ARGUS_WAIT_POLL && !v->wait.by_device &&
+                      !was_not_ended(&d->view, late->vertex);
+    if (!was_not_ended(&d->view, late->vertex) && !for_others)
         return blame_waiting(d, late->vertex, part, own_reason(&v->wait));
     *stand = (struct stand){.vertex = late->vertex, .window = for_others ? late->part : part};
     return explain_missing(d, stand);
@@ -168,7 +170,7 @@ static struct argus_error *walk_waits(struct diagnoser *d, struct stand *stand, 
     for (size_t i = 0; !error && !stand->ended && i < depth; i++) {
         const struct argus_wait *wait = &d->view.vertices[stand->vertex].wait;
         bool goes_on = timeline_wait_end(&d->view, stand->vertex) > stand->window.end_ns;
-        bool missing = was_not_ended(wait) || (goes_on && !ends_by_itself(wait));
+        bool missing = was_not_ended(&d->view, stand->vertex) || (goes_on && !ends_by_itself(wait));
         if (missing && (i > 0 || one_wait))
             error = explain_missing(d, stand);
         else

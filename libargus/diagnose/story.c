@@ -140,6 +140,8 @@ static void say_circle(struct sentence *sentence, const struct argus_diagnosis *
     say(sentence, is_member ? " waited for each other" : ", which waited for each other");
     if (found->cycle_broken_by_timeout)
         say(sentence, ", until a timeout ended it");
+    else if (view->vertices[found->hang.vertex].wait.outcome == ARGUS_OUTCOME_TIMED_OUT)
+        say(sentence, "; its own wait was ended by a timeout, theirs was not");
 }
 
 /* Who set off a run, if it was another process. */

@@ -314,16 +314,6 @@ static bool explain_wake(struct walk *walk, struct cursor *cursor, uint32_t vert
     return push_frame(walk, waker, from, caused);
 }
 
-/* A wait that a signal cut short, or that is none at all (stopped): whoever sent the signal did not do what was
- * waited for, so the time is not explained by what he did before. */
-static bool was_cut_short(const struct argus_wait *wait)
-{
-    bool by_signal =
-        wait->outcome == ARGUS_OUTCOME_KILLED ||
-        (wait->outcome == ARGUS_OUTCOME_INTERRUPTED && wait->kind != ARGUS_WAIT_SIGNAL);
-    return by_signal || wait->kind == ARGUS_WAIT_STOPPED;
-}
-
 /* [from, cursor->at): the wait of `vertex`, which ended (or was cut) there. */
 static bool explain_wait(struct walk *walk, struct cursor *cursor, uint32_t vertex, uint64_t from)
 {
@@ -332,7 +322,7 @@ static bool explain_wait(struct walk *walk, struct cursor *cursor, uint32_t vert
     uint32_t edge = next == ARGUS_NONE ? ARGUS_NONE : argus_graph_cause(walk->view.graph, next);
     cursor->at = from;
     if (edge == ARGUS_NONE || cursor->frame.depth >= MAX_DEPTH ||
-        was_cut_short(&walk->view.vertices[vertex].wait))
+        timeline_was_cut_short(&walk->view, vertex))
         return emit_wait(walk, &cursor->frame, vertex, from, to);
     if (takes_its_time(walk->view.edges[edge].kind))
         return explain_timer(walk, cursor, vertex, edge, from, to);

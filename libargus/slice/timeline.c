@@ -51,3 +51,22 @@ uint64_t timeline_wait_end(const struct view *view, uint32_t vertex)
     return v->wait.kind != ARGUS_WAIT_NONE && v->wait.end_ns > v->end_ns ? v->wait.end_ns
                                                                          : v->end_ns;
 }
+
+/* The system call of a thread that is killed need not return before the trace ends: then the wake-up alone tells. */
+static bool was_ended_by_signal(const struct view *view, uint32_t vertex)
+{
+    uint32_t next = timeline_next(view, vertex);
+    uint32_t cause = next == ARGUS_NONE ? ARGUS_NONE : argus_graph_cause(view->graph, next);
+    return cause != ARGUS_NONE && view->edges[cause].kind == ARGUS_EDGE_SIGNAL &&
+           !view->vertices[vertex].wait.has_result &&
+           view->vertices[vertex].wait.kind != ARGUS_WAIT_CHILD;
+}
+
+bool timeline_was_cut_short(const struct view *view, uint32_t vertex)
+{
+    const struct argus_wait *wait = &view->vertices[vertex].wait;
+    bool cut = wait->outcome == ARGUS_OUTCOME_KILLED ||
+               wait->outcome == ARGUS_OUTCOME_INTERRUPTED || was_ended_by_signal(view, vertex);
+    return wait->kind == ARGUS_WAIT_STOPPED ||
+           (wait->kind == ARGUS_WAIT_SIGNAL ? wait->outcome == ARGUS_OUTCOME_KILLED : cut);
+}

@@ -32,4 +32,8 @@ bool timeline_is_kernel(const struct view *view, uint32_t vertex);
 /* Where the wait of `vertex` ended: the start of the next vertex, or the wait's own end if there is none. */
 uint64_t timeline_wait_end(const struct view *view, uint32_t vertex);
 
+/* A wait that a signal cut short, or that is none at all (stopped): whoever sent the signal did not do what was waited
+ * for, so the time is not explained by what he did before. */
+bool timeline_was_cut_short(const struct view *view, uint32_t vertex);
+
 #endif
