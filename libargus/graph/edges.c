@@ -183,6 +183,7 @@ bool finish_edges(struct builder *builder, const uint32_t *new_id)
     }
     if (!place_in(builder, graph->in_first) || !builder_goes_on(builder, 0.7) || !place_out(graph))
         return false;
+    rule_wake_later(graph);
     if (!rule_wake_stacks(builder))
         return false;
     count_rules(graph);

@@ -16,7 +16,9 @@
  *   - an answer, when the receiver is a *client*, whose request it has received in this vertex: on behalf of whom that
  *     request was. A client is who sent first; a process that the thread had sent to first is a *server* of its;
  *   - an answer as well, when the receiver was the beneficiary of such a request: on behalf of the receiver;
- *   - otherwise a request, on behalf of whom the thread acts for now.
+ *   - otherwise a request, on behalf of whose request in this vertex waits longest to be acted on: a broker reads several in one
+ *     turn, and then sends them on in this order. That is likely, but not sure, so the edge from there is weak. When no request
+ *     waits, it is on behalf of whom the thread acts for now.
  *
  *     receives from A  {A}   | sends to database, for A  {database, A} | receives from database, for A | sends to A  {A}
  *                            one vertex: each has A in common with the one before
@@ -44,6 +46,7 @@ struct peer {
     uint32_t acts_for; /* when it sent its last request */
     uint32_t vertex;   /* in which that was received; ARGUS_NONE: never */
     uint32_t request;  /* the talk */
+    bool acted_on;     /* something has been sent on behalf of that request */
     bool serves;       /* the thread sent first */
     bool asked;        /* and waits for an answer */
 };
@@ -168,6 +171,7 @@ static const struct peer *find_behalf(const struct company *company, uint32_t pr
 struct news {
     uint32_t set[2];
     uint32_t request;  /* talk, or ARGUS_NONE */
+    bool is_likely;    /* `request` is likely, but not sure */
     bool is_asked_for; /* a receive: the answer to a request of the thread's */
 };
 
@@ -186,10 +190,41 @@ static void receive(const struct splitter *splitter, struct company *company, ui
         return;
     struct peer *peer = use_peer(company, from, false);
     ret->is_asked_for = peer->asked;
+    peer->acted_on = peer->asked;
     peer->asked = false;
     peer->acts_for = acts_for;
     peer->vertex = company->vertex;
     peer->request = index;
+}
+
+/* Whose request in this vertex has waited longest to be acted on; NULL: nobody's. The latest used are first in the list. */
+static const struct peer *find_waiting(const struct company *company)
+{
+    for (uint32_t i = company->count; i > 0; i--) {
+        const struct peer *peer = &company->peers[i - 1];
+        if (peer->vertex == company->vertex && !peer->acted_on && !peer->serves)
+            return peer;
+    }
+    return NULL;
+}
+
+/* Something is sent on behalf of `process`. */
+static void act_on(struct company *company, uint32_t process)
+{
+    for (uint32_t i = 0; i < company->count; i++)
+        if (company->peers[i].vertex == company->vertex && company->peers[i].acts_for == process)
+            company->peers[i].acted_on = true;
+}
+
+static void request(struct company *company, struct talk *talk, struct news *ret)
+{
+    const struct peer *waiting = find_waiting(company);
+    company->peers[0].asked = true;
+    if (!waiting)
+        return;
+    ret->set[1] = talk->acts_for = waiting->acts_for;
+    ret->request = waiting->request;
+    ret->is_likely = true;
 }
 
 static void send(const struct splitter *splitter, struct company *company, uint32_t index,
@@ -212,8 +247,9 @@ static void send(const struct splitter *splitter, struct company *company, uint3
         ret->set[1] = talk->acts_for = to;
         ret->request = behalf->request;
     } else {
-        peer->asked = true;
+        request(company, talk, ret);
     }
+    act_on(company, talk->acts_for);
 }
 
 static bool is_disjoint(const uint32_t a[2], const uint32_t b[2])
@@ -241,16 +277,17 @@ static uint32_t cut_flag(struct splitter *splitter, const struct company *compan
 }
 
 /* The edge from the piece that received the request to the one that begins with its answer. */
-static bool add_request_edge(struct splitter *splitter, const struct talk *answer, uint32_t request)
+static bool add_request_edge(struct splitter *splitter, const struct talk *answer,
+                             const struct news *news)
 {
-    const struct talk *asked = &splitter->builder->talks.data[request];
+    const struct talk *asked = &splitter->builder->talks.data[news->request];
     struct argus_edge edge = {
         .from_ns = asked->time_ns,
         .to_ns = answer->cut_ns,
         .from = asked->slot,
         .to = answer->slot,
         .kind = ARGUS_EDGE_DISPATCH,
-        .strong = true,
+        .strong = !news->is_likely,
         .rule = RULE_DISPATCH_REQUEST,
         .stack = ARGUS_NONE,
     };
@@ -280,7 +317,7 @@ static bool look_at(struct splitter *splitter, const uint32_t *new_id, uint32_t 
         return true;
     struct cut cut = {.vertex = vertex, .talk = index, .flag = flag};
     return vec_push(&splitter->cuts.cuts, cut) &&
-           (news.request == ARGUS_NONE || add_request_edge(splitter, talk, news.request));
+           (news.request == ARGUS_NONE || add_request_edge(splitter, talk, &news));
 }
 
 bool rule_split(struct builder *builder, uint32_t *new_id, size_t slots)

@@ -45,6 +45,8 @@ bool rule_wake_stacks(struct builder *builder);
 /* rules/watchpoint.c */
 bool match_watchpoint(const struct wakeup *wakeup);
 void act_watchpoint(const struct wakeup *wakeup, struct cause *ret);
+/* rules/later.c: weakens wake-ups whose message a later piece of a split vertex received. */
+void rule_wake_later(struct argus_graph *graph);
 /* rules/softirq.c: takes a wake-up out of a network softirq from among the edges into `vertex` (final id) when a message says
  * that it was another's. Returns how many are left. */
 size_t rule_softirq_mend(struct builder *builder, uint32_t vertex, struct argus_edge *edges,
