@@ -147,7 +147,8 @@ void machine_thread_gone(struct machine *machine, uint32_t thread, uint64_t now_
     struct argus_thread *gone = &machine->threads.data[thread];
     if (gone->end_ns == UINT64_MAX)
         gone->end_ns = now_ns;
-    if (!idmap_put(&machine->thread_by_tid, gone->tid, IDMAP_NONE) ||
+    bool named = idmap_get(&machine->thread_by_tid, gone->tid) == thread; /* and not a later life */
+    if ((named && !idmap_put(&machine->thread_by_tid, gone->tid, IDMAP_NONE)) ||
         !idmap_put(&machine->gone_by_tid, gone->tid, thread))
         machine->no_memory = true;
 }
