@@ -115,7 +115,8 @@ static struct choice find_choice(const struct slicer *slicer, uint32_t vertex)
     }
     size_t count = argus_graph_in_edges(slicer->view.graph, vertex, &in);
     uint32_t cause = argus_graph_cause(slicer->view.graph, vertex);
-    if (cause != ARGUS_NONE && is_cause(slicer, &slicer->view.edges[cause]))
+    if (cause != ARGUS_NONE && is_cause(slicer, &slicer->view.edges[cause]) &&
+        slicer->view.edges[cause].to_ns <= left_ns(slicer))
         add_option(&choice, cause);
     for (size_t i = count; i > 0; i--) {
         uint32_t edge = (uint32_t)(&in[i - 1] - slicer->view.edges);
