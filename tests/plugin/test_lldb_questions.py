@@ -85,6 +85,19 @@ def test_answer_and_undo_in_a_batch(setup):
     expect(-1 not in pieces and pieces == sorted(pieces), f"not in this order: {pieces}\n{output}")
 
 
+def test_the_same_answers_give_the_same_output_everywhere(setup):
+    path = two_hangs(setup)
+    listed = setup.run("diagnose", "--answers=2", path, code=0).stdout
+    expect_equal("a second time", setup.run("diagnose", "--answers=2", path, code=0).stdout, listed)
+    output = setup.run_lldb(f"argus load {path}", "argus diagnose --answers=2")
+    expect_in(listed.strip(), output)
+    setup.run("diagnose", path, code=3)
+    answered = setup.run("answer", path, "2", code=0).stdout
+    expect_equal("answered", answered.replace("(you)", "(from the list of answers)"), listed)
+    output = setup.run_lldb(f"argus load {path}", "argus diagnose")
+    expect_in(answered.strip().replace("(you)", "(as answered before)"), output)
+
+
 def test_commands_of_dash_o_are_not_taken_for_answers(setup):
     path = two_hangs(setup)
     terminal = Terminal([setup.lldb(), "--no-lldbinit", "--no-use-colors", "--batch",
@@ -99,5 +112,5 @@ def test_commands_of_dash_o_are_not_taken_for_answers(setup):
 
 
 main(test_answer_at_the_prompt, test_interrupt_cancels_the_question_only, test_more_about_an_option_and_stop,
-     test_answer_and_undo_in_a_batch,
+     test_answer_and_undo_in_a_batch, test_the_same_answers_give_the_same_output_everywhere,
      test_commands_of_dash_o_are_not_taken_for_answers)
