@@ -363,6 +363,9 @@ void talk_call_begins(struct builder *builder, uint32_t thread);
 void talk_call_ends(struct builder *builder, uint32_t thread);
 /* A message record of the thread on the cpu: the index of its talk, or ARGUS_NONE without memory. */
 uint32_t talk_add(struct builder *builder, uint32_t thread, bool receives);
+/* No message, but a moment at which the vertex of `thread` may have to be cut: the index of a talk that nobody looks at but who
+ * noted it. */
+uint32_t talk_note(struct builder *builder, uint32_t thread);
 
 /* --- what a thread does: activity.c --- */
 /* Adds what `thread` ran until now to its vertex, unless an interrupt has its cpu. */

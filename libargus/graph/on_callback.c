@@ -127,7 +127,7 @@ static bool begin(struct builder *builder, uint32_t thread, const struct argus_r
                   bool is_ui)
 {
     struct open_callbacks *open = &thread_at(builder, thread)->open;
-    uint32_t unit = rule_binding_find(&builder->binding, record->arg[2]);
+    uint32_t unit = rule_binding_find(&builder->binding, record->arg[2], RULE_KINDS_OF_UNITS);
     bool is_unit = unit != ARGUS_NONE && !is_ui;
     bool follows = pop_returned(open, record->arg[3]);
     if (open->depth && is_ui && !open->entries[open->depth - 1].is_ui &&
@@ -174,7 +174,8 @@ static void end_unit(struct builder *builder, uint32_t thread, uint32_t rule)
 /* A turn of the loop, or the end of a function: what was open above it has ended. */
 static void end(struct builder *builder, uint32_t thread, const struct argus_record *record)
 {
-    uint32_t rule = rule_binding_find(&builder->binding, record->arg[2]);
+    uint32_t rule =
+        rule_binding_find(&builder->binding, record->arg[2], RULE_KIND_BIT(ARGUS_RULE_END));
     if (rule != ARGUS_NONE) {
         end_unit(builder, thread, rule);
         return;
@@ -191,6 +192,19 @@ static void end(struct builder *builder, uint32_t thread, const struct argus_rec
         slot_at(builder, thread_at(builder, thread)->slot)->flags |= ARGUS_VERTEX_LOOP;
 }
 
+/* A function of the program is called. `begins`: a vertex begins with it already. */
+static void note_call(struct builder *builder, uint32_t thread, uint64_t function, bool begins)
+{
+    struct unit_call call = {
+        .function = function, .time_ns = builder->now_ns, .talk = ARGUS_NONE, .thread = thread};
+    if (!builder->binding.has_units || !function)
+        return;
+    if (!begins)
+        call.talk = talk_note(builder, thread);
+    if ((begins || call.talk != ARGUS_NONE) && !vec_push(&builder->binding.unit_calls, call))
+        builder->no_memory = true;
+}
+
 void graph_on_callback(struct builder *builder, struct cpu_state *cpu,
                        const struct argus_record *record)
 {
@@ -203,6 +217,7 @@ void graph_on_callback(struct builder *builder, struct cpu_state *cpu,
     struct argus_callback note = {
         .function = record->arg[1], .probe = (uint32_t)record->arg[2], .what = ARGUS_CALLBACK_RUN};
     note.nested = !begin(builder, cpu->thread, record, false);
+    note_call(builder, cpu->thread, note.function, !note.nested);
     add_note(builder, cpu->thread, &note);
     vertex_op(builder, cpu->thread, ARGUS_OP_CALLBACK << 24 | (note.probe & 0xffff));
 }
@@ -248,5 +263,6 @@ void graph_on_handler(struct builder *builder, struct cpu_state *cpu,
         .probe = (uint32_t)record->arg[2],
         .what = ARGUS_CALLBACK_HANDLER,
     };
+    note_call(builder, cpu->thread, note.function, false);
     add_note(builder, cpu->thread, &note);
 }

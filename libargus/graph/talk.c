@@ -57,6 +57,26 @@ static struct talk_mark find_cut(struct builder *builder, const struct thread_st
     return receives && now->time_ns > last->time_ns ? *now : (struct talk_mark){.time_ns = 0};
 }
 
+uint32_t talk_note(struct builder *builder, uint32_t thread)
+{
+    struct talk_mark now = mark_now(builder, thread);
+    struct talk talk = {.time_ns = now.time_ns,
+                        .cut_ns = now.time_ns - 1, /* so that what is noted now is behind it */
+                        .run_ns = now.run_ns,
+                        .runnable_ns = now.runnable_ns,
+                        .slot = now.slot,
+                        .partner = ARGUS_NONE,
+                        .ops = now.ops,
+                        .acts_for = ARGUS_NONE,
+                        .thread = thread};
+    uint32_t index = (uint32_t)builder->talks.length;
+    if (builder->talks.length >= ARGUS_NONE - 1)
+        builder->full = true;
+    else if (!vec_push(&builder->talks, talk))
+        builder->no_memory = true;
+    return builder->talks.length > index ? index : ARGUS_NONE;
+}
+
 uint32_t talk_add(struct builder *builder, uint32_t thread, bool receives)
 {
     struct thread_state *state = thread_at(builder, thread);

@@ -5,34 +5,62 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "argus/schema.h"
 #include "fuzz.h"
 #include "graph/graph_data.h"
 #include "look_at_graph.h"
 #include "saved_graph.h"
 #include "step_trace.h"
 
-static void build(const char *path)
+static const char rules[] = "enqueue queue_it key=arg1\nenqueue queue_ordered key=arg1 fifo\n"
+                            "cancel cancel_it key=arg1\nexecute run_it key=arg1\n"
+                            "begin begin_it space=e\nend end_it space=e\nbegin step_it space=s\n"
+                            "begin unit\nbegin third space=s\nignore-wakeups from second\n"
+                            "weak-wakeups from first\n";
+
+static void check_graph(const struct argus_graph *graph)
+{
+    char why[200];
+    if (graph_check(graph, why, sizeof(why))) {
+        fprintf(stderr, "fuzz_graph: %s\n", why);
+        abort();
+    }
+    look_at_graph(graph);
+}
+
+/* `options` NULL: what can be saved and loaded again is compared, too. */
+static void build(const struct argus_trace *trace, const struct argus_graph_options *options)
+{
+    struct argus_graph *graph;
+    struct argus_error *error = argus_graph_build(trace, options, NULL, NULL, &graph);
+    if (error) {
+        argus_error_destroy(error);
+        return;
+    }
+    check_graph(graph);
+    if (!options)
+        saved_graph_check(graph);
+    argus_graph_destroy(graph);
+}
+
+static void build_all(const char *path)
 {
     struct argus_trace *trace;
-    struct argus_graph *graph;
+    struct argus_rule_set *set = NULL;
     struct argus_error *error = argus_trace_open(path, &trace);
     if (error) {
         argus_error_destroy(error);
         return;
     }
-    error = argus_graph_build(trace, NULL, NULL, NULL, &graph);
-    if (error) {
-        argus_error_destroy(error);
-    } else {
-        char why[200];
-        if (graph_check(graph, why, sizeof(why))) {
-            fprintf(stderr, "fuzz_graph: %s\n", why);
-            abort();
-        }
-        saved_graph_check(graph);
-        look_at_graph(graph);
-        argus_graph_destroy(graph);
-    }
+    build(trace, NULL);
+    error = argus_rule_set_create(&set);
+    if (!error)
+        error = argus_rule_set_parse(set, "rules", rules, sizeof(rules) - 1);
+    struct argus_graph_options options = {.rules = set};
+    if (!error)
+        build(trace, &options);
+    argus_error_destroy(error);
+    argus_rule_set_destroy(set);
     argus_trace_close(trace);
 }
 
@@ -44,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     step_trace_write(fd, data, size);
-    build(path);
+    build_all(path);
     close(fd);
     return 0;
 }

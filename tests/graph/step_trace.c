@@ -64,6 +64,26 @@ static void add_step(struct input *input, const uint8_t *step)
         flush(input, cpu, step[1] == 255 ? 1 + step[7] : 0);
 }
 
+/* Names for the rules of fuzz_graph.c: of the frames, of a function that handler records can have, and of probes. */
+static void add_names(struct argus_writer *writer, const uint64_t frames[4])
+{
+    const struct argus_kernel_symbol symbols[] = {
+        {1ull << 63, "unit", ""},     {frames[0] - 1, "first", ""}, {frames[1] - 1, "second", ""},
+        {frames[2] - 1, "third", ""}, {frames[3] - 1, "main", ""},
+    };
+    const struct argus_probe_entry probes[] = {
+        {0, 1, ARGUS_PROBE_QUEUE, 1, "/lib/l.so", "queue_it", "queue"},
+        {0, 2, ARGUS_PROBE_BEGIN, 1, "/lib/l.so", "run_it", "run"},
+        {0, 3, ARGUS_PROBE_END, 2, "/lib/l.so", "end_it", "end"},
+        {0, 4, ARGUS_PROBE_BEGIN, 2, "/lib/l.so", "begin_it", "begin"},
+        {0, 10, ARGUS_PROBE_BEGIN, 3, "/lib/l.so", "step_it", "step"},
+        {0, 11, ARGUS_PROBE_CANCEL, 1, "/lib/l.so", "cancel_it", "cancel"},
+        {0, 12, ARGUS_PROBE_QUEUE, 1, "/lib/l.so", "queue_ordered", "queue"},
+    };
+    argus_error_destroy(argus_writer_kernel_symbols(writer, symbols, 5));
+    argus_error_destroy(argus_writer_probes(writer, probes, 7));
+}
+
 void step_trace_write(int fd, const uint8_t *data, size_t size)
 {
     struct argus_trace_header header = {
@@ -88,7 +108,9 @@ void step_trace_write(int fd, const uint8_t *data, size_t size)
         {.tid = 4, .pid = 4, .name = "kernel", .kernel = true},
     };
     argus_error_destroy(argus_writer_threads(input.writer, threads, 4));
-    static const uint64_t frames[] = {0x401000, 0x402000, 0x403000, 0x404000};
+    static const uint64_t frames[] = {0xffffffff80401000, 0xffffffff80402000, 0xffffffff80403000,
+                                      0xffffffff80404000};
+    add_names(input.writer, frames);
     for (uint64_t id = 1; id <= 4; id++)
         argus_error_destroy(argus_writer_stack(input.writer, id, frames, (size_t)id));
     for (size_t at = 1; at + STEP_BYTES <= size && at / STEP_BYTES < MOST_RECORDS; at += STEP_BYTES)

@@ -66,7 +66,8 @@ void graph_on_callback_queued(struct builder *builder, struct cpu_state *cpu,
     queued->by =
         (struct actor){.since_ns = builder->now_ns, .thread = cpu->thread, .slot = state->slot};
     queued->waits = true;
-    queued->rule = rule_binding_find(&builder->binding, record->arg[2]);
+    queued->rule =
+        rule_binding_find(&builder->binding, record->arg[2], RULE_KIND_BIT(ARGUS_RULE_ENQUEUE));
     if (queued->rule != ARGUS_NONE && builder->binding.rules[queued->rule].fifo)
         queue_order_put(builder, queued);
     state->acted = true;
@@ -75,7 +76,8 @@ void graph_on_callback_queued(struct builder *builder, struct cpu_state *cpu,
 /* By which rule a cancel probe is one. */
 static void count_cancel(struct builder *builder, const struct argus_record *record)
 {
-    uint32_t rule = rule_binding_find(&builder->binding, record->arg[2]);
+    uint32_t rule =
+        rule_binding_find(&builder->binding, record->arg[2], RULE_KIND_BIT(ARGUS_RULE_CANCEL));
     if (rule != ARGUS_NONE)
         builder_count(builder, rule_of_user(rule));
 }
@@ -138,7 +140,8 @@ void rule_dispatch(struct builder *builder, uint32_t thread, const struct argus_
     } else if (read && read->waiting) {
         read->waiting--;
         *ret = actor_cause(&read->by, ARGUS_EDGE_DISPATCH, RULE_DISPATCH_READ);
-    } else if (rule_binding_find(&builder->binding, record->arg[2]) != ARGUS_NONE) {
+    } else if (rule_binding_find(&builder->binding, record->arg[2], RULE_KINDS_OF_UNITS) !=
+               ARGUS_NONE) {
         /* a user's unit need not be an event loop's: what ran before may have nothing to do with it */
         *ret = (struct cause){0};
     } else {

@@ -76,11 +76,9 @@ static uint32_t process_of(const struct splitter *splitter, uint32_t thread)
     return splitter->graph->machine.threads.data[thread].process;
 }
 
-/* The final vertex in which a talk was; ARGUS_NONE: none that is left, or a yield run, which is not split. */
-static uint32_t vertex_of(const struct splitter *splitter, const uint32_t *new_id,
-                          const struct talk *talk)
+uint32_t split_vertex_of(const struct argus_graph *graph, const uint32_t *new_id,
+                         const struct talk *talk)
 {
-    const struct argus_graph *graph = splitter->graph;
     uint32_t id = new_id[talk->slot];
     if (id < graph->vertices.length && graph->vertices.data[id].start_ns <= talk->time_ns &&
         talk->time_ns <= graph->vertices.data[id].end_ns)
@@ -297,7 +295,8 @@ static bool add_request_edge(struct splitter *splitter, const struct talk *answe
 static bool look_at(struct splitter *splitter, const uint32_t *new_id, uint32_t index)
 {
     struct talk *talk = &splitter->builder->talks.data[index];
-    uint32_t vertex = talk->partner == ARGUS_NONE ? ARGUS_NONE : vertex_of(splitter, new_id, talk);
+    uint32_t vertex =
+        talk->partner == ARGUS_NONE ? ARGUS_NONE : split_vertex_of(splitter->graph, new_id, talk);
     if (vertex == ARGUS_NONE)
         return true;
     struct company *company = company_for(splitter, talk->thread);
@@ -331,6 +330,7 @@ bool rule_split(struct builder *builder, uint32_t *new_id, size_t slots)
         splitter.company_of[i] = ARGUS_NONE;
     for (size_t i = 0; done && i < builder->talks.length; i++)
         done = look_at(&splitter, new_id, (uint32_t)i);
+    done = done && rule_cut_calls(builder, new_id, &splitter.cuts);
     done =
         done && !splitter.patterns.no_memory && pieces_make(builder, &splitter.cuts, new_id, slots);
     patterns_deinit(&splitter.patterns);

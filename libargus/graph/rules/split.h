@@ -4,16 +4,23 @@
 
 #include "graph/builder.h"
 
-/* A vertex is cut just before a message. */
+/* A vertex is cut just before a message, or a call of a function that a user's rule is about. */
 struct cut {
     uint32_t vertex; /* final id, before any vertex is split */
     uint32_t talk;   /* the message */
-    uint32_t flag;   /* ARGUS_VERTEX_PEERS or ARGUS_VERTEX_BATCHED */
+    uint32_t flag;   /* ARGUS_VERTEX_PEERS or ARGUS_VERTEX_BATCHED; 0: a user's rule */
 };
 
 struct cuts {
     VEC(struct cut) cuts;
 };
+
+/* The final vertex in which a talk was; ARGUS_NONE: none that is left, or a yield run, which is not split. */
+uint32_t split_vertex_of(const struct argus_graph *graph, const uint32_t *new_id,
+                         const struct talk *talk);
+
+/* schema/rule_calls.c: adds the cuts of a user's begin rules for functions that toolkits' probes have reported. */
+bool rule_cut_calls(struct builder *builder, const uint32_t *new_id, struct cuts *cuts);
 
 /* Splits vertices and brings `new_id` up to date; `slots`: with those that are gone. False without memory. */
 bool pieces_make(struct builder *builder, const struct cuts *cuts, uint32_t *new_id, size_t slots);

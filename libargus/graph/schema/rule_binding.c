@@ -37,6 +37,8 @@ bool rule_binding_init(struct rule_binding *binding, const struct argus_rule_set
     const struct argus_probe_entry *probes;
     *binding = (struct rule_binding){0};
     binding->count = argus_rule_set_rules(set, &binding->rules);
+    for (size_t i = 0; i < binding->count; i++)
+        binding->has_units |= binding->rules[i].kind == ARGUS_RULE_BEGIN;
     size_t count = binding->count ? argus_trace_probes(trace, &probes) : 0;
     for (size_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < binding->count; k++) {
@@ -53,6 +55,7 @@ void rule_binding_deinit(struct rule_binding *binding)
 {
     idmap_deinit(&binding->by_probe);
     vec_deinit(&binding->unit_waits);
+    vec_deinit(&binding->unit_calls);
 }
 
 bool rule_binding_ends(const struct rule_binding *binding, uint32_t index, uint32_t unit)

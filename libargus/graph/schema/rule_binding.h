@@ -2,6 +2,7 @@
 #ifndef ARGUS_GRAPH_RULE_BINDING_H
 #define ARGUS_GRAPH_RULE_BINDING_H
 
+#include "argus/graph.h"
 #include "argus/schema.h"
 #include "argus/trace.h"
 #include "base/idmap.h"
@@ -14,11 +15,20 @@ struct unit_wait {
     uint32_t rule; /* index of the unit's */
 };
 
+/* A function that a toolkit's probe has reported: a user's rule may be about it, which its name will tell. */
+struct unit_call {
+    uint64_t function, time_ns;
+    uint32_t talk; /* where the vertex would be cut; ARGUS_NONE: it begins there already */
+    uint32_t thread;
+};
+
 struct rule_binding {
     const struct argus_user_rule *rules; /* borrowed from the set */
     size_t count;
     struct idmap by_probe; /* number of a probe → index of a rule */
     VEC(struct unit_wait) unit_waits;
+    VEC(struct unit_call) unit_calls;
+    bool has_units; /* some rule begins a unit */
 };
 
 /* `set` may be NULL. False without memory. */
@@ -26,10 +36,17 @@ bool rule_binding_init(struct rule_binding *binding, const struct argus_rule_set
                        const struct argus_trace *trace);
 void rule_binding_deinit(struct rule_binding *binding);
 
-/* The index of the rule that the probe `number` stands for; IDMAP_NONE. */
-static inline uint32_t rule_binding_find(const struct rule_binding *binding, uint64_t number)
+/* Kinds of rules, for rule_binding_find(). */
+#define RULE_KIND_BIT(kind) (1u << (kind))
+#define RULE_KINDS_OF_UNITS (RULE_KIND_BIT(ARGUS_RULE_EXECUTE) | RULE_KIND_BIT(ARGUS_RULE_BEGIN))
+
+/* The index of the rule that the probe `number` stands for, if it is one of the `kinds`; ARGUS_NONE. A record can name any probe. */
+static inline uint32_t rule_binding_find(const struct rule_binding *binding, uint64_t number,
+                                         unsigned kinds)
 {
-    return idmap_get(&binding->by_probe, number);
+    uint32_t index = idmap_get(&binding->by_probe, number);
+    bool fits = index != IDMAP_NONE && kinds & RULE_KIND_BIT(binding->rules[index].kind);
+    return fits ? index : ARGUS_NONE;
 }
 
 /* Does the end rule `index` end the units of rule `unit` (ARGUS_NONE: of no rule)? */

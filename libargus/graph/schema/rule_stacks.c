@@ -170,3 +170,10 @@ struct stack_match rule_stacks_find(struct rule_stacks *stacks, uint32_t process
     add_entry(stacks, &stacks->stack_by_key, stack, process, &match);
     return match;
 }
+
+uint32_t rule_stacks_unit(struct rule_stacks *stacks, uint32_t process, uint64_t address,
+                          uint64_t time_ns)
+{
+    struct argus_stack stack = {.frames = &address, .count = 1};
+    return match_frame(stacks, process, &stack, 0, time_ns).rule[STACK_UNIT];
+}

@@ -48,4 +48,8 @@ void rule_stacks_deinit(struct rule_stacks *stacks);
 struct stack_match rule_stacks_find(struct rule_stacks *stacks, uint32_t process, uint32_t stack,
                                     uint64_t time_ns);
 
+/* The rule of class STACK_UNIT for the function at `address`; ARGUS_NONE. */
+uint32_t rule_stacks_unit(struct rule_stacks *stacks, uint32_t process, uint64_t address,
+                          uint64_t time_ns);
+
 #endif
