@@ -63,12 +63,14 @@ static bool ends_by_time(const struct argus_wait *wait)
 static enum argus_no_cause why_not(const struct argus_vertex *waited)
 {
     bool no_switch = waited->wait.no_wakeup && (waited[1].flags & ARGUS_VERTEX_GAP);
-    if (waited->wait.outcome == ARGUS_OUTCOME_UNKNOWN || no_switch)
+    if (waited->wait.outcome == ARGUS_OUTCOME_UNKNOWN)
         return ARGUS_NO_CAUSE_LOST;
     if (waited->wait.by_device)
         return ARGUS_NO_CAUSE_DEVICE;
     if (waited->wait.by_timer || ends_by_time(&waited->wait))
         return ARGUS_NO_CAUSE_TIMER;
+    if (no_switch)
+        return ARGUS_NO_CAUSE_LOST;
     return waited->wait.no_wakeup ? ARGUS_NO_CAUSE_UNSEEN : ARGUS_NO_CAUSE_KERNEL;
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "diagnose/words.h"
 #include "report/json.h"
 #include "report/lines.h"
 
@@ -156,6 +157,26 @@ static void peers_text(const struct check_report *report, const struct argus_bat
     argus_sink_printf(sink, "\n");
 }
 
+/* The line of argus-rules(5) that would begin a segment in the function at `address`, unless that is one which every program
+ * has. */
+static void rule_text(const struct check_report *report, const struct argus_split_place *place,
+                      uint64_t address)
+{
+    const struct argus_vertex *vertex = &report->vertices[place->vertex];
+    if (!report->context->symbols || !address)
+        return;
+    struct argus_symbol symbol =
+        argus_symbols_find(report->context->symbols, report->threads[vertex->thread].process,
+                           vertex->end_ns, address, true);
+    if (!symbol.function || !symbol.image || is_base_library(symbol.image))
+        return;
+    const char *image = strrchr(symbol.image, '/');
+    bool plain = symbol.function[strcspn(symbol.function, " \t\"#")] == '\0';
+    argus_sink_printf(report->context->sink, "     a rule for that: begin %s%s%s in %s\n",
+                      plain ? "" : "\"", symbol.function, plain ? "" : "\"",
+                      image ? image + 1 : symbol.image);
+}
+
 static void place_text(const struct check_report *report, const struct argus_split_place *place)
 {
     const struct argus_sink *sink = report->context->sink;
@@ -184,6 +205,9 @@ static void place_text(const struct check_report *report, const struct argus_spl
     if (place->item[1] && strcmp(items[0], items[1]) != 0)
         argus_sink_printf(sink, " and %s", items[1]);
     argus_sink_printf(sink, "\n");
+    rule_text(report, place, place->item[0]);
+    if (place->item[1] && strcmp(items[0], items[1]) != 0)
+        rule_text(report, place, place->item[1]);
 }
 
 static void batching_text(const struct check_report *report)

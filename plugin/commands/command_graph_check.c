@@ -74,6 +74,6 @@ const struct command command_graph_check = {
     .example = "argus graph check freeze.argus\n"
                "argus graph check --limit=3 --longer-than=1s freeze.argus",
     .options = options,
-    .flags = COMMAND_TRACE,
+    .flags = COMMAND_TRACE | COMMAND_GRAPH,
     .run = run,
 };

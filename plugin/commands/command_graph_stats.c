@@ -69,6 +69,6 @@ const struct command command_graph_stats = {
     .example = "argus graph stats freeze.argus\n"
                "argus graph stats --waits=100 --json freeze.argus",
     .options = options,
-    .flags = COMMAND_TRACE,
+    .flags = COMMAND_TRACE | COMMAND_GRAPH,
     .run = run,
 };
