@@ -204,8 +204,8 @@ struct argus_error *argus_graph_load(const struct argus_trace *trace,
     size_t bytes = 0;
     struct graph_arrays arrays;
     struct argus_error *error = map_file(path, &mapped, &bytes);
-    if (error)
-        return error;
+    if (error || !mapped)
+        return error ? error : argus_error_memory();
     error = check_file(trace, options, path, mapped, bytes, &arrays);
     struct argus_graph *graph = error ? NULL : make_graph(trace, options, path, &arrays);
     if (!graph) {

@@ -134,9 +134,9 @@ static bool valid_edges(const struct graph_arrays *arrays, size_t i)
     size_t vertices = arrays->vertices.count;
     if (edge->from >= vertices || edge->to >= vertices || edge->from == edge->to)
         return false;
-    const uint32_t *first = &arrays->in_first.data[edge->to];
+    const uint32_t *first = arrays->in_first.data;
     const struct argus_vertex *to = &arrays->vertices.data[edge->to];
-    return i >= first[0] && i < first[1] && edge->kind < ARGUS_EDGE_KINDS &&
+    return i >= first[edge->to] && i < first[edge->to + 1] && edge->kind < ARGUS_EDGE_KINDS &&
            edge->rule < arrays->rules.count && is_id(edge->stack, arrays->stacks.count) &&
            edge->from_ns <= edge->to_ns && edge->to_ns >= to->start_ns && edge->to_ns <= to->end_ns;
 }
