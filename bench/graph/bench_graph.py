@@ -6,8 +6,8 @@
 The traces are made up (desktop.h says how) and read from the page cache, and, where Argus can record here, there is one of
 `perf bench sched messaging` (hackbench). Each phase is a process of its own, under a limit of 8 GB of address space. The
 questions are whole commands on a loaded graph, the longest of five runs. perf has no such trace to read, so it prints
-context switches of `perf bench sched pipe`, each a sample without a stack: less work a record than ours; its time is measured
-for a million of them and scaled to the number of records. The exponent says how time grows from one size to the next: 1 is in
+context switches of two threads that play ping-pong, each a sample without a stack: less work a record than ours; its time is
+measured for 400,000 of them and scaled to the number of records. The exponent says how time grows from one size to the next: 1 is in
 proportion, n log n is 1.05.
 
 --statistics compares what the made-up traces consist of with a recorded FILE.
@@ -20,6 +20,7 @@ import pathlib
 import resource
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -32,6 +33,17 @@ SECONDS = (("read", "read", True), ("read and order", "order", True), ("read, or
            ("one slice step", "slice step", False), ("similar", "similar", False), ("hangs", "hangs", False),
            ("diagnose --auto", "diagnose", False))
 MEMORY = (("memory: build", "build_bytes"), ("memory: map and ask", "ask_bytes"), ("file: trace", "file_bytes"), ("file: graph", "graph_bytes"))
+# perf may fail to read its own recordings of `perf bench`, so something else is recorded.
+PING_PONG = """
+import os, threading
+there, back = os.pipe(), os.pipe()
+def answer():
+    for _ in range(200000):
+        os.read(there[0], 1), os.write(back[1], b"x")
+threading.Thread(target=answer).start()
+for _ in range(200000):
+    os.write(there[1], b"x"), os.read(back[0], 1)
+"""
 
 
 def limit_memory():
@@ -68,8 +80,7 @@ def perf_records_per_second(scratch):
     if not shutil.which("perf"):
         return None, "perf is not installed"
     data = scratch / "perf.data"
-    record = ["perf", "record", "-q", "-B", "-e", "context-switches", "-c", "1", "-o", data,
-              "perf", "bench", "sched", "pipe", "-l", "500000"]
+    record = ["perf", "record", "-q", "-B", "-e", "context-switches", "-c", "1", "-o", data, sys.executable, "-c", PING_PONG]
     recorded = subprocess.run(record, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     if recorded.returncode:
         reason = recorded.stderr.strip().split("\n")[0]

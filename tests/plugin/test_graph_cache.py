@@ -42,7 +42,8 @@ def test_the_second_time_it_is_loaded(setup):
 def test_answers_are_the_same(setup):
     trace, _ = big_trace(setup)
     summary(setup, trace)
-    for words in (["graph", "show"], ["graph", "find"], ["graph", "check"], ["graph", "stats"], ["slice"], ["hangs"], ["schema"], ["similar"]):
+    for words in (["graph", "show"], ["graph", "find"], ["graph", "check"], ["graph", "stats"], ["slice"], ["hangs"],
+                  ["schema"], ["similar"]):
         vertex = ["v5000"] if words[-1] in ("show", "slice", "similar") else []
         options = ["--auto"] if words == ["slice"] else []
         kept = setup.run(*words, *options, "--json", trace, *vertex)
