@@ -1,5 +1,6 @@
 """The second builder's graph in the order and the words in which raw_graph prints one."""
-from parts import FLAGS
+import splits
+from parts import FLAGS, Edge
 
 
 def ordered(vertices):
@@ -44,7 +45,7 @@ KINDS = ["wake-up", "timer", "fork", "sequence", "message", "dispatch", "data fl
 def merge_messages(edges, count):
     """Of the edges into one vertex: messages from one source are one edge, with the wake-up from there if there is one."""
     kept = [edge for edge in edges if edge.kind != "message"]
-    for message in sorted((e for e in edges if e.kind == "message"), key=lambda e: e.happened):
+    for message in sorted((e for e in edges if e.kind == "message"), key=lambda e: (e.from_ns, e.to_ns)):
         same = [e for e in kept if e.source is message.source and e.kind in ("wake-up", "message")]
         if not same:
             kept.append(message)
@@ -57,10 +58,9 @@ def merge_messages(edges, count):
 
 
 def sequence(before, vertex):
-    from parts import Edge
     continues = "continues" in vertex.flags
-    return Edge(before, before.end, "sequence", "sequence.callback" if continues else "sequence", continues,
-                to=vertex, to_ns=vertex.start)
+    rule = "sequence.callback" if continues else "split.peers" if "peers" in vertex.flags else "sequence"
+    return Edge(before, before.end, "sequence", rule, continues, to=vertex, to_ns=vertex.start)
 
 
 def all_edges(lines, edges, count):
@@ -69,14 +69,14 @@ def all_edges(lines, edges, count):
         made = settle(lines, edge)
         if made:
             into.setdefault(made.to, []).append(made)
-    result = []
     for line in lines.values():
         for before, vertex in zip([None] + line, line):
             there = into.get(vertex, [])
             if before:
                 there.append(sequence(before, vertex))
-            result += merge_messages(there, count)
-    return result
+            into[vertex] = splits.mend_softirq(before, vertex, merge_messages(there, count), count)
+    splits.weaken_later(lines, into)
+    return [edge for there in into.values() for edge in there]
 
 
 def wait_fields(wait):
@@ -103,6 +103,7 @@ def finished(builder):
     """The graph as `canonical` makes one of raw_graph's output."""
     threads = builder.lives.threads
     lines = {thread: ordered(builder.vertices[thread]) for thread in threads}
+    splits.split(builder.talks, lines, builder.edges, started)
     edges = all_edges(lines, builder.edges, builder.count)
     notes, samples = {}, {}
     for vertex, note in builder.notes:

@@ -2,7 +2,8 @@
 
 NEVER = (1 << 64) - 1
 NO_SYSCALL = 0xFFFF
-FLAGS = {"first": 1, "last": 2, "forked": 4, "exited": 8, "gap": 16, "split": 32, "yields": 64, "continues": 128, "loop": 256}
+FLAGS = {"first": 1, "last": 2, "forked": 4, "exited": 8, "gap": 16, "split": 32, "yields": 64, "continues": 128, "loop": 256,
+         "peers": 512}
 OP_SYSCALL, OP_WAKE, OP_FORK, OP_CALLBACK, OP_UI_EVENT, OP_WORK, OP_FLAG_WRITE, OP_FLAG_READ = 1, 2, 3, 5, 6, 7, 8, 9
 READY, FUTEX, FAULT, BLOCK, SIGNAL = range(5)  # details of a wait
 MOST_DETAILS = 33
@@ -59,11 +60,11 @@ class Edge:
     def __init__(self, source, from_ns, kind, rule, strong=True, stack=(), to=None, to_ns=0, inside=False):
         self.source, self.from_ns, self.kind, self.rule = source, from_ns, kind, rule
         self.strong, self.stack, self.to, self.to_ns, self.inside = strong, stack, to, to_ns, inside
-        self.message, self.happened = False, from_ns
+        self.message = False
 
     def copy(self):
         made = Edge(self.source, self.from_ns, self.kind, self.rule, self.strong, self.stack, self.to, self.to_ns, self.inside)
-        made.message, made.happened = self.message, self.happened
+        made.message = self.message
         return made
 
 
@@ -101,7 +102,7 @@ class Doing:
         self.ops = []
         self.own_timer, self.word = None, None
         self.open, self.loop, self.has_turns = [], Actor(), False
-        self.last_message = None
+        self.marks, self.talked = {}, False
         self.forget_notes()
 
     def forget_notes(self):

@@ -16,6 +16,7 @@ import lives
 from parts import (BLOCK, OP_CALLBACK, OP_FLAG_READ, OP_FLAG_WRITE, OP_FORK, OP_SYSCALL, OP_UI_EVENT, OP_WAKE, OP_WORK, READY, SIGNAL, Actor, Cause,
                    Cpu, Edge, Request, Signal, Timer)
 from parts import NO_SYSCALL
+from splits import Mark, Talk
 from threads import Threads
 from trace_input import LOST, UNKNOWN_CALL, Input, Record, syscalls
 from waits import Waits
@@ -44,7 +45,7 @@ class Builder(Threads, Waits, Wakeups):
         self.cpus, self.timers, self.works, self.requests = {}, {}, {}, {}
         self.queued, self.reads, self.signals, self.stops, self.itimers = {}, {}, {}, {}, {}
         self.uses, self.messages, self.rules, self.flags = {}, {}, {}, {}
-        self.edges, self.notes, self.samples = [], [], []
+        self.edges, self.notes, self.samples, self.talks = [], [], [], []
         self.vertices = Lines()
         for record in source.records:
             self.take(record)
@@ -177,6 +178,8 @@ class Builder(Threads, Waits, Wakeups):
         if record.func == 1:
             doing.syscall, doing.syscall_arg = record.number, list(record.arg)
             doing.op_open, doing.wait_open, doing.word = True, False, None
+            if self.call(record.number).uses_descriptor:
+                doing.marks["begun"] = Mark(cpu.thread, self.now)
             doing.trapped = False
         elif record.func == 2:
             self.call_ends(cpu.thread, record)
@@ -194,6 +197,8 @@ class Builder(Threads, Waits, Wakeups):
         if self.call(number).yields:
             doing.vertex.yields += 1
         doing.op_open, doing.syscall = False, NO_SYSCALL
+        if doing.talked:
+            doing.marks["ended"], doing.talked = Mark(thread, self.now), False
         self.lives.belongs(thread, record.arg[3])
 
     def on_syscall_more(self, cpu, record):
@@ -229,13 +234,20 @@ class Builder(Threads, Waits, Wakeups):
             self.note_mapping(cpu.thread, record.arg)
 
     def on_message(self, cpu, record):
-        if cpu.thread and cpu.thread.doing.vertex:
-            self.messages[cpu.thread.life, self.now] = cpu.thread.doing.vertex
+        thread = cpu.thread
+        if not thread or not thread.doing.vertex:
+            return
+        talk = Talk(thread, self.now, bool(record.arg[1] >> 56 & 1))
+        self.talks.append(talk)
+        self.messages[thread.life, self.now] = talk
+        thread.doing.marks["last"], thread.doing.talked = talk.now, True
 
     def add_messages(self, pairs):
         for sender, sent, receiver, received, exact in pairs:
-            self.edges.append(Edge(self.messages[sender, sent], min(sent, received), "message", "message", bool(exact),
-                                   to=self.messages[receiver, received], to_ns=received, inside=True))
+            send, receive = self.messages[sender, sent], self.messages[receiver, received]
+            send.partner, receive.partner = send.partner or receive, receive.partner or send
+            self.edges.append(Edge(send.vertex, min(sent, received), "message", "message", bool(exact),
+                                   to=receive.vertex, to_ns=received, inside=True))
 
     # --- interrupts and timers ---
 
