@@ -57,13 +57,13 @@ class Graph:
         return [e for e in edges if e["to_ns"] == start] or [e for e in edges if e["kind"] == "message"]
 
     def reach(self, edge, since, weak=False):
-        """All threads to which strong edges lead back, and by which way. `weak`: by others too, but sequences and splits, as
+        """All threads to which strong edges lead back, and by which way. `weak`: by others too, but sequences, as
         somebody would who is asked."""
         ways, waiting = {edge["from"]: [edge]}, [edge["from"]]
         while waiting:
             vertex = waiting.pop()
             for before in self.into[vertex]:
-                asked = weak and not before["rule"].startswith(("sequence", "split"))
+                asked = weak and not before["rule"].startswith("sequence")
                 if (before["strong"] or asked) and before["from_ns"] >= since and before["from"] not in ways:
                     ways[before["from"]] = ways[vertex] + [before]
                     waiting.append(before["from"])

@@ -13,12 +13,12 @@ import sys
 
 import finished
 import lives
-from parts import (BLOCK, OP_CALLBACK, OP_FLAG_READ, OP_FLAG_WRITE, OP_FORK, OP_SYSCALL, OP_UI_EVENT, OP_WAKE, OP_WORK, READY, SIGNAL, Actor, Cause,
+from callbacks import Callbacks
+from parts import (BLOCK, NO_SYSCALL, OP_FLAG_READ, OP_FLAG_WRITE, OP_FORK, OP_SYSCALL, OP_WAKE, OP_WORK, READY, SIGNAL, Actor, Cause,
                    Cpu, Edge, Request, Signal, Timer)
-from parts import NO_SYSCALL
 from splits import Mark, Talk
 from threads import Threads
-from trace_input import LOST, UNKNOWN_CALL, Input, Record, syscalls
+from trace_input import LOST, UNKNOWN_CALL, Input, syscalls
 from waits import Waits
 from wakeups import Wakeups
 
@@ -27,7 +27,6 @@ NOTES = {"stack", "object", "lock", "suspended", "clock_step"}  # may stand behi
 STOPS, CONTINUE, TRAP, CHILD = {19, 20, 21, 22}, 18, 5, 17
 MOST_WOKEN, MOST_FIRING = 16, 4
 MUTEX_HAS_WAITERS, TID_MASK = 2, 0x3FFFFFFF
-UI_EVENTS, PURPOSES = 14, {1, 2, 3, 4, 6, 7, 13}
 
 
 def name_hash(name):
@@ -37,7 +36,7 @@ def name_hash(name):
     return value & 0xFFFFFF
 
 
-class Builder(Threads, Waits, Wakeups):
+class Builder(Threads, Callbacks, Waits, Wakeups):
     def __init__(self, source, pairs=()):
         self.input, self.end = source, source.end
         self.lives = lives.Lives(source.threads)
@@ -523,61 +522,6 @@ class Builder(Threads, Waits, Wakeups):
         if write["by"].thread is not reader:
             self.edges.append(Edge(write["by"].vertex, min(write["by"].since, read["by"].since), "data flag", "flag.written",
                                    to=read["by"].vertex, to_ns=read["by"].since, inside=True))
-
-    # --- callbacks ---
-
-    @staticmethod
-    def running(cpu):
-        return cpu.thread if cpu.thread and cpu.thread.doing.vertex and cpu.thread.doing.state == "running" else None
-
-    def note(self, thread, what, probe, function=0, other=0, kind=0, purpose=False, nested=False):
-        self.notes.append((thread.doing.vertex, [self.now, function, other, probe & 0xFFFFFFFF, what, kind,
-                                                 int(purpose), int(nested)]))
-
-    def on_callback_queued(self, cpu, record):
-        if cpu.thread and cpu.thread.doing.vertex:
-            by = Actor(cpu.thread, cpu.thread.doing.vertex, self.now)
-            self.queued[self.callback_key(cpu.thread, record)] = {"by": by, "waits": True}
-            cpu.thread.doing.acted = True
-
-    def on_callback_cancelled(self, cpu, record):
-        if cpu.thread and self.callback_key(cpu.thread, record) in self.queued:
-            self.queued[self.callback_key(cpu.thread, record)]["waits"] = False
-
-    def on_callback(self, cpu, record):
-        thread = self.running(cpu)
-        if not thread:
-            return
-        if record.func != 1:
-            self.end_callback(thread, record)
-            return
-        nested = not self.begin_callback(thread, record, False)
-        self.note(thread, 0, record.arg[2], record.arg[1], nested=nested)
-        self.add_op(thread, OP_CALLBACK << 24 | record.arg[2] & 0xFFFF)
-
-    def on_ui_event(self, cpu, record):
-        thread = self.running(cpu)
-        if not thread:
-            return
-        kind = record.arg[0] if record.arg[0] < UI_EVENTS else 0
-        purpose = kind in PURPOSES
-        if record.arg[3] == 0:
-            read = self.reads.setdefault((thread, kind), {"by": Actor(), "waiting": 0})
-            if read["by"].vertex is not thread.doing.vertex:
-                read["waiting"] = 0
-            read["by"] = Actor(thread, thread.doing.vertex, self.now)
-            read["waiting"] += 1
-            self.note(thread, 2, record.arg[2], kind=kind, purpose=purpose)
-            return
-        nested = not self.begin_callback(thread, record, True)
-        self.note(thread, 1, record.arg[2], kind=kind, purpose=purpose, nested=nested)
-        if not nested:
-            self.add_op(thread, OP_UI_EVENT << 24 | kind)
-
-    def on_handler(self, cpu, record):
-        thread = self.running(cpu)
-        if thread:
-            self.note(thread, 3, record.arg[2], record.arg[0], record.arg[1])
 
     def on_suspended(self, cpu, record):
         pass

@@ -1,5 +1,5 @@
 """What threads do: running, runnable, waiting, and what begins and ends their vertices."""
-from parts import NO_SYSCALL, Actor, Vertex
+from parts import NO_SYSCALL, Vertex
 
 EARLY_WAKEUP = 1_000_000
 
@@ -210,64 +210,3 @@ class Threads:
         elif doing.state == "lost":
             end = doing.since
         self.end_vertex(thread, end, "last")
-
-    # --- callbacks ---
-
-    @staticmethod
-    def is_open(doing):
-        """Inside of a callback, and not in an event loop that this one runs."""
-        return bool(doing.open) and not doing.open[-1]["loop"]
-
-    def begin_callback(self, thread, record, is_ui):
-        """Whether a vertex begins, and not only something inside of another callback."""
-        doing = thread.doing
-        follows = self.returned(doing, record.arg[3])
-        if doing.open and is_ui and not doing.open[-1]["ui"] and not doing.open[-1]["loop"]:
-            doing.open.pop()
-            follows = True
-        if self.is_open(doing):
-            return False
-        if not (follows and doing.has_turns and doing.loop.vertex):
-            doing.loop = Actor(thread, doing.vertex, self.now)
-        loop = doing.loop
-        doing.open = doing.open[-3:] + [{"sp": record.arg[3], "ui": is_ui, "loop": False}]
-        self.cut(thread, "boundary.callback")
-        doing.cause = self.who_dispatched(thread, record, is_ui, loop)
-        if doing.cause.edge:
-            doing.cause.edge.to_ns = self.now
-        return True
-
-    @staticmethod
-    def returned(doing, sp):
-        """Takes away what has returned by the stack pointer; whether there was any."""
-        before = len(doing.open)
-        while doing.open and doing.open[-1]["sp"] <= sp:
-            doing.open.pop()
-        return len(doing.open) < before
-
-    def end_callback(self, thread, record):
-        doing = thread.doing
-        is_turn = record.arg[0] == 0
-        cuts = self.returned(doing, record.arg[3])
-        doing.has_turns |= is_turn
-        if is_turn and self.is_open(doing):
-            doing.open[-1]["loop"] = cuts = True
-        if cuts:
-            self.cut(thread, "boundary.loop")
-            if is_turn:
-                doing.vertex.flags.add("loop")
-
-    def who_dispatched(self, thread, record, is_ui, loop):
-        if is_ui:
-            read = self.reads.get((thread, record.arg[0] & 0xFF))
-            if read and read["waiting"]:
-                read["waiting"] -= 1
-                return read["by"].cause("dispatch", "dispatch.read")
-        elif record.arg[0]:
-            queued = self.queued.get(self.callback_key(thread, record))
-            if queued and queued["waits"]:
-                return queued["by"].cause("dispatch", "dispatch.queued")
-        return loop.cause("dispatch", "dispatch.ready")
-
-    def callback_key(self, thread, record):
-        return thread.process, self.input.spaces.get(record.arg[2], 0), record.arg[0]
