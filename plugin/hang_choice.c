@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugin/units.h"
+
 enum { OPTIONS_MAX = 20, TEXT_BYTES = 256 };
 
 void hang_choice_deinit(struct hang_choice *choice)
@@ -125,10 +127,9 @@ static struct argus_error *take(const struct argus_hangs *hangs, const char *wor
 
 static struct argus_error *choose_among(const struct analysis *analysis,
                                         const struct argus_hang_options *options,
-                                        const struct argus_hangs *hangs, struct argus_asker asker,
-                                        struct hang_choice *ret)
+                                        const struct argus_hangs *hangs, const char *word,
+                                        struct argus_asker asker, struct hang_choice *ret)
 {
-    const char *word = analysis_word(analysis, 0);
     if (word)
         return take(hangs, word, ret);
     if (!hangs->count)
@@ -137,6 +138,39 @@ static struct argus_error *choose_among(const struct analysis *analysis,
         return ask_which(analysis, hangs, asker, ret);
     ret->hang = hangs->items[0];
     return NULL;
+}
+
+/* Whether `word` is a process id of the trace, and no number in the list; then that process is meant. */
+static bool is_pid(const struct analysis *analysis, const char *word, size_t hang_count,
+                   uint64_t *ret)
+{
+    const struct argus_process *processes;
+    size_t count = argus_graph_processes(analysis->graph, &processes);
+    if (!word || !units_parse(word, units_none, ret) || *ret <= hang_count)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (processes[i].pid == *ret)
+            return true;
+    return false;
+}
+
+/* The hangs that are meant; `*ret_word` is the word that chooses among them, or NULL. */
+static struct argus_error *find(const struct analysis *analysis,
+                                const struct argus_hang_options *options, const char **ret_word,
+                                struct argus_hangs *ret)
+{
+    struct argus_hang_options wanted = *options;
+    uint64_t pid;
+    *ret_word = analysis_word(analysis, 0);
+    wanted.at_least_one = hang_options_name(&wanted);
+    struct argus_error *error = argus_hangs_find(analysis->graph, &wanted, ret);
+    if (error || wanted.pid || !is_pid(analysis, *ret_word, ret->count, &pid))
+        return error;
+    argus_hangs_deinit(ret);
+    *ret_word = NULL;
+    wanted.pid = pid;
+    wanted.at_least_one = true;
+    return argus_hangs_find(analysis->graph, &wanted, ret);
 }
 
 struct argus_error *hang_choice_make(const struct analysis *analysis,
@@ -151,13 +185,11 @@ struct argus_error *hang_choice_make(const struct analysis *analysis,
             ret->hang = argus_hang_of_vertex(analysis->graph, vertex);
         return error;
     }
-    struct argus_hang_options wanted = *options;
     struct argus_hangs hangs;
-    wanted.at_least_one = hang_options_name(&wanted);
-    struct argus_error *error = argus_hangs_find(analysis->graph, &wanted, &hangs);
+    struct argus_error *error = find(analysis, options, &word, &hangs);
     if (error)
         return error;
-    error = choose_among(analysis, options, &hangs, asker, ret);
+    error = choose_among(analysis, options, &hangs, word, asker, ret);
     argus_hangs_deinit(&hangs);
     return error;
 }

@@ -45,8 +45,9 @@ static struct argus_error *run(struct diagnoser *d)
 {
     struct argus_error *error = argus_account(d->view.graph, d->hang.thread, d->hang.start_ns,
                                               d->hang.end_ns, &d->accounting);
-    if (!error)
-        error = by_type[d->hang.type](d);
+    if (error || d->hang.nature == ARGUS_NATURE_IDLE) /* nobody is to blame */
+        return error;
+    error = by_type[d->hang.type](d);
     if (!error)
         error = blame_other_shares(d);
     if (!error)

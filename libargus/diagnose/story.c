@@ -173,7 +173,15 @@ struct argus_error *tell_summary(const struct argus_diagnosis *found, const stru
 {
     struct sentence sentence = {.length = 0};
     char name[128], lasted[32];
-    say(&sentence, text_thread(view, found->hang.thread, name, sizeof(name)));
+    text_thread(view, found->hang.thread, name, sizeof(name));
+    if (found->hang.nature == ARGUS_NATURE_IDLE) {
+        text_duration(found->hang.end_ns - found->hang.start_ns, lasted, sizeof(lasted));
+        *ret = text_print("%s did not hang: for %s it was idle and waited for input, and none was "
+                          "pending.",
+                          name, lasted);
+        return *ret ? NULL : argus_error_memory();
+    }
+    say(&sentence, name);
     say(&sentence, found->hang.ongoing ? " has been frozen for " : " was frozen for ");
     say(&sentence,
         text_duration(found->hang.end_ns - found->hang.start_ns, lasted, sizeof(lasted)));
@@ -272,7 +280,8 @@ struct argus_error *tell_uncertain(struct diagnoser *d)
     struct argus_error *error = NULL;
     for (size_t i = 0; !error && i < sizeof(all) / sizeof(all[0]); i++)
         error = all[i](d);
-    if (!error && d->hang.type == ARGUS_TYPE_LONG_WAIT && d->baseline == ARGUS_NONE)
+    bool compared = d->baseline != ARGUS_NONE || d->hang.nature == ARGUS_NATURE_IDLE;
+    if (!error && d->hang.type == ARGUS_TYPE_LONG_WAIT && !compared)
         error = add_uncertain(d, text_print("the trace has no similar wait that ended well to "
                                             "compare with"));
     return error;

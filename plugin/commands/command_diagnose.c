@@ -105,10 +105,11 @@ const struct command command_diagnose = {
     .name = "diagnose",
     .arguments = "[HANG|V]",
     .summary = "explain a hang: who caused it, and on which path",
-    .details = "HANG is a number from 'argus hangs', V a vertex. Without either: the hang\n"
-               "that there is, or a question when there are several. With --process, --pid\n"
-               "or --tid and no hang at all, the longest run, wait or yield there is\n"
-               "explained.\n"
+    .details = "HANG is a number from 'argus hangs', V a vertex; another number is the id\n"
+               "of a process. Without these: the hang that there is, or a question when\n"
+               "there are several. With a process, a thread or a time, and no hang at all,\n"
+               "the longest run, wait or yield there is explained; if that was idle, the\n"
+               "command says so.\n"
                "\n"
                "What normally happens is looked for in the trace itself; with --baseline\n"
                "first in another one, of the same programs, in which all went well.\n"

@@ -1,0 +1,139 @@
+"""Records the event loops of loops.c and asks for their hangs: live_hangs.py ARGUS LOOPS FOLDER [WORD…].
+
+What is listed, of which nature, and what was pending: the table below. Exits 77 where this machine cannot record.
+"""
+import contextlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
+import machine  # noqa: E402
+
+TYPIST = ("message", "quilltypist")
+WAIT, RUN = "LongWait", "LongRunning"
+
+# word: the process, its hang (type, natures, what is pending, awaited, ongoing) or None, and what is expected under "idle"
+CASES = {
+    "weave": ("weaverloom", None, False),
+    "jam": ("weaverjam", (RUN, (None, "waits for a cpu"), [TYPIST], True), False),
+    "stop": ("statuegame", (WAIT, ("stopped",), [TYPIST], True), False),
+    "thirst": ("thirstyvine", (RUN, ("waits for a cpu",), [TYPIST], True), False),
+    "nap": ("napeditor", None, True),
+    "owl": ("owlkeeper", (RUN, (None, "waits for a cpu"), [], False), False),
+    "lost": ("lostferry", (WAIT, (None,), [TYPIST], True), False),
+    "atlas": ("atlasreader", (WAIT, ("page-in storm",), [TYPIST], True), False),
+}
+ATLAS_BYTES, READS_PER_S = 64 << 20, 150
+BLKIO = pathlib.Path("/sys/fs/cgroup/blkio")
+
+
+def run(*words):
+    done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=100)
+    if done.returncode != 0:
+        sys.exit(f"exit code {done.returncode} from {words}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def remove(group, seconds=20):
+    """Once the last of its processes is gone."""
+    until = time.monotonic() + seconds
+    while group.exists():
+        try:
+            group.rmdir()
+        except OSError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.1)
+
+
+@contextlib.contextmanager
+def slow_disk(path):
+    """A control group (version 1) in which the disk of `path` gives few pages a second; None where there is none."""
+    group = BLKIO / f"argus-test-{os.getpid()}"
+    device = os.stat(path).st_dev
+    name = f"{os.major(device)}:{os.minor(device)}"
+    disk = pathlib.Path(f"/sys/dev/block/{name}")
+    if not BLKIO.is_dir() or not disk.exists() or (disk / "partition").exists():
+        yield None
+        return
+    group.mkdir()
+    try:
+        (group / "blkio.throttle.read_iops_device").write_text(f"{name} {READS_PER_S}")
+        yield group
+    finally:
+        remove(group)
+
+
+def record(argus, loops, word, trace, folder):
+    """False if this machine cannot make the case."""
+    record = [argus, "record", "-o", trace, "--"]
+    if word != "atlas":
+        run(*record, loops, word)
+        return True
+    atlas = folder / "atlas"
+    atlas.write_bytes(os.urandom(ATLAS_BYTES))
+    os.sync()
+    with slow_disk(atlas) as group:
+        if group:
+            run(*record, "sh", "-c", f'echo $$ > {group}/cgroup.procs; exec "$@"', "sh", loops, word, atlas)
+    atlas.unlink()
+    return group is not None
+
+
+def hangs(argus, trace, *options):
+    return json.loads(run(argus, "hangs", "--json", *options, trace))
+
+
+def problems(argus, trace, word):
+    process, expected, idle = CASES[word]
+    answer = hangs(argus, trace)
+    found = [hang for hang in answer["hangs"] if hang["process"] == process]
+    if len(found) != (expected is not None):
+        yield f"{len(found)} hangs: {json.dumps(found)}"
+    named = hangs(argus, trace, "--process", process, "--threshold=2s")
+    if bool(named["idle"]) != idle:
+        yield f"idle: {json.dumps(named['idle'])}"
+    if idle:
+        if named["hangs"] or "did not hang" not in run(argus, "diagnose", "--auto", "--process", process, trace):
+            yield "it is taken for a hang when it is named"
+    if expected is None or not found:
+        return
+    kind, natures, pending, awaited = expected
+    hang = found[0]
+    have = [(item["kind"], item["process"]) for item in hang["pending"] if item["kind"] != "set off"]
+    if hang["type"] != kind or hang["nature"] not in natures:
+        yield f"{hang['type']}, {hang['nature']}"
+    if have != pending or hang["awaited"] != awaited:
+        yield f"pending {have}, awaited {hang['awaited']}"
+    if not 2.5e9 < hang["duration_ns"] < 6e9:
+        yield f"it takes {hang['duration_ns'] / 1e9} s"
+
+
+def main():
+    argus, loops, folder = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+    reason = "recording beside others needs root" if os.geteuid() != 0 else machine.reason_to_skip()
+    if reason:
+        print("skipped:", reason)
+        return 77
+    machine.enter_namespace()
+    folder.mkdir(parents=True, exist_ok=True)
+    failed = False
+    for word in sys.argv[4:] or CASES:
+        trace = folder / f"{word}.argus"
+        if not record(argus, loops, word, trace, folder):
+            print(word, "left out: this machine's disk cannot be made slow")
+            continue
+        wrong = list(problems(argus, trace, word))
+        print(word, "ok" if not wrong else "WRONG: " + "; ".join(wrong))
+        failed |= bool(wrong)
+        if not wrong:
+            trace.unlink()
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
