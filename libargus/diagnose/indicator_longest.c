@@ -175,27 +175,14 @@ static bool consider_thread(const struct view *view, uint32_t thread, struct bes
     return done;
 }
 
-/* Whether the wait is one where the thread always is when it has nothing to do. In an event loop's poll it does not matter whom
- * it had asked before. */
-static bool is_at_home(const struct view *view, uint32_t vertex)
-{
-    struct habits habits;
-    const struct habit *habit = NULL;
-    if (view->vertices[vertex].wait.kind != ARGUS_WAIT_POLL)
-        return is_home_wait(view, vertex);
-    if (habits_find(view, view->vertices[vertex].thread, &habits))
-        habit = habits_of(&habits, &view->vertices[vertex]);
-    bool home = habit && habit->home;
-    habits_deinit(&habits);
-    return home;
-}
-
-/* Whether the thread only waited there, and nothing had come for it. */
+/* Whether the thread only waited in its event loop's poll, for nobody whom it had asked, and nothing had come for it. */
 static bool is_idle(const struct view *view, const struct argus_hang *hang)
 {
     struct argus_pendings pendings;
     bool pending = false;
-    if (hang->type != ARGUS_TYPE_LONG_WAIT || !is_at_home(view, hang->vertex))
+    if (hang->type != ARGUS_TYPE_LONG_WAIT ||
+        view->vertices[hang->vertex].wait.kind != ARGUS_WAIT_POLL ||
+        !is_home_wait(view, hang->vertex))
         return false;
     struct argus_error *error = argus_pending_find(view->graph, hang, &pendings);
     if (error) {

@@ -92,25 +92,34 @@ def busy_handler():
     return s, [([], [found]), (["--threshold=2s"], [found]), (["--threshold=250ms"], [found]),
                (["--threshold=3100ms"], []), (["--process=editor"], [found]), (["--pid=10"], [found]),
                (["--thread=editor"], [found]), (["--thread=10"], [found]), (["--tid=10"], [found]),
-               (["--thread=keyboard"], []),
+               (["--thread=keyboard"], [hang("keyboard", "LongWait", indicators=["longest stretch"])]),
                ([f"--time=+{start // 1000000 + 1500}ms"], [found]), (["--time=+1ms"], []),
                (["--time=00:00:02"], [found])]
 
 
 @scene
 def idle():
-    """Ten seconds in its own poll with nothing to do, also when that ends because of somebody whom it had asked."""
+    """Ten seconds in its own poll with nothing to do."""
+    s = Loop()
+    s.key(10000)
+    s.end()
+    return s, [([], []), (["--process=editor"], []), (["--tid=10", "--idle"], [hang(type="LongWait", nature="idle", awaited=True)])]
+
+
+@scene
+def idle_until_an_answer():
+    """The same, but what ends it is the answer of somebody whom it had asked: it would have looked at anything else."""
     s = Loop()
     s.thread(30, "helper")
     s.wait(30, "read")
-    s.key(10000)
+    s.key()
     s.wake(s.editor, 30)
     s.wait(s.editor, "poll")
     s.at(s.now / 1e6 + 10000)
     s.wake(30, s.editor)
     s.wait(30, "read")
     s.end()
-    return s, [([], []), (["--process=editor"], []), (["--tid=10", "--idle"], [hang(type="LongWait", nature="idle", awaited=True)])]
+    return s, [([], [])]
 
 
 @scene
