@@ -150,6 +150,8 @@ struct argus_error *compare_paths(struct diagnoser *d);
 struct stand {
     uint32_t vertex;
     struct window window;
+    uint32_t
+        asker; /* another vertex, on whose behalf it waits: a loop that looks for a flag; 0: none */
     bool ended; /* a root cause was found */
 };
 
@@ -160,6 +162,8 @@ struct argus_error *explain_missing(struct diagnoser *d, struct stand *stand);
 
 /* Explains what the thread of stand->vertex, which did something late at the end of the window, did until then. */
 struct argus_error *explain_writer(struct diagnoser *d, struct stand *stand);
+/* The same where it did not write: its wait in the stand is what should have been ended. */
+struct argus_error *explain_missing_write(struct diagnoser *d, struct stand *stand);
 /* The part of the wait of `vertex` that is in `window`. */
 struct window wait_window(const struct view *view, uint32_t vertex, struct window window);
 /* Blames a wait that is the end of the road. */

@@ -192,6 +192,12 @@ struct argus_error *explain_writer(struct diagnoser *d, struct stand *stand)
     return error || stand->ended ? error : walk_waits(d, stand, max_depth(d), true);
 }
 
+struct argus_error *explain_missing_write(struct diagnoser *d, struct stand *stand)
+{
+    struct argus_error *error = explain_missing(d, stand);
+    return error || stand->ended ? error : walk_waits(d, stand, max_depth(d), true);
+}
+
 struct argus_error *diagnose_long_wait(struct diagnoser *d)
 {
     struct stand stand = {.vertex = d->hang.vertex, .window = {d->hang.start_ns, d->hang.end_ns}};

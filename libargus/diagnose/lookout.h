@@ -7,6 +7,8 @@
 /* More normal cases of one wait than this are not asked about. */
 #define MAX_BASELINES 5
 
+#define NEAR_VERTICES 4 /* a vertex and three before it: one request */
+
 struct lookout {
     struct diagnoser *d;
     uint32_t vertex; /* whose wait it is */

@@ -8,7 +8,9 @@
 #include "diagnose/lookout.h"
 #include "diagnose/words.h"
 
-#define MAX_OUT 64
+#define MAX_OUT   64
+#define MAX_LOOP  256 /* vertices of a loop back to its request */
+#define MAX_STEPS 16  /* vertices in which a request is dealt with */
 
 struct search {
     struct lookout lookout;
@@ -52,8 +54,8 @@ static struct argus_error *take_suspect(struct diagnoser *d, const struct suspec
 
 /* --- somebody who was at home --- */
 
-/* The vertex of `thread` that took what the wait of `waiter` is about; ARGUS_NONE: none is known. */
-static uint32_t find_taker(const struct view *view, uint32_t waiter, uint32_t thread)
+/* The vertex of `thread` that took what `waiter` had asked for; ARGUS_NONE: none is known. */
+static uint32_t find_taker_of(const struct view *view, uint32_t waiter, uint32_t thread)
 {
     const uint32_t *out;
     size_t count = argus_graph_out_edges(view->graph, waiter, &out);
@@ -64,6 +66,23 @@ static uint32_t find_taker(const struct view *view, uint32_t waiter, uint32_t th
             return edge->to;
     }
     return ARGUS_NONE;
+}
+
+/* The same for the wait that the search is about, or for whom it is on behalf of. A loop that looks for a flag is some vertices
+ * behind its request, but both are in the hang. */
+static uint32_t find_taker(const struct search *search, uint32_t thread)
+{
+    const struct view *view = &search->lookout.d->view;
+    uint32_t taker = find_taker_of(view, search->stand->vertex, thread);
+    uint32_t asker = search->stand->asker ? search->stand->asker : ARGUS_NONE;
+    uint64_t since_ns = search->lookout.d->hang.start_ns;
+    for (int i = 0; taker == ARGUS_NONE && asker != ARGUS_NONE && i < MAX_LOOP &&
+                    (i < NEAR_VERTICES || view->vertices[asker].end_ns >= since_ns);
+         i++) {
+        taker = find_taker_of(view, asker, thread);
+        asker = argus_graph_previous(view->graph, asker);
+    }
+    return taker;
 }
 
 /* Those whom `taker` made run or sent something have what it was asked; false without memory. `*ret_passed_on`: there is
@@ -91,17 +110,22 @@ static bool follow_request(struct search *search, uint32_t taker, bool *ret_pass
 static struct argus_error *look_at_idle(struct search *search, uint32_t thread)
 {
     const struct view *view = &search->lookout.d->view;
-    uint32_t taker = find_taker(view, search->stand->vertex, thread);
+    uint32_t taker = find_taker(search, thread);
     bool passed_on = false;
     if (search->idle == ARGUS_NONE)
         search->idle = thread;
-    if (taker == ARGUS_NONE)
-        return NULL;
-    if (!follow_request(search, taker, &passed_on))
-        return argus_error_memory();
     struct window wait = wait_window(view, search->stand->vertex, search->stand->window);
-    bool home = timeline_wait_end(view, taker) >= wait.end_ns;
-    if (!passed_on && home && search->silent == ARGUS_NONE)
+    for (int i = 0; taker != ARGUS_NONE && i < MAX_STEPS; i++) {
+        if (!follow_request(search, taker, &passed_on))
+            return argus_error_memory();
+        if (passed_on)
+            return NULL;
+        if (timeline_wait_end(view, taker) >= wait.end_ns)
+            break;
+        taker = timeline_next(view, taker);
+    }
+    if (taker != ARGUS_NONE && timeline_wait_end(view, taker) >= wait.end_ns &&
+        search->silent == ARGUS_NONE)
         search->silent = taker;
     return NULL;
 }
@@ -112,7 +136,8 @@ static struct argus_error *blame_silent(struct diagnoser *d, uint32_t taker, str
     struct window part = wait_window(&d->view, taker, stand->window);
     stand->ended = true;
     argus_wait_text(d->view.graph, taker, text, sizeof(text));
-    text_thread(&d->view, d->view.vertices[stand->vertex].thread, whose, sizeof(whose));
+    uint32_t asker = stand->asker ? stand->asker : stand->vertex;
+    text_thread(&d->view, d->view.vertices[asker].thread, whose, sizeof(whose));
     if (!add_path(d, taker, ARGUS_NONE, true))
         return argus_error_memory();
     size_t before = d->culprits.length;

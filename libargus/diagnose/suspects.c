@@ -14,7 +14,6 @@
 #define MAX_PARTNER_STEPS 400
 #define MAX_OUT           16
 #define MIN_DEALINGS      3
-#define NEAR_VERTICES     4 /* the vertex itself and three before it: one request */
 
 /* The thread that plays the part of `thread` when the wait began: itself while it lives, else its namesake. */
 static uint32_t living(const struct view *view, uint32_t thread, uint64_t time_ns)

@@ -4,6 +4,9 @@
  * it looks and how often, and how to record the flag. With one (the flag was watched, records flag_write and flag_read) the
  * write that ended the loop is an edge into it, and the walk goes on as for a LongWait that this write ended late: what did the
  * writer do from the beginning of the loop until then?
+ *
+ * When the flag was watched and no write came, the missing write is what is looked for. Whoever set the flag for this thread
+ * the last time should have done so now. What did that one do instead; and if it waited itself, who should have ended that?
  */
 #include <stdio.h>
 
@@ -12,7 +15,8 @@
 
 /* A loop falls into several vertices where the scheduler once held it up; the read that ends it is in the last or just
  * behind. */
-#define MAX_VERTICES 64
+#define MAX_VERTICES  64
+#define MAX_LOOK_BACK 100000 /* for the last time that the flag was set */
 
 /* The latest write of a flag that the loop around `vertex` saw in `window`: an edge; ARGUS_NONE: none. */
 static uint32_t find_flag_write(const struct view *view, uint32_t vertex, struct window window)
@@ -33,6 +37,19 @@ static uint32_t find_flag_write(const struct view *view, uint32_t vertex, struct
         v = timeline_next(view, v);
     }
     return found;
+}
+
+/* The last write of a flag that the thread of `vertex` saw before, an edge; ARGUS_NONE: none. */
+static uint32_t find_former_write(const struct view *view, uint32_t vertex)
+{
+    for (uint32_t i = 0, v = vertex; i < MAX_LOOK_BACK && v != ARGUS_NONE; i++) {
+        const struct argus_edge *in;
+        for (size_t j = argus_graph_in_edges(view->graph, v, &in); j > 0; j--)
+            if (in[j - 1].kind == ARGUS_EDGE_FLAG)
+                return (uint32_t)(&in[j - 1] - view->edges);
+        v = argus_graph_previous(view->graph, v);
+    }
+    return ARGUS_NONE;
 }
 
 /* Names the function that looks and its program: "in wait_for_data of editor"; "" if unknown. */
@@ -63,9 +80,49 @@ struct argus_error *blame_yielding(struct diagnoser *d, uint32_t vertex, struct 
     return add_culprit(d, vertex, ARGUS_TYPE_REPEATED_YIELD, part, window_ns(part), why);
 }
 
+/* --- the write that did not come --- */
+
+static struct argus_error *note_guess(struct diagnoser *d, uint32_t vertex, uint32_t write)
+{
+    char who[128], whom[128];
+    const struct argus_edge *edge = &d->view.edges[write];
+    text_thread(&d->view, d->view.vertices[edge->from].thread, who, sizeof(who));
+    text_thread(&d->view, d->view.vertices[vertex].thread, whom, sizeof(whom));
+    return add_uncertain(d, text_print("that %s should have set the flag for which %s looked is a "
+                                       "guess: it set it the last time, in v%u",
+                                       who, whom, edge->from));
+}
+
+/* By the former write of the flag. The writer's own wait is explained; what it did otherwise is to blame. */
+static struct argus_error *explain_no_write(struct diagnoser *d, uint32_t vertex,
+                                            struct window part, uint32_t write)
+{
+    uint32_t thread = d->view.vertices[d->view.edges[write].from].thread;
+    struct examined examined = examine_thread(d, thread, part);
+    const struct argus_hang *figures = &examined.figures;
+    struct argus_error *error = note_guess(d, vertex, write);
+    if (error)
+        return error;
+    if (figures->vertex == ARGUS_NONE || path_find(d, thread) >= 0)
+        return blame_yielding(d, vertex, part);
+    if (!add_path(d, figures->vertex, ARGUS_NONE, true))
+        return argus_error_memory();
+    if (figures->type == ARGUS_TYPE_LONG_RUNNING)
+        return blame_running(d, figures->vertex, part, figures->run_ns, figures->runnable_ns);
+    if (figures->type == ARGUS_TYPE_REPEATED_YIELD)
+        return explain_yielding(d, figures->vertex, part);
+    struct stand stand = {.vertex = figures->vertex,
+                          .window = wait_window(&d->view, figures->vertex, part),
+                          .asker = vertex};
+    return explain_missing_write(d, &stand);
+}
+
 struct argus_error *explain_yielding(struct diagnoser *d, uint32_t vertex, struct window part)
 {
     uint32_t edge = find_flag_write(&d->view, vertex, part);
+    uint32_t former = edge == ARGUS_NONE ? find_former_write(&d->view, vertex) : ARGUS_NONE;
+    if (former != ARGUS_NONE)
+        return explain_no_write(d, vertex, part, former);
     if (edge == ARGUS_NONE)
         return blame_yielding(d, vertex, part);
     const struct argus_edge *write = &d->view.edges[edge];

@@ -1,6 +1,7 @@
 /* A diagnosis for people: the sentence, the story, where to look, where the time went, what was chosen, what is uncertain. */
 #include "report/report_diagnosis.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -59,7 +60,12 @@ static void describe_wait(const struct argus_report_context *context,
     char wait[160], waited[32];
     argus_wait_text(context->graph, vertex, wait, sizeof(wait));
     argus_duration_text(wait_ns, waited, sizeof(waited));
-    snprintf(buffer, bytes, most ? "waited %s: %s" : "waited, at the end for %s: %s", waited, wait);
+    if (view.vertices[vertex].flags & ARGUS_VERTEX_YIELDS)
+        snprintf(buffer, bytes, "looked for a data flag, %" PRIu32 " times in a row: %s",
+                 view.vertices[vertex].repeat, wait);
+    else
+        snprintf(buffer, bytes, most ? "waited %s: %s" : "waited, at the end for %s: %s", waited,
+                 wait);
 }
 
 /* What a vertex on the path did in the hang: the culprits' own words, or its wait. */

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""From a spinning main thread to the process that did not send: examples/reconfigure, recorded with the flag watched.
+
+reconfigure.py ARGUS FOLDER: with the built examples. Without the flag the diagnosis says that a loop looks for one, and how to
+watch it. With it, the missing write leads to the listener thread, which sets it, and on to displayd, which took the request and
+did not answer. Needs root; exits 77 (skipped) where the kernel or the user cannot record.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import machine
+
+ARGUS, FOLDER = "", pathlib.Path()
+GIVES_UP_S = 30
+
+
+def argus(*arguments):
+    return subprocess.run([ARGUS, *map(str, arguments)], check=True, capture_output=True, text=True, timeout=120).stdout
+
+
+class Programs:
+    """displayd and a settings program, and clicks on it."""
+
+    def __init__(self, variant):
+        self.folder = tempfile.TemporaryDirectory(prefix="argus-reconfigure-")
+        self.display = self.start("displayd")
+        while not os.path.exists(self.folder.name + "/display"):
+            time.sleep(0.01)
+        self.settings = self.start(variant)
+        while not os.path.exists(self.folder.name + "/settings"):
+            time.sleep(0.01)
+
+    def start(self, name):
+        return subprocess.Popen([FOLDER / name, self.folder.name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def click(self, display):
+        self.settings.stdin.write(display + "\n")
+        self.settings.stdin.flush()
+        return self.settings.stdout.readline().strip()
+
+    def end(self):
+        for process in (self.settings, self.display):
+            process.stdin.close()
+            process.wait(timeout=GIVES_UP_S)
+            process.stdout.close()
+        self.folder.cleanup()
+
+
+def variable_address(program, name):
+    """In the file; of the same program with symbols."""
+    table = subprocess.run(["nm", FOLDER / program], check=True, capture_output=True, text=True).stdout
+    return "0x" + next(line.split()[0] for line in table.splitlines() if line.endswith(f" {name}")).lstrip("0")
+
+
+def diagnose(variant, *flag):
+    """The diagnosis of one freeze behind three clicks that went well."""
+    programs = Programs(variant)
+    with tempfile.TemporaryDirectory(prefix="argus-reconfigure-") as folder:
+        trace = os.path.join(folder, "reconfigure.argus")
+        argus("start", "--ring-size", "256M", "--no-probes")
+        try:
+            if flag:
+                argus("watchflag", programs.settings.pid, *flag)
+            done = [programs.click(f"display{i}") for i in range(3)] + [programs.click("mirror")]
+        finally:
+            argus("stop", "-o", trace)
+            programs.end()
+        assert done == ["done"] * 3 + ["gave up"], done
+        return json.loads(argus("diagnose", trace, "--process", variant[:15], "--threshold", "1s", "--auto", "--json"))
+
+
+class Reconfigure(unittest.TestCase):
+    def check_silent(self, answer, variant):
+        self.assertEqual(answer["spinning"]["type"], "RepeatedYield")
+        self.assertEqual([step["process"] for step in answer["path"]][-1], "displayd")
+        self.assertIn((variant[:15], "listener"), [(step["process"], step["thread"]) for step in answer["path"]])
+        culprit = answer["root_causes"][0]
+        self.assertEqual(culprit["process"], "displayd")
+        self.assertIn("without an answer", culprit["why"])
+
+    def test_a_loop_without_its_flag(self):
+        culprit = diagnose("settings")["root_causes"][0]
+        self.assertEqual((culprit["process"], culprit["type"]), ("settings", "RepeatedYield"))
+        self.assertIn("argus watchflag", culprit["why"])
+
+    def test_a_flag_of_the_program(self):
+        self.check_silent(diagnose("settings", "settings", "did_reconfigure"), "settings")
+
+    def test_a_flag_in_a_library(self):
+        self.check_silent(diagnose("settings-library", "libreconfigure-display", "display_did_reconfigure"),
+                          "settings-library")
+
+    def test_a_program_without_symbols(self):
+        address = variable_address("settings", "did_reconfigure")
+        self.check_silent(diagnose("settings-stripped", "settings-stripped", address), "settings-stripped")
+
+
+if __name__ == "__main__":
+    ARGUS, FOLDER = os.path.realpath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
+    reason = "recording needs root" if os.geteuid() else machine.reason_to_skip()
+    if reason:
+        print("skipped:", reason)
+        sys.exit(77)
+    machine.enter_namespace()
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
