@@ -12,9 +12,6 @@
 #define CLOSE_NAMES 3
 
 struct symbol_search {
-    const char *wanted;
-    struct argus_data_symbol found;
-    bool is_found;
     struct nearest nearest;
     char close[CLOSE_NAMES][120]; /* the closest so far, the best last */
 };
@@ -43,27 +40,27 @@ static void keep_close(struct symbol_search *search, const char *name)
 
 static bool look_at_symbol(void *context, const char *name, const struct argus_data_symbol *symbol)
 {
-    struct symbol_search *search = context;
-    if (strcmp(name, search->wanted) == 0) {
-        search->found = *symbol;
-        search->is_found = true;
-        return false;
-    }
-    keep_close(search, name);
+    (void)symbol;
+    keep_close(context, name);
     return true;
 }
 
-static struct argus_error *not_found(const struct symbol_search *search, const char *image)
+static struct argus_error *not_found(uint32_t pid, const char *image, const char *name)
 {
+    struct symbol_search search = {0};
+    nearest_init(&search.nearest, name);
+    struct argus_error *error = argus_data_symbols_each(pid, image, look_at_symbol, &search);
+    if (error)
+        return error;
     char names[CLOSE_NAMES * 124] = "";
     for (int i = CLOSE_NAMES - 1; i >= 0; i--) {
         size_t length = strlen(names);
-        if (search->close[i][0])
+        if (search.close[i][0])
             snprintf(names + length, sizeof(names) - length, "%s%s", length ? ", " : "; close are ",
-                     search->close[i]);
+                     search.close[i]);
     }
-    return argus_error_create(ARGUS_ERROR_NOT_FOUND, "%s has no variable '%s'%s", image,
-                              search->wanted, names);
+    return argus_error_create(ARGUS_ERROR_NOT_FOUND, "%s has no variable '%s'%s", image, name,
+                              names);
 }
 
 /* "symbol+0x10": cuts the offset off. */
@@ -80,18 +77,16 @@ static struct argus_error *split_offset(char *symbol, uint64_t *ret)
 static struct argus_error *find_symbol(uint32_t pid, uint32_t tid, const char *image,
                                        const char *name, struct flag_place *ret)
 {
-    struct symbol_search search = {.wanted = name};
-    nearest_init(&search.nearest, name);
-    struct argus_error *error = argus_data_symbols_each(pid, image, look_at_symbol, &search);
+    struct argus_data_symbol symbol;
+    bool found;
+    struct argus_error *error = argus_data_symbol_find(pid, image, name, &symbol, &found);
     if (error)
         return error;
-    if (!search.is_found)
-        return not_found(&search, image);
-    ret->address = search.found.address;
-    ret->size_bytes = search.found.size_bytes;
-    return search.found.is_thread_local
-               ? thread_local_address(pid, tid, &search.found, &ret->address)
-               : NULL;
+    if (!found)
+        return not_found(pid, image, name);
+    ret->address = symbol.address;
+    ret->size_bytes = symbol.size_bytes;
+    return symbol.is_thread_local ? thread_local_address(pid, tid, &symbol, &ret->address) : NULL;
 }
 
 struct argus_error *flag_place_symbol(uint32_t pid, uint32_t tid, const char *image,

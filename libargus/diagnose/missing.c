@@ -153,6 +153,14 @@ static struct argus_error *blame_silent(struct diagnoser *d, uint32_t taker, str
 
 /* --- the search --- */
 
+/* Who looks for a flag waits for whom sets it, and is no reason for that one's wait when somebody else did not answer. */
+static bool only_asks(const struct search *search, uint32_t thread)
+{
+    const struct view *view = &search->lookout.d->view;
+    uint32_t asker = search->stand->asker;
+    return asker && view->vertices[asker].thread == thread && search->silent != ARGUS_NONE;
+}
+
 /* Looks at the suspects that are new. */
 static struct argus_error *try_suspects(struct search *search)
 {
@@ -164,7 +172,7 @@ static struct argus_error *try_suspects(struct search *search)
         struct examined examined = examine_thread(d, suspect.thread, stand->window);
         if (examined.idle)
             error = look_at_idle(search, suspect.thread);
-        if (error || !examined.abnormal || examined.idle)
+        if (error || !examined.abnormal || examined.idle || only_asks(search, suspect.thread))
             continue;
         search->decided = true;
         error = note_guess(d, stand->vertex, &suspect);

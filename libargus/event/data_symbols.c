@@ -1,9 +1,11 @@
 #include "argus/data_symbols.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
@@ -112,6 +114,7 @@ static void each_symbol(struct search *search, Dwfl_Module *module)
             continue;
         struct argus_data_symbol symbol = {.address = type == STT_TLS ? entry.st_value : address,
                                            .size_bytes = entry.st_size,
+                                           .is_global = GELF_ST_BIND(entry.st_info) != STB_LOCAL,
                                            .is_thread_local = type == STT_TLS,
                                            .is_of_program = of_program && !word,
                                            .module_word = word ? word + bias : 0,
@@ -181,6 +184,51 @@ struct argus_error *argus_data_symbols_each(uint32_t pid, const char *image,
 {
     struct search search = {.image = image, .function = function, .context = context};
     return run(pid, &search);
+}
+
+/* --- one of them --- */
+
+struct one {
+    const char *name;
+    struct argus_data_symbol *symbol;
+    bool found;
+};
+
+static bool look_for_one(void *context, const char *name, const struct argus_data_symbol *symbol)
+{
+    struct one *one = context;
+    if (strcmp(name, one->name) != 0)
+        return true;
+    *one->symbol = *symbol;
+    one->found = true;
+    return false;
+}
+
+/* The program comes first when the dynamic linker looks for a name, so its copy is everybody's. */
+static void prefer_copy(uint32_t pid, const char *name, struct argus_data_symbol *symbol)
+{
+    char link[32], path[PATH_MAX];
+    struct argus_data_symbol copy;
+    struct one one = {.name = name, .symbol = &copy};
+    snprintf(link, sizeof(link), "/proc/%u/exe", pid);
+    ssize_t length = readlink(link, path, sizeof(path) - 1);
+    if (length <= 0 || !symbol->is_global || symbol->is_thread_local)
+        return;
+    path[length] = '\0';
+    argus_error_destroy(argus_data_symbols_each(pid, path, look_for_one, &one));
+    if (one.found && copy.is_global && copy.size_bytes == symbol->size_bytes)
+        *symbol = copy;
+}
+
+struct argus_error *argus_data_symbol_find(uint32_t pid, const char *image, const char *name,
+                                           struct argus_data_symbol *ret, bool *ret_found)
+{
+    struct one one = {.name = name, .symbol = ret};
+    struct argus_error *error = argus_data_symbols_each(pid, image, look_for_one, &one);
+    *ret_found = !error && one.found;
+    if (*ret_found)
+        prefer_copy(pid, name, ret);
+    return error;
 }
 
 struct argus_error *argus_image_base(uint32_t pid, const char *image, uint64_t *ret)

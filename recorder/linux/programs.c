@@ -361,8 +361,9 @@ struct argus_error *programs_create(const struct backend_options *options, uint3
 void programs_detach(struct programs *programs)
 {
     probes_mute(programs->probes);
-    for (size_t i = 0; i < programs->links.length; i++)
-        bpf_link__destroy(programs->links.data[i]);
+    /* One after the other, each waits for a grace period: those without which the others' records mean nothing go last. */
+    for (size_t i = programs->links.length; i > 0; i--)
+        bpf_link__destroy(programs->links.data[i - 1]);
     vec_deinit(&programs->links);
 }
 

@@ -19,6 +19,7 @@ struct argus_data_symbol {
     uint64_t
         address; /* in the process; of a thread-local variable the offset in its module's block */
     uint64_t size_bytes; /* 0: the file does not say */
+    bool is_global;      /* other files can refer to it */
     bool is_thread_local;
     bool is_of_program; /* thread-local: of the program itself, not of a library … */
     uint64_t
@@ -36,6 +37,12 @@ typedef bool (*argus_data_symbol_function)(void *context, const char *name,
  * somebody else's. */
 struct argus_error *argus_data_symbols_each(uint32_t pid, const char *image,
                                             argus_data_symbol_function function, void *context);
+
+/* The variable `name` as the process uses it: that of `image`, or, when the program has a copy of a library's global variable (as
+ * programs have that are not position-independent, by R_X86_64_COPY and the like), that copy. False in `*ret_found`: there is none.
+ * Errors as above. */
+struct argus_error *argus_data_symbol_find(uint32_t pid, const char *image, const char *name,
+                                           struct argus_data_symbol *ret, bool *ret_found);
 
 /* The address in process `pid` at which address 0 of the file `image` would be: for programs without symbols. Errors as above. */
 struct argus_error *argus_image_base(uint32_t pid, const char *image, uint64_t *ret);
