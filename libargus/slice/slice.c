@@ -7,36 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "argus/boost.h"
-#include "argus/slice.h"
-#include "slice/ask.h"
-#include "slice/timeline.h"
+#include "slice/slicer.h"
 
 #define DEFAULT_MAX_STEPS 1000
-/* A question with more options than this is of no help to a person: the latest ones are offered. */
-#define MAX_OPTIONS 6
 /* So many timeouts of a thread's own in a row, and it is a rhythm. */
 #define MAX_PUT_OFF 3
-
-struct slicer {
-    struct view view;
-    struct argus_slice_options options;
-    struct ask_list questions;
-    struct argus_boosts *boosts; /* owned; NULL until the first weak edge */
-    VEC(struct argus_step) steps;
-    uint8_t *visited; /* a bit for each vertex */
-    enum argus_slice_end end;
-    bool ended;
-    const char *why; /* the edge of the next step is followed */
-};
-
-/* What can be followed from one vertex. */
-struct choice {
-    uint32_t
-        edges[MAX_OPTIONS]; /* the latest first, but the one that began the vertex before all */
-    size_t count;
-    uint32_t others; /* left out of `edges` */
-};
 
 static void end_slice(struct slicer *slicer, enum argus_slice_end end)
 {
@@ -103,7 +78,7 @@ static uint32_t sequence_edge(const struct slicer *slicer, uint32_t vertex)
     return ARGUS_NONE;
 }
 
-static struct choice find_choice(const struct slicer *slicer, uint32_t vertex)
+struct choice slicer_choice(const struct slicer *slicer, uint32_t vertex, uint64_t left_ns)
 {
     struct choice choice = {.count = 0};
     const struct argus_edge *in;
@@ -116,11 +91,11 @@ static struct choice find_choice(const struct slicer *slicer, uint32_t vertex)
     size_t count = argus_graph_in_edges(slicer->view.graph, vertex, &in);
     uint32_t cause = argus_graph_cause(slicer->view.graph, vertex);
     if (cause != ARGUS_NONE && is_cause(slicer, &slicer->view.edges[cause]) &&
-        slicer->view.edges[cause].to_ns <= left_ns(slicer))
+        slicer->view.edges[cause].to_ns <= left_ns)
         add_option(&choice, cause);
     for (size_t i = count; i > 0; i--) {
         uint32_t edge = (uint32_t)(&in[i - 1] - slicer->view.edges);
-        if (edge != cause && is_cause(slicer, &in[i - 1]) && in[i - 1].to_ns <= left_ns(slicer))
+        if (edge != cause && is_cause(slicer, &in[i - 1]) && in[i - 1].to_ns <= left_ns)
             add_option(&choice, edge);
     }
     if (!choice.count && slicer->view.vertices[vertex].flags & ARGUS_VERTEX_PIECE) {
@@ -177,41 +152,54 @@ static void describe_edge(const struct slicer *slicer, uint32_t edge,
         snprintf(buffer + used, bytes - (size_t)used, ", both in %.60s", boost->function);
 }
 
-/* The boosts of the edges of a choice; none where all are strong. */
-static struct argus_error *find_boosts(struct slicer *slicer, const struct choice *choice,
-                                       struct argus_boost ret[MAX_OPTIONS])
+struct argus_error *slicer_boost(struct slicer *slicer, uint32_t edge, struct argus_boost *ret)
 {
-    for (size_t i = 0; i < choice->count; i++) {
-        ret[i] = (struct argus_boost){.boost = 0};
-        if (slicer->view.edges[choice->edges[i]].strong)
-            continue;
-        if (!slicer->boosts) {
-            struct argus_error *error = argus_boosts_create(slicer->view.graph, &slicer->boosts);
-            if (error)
-                return error;
-        }
-        ret[i] = argus_boost_of(slicer->boosts, choice->edges[i]);
+    *ret = (struct argus_boost){.boost = 0};
+    if (slicer->view.edges[edge].strong)
+        return NULL;
+    if (!slicer->boosts) {
+        struct argus_error *error = argus_boosts_create(slicer->view.graph, &slicer->boosts);
+        if (error)
+            return error;
     }
+    *ret = argus_boost_of(slicer->boosts, edge);
     return NULL;
+}
+
+/* What is known of the options of a question. */
+struct options {
+    struct argus_boost boosts[MAX_OPTIONS];
+    uint32_t costs[MAX_OPTIONS];
+};
+
+/* Among weak edges what lies behind them counts as well; a strong one is followed whatever is behind. */
+static struct argus_error *weigh(struct slicer *slicer, const struct choice *choice,
+                                 struct options *ret)
+{
+    bool all_weak = true;
+    struct argus_error *error = NULL;
+    for (size_t i = 0; i < choice->count && !error; i++) {
+        const struct argus_edge *edge = &slicer->view.edges[choice->edges[i]];
+        error = slicer_boost(slicer, choice->edges[i], &ret->boosts[i]);
+        ret->costs[i] = edge->strong ? 0 : ARGUS_COST_WEAK - ret->boosts[i].boost;
+        all_weak &= !edge->strong;
+    }
+    for (size_t i = 0; i < choice->count && !error && all_weak && choice->count > 1; i++) {
+        uint32_t behind;
+        error = beam_cost(slicer, choice->edges[i], &behind);
+        ret->costs[i] += error ? 0 : behind;
+    }
+    return error;
 }
 
 /* The option that costs least, leaving out `except`; of several the first, which is the cause of the vertex, or the
  * latest. choice->count: there is none. */
-static size_t cheapest(const struct slicer *slicer, const struct choice *choice,
-                       const struct argus_boost *boosts, size_t except)
+static size_t cheapest(const struct choice *choice, const struct options *options, size_t except)
 {
     size_t best = choice->count;
-    uint32_t least = UINT32_MAX;
-    for (size_t i = 0; i < choice->count; i++) {
-        if (i == except)
-            continue;
-        bool strong = slicer->view.edges[choice->edges[i]].strong;
-        uint32_t cost = strong ? 0 : ARGUS_COST_WEAK - boosts[i].boost;
-        if (cost < least) {
-            least = cost;
+    for (size_t i = 0; i < choice->count; i++)
+        if (i != except && (best == choice->count || options->costs[i] < options->costs[best]))
             best = i;
-        }
-    }
     return best;
 }
 
@@ -225,7 +213,9 @@ static void give_reason(const struct slicer *slicer, const struct choice *choice
         snprintf(buffer, bytes, "both have %.60s in their stacks, and %u vertices in all",
                  boost->function, boost->vertices);
     else if (chosen > 0)
-        snprintf(buffer, bytes, "it is the latest of those that are strong");
+        snprintf(buffer, bytes, "%s",
+                 edge->strong ? "it is the latest of those that are strong"
+                              : "what lies behind it is surer than behind the others");
     else if (ended_wait)
         snprintf(buffer, bytes, "it ended the wait before this vertex");
     else
@@ -238,13 +228,13 @@ static struct argus_error *ask_choice(struct slicer *slicer, uint32_t vertex,
 {
     char texts[MAX_OPTIONS][360], text[160], reason[200];
     struct argus_option options[MAX_OPTIONS + 1];
-    struct argus_boost boosts[MAX_OPTIONS];
+    struct options weighed;
     bool weak = choice->count == 1;
-    struct argus_error *error = find_boosts(slicer, choice, boosts);
+    struct argus_error *error = weigh(slicer, choice, &weighed);
     if (error)
         return error;
     for (size_t i = 0; i < choice->count; i++) {
-        describe_edge(slicer, choice->edges[i], &boosts[i], texts[i], sizeof(texts[i]));
+        describe_edge(slicer, choice->edges[i], &weighed.boosts[i], texts[i], sizeof(texts[i]));
         size_t length = strlen(texts[i]);
         describe_share(slicer, vertex, choice->edges[i], texts[i] + length,
                        sizeof(texts[i]) - length);
@@ -256,8 +246,8 @@ static struct argus_error *ask_choice(struct slicer *slicer, uint32_t vertex,
              weak ? "v%u was made to run by something that may or may not be its cause: follow it?"
                   : "v%u has several causes: which one to follow?",
              vertex);
-    size_t chosen = cheapest(slicer, choice, boosts, choice->count);
-    give_reason(slicer, choice, chosen, &boosts[chosen], reason, sizeof(reason));
+    size_t chosen = cheapest(choice, &weighed, choice->count);
+    give_reason(slicer, choice, chosen, &weighed.boosts[chosen], reason, sizeof(reason));
     struct argus_question question = {
         .kind = weak ? ARGUS_QUESTION_WEAK : ARGUS_QUESTION_PREDECESSOR,
         .text = text,
@@ -265,7 +255,7 @@ static struct argus_error *ask_choice(struct slicer *slicer, uint32_t vertex,
         .option_count = choice->count + 1,
         .default_option = chosen,
         .default_reason = reason,
-        .runner_up = cheapest(slicer, choice, boosts, chosen), /* or to stop */
+        .runner_up = cheapest(choice, &weighed, chosen), /* or to stop */
     };
     int answer;
     error = ask(&slicer->questions, &question, &answer);
@@ -277,7 +267,7 @@ static struct argus_error *ask_choice(struct slicer *slicer, uint32_t vertex,
 }
 
 /* How the walk ends at a vertex that nothing known has caused. */
-static enum argus_slice_end natural_end(const struct slicer *slicer, uint32_t vertex)
+enum argus_slice_end slicer_natural_end(const struct slicer *slicer, uint32_t vertex)
 {
     uint32_t waiter = argus_graph_previous(slicer->view.graph, vertex);
     uint32_t cause = argus_graph_cause(slicer->view.graph, vertex);
@@ -292,7 +282,7 @@ static enum argus_slice_end natural_end(const struct slicer *slicer, uint32_t ve
 
 /* A vertex that begins at a split goes on from the one before it; but the segment of an event loop after a callback has
  * nothing to do with the callback. */
-static uint32_t split_edge(const struct slicer *slicer, uint32_t vertex)
+uint32_t slicer_split_edge(const struct slicer *slicer, uint32_t vertex)
 {
     uint32_t flags = slicer->view.vertices[vertex].flags;
     bool goes_on =
@@ -304,10 +294,10 @@ static struct argus_error *choose(struct slicer *slicer, uint32_t vertex,
                                   const struct choice *choice, uint32_t *ret)
 {
     if (choice->count == 0) {
-        *ret = split_edge(slicer, vertex);
+        *ret = slicer_split_edge(slicer, vertex);
         slicer->why = "the vertex goes on with what this one began";
         if (*ret == ARGUS_NONE)
-            end_slice(slicer, natural_end(slicer, vertex));
+            end_slice(slicer, slicer_natural_end(slicer, vertex));
         return NULL;
     }
     *ret = choice->edges[0];
@@ -359,7 +349,7 @@ static void note_others(struct argus_step *step, const struct choice *choice, ui
             step->others[kept++] = choice->edges[i];
 }
 
-static bool is_input(const struct slicer *slicer, uint32_t vertex)
+bool slicer_is_input(const struct slicer *slicer, uint32_t vertex)
 {
     struct argus_callback event;
     return slicer->options.to_input && argus_graph_ui_event(slicer->view.graph, vertex, &event) &&
@@ -368,11 +358,11 @@ static bool is_input(const struct slicer *slicer, uint32_t vertex)
 
 static struct argus_error *take_step(struct slicer *slicer, uint32_t *vertex)
 {
-    if (is_input(slicer, *vertex)) {
+    if (slicer_is_input(slicer, *vertex)) {
         end_slice(slicer, ARGUS_SLICE_INPUT);
         return NULL;
     }
-    struct choice choice = find_choice(slicer, *vertex);
+    struct choice choice = slicer_choice(slicer, *vertex, left_ns(slicer));
     uint32_t edge;
     struct argus_error *error = choose(slicer, *vertex, &choice, &edge);
     if (error || slicer->ended)

@@ -12,6 +12,9 @@ CASES = [
     # a weak edge with a rare function in common is followed rather than the unlock that ended the wait
     ("boost", "v1", ["v2 sender", "(guessed: both have save_page_of_album in their stacks, and 2 vertices in all)"],
      ["unlocker [12]:"]),
+    # of two weak edges the one behind which the way is sure
+    ("beam", "v1", ["v3 sender", "(guessed: what lies behind it is surer than behind the others)", "v6 loop"],
+     ["unlocker [12]:"]),
     # an answer of a server that batches leads to its own request, without a question
     ("split_peers", "v1", ["v7 server", "dispatch, strong (dispatch.request)", "v5 server", "v0 client1"],
      ["client2", "Choices"]),
