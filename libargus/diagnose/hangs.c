@@ -7,6 +7,9 @@
 /* A moment that is named, or at which a sign points, may lie in a hang as short as this. */
 #define SHORTEST_NAMED_NS 50000000ull
 
+/* It polls, and is busy when the machine is: its threads are no hang unless somebody asks for them. */
+#define OWN_RECORDER "argus-recorder"
+
 /* The indicators that look at the whole trace; to add one: a row, a file, a value of enum argus_indicator. */
 static bool (*const indicators[])(struct finder *finder) = {
     indicator_ping,
@@ -36,6 +39,11 @@ static bool is_text(const char *wanted, const char *text)
     return !wanted || strcmp(wanted, text) == 0;
 }
 
+static bool names_threads(const struct argus_hang_options *options)
+{
+    return options->process_name || options->thread_name || options->pid || options->tid;
+}
+
 bool hang_is_wanted(const struct view *view, const struct argus_hang_options *options,
                     uint32_t thread)
 {
@@ -43,15 +51,12 @@ bool hang_is_wanted(const struct view *view, const struct argus_hang_options *op
     const struct argus_process *process = &view->processes[t->process];
     if (process->kernel || t->idle || t->vertex_count == 0)
         return false;
+    if (!names_threads(options) && strcmp(process->name, OWN_RECORDER) == 0)
+        return false;
     return is_text(options->process_name, process->name) &&
            is_text(options->thread_name, t->name) &&
            (options->pid == 0 || options->pid == process->pid) &&
            (options->tid == 0 || options->tid == t->tid);
-}
-
-static bool names_threads(const struct argus_hang_options *options)
-{
-    return options->process_name || options->thread_name || options->pid || options->tid;
 }
 
 bool hang_is_named(const struct argus_hang_options *options)
