@@ -9,6 +9,7 @@
 
 #include "plugin/arguments.h"
 #include "plugin/paths.h"
+#include "plugin/session_trace.h"
 #include "recorder/output.h"
 #include "report/json.h"
 
@@ -165,6 +166,17 @@ struct argus_error *answer_book_open(const char *trace_path, struct answer_book 
         }
     }
     return NULL;
+}
+
+struct argus_error *answer_book_of(struct session *session, const struct arguments *arguments,
+                                   size_t words, size_t *ret_next, const char **ret_path,
+                                   struct answer_book *ret)
+{
+    *ret = (struct answer_book){0};
+    struct argus_error *error = session_trace_path(session, arguments, ret_next, ret_path);
+    if (!error)
+        error = arguments_expect(arguments, *ret_next + words, *ret_next + words);
+    return error ? error : answer_book_open(*ret_path, ret);
 }
 
 void answer_book_deinit(struct answer_book *book)

@@ -32,6 +32,12 @@ struct answer_book {
 struct argus_error *answer_book_open(const char *trace_path, struct answer_book *ret);
 void answer_book_deinit(struct answer_book *book);
 
+/* The same of a command line that names a trace, or means the loaded one, with `words` more words behind it: `*ret_next` is the
+ * index of the first of them, `*ret_path` the trace's. */
+struct argus_error *answer_book_of(struct session *session, const struct arguments *arguments,
+                                   size_t words, size_t *ret_next, const char **ret_path,
+                                   struct answer_book *ret);
+
 /* Writes it, or removes the file of an empty book. Never through a link, mode 0600. */
 struct argus_error *answer_book_save(struct answer_book *book);
 

@@ -4,28 +4,8 @@
 #include <string.h>
 
 #include "argus/graph.h"
+#include "base/scan.h"
 #include "plugin/probe_table.h"
-
-/* A decimal number at `*at`, which moves behind it. */
-static bool take_number(const char **at, uint64_t most, uint64_t *ret)
-{
-    char *end;
-    if (!isdigit((unsigned char)**at))
-        return false;
-    errno = 0;
-    *ret = strtoull(*at, &end, 10);
-    *at = end;
-    return errno == 0 && *ret <= most;
-}
-
-static bool take_text(const char **at, const char *text)
-{
-    size_t length = strlen(text);
-    if (strncmp(*at, text, length) != 0)
-        return false;
-    *at += length;
-    return true;
-}
 
 static bool take_value(const char **at, struct probe_value *ret)
 {
@@ -58,13 +38,13 @@ bool probe_word_condition(const char *text, struct probe_condition *ret)
     *ret = (struct probe_condition){0};
     if (!take_value(&text, &ret->value))
         return false;
-    if (take_text(&text, ">="))
+    if (scan_text(&text, ">="))
         ret->compare = PROBE_COMPARE_ATLEAST;
-    else if (take_text(&text, "<"))
+    else if (scan_text(&text, "<"))
         ret->compare = PROBE_COMPARE_LESS;
-    else if (take_text(&text, "="))
+    else if (scan_text(&text, "="))
         ret->compare = PROBE_COMPARE_EQUAL;
-    return ret->compare && take_number(&text, UINT64_MAX, &ret->than) && !*text;
+    return ret->compare && scan_number(&text, UINT64_MAX, &ret->than) && !*text;
 }
 
 /* The name of a UI event has spaces, a word of the table has underscores. */
@@ -93,14 +73,14 @@ bool probe_word_kinds(const char *text, struct probe_spec *ret)
 {
     do {
         uint64_t number;
-        if (ret->kind_count == PROBE_KINDS || !take_number(&text, UINT32_MAX, &number) ||
-            !take_text(&text, ":"))
+        if (ret->kind_count == PROBE_KINDS || !scan_number(&text, UINT32_MAX, &number) ||
+            !scan_text(&text, ":"))
             return false;
         struct probe_kind *kind = &ret->kinds[ret->kind_count++];
         kind->number = (uint32_t)number;
         if (!take_event(&text, &kind->kind))
             return false;
-    } while (take_text(&text, ","));
+    } while (scan_text(&text, ","));
     return !*text;
 }
 
@@ -121,8 +101,8 @@ bool probe_word_symbol(const char *text, struct probe_symbol *ret)
     text += ret->is_pointer;
     size_t length = ret->is_pointer ? strcspn(text, "+") : strlen(text);
     const char *behind = text + length;
-    if (length == 0 || (*behind && (!take_text(&behind, "+") ||
-                                    !take_number(&behind, 1 << 20, &ret->offset) || *behind)))
+    if (length == 0 || (*behind && (!scan_text(&behind, "+") ||
+                                    !scan_number(&behind, 1 << 20, &ret->offset) || *behind)))
         return false;
     ret->name = strndup(text, length);
     return ret->name != NULL;

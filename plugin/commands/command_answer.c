@@ -21,15 +21,10 @@ static struct argus_error *answer(struct session *session, const struct argument
 
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
 {
-    struct answer_book book = {0};
+    struct answer_book book;
     const char *path;
     size_t next;
-    struct argus_error *error = session_trace_path(session, arguments, &next, &path);
-    if (!error)
-        error = arguments_expect(arguments, next + 1, next + 1);
-    if (error)
-        return error;
-    error = answer_book_open(path, &book);
+    struct argus_error *error = answer_book_of(session, arguments, 1, &next, &path, &book);
     if (!error)
         error = answer(session, arguments, &book, next ? path : NULL, next);
     answer_book_deinit(&book);

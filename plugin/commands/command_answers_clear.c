@@ -3,16 +3,11 @@
 
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
 {
-    struct answer_book book = {0};
+    struct answer_book book;
     const char *path;
     size_t next;
-    struct argus_error *error = session_trace_path(session, arguments, &next, &path);
-    if (!error)
-        error = arguments_expect(arguments, next, next);
-    if (error)
-        return error;
-    error = answer_book_open(path, &book);
-    if (error && error->code == ARGUS_ERROR_FORMAT) {
+    struct argus_error *error = answer_book_of(session, arguments, 0, &next, &path, &book);
+    if (error && error->code == ARGUS_ERROR_FORMAT && book.walks) {
         argus_error_destroy(error);
         error = NULL;
     }

@@ -18,15 +18,10 @@ static struct argus_error *print(struct session *session, const struct answer_bo
 
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
 {
-    struct answer_book book = {0};
+    struct answer_book book;
     const char *path;
     size_t next;
-    struct argus_error *error = session_trace_path(session, arguments, &next, &path);
-    if (!error)
-        error = arguments_expect(arguments, next, next);
-    if (error)
-        return error;
-    error = answer_book_open(path, &book);
+    struct argus_error *error = answer_book_of(session, arguments, 0, &next, &path, &book);
     if (!error)
         error = print(session, &book, path);
     answer_book_deinit(&book);

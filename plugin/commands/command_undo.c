@@ -19,15 +19,10 @@ static struct argus_error *take_back(struct answer_book *book)
 
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
 {
-    struct answer_book book = {0};
+    struct answer_book book;
     const char *path;
     size_t next;
-    struct argus_error *error = session_trace_path(session, arguments, &next, &path);
-    if (!error)
-        error = arguments_expect(arguments, next, next);
-    if (error)
-        return error;
-    error = answer_book_open(path, &book);
+    struct argus_error *error = answer_book_of(session, arguments, 0, &next, &path, &book);
     if (!error)
         error = take_back(&book);
     if (!error)

@@ -1,9 +1,9 @@
 #include "linux/online_cpus.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "linux/small_file.h"
 
 bool online_cpus_parse(const char *text, uint32_t cpu_count, bool *ret)
 {
@@ -31,13 +31,7 @@ bool online_cpus_parse(const char *text, uint32_t cpu_count, bool *ret)
 bool online_cpus_read(uint32_t cpu_count, bool *ret)
 {
     char text[4096];
-    int fd = open("/sys/devices/system/cpu/online", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+    if (!small_file_read("/sys/devices/system/cpu/online", text, sizeof(text)))
         return false;
-    ssize_t length = read(fd, text, sizeof(text) - 1);
-    close(fd);
-    if (length <= 0)
-        return false;
-    text[length] = '\0';
     return online_cpus_parse(text, cpu_count, ret);
 }

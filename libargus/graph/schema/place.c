@@ -1,40 +1,17 @@
 #include "argus/schema.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base/scan.h"
 
 #define FARTHEST_OFFSET (1 << 20) /* of a field in a structure */
-
-static bool take_number(const char **at, uint64_t most, uint64_t *ret)
-{
-    char *end;
-    if (!isdigit((unsigned char)**at))
-        return false;
-    errno = 0;
-    *ret = strtoull(*at, &end, 10);
-    *at = end;
-    return errno == 0 && *ret <= most;
-}
-
-static bool take_text(const char **at, const char *text)
-{
-    size_t length = strlen(text);
-    if (strncmp(*at, text, length) != 0)
-        return false;
-    *at += length;
-    return true;
-}
 
 static bool take_argument(const char **at, struct argus_place *ret)
 {
     uint64_t number;
-    if (take_text(at, "result")) {
+    if (scan_text(at, "result")) {
         ret->argument = ARGUS_PLACE_ARGUMENTS + 1;
         return true;
     }
-    if (!take_text(at, "arg") || !take_number(at, ARGUS_PLACE_ARGUMENTS, &number) || number == 0)
+    if (!scan_text(at, "arg") || !scan_number(at, ARGUS_PLACE_ARGUMENTS, &number) || number == 0)
         return false;
     ret->argument = (uint8_t)number;
     return true;
@@ -52,7 +29,7 @@ static const struct {
 static bool take_size(const char **at, struct argus_place *ret)
 {
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
-        if (!take_text(at, sizes[i].name))
+        if (!scan_text(at, sizes[i].name))
             continue;
         ret->bytes = sizes[i].bytes;
         ret->is_signed = sizes[i].is_signed;
@@ -67,10 +44,10 @@ bool argus_place_parse(const char **at, struct argus_place *ret)
     *ret = (struct argus_place){.bytes = 8};
     if (!take_argument(at, ret))
         return false;
-    while (take_text(at, "->")) {
-        if (ret->steps == ARGUS_PLACE_STEPS || !take_number(at, FARTHEST_OFFSET, &offset))
+    while (scan_text(at, "->")) {
+        if (ret->steps == ARGUS_PLACE_STEPS || !scan_number(at, FARTHEST_OFFSET, &offset))
             return false;
         ret->offsets[ret->steps++] = (int32_t)offset;
     }
-    return !take_text(at, ":") || take_size(at, ret);
+    return !scan_text(at, ":") || take_size(at, ret);
 }
