@@ -153,12 +153,11 @@ static struct argus_error *blame_silent(struct diagnoser *d, uint32_t taker, str
 
 /* --- the search --- */
 
-/* Who looks for a flag waits for whom sets it, and is no reason for that one's wait when somebody else did not answer. */
-static bool only_asks(const struct search *search, uint32_t thread)
+/* Whether somebody who took a request and did not answer is enough. It is where a loop looks for a flag: what came before the
+ * request did its part. Else somebody further on may still have the request. */
+static bool is_enough(const struct search *search)
 {
-    const struct view *view = &search->lookout.d->view;
-    uint32_t asker = search->stand->asker;
-    return asker && view->vertices[asker].thread == thread && search->silent != ARGUS_NONE;
+    return search->silent != ARGUS_NONE && search->stand->asker;
 }
 
 /* Looks at the suspects that are new. */
@@ -167,12 +166,13 @@ static struct argus_error *try_suspects(struct search *search)
     struct diagnoser *d = search->lookout.d;
     struct stand *stand = search->stand;
     struct argus_error *error = NULL;
-    while (!error && !search->decided && search->tried < search->suspects.length) {
+    while (!error && !search->decided && !is_enough(search) &&
+           search->tried < search->suspects.length) {
         struct suspect suspect = search->suspects.data[search->tried++];
         struct examined examined = examine_thread(d, suspect.thread, stand->window);
         if (examined.idle)
             error = look_at_idle(search, suspect.thread);
-        if (error || !examined.abnormal || examined.idle || only_asks(search, suspect.thread))
+        if (error || !examined.abnormal || examined.idle)
             continue;
         search->decided = true;
         error = note_guess(d, stand->vertex, &suspect);
@@ -227,7 +227,7 @@ struct argus_error *explain_missing(struct diagnoser *d, struct stand *stand)
     struct argus_error *error = NULL;
     search.lookout = (struct lookout){.d = d, .vertex = stand->vertex, .list = &search.suspects};
     for (size_t i = 0; !error && !search.decided && !d->stopped && i < all_evidence_count; i++) {
-        if (all_evidence[i].vague && search.silent != ARGUS_NONE)
+        if ((all_evidence[i].vague && search.silent != ARGUS_NONE) || is_enough(&search))
             break;
         error = look_at_row(&search, &all_evidence[i]);
     }

@@ -458,3 +458,40 @@ def flag_that_nobody_watched():
 @scene
 def flag_that_was_watched():
     return flag_loop(True), "app", {"type": "RepeatedYield", "root": ("app", "LongRunning"), "path": ["app", "app"]}
+
+
+@scene
+def flag_that_was_not_set():
+    """The listener sets the flag when the server answers. This time the server took the request and went home."""
+    s = Scene()
+    s.thread(10, "app")
+    s.thread(11, "listener", pid=10)
+    s.thread(20, "server")
+    s.thread(30, "typist")
+    s.wait(11, "recvfrom")
+    s.wait(20, "read")
+    s.wait(10, "poll")
+    for value in (1, 2, 3):
+        s.wake(30, 10)
+        s.wake(10, 20)
+        s.wait(10, "clock_nanosleep", timeout=True)
+        s.at(s.now / 1e6 + 2)
+        s.wake(20, 11)
+        s.wait(20, "read")
+        s.flag(11, value, write=True)
+        s.wait(11, "recvfrom")
+        s.at(s.now / 1e6 + 8)
+        s.timer(10)
+        s.flag(10, value)
+        s.wait(10, "poll")
+        s.at(s.now / 1e6 + 50)
+    s.wake(30, 10)
+    s.wake(10, 20)
+    s.wait(20, "read")
+    for _ in range(300):
+        s.sleep(10, 10)
+        s.flag(10, 3)
+    s.wait(10, "poll")
+    s.wake(30, 10)
+    return s, "app", {"type": "RepeatedYield", "root": ("server", "LongWait"), "only": {"server"},
+                      "path": ["app", "app", "server"]}
