@@ -8,6 +8,8 @@
 
 /* Vertices with waits of at most this between them are one run: page-ins, a lock now and then. */
 #define RUN_PAUSE_NS 10000000ull
+/* So long a loop of short waits may be interrupted by something else and still be the same loop. */
+#define LOOP_PAUSE_NS 100000000ull
 
 enum {
     WEIGHT_PLAIN = 1000,
@@ -108,27 +110,43 @@ static void consider_wait(const struct view *view, const struct habits *habits, 
     consider(best, v->thread, v->end_ns, end, vertex, weight);
 }
 
-/* A loop of short waits is all vertices in a row that wait at the same place, where at least one of them was merged from
- * turns: it falls into several where the scheduler once held it up. A loop of sched_yield() is one vertex. */
+/* A loop of short waits that falls into several vertices: the scheduler held it up, or a page was missing in between. */
+struct loop {
+    const struct habit *habit; /* of its waits; NULL: no loop */
+    uint64_t start_ns, turned_ns /* the end of its last wait */;
+    bool turns; /* at least one of its vertices was merged from turns */
+};
+
+/* Whether `vertex`, whose wait of `habit` ended at `end_ns`, belongs to the loop; begins another if the loop is over. What was
+ * done before the first wait is no part of it. */
+static bool loop_goes_on(struct loop *loop, const struct argus_vertex *vertex,
+                         const struct habit *habit, uint64_t end_ns)
+{
+    if (loop->habit && loop->habit == habit && vertex->start_ns <= loop->turned_ns + LOOP_PAUSE_NS)
+        return true;
+    if (loop->habit && loop->turns && end_ns <= loop->turned_ns + LOOP_PAUSE_NS)
+        return false; /* an interruption as yet */
+    bool turns = vertex->flags & ARGUS_VERTEX_YIELDS;
+    *loop = (struct loop){.habit = habit, .start_ns = turns ? vertex->start_ns : vertex->end_ns};
+    return habit != NULL;
+}
+
+/* A loop of sched_yield() is one vertex. */
 static void consider_yields(const struct view *view, const struct habits *habits, uint32_t thread,
                             struct best *best)
 {
     const struct argus_thread *t = &view->threads[thread];
-    uint32_t first = t->first_vertex;
-    bool turns = false;
+    struct loop loop = {.habit = NULL};
     for (uint32_t v = t->first_vertex; v < t->first_vertex + t->vertex_count; v++) {
         const struct argus_vertex *vertex = &view->vertices[v];
-        const struct habit *habit = habits_of(habits, vertex);
         unsigned weight = vertex->wait.kind == ARGUS_WAIT_POLL ? WEIGHT_POLLING_LOOP : WEIGHT_PLAIN;
-        if (v == first || !habit || habit != habits_of(habits, vertex - 1)) {
-            first = v;
-            turns = false;
-        }
+        uint64_t end_ns = timeline_wait_end(view, v);
         bool yields = is_yielding(view, v);
-        turns |= yields && (vertex->flags & ARGUS_VERTEX_YIELDS);
-        if (turns)
-            consider(best, thread, view->vertices[first].start_ns, vertex->end_ns, ARGUS_NONE,
-                     weight);
+        bool member = loop_goes_on(&loop, vertex, habits_of(habits, vertex), end_ns);
+        loop.turns |= member && yields && (vertex->flags & ARGUS_VERTEX_YIELDS);
+        loop.turned_ns = member ? end_ns : loop.turned_ns;
+        if (member && loop.turns)
+            consider(best, thread, loop.start_ns, vertex->end_ns, ARGUS_NONE, weight);
         else if (yields)
             consider(best, thread, vertex->start_ns, vertex->end_ns, v, weight);
     }

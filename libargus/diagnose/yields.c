@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "diagnose/diagnoser.h"
+#include "diagnose/finder.h"
 #include "diagnose/words.h"
 
 /* A loop falls into several vertices where the scheduler once held it up; the read that ends it is in the last or just
@@ -62,19 +63,32 @@ static void name_place(struct diagnoser *d, uint32_t vertex, char *buffer, size_
     snprintf(buffer, bytes, "%s%s", name ? ", in " : "", name ? name : "");
 }
 
+/* How often the loop of `vertex` looked in `part`, over all vertices into which it fell. */
+static uint64_t count_looks(const struct view *view, uint32_t vertex, struct window part)
+{
+    uint64_t looks = 0;
+    for (uint32_t v = timeline_before(view, view->vertices[vertex].thread, part.start_ns + 1);
+         v != ARGUS_NONE && view->vertices[v].start_ns < part.end_ns; v = timeline_next(view, v)) {
+        const struct argus_vertex *piece = &view->vertices[v];
+        bool same = v == vertex || (is_yielding(view, v) &&
+                                    piece->wait.syscall == view->vertices[vertex].wait.syscall);
+        looks += !same ? 0 : piece->repeat > piece->yield_calls ? piece->repeat : piece->yield_calls;
+    }
+    return looks;
+}
+
 struct argus_error *blame_yielding(struct diagnoser *d, uint32_t vertex, struct window part)
 {
     const struct argus_vertex *v = &d->view.vertices[vertex];
     char call[64], place[160], lasted[32];
     argus_wait_text(d->view.graph, vertex, call, sizeof(call));
     name_place(d, vertex, place, sizeof(place));
-    uint32_t times = v->repeat > v->yield_calls ? v->repeat : v->yield_calls;
     bool merged = v->flags & ARGUS_VERTEX_YIELDS;
     char *why = text_print(
-        "looked and waited %u times in a row (%s%s) for %s: it waits for a data flag that another "
+        "looked and waited %llu times in a row (%s%s) for %s: it waits for a data flag that another "
         "thread sets; the variable that it reads there, recorded with 'argus watchflag %llu IMAGE "
         "VARIABLE' while it happens again, shows who should",
-        times, merged ? call : "sched_yield", place,
+        (unsigned long long)count_looks(&d->view, vertex, part), merged ? call : "sched_yield", place,
         text_duration(window_ns(part), lasted, sizeof(lasted)),
         (unsigned long long)timeline_process(&d->view, vertex)->pid);
     return add_culprit(d, vertex, ARGUS_TYPE_REPEATED_YIELD, part, window_ns(part), why);
@@ -135,14 +149,28 @@ struct argus_error *explain_yielding(struct diagnoser *d, uint32_t vertex, struc
     return explain_writer(d, &stand);
 }
 
+/* From the first turn of the loop of `vertex` to the last, within `hang`. */
+static struct window span_of_loop(const struct view *view, uint32_t vertex, struct window hang)
+{
+    struct window span = {view->vertices[vertex].start_ns, view->vertices[vertex].end_ns};
+    for (uint32_t v = timeline_before(view, view->vertices[vertex].thread, hang.start_ns + 1);
+         v != ARGUS_NONE && view->vertices[v].start_ns < hang.end_ns; v = timeline_next(view, v)) {
+        const struct argus_vertex *piece = &view->vertices[v];
+        if (!is_yielding(view, v))
+            continue;
+        span.start_ns = piece->start_ns < span.start_ns ? piece->start_ns : span.start_ns;
+        span.end_ns = piece->end_ns > span.end_ns ? piece->end_ns : span.end_ns;
+    }
+    return (struct window){span.start_ns > hang.start_ns ? span.start_ns : hang.start_ns,
+                           span.end_ns < hang.end_ns ? span.end_ns : hang.end_ns};
+}
+
 struct argus_error *diagnose_repeated_yield(struct diagnoser *d)
 {
     struct window hang = {d->hang.start_ns, d->hang.end_ns};
     if (!add_path(d, d->hang.vertex, ARGUS_NONE, false))
         return argus_error_memory();
-    const struct argus_vertex *v = &d->view.vertices[d->hang.vertex];
-    struct window part = {v->start_ns > hang.start_ns ? v->start_ns : hang.start_ns,
-                          v->end_ns < hang.end_ns ? v->end_ns : hang.end_ns};
+    struct window part = span_of_loop(&d->view, d->hang.vertex, hang);
     bool flagged = find_flag_write(&d->view, d->hang.vertex, hang) != ARGUS_NONE;
     return explain_yielding(d, d->hang.vertex, flagged ? hang : part);
 }

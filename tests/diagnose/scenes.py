@@ -151,6 +151,25 @@ def yield_loop():
 
 
 @scene
+def yield_loop_in_pieces():
+    """A program without an event loop; a lock in between belongs to no turn, and a late one is longer than a turn may be."""
+    s = Scene()
+    s.thread(10, "app")
+    s.thread(20, "bystander")
+    s.at(500)
+    for turn in range(300):
+        s.sleep(10, 10 if turn != 200 else 80)
+        if turn == 100:
+            s.wait(10, "futex", fd=0x7000)
+            s.at(s.now / 1e6 + 60)
+            s.wake(20, 10, call="futex", result=0)
+    s.wait(10, "read")
+    s.at(s.now / 1e6 + 100)
+    s.wake(20, 10)
+    return s, "app", {"type": "RepeatedYield", "root": ("app", "RepeatedYield"), "path": ["app"], "lasts_ms": 3100}
+
+
+@scene
 def busy_after_a_timer():
     """The writer wakes the event loop, the loop arms a timer, the timer wakes it for the long run."""
     s = Scene()

@@ -30,6 +30,9 @@ def problems(answer, expected):
         yield f"the root cause is {first}, not {(root, kind)}"
     if "path" in expected and [v["process"] for v in answer["path"]] != expected["path"]:
         yield f"the path is {[v['process'] for v in answer['path']]}, not {expected['path']}"
+    lasted_ms = answer["hang"]["duration_ns"] / 1e6
+    if "lasts_ms" in expected and not expected["lasts_ms"] * .97 < lasted_ms < expected["lasts_ms"] * 1.03:
+        yield f"the hang lasts {lasted_ms:.0f} ms, not {expected['lasts_ms']}"
     cycle = {v["process"] for v in answer["cycle"] or []}
     if cycle != expected.get("cycle", set()):
         yield f"the circle is {cycle}"

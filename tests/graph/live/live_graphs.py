@@ -42,11 +42,12 @@ class Graph:
         return f"{self.tid(edge['from'])} -> {self.tid(edge['to'])} {strength} {edge['rule']}"
 
     def woken(self, truth):
-        """The vertex behind the last wait that ended in the time of the truth."""
+        """The vertex behind the last wait that was begun and ended in the time of the truth."""
         found = None
         for i, vertex in enumerate(self.vertices):
             wait = vertex.get("wait")
-            if wait and self.tid(i) == truth.tid and truth.begin <= wait["end"] <= truth.end + SLACK_NS:
+            if (wait and self.tid(i) == truth.tid and vertex["end"] < truth.end
+                    and truth.begin <= wait["end"] <= truth.end + SLACK_NS):
                 found = i + 1
         return found
 

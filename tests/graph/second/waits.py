@@ -4,7 +4,7 @@ from parts import FAULT, FUTEX, NEVER, NO_SYSCALL, OP_SYSCALL, Wait
 INTERRUPTIBLE, UNINTERRUPTIBLE, STOPPED, TRACED, DEAD = 1, 2, 4, 8, 0x80
 EINTR, EAGAIN, ETIMEDOUT = 4, 11, 110
 LONGEST_TIMEOUT = 10 * 365 * 86400 * 10**9
-REWAIT_RUN, YIELD_WAIT, YIELD_RUN = 200_000, 50_000_000, 10_000_000
+REWAIT_RUN, YIELD_WAIT, YIELD_RUN, LATE = 200_000, 50_000_000, 10_000_000, 500_000_000
 
 
 class Waits:
@@ -154,8 +154,9 @@ class Waits:
 
     @staticmethod
     def may_be_turn(vertex):
-        return (vertex.self_timed and vertex.run // vertex.repeat <= YIELD_RUN
-                and vertex.wait.end - vertex.end <= YIELD_WAIT)
+        wait = vertex.wait.end - vertex.end
+        meant = min(wait, vertex.wait.timeout) if wait <= LATE else wait
+        return vertex.self_timed and vertex.run // vertex.repeat <= YIELD_RUN and meant <= YIELD_WAIT
 
     @staticmethod
     def same_turn(a, b):
