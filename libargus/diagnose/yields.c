@@ -72,7 +72,9 @@ static uint64_t count_looks(const struct view *view, uint32_t vertex, struct win
         const struct argus_vertex *piece = &view->vertices[v];
         bool same = v == vertex || (is_yielding(view, v) &&
                                     piece->wait.syscall == view->vertices[vertex].wait.syscall);
-        looks += !same ? 0 : piece->repeat > piece->yield_calls ? piece->repeat : piece->yield_calls;
+        looks += !same                                ? 0
+                 : piece->repeat > piece->yield_calls ? piece->repeat
+                                                      : piece->yield_calls;
     }
     return looks;
 }
@@ -85,11 +87,12 @@ struct argus_error *blame_yielding(struct diagnoser *d, uint32_t vertex, struct 
     name_place(d, vertex, place, sizeof(place));
     bool merged = v->flags & ARGUS_VERTEX_YIELDS;
     char *why = text_print(
-        "looked and waited %llu times in a row (%s%s) for %s: it waits for a data flag that another "
+        "looked and waited %llu times in a row (%s%s) for %s: it waits for a data flag that "
+        "another "
         "thread sets; the variable that it reads there, recorded with 'argus watchflag %llu IMAGE "
         "VARIABLE' while it happens again, shows who should",
-        (unsigned long long)count_looks(&d->view, vertex, part), merged ? call : "sched_yield", place,
-        text_duration(window_ns(part), lasted, sizeof(lasted)),
+        (unsigned long long)count_looks(&d->view, vertex, part), merged ? call : "sched_yield",
+        place, text_duration(window_ns(part), lasted, sizeof(lasted)),
         (unsigned long long)timeline_process(&d->view, vertex)->pid);
     return add_culprit(d, vertex, ARGUS_TYPE_REPEATED_YIELD, part, window_ns(part), why);
 }

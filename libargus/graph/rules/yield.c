@@ -13,8 +13,8 @@
 
 #define YIELD_WAIT_NS                                                                              \
     50000000u /* longer waits are work that is paced, not waiting for a flag: 20 a second */
-#define LATE_NS 500000000u      /* a timer that comes so late is a matter of its own */
-#define YIELD_RUN_NS 10000000u /* more is work, not looking at a flag */
+#define LATE_NS      500000000u /* a timer that comes so late is a matter of its own */
+#define YIELD_RUN_NS 10000000u  /* more is work, not looking at a flag */
 
 /* How long it meant to wait: on a crowded machine the timer's interrupt comes late. */
 static uint64_t meant_wait_ns(const struct argus_wait *wait, uint64_t begin_ns)
