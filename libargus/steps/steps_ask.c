@@ -1,0 +1,166 @@
+/* What is in an opened step file. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "steps/steps_file.h"
+#include "steps/steps_layout.h"
+
+uint32_t argus_step_register_count(enum argus_arch arch)
+{
+    switch (arch) {
+    case ARGUS_ARCH_X86_64:
+        return ARGUS_X86_REGISTERS;
+    case ARGUS_ARCH_AARCH64:
+        return ARGUS_ARM64_REGISTERS;
+    }
+    return 0;
+}
+
+const struct argus_steps_about *argus_steps_about(const struct argus_steps *steps)
+{
+    return &steps->about;
+}
+
+const char *argus_steps_path(const struct argus_steps *steps)
+{
+    return steps->path;
+}
+
+enum argus_step_end argus_steps_end(const struct argus_steps *steps)
+{
+    return steps->end;
+}
+
+const char *argus_steps_end_text(const struct argus_steps *steps)
+{
+    return steps->end_text;
+}
+
+uint64_t argus_steps_elapsed_ns(const struct argus_steps *steps)
+{
+    return steps->elapsed_ns;
+}
+
+size_t argus_steps_pcs(const struct argus_steps *steps, const uint64_t **ret)
+{
+    *ret = steps->pcs.data;
+    return steps->pcs.length;
+}
+
+size_t argus_steps_events(const struct argus_steps *steps, const struct argus_step_event **ret)
+{
+    *ret = steps->events.data;
+    return steps->events.length;
+}
+
+size_t argus_steps_frames(const struct argus_steps *steps, const struct argus_step_frame **ret)
+{
+    *ret = steps->frames.data;
+    return steps->frames.length;
+}
+
+size_t argus_steps_images(const struct argus_steps *steps, const struct argus_step_image **ret)
+{
+    *ret = steps->images.data;
+    return steps->images.length;
+}
+
+uint32_t argus_steps_first_frame(const struct argus_steps *steps)
+{
+    return steps->first_frame;
+}
+
+uint32_t argus_steps_image_of(const struct argus_steps *steps, uint64_t address)
+{
+    size_t low = 0, high = steps->images.length;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (steps->images.data[middle].end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool covers = low < steps->images.length && steps->images.data[low].start <= address;
+    return covers ? (uint32_t)low : ARGUS_NONE;
+}
+
+/* --- registers --- */
+
+static size_t registers_of(const struct argus_steps *steps, uint32_t step)
+{
+    size_t low = 0, high = steps->registers.length;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct steps_registers *chunk = &steps->registers.data[middle];
+        if (chunk->first_step + chunk->count <= step)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool has = low < steps->registers.length && steps->registers.data[low].first_step <= step;
+    return has ? low : SIZE_MAX;
+}
+
+static bool decode(struct argus_steps *steps, size_t chunk)
+{
+    if (steps->cached == chunk)
+        return true;
+    if (!steps->rows)
+        steps->rows =
+            malloc((size_t)STEPS_CHUNK_STEPS * steps->register_count * sizeof(*steps->rows));
+    if (!steps->row_is_there)
+        steps->row_is_there = malloc(STEPS_CHUNK_STEPS * sizeof(*steps->row_is_there));
+    steps->cached = SIZE_MAX;
+    if (!steps->rows || !steps->row_is_there ||
+        !steps_registers_decode(steps, &steps->registers.data[chunk], steps->rows,
+                                steps->row_is_there))
+        return false;
+    steps->cached = chunk;
+    return true;
+}
+
+bool argus_steps_registers(struct argus_steps *steps, uint32_t step,
+                           uint64_t ret[ARGUS_STEP_REGISTERS])
+{
+    size_t chunk = registers_of(steps, step);
+    if (chunk == SIZE_MAX || !decode(steps, chunk))
+        return false;
+    size_t row = step - steps->registers.data[chunk].first_step;
+    if (!steps->row_is_there[row])
+        return false;
+    memcpy(ret, steps->rows + row * steps->register_count, steps->register_count * sizeof(*ret));
+    return true;
+}
+
+/* --- code --- */
+
+static size_t piece_behind(const struct argus_steps *steps, uint64_t address)
+{
+    size_t low = 0, high = steps->code.length;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (steps->code.data[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+size_t argus_steps_code(const struct argus_steps *steps, uint64_t address, size_t room,
+                        uint8_t *ret)
+{
+    size_t done = 0, behind = piece_behind(steps, address);
+    for (size_t i = behind ? behind - 1 : 0; behind && i < steps->code.length && done < room; i++) {
+        const struct steps_code *piece = &steps->code.data[i];
+        uint64_t offset = address + done - piece->address;
+        if (address + done < piece->address || offset >= piece->bytes)
+            break;
+        size_t bytes = piece->bytes - (size_t)offset;
+        if (bytes > room - done)
+            bytes = room - done;
+        memcpy(ret + done, steps->code_bytes.data + piece->at + offset, bytes);
+        done += bytes;
+    }
+    return done;
+}
