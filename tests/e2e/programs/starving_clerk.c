@@ -1,4 +1,4 @@
-/* The clerk's work is short, but he gets no cpu: others of higher priority are busy on his. */
+/* The clerk's work is short, yet longer than the crumbs that the scheduler leaves an idle task, and he gets no cpu: others of higher priority are busy on his. */
 #include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -51,7 +51,7 @@ static void handle_event(void *context, bool hang)
 {
     struct context *self = context;
     (void)hang;
-    line_ask(self->client, (struct work){.before_ms = 2});
+    line_ask(self->client, (struct work){.before_ms = 25});
 }
 
 int main(int argc, char **argv)
