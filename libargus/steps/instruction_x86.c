@@ -1,0 +1,348 @@
+/* x86-64 instructions in Argus's form.
+ *
+ * Capstone lists the operands that are written in the disassembly; what push, pop, call, ret and leave do at the stack is
+ * added here. Its word on whether an operand is read or written is wrong for many instructions (version 4: stores of
+ * vectors, setcc, rol, fstp …), so `firsts` says it of the first operand; all others are read.
+ */
+#include "steps/instruction_machine.h"
+
+#include <string.h>
+
+/* general register + 1, of each of Capstone's; 0: none of them */
+#define PARTS(r64, r32, r16, r8, number)                                                           \
+    [X86_REG_##r64] = (number) + 1, [X86_REG_##r32] = (number) + 1,                                \
+    [X86_REG_##r16] = (number) + 1, [X86_REG_##r8] = (number) + 1
+
+static const uint8_t general[X86_REG_ENDING] = {
+    PARTS(RAX, EAX, AX, AL, 0),
+    PARTS(RCX, ECX, CX, CL, 2),
+    PARTS(RDX, EDX, DX, DL, 1),
+    PARTS(RBX, EBX, BX, BL, 3),
+    PARTS(RSP, ESP, SP, SPL, 7),
+    PARTS(RBP, EBP, BP, BPL, 6),
+    PARTS(RSI, ESI, SI, SIL, 4),
+    PARTS(RDI, EDI, DI, DIL, 5),
+    PARTS(R8, R8D, R8W, R8B, 8),
+    PARTS(R9, R9D, R9W, R9B, 9),
+    PARTS(R10, R10D, R10W, R10B, 10),
+    PARTS(R11, R11D, R11W, R11B, 11),
+    PARTS(R12, R12D, R12W, R12B, 12),
+    PARTS(R13, R13D, R13W, R13B, 13),
+    PARTS(R14, R14D, R14W, R14B, 14),
+    PARTS(R15, R15D, R15W, R15B, 15),
+    [X86_REG_AH] = 1,
+    [X86_REG_CH] = 3,
+    [X86_REG_DH] = 2,
+    [X86_REG_BH] = 4,
+};
+
+/* Ranges of registers that hold no addresses, and the bit of their first. */
+static const struct {
+    unsigned first, last;
+} vectors[] = {
+    {X86_REG_XMM0, X86_REG_XMM31}, {X86_REG_YMM0, X86_REG_YMM31}, {X86_REG_ZMM0, X86_REG_ZMM31},
+    {X86_REG_MM0, X86_REG_MM7},    {X86_REG_ST0, X86_REG_ST7},    {X86_REG_FP0, X86_REG_FP7},
+    {X86_REG_K0, X86_REG_K7},
+};
+
+static uint8_t number_of(unsigned reg)
+{
+    return reg < X86_REG_ENDING && general[reg] ? general[reg] - 1 : REGISTER_NONE;
+}
+
+static uint64_t bit_of(unsigned reg)
+{
+    if (number_of(reg) != REGISTER_NONE)
+        return REGISTER_BIT(number_of(reg));
+    if (reg == X86_REG_EFLAGS || reg == X86_REG_FPSW)
+        return REGISTER_BIT(REGISTER_FLAGS);
+    for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++)
+        if (reg >= vectors[i].first && reg <= vectors[i].last) {
+            unsigned bit = REGISTER_VECTOR + (reg - vectors[i].first);
+            return REGISTER_BIT(bit > 63 ? 63 : bit);
+        }
+    return 0;
+}
+
+static bool in_group(const cs_insn *insn, uint8_t group)
+{
+    for (unsigned i = 0; i < insn->detail->groups_count; i++)
+        if (insn->detail->groups[i] == group)
+            return true;
+    return false;
+}
+
+static uint8_t flow_of(const cs_insn *insn)
+{
+    const cs_x86 *x86 = &insn->detail->x86;
+    bool direct = x86->op_count > 0 && x86->operands[x86->op_count - 1].type == X86_OP_IMM;
+    switch (insn->id) {
+    case X86_INS_SYSCALL:
+    case X86_INS_SYSENTER:
+        return FLOW_SYSCALL;
+    case X86_INS_UD2:
+    case X86_INS_INT3:
+    case X86_INS_INT:
+    case X86_INS_HLT:
+        return FLOW_TRAP;
+    case X86_INS_JMP:
+    case X86_INS_LJMP:
+        return direct ? FLOW_JUMP : FLOW_JUMP_INDIRECT;
+    default:
+        break;
+    }
+    if (in_group(insn, CS_GRP_CALL))
+        return direct ? FLOW_CALL : FLOW_CALL_INDIRECT;
+    if (in_group(insn, CS_GRP_RET) || in_group(insn, CS_GRP_IRET))
+        return FLOW_RETURN;
+    bool loops =
+        insn->id == X86_INS_LOOP || insn->id == X86_INS_LOOPE || insn->id == X86_INS_LOOPNE;
+    return in_group(insn, CS_GRP_JUMP) || loops ? FLOW_BRANCH : FLOW_NEXT;
+}
+
+/* Instructions that name memory, or seem to, and leave it alone. */
+static bool only_names(const cs_insn *insn)
+{
+    switch (insn->id) {
+    case X86_INS_LEA:
+    case X86_INS_NOP:
+    case X86_INS_ENDBR64:
+    case X86_INS_CLFLUSH:
+    case X86_INS_CLFLUSHOPT:
+    case X86_INS_CLWB:
+    case X86_INS_INVLPG:
+        return true;
+    default:
+        return strncmp(insn->mnemonic, "prefetch", 8) == 0;
+    }
+}
+
+static bool only_compares(unsigned id)
+{
+    switch (id) {
+    case X86_INS_CMP:
+    case X86_INS_TEST:
+    case X86_INS_BT:
+    case X86_INS_COMISS:
+    case X86_INS_COMISD:
+    case X86_INS_UCOMISS:
+    case X86_INS_UCOMISD:
+    case X86_INS_VCOMISS:
+    case X86_INS_VCOMISD:
+    case X86_INS_VUCOMISS:
+    case X86_INS_VUCOMISD:
+    case X86_INS_PTEST:
+    case X86_INS_VPTEST:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* What becomes of the first operand, by the beginning of the mnemonic; it is read if no row fits. The first row that fits counts.
+ * Of instructions whose first operand cannot be memory there is nothing here: Capstone is right about registers. */
+static const struct {
+    const char *prefix;
+    uint8_t access;
+} firsts[] = {
+    {"mov", CS_AC_WRITE},
+    {"vmov", CS_AC_WRITE},
+    {"set", CS_AC_WRITE},
+    {"pop", CS_AC_WRITE},
+    {"fst", CS_AC_WRITE},
+    {"fist", CS_AC_WRITE},
+    {"fnst", CS_AC_WRITE},
+    {"fbstp", CS_AC_WRITE},
+    {"fnsave", CS_AC_WRITE},
+    {"fxsave", CS_AC_WRITE},
+    {"xsave", CS_AC_WRITE},
+    {"stmxcsr", CS_AC_WRITE},
+    {"vstmxcsr", CS_AC_WRITE},
+    {"pextr", CS_AC_WRITE},
+    {"vpextr", CS_AC_WRITE},
+    {"extract", CS_AC_WRITE},
+    {"vextract", CS_AC_WRITE},
+    {"stos", CS_AC_WRITE},
+    {"ins", CS_AC_WRITE},
+    {"vpscatter", CS_AC_WRITE},
+    {"vscatter", CS_AC_WRITE},
+    {"vpmaskmov", CS_AC_WRITE},
+    {"vmaskmov", CS_AC_WRITE},
+    {"vcvtps2ph", CS_AC_WRITE},
+    {"add", CS_AC_READ | CS_AC_WRITE},
+    {"adc", CS_AC_READ | CS_AC_WRITE},
+    {"sub", CS_AC_READ | CS_AC_WRITE},
+    {"sbb", CS_AC_READ | CS_AC_WRITE},
+    {"and", CS_AC_READ | CS_AC_WRITE},
+    {"or", CS_AC_READ | CS_AC_WRITE},
+    {"xor", CS_AC_READ | CS_AC_WRITE},
+    {"inc", CS_AC_READ | CS_AC_WRITE},
+    {"dec", CS_AC_READ | CS_AC_WRITE},
+    {"neg", CS_AC_READ | CS_AC_WRITE},
+    {"not", CS_AC_READ | CS_AC_WRITE},
+    {"shl", CS_AC_READ | CS_AC_WRITE},
+    {"shr", CS_AC_READ | CS_AC_WRITE},
+    {"sal", CS_AC_READ | CS_AC_WRITE},
+    {"sar", CS_AC_READ | CS_AC_WRITE},
+    {"rol", CS_AC_READ | CS_AC_WRITE},
+    {"ror", CS_AC_READ | CS_AC_WRITE},
+    {"rcl", CS_AC_READ | CS_AC_WRITE},
+    {"rcr", CS_AC_READ | CS_AC_WRITE},
+    {"xchg", CS_AC_READ | CS_AC_WRITE},
+    {"xadd", CS_AC_READ | CS_AC_WRITE},
+    {"cmpxchg", CS_AC_READ | CS_AC_WRITE},
+    {"bts", CS_AC_READ | CS_AC_WRITE},
+    {"btr", CS_AC_READ | CS_AC_WRITE},
+    {"btc", CS_AC_READ | CS_AC_WRITE},
+};
+
+/* Without "lock ", "rep " and the like, which Capstone prints as part of the mnemonic. */
+static const char *bare_mnemonic(const cs_insn *insn)
+{
+    const char *blank = strrchr(insn->mnemonic, ' ');
+    return blank ? blank + 1 : insn->mnemonic;
+}
+
+static bool is_move(const cs_insn *insn)
+{
+    return insn->id == X86_INS_PUSH || insn->id == X86_INS_POP ||
+           strncmp(bare_mnemonic(insn), "mov", 3) == 0 || strncmp(insn->mnemonic, "vmov", 4) == 0;
+}
+
+static uint8_t segment_of(unsigned reg)
+{
+    return reg == X86_REG_FS ? SEGMENT_FS : reg == X86_REG_GS ? SEGMENT_GS : SEGMENT_NONE;
+}
+
+static uint8_t access_of_memory(const cs_insn *insn, unsigned operand)
+{
+    const char *mnemonic = bare_mnemonic(insn);
+    if (insn->id == X86_INS_XCHG)
+        return CS_AC_READ | CS_AC_WRITE;
+    if (operand > 0)
+        return CS_AC_READ;
+    for (size_t i = 0; i < sizeof(firsts) / sizeof(firsts[0]); i++)
+        if (strncmp(mnemonic, firsts[i].prefix, strlen(firsts[i].prefix)) == 0)
+            return firsts[i].access;
+    return CS_AC_READ;
+}
+
+static uint8_t access_of_register(const cs_insn *insn, unsigned operand)
+{
+    uint8_t access = insn->detail->x86.operands[operand].access;
+    if (only_compares(insn->id) || flow_of(insn) != FLOW_NEXT)
+        return CS_AC_READ;
+    if (is_move(insn) || strncmp(insn->mnemonic, "set", 3) == 0)
+        return operand == 0 && insn->id != X86_INS_PUSH ? CS_AC_WRITE : CS_AC_READ;
+    return access ? access : operand == 0 ? CS_AC_WRITE : CS_AC_READ;
+}
+
+static void add_memory(const cs_insn *insn, unsigned operand, struct instruction *ret)
+{
+    const cs_x86_op *op = &insn->detail->x86.operands[operand];
+    struct instruction_memory *memory = instruction_add_memory(ret);
+    uint8_t access = access_of_memory(insn, operand), prefix = insn->detail->x86.prefix[0];
+    if (!memory)
+        return;
+    memory->base = number_of(op->mem.base);
+    memory->index = number_of(op->mem.index);
+    memory->scale = op->mem.scale ? (uint8_t)op->mem.scale : 1;
+    memory->segment = segment_of(op->mem.segment);
+    memory->displacement = op->mem.disp;
+    memory->size_bytes = op->size;
+    memory->reads = access & CS_AC_READ;
+    memory->writes = access & CS_AC_WRITE;
+    bool named = op->mem.base == X86_REG_RSI || op->mem.base == X86_REG_RDI;
+    memory->is_repeated = named && (prefix == X86_PREFIX_REP || prefix == X86_PREFIX_REPNE) &&
+                          (ret->reads & REGISTER_BIT(REGISTER_RCX));
+    if (op->mem.base == X86_REG_RIP) {
+        memory->is_relative = true;
+        memory->displacement += (int64_t)(ret->address + ret->length);
+    }
+}
+
+/* What happens at the stack. */
+static void add_stack(const cs_insn *insn, struct instruction *ret)
+{
+    bool calls = ret->flow == FLOW_CALL || ret->flow == FLOW_CALL_INDIRECT;
+    bool pushes = insn->id == X86_INS_PUSH || insn->id == X86_INS_PUSHFQ ||
+                  insn->id == X86_INS_PUSHF || insn->id == X86_INS_ENTER || calls;
+    bool pops = insn->id == X86_INS_POP || insn->id == X86_INS_POPFQ || insn->id == X86_INS_POPF ||
+                insn->id == X86_INS_LEAVE || ret->flow == FLOW_RETURN;
+    if (!pushes && !pops)
+        return;
+    bool of_operand = insn->id == X86_INS_PUSH || insn->id == X86_INS_POP;
+    uint32_t bytes = of_operand && insn->detail->x86.operands[0].size == 2 ? 2 : 8;
+    struct instruction_memory *memory = instruction_add_memory(ret);
+    ret->writes |= REGISTER_BIT(REGISTER_RSP);
+    if (!memory)
+        return;
+    memory->base = insn->id == X86_INS_LEAVE ? REGISTER_RBP : REGISTER_RSP;
+    memory->displacement = pushes ? -(int64_t)bytes : 0;
+    memory->size_bytes = bytes;
+    memory->reads = pops;
+    memory->writes = pushes;
+    memory->is_implicit = true;
+}
+
+/* xor eax, eax and the like: the result is the same whatever was there. */
+static bool is_constant(const cs_insn *insn)
+{
+    const cs_x86 *x86 = &insn->detail->x86;
+    bool kind = insn->id == X86_INS_XOR || insn->id == X86_INS_SUB || insn->id == X86_INS_PXOR ||
+                insn->id == X86_INS_XORPS || insn->id == X86_INS_XORPD || insn->id == X86_INS_SBB;
+    return kind && x86->op_count == 2 && x86->operands[0].type == X86_OP_REG &&
+           x86->operands[1].type == X86_OP_REG && x86->operands[0].reg == x86->operands[1].reg;
+}
+
+static void take_register(const cs_insn *insn, unsigned operand, struct instruction *ret)
+{
+    uint64_t bit = bit_of(insn->detail->x86.operands[operand].reg);
+    uint8_t access = access_of_register(insn, operand);
+    if ((access & CS_AC_READ) && !is_constant(insn))
+        ret->reads |= bit;
+    if (access & CS_AC_WRITE)
+        ret->writes |= bit;
+}
+
+static void take_operand(const cs_insn *insn, unsigned operand, struct instruction *ret)
+{
+    const cs_x86_op *op = &insn->detail->x86.operands[operand];
+    if (op->type == X86_OP_REG) {
+        take_register(insn, operand, ret);
+    } else if (op->type == X86_OP_IMM) {
+        ret->has_immediate = true;
+        ret->immediate = op->imm;
+    } else if (op->type == X86_OP_MEM && !only_names(insn)) {
+        add_memory(insn, operand, ret);
+    } else if (op->type == X86_OP_MEM && insn->id == X86_INS_LEA) {
+        ret->reads |= bit_of(op->mem.base) | bit_of(op->mem.index);
+    }
+}
+
+void instruction_from_x86(csh handle, const cs_insn *insn, struct instruction *ret)
+{
+    const cs_detail *detail = insn->detail;
+    (void)handle;
+    for (unsigned i = 0; i < detail->regs_read_count; i++)
+        ret->reads |= bit_of(detail->regs_read[i]);
+    for (unsigned i = 0; i < detail->regs_write_count; i++)
+        ret->writes |= bit_of(detail->regs_write[i]);
+    ret->flow = flow_of(insn);
+    ret->is_compare = only_compares(insn->id);
+    ret->is_move = is_move(insn);
+    for (unsigned i = 0; i < detail->x86.op_count; i++)
+        take_operand(insn, i, ret);
+    if (ret->flow == FLOW_BRANCH || ret->flow == FLOW_JUMP || ret->flow == FLOW_CALL) {
+        ret->target = (uint64_t)ret->immediate;
+        ret->has_immediate = false;
+    }
+    if (insn->id == X86_INS_CMPXCHG || insn->id == X86_INS_XADD) /* Capstone 4 forgets these */
+        ret->writes |= REGISTER_BIT(REGISTER_FLAGS);
+    if (insn->id == X86_INS_CMPXCHG)
+        ret->writes |= REGISTER_BIT(REGISTER_RAX);
+    if (ret->flow == FLOW_SYSCALL)
+        ret->writes |=
+            REGISTER_BIT(REGISTER_RAX) | REGISTER_BIT(REGISTER_RCX) | REGISTER_BIT(REGISTER_R11);
+    add_stack(insn, ret);
+}
