@@ -11,6 +11,7 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
+import crowd  # noqa: E402
 import machine  # noqa: E402
 
 TYPIST = ("message", "quilltypist")
@@ -113,6 +114,18 @@ def problems(argus, trace, word):
         yield f"it takes {hang['duration_ns'] / 1e9} s"
 
 
+def is_right(argus, loops, word, folder):
+    trace = folder / f"{word}.argus"
+    if not record(argus, loops, word, trace, folder):
+        print(word, "left out: this machine's disk cannot be made slow")
+        return True
+    wrong = list(problems(argus, trace, word))
+    print(word, "ok" if not wrong else "WRONG: " + "; ".join(wrong))
+    if not wrong:
+        trace.unlink()
+    return not wrong
+
+
 def main():
     argus, loops, folder = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
     reason = "recording beside others needs root" if os.geteuid() != 0 else machine.reason_to_skip()
@@ -121,18 +134,8 @@ def main():
         return 77
     machine.enter_namespace()
     folder.mkdir(parents=True, exist_ok=True)
-    failed = False
-    for word in sys.argv[4:] or CASES:
-        trace = folder / f"{word}.argus"
-        if not record(argus, loops, word, trace, folder):
-            print(word, "left out: this machine's disk cannot be made slow")
-            continue
-        wrong = list(problems(argus, trace, word))
-        print(word, "ok" if not wrong else "WRONG: " + "; ".join(wrong))
-        failed |= bool(wrong)
-        if not wrong:
-            trace.unlink()
-    return failed
+    results = [crowd.settled(lambda word=word: is_right(argus, loops, word, folder)) for word in sys.argv[4:] or CASES]
+    return 0 if all(results) else 1
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import tempfile
 import time
 import unittest
 
+import crowd
 import machine
 
 ARGUS, FOLDER = "", pathlib.Path()
@@ -108,4 +109,5 @@ if __name__ == "__main__":
         print("skipped:", reason)
         sys.exit(77)
     machine.enter_namespace()
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
+    words = [sys.argv[0], *sys.argv[3:]]
+    sys.exit(0 if crowd.settled(lambda: unittest.main(argv=words, exit=False).result.wasSuccessful()) else 1)

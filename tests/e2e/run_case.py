@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 
+import crowd
 import machine
 from cases import CASES, YIELD
 
@@ -160,12 +161,18 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     trace = folder / f"{case.name}.{options.backend}.argus"
     print(f"{case.name}, seed {seed}")
-    try:
-        check_case(case, options.build, options.backend, seed, options.hang_ms, trace)
-    except Wrong as wrong:
-        print(f"WRONG: {wrong}")
-        if trace.exists():
-            explain(options.build, case, trace)
+
+    def is_right():
+        try:
+            check_case(case, options.build, options.backend, seed, options.hang_ms, trace)
+        except Wrong as wrong:
+            print(f"WRONG: {wrong}")
+            if trace.exists():
+                explain(options.build, case, trace)
+            return False
+        return True
+
+    if not crowd.settled(is_right):
         return 1
     if not options.keep:
         trace.unlink()

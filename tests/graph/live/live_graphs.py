@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Programs that know their own graph, recorded: the graph that is built must say the same.
 
-    live_graphs.py ARGUS RAW_GRAPH PROGRAM [--keep]
+    live_graphs.py ARGUS RAW_GRAPH PROGRAM [--keep FILE]
 
 PROGRAM prints what it did: truth.h. For bus_riders a dbus-daemon is started first. Exit code 77: this machine cannot record.
 """
@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "e2e"))
+import crowd  # noqa: E402
 import machine  # noqa: E402
 
 SLACK_NS = 50_000  # between what a program does and its look at the clock
@@ -128,13 +129,7 @@ def compare(raw_graph, trace, truths):
     return wrong
 
 
-def main():
-    argus, raw_graph, program = sys.argv[1:4]
-    reason = "recording beside others needs root" if os.geteuid() != 0 else machine.reason_to_skip()
-    if reason:
-        print("skipped:", reason)
-        sys.exit(77)
-    machine.enter_namespace()
+def is_right(argus, raw_graph, program):
     with tempfile.TemporaryDirectory(prefix="argus-live-") as name:
         folder = pathlib.Path(name)
         daemon = bus(folder) if pathlib.Path(program).name == "bus_riders" else None
@@ -146,9 +141,19 @@ def main():
                 daemon.wait()
         wrong = compare(raw_graph, trace, truths)
         if "--keep" in sys.argv:
-            pathlib.Path("/tmp/e-live.argus").write_bytes(trace.read_bytes())
+            pathlib.Path(sys.argv[-1]).write_bytes(trace.read_bytes())
     print(f"{len(truths)} waits, {wrong} of them wrong in the graph")
-    sys.exit(1 if wrong or not truths else 0)
+    return truths and not wrong
+
+
+def main():
+    argus, raw_graph, program = sys.argv[1:4]
+    reason = "recording beside others needs root" if os.geteuid() != 0 else machine.reason_to_skip()
+    if reason:
+        print("skipped:", reason)
+        sys.exit(77)
+    machine.enter_namespace()
+    sys.exit(0 if crowd.settled(lambda: is_right(argus, raw_graph, program)) else 1)
 
 
 main()
