@@ -31,6 +31,7 @@ struct backend_options {
     uint32_t rate_hz;    /* cpu samples a second on each cpu; 0: none */
     uint32_t categories; /* bits of enum category */
     bool watch_polls;    /* backend_pollers() will be asked */
+    bool call_stacks;    /* stacks also at the begin of system calls, and of who is preempted */
     uint32_t unwind_bytes, unwind_count;
     struct backend_unwind unwind[PROTOCOL_UNWIND_MAX];
     const struct probe_list *probes; /* borrowed, outlives the backend; NULL: none */

@@ -214,6 +214,7 @@ struct argus_error *recorder_start(struct recorder_client *client,
     start->categories = options->categories;
     start->backend = options->backend;
     start->hang_ms = options->hang_ms;
+    start->call_stacks = options->call_stacks;
     memcpy(start->hang_name, options->hang_name, sizeof(start->hang_name));
     put_unwind(options, start);
     return ask(client, &request, fd, ret);

@@ -69,6 +69,13 @@ static struct argus_error *check_choices(const struct request_start *start)
     return NULL;
 }
 
+static struct argus_error *check_stacks(const struct request_start *start)
+{
+    if (start->call_stacks > 1)
+        return argus_error_create(ARGUS_ERROR_FORMAT, "call_stacks is 0 or 1");
+    return NULL;
+}
+
 static struct argus_error *check_unwind(const struct request_start *start)
 {
     if (start->unwind_count > PROTOCOL_UNWIND_MAX)
@@ -106,6 +113,8 @@ static struct argus_error *check_start(const struct request *request)
         error = check_choices(start);
     if (!error)
         error = check_unwind(start);
+    if (!error)
+        error = check_stacks(start);
     return error ? error : check_names(start);
 }
 

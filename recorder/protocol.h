@@ -82,7 +82,7 @@ struct request_start {
     uint32_t unwind_pids[PROTOCOL_UNWIND_MAX];                   /* 0: by name */
     char unwind_names[PROTOCOL_UNWIND_MAX][PROTOCOL_COMM_BYTES]; /* "": by pid */
     char hang_name[PROTOCOL_COMM_BYTES];                         /* "": every process */
-    uint32_t padding;
+    uint32_t call_stacks; /* 1: stacks also at the begin of system calls, and of who is preempted */
 };
 
 struct request_page {

@@ -13,6 +13,7 @@
 
 #include "base/vec.h"
 #include "event/debug_file.h"
+#include "event/elf_frames.h"
 
 struct function {
     uint64_t address, end; /* end exclusive */
@@ -324,6 +325,12 @@ bool elf_file_read(const struct elf_file *file, uint64_t offset_bytes, size_t by
         return false;
     memcpy(ret, data->d_buf, bytes);
     return true;
+}
+
+bool elf_file_function_start(struct elf_file *file, uint64_t address, uint64_t *ret)
+{
+    GElf_Addr bias;
+    return elf_frames_start(dwfl_module_getelf(file->module, &bias), address, ret);
 }
 
 unsigned elf_file_machine(const struct elf_file *file)

@@ -17,6 +17,9 @@ static void note_waker(struct builder *builder, struct cpu_state *cpu, uint32_t 
 void graph_on_stack(struct builder *builder, struct cpu_state *cpu,
                     const struct argus_record *record)
 {
+    bool ours = record->arg[2] == ARGUS_STACK_WAKE || record->arg[2] == ARGUS_STACK_BLOCK;
+    if (!ours) /* the many of --call-stacks are for libargus/context */
+        return;
     uint32_t user = stacks_use(&builder->graph->stacks, record->arg[0]);
     if (record->arg[2] == ARGUS_STACK_WAKE) {
         note_waker(builder, cpu, user);

@@ -180,6 +180,22 @@ const char *argus_symbols_function(struct argus_symbols *symbols, uint32_t proce
     return name ? readable(symbols, name) : NULL;
 }
 
+bool argus_symbols_start(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
+                         uint64_t address, bool is_return, uint64_t *ret)
+{
+    uint64_t call = address - is_return, file_address;
+    uint32_t entry = address < ARGUS_FRAME_ENDS || is_kernel_address(address)
+                         ? UINT32_MAX
+                         : images_find(&symbols->images, process, time_ns, call);
+    if (entry == UINT32_MAX)
+        return false;
+    const struct argus_image_entry *image = &symbols->images.entries[entry];
+    bool stale;
+    struct elf_file *elf = elf_files_get(&symbols->files, entry, &stale);
+    return elf && elf_file_address(elf, call - image->start + image->file_offset, &file_address) &&
+           elf_file_function_start(elf, file_address, ret);
+}
+
 const char *argus_symbols_variable(struct argus_symbols *symbols, uint32_t process,
                                    uint64_t time_ns, uint64_t address)
 {

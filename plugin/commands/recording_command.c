@@ -101,6 +101,9 @@ struct argus_error *recording_options(struct session *session, const struct argu
     ret->rate_hz = rate_hz > UINT32_MAX ? UINT32_MAX : (uint32_t)rate_hz;
     if (arguments_has(arguments, "no-stacks"))
         ret->categories &= ~CATEGORY_BIT(CATEGORY_STACKS);
+    ret->call_stacks = arguments_has(arguments, "call-stacks");
+    if (ret->call_stacks && arguments_has(arguments, "no-stacks"))
+        return argus_error_create(ARGUS_ERROR_USAGE, "--call-stacks and --no-stacks contradict");
     error = recording_backend(arguments, &ret->backend);
     if (!error)
         error = recording_categories(arguments, &ret->categories);

@@ -10,6 +10,7 @@
 #define RECORDING_OPTIONS                                                                          \
     {"rate", 0, "HZ", "cpu samples a second on each cpu, 0 for none (99)"},                        \
         {"no-stacks", 0, NULL, "take no call stacks at waits and wake-ups"},                       \
+        {"call-stacks", 0, NULL, "take them at every system call too, for 'argus contexts'"},      \
         {"unwind", 0, "NAME|PID", "copy its stacks and unwind them afterwards"},                   \
         {"unwind-size", 0, "SIZE", "how much of a stack to copy, up to 64K (16K)"},                \
         {"without", 0, "CATEGORIES", "leave out kinds of records, e.g. interrupts,timers"},        \

@@ -237,6 +237,10 @@ static void note_what_is_missing(struct perf_backend *backend,
             backend_note(&backend->base, "perf_event cannot record %s: %s", category_name(category),
                          category_lost_without(category));
     }
+    if (options->call_stacks)
+        backend_note(&backend->base,
+                     "perf_event records no stacks at system calls: those at waits, "
+                     "wake-ups and samples have to do");
     if (options->unwind_count > 0)
         backend_note(&backend->base,
                      "perf_event records no user stacks to unwind later: stacks are "

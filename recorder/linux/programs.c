@@ -183,6 +183,7 @@ static struct argus_error *configure(struct programs *programs, const struct btf
         .slot_count = slot_count,
         .watch_polls = options->watch_polls,
         .stacks = !!(options->categories & CATEGORY_BIT(CATEGORY_STACKS)),
+        .call_stacks = options->call_stacks && options->categories & CATEGORY_BIT(CATEGORY_STACKS),
         .tick_ns = host_tick_ns(),
         .page_bytes = (uint32_t)sysconf(_SC_PAGESIZE),
         .messages = !!(options->categories & CATEGORY_BIT(CATEGORY_MESSAGES)),

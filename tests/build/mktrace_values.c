@@ -28,6 +28,8 @@ static const struct name {
     /* why= of stack */
     {"block", ARGUS_STACK_BLOCK},
     {"wake", ARGUS_STACK_WAKE},
+    {"call", ARGUS_STACK_CALL},
+    {"preempted", ARGUS_STACK_PREEMPTED},
     /* mode= of object */
     {"fifo", S_IFIFO},
     {"socket", S_IFSOCK},

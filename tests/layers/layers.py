@@ -20,11 +20,13 @@ MAY_INCLUDE = {
     "libargus/diagnose": ["libargus/base", "libargus/trace", "libargus/event", "libargus/steps", "libargus/graph", "libargus/slice"],
     "libargus/report": ["libargus/base", "libargus/trace", "libargus/event", "libargus/steps", "libargus/graph", "libargus/slice",
                         "libargus/diagnose"],
+    "libargus/context": ["libargus/base", "libargus/trace", "libargus/event", "libargus/steps", "libargus/graph", "libargus/slice",
+                         "libargus/diagnose", "libargus/report"],
     # No decoder runs as root.
     "recorder": ["libargus/base", "libargus/trace"],
     # The front end talks to the recorder through its client, and to nothing else of it (recorder/CMakeLists.txt: argus_client).
     "plugin": ["libargus/base", "libargus/trace", "libargus/event", "libargus/steps", "libargus/graph", "libargus/slice",
-               "libargus/diagnose", "libargus/report", "recorder/background.h", "recorder/client.h", "recorder/child.h", "recorder/output.h"],
+               "libargus/diagnose", "libargus/report", "libargus/context", "recorder/background.h", "recorder/client.h", "recorder/child.h", "recorder/output.h"],
     "examples": [],
 }
 
@@ -51,6 +53,7 @@ PUBLIC = {
     "diagnose.h": "libargus/diagnose",
     "hangs.h": "libargus/diagnose",
     "report.h": "libargus/report",
+    "contexts.h": "libargus/context",
 }
 
 PUBLIC_FOLDER = "libargus/include/argus"

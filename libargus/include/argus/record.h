@@ -104,6 +104,9 @@ enum argus_stack_why {
     ARGUS_STACK_BLOCK = 1, /* the thread that is about to leave the cpu by a blocking wait */
     ARGUS_STACK_WAKE = 2,  /* the waker */
     ARGUS_STACK_FLAG = 3,  /* the thread that read or wrote a data flag */
+    ARGUS_STACK_CALL = 4,  /* the thread that begins a system call (--call-stacks) */
+    ARGUS_STACK_PREEMPTED =
+        5, /* the thread that leaves the cpu although it could go on (--call-stacks) */
 };
 
 /* What a probe of a library reports (chunk kind 10); the numbers are in files. */

@@ -39,6 +39,11 @@ const char *argus_symbols_function(struct argus_symbols *symbols, uint32_t proce
 const char *argus_symbols_image(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
                                 uint64_t address, bool is_return);
 
+/* Where the function begins that has no name, as an address of its file, by which all of its addresses are one function. False: its
+ * file does not say either. */
+bool argus_symbols_start(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
+                         uint64_t address, bool is_return, uint64_t *ret);
+
 /* The name of the variable that lies at `address`, borrowed; NULL: not known. The trace only says where code is mapped: the
  * variable is looked for in the file whose code lies before it, up to 64 MB away. */
 const char *argus_symbols_variable(struct argus_symbols *symbols, uint32_t process,

@@ -23,6 +23,17 @@ static __always_inline uint64_t state_left(struct bpf_raw_tracepoint_args *ctx,
     return BPF_CORE_READ((struct task_struct___before_5_14 *)task, state);
 }
 
+/* Where a thread was when it lost the cpu: its way through a program that makes few system calls. */
+static __always_inline void stack_of_preempted(struct bpf_raw_tracepoint_args *ctx,
+                                               struct task_struct *task, const struct moment *now)
+{
+    if (!settings.call_stacks || task->flags & PF_KTHREAD || !task->mm || is_own(task))
+        return;
+    uint64_t user = stack_take_user(ctx, STACK_USER_SWITCH);
+    if (user)
+        emit(now, ARGUS_ID_STACK, user, 0, ARGUS_STACK_PREEMPTED, 0);
+}
+
 SEC("raw_tp/sched_switch")
 int on_switch(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -33,6 +44,8 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
     caller_forget();
     emit(&now, ARGUS_ID_SWITCH, state, (uint32_t)kernel_read(task_struct, next, pid),
          (uint32_t)task->prio, (uint32_t)kernel_read(task_struct, next, prio));
+    if (!state)
+        stack_of_preempted(ctx, task, &now);
     if (!state || state & ARGUS_LINUX_STATE_DEAD || task->flags & PF_KTHREAD || is_own(task))
         return 0;
     struct object object;

@@ -23,6 +23,7 @@ enum stack_user {
     STACK_USER_WAKE,
     STACK_USER_SAMPLE,
     STACK_USER_FLAG,
+    STACK_USER_CALL,
     STACK_USER_COUNT
 };
 

@@ -14,6 +14,7 @@
 #include "poller.h"
 #include "ready.h"
 #include "ring.h"
+#include "stack.h"
 
 /* Whether `number` is one of the native table; 32-bit programs have other tables. */
 static __always_inline bool is_native(struct pt_regs *regs, uint64_t number)
@@ -55,6 +56,17 @@ static __always_inline uint64_t caller_ids(struct bpf_cpu *state, uint64_t regis
 #define IDS_TGID(ids) ((uint32_t)((ids) >> 32))
 #define IDS_TID(ids)  ((uint32_t)(ids))
 
+/* With --call-stacks: who makes the call. */
+static __always_inline void stack_of_call(struct bpf_raw_tracepoint_args *ctx,
+                                          const struct moment *now)
+{
+    if (!settings.call_stacks)
+        return;
+    uint64_t user = stack_take_user(ctx, STACK_USER_CALL);
+    if (user)
+        emit(now, ARGUS_ID_STACK, user, 0, ARGUS_STACK_CALL, 0);
+}
+
 SEC("raw_tp/sys_enter")
 int on_sys_enter(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -70,13 +82,13 @@ int on_sys_enter(struct bpf_raw_tracepoint_args *ctx)
     poller_enters(&now, number);
     emit_on(state, cpu, &now, ARGUS_ID_SYSCALL(number & 0x3fff) | ARGUS_FUNC_START,
             arch_argument0(regs), arch_argument1(regs), arch_argument2(regs), arch_argument3(regs));
-    if (!bit_is_set(settings.long_syscalls, number))
-        return 0;
-    emit(&now, ARGUS_ID_SYSCALL_MORE, number, arch_argument4(regs), arch_argument5(regs), 0);
-    if (number != ARCH_FUTEX)
-        return 0;
-    now.task = bpf_get_current_task_btf();
-    emit_shared_futex(&now, regs);
+    if (bit_is_set(settings.long_syscalls, number))
+        emit(&now, ARGUS_ID_SYSCALL_MORE, number, arch_argument4(regs), arch_argument5(regs), 0);
+    if (number == ARCH_FUTEX) {
+        now.task = bpf_get_current_task_btf();
+        emit_shared_futex(&now, regs);
+    }
+    stack_of_call(ctx, &now);
     return 0;
 }
 

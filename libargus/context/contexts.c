@@ -1,0 +1,162 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "context/contexts_data.h"
+
+/* Totals of the programs and the root, and everybody's own time. A parent comes before its children. */
+static void sum_up(struct tree *tree)
+{
+    struct argus_context_node *nodes = tree->nodes.data;
+    for (size_t i = tree->nodes.length; i-- > 1;)
+        for (int k = 0; k < ARGUS_ESTIMATES; k++) {
+            struct argus_context_node *parent = &nodes[nodes[i].parent];
+            nodes[i].own_ns[k] += nodes[i].total_ns[k];
+            if (parent->depth < INFERENCE_FIRST_DEPTH)
+                parent->total_ns[k] += nodes[i].total_ns[k];
+            parent->own_ns[k] -= nodes[i].total_ns[k];
+        }
+    for (int k = 0; k < ARGUS_ESTIMATES; k++)
+        nodes[0].own_ns[k] = 0;
+}
+
+static void count_images(struct argus_contexts *contexts)
+{
+    struct frames *frames = &contexts->paths.frames;
+    struct idmap seen = {0};
+    for (size_t i = 0; i < frames->functions.length; i++) {
+        const char *image = frames->functions.data[i].image; /* interned: its address names it */
+        if (image[0] != '/' || idmap_get(&seen, (uintptr_t)image) != IDMAP_NONE)
+            continue;
+        contexts->moments.counts.images++;
+        if (!idmap_put(&seen, (uintptr_t)image, 1))
+            break;
+    }
+    idmap_deinit(&seen);
+}
+
+static void count_up(struct argus_contexts *contexts)
+{
+    const struct tree *tree = &contexts->paths.tree;
+    struct argus_context_counts *counts = &contexts->moments.counts;
+    uint64_t frames = 0;
+    for (size_t i = 0; i < tree->paths.length; i++) {
+        uint32_t length = tree->nodes.data[tree->paths.data[i]].depth - (INFERENCE_FIRST_DEPTH - 1);
+        frames += length;
+        counts->longest = length > counts->longest ? length : counts->longest;
+    }
+    for (size_t i = 0; i < tree->nodes.length; i++)
+        counts->instances += tree->nodes.data[i].count;
+    counts->paths = (uint32_t)tree->paths.length;
+    counts->mean_frames = counts->paths ? (double)frames / counts->paths : 0;
+    counts->functions = (uint32_t)contexts->paths.frames.functions.length;
+    count_images(contexts);
+}
+
+static struct argus_error *no_stacks(const struct argus_contexts *contexts)
+{
+    const char *path = argus_trace_path(argus_graph_trace(contexts->graph));
+    if (contexts->moments.options.vertex != ARGUS_NONE)
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND, "v%u of %s has no call stack",
+                                  contexts->moments.options.vertex, path);
+    return argus_error_create(
+        ARGUS_ERROR_NOT_FOUND,
+        "%s has no call stacks of what was chosen: record with --call-stacks, without "
+        "--no-stacks",
+        path);
+}
+
+struct argus_error *argus_contexts_create(const struct argus_graph *graph,
+                                          struct argus_symbols *symbols,
+                                          const struct argus_contexts_options *options,
+                                          argus_progress progress, void *context,
+                                          struct argus_contexts **ret)
+{
+    struct argus_contexts *contexts = calloc(1, sizeof(*contexts));
+    if (!contexts)
+        return argus_error_memory();
+    contexts->graph = graph;
+    contexts->moments.graph = graph;
+    struct argus_error *error = paths_init(&contexts->paths, graph, symbols);
+    if (!error)
+        error = moments_init(&contexts->moments, graph, &contexts->paths, options);
+    if (!error)
+        error = moments_read(&contexts->moments, progress, context);
+    if (!error && !contexts->paths.tree.paths.length)
+        error = no_stacks(contexts);
+    if (error) {
+        argus_contexts_destroy(contexts);
+        return error;
+    }
+    waits_finish(&contexts->moments.waits);
+    sum_up(&contexts->paths.tree);
+    count_up(contexts);
+    *ret = contexts;
+    return NULL;
+}
+
+void argus_contexts_destroy(struct argus_contexts *contexts)
+{
+    if (!contexts)
+        return;
+    moments_deinit(&contexts->moments);
+    paths_deinit(&contexts->paths);
+    free(contexts);
+}
+
+size_t argus_contexts_nodes(const struct argus_contexts *contexts,
+                            const struct argus_context_node **ret)
+{
+    *ret = contexts->paths.tree.nodes.data;
+    return contexts->paths.tree.nodes.length;
+}
+
+size_t argus_contexts_functions(const struct argus_contexts *contexts,
+                                const struct argus_context_function **ret)
+{
+    *ret = contexts->paths.frames.functions.data;
+    return contexts->paths.frames.functions.length;
+}
+
+size_t argus_contexts_waits(const struct argus_contexts *contexts,
+                            const struct argus_context_wait **ret)
+{
+    *ret = contexts->moments.waits.table.data;
+    return contexts->moments.waits.table.length;
+}
+
+const struct argus_context_counts *argus_contexts_counts(const struct argus_contexts *contexts)
+{
+    return &contexts->moments.counts;
+}
+
+const struct argus_graph *argus_contexts_graph(const struct argus_contexts *contexts)
+{
+    return contexts->graph;
+}
+
+const char *contexts_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+const char *argus_layer_name(enum argus_layer layer)
+{
+    static const char *const names[ARGUS_LAYERS] = {
+        [ARGUS_LAYER_MAIN] = "main",       [ARGUS_LAYER_LIBRARY] = "library",
+        [ARGUS_LAYER_PLUGIN] = "plug-in",  [ARGUS_LAYER_KERNEL] = "kernel",
+        [ARGUS_LAYER_UNKNOWN] = "unknown",
+    };
+    return names[layer];
+}
+
+const char *argus_moment_name(enum argus_moment moment)
+{
+    static const char *const names[ARGUS_MOMENTS] = {
+        [ARGUS_MOMENT_RETURN] = "returns",     [ARGUS_MOMENT_BLOCK] = "waits",
+        [ARGUS_MOMENT_WAKE] = "wake-ups",      [ARGUS_MOMENT_FLAG] = "data flags",
+        [ARGUS_MOMENT_CALL] = "system calls",  [ARGUS_MOMENT_PREEMPTED] = "preemptions",
+        [ARGUS_MOMENT_SAMPLE] = "cpu samples",
+    };
+    return names[moment];
+}

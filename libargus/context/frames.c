@@ -1,0 +1,210 @@
+/* What makes a function one: its name and its file. Without a symbol, the file and where the function begins, which unwind
+ * information tells (argus_symbols_start()); without that the address in the file. Where no file is mapped (code made at
+ * run time), the address itself.
+ */
+#include "context/frames.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+struct argus_error *frames_init(struct frames *frames, const struct argus_graph *graph,
+                                struct argus_symbols *symbols)
+{
+    frames->graph = graph;
+    frames->symbols = symbols;
+    frames->keys = strtab_create();
+    frames->texts = strtab_create();
+    return frames->keys && frames->texts ? NULL : argus_error_memory();
+}
+
+void frames_deinit(struct frames *frames)
+{
+    strtab_destroy(frames->keys);
+    strtab_destroy(frames->texts);
+    vec_deinit(&frames->functions);
+    idmap_deinit(&frames->main_image);
+    idmap_deinit(&frames->by_syscall);
+}
+
+static uint32_t intern(struct frames *frames, struct strtab *table, const char *text)
+{
+    uint32_t id = 0;
+    struct argus_error *error = strtab_intern(table, text, strlen(text), &id);
+    frames->no_memory |= error != NULL;
+    argus_error_destroy(error);
+    return id;
+}
+
+/* --- layers --- */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Libraries that programs are linked with lie in these folders themselves, or in that of the machine below them
+ * (x86_64-linux-gnu); their plug-ins in further ones. To add one: a row. */
+static const char *const library_folders[] = {"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/",
+                                              "/usr/local/lib/"};
+
+static bool in_library_folder(const char *path)
+{
+    for (size_t i = 0; i < sizeof(library_folders) / sizeof(library_folders[0]); i++) {
+        size_t length = strlen(library_folders[i]);
+        if (strncmp(path, library_folders[i], length) != 0)
+            continue;
+        const char *rest = path + length, *slash = strchr(rest, '/');
+        if (!slash ||
+            (strstr(rest, "-linux-") && strstr(rest, "-linux-") < slash && !strchr(slash + 1, '/')))
+            return true;
+    }
+    return false;
+}
+
+static enum argus_layer layer_of_shared(const char *path)
+{
+    const char *name = base_name(path);
+    bool is_library = strncmp(name, "lib", 3) == 0 && strstr(name, ".so.");
+    return is_library || path[0] == '[' || strncmp(name, "ld-", 3) == 0 || in_library_folder(path)
+               ? ARGUS_LAYER_LIBRARY
+               : ARGUS_LAYER_PLUGIN;
+}
+
+/* Whether `path` can be the program's file of a process called `name`, which the kernel cuts after 15 bytes. */
+static bool is_named_like(const char *path, const char *name)
+{
+    size_t length = strlen(name);
+    return length && strncmp(base_name(path), name, length) == 0;
+}
+
+/* The file that is named like the process; else the one at the lowest address, as programs are. */
+static uint32_t find_main(struct frames *frames, uint32_t process)
+{
+    const struct argus_process *processes;
+    const struct argus_image_entry *images;
+    size_t count = argus_trace_images(argus_graph_trace(frames->graph), &images);
+    const char *best = "";
+    uint64_t lowest = UINT64_MAX;
+    argus_graph_processes(frames->graph, &processes);
+    uint32_t from = process; /* a fork's images are its parent's */
+    for (int i = 0; i < 8 && processes[from].forked_from != ARGUS_NONE && !processes[from].exec_ns;
+         i++)
+        from = processes[from].forked_from;
+    for (size_t i = 0; i < count; i++) {
+        const struct argus_image_entry *image = &images[i];
+        if (image->pid != processes[from].pid || image->path[0] != '/' ||
+            strstr(base_name(image->path), ".so"))
+            continue;
+        bool named = is_named_like(image->path, processes[process].name);
+        if (image->start < lowest || named) {
+            best = image->path;
+            lowest = named ? 0 : image->start;
+        }
+    }
+    return intern(frames, frames->texts, best);
+}
+
+static enum argus_layer layer_of(struct frames *frames, uint32_t process, const char *path)
+{
+    uint32_t id = idmap_get(&frames->main_image, process);
+    if (id == IDMAP_NONE) {
+        id = find_main(frames, process);
+        frames->no_memory |= !idmap_put(&frames->main_image, process, id);
+    }
+    return strcmp(strtab_get(frames->texts, id), path) == 0 ? ARGUS_LAYER_MAIN
+                                                            : layer_of_shared(path);
+}
+
+/* --- functions --- */
+
+static uint32_t add(struct frames *frames, const char *key, const char *name, const char *image,
+                    enum argus_layer layer)
+{
+    uint32_t number = intern(frames, frames->keys, key) - 1;
+    if (number != frames->functions.length)
+        return frames->no_memory ? ARGUS_NONE : number;
+    uint32_t name_id = intern(frames, frames->texts, name);
+    uint32_t image_id = intern(frames, frames->texts, image);
+    struct argus_context_function function = {.name = strtab_get(frames->texts, name_id),
+                                              .image = strtab_get(frames->texts, image_id),
+                                              .layer = (uint8_t)layer};
+    frames->no_memory |= !vec_push(&frames->functions, function);
+    return frames->no_memory ? ARGUS_NONE : number;
+}
+
+uint32_t frames_named(struct frames *frames, const char *name, const char *image,
+                      enum argus_layer layer)
+{
+    char key[4096];
+    snprintf(key, sizeof(key), "%s\n%s", image, name);
+    return add(frames, key, name, image, layer);
+}
+
+static uint32_t add_unnamed(struct frames *frames, struct frame_space space, uint64_t address,
+                            bool is_return, const char *image)
+{
+    char name[512];
+    uint64_t at;
+    if (argus_symbols_start(frames->symbols, space.process, space.time_ns, address, is_return,
+                            &at)) {
+        snprintf(name, sizeof(name), "%s+0x%" PRIx64, base_name(image), at);
+    } else {
+        struct argus_symbol symbol =
+            argus_symbols_find(frames->symbols, space.process, space.time_ns, address, is_return);
+        argus_symbol_text(&symbol, address, name, sizeof(name));
+    }
+    return frames_named(frames, name, image, layer_of(frames, space.process, image));
+}
+
+uint32_t frames_at(struct frames *frames, struct frame_space space, uint64_t address,
+                   bool is_return)
+{
+    char text[32];
+    const char *image =
+        argus_symbols_image(frames->symbols, space.process, space.time_ns, address, is_return);
+    if (!image) {
+        snprintf(text, sizeof(text), "0x%" PRIx64, address);
+        return frames_named(frames, text, "", ARGUS_LAYER_UNKNOWN);
+    }
+    const char *function =
+        argus_symbols_function(frames->symbols, space.process, space.time_ns, address, is_return);
+    if (address >> 63) /* the upper half is the kernel's */
+        return frames_named(frames, function ? function : "[kernel]", image, ARGUS_LAYER_KERNEL);
+    if (!function)
+        return add_unnamed(frames, space, address, is_return, image);
+    return frames_named(frames, function, image, layer_of(frames, space.process, image));
+}
+
+uint32_t frames_left_out(struct frames *frames, struct frame_space space, uint64_t innermost,
+                         uint64_t caller)
+{
+    const char *outer =
+        argus_symbols_image(frames->symbols, space.process, space.time_ns, caller, true);
+    const char *inner =
+        argus_symbols_image(frames->symbols, space.process, space.time_ns, innermost, false);
+    if (!outer || !inner || strcmp(outer, inner) == 0)
+        return ARGUS_NONE;
+    const char *function =
+        argus_symbols_called(frames->symbols, space.process, space.time_ns, caller);
+    const char *here =
+        argus_symbols_function(frames->symbols, space.process, space.time_ns, innermost, false);
+    if (!function || (here && strcmp(function, here) == 0))
+        return ARGUS_NONE;
+    return frames_named(frames, function, outer, layer_of(frames, space.process, outer));
+}
+
+uint32_t frames_of_syscall(struct frames *frames, uint32_t number)
+{
+    char buffer[64];
+    uint32_t function = idmap_get(&frames->by_syscall, number);
+    if (function != IDMAP_NONE)
+        return function;
+    const char *name =
+        argus_syscall_name(argus_graph_trace(frames->graph), number, buffer, sizeof(buffer));
+    function = frames_named(frames, name, "[kernel]", ARGUS_LAYER_KERNEL);
+    if (function != ARGUS_NONE)
+        frames->no_memory |= !idmap_put(&frames->by_syscall, number, function);
+    return function;
+}

@@ -1,0 +1,313 @@
+/* Which stack a thread has when. Recorded are the user stacks at waits, wake-ups, samples, and with --call-stacks at
+ * system calls and preemptions. Between the begin of a call and its return, and while a thread is off its cpu, its user
+ * stack cannot change: so the return, and the moment at which it goes on, are moments with a known stack too.
+ *
+ * The kernel's part, below the innermost user function, is the system call by name (known from its record), or "page
+ * fault" where a thread waits outside of any; with options->kernel, the functions of the recorded kernel stack follow.
+ */
+#include "context/moments.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event/merge.h"
+
+#define NOT_IN_A_CALL ARGUS_NONE
+
+/* --- what is looked at --- */
+
+static bool is_wanted(const struct argus_process *process, const char *wanted)
+{
+    char *end;
+    unsigned long long pid = strtoull(wanted, &end, 10);
+    return strcmp(process->name, wanted) == 0 || (*wanted && !*end && process->pid == pid);
+}
+
+static struct argus_error *choose(struct moments *moments)
+{
+    const struct argus_process *processes;
+    size_t count = argus_graph_processes(moments->graph, &processes), found = 0;
+    moments->chosen = calloc(count + 1, sizeof(bool));
+    if (!moments->chosen)
+        return argus_error_memory();
+    for (size_t i = 0; i < count; i++) {
+        moments->chosen[i] =
+            !moments->options.process || is_wanted(&processes[i], moments->options.process);
+        found += moments->chosen[i];
+    }
+    return found ? NULL
+                 : argus_error_create(ARGUS_ERROR_NOT_FOUND, "no process '%s' in %s",
+                                      moments->options.process,
+                                      argus_trace_path(argus_graph_trace(moments->graph)));
+}
+
+static void choose_window(struct moments *moments)
+{
+    const struct argus_vertex *vertices;
+    argus_graph_vertices(moments->graph, &vertices);
+    moments->to_ns = UINT64_MAX;
+    if (moments->options.vertex == ARGUS_NONE)
+        return;
+    const struct argus_vertex *vertex = &vertices[moments->options.vertex];
+    moments->from_ns = vertex->start_ns;
+    moments->to_ns = vertex->wait.kind == ARGUS_WAIT_NONE || vertex->wait.end_ns < vertex->end_ns
+                         ? vertex->end_ns
+                         : vertex->wait.end_ns;
+}
+
+/* Chains the lives of each thread id, which the graph has in order of time. */
+static struct argus_error *chain_lives(struct moments *moments)
+{
+    const struct argus_thread *threads;
+    size_t count = argus_graph_threads(moments->graph, &threads);
+    moments->threads = calloc(count + 1, sizeof(*moments->threads));
+    moments->next_life = calloc(count + 1, sizeof(*moments->next_life));
+    if (!moments->threads || !moments->next_life)
+        return argus_error_memory();
+    for (size_t i = count; i-- > 0;) {
+        uint32_t later = idmap_get(&moments->by_tid, threads[i].tid);
+        moments->next_life[i] = later == IDMAP_NONE ? ARGUS_NONE : later;
+        moments->threads[i] = (struct moment_thread){.held = ARGUS_NONE,
+                                                     .call = NOT_IN_A_CALL,
+                                                     .call_user = ARGUS_NONE,
+                                                     .inference.node = ARGUS_NONE};
+        if (threads[i].idle)
+            continue;
+        if (!idmap_put(&moments->by_tid, threads[i].tid, (uint32_t)i))
+            return argus_error_memory();
+    }
+    return NULL;
+}
+
+struct argus_error *moments_init(struct moments *moments, const struct argus_graph *graph,
+                                 struct paths *paths, const struct argus_contexts_options *options)
+{
+    moments->graph = graph;
+    moments->paths = paths;
+    moments->options = *options;
+    struct argus_error *error = choose(moments);
+    if (!error)
+        error = chain_lives(moments);
+    moments->waits.graph = graph;
+    moments->waits.chosen = moments->chosen;
+    choose_window(moments);
+    return error;
+}
+
+void moments_deinit(struct moments *moments)
+{
+    const struct argus_thread *threads;
+    size_t count = argus_graph_threads(moments->graph, &threads);
+    for (size_t i = 0; moments->threads && i < count; i++)
+        inference_deinit(&moments->threads[i].inference);
+    waits_deinit(&moments->waits);
+    free(moments->threads);
+    free(moments->next_life);
+    free(moments->chosen);
+    idmap_deinit(&moments->by_tid);
+}
+
+/* The life that `tid` names now; ARGUS_NONE: none that is looked at. */
+static uint32_t thread_of(struct moments *moments, uint64_t tid)
+{
+    const struct argus_thread *threads;
+    const struct argus_vertex *vertices;
+    uint32_t thread = idmap_get(&moments->by_tid, tid), next;
+    if (thread == IDMAP_NONE)
+        return ARGUS_NONE;
+    argus_graph_threads(moments->graph, &threads);
+    argus_graph_vertices(moments->graph, &vertices);
+    bool moved = false;
+    while ((next = moments->next_life[thread]) != ARGUS_NONE &&
+           threads[next].start_ns <= moments->now_ns) {
+        thread = next;
+        moved = true;
+    }
+    if (moved) /* the id is in the table already: this needs no memory */
+        idmap_put(&moments->by_tid, tid, thread);
+    if (!moments->chosen[threads[thread].process])
+        return ARGUS_NONE;
+    uint32_t vertex = moments->options.vertex;
+    return vertex == ARGUS_NONE || vertices[vertex].thread == thread ? thread : ARGUS_NONE;
+}
+
+/* --- moments --- */
+
+static void add_moment(struct moments *moments, struct moment_thread *thread, uint32_t node,
+                       enum argus_moment kind)
+{
+    bool returns = kind == ARGUS_MOMENT_RETURN;
+    if (node == ARGUS_NONE || moments->now_ns < moments->from_ns ||
+        moments->now_ns > moments->to_ns || (returns && moments->options.no_returns))
+        return;
+    moments->counts.moments[kind]++;
+    moments->counts.threads += !thread->has_moments;
+    thread->has_moments = true;
+    if (tree_path(&moments->paths->tree, node) == ARGUS_NONE ||
+        !inference_moment(&thread->inference, &moments->paths->tree, node, moments->now_ns))
+        moments->waits.no_memory = true;
+}
+
+/* The user stack of a record, or ARGUS_NONE, which is counted. */
+static uint32_t user_node(struct moments *moments, uint32_t thread, uint64_t id)
+{
+    const struct argus_thread *threads;
+    argus_graph_threads(moments->graph, &threads);
+    if (!id)
+        return ARGUS_NONE;
+    struct frame_space space = {threads[thread].process, moments->now_ns};
+    uint32_t node = paths_of_user(moments->paths, space, id);
+    moments->counts.missing += node == ARGUS_NONE;
+    if (node != ARGUS_NONE)
+        moments->counts.cut += paths_are_cut(moments->paths, node);
+    return node;
+}
+
+/* The path of a recorded stack: user functions, system call, the kernel's functions. */
+static uint32_t whole_path(struct moments *moments, const struct moment_thread *thread,
+                           uint32_t user, uint64_t kernel_id, bool blocked)
+{
+    uint32_t node = user;
+    if (user == ARGUS_NONE)
+        return ARGUS_NONE;
+    if (thread->call != NOT_IN_A_CALL)
+        node = paths_of_syscall(moments->paths, user, thread->call);
+    else if (blocked && thread->seen_call)
+        node = paths_of_fault(moments->paths, user);
+    if (moments->options.kernel && kernel_id)
+        node = paths_of_kernel(moments->paths, node, kernel_id);
+    return node;
+}
+
+static void on_stack(struct moments *moments, uint32_t index, const struct argus_record *record)
+{
+    struct moment_thread *thread = &moments->threads[index];
+    uint64_t why = record->arg[2];
+    if (why < ARGUS_MOMENT_BLOCK || why > ARGUS_MOMENT_PREEMPTED)
+        return;
+    bool blocked = why == ARGUS_MOMENT_BLOCK;
+    uint32_t user = user_node(moments, index, record->arg[0]);
+    uint32_t node = whole_path(moments, thread, user, record->arg[1], blocked);
+    if (thread->call != NOT_IN_A_CALL)
+        thread->call_user = user;
+    add_moment(moments, thread, node, (enum argus_moment)why);
+    if (blocked || why == ARGUS_MOMENT_PREEMPTED) {
+        thread->held = node;
+        thread->held_ns = moments->now_ns;
+        thread->blocked = blocked;
+    }
+}
+
+static void on_sample(struct moments *moments, uint32_t index, const struct argus_record *record)
+{
+    struct moment_thread *thread = &moments->threads[index];
+    if (moments->options.no_samples)
+        return;
+    uint32_t user = user_node(moments, index, record->arg[0]);
+    add_moment(moments, thread, whole_path(moments, thread, user, record->arg[1], false),
+               ARGUS_MOMENT_SAMPLE);
+}
+
+/* A thread goes on that had left the cpu with a stack that is known. */
+static void on_switch_in(struct moments *moments, uint32_t index)
+{
+    struct moment_thread *thread = &moments->threads[index];
+    uint32_t node = thread->held;
+    if (node == ARGUS_NONE)
+        return;
+    thread->held = ARGUS_NONE;
+    add_moment(moments, thread, node, ARGUS_MOMENT_RETURN);
+    if (thread->blocked && !moments->options.no_returns && thread->held_ns >= moments->from_ns &&
+        moments->now_ns <= moments->to_ns)
+        waits_note(&moments->waits, &moments->paths->tree, index, node, thread->held_ns,
+                   moments->now_ns, &thread->cursor);
+}
+
+static void on_syscall(struct moments *moments, uint32_t index, const struct argus_record *record)
+{
+    struct moment_thread *thread = &moments->threads[index];
+    bool begins = ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_START;
+    uint32_t number = ARGUS_DEBUGID_CODE(record->debugid);
+    if (!begins && thread->call == number && thread->call_user != ARGUS_NONE)
+        add_moment(moments, thread, paths_of_syscall(moments->paths, thread->call_user, number),
+                   ARGUS_MOMENT_RETURN);
+    thread->call = begins ? number : NOT_IN_A_CALL;
+    thread->call_user = ARGUS_NONE;
+    thread->held = ARGUS_NONE;
+    thread->seen_call = true;
+}
+
+static void on_record(struct moments *moments, const struct argus_record *record)
+{
+    uint32_t id = ARGUS_DEBUGID_EVENT(record->debugid);
+    bool is_call = id >= ARGUS_ID_SYSCALL(0) && id <= ARGUS_ID_SYSCALL(0x3fff);
+    bool is_switch = id == ARGUS_ID_SWITCH;
+    if (!is_call && !is_switch && id != ARGUS_ID_STACK && id != ARGUS_ID_SAMPLE &&
+        id != ARGUS_ID_EXEC && id != ARGUS_ID_THREAD_EXIT)
+        return;
+    uint32_t thread = thread_of(moments, is_switch ? record->arg[1] : record->tid);
+    if (thread == ARGUS_NONE)
+        return;
+    if (is_call)
+        on_syscall(moments, thread, record);
+    else if (is_switch)
+        on_switch_in(moments, thread);
+    else if (id == ARGUS_ID_STACK)
+        on_stack(moments, thread, record);
+    else if (id == ARGUS_ID_SAMPLE)
+        on_sample(moments, thread, record);
+    else if (id == ARGUS_ID_EXEC)
+        moments->threads[thread].call_user = ARGUS_NONE; /* another program's */
+    else
+        inference_end(&moments->threads[thread].inference, &moments->paths->tree);
+}
+
+/* What lasts at the end: a chosen vertex's wait counts up to there, other waits have no length yet. */
+static void finish(struct moments *moments)
+{
+    const struct argus_thread *threads;
+    size_t count = argus_graph_threads(moments->graph, &threads);
+    uint64_t end_ns =
+        moments->to_ns == UINT64_MAX ? argus_graph_end_ns(moments->graph) : moments->to_ns;
+    moments->now_ns = end_ns;
+    for (size_t i = 0; i < count; i++) {
+        struct moment_thread *thread = &moments->threads[i];
+        if (thread->held != ARGUS_NONE && thread->held_ns <= end_ns) {
+            if (moments->options.vertex != ARGUS_NONE)
+                on_switch_in(moments, (uint32_t)i);
+            else if (thread->blocked)
+                moments->counts.open_ns += end_ns - thread->held_ns;
+        }
+        inference_end(&thread->inference, &moments->paths->tree);
+    }
+}
+
+struct argus_error *moments_read(struct moments *moments, argus_progress progress, void *context)
+{
+    const struct argus_trace *trace = argus_graph_trace(moments->graph);
+    uint64_t total = argus_trace_record_count(trace);
+    struct merge *merge;
+    const struct argus_record *record;
+    struct argus_error *error = merge_create(trace, &merge);
+    if (error)
+        return error;
+    while (!(error = merge_next(merge, &record)) && record) {
+        if (record->timestamp > moments->to_ns)
+            break;
+        moments->now_ns = record->timestamp;
+        on_record(moments, record);
+        uint64_t done = merge_position(merge);
+        if (done % 65536 == 0 && progress &&
+            !progress(context, "reading call stacks", (double)done / (double)total)) {
+            error = argus_error_create(ARGUS_ERROR_INTERRUPTED, "interrupted");
+            break;
+        }
+    }
+    merge_destroy(merge);
+    if (!error)
+        finish(moments);
+    if (!error && (moments->waits.no_memory || paths_no_memory(moments->paths)))
+        error = argus_error_memory();
+    return error;
+}

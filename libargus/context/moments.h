@@ -1,0 +1,44 @@
+/* The moments at which the stack of a thread is known, in time order, out of the records of a trace. */
+#ifndef ARGUS_CONTEXT_MOMENTS_H
+#define ARGUS_CONTEXT_MOMENTS_H
+
+#include "context/inference.h"
+#include "context/stack_paths.h"
+#include "context/waits.h"
+
+/* A thread on its way through the records. */
+struct moment_thread {
+    struct inference inference;
+    uint64_t held_ns;
+    uint32_t
+        held; /* node of the stack with which it left the cpu at held_ns; ARGUS_NONE: it is on one */
+    uint32_t call;      /* the system call that it is in; ARGUS_NONE */
+    uint32_t call_user; /* node of its user stack in that call; ARGUS_NONE: not known */
+    uint32_t cursor;    /* of waits_note() */
+    bool seen_call; /* a record of a system call was seen: outside of one is known to be outside */
+    bool blocked;   /* held: by a wait, not preempted */
+    bool has_moments;
+};
+
+struct moments {
+    const struct argus_graph *graph; /* borrowed */
+    struct argus_contexts_options options;
+    struct paths *paths; /* borrowed */
+    struct waits waits;
+    bool *chosen;                  /* owned; by process */
+    struct moment_thread *threads; /* owned; by thread of the graph */
+    uint32_t *next_life;           /* owned; by thread: the next with the same id */
+    struct idmap by_tid;           /* id → the life that it names now */
+    struct argus_context_counts counts;
+    uint64_t now_ns, from_ns, to_ns; /* what is looked at: inclusive */
+};
+
+/* `options` is copied, its texts are borrowed. */
+struct argus_error *moments_init(struct moments *moments, const struct argus_graph *graph,
+                                 struct paths *paths, const struct argus_contexts_options *options);
+void moments_deinit(struct moments *moments);
+
+/* Reads all records, and ends all instances. */
+struct argus_error *moments_read(struct moments *moments, argus_progress progress, void *context);
+
+#endif

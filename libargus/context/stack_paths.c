@@ -1,0 +1,131 @@
+#include "context/stack_paths.h"
+
+#define CUT_NAME "[stack cut]"
+
+struct argus_error *paths_init(struct paths *paths, const struct argus_graph *graph,
+                               struct argus_symbols *symbols)
+{
+    paths->stacks.trace = argus_graph_trace(graph);
+    paths->fault = ARGUS_NONE;
+    struct argus_error *error = frames_init(&paths->frames, graph, symbols);
+    if (!error && tree_child(&paths->tree, ARGUS_NONE, ARGUS_NONE) != 0)
+        error = argus_error_memory();
+    return error;
+}
+
+void paths_deinit(struct paths *paths)
+{
+    stacks_deinit(&paths->stacks);
+    frames_deinit(&paths->frames);
+    tree_deinit(&paths->tree);
+    idmap_deinit(&paths->by_stack);
+    idmap_deinit(&paths->by_kernel);
+    idmap_deinit(&paths->cut);
+}
+
+static uint32_t below(struct paths *paths, uint32_t node, uint32_t function)
+{
+    if (node == ARGUS_NONE || function == ARGUS_NONE)
+        return ARGUS_NONE;
+    uint32_t child = tree_child(&paths->tree, node, function);
+    paths->frames.no_memory |= child == ARGUS_NONE;
+    return child;
+}
+
+static uint32_t program_node(struct paths *paths, uint32_t process)
+{
+    const struct argus_process *processes;
+    argus_graph_processes(paths->frames.graph, &processes);
+    const char *name = processes[process].name;
+    return below(
+        paths, 0,
+        frames_named(&paths->frames, name[0] ? name : "?", "[program]", ARGUS_LAYER_UNKNOWN));
+}
+
+/* From the outermost frame of `stack` in, below `node`. */
+static uint32_t walk_in(struct paths *paths, uint32_t node, struct frame_space space,
+                        struct argus_stack stack)
+{
+    uint32_t count = stack.count;
+    for (uint32_t i = count; i-- > 0 && node != ARGUS_NONE;) {
+        node = below(paths, node, frames_at(&paths->frames, space, stack.frames[i], i > 0));
+        if (i == 1 && count > 1 && !(stack.frames[0] >> 63)) {
+            uint32_t function =
+                frames_left_out(&paths->frames, space, stack.frames[0], stack.frames[1]);
+            if (function != ARGUS_NONE)
+                node = below(paths, node, function);
+        }
+    }
+    return node;
+}
+
+static uint32_t make_user_path(struct paths *paths, struct frame_space space, uint32_t index)
+{
+    struct argus_stack stack = stacks_get(&paths->stacks, index);
+    uint32_t node = program_node(paths, space.process);
+    bool cut = stack.count && stack.frames[stack.count - 1] < ARGUS_FRAME_ENDS;
+    if (cut) {
+        node = below(paths, node, frames_named(&paths->frames, CUT_NAME, "", ARGUS_LAYER_UNKNOWN));
+        stack.count--;
+    }
+    node = walk_in(paths, node, space, stack);
+    if (cut && node != ARGUS_NONE && !idmap_put(&paths->cut, node, 1))
+        paths->frames.no_memory = true;
+    return node;
+}
+
+uint32_t paths_of_user(struct paths *paths, struct frame_space space, uint64_t id)
+{
+    const struct argus_process *processes;
+    uint32_t index = stacks_use(&paths->stacks, id);
+    if (index == ARGUS_NONE)
+        return ARGUS_NONE;
+    argus_graph_processes(paths->frames.graph, &processes);
+    /* the same addresses are other functions behind an exec */
+    uint64_t is_later = space.time_ns >= processes[space.process].exec_ns;
+    uint64_t key = (uint64_t)space.process << 33 | is_later << 32 | index;
+    uint32_t node = idmap_get(&paths->by_stack, key);
+    if (node != IDMAP_NONE)
+        return node;
+    node = make_user_path(paths, space, index);
+    if (node != ARGUS_NONE && !idmap_put(&paths->by_stack, key, node))
+        paths->frames.no_memory = true;
+    return node;
+}
+
+uint32_t paths_of_syscall(struct paths *paths, uint32_t node, uint32_t number)
+{
+    return below(paths, node, frames_of_syscall(&paths->frames, number));
+}
+
+uint32_t paths_of_fault(struct paths *paths, uint32_t node)
+{
+    if (paths->fault == ARGUS_NONE)
+        paths->fault = frames_named(&paths->frames, "page fault", "[kernel]", ARGUS_LAYER_KERNEL);
+    return below(paths, node, paths->fault);
+}
+
+uint32_t paths_of_kernel(struct paths *paths, uint32_t node, uint64_t id)
+{
+    uint32_t index = stacks_use(&paths->stacks, id);
+    if (index == ARGUS_NONE || node == ARGUS_NONE)
+        return node;
+    uint64_t key = (uint64_t)node << 32 | index;
+    uint32_t inner = idmap_get(&paths->by_kernel, key);
+    if (inner != IDMAP_NONE)
+        return inner;
+    inner = walk_in(paths, node, (struct frame_space){0}, stacks_get(&paths->stacks, index));
+    if (inner != ARGUS_NONE && !idmap_put(&paths->by_kernel, key, inner))
+        paths->frames.no_memory = true;
+    return inner;
+}
+
+bool paths_are_cut(const struct paths *paths, uint32_t node)
+{
+    return idmap_get(&paths->cut, node) != IDMAP_NONE;
+}
+
+bool paths_no_memory(const struct paths *paths)
+{
+    return paths->frames.no_memory || paths->stacks.no_memory;
+}

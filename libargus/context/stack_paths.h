@@ -1,0 +1,35 @@
+/* From stacks to paths of the tree. A stack is looked at once for each process, so that what a moment costs does not depend
+ * on how deep its stack is. */
+#ifndef ARGUS_CONTEXT_STACK_PATHS_H
+#define ARGUS_CONTEXT_STACK_PATHS_H
+
+#include "context/frames.h"
+#include "context/tree.h"
+#include "event/stacks.h"
+
+struct paths {
+    struct stacks stacks;
+    struct frames frames;
+    struct tree tree;
+    struct idmap by_stack;  /* process and user stack → node */
+    struct idmap by_kernel; /* node and kernel stack → node */
+    struct idmap cut;       /* node → 1: its stack has no outermost frames */
+    uint32_t
+        fault; /* function that stands for a wait outside of system calls; ARGUS_NONE: not made yet */
+};
+
+struct argus_error *paths_init(struct paths *paths, const struct argus_graph *graph,
+                               struct argus_symbols *symbols);
+void paths_deinit(struct paths *paths);
+
+/* The node where user stack `id` ends. ARGUS_NONE: the stack is not in the trace, or there is no memory. */
+uint32_t paths_of_user(struct paths *paths, struct frame_space space, uint64_t id);
+/* The node below `node` for a system call; for a wait outside of any; for the kernel's functions of stack `id`. */
+uint32_t paths_of_syscall(struct paths *paths, uint32_t node, uint32_t number);
+uint32_t paths_of_fault(struct paths *paths, uint32_t node);
+uint32_t paths_of_kernel(struct paths *paths, uint32_t node, uint64_t id);
+
+bool paths_are_cut(const struct paths *paths, uint32_t node);
+bool paths_no_memory(const struct paths *paths);
+
+#endif

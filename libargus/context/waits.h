@@ -1,0 +1,23 @@
+/* What the graph knows of the waits inside a context: who ended them. */
+#ifndef ARGUS_CONTEXT_WAITS_H
+#define ARGUS_CONTEXT_WAITS_H
+
+#include "context/tree.h"
+
+struct waits {
+    const struct argus_graph *graph;      /* borrowed */
+    const bool *chosen;                   /* by process; borrowed */
+    VEC(struct argus_context_wait) table; /* one for each node and process */
+    struct idmap by_node;                 /* node << 32 | process → table */
+    bool no_memory;                       /* sticky */
+};
+
+/* `thread` was off its cpu from `from_ns` to `to_ns` with the stack of `node`. `*cursor` is 0 at first, and the thread's; its stretches
+ * come in time order. */
+void waits_note(struct waits *waits, struct tree *tree, uint32_t thread, uint32_t node,
+                uint64_t from_ns, uint64_t to_ns, uint32_t *cursor);
+/* Sorts the table: by node, the longest first. */
+void waits_finish(struct waits *waits);
+void waits_deinit(struct waits *waits);
+
+#endif

@@ -1,0 +1,219 @@
+#include "context/write_json.h"
+
+#include <math.h>
+
+#include "context/charges.h"
+#include "context/route.h"
+#include "report/json.h"
+
+static json_t *number(uint64_t value)
+{
+    return json_integer((json_int_t)value);
+}
+
+/* A cost: whole ns. */
+static json_t *cost(double ns)
+{
+    return json_integer((json_int_t)llround(ns));
+}
+
+static json_t *both(const uint64_t *ns)
+{
+    json_t *json = json_object();
+    json_put(json, "conservative", number(ns[ARGUS_CONSERVATIVE]));
+    json_put(json, "aggressive", number(ns[ARGUS_AGGRESSIVE]));
+    return json;
+}
+
+static json_t *means(const struct argus_context_node *node)
+{
+    json_t *json = json_object();
+    double count = node->count ? (double)node->count : 1;
+    json_put(json, "conservative", json_real((double)node->total_ns[ARGUS_CONSERVATIVE] / count));
+    json_put(json, "aggressive", json_real((double)node->total_ns[ARGUS_AGGRESSIVE] / count));
+    return json;
+}
+
+static json_t *node_json(const struct argus_contexts_report *report, uint32_t at)
+{
+    const struct argus_context_node *nodes;
+    const struct argus_context_function *functions;
+    argus_contexts_nodes(report->contexts, &nodes);
+    argus_contexts_functions(report->contexts, &functions);
+    const struct argus_context_node *node = &nodes[at];
+    const struct argus_context_function *function = &functions[node->function];
+    json_t *json = json_object(), *waited = json_object();
+    json_put(json, "node", number(at));
+    json_put(json, "function", json_text(function->name));
+    json_put(json, "image", json_text(function->image[0] ? function->image : NULL));
+    json_put(json, "layer", json_text(argus_layer_name(function->layer)));
+    json_put(json, "count", number(node->count));
+    json_put(json, "mean_ns", means(node));
+    json_put(json, "total_ns", both(node->total_ns));
+    json_put(json, "own_ns", both(node->own_ns));
+    json_put(waited, "others", number(node->waited_ns[ARGUS_WAITED_OTHERS]));
+    json_put(waited, "idle", number(node->waited_ns[ARGUS_WAITED_IDLE]));
+    json_put(waited, "slept", number(node->waited_ns[ARGUS_WAITED_SLEPT]));
+    json_put(json, "waited_ns", waited);
+    json_put(json, "cost_ns", cost(report->ranking->costs[at]));
+    return json;
+}
+
+/* The functions of a path; how far each is from its bottleneck, as in the paper's heat map. */
+static json_t *frames_json(const struct argus_contexts_report *report, const struct route *route,
+                           uint32_t bottleneck)
+{
+    json_t *frames = json_array();
+    int place = 0;
+    for (uint32_t i = 0; i < route->count; i++)
+        place = route->nodes[i] == bottleneck ? (int)i : place;
+    for (uint32_t i = 0; i < route->count; i++) {
+        json_t *frame = node_json(report, route->nodes[i]);
+        json_put(frame, "rank", number(route->ranks[i] + 1));
+        json_put(frame, "distance", json_integer(abs((int)i - place)));
+        json_add(frames, frame);
+    }
+    return frames;
+}
+
+static json_t *waits_json(const struct argus_contexts_report *report, const struct route *route)
+{
+    const struct argus_context_wait *waits;
+    const struct argus_process *processes;
+    json_t *array = json_array();
+    size_t count = argus_contexts_waits(report->contexts, &waits);
+    argus_graph_processes(argus_contexts_graph(report->contexts), &processes);
+    for (uint32_t i = 0; i < route->count; i++)
+        for (size_t k = 0; k < count; k++) {
+            if (waits[k].node != route->nodes[i])
+                continue;
+            json_t *wait = json_object();
+            json_put(wait, "node", number(waits[k].node));
+            json_put(wait, "process", json_text(processes[waits[k].process].name));
+            json_put(wait, "pid", number(processes[waits[k].process].pid));
+            json_put(wait, "wait_ns", number(waits[k].ns));
+            json_put(wait, "count", number(waits[k].count));
+            json_add(array, wait);
+        }
+    return array;
+}
+
+static json_t *path_json(const struct argus_contexts_report *report,
+                         const struct argus_ranked_path *path)
+{
+    const struct argus_context_node *nodes;
+    const struct argus_context_function *functions;
+    struct route route;
+    json_t *json = json_object();
+    argus_contexts_nodes(report->contexts, &nodes);
+    argus_contexts_functions(report->contexts, &functions);
+    route_fill(report, path->node, &route);
+    uint32_t charged = charged_node(report->contexts, path->bottleneck);
+    json_put(json, "cost_ns", cost(path->cost_ns));
+    json_put(json, "process", json_text(functions[nodes[route.program].function].name));
+    json_put(json, "new", json_boolean(report->base && path->is_new));
+    json_put(json, "bottleneck", number(path->bottleneck));
+    json_put(json, "charged", number(charged));
+    json_put(json, "charged_function", json_text(functions[nodes[charged].function].name));
+    json_put(json, "more_paths", number(path->others));
+    json_put(json, "functions", frames_json(report, &route, path->bottleneck));
+    json_put(json, "waits", waits_json(report, &route));
+    return json;
+}
+
+static json_t *counts_json(const struct argus_contexts_report *report)
+{
+    const struct argus_context_counts *counts = argus_contexts_counts(report->contexts);
+    static const char *const keys[ARGUS_MOMENTS] = {
+        "returns", "waits", "wakeups", "data_flags", "system_calls", "preemptions", "cpu_samples"};
+    json_t *json = json_object(), *moments = json_object();
+    for (int i = 0; i < ARGUS_MOMENTS; i++)
+        json_put(moments, keys[i], number(counts->moments[i]));
+    json_put(json, "moments", moments);
+    json_put(json, "threads", number(counts->threads));
+    json_put(json, "paths", number(counts->paths));
+    json_put(json, "functions", number(counts->functions));
+    json_put(json, "images", number(counts->images));
+    json_put(json, "mean_length", json_real(counts->mean_frames));
+    json_put(json, "longest", number(counts->longest));
+    json_put(json, "instances", number(counts->instances));
+    json_put(json, "cut", number(counts->cut));
+    json_put(json, "missing", number(counts->missing));
+    json_put(json, "open_wait_ns", number(counts->open_ns));
+    return json;
+}
+
+static json_t *base_json(const struct argus_contexts_report *report)
+{
+    if (!report->base)
+        return json_null();
+    json_t *json = json_object();
+    json_put(json, "file", json_text(report->base_path));
+    json_put(json, "paths", number(report->ranking->paths_of_base));
+    json_put(json, "equal_paths", number(report->ranking->paths_equal));
+    json_put(json, "programs_missing", number(report->ranking->programs_missing));
+    return json;
+}
+
+static struct argus_error *put_charges(const struct argus_contexts_report *report, json_t *json)
+{
+    struct charges charges;
+    json_t *layers = json_array(), *files = json_array();
+    struct argus_error *error = charges_create(report, &charges);
+    for (int i = 0; !error && i < ARGUS_LAYERS; i++) {
+        json_t *layer = json_object();
+        json_put(layer, "layer", json_text(argus_layer_name((enum argus_layer)i)));
+        json_put(layer, "cost_ns", cost(charges.layers[i]));
+        json_put(layer, "charged_ns", cost(charges.charged_layers[i]));
+        json_add(layers, layer);
+    }
+    for (size_t i = 0; !error && i < charges.file_count; i++) {
+        json_t *file = json_object();
+        const char *image = charges.files[i].image;
+        json_put(file, "image", json_text(image[0] ? image : NULL));
+        json_put(file, "layer", json_text(argus_layer_name(charges.files[i].layer)));
+        json_put(file, "charged_ns", cost(charges.files[i].cost_ns));
+        json_add(files, file);
+    }
+    json_put(json, "layers", layers);
+    json_put(json, "files", files);
+    if (!error)
+        charges_deinit(&charges);
+    return error;
+}
+
+static json_t *tree_json(const struct argus_contexts_report *report)
+{
+    const struct argus_context_node *nodes;
+    size_t count = argus_contexts_nodes(report->contexts, &nodes);
+    json_t *tree = json_array();
+    for (size_t i = 1; i < count; i++) {
+        json_t *node = node_json(report, (uint32_t)i);
+        json_put(node, "parent", number(nodes[i].parent));
+        json_add(tree, node);
+    }
+    return tree;
+}
+
+struct argus_error *contexts_write_json(const struct argus_sink *sink,
+                                        const struct argus_contexts_report *report)
+{
+    static const char *const estimates[] = {"conservative", "aggressive"};
+    static const char *const ranks[] = {"blame", "total", "mean"};
+    const struct argus_trace *trace = argus_graph_trace(argus_contexts_graph(report->contexts));
+    json_t *json = json_object(), *paths = json_array();
+    json_put(json, "trace", json_text(argus_trace_path(trace)));
+    json_put(json, "base", base_json(report));
+    json_put(json, "estimate", json_text(estimates[report->options.estimate]));
+    json_put(json, "rank", json_text(ranks[report->options.rank]));
+    json_put(json, "counts", counts_json(report));
+    for (size_t i = 0; i < report->ranking->count && i < report->top; i++)
+        json_add(paths, path_json(report, &report->ranking->paths[i]));
+    json_put(json, "contexts", paths);
+    struct argus_error *error = put_charges(report, json);
+    if (report->tree)
+        json_put(json, "tree", tree_json(report));
+    if (error)
+        json_decref(json);
+    return error ? error : json_write(sink, json);
+}

@@ -1,0 +1,10 @@
+#ifndef ARGUS_CONTEXT_WRITE_JSON_H
+#define ARGUS_CONTEXT_WRITE_JSON_H
+
+#include "argus/contexts.h"
+
+/* As docs/schema/contexts.json says. */
+struct argus_error *contexts_write_json(const struct argus_sink *sink,
+                                        const struct argus_contexts_report *report);
+
+#endif

@@ -1,0 +1,78 @@
+#include "context/contexts_data.h"
+#include "report/json.h"
+
+static json_t *frames_json(const struct argus_contexts_report *report)
+{
+    const struct argus_context_function *functions;
+    size_t count = argus_contexts_functions(report->contexts, &functions);
+    json_t *frames = json_array();
+    for (size_t i = 0; i < count; i++) {
+        json_t *frame = json_object();
+        json_put(frame, "name", json_text(functions[i].name));
+        if (functions[i].image[0])
+            json_put(frame, "file", json_text(functions[i].image));
+        json_add(frames, frame);
+    }
+    return frames;
+}
+
+/* Functions of a path, by number, outermost first. */
+static json_t *stack_json(const struct argus_context_node *nodes, uint32_t node)
+{
+    json_t *stack = json_array();
+    for (uint32_t at = node; nodes[at].depth >= INFERENCE_FIRST_DEPTH; at = nodes[at].parent)
+        if (json_array_insert_new(stack, 0, json_integer(nodes[at].function)))
+            break;
+    return stack;
+}
+
+static uint32_t program_of(const struct argus_context_node *nodes, uint32_t node)
+{
+    while (nodes[node].depth > 1)
+        node = nodes[node].parent;
+    return node;
+}
+
+static json_t *profile_json(const struct argus_contexts_report *report, uint32_t program)
+{
+    const struct argus_context_node *nodes;
+    const struct argus_context_function *functions;
+    size_t count = argus_contexts_nodes(report->contexts, &nodes);
+    argus_contexts_functions(report->contexts, &functions);
+    json_t *profile = json_object(), *samples = json_array(), *weights = json_array();
+    uint64_t sum = 0;
+    for (size_t i = 1; i < count; i++) {
+        uint64_t own_ns = nodes[i].own_ns[report->options.estimate];
+        if (nodes[i].depth < INFERENCE_FIRST_DEPTH || !own_ns ||
+            program_of(nodes, (uint32_t)i) != program)
+            continue;
+        json_add(samples, stack_json(nodes, (uint32_t)i));
+        json_add(weights, json_integer((json_int_t)own_ns));
+        sum += own_ns;
+    }
+    json_put(profile, "type", json_text("sampled"));
+    json_put(profile, "name", json_text(functions[nodes[program].function].name));
+    json_put(profile, "unit", json_text("nanoseconds"));
+    json_put(profile, "startValue", json_integer(0));
+    json_put(profile, "endValue", json_integer((json_int_t)sum));
+    json_put(profile, "samples", samples);
+    json_put(profile, "weights", weights);
+    return profile;
+}
+
+struct argus_error *argus_report_contexts_speedscope(const struct argus_sink *sink,
+                                                     const struct argus_contexts_report *report)
+{
+    const struct argus_context_node *nodes;
+    size_t count = argus_contexts_nodes(report->contexts, &nodes);
+    json_t *json = json_object(), *shared = json_object(), *profiles = json_array();
+    for (size_t i = 1; i < count; i++)
+        if (nodes[i].depth == 1)
+            json_add(profiles, profile_json(report, (uint32_t)i));
+    json_put(shared, "frames", frames_json(report));
+    json_put(json, "$schema", json_text("https://www.speedscope.app/file-format-schema.json"));
+    json_put(json, "shared", shared);
+    json_put(json, "profiles", profiles);
+    json_put(json, "exporter", json_text("argus"));
+    return json_write(sink, json);
+}

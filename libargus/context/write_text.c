@@ -1,0 +1,184 @@
+/* Contexts as text: what was looked at, the dearest contexts, each as a table of its functions, and the sums by layer and file. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "context/charges.h"
+#include "context/route.h"
+#include "context/write_json.h"
+#include "report/lines.h"
+
+#define FILES_SHOWN 8
+#define WAITS_SHOWN 3
+
+static const char *signed_time(double ns, bool has_base, char *buffer, size_t bytes)
+{
+    char text[32];
+    argus_duration_text((uint64_t)fabs(ns), text, sizeof(text));
+    snprintf(buffer, bytes, "%s%s", ns < 0 ? "-" : has_base ? "+" : "", text);
+    return buffer;
+}
+
+static void write_counts(const struct argus_sink *sink, const struct argus_contexts_report *report)
+{
+    const struct argus_context_counts *counts = argus_contexts_counts(report->contexts);
+    const char *between = "";
+    argus_sink_printf(sink, "stacks of %u threads at ", counts->threads);
+    for (int i = 1; i <= ARGUS_MOMENTS; i++) {
+        int moment = i % ARGUS_MOMENTS; /* returns last */
+        if (!counts->moments[moment])
+            continue;
+        argus_sink_printf(sink, "%s%llu %s", between, (unsigned long long)counts->moments[moment],
+                          argus_moment_name((enum argus_moment)moment));
+        between = ", ";
+    }
+    argus_sink_printf(sink,
+                      "\n%u paths (%.1f functions on average, at most %u) of %u functions in %u "
+                      "files; %llu function instances\n",
+                      counts->paths, counts->mean_frames, counts->longest, counts->functions,
+                      counts->images, (unsigned long long)counts->instances);
+    if (!counts->moments[ARGUS_MOMENT_CALL])
+        argus_sink_printf(sink, "no stacks at system calls: 'argus record --call-stacks' takes "
+                                "them\n");
+    if (counts->cut)
+        argus_sink_printf(sink,
+                          "%llu stacks are cut short, below [stack cut]: record with a larger "
+                          "--unwind-size\n",
+                          (unsigned long long)counts->cut);
+    if (counts->missing)
+        argus_sink_printf(sink, "%llu stacks are not in the trace\n",
+                          (unsigned long long)counts->missing);
+}
+
+static void write_base(const struct argus_sink *sink, const struct argus_contexts_report *report)
+{
+    const struct argus_ranking *ranking = report->ranking;
+    static const char *const estimates[] = {"conservative", "aggressive"};
+    argus_sink_printf(sink, "%s estimate", estimates[report->options.estimate]);
+    if (!report->base) {
+        argus_sink_printf(sink, "; no --base to compare with: what is always slow is listed too\n");
+        return;
+    }
+    argus_sink_printf(sink, "; compared with %s: %u of its %u paths are here too\n",
+                      report->base_path, ranking->paths_equal, ranking->paths_of_base);
+    if (ranking->programs_missing)
+        argus_sink_printf(sink, "%u programs are not in the base\n", ranking->programs_missing);
+}
+
+static void write_function(const struct argus_sink *sink,
+                           const struct argus_contexts_report *report, const struct route *route,
+                           uint32_t i, uint32_t bottleneck)
+{
+    const struct argus_context_node *nodes;
+    const struct argus_context_function *functions;
+    char cost[40], own[40], mean[40];
+    argus_contexts_nodes(report->contexts, &nodes);
+    argus_contexts_functions(report->contexts, &functions);
+    uint32_t at = route->nodes[i];
+    const struct argus_context_node *node = &nodes[at];
+    const struct argus_context_function *function = &functions[node->function];
+    enum argus_estimate estimate = report->options.estimate;
+    uint64_t mean_ns = node->count ? node->total_ns[estimate] / node->count : 0;
+    argus_sink_printf(sink, " %c%4u %11s %11s %11s %8llu  %-8s %s", at == bottleneck ? '*' : ' ',
+                      route->ranks[i] + 1,
+                      signed_time(report->ranking->costs[at], report->base, cost, sizeof(cost)),
+                      argus_duration_text(node->own_ns[estimate], own, sizeof(own)),
+                      argus_duration_text(mean_ns, mean, sizeof(mean)),
+                      (unsigned long long)node->count, argus_layer_name(function->layer),
+                      function->name);
+    const char *file = contexts_base_name(function->image);
+    argus_sink_printf(sink, file[0] ? "  (%s)\n" : "\n", file);
+}
+
+static void write_waits(const struct argus_sink *sink, const struct argus_contexts_report *report,
+                        const struct route *route)
+{
+    const struct argus_context_wait *waits;
+    const struct argus_process *processes;
+    size_t count = argus_contexts_waits(report->contexts, &waits), shown = 0;
+    argus_graph_processes(argus_contexts_graph(report->contexts), &processes);
+    for (uint32_t i = 0; i < route->count; i++)
+        for (size_t k = 0; k < count && shown < WAITS_SHOWN; k++) {
+            char time[32];
+            if (waits[k].node != route->nodes[i])
+                continue;
+            const struct argus_process *process = &processes[waits[k].process];
+            argus_sink_printf(sink, "       waited %s for %s [%llu], %llu times\n",
+                              argus_duration_text(waits[k].ns, time, sizeof(time)), process->name,
+                              (unsigned long long)process->pid, (unsigned long long)waits[k].count);
+            shown++;
+        }
+}
+
+static void write_path(const struct argus_sink *sink, const struct argus_contexts_report *report,
+                       size_t number, const struct argus_ranked_path *path)
+{
+    const struct argus_context_node *nodes;
+    const struct argus_context_function *functions;
+    struct route route;
+    char cost[40];
+    argus_contexts_nodes(report->contexts, &nodes);
+    argus_contexts_functions(report->contexts, &functions);
+    route_fill(report, path->node, &route);
+    uint32_t charged = charged_node(report->contexts, path->bottleneck);
+    const struct argus_context_function *function = &functions[nodes[charged].function];
+    argus_sink_printf(sink, "\n%zu. %s in %s (%s, %s)", number,
+                      signed_time(path->cost_ns, report->base, cost, sizeof(cost)), function->name,
+                      contexts_base_name(function->image), argus_layer_name(function->layer));
+    if (charged != path->bottleneck)
+        argus_sink_printf(sink, ", in %s", functions[nodes[path->bottleneck].function].name);
+    argus_sink_printf(sink, "; %s%s", functions[nodes[route.program].function].name,
+                      report->base && path->is_new ? "; not in the base" : "");
+    if (path->others)
+        argus_sink_printf(sink, "; %u more paths through it", path->others);
+    argus_sink_printf(sink,
+                      "\n  rank        cost         own        mean    calls  layer    function\n");
+    for (uint32_t i = 0; i < route.count; i++)
+        write_function(sink, report, &route, i, path->bottleneck);
+    write_waits(sink, report, &route);
+}
+
+static struct argus_error *write_charges(const struct argus_sink *sink,
+                                         const struct argus_contexts_report *report)
+{
+    struct charges charges;
+    char own[40], charged[40];
+    struct argus_error *error = charges_create(report, &charges);
+    if (error)
+        return error;
+    argus_sink_printf(sink, "\nlayer           its own  with what it asked the C library and the "
+                            "kernel to do\n");
+    for (int i = 0; i < ARGUS_LAYERS; i++)
+        if (charges.layers[i] != 0 || charges.charged_layers[i] != 0)
+            argus_sink_printf(
+                sink, "%-10s %12s %12s\n", argus_layer_name((enum argus_layer)i),
+                signed_time(charges.layers[i], report->base, own, sizeof(own)),
+                signed_time(charges.charged_layers[i], report->base, charged, sizeof(charged)));
+    argus_sink_printf(sink, "\nfile, charged the same way\n");
+    for (size_t i = 0; i < charges.file_count && i < FILES_SHOWN; i++)
+        argus_sink_printf(sink, "%12s  %-8s %s\n",
+                          signed_time(charges.files[i].cost_ns, report->base, own, sizeof(own)),
+                          argus_layer_name(charges.files[i].layer),
+                          charges.files[i].image[0] ? charges.files[i].image : "(no file)");
+    charges_deinit(&charges);
+    return NULL;
+}
+
+static struct argus_error *write_text(const struct argus_sink *sink,
+                                      const struct argus_contexts_report *report)
+{
+    write_counts(sink, report);
+    write_base(sink, report);
+    const struct argus_ranking *ranking = report->ranking;
+    for (size_t i = 0; i < ranking->count && i < report->top && ranking->paths[i].cost_ns > 0; i++)
+        write_path(sink, report, i + 1, &ranking->paths[i]);
+    if (!ranking->count || ranking->paths[0].cost_ns <= 0)
+        argus_sink_printf(sink, "\nno context is slower than in the base\n");
+    return write_charges(sink, report);
+}
+
+struct argus_error *argus_report_contexts(const struct argus_sink *sink,
+                                          const struct argus_contexts_report *report, bool json)
+{
+    return json ? contexts_write_json(sink, report) : write_text(sink, report);
+}

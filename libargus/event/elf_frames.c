@@ -1,0 +1,57 @@
+/* Where functions begin that have no symbol: .eh_frame_hdr has a sorted table of the beginnings of all functions that can be
+ * unwound (Linux Standard Base, "Exception Frames"), and stripped files keep it. */
+#include "event/elf_frames.h"
+
+#include <gelf.h>
+#include <string.h>
+
+/* Encodings of what every linker writes: 32 bits signed, relative to its own place or to the table's beginning. */
+enum { VERSION = 1, PCREL_SDATA4 = 0x1b, UDATA4 = 0x03, DATAREL_SDATA4 = 0x3b, HEADER_BYTES = 12 };
+
+/* One row: of the function, and of its unwind information; both relative to the beginning of the header. */
+struct row {
+    int32_t function, description;
+};
+
+static bool find_header(Elf *elf, GElf_Phdr *ret)
+{
+    size_t count = 0;
+    if (elf_getphdrnum(elf, &count))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (gelf_getphdr(elf, (int)i, ret) && ret->p_type == PT_GNU_EH_FRAME)
+            return true;
+    return false;
+}
+
+bool elf_frames_start(Elf *elf, uint64_t address, uint64_t *ret)
+{
+    GElf_Phdr header;
+    if (!elf || !find_header(elf, &header))
+        return false;
+    Elf_Data *data =
+        elf_getdata_rawchunk(elf, (int64_t)header.p_offset, header.p_filesz, ELF_T_BYTE);
+    const uint8_t *bytes = data ? data->d_buf : NULL;
+    if (!bytes || data->d_size < HEADER_BYTES || bytes[0] != VERSION || bytes[1] != PCREL_SDATA4 ||
+        bytes[2] != UDATA4 || bytes[3] != DATAREL_SDATA4)
+        return false;
+    uint32_t count;
+    memcpy(&count, bytes + 8, sizeof(count));
+    size_t low = 0, high = (data->d_size - HEADER_BYTES) / sizeof(struct row);
+    high = count < high ? count : high;
+    int64_t wanted = (int64_t)(address - header.p_vaddr);
+    struct row row;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        memcpy(&row, bytes + HEADER_BYTES + middle * sizeof(row), sizeof(row));
+        if (row.function <= wanted)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return false;
+    memcpy(&row, bytes + HEADER_BYTES + (low - 1) * sizeof(row), sizeof(row));
+    *ret = header.p_vaddr + (uint64_t)(int64_t)row.function;
+    return true;
+}

@@ -1,0 +1,230 @@
+/* `argus contexts`: IntroPerf over the stacks of a trace (argus/contexts.h). */
+#include <string.h>
+
+#include "argus/contexts.h"
+#include "plugin/analysis.h"
+
+static const struct command_option options[] = {
+    {"process", 'p', "NAME|PID", "only processes of this name, or the one with this id"},
+    {"vertex", 0, "V", "only this vertex and its wait"},
+    {"base", 'b', "FILE", "a trace in which all went well: what is slower than there"},
+    {"base-vertex", 0, "V", "compare with a vertex, of FILE or of --base"},
+    {"top", 'n', "N", "print the N dearest contexts (10)"},
+    {"mode", 0, "MODE", "conservative or aggressive: when a function ended (conservative)"},
+    {"rank", 0, "BY", "blame, total, or mean as in the paper (blame; with --vertex total)"},
+    {"every", 0, NULL, "every path, not only the dearest through each bottleneck"},
+    {"with-samples", 0, NULL, "use cpu samples as well as stacks at events (the default)"},
+    {"no-samples", 0, NULL, "only stacks at system calls, waits and wake-ups"},
+    {"no-returns", 0, NULL, "only moments with a recorded stack, as in the paper"},
+    {"kernel", 0, NULL, "the kernel's functions too, below the system call"},
+    {"format", 0, "FORMAT", "folded or speedscope: all paths, for other viewers"},
+    {"tree", 0, NULL, "with --json: all nodes of the tree"},
+    COMMAND_OPTION_JSON,
+    COMMAND_OPTIONS_END,
+};
+
+enum format { FORMAT_TEXT, FORMAT_FOLDED, FORMAT_SPEEDSCOPE };
+
+/* What the options say. */
+struct wanted {
+    struct argus_contexts_options contexts, base;
+    struct argus_ranking_options ranking;
+    const char *base_path; /* NULL: none, or the same trace */
+    bool has_base;
+    uint64_t top;
+    enum format format;
+};
+
+/* The place of an option's word among `words`, which ends with NULL. */
+static struct argus_error *one_of(const struct arguments *arguments, const char *name,
+                                  const char *const *words, int *ret)
+{
+    const char *given = arguments_option(arguments, name);
+    for (int i = 0; given && words[i]; i++)
+        if (strcmp(words[i], given) == 0) {
+            *ret = i;
+            return NULL;
+        }
+    return given ? argus_error_create(ARGUS_ERROR_USAGE, "--%s: '%s' is none of %s, %s%s%s", name,
+                                      given, words[0], words[1], words[2] ? ", " : "",
+                                      words[2] ? words[2] : "")
+                 : NULL;
+}
+
+static struct argus_error *words_get(const struct arguments *arguments, struct wanted *ret)
+{
+    static const char *const modes[] = {"conservative", "aggressive", NULL};
+    static const char *const ranks[] = {"blame", "total", "mean", NULL};
+    static const char *const formats[] = {"text", "folded", "speedscope", NULL};
+    int mode = ARGUS_CONSERVATIVE, format = FORMAT_TEXT;
+    int rank = arguments_has(arguments, "vertex") ? ARGUS_RANK_TOTAL : ARGUS_RANK_BLAME;
+    struct argus_error *error = one_of(arguments, "mode", modes, &mode);
+    if (!error)
+        error = one_of(arguments, "rank", ranks, &rank);
+    if (!error)
+        error = one_of(arguments, "format", formats, &format);
+    if (!error)
+        error = arguments_number(arguments, "top", &ret->top);
+    ret->ranking = (struct argus_ranking_options){(enum argus_estimate)mode, (enum argus_rank)rank,
+                                                  arguments_has(arguments, "every")};
+    ret->format = (enum format)format;
+    return error;
+}
+
+static struct argus_error *wanted_get(const struct analysis *analysis, struct wanted *ret)
+{
+    const struct arguments *arguments = analysis->arguments;
+    const char *vertex = arguments_option(arguments, "vertex");
+    *ret = (struct wanted){.contexts = ARGUS_CONTEXTS_OPTIONS, .top = 10};
+    ret->contexts.process = arguments_option(arguments, "process");
+    ret->contexts.no_samples = arguments_has(arguments, "no-samples");
+    ret->contexts.no_returns = arguments_has(arguments, "no-returns");
+    ret->contexts.kernel = arguments_has(arguments, "kernel");
+    ret->base = ret->contexts;
+    ret->base_path = arguments_option(arguments, "base");
+    ret->has_base = ret->base_path || arguments_has(arguments, "base-vertex");
+    if (ret->contexts.no_samples && arguments_has(arguments, "with-samples"))
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "--with-samples and --no-samples contradict each other");
+    struct argus_error *error = words_get(arguments, ret);
+    if (!error && vertex)
+        error = analysis_vertex(analysis, vertex, &ret->contexts.vertex);
+    return error;
+}
+
+static bool show_progress(void *context, const char *what, double share)
+{
+    struct session *session = context;
+    session_progress(session, what, (uint64_t)(share * 100), 100);
+    return !session_interrupted(session);
+}
+
+static struct argus_error *write_all(struct analysis *analysis, const struct wanted *wanted,
+                                     const struct argus_contexts_report *report)
+{
+    session_end_progress(analysis->session);
+    if (wanted->format == FORMAT_FOLDED)
+        return argus_report_contexts_folded(&analysis->sink, report);
+    if (wanted->format == FORMAT_SPEEDSCOPE)
+        return argus_report_contexts_speedscope(&analysis->sink, report);
+    return argus_report_contexts(&analysis->sink, report, analysis->json);
+}
+
+static struct argus_error *rank_and_write(struct analysis *analysis, const struct wanted *wanted,
+                                          const struct argus_contexts *contexts,
+                                          const struct argus_contexts *base, const char *base_path)
+{
+    struct argus_ranking ranking;
+    struct argus_error *error = argus_contexts_rank(contexts, base, &wanted->ranking, &ranking);
+    if (error)
+        return error;
+    struct argus_contexts_report report = {
+        .contexts = contexts,
+        .base = base,
+        .ranking = &ranking,
+        .options = wanted->ranking,
+        .base_path = base_path,
+        .top = (size_t)wanted->top,
+        .tree = arguments_has(analysis->arguments, "tree"),
+    };
+    if (base && ranking.programs_missing && !ranking.paths_equal)
+        session_warn(analysis->session,
+                     "no context of the base is here too: is it a trace of the same program? "
+                     "Nothing is subtracted");
+    error = write_all(analysis, wanted, &report);
+    argus_ranking_deinit(&ranking);
+    return error;
+}
+
+/* Whatever the base is: another trace, or another vertex of this one. */
+static struct argus_error *with_base(struct analysis *analysis, struct wanted *wanted,
+                                     const struct argus_contexts *contexts)
+{
+    struct session_trace *other = NULL;
+    struct analysis side = *analysis;
+    struct argus_contexts *base = NULL;
+    const char *vertex = arguments_option(analysis->arguments, "base-vertex");
+    struct argus_symbols *symbols = analysis->report.symbols;
+    struct argus_error *error = NULL;
+    if (wanted->base_path) {
+        error =
+            session_trace_load(analysis->session, analysis->arguments, wanted->base_path, &other);
+        side.graph = error ? NULL : other->graph;
+        if (!error)
+            error = session_trace_symbols(other, &symbols);
+    }
+    if (!error && vertex)
+        error = analysis_vertex(&side, vertex, &wanted->base.vertex);
+    if (!error)
+        error = argus_contexts_create(side.graph, symbols, &wanted->base, show_progress,
+                                      analysis->session, &base);
+    if (error)
+        error = argus_error_context(error, "--base");
+    else
+        error = rank_and_write(analysis, wanted, contexts, base,
+                               wanted->base_path ? wanted->base_path : vertex);
+    argus_contexts_destroy(base);
+    session_trace_destroy(other);
+    return error;
+}
+
+static struct argus_error *run(struct session *session, const struct arguments *arguments)
+{
+    struct analysis analysis;
+    struct wanted wanted;
+    struct argus_contexts *contexts;
+    struct argus_error *error = analysis_begin(session, arguments, 0, 0, &analysis);
+    if (!error)
+        error = wanted_get(&analysis, &wanted);
+    if (!error)
+        error = argus_contexts_create(analysis.graph, analysis.report.symbols, &wanted.contexts,
+                                      show_progress, session, &contexts);
+    if (error)
+        return error;
+    error = wanted.has_base ? with_base(&analysis, &wanted, contexts)
+                            : rank_and_write(&analysis, &wanted, contexts, NULL, NULL);
+    argus_contexts_destroy(contexts);
+    return error;
+}
+
+const struct command command_contexts = {
+    .name = "contexts",
+    .summary = "which calling contexts are slow, inferred from the call stacks alone",
+    .details = "Infers how long functions took, in which context of callers, from the stacks\n"
+               "at system calls, waits, wake-ups and cpu samples (IntroPerf): a function\n"
+               "that is in two stacks of a thread one after the other, below the same\n"
+               "callers, went on in between. Nothing has to be instrumented. Record with\n"
+               "--call-stacks, programs without frame pointers with --unwind too; other\n"
+               "recordings have stacks at waits, wake-ups and samples only.\n"
+               "\n"
+               "A context is a path of functions. It costs what its functions took\n"
+               "themselves, without their callees; with --base, what they took more than in\n"
+               "a trace in which all went well. Paths are the same when the functions have\n"
+               "the same names, in files of the same names, in the same order: another build\n"
+               "will do. By --rank:\n"
+               "\n"
+               "  blame   without waits that another thread of the trace ended (its context\n"
+               "          has the time), and polls and locks that timed out; of sleeps, what\n"
+               "          is longer than the base's mean\n"
+               "  total   all own time\n"
+               "  mean    as in the paper: of one call, by the mean\n"
+               "\n"
+               "In the list '*' marks the bottleneck, the function with the highest cost;\n"
+               "other paths through it are counted, not listed (--every). The headline names\n"
+               "the function on whose behalf the C library and the kernel worked. The layer\n"
+               "is the program's own file (main), a library, a plug-in, or the kernel, whose\n"
+               "part is the system call by name; with --kernel its functions follow.\n"
+               "\n"
+               "The moments at which a call returns, and a thread is on a cpu again, count\n"
+               "with the stack before them, which cannot have changed (--no-returns). In the\n"
+               "conservative mode a function ends with the last stack that has it, in the\n"
+               "aggressive mode with the first that has it not. A wait that lasts to the end\n"
+               "of the trace has no length; only that of --vertex has one.",
+    .example = "argus record --call-stacks --unwind myprog -o slow.argus -- myprog big\n"
+               "argus contexts --base=good.argus --process=myprog slow.argus\n"
+               "argus contexts --vertex=v1234 slow.argus\n"
+               "argus contexts --format=folded slow.argus > slow.folded",
+    .options = options,
+    .flags = COMMAND_TRACE | COMMAND_GRAPH,
+    .run = run,
+};

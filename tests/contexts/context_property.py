@@ -1,0 +1,180 @@
+"""argus contexts against the algorithms of the paper, on random traces: same latencies in both modes, same costs.
+
+    context_property.py MKTRACE ARGUS FOLDER [FIRST [COUNT]]
+
+Seeds FIRST … FIRST + COUNT - 1. A failure prints its seed, and leaves the trace in FOLDER.
+"""
+import json
+import pathlib
+import random
+import subprocess
+import sys
+
+from introperf_by_the_paper import pa_cct, ranked_paths
+
+MODES = ("conservative", "aggressive")
+READ = "read"
+
+
+class Trace:
+    """Threads of one process, each on a cpu of its own, that call functions and make system calls at random."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.lines, self.stacks, self.time = ["cpus 4"], {}, 1000
+        self.recorded, self.known = [], []  # for each thread: (time, stack), without and with the moments of returns
+        for cpu in range(self.random.randint(1, 3)):
+            self.recorded.append([])
+            self.known.append([])
+            self.lines.append(f"thread {100 + cpu} pid 100 name {'alpha' if cpu == 0 else 'helper'}")
+        for _ in range(self.random.randint(1, 60)):
+            self.act(self.random.randrange(len(self.recorded)))
+        for stack, number in self.stacks.items():
+            self.lines.append(f"stack {number} " + " ".join(reversed(stack)))
+
+    def record(self, cpu, text):
+        self.time += self.random.choice((0, 1, 7, 50, 1000))
+        self.lines.append(f"{self.time} cpu{cpu} t{100 + cpu} {text}")
+
+    def moment(self, cpu, stack, has_stack):
+        if has_stack:
+            self.recorded[cpu].append((self.time, stack))
+        self.known[cpu].append((self.time, stack))
+
+    def new_stack(self):
+        depth = self.random.randint(1, 6)
+        return tuple(hex(0x1000 * self.random.randint(1, 3)) for _ in range(depth))
+
+    def number(self, stack):
+        return self.stacks.setdefault(stack, len(self.stacks) + 1)
+
+    def act(self, cpu):
+        stack = self.new_stack()
+        number = self.number(stack)
+        kind = self.random.randrange(4)
+        if kind == 0:
+            self.record(cpu, f"sample user={number} pc=0x1000")
+            self.moment(cpu, stack, True)
+        elif kind == 1:
+            self.record(cpu, f"stack user={number} why=wake")
+            self.moment(cpu, stack, True)
+        else:
+            self.call(cpu, stack, number, waits=kind == 3)
+
+    def call(self, cpu, stack, number, waits):
+        inside = stack + (READ,)
+        self.record(cpu, "syscall_start nr=read arg1=5")
+        has_stack = waits or self.random.random() < 0.8
+        if has_stack and self.random.random() < 0.8:
+            self.record(cpu, f"stack user={number} why=call")
+            self.moment(cpu, inside, True)
+        elif not waits:
+            has_stack = False
+        if waits:
+            self.record(cpu, "switch state=S next=0")
+            self.lines.append(f"{self.time} cpu{cpu} t{100 + cpu} stack user={number} why=block")
+            self.moment(cpu, inside, True)
+            self.time += 10
+            self.lines.append(f"{self.time} cpu{cpu} t0 switch state=R next={100 + cpu}")
+            self.moment(cpu, inside, False)
+        self.record(cpu, "syscall_end nr=read result=1 pid=100")
+        if has_stack:
+            self.moment(cpu, inside, False)
+
+
+def contexts_of(answer):
+    """Context → node of the JSON's tree, without program nodes."""
+    paths, result = {0: None}, {}
+    for node in answer["tree"]:
+        parent = paths[node["parent"]]
+        path = () if parent is None else parent + (node["function"],)
+        paths[node["node"]] = path
+        if path:
+            result[path] = node
+    return result
+
+
+def differences(tree, answer):
+    """What is not as in `tree`, which the paper's algorithm made."""
+    ours = contexts_of(answer)
+    for context in sorted(set(tree) ^ set(ours)):
+        yield f"{context} is only in {'the slow one' if context in tree else 'argus'}"
+    for context in sorted(set(tree) & set(ours)):
+        for mode in MODES:
+            slow, fast = getattr(tree[context], mode), ours[context]["total_ns"][mode]
+            if (tree[context].count, slow) != (ours[context]["count"], fast):
+                yield f"{context} {mode}: {tree[context].count} × {slow} ns, argus {ours[context]['count']} × {fast} ns"
+    for context, node in ours.items():
+        below = [other for path, other in ours.items() if path[:-1] == context]
+        for mode in MODES:
+            if node["own_ns"][mode] != node["total_ns"][mode] - sum(other["total_ns"][mode] for other in below):
+                yield f"{context} {mode}: own time is not total less children"
+
+
+def cost_differences(tree, base, mode, answer):
+    expected = {path: cost for cost, path in ranked_paths(tree, base, mode)}
+    found = {tuple(f["function"] for f in path["functions"]): path["cost_ns"] for path in answer["contexts"]}
+    for path in sorted(set(expected) ^ set(found)):
+        yield f"path {path} is only in {'the slow one' if path in expected else 'argus'}"
+    for path in sorted(set(expected) & set(found)):
+        if abs(expected[path] - found[path]) > 1:  # a sum of fractions, rounded
+            yield f"cost of {path}, {mode}: {expected[path]}, argus {found[path]}"
+    costs = [path["cost_ns"] for path in answer["contexts"]]
+    if costs != sorted(costs, reverse=True):
+        yield "not in the order of the costs"
+
+
+class Case:
+    def __init__(self, mktrace, argus, folder, seed):
+        self.argus, self.traces, self.files = argus, [], []
+        for name, seed_of_trace in (("now", seed), ("base", seed + 1000003)):
+            trace, text = Trace(seed_of_trace), folder / f"{seed}-{name}.trace"
+            text.write_text("\n".join(trace.lines) + "\n")
+            file = text.with_suffix(".argus")
+            subprocess.run([mktrace, text, file], check=True)
+            self.traces.append(trace)
+            self.files.append(file)
+
+    def run(self, *options):
+        command = [self.argus, "contexts", "--no-cache", "--json", "--tree", "--every", "--top=100000", *options,
+                   str(self.files[0])]
+        return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, timeout=60).stdout)
+
+    def check(self):
+        now, base = self.traces
+        if not any(now.recorded) or not any(base.recorded):
+            return
+        yield from differences(pa_cct(now.known), self.run())
+        trees = pa_cct(now.recorded), pa_cct(base.recorded)
+        for mode in MODES:
+            options = ("--no-returns", "--rank=mean", f"--mode={mode}")
+            alone = self.run(*options)
+            yield from differences(trees[0], alone)
+            yield from cost_differences(trees[0], {}, mode, alone)
+            yield from cost_differences(*trees, mode, self.run(*options, f"--base={self.files[1]}"))
+
+    def remove(self):
+        for file in self.files:
+            file.unlink()
+            file.with_suffix(".trace").unlink()
+
+
+def main():
+    mktrace, argus, folder = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+    first, count = int((sys.argv[4:5] or [1])[0]), int((sys.argv[5:6] or [40])[0])
+    folder.mkdir(parents=True, exist_ok=True)
+    failed = 0
+    for seed in range(first, first + count):
+        case = Case(mktrace, argus, folder, seed)
+        found = list(case.check())
+        for text in found:
+            print(f"seed {seed}: {text}")
+        failed += bool(found)
+        if not found:
+            case.remove()
+    print(f"{count} random traces, {failed} failed")
+    return 1 if failed or not count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,222 @@
+"""argus contexts as a command, on traces made of text: schema, formats, ranking, waits, and what is wrong with the input.
+
+    test_contexts.py MKTRACE ARGUS FOLDER
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import traceback
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "diagnose"))
+
+from schema import mismatches  # noqa: E402
+
+SCHEMA = json.loads((HERE.parents[1] / "docs/schema/contexts.json").read_text())
+MAIN, PARSE, LOAD, SAVE = 0x5501, 0x5502, 0x5503, 0x5504
+
+
+class Scene:
+    """One thread of `name` that calls functions, each call a stack at its begin and one at its end."""
+
+    def __init__(self, name="alpha", pid=100):
+        self.lines, self.stacks, self.time, self.tid = ["cpus 2", f"thread {pid} pid {pid} name {name}"], {}, 0, pid
+
+    def at(self, time_ms, text, cpu=0, tid=None):
+        self.lines.append(f"{time_ms}ms cpu{cpu} t{self.tid if tid is None else tid} {text}")
+
+    def stack(self, *functions):
+        return self.stacks.setdefault(functions, len(self.stacks) + 1)
+
+    def calls(self, length_ms, *functions):
+        """From now on, for that long, this is the stack."""
+        for _ in range(2):
+            self.at(self.time, f"stack user={self.stack(*functions)} why=call")
+            self.time += length_ms
+        self.time -= length_ms
+        return self
+
+    def text(self):
+        frames = [f"stack {number} " + " ".join(map(hex, reversed(stack))) for stack, number in self.stacks.items()]
+        return "\n".join(self.lines + frames) + "\n"
+
+
+def usual():
+    return Scene().calls(10, MAIN, PARSE).calls(5, MAIN, LOAD).calls(3, MAIN, SAVE)
+
+
+def slow():
+    return Scene().calls(11, MAIN, PARSE).calls(95, MAIN, LOAD).calls(3, MAIN, SAVE)
+
+
+class Setup:
+    def __init__(self, mktrace, argus, folder):
+        self.mktrace, self.argus, self.folder, self.count = mktrace, argus, folder, 0
+
+    def make(self, scene):
+        self.count += 1
+        text = self.folder / f"scene{self.count}.trace"
+        text.write_text(scene if isinstance(scene, str) else scene.text())
+        subprocess.run([self.mktrace, text, text.with_suffix(".argus")], check=True)
+        return str(text.with_suffix(".argus"))
+
+    def run(self, *words, code=0):
+        done = subprocess.run([self.argus, "contexts", "--no-cache", *words], capture_output=True, text=True, timeout=60)
+        assert done.returncode == code, f"{words}: exit code {done.returncode}, not {code}: {done.stderr}"
+        return done
+
+    def json(self, *words):
+        answer = json.loads(self.run("--json", *words).stdout)
+        wrong = mismatches(answer, SCHEMA)
+        assert not wrong, f"not as docs/schema/contexts.json says: {wrong}"
+        return answer
+
+
+def equal(what, found, expected):
+    assert found == expected, f"{what}: {found!r}, not {expected!r}"
+
+
+def names(path):
+    return [function["function"] for function in path["functions"]]
+
+
+def test_the_slow_function_is_first_against_a_base(setup):
+    answer = setup.json("--tree", f"--base={setup.make(usual())}", setup.make(slow()))
+    first = answer["contexts"][0]
+    equal("path", names(first), [hex(MAIN), hex(LOAD)])
+    equal("cost", first["cost_ns"], 90_000_000)
+    equal("distances", [f["distance"] for f in first["functions"]], [1, 0])
+    equal("ranks", [f["rank"] for f in first["functions"]], [2, 1])
+    equal("paths of the base", answer["base"]["equal_paths"], 3)
+    equal("second", names(answer["contexts"][1]), [hex(MAIN), hex(PARSE)])
+
+
+def test_the_same_trace_as_base_leaves_nothing(setup):
+    trace = setup.make(usual())
+    equal("costs", [path["cost_ns"] for path in setup.json(f"--base={trace}", trace)["contexts"]], [0, 0, 0])
+    assert "no context is slower than in the base" in setup.run(f"--base={trace}", trace).stdout
+
+
+def test_modes_differ_where_the_stack_changes(setup):
+    scene = Scene()
+    for time_ms, function in ((0, LOAD), (4, LOAD), (10, SAVE), (12, SAVE)):
+        scene.at(time_ms, f"stack user={scene.stack(MAIN, function)} why=call")
+    tree = {node["function"]: node for node in setup.json("--tree", setup.make(scene))["tree"]}
+    equal("load", tree[hex(LOAD)]["total_ns"], {"conservative": 4_000_000, "aggressive": 10_000_000})
+    equal("main's own", tree[hex(MAIN)]["own_ns"], {"conservative": 6_000_000, "aggressive": 0})
+
+
+WAIT = """cpus 2
+thread 100 pid 100 name alpha
+thread 200 pid 200 name beta
+stack 1 0x5503 0x5501
+stack 2 0x6603 0x6601
+0 cpu0 t0 switch state=R next=100
+1ms cpu0 t100 syscall_start nr=read arg1=5
+1ms cpu0 t100 switch state=S next=0
+1ms cpu0 t100 stack user=1 why=block
+2ms cpu1 t0 switch state=R next=200
+41ms cpu1 t200 make_runnable thread=100 context=task
+41ms cpu1 t200 stack user=2 why=wake
+42ms cpu0 t0 switch state=R next=100
+42ms cpu0 t100 syscall_end nr=read result=1 pid=100
+43ms cpu0 t100 sample user=1 pc=0x5503
+50ms cpu1 t200 sample user=2 pc=0x6603
+"""
+
+
+def test_a_wait_is_charged_to_who_ended_it(setup):
+    trace = setup.make(WAIT)
+    total = setup.json("--rank=total", "--process=alpha", trace)["contexts"][0]
+    equal("path", names(total), ["0x5501", "0x5503", "read"])
+    equal("cost with the wait, and 1 ms to the sample", total["cost_ns"], 42_000_000)
+    equal("for whom", [(w["process"], w["wait_ns"]) for w in total["waits"]], [("beta", 40_000_000)])
+    blamed = setup.json(trace)["contexts"]
+    equal("without it", [p["cost_ns"] for p in blamed if p["process"] == "alpha"], [2_000_000])
+    equal("the other one", blamed[0]["process"], "beta")
+
+
+def test_a_vertex_is_its_run_and_its_wait(setup):
+    answer = setup.json("--vertex=v0", setup.make(WAIT))
+    equal("cost", answer["contexts"][0]["cost_ns"], 40_000_000)
+    equal("threads", answer["counts"]["threads"], 1)
+
+
+def test_samples_are_said_apart_and_can_be_left_out(setup):
+    trace = setup.make(WAIT)
+    equal("with", setup.json(trace)["counts"]["moments"]["cpu_samples"], 2)
+    equal("without", setup.json("--no-samples", trace)["counts"]["moments"]["cpu_samples"], 0)
+    assert "2 cpu samples" in setup.run(trace).stdout
+
+
+def test_folded_lines_add_up(setup):
+    lines = setup.run("--format=folded", setup.make(usual())).stdout.splitlines()
+    equal("lines", lines, ["alpha;0x5501;0x5502 10000", "alpha;0x5501;0x5503 5000", "alpha;0x5501;0x5504 3000"])
+
+
+def test_speedscope_has_a_profile_for_each_program(setup):
+    answer = json.loads(setup.run("--format=speedscope", setup.make(WAIT)).stdout)
+    equal("profiles", sorted(p["name"] for p in answer["profiles"]), ["alpha", "beta"])
+    for profile in answer["profiles"]:
+        equal("weights", len(profile["weights"]), len(profile["samples"]))
+        equal("sum", sum(profile["weights"]), profile["endValue"])
+        assert all(index < len(answer["shared"]["frames"]) for stack in profile["samples"] for index in stack)
+
+
+def test_cut_and_missing_stacks_are_counted(setup):
+    scene = usual()
+    scene.stack(1, MAIN, LOAD)  # the outermost is the mark of a stack that was cut
+    scene.at(20, f"stack user={scene.stack(1, MAIN, LOAD)} why=call")
+    scene.at(21, "stack user=999 why=call")
+    trace = setup.make(scene)
+    counts = setup.json(trace)["counts"]
+    equal("cut, missing", (counts["cut"], counts["missing"]), (1, 1))
+    text = setup.run(trace).stdout
+    assert "1 stacks are cut short" in text and "1 stacks are not in the trace" in text
+
+
+def test_recursion_keeps_its_depth(setup):
+    scene = Scene().calls(2, MAIN, LOAD, LOAD, LOAD)
+    equal("path", names(setup.json(setup.make(scene))["contexts"][0]), [hex(MAIN)] + 3 * [hex(LOAD)])
+
+
+def test_a_base_of_another_program_is_said(setup):
+    other = setup.make(Scene("other", 300).calls(1, MAIN))
+    done = setup.run(f"--base={other}", setup.make(usual()))
+    assert "is it a trace of the same program?" in done.stderr
+    assert "1 programs are not in the base" in done.stdout
+
+
+def test_bad_input_is_a_sentence(setup):
+    trace = setup.make(usual())
+    silent = setup.make("thread 100 pid 100 name alpha\n0 cpu0 t100 syscall_start nr=read\n")
+    assert "has no call stacks" in setup.run(silent, code=1).stderr
+    assert "--base: " in setup.run(f"--base={silent}", trace, code=1).stderr
+    assert "no process 'nobody'" in setup.run("--process=nobody", trace, code=1).stderr
+    assert "'sometimes' is none of" in setup.run("--mode=sometimes", trace, code=2).stderr
+    assert "no vertex v99" in setup.run("--vertex=v99", trace, code=1).stderr
+
+
+def test_the_same_input_gives_the_same_bytes(setup):
+    words = ["--json", "--tree", f"--base={setup.make(usual())}", setup.make(slow())]
+    equal("second time", setup.run(*words).stdout, setup.run(*words).stdout)
+
+
+def main():
+    setup = Setup(sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3]))
+    setup.folder.mkdir(parents=True, exist_ok=True)
+    tests = [(name, function) for name, function in globals().items() if name.startswith("test_")]
+    failed = 0
+    for name, function in tests:
+        try:
+            function(setup)
+        except Exception:  # pylint: disable=broad-except
+            failed += 1
+            print(f"FAILED {name}\n{traceback.format_exc()}")
+    print(f"{len(tests)} tests, {failed} failed")
+    return 1 if failed or not tests else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
