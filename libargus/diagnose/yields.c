@@ -9,6 +9,7 @@
  * the last time should have done so now. What did that one do instead; and if it waited itself, who should have ended that?
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "diagnose/diagnoser.h"
 #include "diagnose/finder.h"
@@ -79,6 +80,41 @@ static uint64_t count_looks(const struct view *view, uint32_t vertex, struct win
     return looks;
 }
 
+/* The flag that the loop of `vertex` was recorded to read; NULL: none that has a name. */
+static const struct argus_flag_entry *flag_of_loop(const struct view *view, uint32_t vertex,
+                                                   struct window part)
+{
+    const struct argus_op *ops;
+    argus_graph_ops(view->graph, &ops);
+    for (uint32_t v = vertex; v != ARGUS_NONE && view->vertices[v].start_ns < part.end_ns;
+         v = timeline_next(view, v)) {
+        const struct argus_vertex *piece = &view->vertices[v];
+        for (uint32_t i = 0; i < piece->op_count; i++) {
+            uint32_t code = ops[piece->first_op + i].code;
+            if (code >> 24 == ARGUS_OP_FLAG_READ)
+                return argus_graph_op_flag(view->graph, v, code);
+        }
+    }
+    return NULL;
+}
+
+/* What is still missing for going on. */
+static char *text_next(struct diagnoser *d, uint32_t vertex, struct window part)
+{
+    const struct argus_flag_entry *flag = flag_of_loop(&d->view, vertex, part);
+    if (flag)
+        return text_print(
+            "it waits for the data flag %s, which nobody set meanwhile, and no thread "
+            "is on record as having set it before: a recording in which it once goes "
+            "well shows who should",
+            flag->label);
+    return text_print(
+        "it waits for a data flag that another thread sets; the variable that it reads there, "
+        "recorded with 'argus watchflag %llu IMAGE VARIABLE' while it happens again, shows who "
+        "should",
+        (unsigned long long)timeline_process(&d->view, vertex)->pid);
+}
+
 struct argus_error *blame_yielding(struct diagnoser *d, uint32_t vertex, struct window part)
 {
     const struct argus_vertex *v = &d->view.vertices[vertex];
@@ -86,14 +122,13 @@ struct argus_error *blame_yielding(struct diagnoser *d, uint32_t vertex, struct 
     argus_wait_text(d->view.graph, vertex, call, sizeof(call));
     name_place(d, vertex, place, sizeof(place));
     bool merged = v->flags & ARGUS_VERTEX_YIELDS;
-    char *why = text_print(
-        "looked and waited %llu times in a row (%s%s) for %s: it waits for a data flag that "
-        "another "
-        "thread sets; the variable that it reads there, recorded with 'argus watchflag %llu IMAGE "
-        "VARIABLE' while it happens again, shows who should",
-        (unsigned long long)count_looks(&d->view, vertex, part), merged ? call : "sched_yield",
-        place, text_duration(window_ns(part), lasted, sizeof(lasted)),
-        (unsigned long long)timeline_process(&d->view, vertex)->pid);
+    char *next = text_next(d, vertex, part);
+    char *why = text_print("looked and waited %llu times in a row (%s%s) for %s: %s",
+                           (unsigned long long)count_looks(&d->view, vertex, part),
+                           merged ? call : "sched_yield", place,
+                           text_duration(window_ns(part), lasted, sizeof(lasted)),
+                           next ? next : "it waits for a data flag");
+    free(next);
     return add_culprit(d, vertex, ARGUS_TYPE_REPEATED_YIELD, part, window_ns(part), why);
 }
 
@@ -105,9 +140,11 @@ static struct argus_error *note_guess(struct diagnoser *d, uint32_t vertex, uint
     const struct argus_edge *edge = &d->view.edges[write];
     text_thread(&d->view, d->view.vertices[edge->from].thread, who, sizeof(who));
     text_thread(&d->view, d->view.vertices[vertex].thread, whom, sizeof(whom));
-    return add_uncertain(d, text_print("that %s should have set the flag for which %s looked is a "
-                                       "guess: it set it the last time, in v%u",
-                                       who, whom, edge->from));
+    const struct argus_flag_entry *flag = argus_graph_edge_flag(d->view.graph, edge, NULL);
+    return add_uncertain(
+        d, text_print("that %s should have set the flag%s%s for which %s looked is "
+                      "a guess: it set it the last time, in v%u",
+                      who, flag ? " " : "", flag ? flag->label : "", whom, edge->from));
 }
 
 /* By the former write of the flag. The writer's own wait is explained; what it did otherwise is to blame. */

@@ -201,6 +201,10 @@ struct flag_state {
     struct flag_access
         written[FLAG_REMEMBERED]; /* the last ones; number n is at n % FLAG_REMEMBERED */
     struct flag_access unmatched; /* the last read that no write fits yet; slot ARGUS_NONE: none */
+    uint32_t bytes;
+    uint32_t semantics;           /* enum argus_flag_semantics */
+    uint64_t value;               /* as it was written last, or when the watch began */
+    struct queued_callback queue; /* writes that wait for their counterpart (rules/flag_turns.c) */
 };
 
 /* Which write to a flag a thread has seen last; found by flag and thread. */
@@ -456,6 +460,12 @@ void rule_dispatch(struct builder *builder, uint32_t thread, const struct argus_
 /* rules/split.c: splits vertices that serve several peers. `new_id`: the final ids of the slots, which change. False
  * without memory. */
 bool rule_split(struct builder *builder, uint32_t *new_id, size_t slots);
+/* rules/flag.c: an edge to the access `to` of a flag. */
+void rule_flag_edge(struct builder *builder, const struct flag_state *flag,
+                    const struct actor *from, const struct flag_access *to, enum rule_id rule);
+/* rules/flag_turns.c: `write` of a flag whose writes come in pairs; flag->value is the one before. */
+void rule_flag_turn(struct builder *builder, struct flag_state *flag,
+                    const struct flag_access *write);
 /* rules/fork.c */
 void rule_fork(struct builder *builder, uint32_t creator, uint32_t child);
 /* rules/message_edge.c: a send and its receive have been found. */

@@ -232,6 +232,23 @@ static void order_callbacks(struct argus_graph *graph, const uint32_t *new_id)
         qsort(graph->callbacks.data, kept, sizeof(*graph->callbacks.data), by_vertex);
 }
 
+static int by_use_time(const void *left, const void *right)
+{
+    const struct argus_flag_use *a = left, *b = right;
+    if (a->time_ns != b->time_ns)
+        return a->time_ns < b->time_ns ? -1 : 1;
+    if (a->thread != b->thread)
+        return a->thread < b->thread ? -1 : 1;
+    return a->address < b->address ? -1 : a->address > b->address;
+}
+
+static void order_flag_uses(struct argus_graph *graph)
+{
+    if (graph->flag_uses.length)
+        qsort(graph->flag_uses.data, graph->flag_uses.length, sizeof(*graph->flag_uses.data),
+              by_use_time);
+}
+
 bool finish_vertices(struct builder *builder)
 {
     struct argus_graph *graph = builder->graph;
@@ -253,6 +270,7 @@ bool finish_vertices(struct builder *builder)
     }
     if (done) {
         order_callbacks(graph, new_id);
+        order_flag_uses(graph);
         done = builder_goes_on(builder, 0.3) && order_ops(graph) &&
                order_samples(builder, new_id) && builder_goes_on(builder, 0.4) &&
                finish_edges(builder, new_id);

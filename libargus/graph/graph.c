@@ -84,6 +84,7 @@ ARRAY_ACCESSOR(argus_graph_visits, struct argus_visits, visits)
 ARRAY_ACCESSOR(argus_graph_unread, struct argus_unread, unread)
 ARRAY_ACCESSOR(argus_graph_arrivals, struct argus_arrival, arrivals)
 ARRAY_ACCESSOR(argus_graph_flag_sets, struct argus_flag_set, flag_sets)
+ARRAY_ACCESSOR(argus_graph_flag_uses, struct argus_flag_use, flag_uses)
 ARRAY_ACCESSOR(argus_graph_pings, struct argus_ping, pings)
 ARRAY_ACCESSOR(argus_graph_suspensions, struct argus_suspension, suspensions)
 

@@ -202,6 +202,12 @@ static bool valid_flag_sets(const struct graph_arrays *arrays, size_t i)
     return arrays->flag_sets.data[i].thread < arrays->threads.count;
 }
 
+static bool valid_flag_uses(const struct graph_arrays *arrays, size_t i)
+{
+    const struct argus_flag_use *use = &arrays->flag_uses.data[i];
+    return use->thread < arrays->threads.count && (i == 0 || use[-1].time_ns <= use->time_ns);
+}
+
 static bool valid_pings(const struct graph_arrays *arrays, size_t i)
 {
     return arrays->pings.data[i].thread < arrays->threads.count;

@@ -1,4 +1,5 @@
 /* One vertex with its causes and effects; a list of vertices. */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "report/json.h"
@@ -15,6 +16,18 @@ static const char *rule_name(const struct argus_graph *graph, const struct argus
     return edge->rule < argus_graph_rules(graph, &rules) ? rules[edge->rule].name : "none";
 }
 
+/* The flag's name, or its address; null when neither is known. */
+static json_t *flag_json(const struct argus_graph *graph, const struct argus_edge *edge)
+{
+    char text[24];
+    uint64_t address;
+    const struct argus_flag_entry *flag = argus_graph_edge_flag(graph, edge, &address);
+    if (!flag && !address)
+        return json_null();
+    snprintf(text, sizeof(text), "0x%" PRIx64, address);
+    return json_text(flag ? flag->label : text);
+}
+
 static json_t *edge_json(const struct argus_report_context *context, const struct argus_edge *edge)
 {
     json_t *json = json_object();
@@ -24,6 +37,8 @@ static json_t *edge_json(const struct argus_report_context *context, const struc
     json_put(json, "strong", json_boolean(edge->strong));
     json_put(json, "message", json_boolean(edge->message || edge->kind == ARGUS_EDGE_MESSAGE));
     json_put(json, "rule", json_text(rule_name(context->graph, edge)));
+    if (edge->kind == ARGUS_EDGE_FLAG)
+        json_put(json, "flag", flag_json(context->graph, edge));
     json_put(json, "from_ns", json_ns(edge->from_ns));
     json_put(json, "to_ns", json_ns(edge->to_ns));
     return json;
@@ -57,18 +72,32 @@ static json_t *vertex_json(const struct argus_report_context *context, const str
     return json;
 }
 
+/* ", did_reconfigure in settings" of a data flag's edge; "" without. Into `buffer`, which is returned. */
+static const char *flag_text(const struct argus_graph *graph, const struct argus_edge *edge,
+                             char *buffer, size_t bytes)
+{
+    uint64_t address;
+    const struct argus_flag_entry *flag = argus_graph_edge_flag(graph, edge, &address);
+    buffer[0] = '\0';
+    if (flag)
+        snprintf(buffer, bytes, ", %s", flag->label);
+    else if (address)
+        snprintf(buffer, bytes, ", at 0x%" PRIx64, address);
+    return buffer;
+}
+
 static void edge_text(const struct argus_report_context *context, const struct argus_edge *edge,
                       bool incoming)
 {
     struct view view = view_of(context->graph);
     uint32_t other = incoming ? edge->from : edge->to;
-    char thread[128], time[32];
+    char thread[128], time[32], flag[240];
     argus_sink_printf(
-        context->sink, "  %s  %-9s %-6s v%u %s (%s)\n",
+        context->sink, "  %s  %-9s %-6s v%u %s (%s%s)\n",
         argus_time_text(argus_graph_trace(context->graph), edge->from_ns, time, sizeof(time)),
         argus_edge_name(edge), edge->strong ? "strong" : "weak", other,
         report_thread(context, view.vertices[other].thread, thread, sizeof(thread)),
-        rule_name(context->graph, edge));
+        rule_name(context->graph, edge), flag_text(context->graph, edge, flag, sizeof(flag)));
 }
 
 /* The kernel function that did a work, of whose address `code` has the low 24 bits. */
@@ -86,9 +115,19 @@ static const char *work_name(const struct argus_trace *trace, uint32_t code, cha
     return "(work)";
 }
 
-static const char *op_name(const struct argus_trace *trace, uint32_t code, char *buffer,
-                           size_t bytes)
+static const char *flag_op_name(const struct argus_graph *graph, uint32_t vertex, uint32_t code,
+                                char *buffer, size_t bytes)
 {
+    const struct argus_flag_entry *flag = argus_graph_op_flag(graph, vertex, code);
+    snprintf(buffer, bytes, "(%s %s)", code >> 24 == ARGUS_OP_FLAG_READ ? "read" : "wrote",
+             flag ? flag->label : "a flag");
+    return buffer;
+}
+
+static const char *op_name(const struct argus_graph *graph, uint32_t vertex, uint32_t code,
+                           char *buffer, size_t bytes)
+{
+    const struct argus_trace *trace = argus_graph_trace(graph);
     switch (code >> 24) {
     case ARGUS_OP_SYSCALL:
         return argus_syscall_name(trace, code & 0xffff, buffer, bytes);
@@ -102,21 +141,25 @@ static const char *op_name(const struct argus_trace *trace, uint32_t code, char 
         return "(callback)";
     case ARGUS_OP_UI_EVENT:
         return "(UI event)";
+    case ARGUS_OP_FLAG_WRITE:
+    case ARGUS_OP_FLAG_READ:
+        return flag_op_name(graph, vertex, code, buffer, bytes);
     default:
         return "(something)";
     }
 }
 
-static void ops_text(const struct argus_report_context *context, const struct argus_vertex *v)
+static void ops_text(const struct argus_report_context *context, const struct argus_vertex *v,
+                     uint32_t vertex)
 {
     const struct argus_op *ops;
-    char name[96];
+    char name[240];
     argus_graph_ops(context->graph, &ops);
     argus_sink_printf(context->sink, "did      ");
     for (uint32_t i = 0; i < v->op_count && i < MAX_SHOWN; i++) {
         const struct argus_op *op = &ops[v->first_op + i];
         argus_sink_printf(context->sink, " %s",
-                          op_name(argus_graph_trace(context->graph), op->code, name, sizeof(name)));
+                          op_name(context->graph, vertex, op->code, name, sizeof(name)));
         if (op->repeat > 1)
             argus_sink_printf(context->sink, "×%u", op->repeat);
     }
@@ -138,7 +181,7 @@ static void vertex_text(const struct argus_report_context *context, const struct
                       argus_time_text(trace, v->start_ns, from, sizeof(from)),
                       argus_time_text(trace, v->end_ns, to, sizeof(to)));
     if (v->op_count > 0)
-        ops_text(context, v);
+        ops_text(context, v, vertex);
     report_callbacks(context, vertex);
     if (in_count > 0)
         report_heading(context->sink, "Caused by");

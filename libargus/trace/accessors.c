@@ -96,6 +96,12 @@ size_t argus_trace_counters(const struct argus_trace *trace, const struct argus_
     return trace->tables.counters.length;
 }
 
+size_t argus_trace_flags(const struct argus_trace *trace, const struct argus_flag_entry **ret)
+{
+    *ret = trace->tables.flags.data;
+    return trace->tables.flags.length;
+}
+
 size_t argus_trace_probes(const struct argus_trace *trace, const struct argus_probe_entry **ret)
 {
     *ret = trace->tables.probes.data;

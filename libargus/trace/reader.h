@@ -22,6 +22,7 @@ struct trace_tables {
     VEC(struct trace_stack) stacks;
     VEC(uint64_t) frames;
     VEC(struct argus_kernel_symbol) symbols;
+    VEC(struct argus_flag_entry) flags;   /* the same */
     VEC(struct argus_probe_entry) probes; /* in the order of writing until tables_finish() */
     VEC(const char *) notes;
     VEC(struct argus_counter) counters;

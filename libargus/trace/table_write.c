@@ -178,7 +178,7 @@ void argus_writer_forget_stacks(struct argus_writer *writer)
     idmap_clear(&writer->stacks_written);
 }
 
-/* --- kernel symbols, probes, note, end --- */
+/* --- kernel symbols, probes, flags, note, end --- */
 
 static void put_symbol(struct bytes *payload, const void *entry, const void *previous)
 {
@@ -218,6 +218,27 @@ struct argus_error *argus_writer_probes(struct argus_writer *writer,
                                         const struct argus_probe_entry *entries, size_t count)
 {
     struct table table = {ARGUS_CHUNK_PROBES, entries, sizeof(*entries), put_probe};
+    return put_table(writer, &table, count, writer->latest_ticks);
+}
+
+static void put_flag(struct bytes *payload, const void *entry, const void *previous)
+{
+    (void)previous;
+    const struct argus_flag_entry *flag = entry;
+    bytes_put_varint(payload, flag->number);
+    bytes_put_varint(payload, flag->pid);
+    bytes_put_varint(payload, flag->address);
+    bytes_put_varint(payload, flag->bytes);
+    bytes_put_varint(payload, flag->semantics);
+    bytes_put_varint(payload, flag->since_ticks);
+    bytes_put_varint(payload, flag->value);
+    bytes_put_string(payload, flag->label);
+}
+
+struct argus_error *argus_writer_flags(struct argus_writer *writer,
+                                       const struct argus_flag_entry *entries, size_t count)
+{
+    struct table table = {ARGUS_CHUNK_FLAGS, entries, sizeof(*entries), put_flag};
     return put_table(writer, &table, count, writer->latest_ticks);
 }
 

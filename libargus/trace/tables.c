@@ -114,6 +114,17 @@ static bool take_probe(struct cursor *cursor, struct trace_tables *tables)
            take_string(cursor, &entry.label) && keep(cursor, vec_push(&tables->probes, entry));
 }
 
+static bool take_flag(struct cursor *cursor, struct trace_tables *tables)
+{
+    struct argus_flag_entry entry = {0};
+    bool taken = take_u32(cursor, &entry.number) && take_varint(cursor, &entry.pid) &&
+                 take_varint(cursor, &entry.address) && take_u32(cursor, &entry.bytes) &&
+                 take_u32(cursor, &entry.semantics) && take_varint(cursor, &entry.since_ticks) &&
+                 take_varint(cursor, &entry.value) && take_string(cursor, &entry.label);
+    return taken && entry.bytes <= 8 && entry.semantics < ARGUS_FLAG_SEMANTICS &&
+           keep(cursor, vec_push(&tables->flags, entry));
+}
+
 static bool take_note(struct cursor *cursor, struct trace_tables *tables)
 {
     const char *note;
@@ -137,6 +148,7 @@ static const struct table_kind {
     {ARGUS_CHUNK_STACKS, take_stack},       {ARGUS_CHUNK_KERNEL_SYMBOLS, take_symbol},
     {ARGUS_CHUNK_BUILD_IDS, take_build_id}, {ARGUS_CHUNK_PROBES, take_probe},
     {ARGUS_CHUNK_NOTE, take_note},          {ARGUS_CHUNK_END, take_counter},
+    {ARGUS_CHUNK_FLAGS, take_flag},
 };
 
 /* --- one chunk --- */
@@ -184,6 +196,7 @@ static void take_back(struct trace_tables *tables, const struct trace_tables *be
     tables->frames.length = before->frames.length;
     tables->symbols.length = before->symbols.length;
     tables->probes.length = before->probes.length;
+    tables->flags.length = before->flags.length;
     tables->notes.length = before->notes.length;
     tables->counters.length = before->counters.length;
 }
@@ -230,6 +243,7 @@ void tables_deinit(struct trace_tables *tables)
     vec_deinit(&tables->frames);
     vec_deinit(&tables->symbols);
     vec_deinit(&tables->probes);
+    vec_deinit(&tables->flags);
     vec_deinit(&tables->notes);
     vec_deinit(&tables->counters);
     idmap_deinit(&tables->stack_index);

@@ -1,4 +1,5 @@
 /* What can be done with the tables only when all of them are read. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,32 +75,39 @@ static void apply_build_ids(struct trace_tables *tables)
     }
 }
 
-/* By number; of several with one number the last one written, which has the highest address, comes first. */
-static int compare_probes(const void *left, const void *right)
+struct place {
+    uint32_t number, index;
+};
+
+/* By number; of several with one number the last one written comes first. */
+static int compare_places(const void *left, const void *right)
 {
-    const struct argus_probe_entry *a = *(const struct argus_probe_entry *const *)left;
-    const struct argus_probe_entry *b = *(const struct argus_probe_entry *const *)right;
+    const struct place *a = left, *b = right;
     if (a->number != b->number)
         return a->number < b->number ? -1 : 1;
-    return a > b ? -1 : a < b;
+    return a->index > b->index ? -1 : a->index < b->index;
 }
 
-/* Sorts, and keeps the last one written of each number: a ring repeats them. False without memory. */
-static bool sort_probes(struct trace_tables *tables)
+/* Sorts entries by the number that each of them has at `number_at`, and keeps the last one written of each number: a ring
+ * repeats them. False without memory. */
+static bool keep_last(void *data, size_t *length, size_t entry_bytes, size_t number_at)
 {
-    size_t count = tables->probes.length, kept = 0;
-    const struct argus_probe_entry **order = malloc((count + 1) * sizeof(*order));
-    struct argus_probe_entry *sorted = malloc((count + 1) * sizeof(*sorted));
+    size_t count = *length, kept = 0;
+    struct place *order = malloc((count + 1) * sizeof(*order));
+    char *sorted = malloc((count + 1) * entry_bytes);
     bool done = order && sorted;
+    for (size_t i = 0; done && i < count; i++) {
+        order[i].index = (uint32_t)i;
+        memcpy(&order[i].number, (char *)data + i * entry_bytes + number_at, sizeof(uint32_t));
+    }
     if (done && count) {
+        qsort(order, count, sizeof(*order), compare_places);
         for (size_t i = 0; i < count; i++)
-            order[i] = &tables->probes.data[i];
-        qsort(order, count, sizeof(*order), compare_probes);
-        for (size_t i = 0; i < count; i++)
-            if (i == 0 || order[i - 1]->number != order[i]->number)
-                sorted[kept++] = *order[i];
-        memcpy(tables->probes.data, sorted, kept * sizeof(*sorted));
-        tables->probes.length = kept;
+            if (i == 0 || order[i - 1].number != order[i].number)
+                memcpy(sorted + kept++ * entry_bytes, (char *)data + order[i].index * entry_bytes,
+                       entry_bytes);
+        memcpy(data, sorted, kept * entry_bytes);
+        *length = kept;
     }
     free(order);
     free(sorted);
@@ -111,5 +119,8 @@ bool tables_finish(struct trace_tables *tables)
     sort_symbols(tables);
     sort_build_ids(tables);
     apply_build_ids(tables);
-    return sort_probes(tables);
+    return keep_last(tables->probes.data, &tables->probes.length, sizeof(*tables->probes.data),
+                     offsetof(struct argus_probe_entry, number)) &&
+           keep_last(tables->flags.data, &tables->flags.length, sizeof(*tables->flags.data),
+                     offsetof(struct argus_flag_entry, number));
 }

@@ -178,6 +178,30 @@ static void add_probe(struct builder *builder, const struct line *line)
     builder_check(argus_writer_probes(builder_writer(builder, line), &entry, 1), line);
 }
 
+/* flag NUMBER PID ADDRESS LABEL [bytes N] [value N] [semantics value|flip|queue] */
+static void add_flag(struct builder *builder, const struct line *line)
+{
+    if (line->count < 5)
+        line_fail(line, "flag needs a number, a process id, an address and a label");
+    const char *value = find_value(line, "value");
+    const char *bytes = find_value(line, "bytes"), *semantics = find_value(line, "semantics");
+    struct argus_flag_entry entry = {
+        .number = (uint32_t)line_number(line, line->words[1]),
+        .pid = line_number(line, line->words[2]),
+        .address = line_number(line, line->words[3]),
+        .bytes = bytes ? (uint32_t)line_number(line, bytes) : 4,
+        .value = value ? line_number(line, value) : 0,
+        .semantics = !semantics || strcmp(semantics, "value") == 0 ? ARGUS_FLAG_VALUE
+                     : strcmp(semantics, "flip") == 0              ? ARGUS_FLAG_FLIP
+                     : strcmp(semantics, "queue") == 0             ? ARGUS_FLAG_QUEUE
+                                                                   : ARGUS_FLAG_SEMANTICS,
+        .label = line->words[4],
+    };
+    if (entry.semantics == ARGUS_FLAG_SEMANTICS)
+        line_fail(line, "no such semantics of a flag");
+    builder_check(argus_writer_flags(builder_writer(builder, line), &entry, 1), line);
+}
+
 /* note "TEXT" */
 static void add_note(struct builder *builder, const struct line *line)
 {
@@ -272,23 +296,12 @@ static const struct directive {
     size_t words; /* at least, the name included */
     void (*run)(struct builder *builder, const struct line *line);
 } directives[] = {
-    {"cpus", 2, set_cpus},
-    {"ring", 2, set_ring},
-    {"os", 2, set_os},
-    {"arch", 2, set_arch},
-    {"wall", 2, set_wall},
-    {"thread", 2, add_thread},
-    {"image", 2, add_image},
-    {"stack", 2, add_stack},
-    {"snapshot", 2, add_snapshot},
-    {"ksym", 2, add_symbol},
-    {"probe", 2, add_probe},
-    {"build_ids", 2, add_build_id},
-    {"note", 2, add_note},
-    {"lost", 2, add_lost},
-    {"counter", 2, add_counter},
-    {"chunk", 1, begin_chunk},
-    {"without_end", 1, leave_out_end},
+    {"cpus", 2, set_cpus},          {"ring", 2, set_ring},     {"os", 2, set_os},
+    {"arch", 2, set_arch},          {"wall", 2, set_wall},     {"thread", 2, add_thread},
+    {"image", 2, add_image},        {"stack", 2, add_stack},   {"snapshot", 2, add_snapshot},
+    {"ksym", 2, add_symbol},        {"probe", 2, add_probe},   {"flag", 2, add_flag},
+    {"build_ids", 2, add_build_id}, {"note", 2, add_note},     {"lost", 2, add_lost},
+    {"counter", 2, add_counter},    {"chunk", 1, begin_chunk}, {"without_end", 1, leave_out_end},
 };
 
 bool builder_directive(struct builder *builder, const struct line *line)

@@ -14,6 +14,7 @@ CHUNK = struct.Struct("<4sHHIIQQQIIQII")
 HEADER = struct.Struct("<8sHHIIIIIQQIIQ16s128s")
 PADDING, RECORDS, THREADS, IMAGES, STACKS, SYMBOLS, BUILD_IDS, NOTE, END, SNAPSHOTS = range(10)
 PROBES = 10
+FLAGS = 11
 
 
 class Damaged(Exception):
@@ -129,7 +130,7 @@ class Trace:
         self.damage, self.chunks, self.complete = [], [], False
         self.threads, self.images, self.stacks, self.symbols = [], [], {}, set()
         self.build_ids, self.notes, self.counters, self.snapshots = {}, [], [], []
-        self.probes = {}
+        self.probes, self.flags = {}, {}
         self.walk()
         self.chunks.sort(key=lambda chunk: (chunk.sequence, chunk.offset))
         self.read_tables()
@@ -185,7 +186,7 @@ class Trace:
     def read_table(self, chunk):
         kinds = {THREADS: self.thread, IMAGES: self.image, STACKS: self.stack, SYMBOLS: self.symbol,
                  BUILD_IDS: self.build_id, NOTE: self.note, END: self.counter, SNAPSHOTS: self.snapshot,
-                 PROBES: self.probe}
+                 PROBES: self.probe, FLAGS: self.flag}
         if chunk.kind not in kinds:
             return
         payload = Bytes(chunk.payload())
@@ -230,6 +231,14 @@ class Trace:
     def probe(self, b, _):
         number, shape, space = b.varint32(), b.varint32(), b.varint32()
         return lambda entry: self.probes.update([entry]), (number, (shape, space, b.varint(), b.string(), b.string(), b.string()))
+
+    def flag(self, b, _):
+        number, pid, address, size, semantics, since = (b.varint32(), b.varint(), b.varint(), b.varint32(), b.varint32(),
+                                                        b.varint())
+        value = b.varint()
+        label = b.string()
+        require(size <= 8 and semantics <= 2, "flag")
+        return lambda entry: self.flags.update([entry]), (number, (pid, address, size, semantics, since, value, label))
 
     def note(self, b, _):
         return self.notes.append, b.string()
@@ -298,6 +307,8 @@ def lines(trace):
         yield f"symbol {address} {name.hex()} {module.hex()}"
     for number, (shape, space, offset, *texts) in sorted(t.probes.items()):
         yield f"probe {number} {shape} {space} {offset} " + " ".join(text.hex() for text in texts)
+    for number, (*numbers, label) in sorted(t.flags.items()):
+        yield f"flag {number} " + " ".join(map(str, numbers)) + " " + label.hex()
     for note in t.notes:
         yield f"note {note.hex()}"
     for name, value in t.counters:

@@ -157,6 +157,18 @@ static void dump_probes(const struct argus_trace *trace)
     }
 }
 
+static void dump_flags(const struct argus_trace *trace)
+{
+    const struct argus_flag_entry *flags;
+    size_t count = argus_trace_flags(trace, &flags);
+    for (const struct argus_flag_entry *f = flags; f < flags + count; f++) {
+        printf("flag %u %" PRIu64 " %" PRIu64 " %u %u %" PRIu64 " %" PRIu64 " ", f->number, f->pid,
+               f->address, f->bytes, f->semantics, f->since_ticks, f->value);
+        put_text(f->label);
+        putchar('\n');
+    }
+}
+
 static void dump_notes(const struct argus_trace *trace)
 {
     const char *const *notes;
@@ -200,8 +212,8 @@ static void dump_totals(const struct argus_trace *trace)
 int main(int argc, char **argv)
 {
     static void (*const dumps[])(const struct argus_trace *) = {
-        dump_chunks,  dump_threads, dump_images, dump_stacks, dump_snapshots,
-        dump_symbols, dump_probes,  dump_notes,  dump_damage, dump_totals,
+        dump_chunks, dump_threads, dump_images, dump_stacks, dump_snapshots, dump_symbols,
+        dump_probes, dump_flags,   dump_notes,  dump_damage, dump_totals,
     };
     struct argus_trace *trace;
     struct argus_error *error = argus_trace_open(argc > 1 ? argv[1] : "", &trace);

@@ -208,6 +208,24 @@ static void put_probes(struct argus_writer *writer, uint64_t *time)
     must(argus_writer_probes(writer, entries, count));
 }
 
+static void put_flags(struct argus_writer *writer, uint64_t *time)
+{
+    struct argus_flag_entry entries[MOST_ENTRIES];
+    size_t count = below(MOST_ENTRIES);
+    for (size_t i = 0; i < count; i++)
+        entries[i] = (struct argus_flag_entry){
+            .number = (uint32_t)below(6),
+            .pid = any_number(),
+            .address = any_number(),
+            .bytes = 1u << below(4),
+            .semantics = (uint32_t)below(ARGUS_FLAG_SEMANTICS),
+            .since_ticks = *time,
+            .value = any_number(),
+            .label = any_name(),
+        };
+    must(argus_writer_flags(writer, entries, count));
+}
+
 static void put_note(struct argus_writer *writer, uint64_t *time)
 {
     (void)time;
@@ -224,8 +242,8 @@ static void put_end(struct argus_writer *writer)
 static void put_chunks(struct argus_writer *writer, int count)
 {
     static void (*const puts[])(struct argus_writer *, uint64_t *) = {
-        put_threads, put_images, put_build_ids, put_stacks,
-        put_symbols, put_probes, put_snapshots, put_note,
+        put_threads, put_images, put_build_ids, put_stacks, put_symbols,
+        put_probes,  put_flags,  put_snapshots, put_note,
     };
     uint64_t time = 1000000;
     for (int i = 0; i < count; i++)

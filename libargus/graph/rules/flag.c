@@ -10,6 +10,19 @@
  */
 #include "graph/builder.h"
 
+/* What the trace says of it. */
+static void describe(struct builder *builder, struct flag_state *flag)
+{
+    const struct argus_flag_entry *entry =
+        argus_graph_flag(builder->graph, builder->graph->machine.processes.data[flag->process].pid,
+                         flag->address, builder->now_ns);
+    if (!entry)
+        return;
+    flag->semantics = entry->semantics;
+    flag->bytes = entry->bytes;
+    flag->value = entry->value;
+}
+
 static struct flag_state *find(struct builder *builder, uint32_t thread, uint64_t address)
 {
     uint32_t process = builder->graph->machine.threads.data[thread].process;
@@ -20,9 +33,11 @@ static struct flag_state *find(struct builder *builder, uint32_t thread, uint64_
         return NULL;
     struct flag_state *flag = &builder->flags.data[index];
     bool same = index < before && flag->address == address && flag->process == process;
-    if (!same) /* new, or two flags with one key, of which the later one replaces the other */
+    if (!same) { /* new, or two flags with one key, of which the later one replaces the other */
         *flag = (struct flag_state){
             .address = address, .process = process, .unmatched = {.by = {.slot = ARGUS_NONE}}};
+        describe(builder, flag);
+    }
     return flag;
 }
 
@@ -57,17 +72,19 @@ static bool is_news(struct builder *builder, const struct flag_state *flag, uint
     return true;
 }
 
-static void add_edge(struct builder *builder, const struct flag_access *write,
-                     const struct flag_access *read)
+void rule_flag_edge(struct builder *builder, const struct flag_state *flag,
+                    const struct actor *from, const struct flag_access *to, enum rule_id rule)
 {
-    struct cause cause = actor_cause(&write->by, ARGUS_EDGE_FLAG, RULE_FLAG);
-    cause.edge.to = read->by.slot;
-    cause.edge.to_ns = read->by.since_ns;
+    struct cause cause = actor_cause(from, ARGUS_EDGE_FLAG, rule);
+    struct argus_flag_use use = {to->by.since_ns, flag->address, to->by.thread};
+    cause.edge.to = to->by.slot;
+    cause.edge.to_ns = to->by.since_ns;
     if (cause.edge.from_ns > cause.edge.to_ns) /* it was on record only after its reader */
         cause.edge.from_ns = cause.edge.to_ns;
     if (builder->graph->edges.length >= ARGUS_NONE - 1)
         builder->full = true;
-    else if (!vec_push(&builder->graph->edges, cause.edge))
+    else if (!vec_push(&builder->graph->edges, cause.edge) ||
+             !vec_push(&builder->graph->flag_uses, use))
         builder->no_memory = true;
 }
 
@@ -75,7 +92,7 @@ static void match(struct builder *builder, struct flag_state *flag, const struct
                   const struct flag_access *read)
 {
     if (is_news(builder, flag, read->by.thread, write) && write->by.thread != read->by.thread)
-        add_edge(builder, write, read);
+        rule_flag_edge(builder, flag, &write->by, read, RULE_FLAG);
 }
 
 /* The access that `record` tells, by the thread on the cpu; false: nobody is on it. */
@@ -114,6 +131,9 @@ void graph_on_flag_write(struct builder *builder, struct cpu_state *cpu,
     if (!flag || flag->writes == UINT32_MAX)
         return;
     note_set(builder, cpu->thread, flag, write.value);
+    if (flag->semantics != ARGUS_FLAG_VALUE)
+        rule_flag_turn(builder, flag, &write);
+    flag->value = write.value;
     write.number = ++flag->writes;
     flag->written[write.number % FLAG_REMEMBERED] = write;
     thread_at(builder, cpu->thread)->acted = true;

@@ -229,6 +229,13 @@ struct argus_flag_set {
     uint32_t thread; /* that wrote */
 };
 
+/* Where an edge of kind ARGUS_EDGE_FLAG leads to: which flag it is about. */
+struct argus_flag_use {
+    uint64_t time_ns; /* the edge's to_ns */
+    uint64_t address;
+    uint32_t thread; /* of the edge's `to` */
+};
+
 /* "Are you there?" of a window manager or compositor, or a program's answer: what a probe tells whose label says so
  * (share/probes.conf). */
 struct argus_ping {
@@ -287,6 +294,8 @@ size_t argus_graph_unread(const struct argus_graph *graph, /* sorted by receiver
                           const struct argus_unread **ret);
 size_t argus_graph_arrivals(const struct argus_graph *graph, /* sorted by thread, then time */
                             const struct argus_arrival **ret);
+size_t argus_graph_flag_uses(const struct argus_graph *graph, /* by time, then thread */
+                             const struct argus_flag_use **ret);
 size_t argus_graph_flag_sets(const struct argus_graph *graph, /* in time order */
                              const struct argus_flag_set **ret);
 size_t argus_graph_pings(const struct argus_graph *graph, /* in time order */
@@ -306,6 +315,17 @@ bool argus_graph_ui_event(const struct argus_graph *graph, uint32_t vertex,
                           struct argus_callback *ret);
 /* The probe of a number; NULL when the trace does not say. */
 const struct argus_probe_entry *argus_graph_probe(const struct argus_graph *graph, uint32_t number);
+
+/* The data flag at `address` in the process `pid` at that time; NULL when the trace has no name for it. */
+const struct argus_flag_entry *argus_graph_flag(const struct argus_graph *graph, uint64_t pid,
+                                                uint64_t address, uint64_t time_ns);
+/* The same of an edge of kind ARGUS_EDGE_FLAG; `*ret_address` (may be NULL) is 0 when that is not known. */
+const struct argus_flag_entry *argus_graph_edge_flag(const struct argus_graph *graph,
+                                                     const struct argus_edge *edge,
+                                                     uint64_t *ret_address);
+/* The same of an operation ARGUS_OP_FLAG_… of `vertex`. */
+const struct argus_flag_entry *argus_graph_op_flag(const struct argus_graph *graph, uint32_t vertex,
+                                                   uint32_t code);
 
 /* What argus_wait.first_detail is an index into. */
 size_t argus_graph_details(const struct argus_graph *graph, const struct argus_wait_detail **ret);

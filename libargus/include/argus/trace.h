@@ -63,6 +63,7 @@ enum argus_chunk_kind {
     ARGUS_CHUNK_END = 8,
     ARGUS_CHUNK_SNAPSHOTS = 9,
     ARGUS_CHUNK_PROBES = 10,
+    ARGUS_CHUNK_FLAGS = 11,
 };
 
 /* One record chunk of the index. */
@@ -113,6 +114,26 @@ struct argus_probe_entry {
     const char *library; /* path; borrowed, as the others */
     const char *symbol;  /* as in the table of probes, e.g. "g_source_attach" */
     const char *label;   /* what a person calls it, e.g. "GLib idle callback" */
+};
+
+/* What a write of a data flag means: how a read finds its write (graph/rules/flag.c). */
+enum argus_flag_semantics {
+    ARGUS_FLAG_VALUE = 0, /* it says something by its value */
+    ARGUS_FLAG_FLIP = 1,  /* set and cleared in turn: who sets it is waited for by who clears it */
+    ARGUS_FLAG_QUEUE = 2, /* counts work: each write of more is for one write of less */
+    ARGUS_FLAG_SEMANTICS
+};
+
+/* A data flag that was watched: bytes of a process from a moment on. */
+struct argus_flag_entry {
+    uint64_t address;
+    uint64_t since_ticks;
+    uint64_t pid;
+    uint64_t value;     /* at that time, where it could be read; else 0 */
+    uint32_t number;    /* in this file */
+    uint32_t bytes;     /* 1, 2, 4 or 8 */
+    uint32_t semantics; /* enum argus_flag_semantics */
+    const char *label;  /* what a person calls it, e.g. "did_reconfigure in settings"; borrowed */
 };
 
 /* A number the recorder counted about itself, e.g. "stacks_lost". */
@@ -203,6 +224,8 @@ size_t argus_trace_images(const struct argus_trace *trace, const struct argus_im
 size_t argus_trace_kernel_symbols(const struct argus_trace *trace, /* sorted by address */
                                   const struct argus_kernel_symbol **ret);
 size_t argus_trace_counters(const struct argus_trace *trace, const struct argus_counter **ret);
+size_t argus_trace_flags(const struct argus_trace *trace, /* by number, each of them once */
+                         const struct argus_flag_entry **ret);
 size_t argus_trace_probes(const struct argus_trace *trace, /* by number, each of them once */
                           const struct argus_probe_entry **ret);
 size_t argus_trace_notes(const struct argus_trace *trace, const char *const **ret);
@@ -288,6 +311,8 @@ void argus_writer_forget_stacks(struct argus_writer *writer);
 struct argus_error *argus_writer_kernel_symbols(struct argus_writer *writer,
                                                 const struct argus_kernel_symbol *entries,
                                                 size_t count);
+struct argus_error *argus_writer_flags(struct argus_writer *writer,
+                                       const struct argus_flag_entry *entries, size_t count);
 struct argus_error *argus_writer_probes(struct argus_writer *writer,
                                         const struct argus_probe_entry *entries, size_t count);
 /* A sentence for the reader: what could not be attached and why. */

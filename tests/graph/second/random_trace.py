@@ -26,6 +26,8 @@ probe 1 7 source
 probe 2 7 idle
 probe 3 0 toolkit
 probe 4 8 other
+flag 1 10 0x9000 flip bytes 4 semantics flip
+flag 2 10 0x9008 queue bytes 4 value 1 semantics queue
 """
 
 
@@ -262,7 +264,7 @@ class Machine:
         self.accesses += 1
         name = self.rng.choice(["flag_write", "flag_read", "flag_read"])
         sequence = self.rng.choice([0, self.accesses, self.accesses, max(self.accesses - 2, 0)])
-        self.emit(cpu, f"{name} flag={self.rng.choice([0x9000, 0x9008])} value={self.rng.choice([0, 1, 257])} "
+        self.emit(cpu, f"{name} flag={self.rng.choice([0x9000, 0x9008])} value={self.rng.choice([0, 1, 2, 257])} "
                        f"bytes={self.rng.choice([0, 1, 4])} sequence={sequence}")
 
     def take_signal(self, cpu, thread):

@@ -485,14 +485,50 @@ class Builder(Threads, Callbacks, Waits, Wakeups):
         self.add_op(thread, op << 24 | record.arg[0] & 0xFFFFFF)
         size = record.arg[2] >> 56 & 15
         value = record.arg[1] & ((1 << 8 * size) - 1 if 0 < size < 8 else (1 << 64) - 1)
-        flag = self.flags.setdefault((thread.process, record.arg[0]), {"writes": [], "unmatched": None, "seen": {}})
+        key = thread.process, record.arg[0]
+        if key not in self.flags:
+            self.flags[key] = {"writes": [], "unmatched": None, "seen": {}, "pieces": [], **self.described(*key)}
+        flag = self.flags[key]
         return flag, {"value": value, "sequence": record.arg[3], "by": Actor(thread, thread.doing.vertex, self.now)}
+
+    def described(self, process, address):
+        """What the trace's table says of a flag."""
+        rows = [row for row in self.input.flags if row[:2] == (process.pid, address) and row[4] <= self.now]
+        _, _, size, semantics, _, value = max(rows, key=lambda row: row[4], default=(0, 0, 0, 0, 0, 0))
+        return {"bytes": size, "semantics": ["value", "flip", "queue"][semantics], "value": value}
+
+    def turn(self, flag, write):
+        """Writes in pairs: of a flip from set to cleared, of a queue from each piece of work to who takes it."""
+        def number(value):
+            bits = 8 * flag["bytes"] if 0 < flag["bytes"] < 8 else 64
+            value &= (1 << bits) - 1
+            return value - (1 << bits) if value >> bits - 1 else value
+        before, after, flip = flag["value"], write["value"], flag["semantics"] == "flip"
+        change = (after != 0) - (before != 0) if flip else number(after) - number(before)
+        if (change + (1 << 63)) % (1 << 64) - (1 << 63) not in range(-64, 65):
+            flag["pieces"].clear()
+            return
+        flag["pieces"] += [write["by"]] * change
+        taken, flag["pieces"] = flag["pieces"][:max(-change, 0)], flag["pieces"][max(-change, 0):]
+        last = None
+        for actor in taken:
+            same = last and (last.vertex, last.since) == (actor.vertex, actor.since)
+            if not same and actor.thread is not write["by"].thread:
+                self.flag_edge(actor, write["by"], "flag.flipped" if flip else "flag.queued")
+            last = actor
+
+    def flag_edge(self, source, target, rule):
+        self.edges.append(Edge(source.vertex, min(source.since, target.since), "data flag", rule, to=target.vertex,
+                               to_ns=target.since, inside=True))
 
     def on_flag_write(self, cpu, record):
         flag, write = self.access(cpu, record, OP_FLAG_WRITE)
         if not flag:
             return
         cpu.thread.doing.acted = True
+        if flag["semantics"] != "value":
+            self.turn(flag, write)
+        flag["value"] = write["value"]
         flag["writes"].append(write)
         read = flag["unmatched"]
         if read and read["sequence"] and 0 < write["sequence"] < read["sequence"] and write["value"] == read["value"]:
@@ -520,8 +556,7 @@ class Builder(Threads, Callbacks, Waits, Wakeups):
             return
         flag["seen"][reader] = number
         if write["by"].thread is not reader:
-            self.edges.append(Edge(write["by"].vertex, min(write["by"].since, read["by"].since), "data flag", "flag.written",
-                                   to=read["by"].vertex, to_ns=read["by"].since, inside=True))
+            self.flag_edge(write["by"], read["by"], "flag.written")
 
     def on_suspended(self, cpu, record):
         pass

@@ -91,6 +91,7 @@ class Input:
         self.threads = [(e[0], e[1], e[3], e[4], e[5]) for e in trace.threads]  # tid, pid, kernel, time, name
         self.stacks = trace.stacks
         self.spaces = {number: row[1] for number, row in trace.probes.items()}
+        self.flags = [row[:6] for row in trace.flags.values()]  # pid, address, bytes, semantics, since, value
         self.wall_offset = trace.wall - trace.anchor
 
     @staticmethod

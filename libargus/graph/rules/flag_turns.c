@@ -1,0 +1,59 @@
+/* Data flags whose writes come in pairs, as somebody has said of them (argus watchflag --semantics).
+ *
+ * A *flip* is set by one thread and cleared by the one that saw it: from who set it to who clears it. A *queue* counts work:
+ * who counts it up by n leaves n pieces, who counts it down by n takes the n oldest ones. The paper's prototype had both for
+ * its five flags. Writes are enough for them, and reads cost as much as writes, so that such a flag needs only half of the hits.
+ *
+ * What the flag was before comes from its last write on record, or from when the watch began.
+ */
+#include "graph/builder.h"
+
+#define MOST_PIECES 64 /* of one write; a counter that jumps further is set, and not counted up */
+
+static int64_t as_number(uint64_t value, uint32_t bytes)
+{
+    uint32_t unused = bytes && bytes < 8 ? 64 - 8 * bytes : 0;
+    return (int64_t)(value << unused) >> unused;
+}
+
+/* How many pieces the write leaves, or (negative) takes. */
+static int64_t pieces_of(const struct flag_state *flag, const struct flag_access *write)
+{
+    if (flag->semantics == ARGUS_FLAG_FLIP)
+        return (write->value != 0) - (flag->value != 0);
+    uint64_t change;
+    change = (uint64_t)as_number(write->value, flag->bytes) -
+             (uint64_t)as_number(flag->value, flag->bytes);
+    return (int64_t)change;
+}
+
+static void take_one(struct builder *builder, struct flag_state *flag,
+                     const struct flag_access *write, enum rule_id rule, const struct actor *before)
+{
+    bool same = before && before->slot == flag->queue.by.slot &&
+                before->since_ns == flag->queue.by.since_ns;
+    if (!same && flag->queue.by.thread != write->by.thread)
+        rule_flag_edge(builder, flag, &flag->queue.by, write, rule);
+}
+
+void rule_flag_turn(struct builder *builder, struct flag_state *flag,
+                    const struct flag_access *write)
+{
+    enum rule_id rule = flag->semantics == ARGUS_FLAG_FLIP ? RULE_FLAG_FLIPPED : RULE_FLAG_QUEUED;
+    int64_t pieces = pieces_of(flag, write);
+    struct actor before, *taken = NULL;
+    if (pieces > MOST_PIECES || pieces < -MOST_PIECES) {
+        while (queue_order_take(builder, &flag->queue))
+            ; /* it begins anew */
+        return;
+    }
+    for (; pieces > 0; pieces--) {
+        flag->queue.by = write->by;
+        queue_order_put(builder, &flag->queue);
+    }
+    for (; pieces < 0 && queue_order_take(builder, &flag->queue); pieces++) {
+        take_one(builder, flag, write, rule, taken);
+        before = flag->queue.by;
+        taken = &before;
+    }
+}
