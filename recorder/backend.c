@@ -189,9 +189,9 @@ static struct argus_error *no_flags(const struct backend *backend)
 }
 
 struct argus_error *backend_flag_add(struct backend *backend, const struct request_flag *wanted,
-                                     uint32_t *ret_number)
+                                     uid_t owner, uint32_t *ret_number)
 {
-    return backend->ops->flag_add ? backend->ops->flag_add(backend, wanted, ret_number)
+    return backend->ops->flag_add ? backend->ops->flag_add(backend, wanted, owner, ret_number)
                                   : no_flags(backend);
 }
 
@@ -204,6 +204,16 @@ struct argus_error *backend_flag_remove(struct backend *backend, uint32_t number
 bool backend_flag_get(const struct backend *backend, uint32_t number, struct reply_flag *ret)
 {
     return backend->ops->flag_get && backend->ops->flag_get(backend, number, ret);
+}
+
+bool backend_flags_awaited(const struct backend *backend)
+{
+    return backend->ops->flags_awaited && backend->ops->flags_awaited(backend);
+}
+
+struct argus_error *backend_write_flags(struct backend *backend, struct argus_writer *writer)
+{
+    return backend->ops->write_flags ? backend->ops->write_flags(backend, writer) : NULL;
 }
 
 bool backend_is_crowded(const struct backend *backend)

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "argus/error.h"
 #include "argus/record.h"
@@ -91,9 +92,11 @@ struct backend_ops {
     struct argus_error *(*pollers)(struct backend *backend, struct backend_poller *ret, size_t room,
                                    size_t *ret_count);
     struct argus_error *(*flag_add)(struct backend *backend, const struct request_flag *wanted,
-                                    uint32_t *ret_number);
+                                    uid_t owner, uint32_t *ret_number);
     struct argus_error *(*flag_remove)(struct backend *backend, uint32_t number);
     bool (*flag_get)(const struct backend *backend, uint32_t number, struct reply_flag *ret);
+    bool (*flags_awaited)(const struct backend *backend);
+    struct argus_error *(*write_flags)(struct backend *backend, struct argus_writer *writer);
     bool (*is_crowded)(void);
 };
 
@@ -173,8 +176,12 @@ struct argus_error *backend_pollers(struct backend *backend, struct backend_poll
 
 /* Data flags; UNSUPPORTED where the backend cannot watch any. Errors as in linux/flags.h. */
 struct argus_error *backend_flag_add(struct backend *backend, const struct request_flag *wanted,
-                                     uint32_t *ret_number);
+                                     uid_t owner, uint32_t *ret_number);
 struct argus_error *backend_flag_remove(struct backend *backend, uint32_t number);
+/* backend_collect() has to be called every few milliseconds, to watch a flag of a process that comes. */
+bool backend_flags_awaited(const struct backend *backend);
+/* What the records of flags are about. */
+struct argus_error *backend_write_flags(struct backend *backend, struct argus_writer *writer);
 bool backend_flag_get(const struct backend *backend, uint32_t number, struct reply_flag *ret);
 
 /* Adds a sentence about what could not be attached and why, or what went wrong since. The same sentence counts once. */

@@ -278,14 +278,14 @@ struct argus_error *recorder_flag_remove(struct recorder_client *client, uint32_
 }
 
 struct argus_error *recorder_flags(struct recorder_client *client,
-                                   struct reply_flag ret[FLAG_LIMIT], size_t *ret_count)
+                                   struct reply_flag ret[FLAG_NUMBERS], size_t *ret_count)
 {
     struct request request = make_request(REQUEST_FLAGS);
     struct reply reply;
     struct argus_error *error = ask_for(client, &request, -1, &reply);
     if (error)
         return error;
-    *ret_count = reply.count < FLAG_LIMIT ? reply.count : FLAG_LIMIT;
+    *ret_count = reply.count < FLAG_NUMBERS ? reply.count : FLAG_NUMBERS;
     memcpy(ret, reply.flags, *ret_count * sizeof(*ret));
     for (size_t i = 0; i < *ret_count; i++)
         ret[i].label[sizeof(ret[i].label) - 1] = '\0';

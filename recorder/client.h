@@ -134,7 +134,7 @@ struct argus_error *recorder_flag_add(struct recorder_client *client,
                                       const struct request_flag *wanted, uint32_t *ret_number);
 struct argus_error *recorder_flag_remove(struct recorder_client *client, uint32_t number);
 struct argus_error *recorder_flags(struct recorder_client *client,
-                                   struct reply_flag ret[FLAG_LIMIT], size_t *ret_count);
+                                   struct reply_flag ret[FLAG_NUMBERS], size_t *ret_count);
 
 /* What could not be attached and why, and what went wrong since, one a line; for free(). */
 struct argus_error *recorder_notes(struct recorder_client *client, char **ret);

@@ -3,8 +3,13 @@
 #ifndef ARGUS_RECORDER_FLAG_SPEC_H
 #define ARGUS_RECORDER_FLAG_SPEC_H
 
-#define FLAG_LIMIT     16 /* flags in one recording */
+#define FLAG_LIMIT     16 /* watched at one time in one recording, of all processes */
+#define FLAG_PLANS     8  /* wished for, of processes that are still to come */
 #define FLAG_REGISTERS 4  /* of one process: the processor has so many */
+#define FLAG_STEPS     4  /* pointers on the way to a flag */
+
+/* Numbers of plans begin behind those of the flags that are watched. */
+#define FLAG_NUMBERS (FLAG_LIMIT + FLAG_PLANS)
 
 enum flag_access {
     FLAG_WRITES = 1,

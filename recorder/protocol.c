@@ -6,11 +6,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "argus/trace.h"
 #include "probe_check.h"
 
 _Static_assert(sizeof(struct request) == 1024, "a request has no hidden padding");
 _Static_assert(offsetof(struct request, room) == 16, "a request has no hidden padding");
-_Static_assert(sizeof(struct reply) == 360 + PROTOCOL_TEXT_BYTES, "a reply has no hidden padding");
+_Static_assert(sizeof(struct reply) == 360 + FLAG_NUMBERS * sizeof(struct reply_flag),
+               "a reply has no hidden padding");
 
 const char *backend_kind_name(enum backend_kind kind)
 {
@@ -143,13 +145,17 @@ static struct argus_error *check_flag(const struct request *request)
 {
     const struct request_flag *flag = &request->flag;
     bool size = flag->bytes == 1 || flag->bytes == 2 || flag->bytes == 4 || flag->bytes == 8;
-    if (!has_end(flag->label, sizeof(flag->label)) || !flag->pid || flag->pid > INT32_MAX ||
-        flag->access < FLAG_WRITES || flag->access > FLAG_READS_AND_WRITES)
+    bool plan = !flag->pid;
+    if (!has_end(flag->label, sizeof(flag->label)) || !has_end(flag->image, sizeof(flag->image)) ||
+        flag->pid > INT32_MAX || flag->access < FLAG_WRITES ||
+        flag->access > FLAG_READS_AND_WRITES || flag->semantics >= ARGUS_FLAG_SEMANTICS ||
+        flag->step_count > FLAG_STEPS || flag->build_id_bytes > sizeof(flag->build_id) ||
+        plan != (flag->image[0] != '\0'))
         return argus_error_create(ARGUS_ERROR_FORMAT, "a request to watch nothing that there is");
     if (!size)
         return argus_error_create(ARGUS_ERROR_USAGE,
                                   "%u bytes cannot be watched: choose 1, 2, 4 or 8", flag->bytes);
-    if (flag->address % flag->bytes)
+    if (!plan && !flag->step_count && flag->address % flag->bytes)
         return argus_error_create(
             ARGUS_ERROR_USAGE, "0x%llx is not aligned: %u bytes can be watched at multiples of %u",
             (unsigned long long)flag->address, flag->bytes, flag->bytes);

@@ -22,7 +22,7 @@
 #define PROTOCOL_LOCK      PROTOCOL_DIRECTORY "/recorder.lock"
 
 #define PROTOCOL_MAGIC   0x51475241u /* "ARGQ" */
-#define PROTOCOL_VERSION 2
+#define PROTOCOL_VERSION 3
 
 #define PROTOCOL_RING_MIN      (1ull << 20)
 #define PROTOCOL_RING_MAX      (1ull << 40)
@@ -51,7 +51,7 @@ enum request_verb {
     REQUEST_PROBE_ABSENT = 10, /* before START: a sentence about what cannot be listened to */
     REQUEST_FLAG_ADD = 11,     /* watches a data flag; `count` of the reply is its number */
     REQUEST_FLAG_REMOVE = 12,  /* page.first: its number */
-    REQUEST_FLAGS = 13,        /* those that are watched */
+    REQUEST_FLAGS = 13,        /* those that are watched or planned */
     REQUEST_LAST = REQUEST_FLAGS,
 };
 
@@ -107,13 +107,21 @@ struct request_absent {
     char text[1000];
 };
 
+/* A flag of a process, or (pid 0) a plan: of every process that maps an image, now or later. */
 struct request_flag {
-    uint64_t address;
+    uint64_t address; /* a plan: from where the image's code is mapped (may be negative) */
     uint32_t pid;
-    uint32_t bytes;  /* 1, 2, 4 or 8, and `address` is a multiple of it */
-    uint32_t access; /* enum flag_access */
+    uint32_t bytes;             /* 1, 2, 4 or 8, and the flag's address is a multiple of it */
+    uint32_t access;            /* enum flag_access */
+    uint32_t semantics;         /* enum argus_flag_semantics */
+    uint32_t step_count;        /* pointers on the way: each is read at the address so far … */
+    uint32_t build_id_bytes;    /* a plan: 0, it is not known */
+    uint64_t steps[FLAG_STEPS]; /* … and this added to it */
+    uint64_t code_offset;       /* a plan: of the image's code in its file */
+    uint8_t build_id[20];       /* a plan */
     uint32_t padding;
-    char label[200]; /* what the user calls it, for those who ask */
+    char image[400]; /* a plan: path */
+    char label[200]; /* what the user calls it */
 };
 
 struct request {
@@ -149,7 +157,9 @@ struct reply_hang {
 
 struct reply_flag {
     uint64_t address, hits;
-    uint32_t number, pid, bytes, access;
+    uint32_t number;
+    uint32_t pid; /* 0: a plan, and `hits` is in how many processes it was watched */
+    uint32_t bytes, access, semantics, padding;
     char label[200];
 };
 
@@ -185,7 +195,7 @@ struct reply {
         char text[PROTOCOL_TEXT_BYTES];
         struct reply_cpu cpus[PROTOCOL_PAGE];
         struct reply_hang hang;
-        struct reply_flag flags[FLAG_LIMIT];
+        struct reply_flag flags[FLAG_NUMBERS];
     };
 };
 

@@ -17,7 +17,7 @@
 #define READ_RECORDS                                                                               \
     2048 /* copied at once: fits the second-level cache, with a chunk of each cpu */
 #define FLUSH_INTERVAL_NS 1000000000ull /* a crash loses at most this of a stream */
-#define WAIT_SHORT_MS     5
+#define WAIT_SHORT_MS     5             /* also for the process whose flag is to be watched */
 #define WAIT_LONG_MS      40
 #define WAIT_MEMORY_MS    200 /* only mappings are to be collected */
 
@@ -177,7 +177,8 @@ static struct argus_error *choose_pace(struct recording *recording)
 struct argus_error *recording_step(struct recording *recording, int *ret_wait_ms)
 {
     int longest_ms = (int)recording->backend->ops->collect_ms;
-    *ret_wait_ms = longest_ms ? longest_ms : WAIT_MEMORY_MS;
+    bool awaited = backend_flags_awaited(recording->backend);
+    *ret_wait_ms = awaited ? WAIT_SHORT_MS : longest_ms ? longest_ms : WAIT_MEMORY_MS;
     struct argus_error *error = backend_collect(recording->backend);
     struct clock_readings clocks = clock_read();
     size_t added = clock_watch_look(&recording->clocks, &clocks);
@@ -196,7 +197,7 @@ struct argus_error *recording_step(struct recording *recording, int *ret_wait_ms
         recording->flushed_ns = clock_ns(CLOCK_MONOTONIC);
         error = sink_flush(recording->sink);
     }
-    *ret_wait_ms = busy ? WAIT_SHORT_MS : longest_ms ? longest_ms : WAIT_LONG_MS;
+    *ret_wait_ms = busy || awaited ? WAIT_SHORT_MS : longest_ms ? longest_ms : WAIT_LONG_MS;
     return error;
 }
 

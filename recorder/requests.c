@@ -355,19 +355,6 @@ static struct argus_error *handle_cpus(struct server *server, struct client *cli
     return NULL;
 }
 
-/* As with ptrace(2): root may watch everybody, everybody else their own processes. */
-static struct argus_error *check_owner(const struct client *client, uint32_t pid)
-{
-    char path[32];
-    struct stat process;
-    snprintf(path, sizeof(path), "/proc/%u", pid);
-    if (stat(path, &process) < 0)
-        return argus_error_create(ARGUS_ERROR_NOT_FOUND, "there is no process %u", pid);
-    if (client->who.uid == 0 || client->who.uid == process.st_uid)
-        return NULL;
-    return argus_error_create(ARGUS_ERROR_PERMISSION, "process %u is somebody else's", pid);
-}
-
 static struct argus_error *handle_flag_add(struct server *server, struct client *client,
                                            const struct request *request, int fd,
                                            struct reply *reply)
@@ -376,10 +363,8 @@ static struct argus_error *handle_flag_add(struct server *server, struct client 
         close(fd);
     if (!server->recording || server->failure)
         return argus_error_create(ARGUS_ERROR_NOT_FOUND, "nothing is being recorded: argus start");
-    struct argus_error *error = check_owner(client, request->flag.pid);
-    return error ? error
-                 : backend_flag_add(recording_backend(server->recording), &request->flag,
-                                    &reply->count);
+    return backend_flag_add(recording_backend(server->recording), &request->flag, client->who.uid,
+                            &reply->count);
 }
 
 static struct argus_error *handle_flag_remove(struct server *server, struct client *client,
@@ -405,7 +390,7 @@ static struct argus_error *handle_flags(struct server *server, struct client *cl
     (void)client, (void)request;
     if (fd >= 0)
         close(fd);
-    for (uint32_t i = 1; i <= FLAG_LIMIT && server->recording; i++)
+    for (uint32_t i = 1; i <= FLAG_NUMBERS && server->recording; i++)
         if (backend_flag_get(recording_backend(server->recording), i, &reply->flags[reply->count]))
             reply->count++;
     return NULL;

@@ -304,6 +304,8 @@ static struct argus_error *renew_tables(struct sink *sink)
     if (!error)
         error = backend_write_probes(sink->backend, sink->writer);
     if (!error)
+        error = backend_write_flags(sink->backend, sink->writer);
+    if (!error)
         error = renew_stacks(sink);
     if (!error)
         error = renew_markers(sink);
@@ -450,6 +452,8 @@ struct argus_error *sink_finish(struct sink *sink, bool all_images)
         error = backend_write_threads(sink->backend, sink->writer);
     if (!error)
         error = backend_write_probes(sink->backend, sink->writer);
+    if (!error)
+        error = backend_write_flags(sink->backend, sink->writer);
     if (!error)
         error = backend_write_images(sink->backend, sink->writer, all_images);
     if (!error)

@@ -10,14 +10,8 @@
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 
+#include "event/data_module.h"
 #include "event/debug_file.h"
-#include "event/demangle.h"
-
-#if defined(__aarch64__)
-#define RELOCATE_MODULE R_AARCH64_TLS_DTPMOD
-#else
-#define RELOCATE_MODULE R_X86_64_DTPMOD64
-#endif
 
 struct search {
     const char *image;
@@ -53,77 +47,6 @@ static void note_file(struct search *search, const char *path)
                  last_part(path));
 }
 
-static bool offer(struct search *search, const char *name, const struct argus_data_symbol *symbol)
-{
-    char *readable = demangle(name);
-    bool go_on = search->function(search->context, name, symbol) &&
-                 (!readable || search->function(search->context, readable, symbol));
-    free(readable);
-    return go_on;
-}
-
-/* The address in the file of a word that the dynamic linker fills with the number of this module; 0: none. */
-static uint64_t module_word(Elf *elf)
-{
-    Elf_Scn *section = NULL;
-    while ((section = elf_nextscn(elf, section))) {
-        GElf_Shdr header;
-        Elf_Data *data;
-        if (!gelf_getshdr(section, &header) || header.sh_type != SHT_RELA || !header.sh_entsize ||
-            !(data = elf_getdata(section, NULL)))
-            continue;
-        for (size_t i = 0; i < data->d_size / header.sh_entsize; i++) {
-            GElf_Rela rela;
-            uint64_t type = gelf_getrela(data, (int)i, &rela) ? GELF_R_TYPE(rela.r_info) : 0;
-            if (type == RELOCATE_MODULE)
-                return rela.r_offset;
-        }
-    }
-    return 0;
-}
-
-/* A program has an interpreter; a library that has one, too (libc), is no program that anybody debugs. */
-static bool is_program(Elf *elf)
-{
-    size_t count = 0;
-    elf_getphdrnum(elf, &count);
-    for (size_t i = 0; i < count; i++) {
-        GElf_Phdr header;
-        if (gelf_getphdr(elf, (int)i, &header) && header.p_type == PT_INTERP)
-            return true;
-    }
-    return false;
-}
-
-static void each_symbol(struct search *search, Dwfl_Module *module)
-{
-    GElf_Addr bias;
-    Elf *elf = dwfl_module_getelf(module, &bias);
-    uint64_t word = module_word(elf);
-    bool of_program = is_program(elf);
-    int count = dwfl_module_getsymtab(module);
-    for (int i = 1; i < count; i++) {
-        GElf_Sym entry;
-        GElf_Addr address;
-        GElf_Word section;
-        const char *name =
-            dwfl_module_getsym_info(module, i, &entry, &address, &section, NULL, NULL);
-        int type = name ? GELF_ST_TYPE(entry.st_info) : STT_NOTYPE;
-        if (!name || !name[0] || entry.st_shndx == SHN_UNDEF ||
-            (type != STT_OBJECT && type != STT_TLS && type != STT_COMMON))
-            continue;
-        struct argus_data_symbol symbol = {.address = type == STT_TLS ? entry.st_value : address,
-                                           .size_bytes = entry.st_size,
-                                           .is_global = GELF_ST_BIND(entry.st_info) != STB_LOCAL,
-                                           .is_thread_local = type == STT_TLS,
-                                           .is_of_program = of_program && !word,
-                                           .module_word = word ? word + bias : 0,
-                                           .module_address = search->base};
-        if (!offer(search, name, &symbol))
-            return;
-    }
-}
-
 static int look_at_module(Dwfl_Module *module, void **user_data, const char *name, Dwarf_Addr start,
                           void *context)
 {
@@ -139,7 +62,7 @@ static int look_at_module(Dwfl_Module *module, void **user_data, const char *nam
     search->found = true;
     search->base = bias;
     if (search->function)
-        each_symbol(search, module);
+        data_module_each(module, search->function, search->context);
     return DWARF_CB_ABORT;
 }
 
@@ -237,5 +160,39 @@ struct argus_error *argus_image_base(uint32_t pid, const char *image, uint64_t *
     struct argus_error *error = run(pid, &search);
     if (!error)
         *ret = search.base;
+    return error;
+}
+
+/* --- by address --- */
+
+static struct argus_error *module_at(Dwfl *dwfl, uint32_t pid, uint64_t address, char *ret_path,
+                                     size_t path_bytes, uint64_t *ret_base)
+{
+    GElf_Addr bias;
+    const char *file = NULL;
+    Dwfl_Module *module = dwfl_addrmodule(dwfl, address);
+    const char *name = module && dwfl_module_getelf(module, &bias)
+                           ? dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, &file, NULL)
+                           : NULL;
+    name = file ? file : name;
+    if (!name || name[0] != '/' || strlen(name) >= path_bytes)
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND,
+                                  "0x%llx of process %u is not in the memory of a file",
+                                  (unsigned long long)address, pid);
+    snprintf(ret_path, path_bytes, "%s", name);
+    *ret_base = bias;
+    return NULL;
+}
+
+struct argus_error *argus_image_at(uint32_t pid, uint64_t address, char *ret_path,
+                                   size_t path_bytes, uint64_t *ret_base)
+{
+    Dwfl *dwfl = dwfl_begin(&callbacks);
+    if (!dwfl)
+        return argus_error_memory();
+    struct argus_error *error = report(dwfl, pid);
+    if (!error)
+        error = module_at(dwfl, pid, address, ret_path, path_bytes, ret_base);
+    dwfl_end(dwfl);
     return error;
 }

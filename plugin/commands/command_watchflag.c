@@ -129,7 +129,7 @@ static const struct command_option list_options[] = {
 static struct argus_error *run_list(struct session *session, const struct arguments *arguments)
 {
     struct recorder_client *client;
-    struct reply_flag flags[FLAG_LIMIT];
+    struct reply_flag flags[FLAG_NUMBERS];
     size_t count = 0;
     struct argus_error *error = arguments_expect(arguments, 0, 0);
     if (!error)

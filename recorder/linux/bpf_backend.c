@@ -117,8 +117,7 @@ static void bpf_destroy(struct backend *base)
 static void bpf_detach(struct backend *base)
 {
     struct bpf_backend *backend = of_base(base);
-    flags_destroy(backend->flags);
-    backend->flags = NULL;
+    flags_detach(backend->flags);
     programs_detach(backend->programs);
 }
 
@@ -193,6 +192,7 @@ static struct argus_error *bpf_collect(struct backend *base)
 {
     struct bpf_backend *backend = of_base(base);
     struct argus_error *error = images_collect(backend->images);
+    flags_look(backend->flags);
     if (!error)
         cpu_watch_look(&backend->cpu_watch, cpu_came, backend);
     return error;
@@ -297,14 +297,47 @@ static struct argus_error *bpf_pollers(struct backend *base, struct backend_poll
     return pollers_read(programs_map(of_base(base)->programs, "pollers"), ret, room, ret_count);
 }
 
+static void on_image(void *context, const struct argus_image_entry *image, const char *path)
+{
+    flags_on_image(context, image, path);
+}
+
+static void on_exec(void *context, uint32_t pid, uint64_t time_ns)
+{
+    flags_on_exec(context, pid, time_ns);
+}
+
+static struct argus_error *begin_flags(struct bpf_backend *backend)
+{
+    struct argus_error *error =
+        flags_create(programs_object(backend->programs), &backend->base, &backend->flags);
+    const struct image_listener listener = {on_image, on_exec, backend->flags};
+    if (!error)
+        images_listen(backend->images, &listener);
+    return error;
+}
+
+/* A plan is also for processes that have the image already. */
 static struct argus_error *bpf_flag_add(struct backend *base, const struct request_flag *wanted,
-                                        uint32_t *ret_number)
+                                        uid_t owner, uint32_t *ret_number)
 {
     struct bpf_backend *backend = of_base(base);
-    struct argus_error *error = NULL;
-    if (!backend->flags)
-        error = flags_create(programs_object(backend->programs), &backend->flags);
-    return error ? error : flags_add(backend->flags, wanted, ret_number);
+    struct argus_error *error = backend->flags ? NULL : begin_flags(backend);
+    if (!error)
+        error = flags_add(backend->flags, wanted, owner, ret_number);
+    if (!error && !wanted->pid)
+        images_tell(backend->images);
+    return error;
+}
+
+static bool bpf_flags_awaited(const struct backend *base)
+{
+    return flags_awaited(of_base(base)->flags);
+}
+
+static struct argus_error *bpf_write_flags(struct backend *base, struct argus_writer *writer)
+{
+    return flags_write(of_base(base)->flags, writer);
 }
 
 static struct argus_error *bpf_flag_remove(struct backend *base, uint32_t number)
@@ -345,6 +378,8 @@ const struct backend_ops bpf_backend_ops = {
     .flag_add = bpf_flag_add,
     .flag_remove = bpf_flag_remove,
     .flag_get = bpf_flag_get,
+    .flags_awaited = bpf_flags_awaited,
+    .write_flags = bpf_write_flags,
     .is_crowded = crowd_now,
     .release = bpf_release,
 };

@@ -1,219 +1,103 @@
-/* The processor has four registers that watch up to eight bytes each. They belong to a thread: perf_event sets them when the
- * thread comes on a cpu. An event with `inherit` is copied to each thread that the watched one makes, before it runs, with
- * its BPF program (kernel/events/core.c, inherit_event()). So new threads are watched from their first instruction, and the
- * threads that there are get an event each.
- *
- * While that is being done threads come and go. What a watched one makes inherits; what another made before its turn is
- * found by looking again, until nothing new is there. A thread found so may have inherited as well, and is then reported
- * twice (bpf/flag.h leaves the second one out).
- *
- * A known hazard: on some virtual machines about one hit in a million ended the process by SIGTRAP (shared/reference, lldb.md);
- * the kernel had no event for a register that the processor reported. Not seen in six million hits on Linux 6.18.
- */
-#include "linux/flags.h"
+/* Which flags are watched. A flag has a place, and its number is the place's; what a number meant earlier, the table of names in
+ * the trace still says, by the time from which on it was watched. */
+#include "linux/flag_table.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <time.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <linux/hw_breakpoint.h>
-#include <linux/perf_event.h>
 
-#include "base/vec.h"
+#include "clocks.h"
+#include "linux/flag_memory.h"
 #include "linux/shared.h"
 
-#define PROGRAM    "on_flag"
-#define MOST_LOOKS 20 /* for new threads */
+#define PROGRAM "on_flag"
 
-struct watched_thread {
-    uint32_t tid;
-    struct bpf_link *link;
-};
-
-struct flag {
-    struct request_flag wanted; /* bytes 0: not in use */
-    VEC(struct watched_thread) threads;
-};
-
-struct flags {
-    struct bpf_program *program;
-    int map_fd;
-    struct flag flags[FLAG_LIMIT];
-};
-
-struct argus_error *flags_create(struct bpf_object *object, struct flags **ret)
+struct argus_error *flags_create(struct bpf_object *object, struct backend *notes,
+                                 struct flags **ret)
 {
     struct flags *flags = calloc(1, sizeof(*flags));
     if (!flags)
         return argus_error_memory();
     flags->program = bpf_object__find_program_by_name(object, PROGRAM);
     flags->map_fd = bpf_object__find_map_fd_by_name(object, "flags");
+    flags->notes = notes;
     *ret = flags;
     return NULL;
 }
 
-static void flag_clear(struct flags *flags, uint32_t number)
+void flag_table_clear(struct flags *flags, uint32_t place)
 {
-    struct flag *flag = &flags->flags[number];
+    struct flag *flag = &flags->flags[place];
     const struct bpf_flag nothing = {0};
-    bpf_map_update_elem(flags->map_fd, &number, &nothing, BPF_ANY);
-    for (size_t i = 0; i < flag->threads.length; i++)
-        bpf_link__destroy(flag->threads.data[i].link);
-    vec_deinit(&flag->threads);
+    bpf_map_update_elem(flags->map_fd, &place, &nothing, BPF_ANY);
+    flag_threads_deinit(&flag->threads);
     *flag = (struct flag){0};
+}
+
+void flags_detach(struct flags *flags)
+{
+    for (uint32_t i = 0; flags && i < FLAG_LIMIT; i++)
+        flag_table_clear(flags, i);
+    for (uint32_t i = 0; flags && i < FLAG_PLANS; i++)
+        flags->plans[i] = (struct flag_plan){0};
+    if (flags)
+        flags->program = NULL;
 }
 
 void flags_destroy(struct flags *flags)
 {
-    for (uint32_t i = 0; flags && i < FLAG_LIMIT; i++)
-        flag_clear(flags, i);
+    if (!flags)
+        return;
+    flags_detach(flags);
+    for (size_t i = 0; i < flags->names.length; i++)
+        free((char *)flags->names.data[i].label);
+    vec_deinit(&flags->names);
     free(flags);
 }
 
-/* --- one thread --- */
+/* --- names --- */
 
-static struct argus_error *refusal(const struct request_flag *wanted, int failed)
+static struct argus_error *add_name(struct flags *flags, const struct flag *flag, uint64_t value)
 {
-    switch (failed) {
-    case ENOSPC:
-        return argus_error_create(
-            ARGUS_ERROR_USAGE,
-            "no debug register of process %u is left: the processor has %d, and "
-            "debuggers use the same ones",
-            wanted->pid, FLAG_REGISTERS);
-    case EINVAL:
-        return argus_error_create(ARGUS_ERROR_USAGE,
-                                  "the processor cannot watch %u bytes at 0x%llx", wanted->bytes,
-                                  (unsigned long long)wanted->address);
-    case EOPNOTSUPP:
-    case ENOENT:
-    case ENODEV:
-        return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
-                                  "this machine has no debug registers that perf_event can use");
-    default:
-        return argus_error_os(failed, "cannot watch the memory of process %u", wanted->pid);
-    }
-}
-
-/* ESRCH, and *ret_link NULL: the thread has ended. */
-static int watch_thread(const struct flags *flags, const struct request_flag *wanted, uint32_t tid,
-                        struct bpf_link **ret_link)
-{
-    struct perf_event_attr attributes = {
-        .type = PERF_TYPE_BREAKPOINT,
-        .size = sizeof(attributes),
-        .bp_type = wanted->access == FLAG_WRITES ? HW_BREAKPOINT_W : HW_BREAKPOINT_RW,
-        .bp_addr = wanted->address,
-        .bp_len = wanted->bytes,
-        .sample_period = 1,
-        .inherit = 1,
-        .exclude_kernel = 1,
-        .exclude_hv = 1,
+    struct argus_flag_entry entry = {
+        .number = (uint32_t)flags->names.length + 1,
+        .pid = flag->wanted.pid,
+        .address = flag->address,
+        .bytes = flag->wanted.bytes,
+        .semantics = flag->wanted.semantics,
+        .since_ticks = flag->since_ns,
+        .value = value,
+        .label = strdup(flag->wanted.label),
     };
-    *ret_link = NULL;
-    int fd =
-        (int)syscall(SYS_perf_event_open, &attributes, (pid_t)tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
-    if (fd < 0)
-        return errno;
-    *ret_link = bpf_program__attach_perf_event(flags->program, fd);
-    if (*ret_link)
-        return 0;
-    int failed = errno;
-    close(fd);
-    return failed;
-}
-
-static bool is_watched(const struct flag *flag, uint32_t tid)
-{
-    for (size_t i = 0; i < flag->threads.length; i++)
-        if (flag->threads.data[i].tid == tid)
-            return true;
-    return false;
-}
-
-static struct argus_error *add_thread(const struct flags *flags, struct flag *flag, uint32_t tid)
-{
-    struct watched_thread thread = {.tid = tid};
-    int failed = watch_thread(flags, &flag->wanted, tid, &thread.link);
-    if (failed && failed != ESRCH)
-        return refusal(&flag->wanted, failed);
-    if (vec_push(&flag->threads, thread))
+    if (entry.label && vec_push(&flags->names, entry))
         return NULL;
-    bpf_link__destroy(thread.link);
+    free((char *)entry.label);
     return argus_error_memory();
 }
 
-/* --- all threads --- */
-
-static struct argus_error *add_new_threads(const struct flags *flags, struct flag *flag,
-                                           uint32_t *ret_found)
+struct argus_error *flags_write(const struct flags *flags, struct argus_writer *writer)
 {
-    char path[32];
-    snprintf(path, sizeof(path), "/proc/%u/task", flag->wanted.pid);
-    DIR *tasks = opendir(path);
-    if (!tasks)
-        return argus_error_create(ARGUS_ERROR_NOT_FOUND, "there is no process %u",
-                                  flag->wanted.pid);
-    struct argus_error *error = NULL;
-    struct dirent *entry;
-    *ret_found = 0;
-    while (!error && (entry = readdir(tasks))) {
-        uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
-        if (!tid || is_watched(flag, tid))
-            continue;
-        error = add_thread(flags, flag, tid);
-        ++*ret_found;
-    }
-    closedir(tasks);
-    return error;
-}
-
-static struct argus_error *add_threads(const struct flags *flags, struct flag *flag)
-{
-    uint32_t found = 1;
-    struct argus_error *error = NULL;
-    for (int i = 0; i < MOST_LOOKS && found && !error; i++)
-        error = add_new_threads(flags, flag, &found);
-    return error;
-}
-
-/* What is not there cannot be read by the processor either. */
-static struct argus_error *read_value(const struct request_flag *wanted, uint64_t *ret)
-{
-    char path[32];
-    *ret = 0;
-    snprintf(path, sizeof(path), "/proc/%u/mem", wanted->pid);
-    FILE *memory = fopen(path, "re");
-    if (!memory)
-        return errno == ENOENT
-                   ? argus_error_create(ARGUS_ERROR_NOT_FOUND, "there is no process %u",
-                                        wanted->pid)
-                   : argus_error_os(errno, "cannot look at the memory of process %u", wanted->pid);
-    setvbuf(memory, NULL, _IONBF, 0);
-    bool there = fseeko(memory, (off_t)wanted->address, SEEK_SET) == 0 &&
-                 fread(ret, 1, wanted->bytes, memory) == wanted->bytes;
-    fclose(memory);
-    if (there)
+    if (!flags || !flags->names.length)
         return NULL;
-    return argus_error_create(ARGUS_ERROR_USAGE, "process %u has no memory at 0x%llx", wanted->pid,
-                              (unsigned long long)wanted->address);
+    return argus_writer_flags(writer, flags->names.data, flags->names.length);
 }
 
-static struct argus_error *find_place(const struct flags *flags, const struct request_flag *wanted,
+/* --- one flag --- */
+
+static struct argus_error *find_place(const struct flags *flags, uint32_t pid, uint64_t address,
                                       uint32_t *ret)
 {
     *ret = FLAG_LIMIT;
     for (uint32_t i = 0; i < FLAG_LIMIT; i++) {
-        const struct request_flag *other = &flags->flags[i].wanted;
-        if (!other->bytes && *ret == FLAG_LIMIT)
+        const struct flag *other = &flags->flags[i];
+        if (!other->wanted.bytes && *ret == FLAG_LIMIT)
             *ret = i;
-        if (other->bytes && other->pid == wanted->pid && other->address == wanted->address)
+        if (other->wanted.bytes && other->wanted.pid == pid && address && other->address == address)
             return argus_error_create(ARGUS_ERROR_BUSY,
                                       "that address is watched already, as flag %u", i + 1);
     }
@@ -223,61 +107,176 @@ static struct argus_error *find_place(const struct flags *flags, const struct re
                                     "%d flags are watched already, which is the most", FLAG_LIMIT);
 }
 
-struct argus_error *flags_add(struct flags *flags, const struct request_flag *wanted,
-                              uint32_t *ret_number)
+/* flag->address is known now. */
+static struct argus_error *begin(struct flags *flags, uint32_t place)
 {
-    uint32_t place;
+    struct flag *flag = &flags->flags[place];
     uint64_t value;
-    struct argus_error *error = read_value(wanted, &value);
-    if (!error)
-        error = find_place(flags, wanted, &place);
-    if (error)
+    struct argus_error *error =
+        flag_memory_read(flag->wanted.pid, flag->address, flag->wanted.bytes, &value);
+    if (error && !(flag->plan && error->code == ARGUS_ERROR_USAGE)) /* mapped just now, in part */
         return error;
-    struct bpf_flag described = {.address = wanted->address,
+    argus_error_destroy(error);
+    struct bpf_flag described = {.address = flag->address,
                                  .value = value,
-                                 .tgid = wanted->pid,
-                                 .bytes = wanted->bytes,
-                                 .access = wanted->access,
+                                 .tgid = flag->wanted.pid,
+                                 .bytes = flag->wanted.bytes,
+                                 .access = flag->wanted.access,
                                  .number = place + 1};
     if (bpf_map_update_elem(flags->map_fd, &place, &described, BPF_ANY) < 0)
         return argus_error_os(errno, "cannot tell the kernel which flag to watch");
-    struct flag *flag = &flags->flags[place];
-    flag->wanted = *wanted;
-    error = add_threads(flags, flag);
+    flag->since_ns = clock_ns(CLOCK_MONOTONIC);
+    error = add_name(flags, flag, value);
+    return error
+               ? error
+               : flag_threads_attach(&flag->threads, flags->program, &flag->wanted, flag->address);
+}
+
+struct argus_error *flag_table_watch(struct flags *flags, const struct request_flag *wanted,
+                                     uint32_t plan, uint32_t *ret_number)
+{
+    uint64_t address;
+    uint32_t place;
+    struct argus_error *error = flag_memory_follow(wanted, &address);
+    /* of a process that maps its files just now, the one with the pointer may be missing still */
+    if (error && plan && error->code == ARGUS_ERROR_USAGE) {
+        argus_error_destroy(error);
+        error = NULL;
+        address = 0;
+    }
+    if (!error && !address && !plan)
+        error = argus_error_create(ARGUS_ERROR_USAGE,
+                                   "a pointer on the way to '%s' is null now: wait until it is set",
+                                   wanted->label);
+    if (!error)
+        error = find_place(flags, wanted->pid, address, &place);
     if (error)
-        flag_clear(flags, place);
+        return error;
+    struct flag *flag = &flags->flags[place];
+    *flag = (struct flag){.wanted = *wanted, .address = address, .plan = plan};
+    error = address ? begin(flags, place) : NULL;
+    if (error)
+        flag_table_clear(flags, place);
     else
         *ret_number = place + 1;
     return error;
 }
 
+uint64_t flag_table_hits(const struct flags *flags, uint32_t place)
+{
+    struct bpf_flag counted = {0};
+    bpf_map_lookup_elem(flags->map_fd, &place, &counted);
+    return counted.hits;
+}
+
+/* --- what the recorder asks for --- */
+
+struct argus_error *flags_add(struct flags *flags, const struct request_flag *wanted, uid_t owner,
+                              uint32_t *ret_number)
+{
+    if (!wanted->pid)
+        return flag_plan_add(flags, wanted, owner, ret_number);
+    struct argus_error *error = flag_memory_check_owner(wanted->pid, owner);
+    return error ? error : flag_table_watch(flags, wanted, 0, ret_number);
+}
+
 static bool is_used(const struct flags *flags, uint32_t number)
 {
-    return flags && number >= 1 && number <= FLAG_LIMIT && flags->flags[number - 1].wanted.bytes;
+    if (!flags || number < 1 || number > FLAG_NUMBERS)
+        return false;
+    return number <= FLAG_LIMIT ? flags->flags[number - 1].wanted.bytes
+                                : flags->plans[number - 1 - FLAG_LIMIT].wanted.bytes;
 }
 
 struct argus_error *flags_remove(struct flags *flags, uint32_t number)
 {
     if (!is_used(flags, number))
         return argus_error_create(ARGUS_ERROR_NOT_FOUND, "there is no flag %u", number);
-    flag_clear(flags, number - 1);
+    if (number <= FLAG_LIMIT)
+        flag_table_clear(flags, number - 1);
+    else
+        flag_plan_remove(flags, number - 1 - FLAG_LIMIT);
     return NULL;
 }
 
 bool flags_get(const struct flags *flags, uint32_t number, struct reply_flag *ret)
 {
-    struct bpf_flag counted = {0};
     if (!is_used(flags, number))
         return false;
-    uint32_t key = number - 1;
-    bpf_map_lookup_elem(flags->map_fd, &key, &counted);
-    const struct request_flag *wanted = &flags->flags[key].wanted;
-    *ret = (struct reply_flag){.number = number,
-                               .pid = wanted->pid,
-                               .address = wanted->address,
-                               .bytes = wanted->bytes,
-                               .access = wanted->access,
-                               .hits = counted.hits};
+    bool plan = number > FLAG_LIMIT;
+    const struct flag *flag = plan ? NULL : &flags->flags[number - 1];
+    const struct request_flag *wanted =
+        plan ? &flags->plans[number - 1 - FLAG_LIMIT].wanted : &flag->wanted;
+    *ret = (struct reply_flag){
+        .number = number,
+        .pid = wanted->pid,
+        .address = plan ? 0 : flag->address,
+        .bytes = wanted->bytes,
+        .access = wanted->access,
+        .semantics = wanted->semantics,
+        .hits = plan ? flags->plans[number - 1 - FLAG_LIMIT].watched
+                     : flag_table_hits(flags, number - 1),
+    };
     memcpy(ret->label, wanted->label, sizeof(ret->label));
     return true;
+}
+
+/* --- what becomes of them --- */
+
+static void end(struct flags *flags, uint32_t place, const char *why)
+{
+    const struct flag *flag = &flags->flags[place];
+    backend_note(flags->notes, "flag %u (%s): process %u %s, after %llu hits", place + 1,
+                 flag->wanted.label, flag->wanted.pid, why,
+                 (unsigned long long)flag_table_hits(flags, place));
+    flag_table_clear(flags, place);
+}
+
+void flags_on_exec(struct flags *flags, uint32_t pid, uint64_t time_ns)
+{
+    for (uint32_t i = 0; flags && i < FLAG_LIMIT; i++)
+        if (flags->flags[i].wanted.bytes && flags->flags[i].wanted.pid == pid &&
+            flags->flags[i].since_ns < time_ns)
+            end(flags, i, "has begun another program (exec), and is not watched any more");
+}
+
+static void look_at(struct flags *flags, uint32_t place)
+{
+    struct flag *flag = &flags->flags[place];
+    if (kill((pid_t)flag->wanted.pid, 0) < 0 && errno == ESRCH) {
+        end(flags, place, "has ended");
+        return;
+    }
+    if (flag->address)
+        return;
+    struct argus_error *error = flag_memory_follow(&flag->wanted, &flag->address);
+    if (!error && flag->address)
+        error = begin(flags, place);
+    else if (error && error->code == ARGUS_ERROR_USAGE) { /* it points nowhere yet */
+        argus_error_destroy(error);
+        error = NULL;
+    }
+    if (error) {
+        backend_note(flags->notes, "%s is not watched in process %u: %s", flag->wanted.label,
+                     flag->wanted.pid, error->message);
+        flag_table_clear(flags, place);
+    }
+    argus_error_destroy(error);
+}
+
+void flags_look(struct flags *flags)
+{
+    for (uint32_t i = 0; flags && flags->program && i < FLAG_LIMIT; i++)
+        if (flags->flags[i].wanted.bytes)
+            look_at(flags, i);
+}
+
+bool flags_awaited(const struct flags *flags)
+{
+    bool awaited = false;
+    for (uint32_t i = 0; flags && i < FLAG_PLANS; i++)
+        awaited |= flags->plans[i].wanted.bytes != 0;
+    for (uint32_t i = 0; flags && i < FLAG_LIMIT; i++)
+        awaited |= flags->flags[i].wanted.bytes && !flags->flags[i].address;
+    return awaited;
 }

@@ -49,6 +49,12 @@ struct mmap2_record {
     char path[];
 };
 
+/* PERF_RECORD_COMM; then the name, and at the end the sample id. */
+struct comm_record {
+    struct perf_event_header header;
+    uint32_t pid, tid;
+};
+
 struct lost_record {
     struct perf_event_header header;
     uint64_t id, lost;
@@ -57,6 +63,7 @@ struct lost_record {
 union any_record {
     struct perf_event_header header;
     struct mmap2_record mmap2;
+    struct comm_record comm;
     struct lost_record lost;
     char bytes[65536];
 };
@@ -71,6 +78,8 @@ static int open_event(uint32_t cpu, bool build_id)
         .sample_id_all = 1,
         .mmap = 1,
         .mmap2 = 1,
+        .comm = 1,
+        .comm_exec = 1,
         .build_id = build_id,
         .use_clockid = 1,
         .clockid = CLOCK_MONOTONIC,
@@ -137,6 +146,14 @@ void image_events_destroy(struct image_events *events)
     free(events);
 }
 
+/* sample_id_all puts the time into the last 8 bytes. */
+static uint64_t time_of(const struct perf_event_header *record)
+{
+    uint64_t time_ns;
+    memcpy(&time_ns, (const char *)record + record->size - sizeof(time_ns), sizeof(time_ns));
+    return time_ns;
+}
+
 static struct argus_error *add_mapping(struct image_list *list, const struct mmap2_record *record)
 {
     struct argus_image_entry image = {
@@ -144,9 +161,8 @@ static struct argus_error *add_mapping(struct image_list *list, const struct mma
         .start = record->address,
         .end = record->address + record->length,
         .file_offset = record->file_offset,
+        .mapped_ticks = time_of(&record->header),
     };
-    /* sample_id_all puts the time into the last 8 bytes */
-    memcpy(&image.mapped_ticks, (const char *)record + record->header.size - 8, 8);
     if (record->header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
         image.build_id_bytes = record->build_id_bytes <= 20 ? record->build_id_bytes : 0;
         memcpy(image.build_id, record->build_id, image.build_id_bytes);
@@ -155,8 +171,11 @@ static struct argus_error *add_mapping(struct image_list *list, const struct mma
         image.dev_minor = record->dev_minor;
         image.inode = record->inode;
     }
-    return image_list_add(list, &image, record->path,
-                          record->header.size - sizeof(*record) - sizeof(uint64_t));
+    size_t path_bytes = record->header.size - sizeof(*record) - sizeof(uint64_t);
+    struct argus_error *error = image_list_add(list, &image, record->path, path_bytes);
+    if (!error && list->listener.on_image && memchr(record->path, '\0', path_bytes))
+        list->listener.on_image(list->listener.context, &image, record->path);
+    return error;
 }
 
 static struct argus_error *take_record(struct image_events *events, struct image_list *list,
@@ -166,6 +185,10 @@ static struct argus_error *take_record(struct image_events *events, struct image
     if (record->header.type == PERF_RECORD_MMAP2 && !own &&
         record->header.size > sizeof(record->mmap2) + sizeof(uint64_t))
         return add_mapping(list, &record->mmap2);
+    bool exec = record->header.type == PERF_RECORD_COMM &&
+                (record->header.misc & PERF_RECORD_MISC_COMM_EXEC) && list->listener.on_exec;
+    if (exec && record->header.size > sizeof(record->comm) + sizeof(uint64_t))
+        list->listener.on_exec(list->listener.context, record->comm.pid, time_of(&record->header));
     if (record->header.type == PERF_RECORD_LOST)
         events->lost += record->lost.lost;
     return NULL;

@@ -9,12 +9,14 @@
 #include "argus/trace.h"
 #include "base/strtab.h"
 #include "base/vec.h"
+#include "linux/mapped_images.h"
 
 struct image_list {
     VEC(struct argus_image_entry) entries; /* `path` is set only when written, from path_ids */
     VEC(uint32_t) path_ids;
-    VEC(uint64_t) gone_ns; /* when its process was found to have ended; 0: not yet */
-    struct strtab *paths;  /* owned */
+    VEC(uint64_t) gone_ns;          /* when its process was found to have ended; 0: not yet */
+    struct strtab *paths;           /* owned */
+    struct image_listener listener; /* functions NULL: nobody */
 };
 
 /* Adds a copy of `image` with this path. */

@@ -96,6 +96,19 @@ static void drop_gone(struct images *images, size_t count, uint64_t taken_ns)
     images->prune_at = kept + PRUNE_AT;
 }
 
+void images_listen(struct images *images, const struct image_listener *listener)
+{
+    images->list.listener = *listener;
+}
+
+void images_tell(struct images *images)
+{
+    const struct image_list *list = &images->list;
+    for (size_t i = 0; i < list->entries.length && list->listener.on_image; i++)
+        list->listener.on_image(list->listener.context, &list->entries.data[i],
+                                strtab_get(list->paths, list->path_ids.data[i]));
+}
+
 void images_cpu_came(struct images *images, uint32_t cpu)
 {
     image_events_cpu_came(images->events, cpu);

@@ -15,6 +15,16 @@ struct images;
 struct argus_error *images_create(uint32_t cpu_count, struct images **ret);
 void images_destroy(struct images *images);
 
+/* Who wants to know of each mapping, and of each process that begins another program, as images_collect() learns of them. */
+struct image_listener {
+    void (*on_image)(void *context, const struct argus_image_entry *image, const char *path);
+    void (*on_exec)(void *context, uint32_t pid, uint64_t time_ns);
+    void *context;
+};
+void images_listen(struct images *images, const struct image_listener *listener);
+/* Tells the listener of what is mapped already. */
+void images_tell(struct images *images);
+
 /* A cpu has come online: listens there as well. */
 void images_cpu_came(struct images *images, uint32_t cpu);
 

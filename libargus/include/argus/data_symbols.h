@@ -7,6 +7,7 @@
 #define ARGUS_DATA_SYMBOLS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "argus/error.h"
@@ -46,6 +47,30 @@ struct argus_error *argus_data_symbol_find(uint32_t pid, const char *image, cons
 
 /* The address in process `pid` at which address 0 of the file `image` would be: for programs without symbols. Errors as above. */
 struct argus_error *argus_image_base(uint32_t pid, const char *image, uint64_t *ret);
+
+/* The file of process `pid` that has `address`, its path and where it was loaded; NOT_FOUND: that is no file's memory (the stack, the
+ * heap …). Other errors as above. */
+struct argus_error *argus_image_at(uint32_t pid, uint64_t address, char *ret_path,
+                                   size_t path_bytes, uint64_t *ret_base);
+
+/* How a file is mapped when a process begins it or loads it. */
+struct argus_data_image {
+    uint64_t code_offset;  /* in the file, of its first executable page … */
+    uint64_t code_address; /* … and the address that the file gives to that */
+    uint8_t build_id[20];
+    uint32_t build_id_bytes; /* 0: it has none */
+    bool is_64_bit;
+};
+
+/* NOT_FOUND, PERMISSION …: it cannot be opened; FORMAT: it is no program or library. */
+struct argus_error *argus_data_image_read(const char *path, struct argus_data_image *ret);
+
+/* As argus_data_symbols_each() and argus_data_symbol_find(), of a file; addresses are the file's own, and thread-local ones offsets
+ * in its block. */
+struct argus_error *
+argus_data_file_symbols_each(const char *path, argus_data_symbol_function function, void *context);
+struct argus_error *argus_data_file_symbol_find(const char *path, const char *name,
+                                                struct argus_data_symbol *ret, bool *ret_found);
 
 #ifdef __cplusplus
 }

@@ -61,12 +61,12 @@ static __always_inline void flag_emit(void *context, const struct moment *now, u
                                       struct bpf_flag *flag)
 {
     uint64_t value = flag_value(flag);
-    bool writes = flag->access == FLAG_WRITES || value != flag->value;
+    uint64_t before = __sync_lock_test_and_set(&flag->value, value);
+    uint64_t sequence = __sync_fetch_and_add(&flag->hits, 1) + 1;
+    bool writes = flag->access == FLAG_WRITES || value != before;
     uint32_t by = flag->access == FLAG_WRITES ? ARGUS_FLAG_BY_WATCHPOINT : ARGUS_FLAG_BY_VALUE;
-    flag->value = value;
-    __sync_fetch_and_add(&flag->hits, 1);
     emit(now, writes ? ARGUS_ID_FLAG_WRITE : ARGUS_ID_FLAG_READ, flag->address, value,
-         ARGUS_FLAG_WHERE(pc, flag->bytes, by), 0);
+         ARGUS_FLAG_WHERE(pc, flag->bytes, by), sequence);
     if (!settings.stacks)
         return;
     uint64_t user = stack_take_user(context, STACK_USER_FLAG);

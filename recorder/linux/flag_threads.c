@@ -1,0 +1,164 @@
+/* The processor has four registers that watch up to eight bytes each. They belong to a thread: perf_event sets them when the
+ * thread comes on a cpu. An event with `inherit` is copied to each thread that the watched one makes, before it runs, with
+ * its BPF program (kernel/events/core.c, inherit_event()). So new threads are watched from their first instruction, and the
+ * threads that there are get an event each.
+ *
+ * While that is being done threads come and go. What a watched one makes inherits; what another made before its turn is
+ * found by looking again, until nothing new is there. A thread found so may have inherited as well, and is then reported
+ * twice (bpf/flag.h leaves the second one out).
+ *
+ * A process that is forked has memory of its own: its copy of the flag is not watched. And after an exec there is other memory at
+ * the address: the kernel takes the breakpoint away. Both are asked for by attributes that Linux has from 5.13 on; an older
+ * kernel is asked without them, the BPF program leaves children out, and what hits after an exec is dropped when that is noticed.
+ *
+ * How a hit could end the process. The kernel's handler of the debug exception finds the registers that hit in DR6, and the
+ * event for each of them in a table of the cpu. Where it finds none, it takes the exception for the program's own and sends SIGTRAP
+ * (arch/x86/kernel/hw_breakpoint.c, hw_breakpoint_handler(); traps.c, exc_debug_user()), for which a program without a
+ * debugger has no handler. It finds none when the exception was on its way while the event left the table: a virtual machine
+ * that is scheduled away between the access and the exception may deliver it late. So nothing here makes the table change while
+ * the process runs: no event is disabled, modified or moved between the beginning and the end of the watch, there is no limit
+ * on samples that would throttle it, and at the end the events go one after the other, which leaves the moment of removal.
+ */
+#include "linux/flag_threads.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+
+#define MOST_LOOKS 20 /* for new threads */
+
+struct watch {
+    struct bpf_program *program;
+    const struct request_flag *wanted;
+    uint64_t address;
+};
+
+static struct argus_error *refusal(const struct watch *watch, int failed)
+{
+    const struct request_flag *wanted = watch->wanted;
+    switch (failed) {
+    case ENOSPC:
+        return argus_error_create(
+            ARGUS_ERROR_USAGE,
+            "no debug register of process %u is left: the processor has %d, and "
+            "debuggers use the same ones",
+            wanted->pid, FLAG_REGISTERS);
+    case EINVAL:
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "the processor cannot watch %u bytes at 0x%llx", wanted->bytes,
+                                  (unsigned long long)watch->address);
+    case EOPNOTSUPP:
+    case ENOENT:
+    case ENODEV:
+        return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
+                                  "this machine has no debug registers that perf_event can use");
+    default:
+        return argus_error_os(failed, "cannot watch the memory of process %u", wanted->pid);
+    }
+}
+
+/* `modern`: with what Linux has from 5.13 on. */
+static int open_event(const struct watch *watch, uint32_t tid, bool modern)
+{
+    struct perf_event_attr attributes = {
+        .type = PERF_TYPE_BREAKPOINT,
+        .size = sizeof(attributes),
+        .bp_type = watch->wanted->access == FLAG_WRITES ? HW_BREAKPOINT_W : HW_BREAKPOINT_RW,
+        .bp_addr = watch->address,
+        .bp_len = watch->wanted->bytes,
+        .sample_period = 1,
+        .inherit = 1,
+        .inherit_thread = modern,
+        .remove_on_exec = modern,
+        .exclude_kernel = 1,
+        .exclude_hv = 1,
+    };
+    return (int)syscall(SYS_perf_event_open, &attributes, (pid_t)tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* ESRCH, and *ret_link NULL: the thread has ended. */
+static int watch_thread(const struct watch *watch, uint32_t tid, struct bpf_link **ret_link)
+{
+    *ret_link = NULL;
+    int fd = open_event(watch, tid, true);
+    if (fd < 0 && (errno == EINVAL || errno == E2BIG))
+        fd = open_event(watch, tid, false);
+    if (fd < 0)
+        return errno;
+    *ret_link = bpf_program__attach_perf_event(watch->program, fd);
+    if (*ret_link)
+        return 0;
+    int failed = errno;
+    close(fd);
+    return failed;
+}
+
+static bool is_watched(const struct flag_threads *threads, uint32_t tid)
+{
+    for (size_t i = 0; i < threads->threads.length; i++)
+        if (threads->threads.data[i].tid == tid)
+            return true;
+    return false;
+}
+
+static struct argus_error *add_thread(const struct watch *watch, struct flag_threads *threads,
+                                      uint32_t tid)
+{
+    struct watched_thread thread = {.tid = tid};
+    int failed = watch_thread(watch, tid, &thread.link);
+    if (failed && failed != ESRCH)
+        return refusal(watch, failed);
+    if (vec_push(&threads->threads, thread))
+        return NULL;
+    bpf_link__destroy(thread.link);
+    return argus_error_memory();
+}
+
+static struct argus_error *add_new_threads(const struct watch *watch, struct flag_threads *threads,
+                                           uint32_t *ret_found)
+{
+    char path[32];
+    snprintf(path, sizeof(path), "/proc/%u/task", watch->wanted->pid);
+    DIR *tasks = opendir(path);
+    if (!tasks)
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND, "there is no process %u",
+                                  watch->wanted->pid);
+    struct argus_error *error = NULL;
+    struct dirent *entry;
+    *ret_found = 0;
+    while (!error && (entry = readdir(tasks))) {
+        uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+        if (!tid || is_watched(threads, tid))
+            continue;
+        error = add_thread(watch, threads, tid);
+        ++*ret_found;
+    }
+    closedir(tasks);
+    return error;
+}
+
+struct argus_error *flag_threads_attach(struct flag_threads *threads, struct bpf_program *program,
+                                        const struct request_flag *wanted, uint64_t address)
+{
+    const struct watch watch = {program, wanted, address};
+    uint32_t found = 1;
+    struct argus_error *error = NULL;
+    for (int i = 0; i < MOST_LOOKS && found && !error; i++)
+        error = add_new_threads(&watch, threads, &found);
+    return error;
+}
+
+void flag_threads_deinit(struct flag_threads *threads)
+{
+    for (size_t i = 0; i < threads->threads.length; i++)
+        bpf_link__destroy(threads->threads.data[i].link);
+    vec_deinit(&threads->threads);
+}
