@@ -45,11 +45,15 @@ static bool look_at_symbol(void *context, const char *name, const struct argus_d
     return true;
 }
 
-static struct argus_error *not_found(uint32_t pid, const char *image, const char *name)
+struct argus_error *
+flag_place_not_found(const char *image, const char *name,
+                     struct argus_error *(*each)(void *context, argus_data_symbol_function function,
+                                                 void *function_context),
+                     void *context)
 {
     struct symbol_search search = {0};
     nearest_init(&search.nearest, name);
-    struct argus_error *error = argus_data_symbols_each(pid, image, look_at_symbol, &search);
+    struct argus_error *error = each(context, look_at_symbol, &search);
     if (error)
         return error;
     char names[CLOSE_NAMES * 124] = "";
@@ -63,6 +67,39 @@ static struct argus_error *not_found(uint32_t pid, const char *image, const char
                               names);
 }
 
+struct of_process {
+    uint32_t pid;
+    const char *image;
+};
+
+static struct argus_error *each_of_process(void *context, argus_data_symbol_function function,
+                                           void *function_context)
+{
+    const struct of_process *of = context;
+    return argus_data_symbols_each(of->pid, of->image, function, function_context);
+}
+
+/* --- what was written --- */
+
+static struct argus_error *split_steps(char *text, struct flag_place *ret)
+{
+    char *arrow = strstr(text, "->");
+    struct argus_error *error = NULL;
+    while (arrow && !error) {
+        *arrow = '\0';
+        char *step = arrow + 2;
+        arrow = strstr(step, "->");
+        if (arrow)
+            *arrow = '\0';
+        if (ret->step_count == FLAG_PLACE_STEPS)
+            return argus_error_create(ARGUS_ERROR_USAGE, "more than %d pointers lead to the flag",
+                                      FLAG_PLACE_STEPS);
+        error =
+            flag_place_number("an offset behind a pointer", step, &ret->steps[ret->step_count++]);
+    }
+    return error;
+}
+
 /* "symbol+0x10": cuts the offset off. */
 static struct argus_error *split_offset(char *symbol, uint64_t *ret)
 {
@@ -74,18 +111,50 @@ static struct argus_error *split_offset(char *symbol, uint64_t *ret)
     return flag_place_number("an offset", plus + 1, ret);
 }
 
+struct argus_error *flag_place_parse(const char *text, char *ret_name, size_t name_bytes,
+                                     uint64_t *ret_offset, struct flag_place *ret)
+{
+    *ret = (struct flag_place){0};
+    if ((size_t)snprintf(ret_name, name_bytes, "%s", text) >= name_bytes)
+        return argus_error_create(ARGUS_ERROR_USAGE, "a name of %zu letters is too long",
+                                  strlen(text));
+    struct argus_error *error = split_steps(ret_name, ret);
+    if (!error)
+        error = split_offset(ret_name, ret_offset);
+    if (!error && !ret_name[0])
+        error = argus_error_create(ARGUS_ERROR_USAGE, "'%s' names no variable", text);
+    return error;
+}
+
+struct argus_error *flag_place_address(const char *text, struct flag_place *ret)
+{
+    char base[512];
+    uint64_t offset;
+    struct argus_error *error = flag_place_parse(text, base, sizeof(base), &offset, ret);
+    snprintf(ret->label, sizeof(ret->label), "%s", text);
+    if (!error)
+        error =
+            flag_place_number("an address (PID IMAGE SYMBOL, or PID ADDRESS)", base, &ret->address);
+    ret->address += offset;
+    return error;
+}
+
+/* --- where that is --- */
+
 static struct argus_error *find_symbol(uint32_t pid, uint32_t tid, const char *image,
                                        const char *name, struct flag_place *ret)
 {
     struct argus_data_symbol symbol;
+    struct of_process of = {pid, image};
     bool found;
     struct argus_error *error = argus_data_symbol_find(pid, image, name, &symbol, &found);
     if (error)
         return error;
     if (!found)
-        return not_found(pid, image, name);
+        return flag_place_not_found(image, name, each_of_process, &of);
     ret->address = symbol.address;
     ret->size_bytes = symbol.size_bytes;
+    ret->is_thread_local = symbol.is_thread_local;
     return symbol.is_thread_local ? thread_local_address(pid, tid, &symbol, &ret->address) : NULL;
 }
 
@@ -94,21 +163,19 @@ struct argus_error *flag_place_symbol(uint32_t pid, uint32_t tid, const char *im
 {
     char name[512];
     uint64_t offset, base = 0;
-    *ret = (struct flag_place){0};
-    if ((size_t)snprintf(name, sizeof(name), "%s", symbol) >= sizeof(name))
-        return argus_error_create(ARGUS_ERROR_USAGE, "a name of %zu letters is too long",
-                                  strlen(symbol));
+    struct argus_error *error = flag_place_parse(symbol, name, sizeof(name), &offset, ret);
     snprintf(ret->label, sizeof(ret->label), "%s in %s", symbol, image);
-    struct argus_error *error = split_offset(name, &offset);
-    if (!error && name[0] == '0') {
+    if (error)
+        return error;
+    if (name[0] == '0') {
         error = flag_place_number("an address in the file", name, &ret->address);
         if (!error)
             error = argus_image_base(pid, image, &base);
         ret->address += base;
-    } else if (!error) {
+    } else {
         error = find_symbol(pid, tid, image, name, ret);
     }
     ret->address += offset;
-    ret->size_bytes = ret->size_bytes > offset ? ret->size_bytes - offset : 0;
+    ret->size_bytes = !ret->step_count && ret->size_bytes > offset ? ret->size_bytes - offset : 0;
     return error;
 }

@@ -1,49 +1,51 @@
-/* Data flags of a running process: watched by the recorder, whose trace then has each read and write. */
+/* A data flag of a running process: watched by the recorder, whose trace then has each read and write. */
 #include "plugin/commands/recording_command.h"
 
-#include <stdlib.h>
+#include <limits.h>
 #include <string.h>
 
+#include "plugin/flag_file.h"
 #include "plugin/flag_place.h"
-#include "plugin/json_output.h"
-#include "recorder/client.h"
 
-static const struct command_option add_options[] = {
+static const struct command_option options[] = {
     {"size", 0, "BYTES", "1, 2, 4 or 8 (the variable's, where its file says it; else 4)"},
-    {"access", 0, "ACCESS", "w: writes alone; rw: reads and writes (rw)"},
+    {"access", 0, "ACCESS", "w: writes alone; rw: reads and writes (rw; flip and queue: w)"},
+    {"semantics", 0, "WORD", "value, flip (set and cleared) or queue (counts work) (value)"},
+    {"name", 0, "NAME", "what to call it in the trace (SYMBOL in IMAGE)"},
     {"tid", 0, "TID", "of a thread-local variable, the copy of this thread (the main thread's)"},
+    {"save", 0, "FILE", "keep it in FILE, for 'argus start --flags FILE'"},
     COMMAND_OPTIONS_END,
 };
 
-static struct argus_error *parse_access(const char *text, uint32_t *ret)
+struct chosen {
+    uint32_t pid, tid;
+    uint64_t size; /* 0: not given */
+    uint32_t access, semantics;
+    struct flag_place place;
+    const char *image, *symbol; /* NULL: an address was given */
+};
+
+static struct argus_error *parse_options(const struct arguments *arguments, struct chosen *ret)
 {
-    *ret = FLAG_READS_AND_WRITES;
-    if (!text || strcmp(text, "rw") == 0)
-        return NULL;
-    *ret = FLAG_WRITES;
-    if (strcmp(text, "w") == 0)
-        return NULL;
-    return argus_error_create(ARGUS_ERROR_USAGE,
-                              "'%s' is no kind of access: w or rw (no processor of this kind can "
-                              "watch reads alone)",
-                              text);
+    const char *access = arguments_option(arguments, "access"),
+               *semantics = arguments_option(arguments, "semantics");
+    struct argus_error *error = arguments_number(arguments, "size", &ret->size);
+    if (!error && arguments_has(arguments, "size") && ret->size != 1 && ret->size != 2 &&
+        ret->size != 4 && ret->size != 8)
+        error = argus_error_create(ARGUS_ERROR_USAGE,
+                                   "%llu bytes cannot be watched: choose 1, 2, 4 or 8",
+                                   (unsigned long long)ret->size);
+    if (!error && semantics)
+        error = flag_wish_semantics(semantics, &ret->semantics);
+    ret->access = ret->semantics ? FLAG_WRITES : FLAG_READS_AND_WRITES;
+    if (!error && access)
+        error = flag_wish_access(access, &ret->access);
+    return error;
 }
 
-/* The most of the variable that one register can watch. */
-static uint32_t natural_size(const struct flag_place *place)
-{
-    uint64_t room = place->size_bytes ? place->size_bytes : 4;
-    uint32_t size = 8;
-    while (size > 1 && (size > room || place->address % size))
-        size /= 2;
-    return size;
-}
-
-static struct argus_error *parse_place(const struct arguments *arguments, uint32_t *ret_pid,
-                                       struct flag_place *ret)
+static struct argus_error *parse_process(const struct arguments *arguments, struct chosen *ret)
 {
     uint64_t pid;
-    const char *where = arguments_word(arguments, 1);
     struct argus_error *error =
         flag_place_number("a process id", arguments_word(arguments, 0), &pid);
     if (!error && (pid == 0 || pid > INT32_MAX))
@@ -51,19 +53,95 @@ static struct argus_error *parse_place(const struct arguments *arguments, uint32
                                    (unsigned long long)pid);
     if (error)
         return error;
-    *ret_pid = (uint32_t)pid;
     uint64_t tid = pid;
     error = arguments_number(arguments, "tid", &tid);
-    if (error)
-        return error;
-    if (arguments_count(arguments) == 3)
-        return flag_place_symbol(*ret_pid, (uint32_t)tid, where, arguments_word(arguments, 2), ret);
-    *ret = (struct flag_place){0};
-    snprintf(ret->label, sizeof(ret->label), "%s", where);
-    return flag_place_number("an address (PID IMAGE SYMBOL, or PID ADDRESS)", where, &ret->address);
+    ret->pid = (uint32_t)pid;
+    ret->tid = (uint32_t)tid;
+    return error;
 }
 
-static struct argus_error *add(struct session *session, const struct request_flag *wanted)
+/* Pointers of a 32-bit program have another size, and its thread-local variables another layout. */
+static struct argus_error *check_bits(const struct chosen *chosen)
+{
+    char path[32];
+    struct argus_data_image image;
+    if (!chosen->place.step_count && !chosen->place.is_thread_local)
+        return NULL;
+    snprintf(path, sizeof(path), "/proc/%u/exe", chosen->pid);
+    struct argus_error *error = argus_data_image_read(path, &image);
+    if (!error && !image.is_64_bit)
+        return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
+                                  "process %u is a 32-bit program, whose pointers and thread-local "
+                                  "variables are not looked up: give the variable's address",
+                                  chosen->pid);
+    argus_error_destroy(error);
+    return NULL;
+}
+
+static struct argus_error *find_place(const struct arguments *arguments, struct chosen *ret)
+{
+    const char *where = arguments_word(arguments, 1);
+    if (arguments_count(arguments) == 2)
+        return flag_place_address(where, &ret->place);
+    ret->image = where;
+    ret->symbol = arguments_word(arguments, 2);
+    struct argus_error *error =
+        flag_place_symbol(ret->pid, ret->tid, ret->image, ret->symbol, &ret->place);
+    return error ? error : check_bits(ret);
+}
+
+/* --- keeping it --- */
+
+/* The file that has it: of a variable that the program has copied from a library, the program. */
+static struct argus_error *make_wish(const struct chosen *chosen, const struct request_flag *flag,
+                                     struct flag_wish *ret)
+{
+    uint64_t base;
+    struct argus_data_image image;
+    *ret = (struct flag_wish){
+        .bytes = flag->bytes, .access = flag->access, .semantics = flag->semantics};
+    memcpy(ret->name, flag->label, sizeof(ret->name));
+    if (chosen->place.is_thread_local)
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "a thread-local variable cannot be kept for other processes");
+    struct argus_error *error =
+        argus_image_at(chosen->pid, chosen->place.address, ret->image, sizeof(ret->image), &base);
+    if (error)
+        return argus_error_context(error, "it cannot be kept for other processes (name a variable "
+                                          "and the pointers that lead to it)");
+    if (chosen->symbol)
+        snprintf(ret->place, sizeof(ret->place), "%s", chosen->symbol);
+    else
+        snprintf(ret->place, sizeof(ret->place), "0x%llx",
+                 (unsigned long long)(chosen->place.address - base));
+    for (uint32_t i = 0; !chosen->symbol && i < chosen->place.step_count; i++)
+        snprintf(ret->place + strlen(ret->place), sizeof(ret->place) - strlen(ret->place),
+                 "->0x%llx", (unsigned long long)chosen->place.steps[i]);
+    error = argus_data_image_read(ret->image, &image);
+    if (!error) {
+        memcpy(ret->build_id, image.build_id, sizeof(ret->build_id));
+        ret->build_id_bytes = image.build_id_bytes;
+    }
+    return error;
+}
+
+static struct argus_error *save(struct session *session, const struct chosen *chosen,
+                                const struct request_flag *flag, const char *path)
+{
+    struct flag_wish wish;
+    bool added;
+    struct argus_error *error = make_wish(chosen, flag, &wish);
+    if (!error)
+        error = flag_wish_save(&wish, path, &added);
+    if (!error)
+        session_note(session, added ? "kept in %s: argus start --flags=%s" : "%s has it already",
+                     path, path);
+    return error;
+}
+
+/* --- watching it --- */
+
+static struct argus_error *watch(struct session *session, const struct request_flag *wanted)
 {
     struct recorder_client *client;
     uint32_t number = 0;
@@ -73,138 +151,78 @@ static struct argus_error *add(struct session *session, const struct request_fla
     error = recorder_flag_add(client, wanted, &number);
     recorder_close(client);
     if (!error)
-        session_printf(session, "flag %u: %s of process %u, %u bytes at 0x%llx, %s\n", number,
+        session_printf(session, "flag %u: %s of process %u, %u bytes at 0x%llx%s, %s\n", number,
                        wanted->label, wanted->pid, wanted->bytes,
                        (unsigned long long)wanted->address,
+                       wanted->step_count ? " and behind pointers" : "",
                        wanted->access == FLAG_WRITES ? "writes" : "reads and writes");
     return error;
 }
 
-static struct argus_error *run_add(struct session *session, const struct arguments *arguments)
+static struct request_flag make_request(const struct arguments *arguments,
+                                        const struct chosen *chosen)
 {
-    struct flag_place place;
-    struct request_flag wanted = {0};
-    uint64_t size = 0;
+    const struct flag_place *place = &chosen->place;
+    const char *name = arguments_option(arguments, "name");
+    struct request_flag wanted = {
+        .pid = chosen->pid,
+        .address = place->address,
+        .bytes = chosen->size ? (uint32_t)chosen->size : flag_natural_size(place),
+        .access = chosen->access,
+        .semantics = chosen->semantics,
+        .step_count = place->step_count,
+    };
+    memcpy(wanted.steps, place->steps, sizeof(wanted.steps));
+    snprintf(wanted.label, sizeof(wanted.label), "%s", name ? name : place->label);
+    return wanted;
+}
+
+static struct argus_error *run(struct session *session, const struct arguments *arguments)
+{
+    struct chosen chosen = {0};
+    const char *path = arguments_option(arguments, "save");
     struct argus_error *error = arguments_expect(arguments, 2, 3);
     if (!error)
-        error = parse_access(arguments_option(arguments, "access"), &wanted.access);
+        error = parse_options(arguments, &chosen);
     if (!error)
-        error = arguments_number(arguments, "size", &size);
+        error = parse_process(arguments, &chosen);
     if (!error)
-        error = parse_place(arguments, &wanted.pid, &place);
+        error = find_place(arguments, &chosen);
     if (error)
         return error;
-    if (arguments_has(arguments, "size") && size != 1 && size != 2 && size != 4 && size != 8)
-        return argus_error_create(ARGUS_ERROR_USAGE,
-                                  "%llu bytes cannot be watched: choose 1, 2, 4 or 8",
-                                  (unsigned long long)size);
-    wanted.address = place.address;
-    wanted.bytes = size ? (uint32_t)size : natural_size(&place);
-    memcpy(wanted.label, place.label, sizeof(wanted.label));
-    return add(session, &wanted);
-}
-
-static json_t *flag_json(const struct reply_flag *flag)
-{
-    return json_pack("{s:i, s:i, s:I, s:i, s:s, s:I, s:o}", "number", (int)flag->number, "pid",
-                     (int)flag->pid, "address", (json_int_t)flag->address, "bytes",
-                     (int)flag->bytes, "access", flag->access == FLAG_WRITES ? "w" : "rw", "hits",
-                     (json_int_t)flag->hits, "label", json_text(flag->label));
-}
-
-static struct argus_error *print_json(struct session *session, const struct reply_flag *flags,
-                                      size_t count)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(list, flag_json(&flags[i]));
-    return json_output(session, json_pack("{s:o}", "flags", list));
-}
-
-static const struct command_option list_options[] = {
-    COMMAND_OPTION_JSON,
-    COMMAND_OPTIONS_END,
-};
-
-static struct argus_error *run_list(struct session *session, const struct arguments *arguments)
-{
-    struct recorder_client *client;
-    struct reply_flag flags[FLAG_NUMBERS];
-    size_t count = 0;
-    struct argus_error *error = arguments_expect(arguments, 0, 0);
-    if (!error)
-        error = recorder_connect(&client);
-    if (error)
-        return error;
-    error = recorder_flags(client, flags, &count);
-    recorder_close(client);
-    if (error)
-        return error;
-    if (arguments_has(arguments, "json"))
-        return print_json(session, flags, count);
-    for (size_t i = 0; i < count; i++)
-        session_printf(session, "%2u  %8llu hits  %u bytes at 0x%llx  %-2s  process %u  %s\n",
-                       flags[i].number, (unsigned long long)flags[i].hits, flags[i].bytes,
-                       (unsigned long long)flags[i].address,
-                       flags[i].access == FLAG_WRITES ? "w" : "rw", flags[i].pid, flags[i].label);
-    if (!count)
-        session_note(session, "no flags are watched");
-    return NULL;
-}
-
-static struct argus_error *run_remove(struct session *session, const struct arguments *arguments)
-{
-    struct recorder_client *client;
-    uint64_t number;
-    struct argus_error *error = arguments_expect(arguments, 1, 1);
-    if (!error)
-        error = flag_place_number("a flag's number", arguments_word(arguments, 0), &number);
-    if (!error && number > FLAG_LIMIT)
-        error = argus_error_create(ARGUS_ERROR_NOT_FOUND, "there is no flag %llu",
-                                   (unsigned long long)number);
-    if (!error)
-        error = recorder_connect(&client);
-    if (error)
-        return error;
-    error = recorder_flag_remove(client, (uint32_t)number);
-    recorder_close(client);
-    if (!error)
-        session_note(session, "flag %u is not watched any more", (unsigned)number);
-    return error;
+    struct request_flag wanted = make_request(arguments, &chosen);
+    error = watch(session, &wanted);
+    return error || !path ? error : save(session, &chosen, &wanted, path);
 }
 
 const struct command command_watchflag = {
     .name = "watchflag",
-    .arguments = "PID (ADDRESS | IMAGE SYMBOL[+OFFSET])",
+    .arguments = "PID (ADDRESS | IMAGE SYMBOL[+OFFSET][->OFFSET…])",
     .summary = "record each read and write of a variable of a running process",
     .details = "Needs a recording ('argus start'), into whose trace the reads and writes go.\n"
                "IMAGE is a file that the process has mapped: its name, or the beginning of it.\n"
                "SYMBOL is a variable, in C++ as people write it, or an address in the file.\n"
+               "'->OFFSET' follows the pointer there: 'display+0x8->0x18' is 0x18 behind what\n"
+               "the pointer at display+0x8 points to now; when it changes, the flag stays.\n"
+               "\n"
                "The processor has four registers for this, and debuggers use the same ones.\n"
                "It has none for reads alone: with rw, what changes the value is a write, and\n"
                "what does not is a read, or the same value once more.\n"
                "\n"
+               "A read is caused by the write whose value it sees first. With flip, who sets\n"
+               "the flag (not 0) is the cause for who clears it; with queue, who counts it up,\n"
+               "for who counts it down, first in first out. Both need the writes alone.\n"
+               "\n"
+               "All threads are watched, also those that come later; not processes that it\n"
+               "forks. A watch ends with the process, or when that begins another program\n"
+               "(exec): argus status says so.\n"
+               "\n"
                "A hit costs the process about 10 to 20 us here. On some virtual machines about\n"
-               "one hit in a million was seen to end the process by SIGTRAP.",
+               "one hit in a million was seen to end the process by SIGTRAP: see\n"
+               "argus-flags(5).",
     .example = "argus watchflag 4711 editor need_display\n"
-               "argus watchflag 4711 libfoo state+8 --size=4 --access=w",
-    .options = add_options,
-    .run = run_add,
-};
-
-const struct command command_watchflag_list = {
-    .name = "watchflag list",
-    .arguments = "",
-    .summary = "list the variables that are watched",
-    .example = "argus watchflag list",
-    .options = list_options,
-    .run = run_list,
-};
-
-const struct command command_watchflag_remove = {
-    .name = "watchflag remove",
-    .arguments = "N",
-    .summary = "watch a variable no longer",
-    .example = "argus watchflag remove 1",
-    .run = run_remove,
+               "argus watchflag 4711 libfoo state+8 --size=4 --access=w\n"
+               "argus watchflag 4711 editor 'window->0x18' --save editor.flags",
+    .options = options,
+    .run = run,
 };

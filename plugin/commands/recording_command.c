@@ -8,6 +8,7 @@
 
 #include "argus/symbols.h"
 #include "argus/unwind.h"
+#include "plugin/recording_flags.h"
 #include "plugin/recording_probes.h"
 
 static struct argus_error *recording_categories(const struct arguments *arguments, uint32_t *bits)
@@ -107,6 +108,8 @@ struct argus_error *recording_options(struct session *session, const struct argu
     error = recording_backend(arguments, &ret->backend);
     if (!error)
         error = recording_categories(arguments, &ret->categories);
+    if (!error)
+        error = recording_flags_choose(arguments, ret);
     return error ? error : recording_probes_choose(session, arguments, ret);
 }
 
@@ -136,6 +139,8 @@ struct argus_error *recording_begin(struct session *session, struct recorder_cli
     struct argus_error *error = recording_probes_tell(session, client, chosen);
     if (!error)
         error = recorder_start(client, chosen, fd, ret);
+    if (!error)
+        recording_flags_tell(session, client, chosen);
     return error ? error : warn_notes(session, client);
 }
 

@@ -1,0 +1,79 @@
+/* Which data flags are watched, or wait for a process. */
+#include "plugin/commands/recording_command.h"
+
+#include "plugin/flag_file.h"
+#include "plugin/json_output.h"
+
+static const struct command_option options[] = {
+    COMMAND_OPTION_JSON,
+    COMMAND_OPTIONS_END,
+};
+
+static json_t *flag_json(const struct reply_flag *flag)
+{
+    return json_pack("{s:i, s:o, s:I, s:i, s:s, s:s, s:I, s:o}", "number", (int)flag->number, "pid",
+                     flag->pid ? json_integer(flag->pid) : json_null(), "address",
+                     (json_int_t)flag->address, "bytes", (int)flag->bytes, "access",
+                     flag->access == FLAG_WRITES ? "w" : "rw", "semantics",
+                     flag_semantics_name(flag->semantics), flag->pid ? "hits" : "processes",
+                     (json_int_t)flag->hits, "label", json_text(flag->label));
+}
+
+static struct argus_error *print_json(struct session *session, const struct reply_flag *flags,
+                                      size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, flag_json(&flags[i]));
+    return json_output(session, json_pack("{s:o}", "flags", list));
+}
+
+static void print_flag(struct session *session, const struct reply_flag *flag)
+{
+    const char *access = flag->access == FLAG_WRITES ? "w" : "rw";
+    if (!flag->pid)
+        session_printf(session, "%2u  in %llu processes so far  %u bytes  %-2s  %s: %s\n",
+                       flag->number, (unsigned long long)flag->hits, flag->bytes, access,
+                       flag->label, "awaited in each that maps its file");
+    else if (!flag->address)
+        session_printf(session,
+                       "%2u  a pointer to it is null still  %u bytes  %-2s  process %u  %s\n",
+                       flag->number, flag->bytes, access, flag->pid, flag->label);
+    else
+        session_printf(session, "%2u  %8llu hits  %u bytes at 0x%llx  %-2s  process %u  %s\n",
+                       flag->number, (unsigned long long)flag->hits, flag->bytes,
+                       (unsigned long long)flag->address, access, flag->pid, flag->label);
+}
+
+static struct argus_error *run(struct session *session, const struct arguments *arguments)
+{
+    struct recorder_client *client;
+    struct reply_flag flags[FLAG_NUMBERS];
+    size_t count = 0;
+    struct argus_error *error = arguments_expect(arguments, 0, 0);
+    if (!error)
+        error = recorder_connect(&client);
+    if (error)
+        return error;
+    error = recorder_flags(client, flags, &count);
+    recorder_close(client);
+    if (error)
+        return error;
+    if (arguments_has(arguments, "json"))
+        return print_json(session, flags, count);
+    for (size_t i = 0; i < count; i++)
+        print_flag(session, &flags[i]);
+    if (!count)
+        session_note(session, "no flags are watched");
+    return NULL;
+}
+
+const struct command command_watchflag_list = {
+    .name = "watchflag list",
+    .arguments = "",
+    .summary = "list the variables that are watched",
+    .details = "Those of 'argus start --flags' come last: in how many processes they were.",
+    .example = "argus watchflag list",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,16 @@
+/* The data flags of `start` and `record`: --flags FILE. */
+#ifndef ARGUS_PLUGIN_RECORDING_FLAGS_H
+#define ARGUS_PLUGIN_RECORDING_FLAGS_H
+
+#include "plugin/command.h"
+#include "recorder/client.h"
+
+/* Reads the file and looks up every flag in its image, before anything is started. An error names file, line and reason. */
+struct argus_error *recording_flags_choose(const struct arguments *arguments,
+                                           struct recorder_options *ret);
+
+/* Tells the recorder, which has been started. What it refuses is a warning: the recording goes on. */
+void recording_flags_tell(struct session *session, struct recorder_client *client,
+                          const struct recorder_options *chosen);
+
+#endif
