@@ -7,7 +7,7 @@
 
 #include "argus/error.h"
 #include "base/vec.h"
-#include "recorder/protocol.h"
+#include "recorder/client.h"
 
 /* What the user wants of a flag, wherever it is. */
 struct flag_wish {

@@ -11,13 +11,15 @@
  * the address: the kernel takes the breakpoint away. Both are asked for by attributes that Linux has from 5.13 on; an older
  * kernel is asked without them, the BPF program leaves children out, and what hits after an exec is dropped when that is noticed.
  *
- * How a hit could end the process. The kernel's handler of the debug exception finds the registers that hit in DR6, and the
- * event for each of them in a table of the cpu. Where it finds none, it takes the exception for the program's own and sends SIGTRAP
- * (arch/x86/kernel/hw_breakpoint.c, hw_breakpoint_handler(); traps.c, exc_debug_user()), for which a program without a
- * debugger has no handler. It finds none when the exception was on its way while the event left the table: a virtual machine
- * that is scheduled away between the access and the exception may deliver it late. So nothing here makes the table change while
- * the process runs: no event is disabled, modified or moved between the beginning and the end of the watch, there is no limit
- * on samples that would throttle it, and at the end the events go one after the other, which leaves the moment of removal.
+ * How a hit can end the process. The kernel sends SIGTRAP, for which a program without a debugger has no handler, in two cases
+ * (arch/x86/kernel/traps.c, exc_debug_user(); hw_breakpoint.c, hw_breakpoint_handler()): the exception comes with an empty DR6,
+ * which is taken for an icebp instruction; or DR6 names a register for which this cpu has no event now, whose bit then stays set.
+ * On bare hardware neither can be, since the exception follows its access at once. A virtual machine that leaves the processor
+ * between the two has to keep DR6 and the pending exception, and if it delivers the exception after an interrupt in which
+ * the thread was switched out, its event is gone from this cpu's table, or it is on another cpu. That fits what was seen (one
+ * hit in a million, never in a thread that was pinned to a cpu), but it was not observed in the act. A switch of threads is not
+ * ours to prevent; what we can do is done: no event is disabled, modified or throttled between the beginning and the end of a
+ * watch, and a register is taken away only then. tests/recorder/flags_many.py counts hits and deaths.
  */
 #include "linux/flag_threads.h"
 
