@@ -28,8 +28,8 @@ const struct command command_watchflag_remove = {
     .name = "watchflag remove",
     .arguments = "N",
     .summary = "watch a variable no longer",
-    .details = "N is a number of 'argus watchflag list'. One that --flags named is then watched\n"
-               "in no process any more.",
+    .details = "N is a number of 'argus watchflag list'. One of --flags is then watched in no\n"
+               "process any more.",
     .example = "argus watchflag remove 1",
     .run = run,
 };
