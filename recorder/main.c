@@ -11,10 +11,11 @@
 #include <unistd.h>
 
 #include "background.h"
+#include "linux/step_main.h"
 #include "server.h"
 
 static const char usage[] =
-    "usage: argus-recorder serve\n"
+    "usage: argus-recorder serve | step\n"
     "Records the system for argus(1), which starts it. See argus-recorder(8).\n";
 
 /* Whom to serve besides root: who called sudo, else who called us. */
@@ -97,6 +98,8 @@ int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "serve") == 0)
         return serve();
+    if (argc == 2 && strcmp(argv[1], "step") == 0)
+        return step_main();
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         puts("argus-recorder " ARGUS_VERSION);
         return 0;

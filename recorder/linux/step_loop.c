@@ -1,0 +1,137 @@
+/* Instruction by instruction through application code; over what is not, by a breakpoint where it returns to. */
+#include <stdio.h>
+#include <string.h>
+
+#include "linux/stepper.h"
+
+static void say_event(struct stepper *stepper, enum step_item_kind kind,
+                      const struct step_item_event *item)
+{
+    step_output_put(stepper->output, kind, item, sizeof(*item), NULL, 0);
+}
+
+static const char *image_name(struct stepper *stepper, uint64_t address)
+{
+    const struct step_map *map = step_maps_find(&stepper->maps, address);
+    const char *slash = map ? strrchr(map->path, '/') : NULL;
+    if (!map || !map->path[0])
+        return "code without a file";
+    return slash ? slash + 1 : map->path;
+}
+
+/* The thread has come into code that is not stepped. It comes back to where the call returns. */
+static void skip(struct stepper *stepper)
+{
+    struct step_item_event item = {.address = step_pc(stepper->registers),
+                                   .stack_pointer = step_stack_pointer(stepper->registers)};
+    step_arguments(stepper->registers, item.arguments);
+    if (!step_return_address(stepper->memory_fd, stepper->registers, &item.return_address) ||
+        !step_is_stepped(stepper, item.return_address)) {
+        step_end(stepper, STEP_END_ERROR,
+                 "the thread left the application into %s, not by a call, and where it comes back "
+                 "is not known",
+                 image_name(stepper, item.address));
+        return;
+    }
+    bool is_wait = stepper->wait && item.return_address == stepper->wait;
+    uint64_t least = item.stack_pointer;
+#if defined(__aarch64__)
+    least--; /* the return address is in a register: the stack pointer is the same behind the call */
+#endif
+    if (is_wait)
+        step_end(stepper, STEP_END_WAIT, "the thread came to the wait that ended the vertex");
+    else if (step_run_to(stepper, item.return_address, least, 0)) {
+        item.returned = 1;
+        item.value = step_result(stepper->registers);
+        item.stack_pointer = step_stack_pointer(stepper->registers);
+    }
+    bool is_late = stepper->end == STEP_END_TIME || stepper->end == STEP_END_USER;
+    if (is_late && !item.returned) {
+        size_t length = strlen(stepper->end_text);
+        snprintf(stepper->end_text + length, sizeof(stepper->end_text) - length,
+                 "; a call into %s had not returned", image_name(stepper, item.address));
+    }
+    say_event(stepper, STEP_ITEM_SKIP, &item);
+}
+
+static void after_call(struct stepper *stepper)
+{
+    struct step_item_event item = {.address = step_pc(stepper->registers),
+                                   .stack_pointer = step_stack_pointer(stepper->registers)};
+    if (!step_is_stepped(stepper, item.address)) {
+        skip(stepper);
+        return;
+    }
+    step_return_address(stepper->memory_fd, stepper->registers, &item.return_address);
+    step_arguments(stepper->registers, item.arguments);
+    say_event(stepper, STEP_ITEM_CALL, &item);
+}
+
+static void after_return(struct stepper *stepper)
+{
+    struct step_item_event item = {.address = step_pc(stepper->registers),
+                                   .stack_pointer = step_stack_pointer(stepper->registers),
+                                   .value = step_result(stepper->registers)};
+    say_event(stepper, STEP_ITEM_RETURN, &item);
+    bool is_out = item.stack_pointer > stepper->first_stack_pointer;
+#if defined(__aarch64__)
+    is_out =
+        item.stack_pointer >= stepper->first_stack_pointer && item.address == stepper->first_return;
+#endif
+    if (stepper->request->flags & STEP_UNTIL_RETURN && is_out)
+        step_end(stepper, STEP_END_RETURN, "the function returned");
+    else if (!step_is_stepped(stepper, item.address))
+        step_end(stepper, STEP_END_RETURN, "the application returned to %s, which had called it",
+                 image_name(stepper, item.address));
+}
+
+/* Executes the instruction that the thread is at, and says what came of it. */
+static void advance(struct stepper *stepper)
+{
+    uint64_t pc = step_pc(stepper->registers);
+    struct step_instruction instruction = step_instruction_at(stepper, pc);
+    bool is_run = instruction.length != 0;
+    bool done = is_run ? step_run_to(stepper, pc + instruction.length, 0, 0) : step_one(stepper);
+    if (!done)
+        return;
+    if (instruction.kind == STEP_IS_CALL)
+        after_call(stepper);
+    else if (instruction.kind == STEP_IS_RETURN)
+        after_return(stepper);
+    else if (!step_is_stepped(stepper, step_pc(stepper->registers)))
+        skip(stepper); /* a jump: the linkage table, a tail call */
+    else if (instruction.kind == STEP_IS_PUSHF)
+        step_mend_pushf(stepper->memory_fd, stepper->registers);
+}
+
+static void say_end(struct stepper *stepper)
+{
+    const struct step_item_end item = {.end = stepper->end,
+                                       .elapsed_ns = step_now_ns() - stepper->started_ns};
+    step_output_put(stepper->output, STEP_ITEM_END, &item, sizeof(item), stepper->end_text,
+                    strlen(stepper->end_text));
+    step_output_flush(stepper->output);
+}
+
+void step_run(struct stepper *stepper)
+{
+    const struct step_request *request = stepper->request;
+    stepper->started_ns = step_now_ns();
+    stepper->deadline_ns = request->duration_ns ? stepper->started_ns + request->duration_ns : 0;
+    stepper->first_stack_pointer = step_stack_pointer(stepper->registers);
+    step_return_address(stepper->memory_fd, stepper->registers, &stepper->first_return);
+    while (!stepper->end) {
+        step_output_put(stepper->output, STEP_ITEM_STEP, stepper->registers,
+                        STEP_REGISTER_COUNT * sizeof(uint64_t), NULL, 0);
+        stepper->steps++;
+        if (stepper->steps >= request->most_steps)
+            step_end(stepper, STEP_END_MOST, "%u instructions, as many as were asked for",
+                     request->most_steps);
+        else
+            advance(stepper);
+        if (stepper->output->failed)
+            step_end(stepper, STEP_END_USER, "nobody reads the steps any more");
+    }
+    step_leave(stepper);
+    say_end(stepper);
+}
