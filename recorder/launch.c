@@ -28,26 +28,32 @@ static void find_recorder(char ret[PATH_MAX])
         snprintf(ret, PATH_MAX, "argus-recorder");
 }
 
-static struct argus_error *spawn(const char *recorder, int output_fd, bool with_sudo,
-                                 pid_t *ret_pid)
+static int redirect(posix_spawn_file_actions_t *actions, int input_fd, int output_fd)
 {
-    const char *plain[] = {recorder, "serve", NULL};
-    const char *through_sudo[] = {"sudo", "--", recorder, "serve", NULL};
+    int failed = posix_spawn_file_actions_init(actions);
+    if (!failed && input_fd >= 0)
+        failed = posix_spawn_file_actions_adddup2(actions, input_fd, STDIN_FILENO);
+    return failed ? failed : posix_spawn_file_actions_adddup2(actions, output_fd, STDOUT_FILENO);
+}
+
+struct argus_error *launch_recorder_verb(const char *verb, int input_fd, int output_fd,
+                                         bool with_sudo, pid_t *ret_pid)
+{
+    char recorder[PATH_MAX];
+    find_recorder(recorder);
+    const char *plain[] = {recorder, verb, NULL};
+    const char *through_sudo[] = {"sudo", "--", recorder, verb, NULL};
     const char **arguments = with_sudo ? through_sudo : plain;
     posix_spawn_file_actions_t actions;
-    int failed = posix_spawn_file_actions_init(&actions);
-    if (failed)
-        return argus_error_os(failed, "cannot start %s", recorder);
-    failed = posix_spawn_file_actions_adddup2(&actions, output_fd, STDOUT_FILENO);
+    int failed = redirect(&actions, input_fd, output_fd);
     if (!failed)
         failed =
             posix_spawnp(ret_pid, arguments[0], &actions, NULL, (char *const *)arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
     if (failed && with_sudo)
-        return argus_error_create(ARGUS_ERROR_PERMISSION,
-                                  "recording needs root, and sudo cannot be started (%s): run this "
-                                  "as root",
-                                  strerror(failed));
+        return argus_error_create(
+            ARGUS_ERROR_PERMISSION,
+            "this needs root, and sudo cannot be started (%s): run it as root", strerror(failed));
     if (failed)
         return argus_error_os(failed, "cannot start %s", recorder);
     return NULL;
@@ -70,14 +76,13 @@ static struct argus_error *judge_line(const char *line, bool with_sudo)
 
 struct argus_error *launch_recorder(void)
 {
-    char recorder[PATH_MAX], line[2048];
+    char line[2048];
     int output[2], status;
     pid_t pid = -1;
     bool with_sudo = geteuid() != 0;
-    find_recorder(recorder);
     if (pipe2(output, O_CLOEXEC) < 0)
         return argus_error_os(errno, "cannot make a pipe");
-    struct argus_error *error = spawn(recorder, output[1], with_sudo, &pid);
+    struct argus_error *error = launch_recorder_verb("serve", -1, output[1], with_sudo, &pid);
     close(output[1]);
     if (!error) {
         background_hear(output[0], line, sizeof(line));

@@ -160,6 +160,20 @@ const char *argus_symbols_image(struct argus_symbols *symbols, uint32_t process,
     return entry == UINT32_MAX ? NULL : symbols->images.entries[entry].path;
 }
 
+const struct argus_image_entry *argus_symbols_mapping(const struct argus_symbols *symbols,
+                                                      uint32_t process, uint64_t time_ns,
+                                                      uint64_t address, uint64_t *ret_offset)
+{
+    uint32_t entry = address < ARGUS_FRAME_ENDS || is_kernel_address(address)
+                         ? UINT32_MAX
+                         : images_find(&symbols->images, process, time_ns, address);
+    if (entry == UINT32_MAX)
+        return NULL;
+    const struct argus_image_entry *image = &symbols->images.entries[entry];
+    *ret_offset = address - image->start + image->file_offset;
+    return image;
+}
+
 const char *argus_symbols_function(struct argus_symbols *symbols, uint32_t process,
                                    uint64_t time_ns, uint64_t address, bool is_return)
 {

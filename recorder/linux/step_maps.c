@@ -3,37 +3,13 @@
  */
 #include "linux/step_maps.h"
 
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "step_patterns.h"
+
 #define DELETED " (deleted)"
-
-/* `patterns`: one a line. Each is tried on the whole path and on its last part. */
-static bool matches(const char *patterns, const char *path)
-{
-    char pattern[STEP_PATH_BYTES];
-    const char *slash = strrchr(path, '/');
-    while (*patterns) {
-        size_t length = strcspn(patterns, "\n");
-        snprintf(pattern, sizeof(pattern), "%.*s", (int)length, patterns);
-        if (pattern[0] &&
-            (fnmatch(pattern, path, 0) == 0 || (slash && fnmatch(pattern, slash + 1, 0) == 0)))
-            return true;
-        patterns += length + (patterns[length] == '\n');
-    }
-    return false;
-}
-
-static bool is_stepped(const struct step_request *request, const char *path)
-{
-    if (strcmp(path, "[vdso]") == 0 || strcmp(path, "[vsyscall]") == 0)
-        return false;
-    if (path[0] && matches(request->into, path))
-        return true;
-    return !path[0] || !matches(request->skip, path);
-}
 
 static bool parse_line(const struct step_request *request, char *line, struct step_map *ret)
 {
@@ -52,7 +28,7 @@ static bool parse_line(const struct step_request *request, char *line, struct st
         ret->flags |= STEP_MAP_EXECUTABLE;
     if (strchr(rights, 'w'))
         ret->flags |= STEP_MAP_WRITABLE;
-    if ((ret->flags & STEP_MAP_EXECUTABLE) && is_stepped(request, path))
+    if ((ret->flags & STEP_MAP_EXECUTABLE) && step_patterns_stepped(request->skip, request->into, path))
         ret->flags |= STEP_MAP_STEPPED;
     ret->path = strdup(path);
     return ret->path != NULL;

@@ -44,6 +44,11 @@ const char *argus_symbols_image(struct argus_symbols *symbols, uint32_t process,
 bool argus_symbols_start(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
                          uint64_t address, bool is_return, uint64_t *ret);
 
+/* The mapping that has `address`, borrowed from the trace, and the address's offset in the mapping's file. NULL: not known. */
+const struct argus_image_entry *argus_symbols_mapping(const struct argus_symbols *symbols,
+                                                      uint32_t process, uint64_t time_ns,
+                                                      uint64_t address, uint64_t *ret_offset);
+
 /* The name of the variable that lies at `address`, borrowed; NULL: not known. The trace only says where code is mapped: the
  * variable is looked for in the file whose code lies before it, up to 64 MB away. */
 const char *argus_symbols_variable(struct argus_symbols *symbols, uint32_t process,

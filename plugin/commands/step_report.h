@@ -1,0 +1,11 @@
+/* What `argus step` says when it has stepped. */
+#ifndef ARGUS_PLUGIN_STEP_REPORT_H
+#define ARGUS_PLUGIN_STEP_REPORT_H
+
+#include "plugin/step_session.h"
+
+/* `label`: of the place; `path`: of the step file. */
+struct argus_error *step_report(struct session *session, const struct step_outcome *outcome,
+                                const char *label, const char *path, bool json);
+
+#endif

@@ -1,0 +1,49 @@
+/* From what the stepper says, item by item, to a step file. */
+#ifndef ARGUS_PLUGIN_STEP_COLLECT_H
+#define ARGUS_PLUGIN_STEP_COLLECT_H
+
+#include "argus/steps.h"
+#include "base/vec.h"
+#include "recorder/step_client.h"
+
+/* A call that has not returned. */
+struct step_open_call {
+    uint32_t frame;
+    uint64_t stack_pointer; /* at its first instruction */
+};
+
+struct step_collector {
+    struct argus_steps_about about; /* set by the caller, but for process, thread and time */
+    const char *registers;          /* "all", "none", or "START-END" … */
+    uint64_t from, to;              /* … which this is */
+    int fd;                         /* of the step file; borrowed */
+
+    struct argus_steps_writer *writer;   /* owned */
+    VEC(struct argus_step_image) images; /* their paths are owned */
+    VEC(uint32_t) callers;               /* by frame */
+    VEC(struct step_open_call) calls;
+    uint32_t frame;                 /* that the thread is in now */
+    uint64_t pc;                    /* of the last step */
+    uint64_t first_registers_stack; /* address of the stack's copy, until the first step */
+    uint8_t *stack;                 /* owned; its copy */
+    size_t stack_bytes;
+    char comm[16];
+    bool weak, begun, over;
+    enum argus_step_end end;
+    char end_text[512];
+    uint64_t elapsed_ns;
+    uint64_t counts[STEP_ITEM_SIGNAL + 1]; /* by kind of item */
+};
+
+/* `registers`: "all", "none", or an address range in hexadecimal "0x1000-0x2000". */
+struct argus_error *step_collector_init(struct step_collector *collector, int fd,
+                                        const char *registers);
+void step_collector_deinit(struct step_collector *collector);
+
+/* Takes one item. What the stepper could not do is an error. */
+struct argus_error *step_collector_take(struct step_collector *collector,
+                                        const struct step_said *said);
+/* Ends the file, when collector->over. */
+struct argus_error *step_collector_finish(struct step_collector *collector);
+
+#endif
