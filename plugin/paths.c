@@ -7,9 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#ifdef __APPLE__
-#include <mach-o/dyld.h>
-#endif
+
+#include "base/own_path.h"
 
 /* Newest first: where several are installed, the newest knows most debug formats. */
 static const char *const lldb_names[] = {
@@ -57,20 +56,6 @@ struct argus_error *paths_find_lldb(char **ret)
     return argus_error_create(ARGUS_ERROR_NOT_FOUND,
                               "there is no lldb in PATH (Debian, Ubuntu: apt-get install lldb); "
                               "'argus diagnose FILE' works without it");
-}
-
-static bool own_path(char *ret, size_t bytes)
-{
-#ifdef __APPLE__
-    uint32_t size = (uint32_t)bytes;
-    return _NSGetExecutablePath(ret, &size) == 0;
-#else
-    ssize_t length = readlink("/proc/self/exe", ret, bytes - 1);
-    if (length <= 0)
-        return false;
-    ret[length] = '\0';
-    return true;
-#endif
 }
 
 /* The directory of this program, without a slash at its end; false if the system does not say. */

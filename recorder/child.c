@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "base/compat.h"
+#include "platform.h"
 
 static bool is_program(const char *path)
 {
@@ -79,7 +81,7 @@ struct argus_error *child_create(char *const *argv, struct child *ret)
     close(failure[1]);
     *ret = (struct child){.pid = pid, .go_fd = go[1], .error_fd = failure[0], .pid_fd = -1};
     if (pid > 0)
-        ret->pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+        ret->pid_fd = platform_watch_process(pid);
     if (pid > 0 && ret->pid_fd >= 0)
         return NULL;
     if (pid > 0)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "launch.h"
+#include "platform.h"
 #include "protocol.h"
 
 struct recorder_client {
@@ -30,7 +31,7 @@ static struct argus_error *not_allowed(void)
 static struct argus_error *connect_socket(int *ret_fd)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = PROTOCOL_SOCKET};
-    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    int fd = platform_socket();
     if (fd < 0)
         return argus_error_os(errno, "cannot make a socket");
     if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0) {

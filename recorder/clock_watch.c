@@ -11,10 +11,10 @@ struct clock_readings clock_read(void)
 {
     struct clock_readings now = {0};
     for (int tries = 0; tries < 5; tries++) {
-        now.trace_ns = clock_ns(CLOCK_MONOTONIC);
-        now.boot_ns = clock_ns(CLOCK_BOOTTIME);
+        now.trace_ns = clock_ns(TRACE_CLOCK);
+        now.boot_ns = clock_ns(BOOT_CLOCK);
         now.wall_ns = clock_ns(CLOCK_REALTIME);
-        if (clock_ns(CLOCK_MONOTONIC) - now.trace_ns < 100000)
+        if (clock_ns(TRACE_CLOCK) - now.trace_ns < 100000)
             break;
     }
     return now;

@@ -49,7 +49,7 @@ struct argus_error *hangs_step(struct server *server)
 {
     if (!server->hangs)
         return NULL;
-    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+    uint64_t now = clock_ns(TRACE_CLOCK);
     if (now - server->looked_ns >= LOOK_INTERVAL_NS) {
         size_t count;
         struct argus_error *error = backend_pollers(recording_backend(server->recording),
@@ -57,7 +57,7 @@ struct argus_error *hangs_step(struct server *server)
         if (error)
             return error;
         server->looked_ns = now;
-        if (!hang_watch_look(server->hangs, server->pollers, count, clock_ns(CLOCK_MONOTONIC)))
+        if (!hang_watch_look(server->hangs, server->pollers, count, clock_ns(TRACE_CLOCK)))
             return argus_error_memory();
     }
     tell_watcher(server);

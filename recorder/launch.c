@@ -12,15 +12,14 @@
 #include <unistd.h>
 
 #include "background.h"
+#include "base/own_path.h"
 
 /* Beside our own program (build/bin, or where both are installed); else what PATH has. Inside LLDB "our own program" is
  * the debugger, and PATH it is. */
 static void find_recorder(char ret[PATH_MAX])
 {
     char self[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    self[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(self, '/');
+    char *slash = own_path(self, sizeof(self)) ? strrchr(self, '/') : NULL;
     if (slash)
         *slash = '\0';
     if (!slash || snprintf(ret, PATH_MAX, "%s/argus-recorder", self) >= PATH_MAX ||

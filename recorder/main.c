@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "background.h"
+#include "base/compat.h"
 #include "linux/step_main.h"
 #include "server.h"
 

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/compat.h"
+
 #define ABSENT_LIMIT 64u
 
 /* Whoever sent it could open it for reading. */
@@ -29,7 +31,7 @@ static bool find_file(const struct probe_list *list, const struct stat *status, 
     for (size_t i = 0; i < list->files.length; i++) {
         const struct probe_file *file = &list->files.data[i];
         *ret = (uint32_t)i;
-        if (file->device == status->st_dev && file->inode == status->st_ino)
+        if (file->device == (uint64_t)status->st_dev && file->inode == status->st_ino)
             return true;
     }
     return false;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "argus/trace.h"
+#include "platform.h"
 #include "probe_check.h"
 
 _Static_assert(sizeof(struct request) == 1024, "a request has no hidden padding");
@@ -229,7 +230,7 @@ struct argus_error *message_send(int socket, const void *bytes, size_t length, i
     }
     ssize_t sent;
     do
-        sent = sendmsg(socket, &message, MSG_NOSIGNAL);
+        sent = platform_send(socket, &message);
     while (sent < 0 && errno == EINTR);
     if (sent < 0)
         return argus_error_os(errno, "cannot speak to the other side of " PROTOCOL_SOCKET);
@@ -270,7 +271,7 @@ struct argus_error *message_receive(int socket, void *bytes, size_t room, size_t
     };
     ssize_t length;
     do
-        length = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+        length = platform_receive(socket, &message);
     while (length < 0 && errno == EINTR);
     if (length < 0 && errno != ECONNRESET)
         return argus_error_os(errno, "cannot hear the other side of " PROTOCOL_SOCKET);

@@ -12,6 +12,7 @@
 #include "clocks.h"
 #include "measure.h"
 #include "pace.h"
+#include "platform.h"
 #include "sink.h"
 
 #define READ_RECORDS                                                                               \
@@ -39,16 +40,12 @@ struct recording {
  * it is a real-time thread; what it takes at once is what was written in the last few milliseconds. */
 static void raise_priority(void)
 {
-    struct sched_param real_time = {.sched_priority = 1};
-    /* a control group may forbid real time; the nice value cannot fail for root */
-    if (sched_setscheduler(0, SCHED_RR, &real_time) < 0)
-        setpriority(PRIO_PROCESS, 0, -20);
+    platform_real_time(true);
 }
 
 static void lower_priority(void)
 {
-    struct sched_param ordinary = {0};
-    sched_setscheduler(0, SCHED_OTHER, &ordinary);
+    platform_real_time(false);
 }
 
 static struct argus_error *recording_start(struct recording *recording)
@@ -58,7 +55,7 @@ static struct argus_error *recording_start(struct recording *recording)
         return argus_error_memory();
     struct clock_readings clocks = clock_read();
     clock_watch_init(&recording->clocks, &clocks);
-    recording->started_ns = recording->flushed_ns = clock_ns(CLOCK_MONOTONIC);
+    recording->started_ns = recording->flushed_ns = clock_ns(TRACE_CLOCK);
     if (recording->mode != RECORDING_MEMORY || recording->backend->ops->collect_ms)
         raise_priority();
     if (recording->mode == RECORDING_MEMORY)
@@ -170,7 +167,7 @@ static struct argus_error *choose_pace(struct recording *recording)
     uint64_t emitted = 0;
     for (uint32_t cpu = 0; cpu < backend_cpu_count(recording->backend); cpu++)
         emitted += backend_emitted(recording->backend, cpu);
-    bool fast = pace_is_fast(&recording->pace, clock_ns(CLOCK_MONOTONIC), emitted);
+    bool fast = pace_is_fast(&recording->pace, clock_ns(TRACE_CLOCK), emitted);
     return sink_spare(recording->sink, fast && backend_is_crowded(recording->backend));
 }
 
@@ -193,8 +190,8 @@ struct argus_error *recording_step(struct recording *recording, int *ret_wait_ms
     error = choose_pace(recording);
     if (!error)
         error = drain(recording);
-    if (!error && clock_ns(CLOCK_MONOTONIC) - recording->flushed_ns > FLUSH_INTERVAL_NS) {
-        recording->flushed_ns = clock_ns(CLOCK_MONOTONIC);
+    if (!error && clock_ns(TRACE_CLOCK) - recording->flushed_ns > FLUSH_INTERVAL_NS) {
+        recording->flushed_ns = clock_ns(TRACE_CLOCK);
         error = sink_flush(recording->sink);
     }
     *ret_wait_ms = busy || awaited ? WAIT_SHORT_MS : longest_ms ? longest_ms : WAIT_LONG_MS;
@@ -265,7 +262,7 @@ struct argus_error *recording_snapshot(struct recording *recording, int fd,
 struct argus_error *recording_stop(struct recording *recording)
 {
     backend_detach(recording->backend);
-    recording->stopped_ns = clock_ns(CLOCK_MONOTONIC);
+    recording->stopped_ns = clock_ns(TRACE_CLOCK);
     if (recording->mode == RECORDING_MEMORY)
         return backend_collect(recording->backend);
     struct argus_error *error = drain_to_the_end(recording);
@@ -278,7 +275,7 @@ struct argus_error *recording_stop(struct recording *recording)
 void recording_give_up(struct recording *recording, const char *reason)
 {
     backend_release(recording->backend);
-    recording->stopped_ns = clock_ns(CLOCK_MONOTONIC);
+    recording->stopped_ns = clock_ns(TRACE_CLOCK);
     lower_priority();
     backend_note(recording->backend, "the recording has ended: %s", reason);
 }
@@ -296,7 +293,7 @@ static uint64_t kept_records(const struct recording *recording)
 
 struct recording_numbers recording_numbers(const struct recording *recording)
 {
-    uint64_t until = recording->stopped_ns ? recording->stopped_ns : clock_ns(CLOCK_MONOTONIC);
+    uint64_t until = recording->stopped_ns ? recording->stopped_ns : clock_ns(TRACE_CLOCK);
     struct recording_numbers numbers = {
         .ring_bytes = backend_ring_bytes(recording->backend),
         .duration_ns = until - recording->started_ns,

@@ -2,14 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/compat.h"
 #include "clocks.h"
 #include "measure.h"
 
@@ -104,17 +103,6 @@ static struct argus_error *busy_error(const struct server *server)
                               (unsigned long long)(numbers.ring_bytes >> 20));
 }
 
-/* The files of /proc, /sys, /sys/fs/cgroup … look like empty regular files, but a write to one is a command to the kernel,
- * which may ask who writes: us, root. Such file systems have no blocks; some that keep files do not count theirs. */
-static bool keeps_files(int fd)
-{
-    struct statfs status;
-    if (fstatfs(fd, &status) < 0)
-        return false;
-    return status.f_blocks > 0 || status.f_type == TMPFS_MAGIC || status.f_type == RAMFS_MAGIC ||
-           status.f_type == FUSE_SUPER_MAGIC || status.f_type == V9FS_MAGIC;
-}
-
 /* Whoever sent the descriptor has opened the file, so he could write to it himself, whoever it belongs to. What is checked is
  * that root's writing does nothing that his own would not: that it is a file for data, and that it is no set-user-ID
  * program, which loses that bit only when somebody else than root writes to it. */
@@ -125,7 +113,7 @@ static struct argus_error *check_output(int fd)
     if (fstat(fd, &status) < 0 || flags < 0)
         return argus_error_os(errno, "cannot look at the output file");
     if (!S_ISREG(status.st_mode) || status.st_mode & (S_ISUID | S_ISGID) || status.st_size != 0 ||
-        (flags & O_ACCMODE) == O_RDONLY || flags & (O_APPEND | O_PATH) || !keeps_files(fd))
+        (flags & O_ACCMODE) == O_RDONLY || flags & (O_APPEND | O_PATH) || !platform_keeps_files(fd))
         return argus_error_create(ARGUS_ERROR_USAGE,
                                   "the output is not an empty regular file open for writing");
     return NULL;

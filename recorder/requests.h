@@ -8,6 +8,7 @@
 
 #include "argus/error.h"
 #include "hang_watch.h"
+#include "platform.h"
 #include "probe_list.h"
 #include "protocol.h"
 #include "recording.h"
@@ -16,7 +17,7 @@
 
 struct client {
     int fd; /* -1: free */
-    struct ucred who;
+    struct peer who;
     uint64_t turn; /* when it was last heard: server.turns then */
 };
 
@@ -28,7 +29,7 @@ struct server {
     struct recording *recording; /* NULL: none yet */
     struct client *owner;        /* the recording ends with this client; NULL: it does not */
     struct request_start started_with;
-    struct ucred started_by;
+    struct peer started_by;
     struct probe_list probes;
     uint64_t started_wall_ns;
     struct hang_watch *hangs;       /* NULL: does not look for hangs */

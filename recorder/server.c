@@ -6,11 +6,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -66,9 +65,10 @@ static struct argus_error *take_lock(struct server *server)
 static struct argus_error *listen_at_socket(struct server *server)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = PROTOCOL_SOCKET};
-    server->listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    server->listen_fd = platform_socket();
     unlink(PROTOCOL_SOCKET); /* of a recorder that was killed: we have the lock */
-    if (server->listen_fd < 0 || fchmod(server->listen_fd, 0600) < 0 ||
+    if (server->listen_fd < 0 || fcntl(server->listen_fd, F_SETFL, O_NONBLOCK) < 0 ||
+        fchmod(server->listen_fd, 0600) < 0 ||
         bind(server->listen_fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
         chown(PROTOCOL_SOCKET, server->starter, (gid_t)-1) < 0 ||
         listen(server->listen_fd, CLIENT_LIMIT) < 0)
@@ -78,13 +78,7 @@ static struct argus_error *listen_at_socket(struct server *server)
 
 static struct argus_error *open_signals(struct server *server)
 {
-    sigset_t signals;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGINT);
-    sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGHUP);
-    sigprocmask(SIG_BLOCK, &signals, NULL);
-    server->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+    server->signal_fd = platform_watch_signals();
     return server->signal_fd < 0 ? argus_error_os(errno, "cannot wait for signals") : NULL;
 }
 
@@ -252,7 +246,7 @@ static struct client *find_place(struct server *server)
     return place;
 }
 
-void server_adopt(struct server *server, int fd, const struct ucred *who)
+void server_adopt(struct server *server, int fd, const struct peer *who)
 {
     struct client *place = find_place(server);
     if (!place) {
@@ -265,14 +259,9 @@ void server_adopt(struct server *server, int fd, const struct ucred *who)
 /* Nothing that a client does or does not do may hold us up: his socket never blocks. */
 static void client_accept(struct server *server)
 {
-    int fd = accept4(server->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    struct ucred who;
-    socklen_t length = sizeof(who);
-    if (fd < 0)
-        return;
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &length) < 0)
-        close(fd);
-    else
+    struct peer who;
+    int fd = platform_accept(server->listen_fd, &who);
+    if (fd >= 0)
         server_adopt(server, fd, &who);
 }
 
@@ -294,8 +283,8 @@ static void fail_recording(struct server *server, struct argus_error *error)
 
 static void handle_signal(struct server *server)
 {
-    struct signalfd_siginfo signal;
-    if (read(server->signal_fd, &signal, sizeof(signal)) != sizeof(signal))
+    uint32_t signal = platform_next_signal(server->signal_fd);
+    if (signal == 0)
         return;
     server_finish(server);
     bool recording = server->recording && !server->failure;
@@ -304,7 +293,7 @@ static void handle_signal(struct server *server)
         error = argus_error_create(ARGUS_ERROR_INTERRUPTED,
                                    "the recorder was ended by signal %u: the trace is complete up "
                                    "to then",
-                                   signal.ssi_signo);
+                                   signal);
     if (error && server->owner)
         fail_recording(server, error);
     else
@@ -356,11 +345,11 @@ bool server_turn(struct server *server, int longest_ms)
 
 struct argus_error *server_run(struct server *server)
 {
-    uint64_t idle_since_ns = clock_ns(CLOCK_MONOTONIC);
+    uint64_t idle_since_ns = clock_ns(TRACE_CLOCK);
     while (server_turn(server, 500)) {
         if (server->recording || has_clients(server))
-            idle_since_ns = clock_ns(CLOCK_MONOTONIC);
-        else if (clock_ns(CLOCK_MONOTONIC) - idle_since_ns > IDLE_LIMIT_S * 1000000000ull)
+            idle_since_ns = clock_ns(TRACE_CLOCK);
+        else if (clock_ns(TRACE_CLOCK) - idle_since_ns > IDLE_LIMIT_S * 1000000000ull)
             break;
     }
     return NULL;

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "argus/error.h"
+#include "platform.h"
 
 struct server;
 
@@ -20,7 +21,7 @@ void server_destroy(struct server *server);
  * connected socket of `who`, which is taken; and one turn of the loop, in which it waits `longest_ms` at most (false: the
  * last one). */
 struct argus_error *server_create_unlisted(uid_t starter, struct server **ret);
-void server_adopt(struct server *server, int fd, const struct ucred *who);
+void server_adopt(struct server *server, int fd, const struct peer *who);
 bool server_turn(struct server *server, int longest_ms);
 
 #endif

@@ -72,8 +72,8 @@ static struct argus_error *sink_start(struct sink *sink, int fd, uint64_t ring_b
     sink->ring_bytes = ring_bytes;
     sink->stacks.keeps_frames = ring_bytes != 0;
     sink->symbols_interval_ns = SYMBOLS_FIRST_NS;
-    sink->symbols_due_ns = clock_ns(CLOCK_MONOTONIC) + SYMBOLS_FIRST_NS;
-    sink->symbols_late_ns = clock_ns(CLOCK_MONOTONIC) + SYMBOLS_LAST_NS;
+    sink->symbols_due_ns = clock_ns(TRACE_CLOCK) + SYMBOLS_FIRST_NS;
+    sink->symbols_late_ns = clock_ns(TRACE_CLOCK) + SYMBOLS_LAST_NS;
     sink->pending = calloc(sink->cpu_count, sizeof(*sink->pending));
     if (!sink->pending)
         return argus_error_memory();
@@ -263,7 +263,7 @@ static struct argus_error *renew_stacks(struct sink *sink)
 /* The time up to which the records of all cpus have been taken. */
 static uint64_t taken_ns(const struct sink *sink)
 {
-    uint64_t until_ns = clock_ns(CLOCK_MONOTONIC);
+    uint64_t until_ns = clock_ns(TRACE_CLOCK);
     for (uint32_t cpu = 0; cpu < sink->cpu_count; cpu++) {
         if (sink->pending[cpu].taken_ns < until_ns && backend_unread(sink->backend, cpu) > 0)
             until_ns = sink->pending[cpu].taken_ns;
@@ -291,7 +291,7 @@ static struct argus_error *renew_markers(struct sink *sink)
     struct argus_error *error = NULL;
     for (size_t i = 0; i < sink->markers.length && !error; i++) {
         struct argus_record marker = sink->markers.data[i];
-        marker.timestamp = clock_ns(CLOCK_MONOTONIC);
+        marker.timestamp = clock_ns(TRACE_CLOCK);
         error = write_marker(sink, &marker);
     }
     return error;
@@ -398,7 +398,7 @@ struct argus_error *sink_spare(struct sink *sink, bool spare)
 
 static struct argus_error *write_symbols_when_due(struct sink *sink)
 {
-    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+    uint64_t now = clock_ns(TRACE_CLOCK);
     if (now < (sink->spare ? sink->symbols_late_ns : sink->symbols_due_ns))
         return NULL;
     if (sink->symbols_interval_ns < SYMBOLS_LAST_NS)

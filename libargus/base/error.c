@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compat.h"
+
 static struct argus_error out_of_memory = {
     .code = ARGUS_ERROR_MEMORY,
     .message = "out of memory",
@@ -56,7 +58,7 @@ struct argus_error *argus_error_os(int error_number, const char *format, ...)
         return argus_error_memory();
 
     char reason[128], *message = NULL;
-    if (asprintf(&message, "%s: %s", what, strerror_r(error_number, reason, sizeof(reason))) < 0)
+    if (asprintf(&message, "%s: %s", what, error_text(error_number, reason, sizeof(reason))) < 0)
         message = NULL;
     free(what);
     return error_from_message(denied ? ARGUS_ERROR_PERMISSION : ARGUS_ERROR_IO, message);

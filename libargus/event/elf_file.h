@@ -46,6 +46,8 @@ const char *elf_file_variable(struct elf_file *file, uint64_t address);
 /* Where the function begins that covers `address`, also one that has no name. False: not known. */
 bool elf_file_function_start(struct elf_file *file, uint64_t address, uint64_t *ret);
 
+enum { ELF_MACHINE_X86_64 = 62, ELF_MACHINE_AARCH64 = 183 }; /* EM_… of elf.h */
+
 /* The file's machine (EM_X86_64 …), and what unwinding it needs: .eh_frame, or the debug file's .debug_frame; NULL: none
  * (`which` 1: the second). Borrowed. */
 unsigned elf_file_machine(const struct elf_file *file);

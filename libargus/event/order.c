@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compat.h"
+
 /* Moves of one place that insertion may cost before it is given up: on average four for each record. */
 enum { MOVES_FOR_A_RECORD = 4, MOVES_AT_LEAST = 4096 };
 

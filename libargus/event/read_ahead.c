@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/compat.h"
 #include "base/parallel.h"
 #include "base/vec.h"
 #include "event/order.h"

@@ -2,7 +2,6 @@
  * file is opened once, every name demangled once. */
 #include "argus/symbols.h"
 
-#include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -233,7 +232,7 @@ const char *argus_symbols_variable(struct argus_symbols *symbols, uint32_t proce
 /* Where a direct call goes whose `bytes` end at the return address, relative to that; false: it is none. */
 static bool decode_call(unsigned machine, const uint8_t bytes[5], int64_t *ret)
 {
-    if (machine == EM_X86_64) {
+    if (machine == ELF_MACHINE_X86_64) {
         int32_t relative;
         memcpy(&relative, bytes + 1, sizeof(relative));
         *ret = relative;
@@ -241,8 +240,8 @@ static bool decode_call(unsigned machine, const uint8_t bytes[5], int64_t *ret)
     }
     uint32_t word;
     memcpy(&word, bytes + 1, sizeof(word));
-    *ret = ((int64_t)(int32_t)(word << 6) >> 4) - 4;     /* 26 bits, in words, from the BL itself */
-    return machine == EM_AARCH64 && word >> 26 == 0x25u; /* BL */
+    *ret = ((int64_t)(int32_t)(word << 6) >> 4) - 4; /* 26 bits, in words, from the BL itself */
+    return machine == ELF_MACHINE_AARCH64 && word >> 26 == 0x25u; /* BL */
 }
 
 const char *argus_symbols_called(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/compat.h"
 #include "base/hash64.h"
 #include "trace/codec.h"
 #include "trace/file.h"

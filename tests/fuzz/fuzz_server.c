@@ -89,7 +89,7 @@ static uint8_t next_byte(struct world *world)
 static void connect_client(struct world *world, uid_t uid)
 {
     int ends[2];
-    struct ucred who = {.uid = uid, .pid = getpid()};
+    struct peer who = {.uid = uid, .pid = getpid()};
     unsigned place = 0;
     while (place < CLIENTS && world->clients[place].fd >= 0)
         place++;

@@ -1,0 +1,53 @@
+/* One Mach-O file: its UUID, segments and symbols (Apple's <mach-o/loader.h>, <mach-o/nlist.h>, <mach-o/fat.h>).
+ *
+ * A reader of our own because what is needed is small, must run on Linux as well, and libdw knows ELF only. The file
+ * may be anything: every length and offset is checked, and memory stays below the file's size times a constant.
+ * Of a fat file it is one slice; offsets count from the slice's beginning. 64-bit, little-endian files only: Apple has made no
+ * others since macOS 10.15. What is not read: lines (they are in a .dSYM), and functions of stripped files that are only in
+ * LC_FUNCTION_STARTS or in the shared cache's own table.
+ */
+#ifndef ARGUS_EVENT_MACHO_H
+#define ARGUS_EVENT_MACHO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "argus/error.h"
+
+#define MACHO_UUID_BYTES 16
+
+/* cputype of <mach/machine.h>. */
+enum macho_cpu { MACHO_CPU_ANY = 0, MACHO_CPU_X86_64 = 0x01000007, MACHO_CPU_ARM64 = 0x0100000c };
+
+struct macho_symbol {
+    uint64_t address;
+    const char *name; /* borrowed, without the '_' that C puts before; nul-terminated */
+    bool is_function; /* else a variable */
+    bool is_global;
+};
+
+struct macho;
+
+/* Opens the slice with `uuid` (NULL: any) for `cpu`. `*ret` is NULL, without an error, where the file has no such slice. The
+ * error names what is wrong with the file and at which offset. The object belongs to one thread. */
+struct argus_error *macho_open(const char *path, enum macho_cpu cpu, const uint8_t *uuid,
+                               struct macho **ret);
+void macho_close(struct macho *macho);
+
+enum macho_cpu macho_cpu(const struct macho *macho);
+/* False: it has none. */
+bool macho_uuid(const struct macho *macho, uint8_t ret[MACHO_UUID_BYTES]);
+
+/* The address in the file's own address space of the byte at `offset_bytes` of the slice. False if no segment has it. */
+bool macho_address(const struct macho *macho, uint64_t offset_bytes, uint64_t *ret);
+/* Copies `bytes` bytes of the slice from `offset_bytes` on; false if they are not all there. */
+bool macho_read(const struct macho *macho, uint64_t offset_bytes, size_t bytes, void *ret);
+
+/* The symbols, by address; borrowed. */
+const struct macho_symbol *macho_symbols(const struct macho *macho, size_t *ret_count);
+/* The function or variable that covers `address`: the last one before it in the same segment; NULL: none. */
+const struct macho_symbol *macho_find(const struct macho *macho, uint64_t address,
+                                      bool is_function);
+
+#endif

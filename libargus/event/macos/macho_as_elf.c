@@ -1,0 +1,148 @@
+/* elf_file.h on macOS: the files of programs are Mach-O there, and the place of the build id is taken by the UUID. */
+#include "event/elf_file.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/compat.h"
+#include "event/macho.h"
+
+/* Fat files have code for several cpus. Which one a process runs, its UUID says; without that it is taken to run this
+ * machine's own. */
+#ifdef __aarch64__
+#define OWN_CPU MACHO_CPU_ARM64
+#else
+#define OWN_CPU MACHO_CPU_X86_64
+#endif
+
+struct elf_file {
+    struct macho *macho; /* owned */
+};
+
+int elf_open_regular(const char *path, uint64_t unchanged_since_s)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct stat status;
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &status) || !S_ISREG(status.st_mode) ||
+        (unchanged_since_s && (uint64_t)status.st_ctim.tv_sec > unchanged_since_s)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* NULL also for a file that is no Mach-O file, as the interface has it: a process maps many that are none. */
+static struct macho *open_macho(const char *path, enum macho_cpu cpu, const uint8_t *uuid)
+{
+    struct macho *macho = NULL;
+    argus_error_destroy(macho_open(path, cpu, uuid, &macho));
+    return macho;
+}
+
+struct elf_file *elf_file_open(const char *path, const struct elf_identity *identity,
+                               bool *ret_stale)
+{
+    bool by_uuid = identity->build_id_bytes == MACHO_UUID_BYTES;
+    int fd = elf_open_regular(path, by_uuid ? 0 : identity->unchanged_since_s);
+    *ret_stale = fd < 0 && access(path, F_OK) == 0;
+    if (fd < 0)
+        return NULL;
+    close(fd);
+    struct macho *macho =
+        open_macho(path, by_uuid ? MACHO_CPU_ANY : OWN_CPU, by_uuid ? identity->build_id : NULL);
+    struct macho *any = macho ? NULL : open_macho(path, MACHO_CPU_ANY, NULL);
+    *ret_stale = any != NULL;
+    macho_close(any);
+    struct elf_file *file = macho ? calloc(1, sizeof(*file)) : NULL;
+    if (!file) {
+        macho_close(macho);
+        return NULL;
+    }
+    file->macho = macho;
+    return file;
+}
+
+struct elf_file *elf_file_open_vdso(void)
+{
+    return NULL; /* the common page has no symbols */
+}
+
+void elf_file_close(struct elf_file *file)
+{
+    if (file)
+        macho_close(file->macho);
+    free(file);
+}
+
+bool elf_file_address(const struct elf_file *file, uint64_t offset_bytes, uint64_t *ret)
+{
+    return macho_address(file->macho, offset_bytes, ret);
+}
+
+bool elf_file_read(const struct elf_file *file, uint64_t offset_bytes, size_t bytes, void *ret)
+{
+    return macho_read(file->macho, offset_bytes, bytes, ret);
+}
+
+const char *elf_file_function(struct elf_file *file, uint64_t address, uint64_t *ret_offset)
+{
+    const struct macho_symbol *found = macho_find(file->macho, address, true);
+    *ret_offset = found ? address - found->address : 0;
+    return found ? found->name : NULL;
+}
+
+const char *elf_file_variable(struct elf_file *file, uint64_t address)
+{
+    const struct macho_symbol *found = macho_find(file->macho, address, false);
+    return found ? found->name : NULL;
+}
+
+bool elf_file_function_start(struct elf_file *file, uint64_t address, uint64_t *ret)
+{
+    const struct macho_symbol *found = macho_find(file->macho, address, true);
+    *ret = found ? found->address : 0;
+    return found != NULL;
+}
+
+unsigned elf_file_machine(const struct elf_file *file)
+{
+    return macho_cpu(file->macho) == MACHO_CPU_ARM64    ? ELF_MACHINE_AARCH64
+           : macho_cpu(file->macho) == MACHO_CPU_X86_64 ? ELF_MACHINE_X86_64
+                                                        : 0;
+}
+
+/* Compact unwind information is not read. */
+struct Dwarf_CFI_s *elf_file_cfi(struct elf_file *file, int which, uint64_t *ret_bias)
+{
+    (void)file;
+    (void)which;
+    *ret_bias = 0;
+    return NULL;
+}
+
+/* Lines are in .dSYM bundles, which are not read. */
+const char *elf_file_line(struct elf_file *file, uint64_t address, uint32_t *ret_line)
+{
+    (void)file;
+    (void)address;
+    *ret_line = 0;
+    return NULL;
+}
+
+uint32_t elf_file_build_id(const char *path, uint64_t unchanged_since_s,
+                           uint8_t ret[ELF_BUILD_ID_MAX])
+{
+    int fd = elf_open_regular(path, unchanged_since_s);
+    if (fd < 0)
+        return 0;
+    close(fd);
+    struct macho *macho = open_macho(path, OWN_CPU, NULL);
+    bool has = macho && macho_uuid(macho, ret);
+    macho_close(macho);
+    return has ? MACHO_UUID_BYTES : 0;
+}

@@ -1,0 +1,87 @@
+/* What libargus does with ELF files only, and so not in a build for macOS. Each says so where a user comes to it. */
+#include "argus/data_symbols.h"
+#include "argus/unwind.h"
+#include "event/elf_symbols.h"
+
+static struct argus_error *not_here(const char *what)
+{
+    return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
+                              "%s is not possible in Argus for macOS: it reads ELF files of Linux",
+                              what);
+}
+
+/* --- elf_symbols.h: probes in libraries are uprobes, which macOS has not --- */
+
+bool elf_symbols_find(int fd, const char *path, struct elf_wanted *wanted, size_t count)
+{
+    (void)fd;
+    (void)path;
+    (void)wanted;
+    (void)count;
+    return false;
+}
+
+bool elf_symbols_each(int fd, const char *path, elf_symbol_visit visit, void *context)
+{
+    (void)fd;
+    (void)path;
+    (void)visit;
+    (void)context;
+    return false;
+}
+
+/* --- argus/data_symbols.h: on macOS LLDB finds the flag (argus watchflag in LLDB) --- */
+
+struct argus_error *argus_data_symbols_each(uint32_t pid, const char *image,
+                                            argus_data_symbol_function function, void *context)
+{
+    (void)pid;
+    (void)image;
+    (void)function;
+    (void)context;
+    return not_here("finding a variable of a running process by name");
+}
+
+struct argus_error *argus_data_symbol_find(uint32_t pid, const char *image, const char *name,
+                                           struct argus_data_symbol *ret, bool *ret_found)
+{
+    (void)pid;
+    (void)image;
+    (void)name;
+    *ret = (struct argus_data_symbol){0};
+    *ret_found = false;
+    return not_here("finding a variable of a running process by name");
+}
+
+struct argus_error *argus_image_base(uint32_t pid, const char *image, uint64_t *ret)
+{
+    (void)pid;
+    (void)image;
+    *ret = 0;
+    return not_here("finding an image of a running process");
+}
+
+/* --- argus/unwind.h --- */
+
+struct argus_error *argus_unwind_trace(struct argus_trace *trace, argus_progress progress,
+                                       void *context, struct argus_unwind_totals *ret)
+{
+    (void)progress;
+    (void)context;
+    const struct argus_chunk *chunks;
+    if (ret)
+        *ret = (struct argus_unwind_totals){0};
+    return argus_trace_snapshot_chunks(trace, &chunks) == 0 ? NULL
+                                                            : not_here("unwinding copied stacks");
+}
+
+struct argus_error *argus_unwind_file(const char *path, argus_progress progress, void *context,
+                                      struct argus_unwind_totals *ret)
+{
+    (void)path;
+    (void)progress;
+    (void)context;
+    if (ret)
+        *ret = (struct argus_unwind_totals){0};
+    return NULL; /* the recorder for macOS copies no stacks, so there are none in its files */
+}
