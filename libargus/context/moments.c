@@ -218,8 +218,13 @@ static void on_switch_in(struct moments *moments, uint32_t index)
         return;
     thread->held = ARGUS_NONE;
     add_moment(moments, thread, node, ARGUS_MOMENT_RETURN);
-    if (thread->blocked && !moments->options.no_returns && thread->held_ns >= moments->from_ns &&
-        moments->now_ns <= moments->to_ns)
+    if (moments->options.no_returns || thread->held_ns < moments->from_ns ||
+        moments->now_ns > moments->to_ns)
+        return;
+    if (!thread->blocked)
+        moments->paths->tree.nodes.data[node].waited_ns[ARGUS_WAITED_CPU] +=
+            moments->now_ns - thread->held_ns;
+    else
         waits_note(&moments->waits, &moments->paths->tree, index, node, thread->held_ns,
                    moments->now_ns, &thread->cursor);
 }

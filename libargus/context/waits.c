@@ -89,7 +89,9 @@ void waits_note(struct waits *waits, struct tree *tree, uint32_t thread, uint32_
     for (uint32_t i = *cursor; i < count && vertices[first + i].end_ns < to_ns; i++) {
         const struct argus_vertex *vertex = &vertices[first + i];
         uint64_t begin_ns = vertex->end_ns > from_ns ? vertex->end_ns : from_ns;
-        uint64_t end_ns = vertex->wait.end_ns < to_ns ? vertex->wait.end_ns : to_ns;
+        /* the way from the wake-up to a cpu is part of the wait */
+        bool is_last = i + 1 == count || vertex[1].end_ns >= to_ns;
+        uint64_t end_ns = is_last || vertex->wait.end_ns > to_ns ? to_ns : vertex->wait.end_ns;
         if (vertex->wait.kind != ARGUS_WAIT_NONE && begin_ns < end_ns)
             note_one(waits, tree, first + i, node, end_ns - begin_ns);
     }

@@ -54,6 +54,7 @@ static json_t *node_json(const struct argus_contexts_report *report, uint32_t at
     json_put(waited, "others", number(node->waited_ns[ARGUS_WAITED_OTHERS]));
     json_put(waited, "idle", number(node->waited_ns[ARGUS_WAITED_IDLE]));
     json_put(waited, "slept", number(node->waited_ns[ARGUS_WAITED_SLEPT]));
+    json_put(waited, "cpu", number(node->waited_ns[ARGUS_WAITED_CPU]));
     json_put(json, "waited_ns", waited);
     json_put(json, "cost_ns", cost(report->ranking->costs[at]));
     return json;

@@ -149,13 +149,15 @@ static struct argus_error *write_charges(const struct argus_sink *sink,
     argus_sink_printf(sink, "\nlayer           its own  with what it asked the C library and the "
                             "kernel to do\n");
     for (int i = 0; i < ARGUS_LAYERS; i++)
-        if (charges.layers[i] != 0 || charges.charged_layers[i] != 0)
+        if (fabs(charges.layers[i]) >= 1000 || fabs(charges.charged_layers[i]) >= 1000)
             argus_sink_printf(
                 sink, "%-10s %12s %12s\n", argus_layer_name((enum argus_layer)i),
                 signed_time(charges.layers[i], report->base, own, sizeof(own)),
                 signed_time(charges.charged_layers[i], report->base, charged, sizeof(charged)));
     argus_sink_printf(sink, "\nfile, charged the same way\n");
-    for (size_t i = 0; i < charges.file_count && i < FILES_SHOWN; i++)
+    double least = charges.file_count ? charges.files[0].cost_ns / 1000 : 0;
+    for (size_t i = 0;
+         i < charges.file_count && i < FILES_SHOWN && charges.files[i].cost_ns > least; i++)
         argus_sink_printf(sink, "%12s  %-8s %s\n",
                           signed_time(charges.files[i].cost_ns, report->base, own, sizeof(own)),
                           argus_layer_name(charges.files[i].layer),

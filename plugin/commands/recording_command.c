@@ -195,7 +195,8 @@ void recording_finish_file(struct session *session, const char *path,
         session_warn(session, "%llu records were lost: a larger --buffer keeps them",
                      (unsigned long long)status->lost);
     if (status->stacks_lost)
-        session_warn(session, "%llu call stacks were lost",
+        session_warn(session,
+                     "%llu call stacks were lost: a larger --buffer keeps more of --unwind",
                      (unsigned long long)status->stacks_lost);
 }
 

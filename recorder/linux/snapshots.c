@@ -12,7 +12,7 @@
 /* The least for each cpu: a machine with many cpus has room for a few stacks of each. */
 #define LEAST_SLOTS 64
 
-/* Of the memory for records, beside it. */
+/* Of the memory for records, beside it; all of that where each system call has a snapshot. */
 #define SHARE_OF_RING 4
 
 static struct bpf_map *map_of(const struct bpf_object *object, const char *name)
@@ -33,8 +33,8 @@ void snapshots_configure(struct bpf_object *object, const struct backend_options
     for (uint32_t i = 0; i < options->unwind_count; i++)
         settings->unwind |= options->unwind[i].pid ? UNWIND_PIDS : UNWIND_NAMES;
     settings->snapshot_bytes = options->unwind_bytes & ~7u;
-    uint64_t slots =
-        options->ring_bytes / SHARE_OF_RING / cpu_count / slot_bytes(settings->snapshot_bytes);
+    uint64_t share = options->call_stacks ? 1 : SHARE_OF_RING;
+    uint64_t slots = options->ring_bytes / share / cpu_count / slot_bytes(settings->snapshot_bytes);
     if (slots < LEAST_SLOTS)
         slots = LEAST_SLOTS;
     if (slots > UINT32_MAX / cpu_count / 2)
