@@ -25,6 +25,7 @@ void frames_deinit(struct frames *frames)
     vec_deinit(&frames->functions);
     idmap_deinit(&frames->main_image);
     idmap_deinit(&frames->by_syscall);
+    idmap_deinit(&frames->by_address);
 }
 
 static uint32_t intern(struct frames *frames, struct strtab *table, const char *text)
@@ -158,8 +159,8 @@ static uint32_t add_unnamed(struct frames *frames, struct frame_space space, uin
     return frames_named(frames, name, image, layer_of(frames, space.process, image));
 }
 
-uint32_t frames_at(struct frames *frames, struct frame_space space, uint64_t address,
-                   bool is_return)
+static uint32_t find(struct frames *frames, struct frame_space space, uint64_t address,
+                     bool is_return)
 {
     char text[32];
     const char *image =
@@ -175,6 +176,24 @@ uint32_t frames_at(struct frames *frames, struct frame_space space, uint64_t add
     if (!function)
         return add_unnamed(frames, space, address, is_return, image);
     return frames_named(frames, function, image, layer_of(frames, space.process, image));
+}
+
+/* Addresses of user space have 47 bits here, or 56 of which nobody uses the upper ones. What does not fit into a key (many
+ * processes, the kernel) is looked up again. */
+uint32_t frames_at(struct frames *frames, struct frame_space space, uint64_t address,
+                   bool is_return)
+{
+    uint64_t where = (uint64_t)space.process << 1 | space.is_later;
+    if (address >> 47 || where >> 16)
+        return find(frames, space, address, is_return);
+    uint64_t key = where << 48 | address << 1 | is_return;
+    uint32_t function = idmap_get(&frames->by_address, key);
+    if (function != IDMAP_NONE)
+        return function;
+    function = find(frames, space, address, is_return);
+    if (function != ARGUS_NONE)
+        frames->no_memory |= !idmap_put(&frames->by_address, key, function);
+    return function;
 }
 
 uint32_t frames_left_out(struct frames *frames, struct frame_space space, uint64_t innermost,

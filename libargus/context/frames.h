@@ -16,6 +16,7 @@ struct frames {
     VEC(struct argus_context_function) functions;
     struct idmap main_image; /* process and exec → id in `texts` */
     struct idmap by_syscall; /* system call → function */
+    struct idmap by_address; /* address in a process → function */
     bool no_memory;          /* sticky */
 };
 
@@ -23,10 +24,12 @@ struct argus_error *frames_init(struct frames *frames, const struct argus_graph 
                                 struct argus_symbols *symbols);
 void frames_deinit(struct frames *frames);
 
-/* The process that an address is of, and when. */
+/* The process that an address is of, and when; and whether that is behind its last exec: before it the same addresses are other
+ * functions. */
 struct frame_space {
-    uint32_t process;
     uint64_t time_ns;
+    uint32_t process;
+    bool is_later;
 };
 
 /* The function at `address`. ARGUS_NONE without memory. */

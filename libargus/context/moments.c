@@ -70,7 +70,7 @@ static struct argus_error *chain_lives(struct moments *moments)
         moments->next_life[i] = later == IDMAP_NONE ? ARGUS_NONE : later;
         moments->threads[i] = (struct moment_thread){.held = ARGUS_NONE,
                                                      .call = NOT_IN_A_CALL,
-                                                     .call_user = ARGUS_NONE,
+                                                     .call_node = ARGUS_NONE,
                                                      .inference.node = ARGUS_NONE};
         if (threads[i].idle)
             continue;
@@ -144,7 +144,8 @@ static void add_moment(struct moments *moments, struct moment_thread *thread, ui
     moments->counts.moments[kind]++;
     moments->counts.threads += !thread->has_moments;
     thread->has_moments = true;
-    if (tree_path(&moments->paths->tree, node) == ARGUS_NONE ||
+    bool known = node == thread->inference.node;
+    if ((!known && tree_path(&moments->paths->tree, node) == ARGUS_NONE) ||
         !inference_moment(&thread->inference, &moments->paths->tree, node, moments->now_ns))
         moments->waits.no_memory = true;
 }
@@ -156,7 +157,7 @@ static uint32_t user_node(struct moments *moments, uint32_t thread, uint64_t id)
     argus_graph_threads(moments->graph, &threads);
     if (!id)
         return ARGUS_NONE;
-    struct frame_space space = {threads[thread].process, moments->now_ns};
+    struct frame_space space = {.process = threads[thread].process, .time_ns = moments->now_ns};
     uint32_t node = paths_of_user(moments->paths, space, id);
     moments->counts.missing += node == ARGUS_NONE;
     if (node != ARGUS_NONE)
@@ -165,14 +166,14 @@ static uint32_t user_node(struct moments *moments, uint32_t thread, uint64_t id)
 }
 
 /* The path of a recorded stack: user functions, system call, the kernel's functions. */
-static uint32_t whole_path(struct moments *moments, const struct moment_thread *thread,
-                           uint32_t user, uint64_t kernel_id, bool blocked)
+static uint32_t whole_path(struct moments *moments, struct moment_thread *thread, uint32_t user,
+                           uint64_t kernel_id, bool blocked)
 {
     uint32_t node = user;
     if (user == ARGUS_NONE)
         return ARGUS_NONE;
     if (thread->call != NOT_IN_A_CALL)
-        node = paths_of_syscall(moments->paths, user, thread->call);
+        node = thread->call_node = paths_of_syscall(moments->paths, user, thread->call);
     else if (blocked && thread->seen_call)
         node = paths_of_fault(moments->paths, user);
     if (moments->options.kernel && kernel_id)
@@ -189,8 +190,6 @@ static void on_stack(struct moments *moments, uint32_t index, const struct argus
     bool blocked = why == ARGUS_MOMENT_BLOCK;
     uint32_t user = user_node(moments, index, record->arg[0]);
     uint32_t node = whole_path(moments, thread, user, record->arg[1], blocked);
-    if (thread->call != NOT_IN_A_CALL)
-        thread->call_user = user;
     add_moment(moments, thread, node, (enum argus_moment)why);
     if (blocked || why == ARGUS_MOMENT_PREEMPTED) {
         thread->held = node;
@@ -234,11 +233,10 @@ static void on_syscall(struct moments *moments, uint32_t index, const struct arg
     struct moment_thread *thread = &moments->threads[index];
     bool begins = ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_START;
     uint32_t number = ARGUS_DEBUGID_CODE(record->debugid);
-    if (!begins && thread->call == number && thread->call_user != ARGUS_NONE)
-        add_moment(moments, thread, paths_of_syscall(moments->paths, thread->call_user, number),
-                   ARGUS_MOMENT_RETURN);
+    if (!begins && thread->call == number)
+        add_moment(moments, thread, thread->call_node, ARGUS_MOMENT_RETURN);
     thread->call = begins ? number : NOT_IN_A_CALL;
-    thread->call_user = ARGUS_NONE;
+    thread->call_node = ARGUS_NONE;
     thread->held = ARGUS_NONE;
     thread->seen_call = true;
 }
@@ -263,7 +261,7 @@ static void on_record(struct moments *moments, const struct argus_record *record
     else if (id == ARGUS_ID_SAMPLE)
         on_sample(moments, thread, record);
     else if (id == ARGUS_ID_EXEC)
-        moments->threads[thread].call_user = ARGUS_NONE; /* another program's */
+        moments->threads[thread].call_node = ARGUS_NONE; /* another program's */
     else
         inference_end(&moments->threads[thread].inference, &moments->paths->tree);
 }

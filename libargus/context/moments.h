@@ -13,7 +13,7 @@ struct moment_thread {
     uint32_t
         held; /* node of the stack with which it left the cpu at held_ns; ARGUS_NONE: it is on one */
     uint32_t call;      /* the system call that it is in; ARGUS_NONE */
-    uint32_t call_user; /* node of its user stack in that call; ARGUS_NONE: not known */
+    uint32_t call_node; /* of its user stack and that call; ARGUS_NONE: not known */
     uint32_t cursor;    /* of waits_note() */
     bool seen_call; /* a record of a system call was seen: outside of one is known to be outside */
     bool blocked;   /* held: by a wait, not preempted */

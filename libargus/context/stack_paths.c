@@ -81,9 +81,8 @@ uint32_t paths_of_user(struct paths *paths, struct frame_space space, uint64_t i
     if (index == ARGUS_NONE)
         return ARGUS_NONE;
     argus_graph_processes(paths->frames.graph, &processes);
-    /* the same addresses are other functions behind an exec */
-    uint64_t is_later = space.time_ns >= processes[space.process].exec_ns;
-    uint64_t key = (uint64_t)space.process << 33 | is_later << 32 | index;
+    space.is_later = space.time_ns >= processes[space.process].exec_ns;
+    uint64_t key = (uint64_t)space.process << 33 | (uint64_t)space.is_later << 32 | index;
     uint32_t node = idmap_get(&paths->by_stack, key);
     if (node != IDMAP_NONE)
         return node;
