@@ -14,6 +14,7 @@
 #include "base/vec.h"
 #include "event/debug_file.h"
 #include "event/elf_frames.h"
+#include "event/elf_private.h"
 
 struct function {
     uint64_t address, end; /* end exclusive */
@@ -260,6 +261,11 @@ void elf_file_close(struct elf_file *file)
     free(file);
 }
 
+Dwfl_Module *elf_file_module(const struct elf_file *file)
+{
+    return file->module;
+}
+
 bool elf_file_address(const struct elf_file *file, uint64_t offset_bytes, uint64_t *ret)
 {
     for (size_t i = 0; i < file->segments.length; i++) {
@@ -267,6 +273,18 @@ bool elf_file_address(const struct elf_file *file, uint64_t offset_bytes, uint64
         if (offset_bytes < segment->offset || offset_bytes - segment->offset >= segment->bytes)
             continue;
         *ret = segment->address + (offset_bytes - segment->offset);
+        return true;
+    }
+    return false;
+}
+
+bool elf_file_offset(const struct elf_file *file, uint64_t address, uint64_t *ret)
+{
+    for (size_t i = 0; i < file->segments.length; i++) {
+        const struct segment *segment = &file->segments.data[i];
+        if (address < segment->address || address - segment->address >= segment->bytes)
+            continue;
+        *ret = segment->offset + (address - segment->address);
         return true;
     }
     return false;

@@ -34,6 +34,9 @@ void elf_file_close(struct elf_file *file);
 /* The address in the file's own address space (p_vaddr) of the byte at `offset_bytes`. False if no segment has it. */
 bool elf_file_address(const struct elf_file *file, uint64_t offset_bytes, uint64_t *ret);
 
+/* The other way round: where in the file the byte is that has `address` in memory. False: nowhere. */
+bool elf_file_offset(const struct elf_file *file, uint64_t address, uint64_t *ret);
+
 /* Copies `bytes` bytes of the file from `offset_bytes` on; false if they are not all there. */
 bool elf_file_read(const struct elf_file *file, uint64_t offset_bytes, size_t bytes, void *ret);
 
@@ -45,6 +48,25 @@ const char *elf_file_variable(struct elf_file *file, uint64_t address);
 
 /* Where the function begins that covers `address`, also one that has no name. False: not known. */
 bool elf_file_function_start(struct elf_file *file, uint64_t address, uint64_t *ret);
+
+/* A variable and where in it `address` is. */
+struct elf_variable {
+    const char *name; /* borrowed; as the linker has it */
+    uint64_t offset, size_bytes;
+};
+
+/* The variable that covers `address`; of several the smallest. `is_thread_local`: `address` counts from the beginning of the
+ * file's thread-local block. False: none. Looks at all symbols. */
+bool elf_file_variable_at(struct elf_file *file, uint64_t address, bool is_thread_local,
+                          struct elf_variable *ret);
+
+/* The address behind the last byte that the file has in memory, and the size of its thread-local block with what keeps it
+ * aligned (0: it has none). */
+uint64_t elf_file_end(const struct elf_file *file);
+uint64_t elf_file_thread_block(const struct elf_file *file);
+
+/* Whether it is a program, and no library: it names an interpreter, or is linked to a fixed address. */
+bool elf_file_is_program(const struct elf_file *file);
 
 enum { ELF_MACHINE_X86_64 = 62, ELF_MACHINE_AARCH64 = 183 }; /* EM_… of elf.h */
 

@@ -95,6 +95,7 @@ struct instruction {
     uint8_t memory_count;
     bool has_immediate;
     bool is_compare; /* only sets flags: cmp, test, ucomisd … */
+    bool tests_bits; /* … by which bits are set in both operands: test, bt, tst */
     bool
         is_move; /* what it writes is what it reads, perhaps extended: mov, movzx, ldr, push, pop … */
     struct instruction_memory memory[INSTRUCTION_MEMORY_MAX];

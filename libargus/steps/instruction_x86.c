@@ -330,6 +330,8 @@ void instruction_from_x86(csh handle, const cs_insn *insn, struct instruction *r
         ret->writes |= bit_of(detail->regs_write[i]);
     ret->flow = flow_of(insn);
     ret->is_compare = only_compares(insn->id);
+    ret->tests_bits = insn->id == X86_INS_TEST || insn->id == X86_INS_BT ||
+                      insn->id == X86_INS_PTEST || insn->id == X86_INS_VPTEST;
     ret->is_move = is_move(insn);
     for (unsigned i = 0; i < detail->x86.op_count; i++)
         take_operand(insn, i, ret);

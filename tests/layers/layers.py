@@ -42,6 +42,7 @@ PUBLIC = {
     "unwind.h": "libargus/event",
     "data_symbols.h": "libargus/event",
     "steps.h": "libargus/steps",
+    "diverge.h": "libargus/steps",
     "graph.h": "libargus/graph",
     "graph_file.h": "libargus/graph",
     "schema.h": "libargus/graph",

@@ -1,0 +1,143 @@
+/* The first place at which two runs part.
+ *
+ * Both are walked side by side, block by block, loops written down once (blocks.h). Where the next blocks differ, one run may just
+ * have gone round a loop where the other left it, as it did itself at another time: so each run may go on from another
+ * execution of the block it stands at, the normal one from a later one (which makes the walk end), the bad one from any,
+ * if the next blocks are then equal. Only if there is no such execution the runs part. Unlike an edit distance (Myers) this
+ * needs no bound on how different the runs are, and what it finds is a decision and no count.
+ */
+#include "steps/align.h"
+
+#include "steps/blocks.h"
+
+enum { OTHER_EXECUTIONS = 256 };
+
+struct walk {
+    struct blocks blocks[2];
+    VEC(uint32_t) later; /* by block of run 0: the next one of the same symbol */
+    uint32_t at[2];
+    uint32_t common;
+};
+
+static const struct block *block_at(const struct walk *walk, unsigned which, uint32_t at)
+{
+    return at < walk->blocks[which].all.length ? &walk->blocks[which].all.data[at] : NULL;
+}
+
+static bool is_same(const struct block *left, const struct block *right)
+{
+    return left && right && left->symbol == right->symbol;
+}
+
+static bool link_later(struct walk *walk)
+{
+    size_t count = walk->blocks[0].all.length;
+    for (size_t i = 0; i < count; i++)
+        if (!vec_push(&walk->later, ARGUS_NONE))
+            return false;
+    for (size_t i = 0; i < count; i++)
+        if (walk->blocks[0].all.data[i].before != ARGUS_NONE)
+            walk->later.data[walk->blocks[0].all.data[i].before] = (uint32_t)i;
+    return true;
+}
+
+/* An execution of the bad run's block behind which `next` comes; ARGUS_NONE: there is none. */
+static uint32_t find_bad(const struct walk *walk, uint64_t symbol, const struct block *next)
+{
+    uint32_t at = idmap_get(&walk->blocks[1].latest, symbol);
+    for (unsigned i = 0; next && i < OTHER_EXECUTIONS && at != IDMAP_NONE && at != ARGUS_NONE;
+         i++) {
+        if (is_same(block_at(walk, 1, at + 1), next))
+            return at;
+        at = block_at(walk, 1, at)->before;
+    }
+    return ARGUS_NONE;
+}
+
+/* Finds executions of the two blocks, which are the same, that go on equally. */
+static bool find_common_way(struct walk *walk)
+{
+    uint64_t symbol = block_at(walk, 0, walk->at[0])->symbol;
+    uint32_t normal = walk->at[0];
+    if (is_same(block_at(walk, 0, walk->at[0] + 1), block_at(walk, 1, walk->at[1] + 1)))
+        return true;
+    for (unsigned i = 0; i < OTHER_EXECUTIONS && normal != ARGUS_NONE; i++) {
+        uint32_t bad = find_bad(walk, symbol, block_at(walk, 0, normal + 1));
+        if (bad != ARGUS_NONE) {
+            walk->at[0] = normal;
+            walk->at[1] = bad;
+            return true;
+        }
+        normal = walk->later.data[normal];
+    }
+    return false;
+}
+
+/* The runs need not have begun at one place: the first block of the normal one that the bad one has, too. */
+static bool find_start(struct walk *walk)
+{
+    for (uint32_t i = 0; i < walk->blocks[0].all.length; i++) {
+        uint32_t at = idmap_get(&walk->blocks[1].latest, walk->blocks[0].all.data[i].symbol);
+        if (at == IDMAP_NONE || at == ARGUS_NONE)
+            continue;
+        while (block_at(walk, 1, at)->before != ARGUS_NONE)
+            at = block_at(walk, 1, at)->before;
+        walk->at[0] = i;
+        walk->at[1] = at;
+        return true;
+    }
+    return false;
+}
+
+static void describe(const struct walk *walk, struct run *const runs[2],
+                     struct describer *const describers[2], struct argus_divergence *ret)
+{
+    struct argus_first_divergence *first = &ret->first;
+    first->found = true;
+    for (unsigned i = 0; i < 2; i++) {
+        uint32_t last = block_at(walk, i, walk->at[i])->last_step;
+        first->steps[i] = last;
+        if (last + 1 < runs[i]->count)
+            first->to[i] = describe_code(describers[i], runs[i]->pcs[last + 1]);
+    }
+    first->last_common = describe_code(describers[1], runs[1]->pcs[first->steps[1]]);
+}
+
+static struct argus_error *make_blocks(struct run *const runs[2], struct walk *walk)
+{
+    struct leaders leaders = {0};
+    struct argus_error *error = leaders_add(&leaders, runs[0]) && leaders_add(&leaders, runs[1])
+                                    ? NULL
+                                    : argus_error_memory();
+    for (unsigned i = 0; i < 2 && !error; i++)
+        error = blocks_make(runs[i], &leaders, &walk->blocks[i]);
+    if (!error && !link_later(walk))
+        error = argus_error_memory();
+    leaders_deinit(&leaders);
+    return error;
+}
+
+struct argus_error *align_runs(struct run *const runs[2], struct describer *normal,
+                               struct describer *bad, struct argus_divergence *ret)
+{
+    struct walk walk = {0};
+    struct describer *const describers[2] = {normal, bad};
+    struct argus_error *error = make_blocks(runs, &walk);
+    if (!error && find_start(&walk)) {
+        walk.common = 1;
+        while (find_common_way(&walk)) {
+            walk.at[0]++;
+            walk.at[1]++;
+            walk.common++;
+        }
+        if (block_at(&walk, 0, walk.at[0] + 1)) /* else the normal run ended, and nothing parted */
+            describe(&walk, runs, describers, ret);
+    }
+    ret->common_blocks = walk.common;
+    for (unsigned i = 0; i < 2; i++) {
+        ret->blocks[i] = (uint32_t)walk.blocks[i].all.length;
+        blocks_deinit(&walk.blocks[i]);
+    }
+    vec_deinit(&walk.later);
+    return error;
+}

@@ -1,0 +1,231 @@
+/* Where a variable lies, and the command that watches it.
+ *
+ * What lies in a file is named by the file, so that the command is right for other processes, too. An object on the heap is
+ * named by the pointers that led to it, if they began at a variable; else, as the stack, by its address, which is
+ * right for that process alone, and only as long as the object lives.
+ */
+#include "steps/describe.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "steps/pointer_path.h"
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* One that a register can watch: a power of two, and the address a multiple of it. */
+static uint32_t watchable_bytes(uint64_t address, uint32_t bytes)
+{
+    uint32_t size = 8;
+    while (size > 1 && (size > bytes || address % size))
+        size /= 2;
+    return size;
+}
+
+/* "settings", "settings+0x8", or for a file without names the address in it: "0x4010". */
+static const char *variable_text(struct describer *describer, const struct argus_flag_candidate *of)
+{
+    if (!of->symbol)
+        return describe_text(describer, "0x%llx", (unsigned long long)of->image_offset);
+    if (!of->symbol_offset)
+        return of->symbol;
+    return describe_text(describer, "%s+0x%llx", of->symbol, (unsigned long long)of->symbol_offset);
+}
+
+static const char *quoted(struct describer *describer, const char *text)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+.:-/@";
+    return text[strspn(text, plain)] ? describe_text(describer, "'%s'", text) : text;
+}
+
+static void find_variable(struct describer *describer, uint64_t address,
+                          struct argus_flag_candidate *ret)
+{
+    const struct module *module = places_module(describer->run->places, address);
+    struct elf_variable variable;
+    ret->image = describe_text(describer, "%s", module->path);
+    ret->image_offset = address - module->base;
+    if (module->elf && elf_file_variable_at(module->elf, ret->image_offset, false, &variable)) {
+        ret->symbol = describe_symbol(describer, variable.name);
+        ret->symbol_offset = variable.offset;
+    }
+}
+
+static uint64_t own_pid(const struct describer *describer)
+{
+    return argus_steps_about(describer->run->steps)->pid;
+}
+
+static const char *by_name(struct describer *describer, const char *image, const char *what,
+                           uint32_t bytes)
+{
+    return describe_text(describer, "argus watchflag %llu %s %s --size %u",
+                         (unsigned long long)own_pid(describer),
+                         quoted(describer, last_part(image)), quoted(describer, what), bytes);
+}
+
+static const char *by_address(struct describer *describer, uint64_t address, uint32_t bytes)
+{
+    return describe_text(describer, "argus watchflag %llu 0x%llx --size %u",
+                         (unsigned long long)own_pid(describer), (unsigned long long)address,
+                         bytes);
+}
+
+/* --- the kinds --- */
+
+static void describe_variable(struct describer *describer, struct argus_flag_candidate *ret)
+{
+    ret->where = ARGUS_FLAG_VARIABLE;
+    find_variable(describer, ret->address, ret);
+    ret->command = by_name(describer, ret->image, variable_text(describer, ret),
+                           watchable_bytes(ret->address, ret->size_bytes));
+}
+
+/* x86-64: below fs_base; the program's own variables come last before it. arm64: behind tpidr and two words. */
+static bool describe_thread_local(struct describer *describer, struct argus_flag_candidate *ret,
+                                  uint32_t step)
+{
+    const struct run *run = describer->run;
+    bool arm64 = instruction_decoder_machine(run->decoder) == INSTRUCTION_ARM64;
+    uint64_t thread;
+    if (!run_register(run, step, arm64 ? ARGUS_ARM64_TPIDR : ARGUS_X86_FS_BASE, &thread) || !thread)
+        return false;
+    for (size_t i = 0; i < run->places->modules.length; i++) {
+        const struct module *module = &run->places->modules.data[i];
+        struct elf_variable variable;
+        uint64_t block = module->elf && elf_file_is_program(module->elf)
+                             ? elf_file_thread_block(module->elf)
+                             : 0;
+        uint64_t offset = ret->address - (arm64 ? thread + 16 : thread - block);
+        if (offset >= block || !elf_file_variable_at(module->elf, offset, true, &variable))
+            continue;
+        ret->where = ARGUS_FLAG_THREAD_LOCAL;
+        ret->image = describe_text(describer, "%s", module->path);
+        ret->image_offset = offset;
+        ret->symbol = describe_symbol(describer, variable.name);
+        ret->symbol_offset = variable.offset;
+        ret->command = describe_text(describer, "%s --tid %llu",
+                                     by_name(describer, ret->image, variable_text(describer, ret),
+                                             watchable_bytes(ret->address, ret->size_bytes)),
+                                     (unsigned long long)argus_steps_about(run->steps)->tid);
+        return true;
+    }
+    return false;
+}
+
+/* Whose local variable: the innermost call that was open and had its stack pointer above the address when it began. */
+static const char *frame_of(struct describer *describer, uint32_t step, uint64_t address)
+{
+    const struct run *run = describer->run;
+    bool arm64 = instruction_decoder_machine(run->decoder) == INSTRUCTION_ARM64;
+    for (uint32_t a = run->activation_of[step]; a != ARGUS_NONE;
+         a = run->activations.data[a].caller) {
+        uint64_t sp;
+        uint32_t first = run->activations.data[a].first_step;
+        if (first == ARGUS_NONE ||
+            !run_register(run, first, arm64 ? REGISTER_X31 : REGISTER_RSP, &sp))
+            continue;
+        if (sp > address)
+            return describe_text(describer, "in the stack frame of %s, 0x%llx below its beginning",
+                                 describe_function(describer, run->pcs[first]),
+                                 (unsigned long long)(sp - address));
+    }
+    return "at the stack, in the frame of a function that was called before the trace began";
+}
+
+static void describe_stack(struct describer *describer, struct argus_flag_candidate *ret,
+                           uint32_t step)
+{
+    ret->where = ARGUS_FLAG_STACK;
+    ret->detail = frame_of(describer, step, ret->address);
+    ret->command =
+        by_address(describer, ret->address, watchable_bytes(ret->address, ret->size_bytes));
+}
+
+static const char *offsets_text(struct describer *describer, const struct pointer_path *path,
+                                const char *root)
+{
+    const char *text = root;
+    for (uint32_t i = 0; i < path->links; i++)
+        text = describe_text(
+            describer, "%s->%s0x%llx", text, path->offsets[i] < 0 ? "-" : "",
+            (unsigned long long)(path->offsets[i] < 0 ? -path->offsets[i] : path->offsets[i]));
+    return text;
+}
+
+static const char *register_name(const struct describer *describer, unsigned number)
+{
+    static const char *const names[] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp",
+                                        "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
+    static const char *const arm[] = {"x0",  "x1",  "x2",  "x3",  "x4",  "x5",  "x6",  "x7",
+                                      "x8",  "x9",  "x10", "x11", "x12", "x13", "x14", "x15",
+                                      "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23",
+                                      "x24", "x25", "x26", "x27", "x28", "x29", "x30", "sp"};
+    return instruction_decoder_machine(describer->run->decoder) == INSTRUCTION_ARM64 ? arm[number]
+           : number < 16                                                             ? names[number]
+                                                                                     : "?";
+}
+
+static const char *skipped_function(struct describer *describer, uint32_t step)
+{
+    const struct argus_step_event *events;
+    uint32_t event = describer->run->skip_of[step];
+    argus_steps_events(describer->run->steps, &events);
+    return describe_function(describer, events[event].address);
+}
+
+static void describe_path(struct describer *describer, const struct pointer_path *path,
+                          struct argus_flag_candidate *ret)
+{
+    struct argus_flag_candidate root = {0};
+    if (path->root == ROOT_VARIABLE && path->links) {
+        find_variable(describer, path->address, &root);
+        ret->path = offsets_text(describer, path, variable_text(describer, &root));
+        ret->image = root.image;
+        ret->command = by_name(describer, root.image, ret->path,
+                               watchable_bytes(ret->address, ret->size_bytes));
+    } else if (path->root == ROOT_CALL) {
+        ret->path =
+            offsets_text(describer, path,
+                         describe_text(describer, "%s()", skipped_function(describer, path->step)));
+        ret->detail = "in an object that a function of a library returned";
+    } else if (path->root == ROOT_REGISTER) {
+        ret->path = offsets_text(describer, path, register_name(describer, path->number));
+        ret->detail = describe_text(
+            describer, "in an object to which register %s pointed when the trace began",
+            register_name(describer, path->number));
+    }
+}
+
+void describe_memory(struct describer *describer, const struct source *source,
+                     struct argus_flag_candidate *ret)
+{
+    const struct run *run = describer->run;
+    struct pointer_path path;
+    ret->address = source->has_address ? source->address : 0;
+    ret->size_bytes = source->size_bytes;
+    ret->load = describe_code(describer, run->pcs[source->step]);
+    ret->where = ARGUS_FLAG_UNKNOWN;
+    if (!source->has_address) {
+        ret->detail = "registers were not recorded at this step, so its address is not known";
+        return;
+    }
+    if (places_module(run->places, source->address)) {
+        describe_variable(describer, ret);
+    } else if (describe_thread_local(describer, ret, source->step)) {
+        return;
+    } else if (dataflow_at_stack(run, source->step, source->address)) {
+        describe_stack(describer, ret, source->step);
+    } else {
+        ret->where = ARGUS_FLAG_HEAP;
+        ret->command =
+            by_address(describer, ret->address, watchable_bytes(ret->address, ret->size_bytes));
+        pointer_path_find(run, source->step, source->operand, &path);
+        describe_path(describer, &path, ret);
+    }
+}
