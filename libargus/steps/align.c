@@ -41,30 +41,35 @@ static bool link_later(struct walk *walk)
     return true;
 }
 
-/* An execution of the bad run's block behind which `next` comes; ARGUS_NONE: there is none. */
+/* Where the bad run went on at `next` behind some execution of its block: the index of that next block; ARGUS_NONE: nowhere. */
 static uint32_t find_bad(const struct walk *walk, uint64_t symbol, const struct block *next)
 {
     uint32_t at = idmap_get(&walk->blocks[1].latest, symbol);
-    for (unsigned i = 0; next && i < OTHER_EXECUTIONS && at != IDMAP_NONE && at != ARGUS_NONE;
-         i++) {
+    for (unsigned i = 0; next && i < OTHER_EXECUTIONS && at != ARGUS_NONE; i++) {
+        const struct block *block = block_at(walk, 1, at);
         if (is_same(block_at(walk, 1, at + 1), next))
-            return at;
-        at = block_at(walk, 1, at)->before;
+            return at + 1;
+        if (block->again != ARGUS_NONE && is_same(block_at(walk, 1, block->again), next))
+            return block->again;
+        at = block->before;
     }
     return ARGUS_NONE;
 }
 
-/* Finds executions of the two blocks, which are the same, that go on equally. */
-static bool find_common_way(struct walk *walk)
+/* Goes one block on, from executions of the two blocks, which are the same, that go on equally. */
+static bool go_on(struct walk *walk)
 {
-    uint64_t symbol = block_at(walk, 0, walk->at[0])->symbol;
     uint32_t normal = walk->at[0];
-    if (is_same(block_at(walk, 0, walk->at[0] + 1), block_at(walk, 1, walk->at[1] + 1)))
+    uint64_t symbol = block_at(walk, 0, normal)->symbol;
+    if (is_same(block_at(walk, 0, normal + 1), block_at(walk, 1, walk->at[1] + 1))) {
+        walk->at[0]++;
+        walk->at[1]++;
         return true;
+    }
     for (unsigned i = 0; i < OTHER_EXECUTIONS && normal != ARGUS_NONE; i++) {
         uint32_t bad = find_bad(walk, symbol, block_at(walk, 0, normal + 1));
         if (bad != ARGUS_NONE) {
-            walk->at[0] = normal;
+            walk->at[0] = normal + 1;
             walk->at[1] = bad;
             return true;
         }
@@ -78,7 +83,7 @@ static bool find_start(struct walk *walk)
 {
     for (uint32_t i = 0; i < walk->blocks[0].all.length; i++) {
         uint32_t at = idmap_get(&walk->blocks[1].latest, walk->blocks[0].all.data[i].symbol);
-        if (at == IDMAP_NONE || at == ARGUS_NONE)
+        if (at == ARGUS_NONE)
             continue;
         while (block_at(walk, 1, at)->before != ARGUS_NONE)
             at = block_at(walk, 1, at)->before;
@@ -89,13 +94,22 @@ static bool find_start(struct walk *walk)
     return false;
 }
 
+/* The last step of the block at which a run parted. Where the trace was cut off in the middle of it, of an earlier execution. */
+static uint32_t parting_step(const struct walk *walk, unsigned which, const struct run *run)
+{
+    const struct block *block = block_at(walk, which, walk->at[which]);
+    while (block->last_step + 1 == run->count && block->before != ARGUS_NONE)
+        block = block_at(walk, which, block->before);
+    return block->last_step;
+}
+
 static void describe(const struct walk *walk, struct run *const runs[2],
                      struct describer *const describers[2], struct argus_divergence *ret)
 {
     struct argus_first_divergence *first = &ret->first;
     first->found = true;
     for (unsigned i = 0; i < 2; i++) {
-        uint32_t last = block_at(walk, i, walk->at[i])->last_step;
+        uint32_t last = parting_step(walk, i, runs[i]);
         first->steps[i] = last;
         if (last + 1 < runs[i]->count)
             first->to[i] = describe_code(describers[i], runs[i]->pcs[last + 1]);
@@ -125,11 +139,8 @@ struct argus_error *align_runs(struct run *const runs[2], struct describer *norm
     struct argus_error *error = make_blocks(runs, &walk);
     if (!error && find_start(&walk)) {
         walk.common = 1;
-        while (find_common_way(&walk)) {
-            walk.at[0]++;
-            walk.at[1]++;
+        while (go_on(&walk))
             walk.common++;
-        }
         if (block_at(&walk, 0, walk.at[0] + 1)) /* else the normal run ended, and nothing parted */
             describe(&walk, runs, describers, ret);
     }

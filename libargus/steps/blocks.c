@@ -81,14 +81,16 @@ static size_t repetition(const struct blocks *blocks)
     return 0;
 }
 
-static bool drop(struct blocks *blocks, size_t count)
+static bool drop(struct blocks *blocks, size_t period)
 {
     bool done = true;
-    for (; count > 0; count--) {
+    for (size_t i = 0; i < period; i++) {
         const struct block *last = &blocks->all.data[--blocks->all.length];
         done = done && idmap_put(&blocks->latest, last->symbol, last->before);
     }
     blocks->prefix_hashes.length = blocks->all.length + 1;
+    if (period)
+        blocks->all.data[blocks->all.length - 1].again = (uint32_t)(blocks->all.length - period);
     return done;
 }
 
@@ -113,7 +115,7 @@ struct argus_error *blocks_make(const struct run *run, const struct leaders *lea
                     idmap_get(&leaders->keys, run_key(run, i + 1)) != IDMAP_NONE;
         if (!ends)
             continue;
-        done = append(ret, (struct block){symbol_of(run, first), first, i, ARGUS_NONE});
+        done = append(ret, (struct block){symbol_of(run, first), first, i, ARGUS_NONE, ARGUS_NONE});
         first = i + 1;
     }
     if (done)

@@ -17,6 +17,8 @@ struct block {
     uint64_t symbol;
     uint32_t first_step, last_step; /* of the execution that is kept: the first */
     uint32_t before;                /* the block before with the same symbol, ARGUS_NONE: none */
+    uint32_t
+        again; /* the last of a loop that was taken out: the first block of the loop, else ARGUS_NONE */
 };
 
 struct blocks {

@@ -7,6 +7,7 @@
 
 #include "argus/compare.h"
 #include "argus/diagnose.h"
+#include "argus/diverge.h"
 #include "argus/inspect.h"
 #include "argus/messages.h"
 
@@ -60,6 +61,11 @@ struct argus_error *argus_report_slice(const struct argus_report_context *contex
                                        const struct argus_slice *slice, bool json);
 struct argus_error *argus_report_diagnosis(const struct argus_report_context *context,
                                            const struct argus_diagnosis *diagnosis, bool json);
+
+/* `normal` NULL: `bad` alone; both are what argus_diverge() got. No graph is needed. */
+struct argus_error *argus_report_divergence(const struct argus_sink *sink,
+                                            struct argus_steps *normal, struct argus_steps *bad,
+                                            const struct argus_divergence *divergence, bool json);
 
 struct argus_report_messages_options {
     const char
