@@ -283,6 +283,30 @@ bool macho_address(const struct macho *macho, uint64_t offset_bytes, uint64_t *r
     return false;
 }
 
+bool macho_offset(const struct macho *macho, uint64_t address, uint64_t *ret)
+{
+    for (size_t i = 0; i < macho->segments.length; i++) {
+        const struct segment *segment = &macho->segments.data[i];
+        if (address >= segment->address && address - segment->address < segment->file_bytes) {
+            *ret = segment->offset + (address - segment->address);
+            return true;
+        }
+    }
+    return false;
+}
+
+uint64_t macho_end(const struct macho *macho)
+{
+    uint64_t end = 0;
+    for (size_t i = 0; i < macho->segments.length; i++) {
+        const struct segment *segment = &macho->segments.data[i];
+        if (segment->bytes <= UINT64_MAX - segment->address &&
+            segment->address + segment->bytes > end)
+            end = segment->address + segment->bytes;
+    }
+    return end;
+}
+
 bool macho_read(const struct macho *macho, uint64_t offset_bytes, size_t bytes, void *ret)
 {
     if (!lies_in(offset_bytes, bytes, macho->slice_bytes))

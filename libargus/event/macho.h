@@ -41,6 +41,10 @@ bool macho_uuid(const struct macho *macho, uint8_t ret[MACHO_UUID_BYTES]);
 
 /* The address in the file's own address space of the byte at `offset_bytes` of the slice. False if no segment has it. */
 bool macho_address(const struct macho *macho, uint64_t offset_bytes, uint64_t *ret);
+/* The other way round: where in the slice the byte is that has `address` in memory. False: nowhere. */
+bool macho_offset(const struct macho *macho, uint64_t address, uint64_t *ret);
+/* The address behind the last byte of all segments. */
+uint64_t macho_end(const struct macho *macho);
 /* Copies `bytes` bytes of the slice from `offset_bytes` on; false if they are not all there. */
 bool macho_read(const struct macho *macho, uint64_t offset_bytes, size_t bytes, void *ret);
 

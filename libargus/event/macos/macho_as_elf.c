@@ -102,6 +102,40 @@ const char *elf_file_variable(struct elf_file *file, uint64_t address)
     return found ? found->name : NULL;
 }
 
+/* Mach-O has no sizes of symbols. */
+bool elf_file_variable_at(struct elf_file *file, uint64_t address, bool is_thread_local,
+                          struct elf_variable *ret)
+{
+    const struct macho_symbol *found =
+        is_thread_local ? NULL : macho_find(file->macho, address, false);
+    if (found)
+        *ret = (struct elf_variable){.name = found->name, .offset = address - found->address};
+    return found != NULL;
+}
+
+bool elf_file_offset(const struct elf_file *file, uint64_t address, uint64_t *ret)
+{
+    return macho_offset(file->macho, address, ret);
+}
+
+uint64_t elf_file_end(const struct elf_file *file)
+{
+    return macho_end(file->macho);
+}
+
+/* Thread-local variables of macOS are behind descriptors, and in no block that could be found from outside. */
+uint64_t elf_file_thread_block(const struct elf_file *file)
+{
+    (void)file;
+    return 0;
+}
+
+bool elf_file_is_program(const struct elf_file *file)
+{
+    (void)file;
+    return false;
+}
+
 bool elf_file_function_start(struct elf_file *file, uint64_t address, uint64_t *ret)
 {
     const struct macho_symbol *found = macho_find(file->macho, address, true);
