@@ -5,7 +5,9 @@
 
 struct argus_error *machine_init(struct machine *machine, const struct argus_trace *trace)
 {
-    *machine = (struct machine){.trace = trace, .names = strtab_create()};
+    *machine = (struct machine){.trace = trace,
+                                .names = strtab_create(),
+                                .darwin = argus_trace_header(trace)->os == ARGUS_OS_DARWIN};
     if (!machine->names)
         return argus_error_memory();
     return machine_sort_tables(machine);
@@ -160,16 +162,26 @@ void machine_exec(struct machine *machine, uint32_t thread, uint64_t now_ns)
     process->kernel = false; /* a kernel helper thread that became a program */
 }
 
-void machine_rename(struct machine *machine, uint32_t thread, const char *name)
+static const char *keep_name(struct machine *machine, const char *name)
 {
     uint32_t id;
     struct argus_error *error = strtab_intern(machine->names, name, strlen(name), &id);
     if (error) {
         argus_error_destroy(error);
         machine->no_memory = true;
-        return;
+        return "";
     }
-    machine->threads.data[thread].name = strtab_get(machine->names, id);
+    return strtab_get(machine->names, id);
+}
+
+void machine_rename(struct machine *machine, uint32_t thread, const char *name)
+{
+    machine->threads.data[thread].name = keep_name(machine, name);
+}
+
+void machine_rename_process(struct machine *machine, uint32_t process, const char *name)
+{
+    machine->processes.data[process].name = keep_name(machine, name);
 }
 
 void machine_belongs(struct machine *machine, uint32_t thread, uint64_t pid)
@@ -210,8 +222,37 @@ static void drop_empty_processes(struct machine *machine)
     free(moved_to);
 }
 
+/* Darwin: ids ascend while the system runs, so the main thread of a process is the one with the smallest; an exec leaves the
+ * process to a new one. */
+static bool is_first_thread(const struct machine *machine, const struct argus_process *process,
+                            const struct argus_thread *thread)
+{
+    if (process->main_thread == ARGUS_NONE)
+        return true;
+    const struct argus_thread *first = &machine->threads.data[process->main_thread];
+    bool first_left = process->exec_ns && first->end_ns != UINT64_MAX &&
+                      first->start_ns < process->exec_ns && thread->end_ns > first->end_ns;
+    return first_left || thread->tid < first->tid;
+}
+
+static void name_darwin_processes(struct machine *machine)
+{
+    for (size_t i = 0; i < machine->threads.length; i++) {
+        const struct argus_thread *thread = &machine->threads.data[i];
+        struct argus_process *process = &machine->processes.data[thread->process];
+        if (is_first_thread(machine, process, thread))
+            process->main_thread = (uint32_t)i;
+        if (!process->name[0])
+            process->name = thread->name;
+    }
+}
+
 static void name_processes(struct machine *machine)
 {
+    if (machine->darwin) {
+        name_darwin_processes(machine);
+        return;
+    }
     for (size_t i = 0; i < machine->threads.length; i++) {
         const struct argus_thread *thread = &machine->threads.data[i];
         struct argus_process *process = &machine->processes.data[thread->process];

@@ -42,7 +42,8 @@ struct machine {
     VEC(struct machine_table_row) by_time;      /* table rows by time, then file order */
     size_t next_row;                            /* of by_time */
     uint64_t next_row_ns;                       /* its time; UINT64_MAX after the last */
-    bool no_memory;                             /* sticky: something could not be kept */
+    bool darwin;    /* threads and processes have names and numbers of their own */
+    bool no_memory; /* sticky: something could not be kept */
 };
 
 struct argus_error *machine_init(struct machine *machine, const struct argus_trace *trace);
@@ -64,6 +65,9 @@ void machine_thread_gone(struct machine *machine, uint32_t thread, uint64_t now_
 
 void machine_exec(struct machine *machine, uint32_t thread, uint64_t now_ns);
 void machine_rename(struct machine *machine, uint32_t thread, const char *name);
+
+/* Darwin: the name of a process, which is not that of a thread. */
+void machine_rename_process(struct machine *machine, uint32_t process, const char *name);
 
 /* A record says that `thread` belongs to process `pid`; used when nothing better is known. */
 void machine_belongs(struct machine *machine, uint32_t thread, uint64_t pid);

@@ -63,7 +63,9 @@ static void apply(struct machine *machine, uint32_t thread, const struct argus_t
                   struct machine_origin origin)
 {
     if (machine->origins.data[thread].source != MACHINE_KNOWN) {
-        uint32_t home = machine_process(machine, entry->pid);
+        /* Darwin's maps give the kernel the number of launchd; its name tells them apart. */
+        bool is_kernel_task = machine->darwin && entry->kernel;
+        uint32_t home = machine_process(machine, is_kernel_task ? 0 : entry->pid);
         if (home == ARGUS_NONE)
             return;
         machine->threads.data[thread].process = home;
@@ -71,6 +73,12 @@ static void apply(struct machine *machine, uint32_t thread, const struct argus_t
     }
     struct argus_process *process = &machine->processes.data[machine->threads.data[thread].process];
     machine_rename(machine, thread, entry->name);
+    if (machine->darwin) {
+        if (!process->name[0])
+            process->name = machine->threads.data[thread].name;
+        process->kernel |= entry->kernel;
+        return;
+    }
     if (process->pid != entry->pid)
         return;
     if (!process->parent_pid)

@@ -5,15 +5,16 @@
 
 #include "base/idmap.h"
 #include "base/vec.h"
+#include "event/darwin/darwin.h"
 #include "event/order.h"
 #include "event/read_ahead.h"
 
 /* How far from its place a record may be across a chunk's end: those that many are held back. */
 enum { HELD_BACK = READ_AHEAD_MARGIN - 1 };
 
-/* The chunks of one cpu. */
+/* The chunks of one lane: of one cpu. */
 struct source {
-    uint32_t cpu;
+    uint32_t lane;
     VEC(uint32_t) chunks; /* indices, in the order of writing */
     size_t next_chunk;
     struct read_chunk buffer;      /* where the records are */
@@ -26,16 +27,19 @@ struct source {
 struct merge {
     const struct argus_trace *trace; /* borrowed */
     const struct argus_chunk *chunks;
-    struct read_ahead *ahead; /* owned */
+    struct read_ahead *read_ahead; /* owned */
     VEC(struct source) sources;
-    VEC(uint32_t) heap; /* sources that have records, the next one on top */
-    uint64_t now_ns;    /* time of the last record handed out */
+    VEC(uint32_t) heap;    /* sources that have records, the next one on top */
+    struct darwin *darwin; /* owned; NULL: records are handed out as they are */
+    struct argus_record ahead[DARWIN_AHEAD + 1]; /* those that the next ones are translated from */
+    size_t ahead_count;
+    uint64_t now_ns; /* time of the last record handed out */
     uint64_t position;
 };
 
 static bool before(const struct source *a, const struct source *b)
 {
-    return a->key != b->key ? a->key < b->key : a->cpu < b->cpu;
+    return a->key != b->key ? a->key < b->key : a->lane < b->lane;
 }
 
 static struct source *heap_at(const struct merge *merge, size_t i)
@@ -70,7 +74,7 @@ static struct argus_record lost_marker(const struct merge *merge, const struct s
         .timestamp = time_ns > source->last_ns ? time_ns : source->last_ns,
         .arg = {count, source->last_ns, damaged},
         .debugid = MERGE_ID_LOST,
-        .cpu = source->cpu,
+        .cpu = chunk->cpu,
     };
 }
 
@@ -86,7 +90,7 @@ static void join(struct merge *merge, struct source *source, const struct argus_
     if (lost)
         records[held] = lost_marker(merge, source, chunk, chunk->lost ? chunk->lost : chunk->count,
                                     !chunk->lost);
-    read_ahead_give_back(merge->ahead, &source->buffer);
+    read_ahead_give_back(merge->read_ahead, &source->buffer);
     source->buffer = *next;
     source->records = records;
     source->position = 0;
@@ -106,7 +110,7 @@ static bool sort_joint(struct source *source, size_t parts_end)
 static struct argus_error *append_chunk(struct merge *merge, struct source *source, uint32_t index)
 {
     struct read_chunk next;
-    struct argus_error *error = read_ahead_take(merge->ahead, index, &next);
+    struct argus_error *error = read_ahead_take(merge->read_ahead, index, &next);
     if (error)
         return error;
     size_t read = next.count;
@@ -140,7 +144,7 @@ static struct argus_error *refill(struct merge *merge, struct source *source)
 static void drop_top(struct merge *merge)
 {
     struct source *source = heap_at(merge, 0);
-    read_ahead_give_back(merge->ahead, &source->buffer);
+    read_ahead_give_back(merge->read_ahead, &source->buffer);
     source->position = source->ready = source->count = 0;
     merge->heap.data[0] = merge->heap.data[--merge->heap.length];
     sift_down(merge, 0);
@@ -168,7 +172,7 @@ static struct argus_error *settle_top(struct merge *merge)
     return NULL;
 }
 
-struct argus_error *merge_next(struct merge *merge, const struct argus_record **ret)
+static struct argus_error *next_raw(struct merge *merge, const struct argus_record **ret)
 {
     *ret = NULL;
     if (!merge->heap.length)
@@ -194,28 +198,65 @@ struct argus_error *merge_next(struct merge *merge, const struct argus_record **
     return NULL;
 }
 
+/* Fills `ahead`, as far as there are records. */
+static struct argus_error *look_ahead(struct merge *merge)
+{
+    while (merge->ahead_count <= DARWIN_AHEAD) {
+        const struct argus_record *record;
+        struct argus_error *error = next_raw(merge, &record);
+        if (error || !record)
+            return error;
+        merge->ahead[merge->ahead_count++] = *record;
+    }
+    return NULL;
+}
+
+/* Translates the first record of `ahead`, and takes it out. */
+static bool translate(struct merge *merge)
+{
+    const struct argus_record record = merge->ahead[0];
+    merge->ahead_count--;
+    memmove(merge->ahead, merge->ahead + 1, merge->ahead_count * sizeof(record));
+    return darwin_feed(merge->darwin, &record, merge->ahead, merge->ahead_count);
+}
+
+struct argus_error *merge_next(struct merge *merge, const struct argus_record **ret)
+{
+    if (!merge->darwin)
+        return next_raw(merge, ret);
+    while (!(*ret = darwin_take(merge->darwin))) {
+        struct argus_error *error = look_ahead(merge);
+        if (error || !merge->ahead_count)
+            return error;
+        if (!translate(merge))
+            return argus_error_memory();
+    }
+    return NULL;
+}
+
 uint64_t merge_position(const struct merge *merge)
 {
     return merge->position;
 }
 
-/* The source of `cpu`, made when it is the first time. */
-static struct source *source_of(struct merge *merge, struct idmap *by_cpu, uint32_t cpu)
+/* The source of `lane`, made when it is the first time. */
+static struct source *source_of(struct merge *merge, struct idmap *by_lane, uint32_t lane)
 {
-    uint32_t at = idmap_get(by_cpu, cpu);
+    uint32_t at = idmap_get(by_lane, lane);
     if (at == IDMAP_NONE) {
         at = (uint32_t)merge->sources.length;
-        if (!idmap_put(by_cpu, cpu, at) || !vec_push(&merge->sources, (struct source){.cpu = cpu}))
+        if (!idmap_put(by_lane, lane, at) ||
+            !vec_push(&merge->sources, (struct source){.lane = lane}))
             return NULL;
     }
     return &merge->sources.data[at];
 }
 
-static bool add_sources(struct merge *merge, struct idmap *by_cpu)
+static bool add_sources(struct merge *merge, struct idmap *by_lane)
 {
     size_t count = argus_trace_chunks(merge->trace, &merge->chunks);
     for (size_t i = 0; i < count; i++) {
-        struct source *source = source_of(merge, by_cpu, merge->chunks[i].cpu);
+        struct source *source = source_of(merge, by_lane, merge->chunks[i].lane);
         if (!source || !vec_push(&source->chunks, (uint32_t)i))
             return false;
         if (source->chunks.length == 1)
@@ -231,15 +272,27 @@ static bool add_sources(struct merge *merge, struct idmap *by_cpu)
 
 struct argus_error *merge_create(const struct argus_trace *trace, struct merge **ret)
 {
+    struct argus_error *error = merge_create_raw(trace, ret);
+    if (error || argus_trace_header(trace)->os != ARGUS_OS_DARWIN)
+        return error;
+    (*ret)->darwin = darwin_create(trace);
+    if ((*ret)->darwin)
+        return NULL;
+    merge_destroy(*ret);
+    return argus_error_memory();
+}
+
+struct argus_error *merge_create_raw(const struct argus_trace *trace, struct merge **ret)
+{
     struct merge *merge = calloc(1, sizeof(*merge));
     if (!merge)
         return argus_error_memory();
     merge->trace = trace;
-    struct idmap by_cpu = {0};
-    bool added = add_sources(merge, &by_cpu);
-    idmap_deinit(&by_cpu);
+    struct idmap by_lane = {0};
+    bool added = add_sources(merge, &by_lane);
+    idmap_deinit(&by_lane);
     struct argus_error *error =
-        added ? read_ahead_create(trace, &merge->ahead) : argus_error_memory();
+        added ? read_ahead_create(trace, &merge->read_ahead) : argus_error_memory();
     if (error) {
         merge_destroy(merge);
         return error;
@@ -254,11 +307,12 @@ void merge_destroy(struct merge *merge)
         return;
     for (size_t i = 0; i < merge->sources.length; i++) {
         vec_deinit(&merge->sources.data[i].chunks);
-        if (merge->ahead)
-            read_ahead_give_back(merge->ahead, &merge->sources.data[i].buffer);
+        if (merge->read_ahead)
+            read_ahead_give_back(merge->read_ahead, &merge->sources.data[i].buffer);
     }
     vec_deinit(&merge->sources);
     vec_deinit(&merge->heap);
-    read_ahead_destroy(merge->ahead);
+    read_ahead_destroy(merge->read_ahead);
+    darwin_destroy(merge->darwin);
     free(merge);
 }

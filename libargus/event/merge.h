@@ -20,14 +20,16 @@
 
 struct merge;
 
-/* `trace` is borrowed. */
+/* `trace` is borrowed. Darwin's records come translated into Argus's (event/darwin/darwin.h). */
 struct argus_error *merge_create(const struct argus_trace *trace, struct merge **ret);
+/* The same, but Darwin's records as they are. */
+struct argus_error *merge_create_raw(const struct argus_trace *trace, struct merge **ret);
 void merge_destroy(struct merge *merge);
 
 /* The next record, valid until the next call; NULL at the end. */
 struct argus_error *merge_next(struct merge *merge, const struct argus_record **ret);
 
-/* Records handed out so far. */
+/* Records of the file handed out so far. */
 uint64_t merge_position(const struct merge *merge);
 
 #endif

@@ -67,7 +67,8 @@ static void follow_call(struct argus_messages *messages, const struct argus_reco
     const struct argus_trace_header *header = argus_trace_header(messages->machine.trace);
     const struct syscall_row *row =
         syscall_row(header->os, header->arch, ARGUS_DEBUGID_CODE(record->debugid));
-    messages->calls.data[thread].may_message = begins && (row->flags & SYSCALL_FD);
+    messages->calls.data[thread].may_message =
+        begins && (row->flags & (SYSCALL_FD | SYSCALL_MESSAGES));
     if (messages->calls.data[thread].may_message)
         pairing_thread_works(&messages->pairing, thread, record->timestamp);
     else

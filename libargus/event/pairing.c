@@ -39,6 +39,7 @@ static const struct channel_kind kinds[ARGUS_CHANNEL_COUNT] = {
     [ARGUS_CHANNEL_INOTIFY] = {.name = "inotify",
                                .family = &pairing_group,
                                .fallback = &pairing_group},
+    [ARGUS_CHANNEL_MACH] = {.name = "mach", .family = &pairing_element, .datagram = true},
     [ARGUS_CHANNEL_MQUEUE] = {.name = "mqueue",
                               .family = &pairing_queue,
                               .fallback = &pairing_queue,

@@ -88,8 +88,12 @@ static void find_thread(struct builder *builder, struct cpu_state *cpu, uint64_t
 }
 
 /* These may stand behind the switch by which their thread left, or belong to no cpu. */
-static bool is_note(enum tracepoint_id id)
+static bool is_note(const struct builder *builder, enum tracepoint_id id)
 {
+    bool of_another = id == TRACEPOINT_exec || id == TRACEPOINT_name_exec ||
+                      id == TRACEPOINT_name_thread || id == TRACEPOINT_thread_exit;
+    if (of_another && builder->os == ARGUS_OS_DARWIN) /* the kernel writes them for other threads */
+        return true;
     return id == TRACEPOINT_stack || id == TRACEPOINT_object || id == TRACEPOINT_lock ||
            id == TRACEPOINT_suspended || id == TRACEPOINT_clock_step;
 }
@@ -115,7 +119,7 @@ static void dispatch(struct builder *builder, const struct argus_record *record,
     struct cpu_state *cpu = cpu_of(builder, record->cpu);
     if (!cpu)
         return;
-    if (!is_note(id)) {
+    if (!is_note(builder, id)) {
         if (!cpu->known || cpu->tid != record->tid)
             find_thread(builder, cpu, record->tid);
         cpu->position++;
@@ -237,14 +241,6 @@ static struct argus_error *finish(struct builder *builder)
     return check_state(builder);
 }
 
-static uint32_t find_yield(const struct builder *builder)
-{
-    for (uint32_t i = 0; i < ARGUS_NO_SYSCALL; i++)
-        if (syscall_row(builder->os, builder->arch, i)->flags & SYSCALL_YIELD)
-            return i;
-    return ARGUS_NO_SYSCALL;
-}
-
 static void builder_deinit(struct builder *builder)
 {
     for (size_t i = 0; i < builder->threads.length; i++)
@@ -307,7 +303,6 @@ struct argus_error *argus_graph_build(const struct argus_trace *trace,
         .arch = argus_trace_header(trace)->arch,
     };
     graph->rule_set = graph_rule_set_identity(options);
-    builder.yield_syscall = find_yield(&builder);
     pairing_init(&builder.pairing, argus_trace_header(trace)->page_bytes, rule_message, &builder);
     builder.pairing.unread = absence_unread;
     const struct argus_rule_set *rules = options ? options->rules : NULL;

@@ -296,11 +296,11 @@ struct builder {
     VEC(struct away) away;
     VEC(uint32_t) use_next;
     VEC(uint32_t) sample_slots; /* of the graph's samples, while building */
-    uint32_t yield_syscall;     /* number of sched_yield() */
     uint64_t now_ns;
     uint64_t last_lost_ns;   /* when records were lost last, on any cpu; 0: never */
     argus_progress progress; /* NULL: none */
     void *progress_context;
+    bool has_calls; /* a system call was on record */
     bool stopped;   /* sticky: by the user, after the last record */
     bool no_memory; /* sticky */
     bool full;      /* sticky: more than 2^32 - 2 of something */
@@ -420,6 +420,12 @@ void wait_begin(struct builder *builder, uint32_t thread, uint64_t os_state);
 void wait_end(struct builder *builder, uint32_t thread, uint64_t now_ns, const struct cause *cause);
 /* The system call `number` in which the thread waited has returned. */
 void wait_result(struct builder *builder, uint32_t thread, uint32_t number, int64_t result);
+/* The same for Darwin: wait_darwin.c. What is waited for, by the arguments of the call; how the wait ended, by its result. */
+uint64_t wait_darwin_object(const struct syscall_row *row, uint32_t number, const uint64_t arg[4]);
+uint8_t wait_darwin_outcome(const struct argus_wait *wait, int64_t result);
+/* Where the thread was in the wait that has just ended. */
+void wait_note_stack_of_last(struct builder *builder, uint32_t thread, uint32_t user,
+                             uint32_t kernel);
 /* What a record near a wait says about it: for the wait in progress, or the next one. */
 void wait_note_stack(struct builder *builder, uint32_t thread, uint32_t user, uint32_t kernel);
 void wait_note_object(struct builder *builder, uint32_t thread, const struct argus_record *record);

@@ -37,17 +37,22 @@ void graph_on_thread_exit(struct builder *builder, struct cpu_state *cpu,
     machine_thread_exit(&builder->graph->machine, thread, record->arg[1] == 1, builder->now_ns);
     if (thread >= builder->threads.length)
         return;
+    bool is_reaped = record->tid != record->arg[0]; /* Darwin: another one says so */
     thread_killed(builder, thread);
     thread_at(builder, thread)->exiting = true;
+    if (is_reaped && builder->os == ARGUS_OS_DARWIN &&
+        thread_at(builder, thread)->activity != THREAD_RUNNING)
+        thread_gone(builder, thread);
 }
 
 void graph_on_exec(struct builder *builder, struct cpu_state *cpu,
                    const struct argus_record *record)
 {
-    (void)record;
-    if (cpu->thread == ARGUS_NONE)
+    uint32_t thread = builder_thread(builder, record->tid);
+    (void)cpu;
+    if (thread == ARGUS_NONE)
         return;
-    machine_exec(&builder->graph->machine, cpu->thread, builder->now_ns);
+    machine_exec(&builder->graph->machine, thread, builder->now_ns);
     builder_count(builder, RULE_EXEC);
 }
 
@@ -60,22 +65,40 @@ static void rename_thread(struct builder *builder, uint32_t thread,
         machine_rename(&builder->graph->machine, thread, name);
 }
 
+/* Linux names threads, and a process as its main thread; Darwin names both. */
+static void rename_process(struct builder *builder, uint32_t process,
+                           const struct argus_record *record)
+{
+    char name[33];
+    tracepoint_name_bytes(record, name);
+    if (builder->os == ARGUS_OS_DARWIN)
+        machine_rename_process(&builder->graph->machine, process, name);
+}
+
 void graph_on_name_new(struct builder *builder, struct cpu_state *cpu,
                        const struct argus_record *record)
 {
     rename_thread(builder, cpu->last_new, record);
+    if (cpu->last_new != ARGUS_NONE)
+        rename_process(builder, builder->graph->machine.threads.data[cpu->last_new].process,
+                       record);
 }
 
 void graph_on_name_exec(struct builder *builder, struct cpu_state *cpu,
                         const struct argus_record *record)
 {
-    rename_thread(builder, cpu->thread, record);
+    uint32_t thread = builder_thread(builder, record->tid);
+    (void)cpu;
+    rename_thread(builder, thread, record);
+    if (thread != ARGUS_NONE)
+        rename_process(builder, builder->graph->machine.threads.data[thread].process, record);
 }
 
 void graph_on_name_thread(struct builder *builder, struct cpu_state *cpu,
                           const struct argus_record *record)
 {
-    rename_thread(builder, cpu->thread, record);
+    (void)cpu;
+    rename_thread(builder, builder_thread(builder, record->tid), record);
 }
 
 /* The trace's clock knows nothing of suspend and of the wall clock, so neither changes a wait; argus_trace_ns_to_wall_ns()

@@ -26,9 +26,13 @@ void graph_on_stack(struct builder *builder, struct cpu_state *cpu,
         return;
     }
     uint32_t thread = machine_find_thread(&builder->graph->machine, record->tid);
-    if (record->arg[2] == ARGUS_STACK_BLOCK && thread != ARGUS_NONE &&
-        thread < builder->threads.length)
+    if (thread == ARGUS_NONE || thread >= builder->threads.length)
+        return;
+    if (record->arg[2] == ARGUS_STACK_BLOCK)
         wait_note_stack(builder, thread, user, stacks_use(&builder->graph->stacks, record->arg[1]));
+    else if (record->arg[2] == ARGUS_STACK_WAITED && builder->os == ARGUS_OS_DARWIN)
+        wait_note_stack_of_last(builder, thread, user,
+                                stacks_use(&builder->graph->stacks, record->arg[1]));
 }
 
 void graph_on_sample(struct builder *builder, struct cpu_state *cpu,

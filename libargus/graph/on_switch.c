@@ -25,11 +25,9 @@ static void leave(struct builder *builder, uint32_t thread, uint64_t os_state)
 void graph_on_switch(struct builder *builder, struct cpu_state *cpu,
                      const struct argus_record *record)
 {
-    /* Darwin's arg1 is another thing; without it every switch leaves the thread runnable. */
-    uint64_t os_state = builder->os == ARGUS_OS_LINUX ? record->arg[0] : 0;
     uint32_t out = cpu->thread;
     if (out != ARGUS_NONE)
-        leave(builder, out, os_state);
+        leave(builder, out, record->arg[0]);
     end_interrupts(cpu);
     cpu->tid = record->arg[1];
     cpu->thread = builder_thread(builder, record->arg[1]);

@@ -5,7 +5,7 @@ static void enter(struct builder *builder, uint32_t thread, const struct argus_r
     struct thread_state *state = thread_at(builder, thread);
     const struct syscall_row *row =
         syscall_row(builder->os, builder->arch, ARGUS_DEBUGID_CODE(record->debugid));
-    state->may_message = row->flags & SYSCALL_FD;
+    state->may_message = row->flags & (SYSCALL_FD | SYSCALL_MESSAGES);
     if (state->may_message)
         pairing_thread_works(&builder->pairing, thread, builder->now_ns);
     for (int i = 0; i < 4; i++)
@@ -20,20 +20,26 @@ static void enter(struct builder *builder, uint32_t thread, const struct argus_r
     state->wait_open = false;
 }
 
+/* The result as it is shown: an error is negative. Linux's have 16 bits, Mach's kern_return_t 32. */
+static int64_t result_of(const struct builder *builder, const struct argus_record *record)
+{
+    uint64_t mask = builder->os == ARGUS_OS_LINUX ? 0xffff : 0xffffffff;
+    return record->arg[0] ? -(int64_t)(record->arg[0] & mask) : (int64_t)record->arg[1];
+}
+
 static void leave(struct builder *builder, uint32_t thread, const struct argus_record *record)
 {
     struct thread_state *state = thread_at(builder, thread);
     uint32_t number = ARGUS_DEBUGID_CODE(record->debugid);
     bool failed = record->arg[0] != 0;
-    if (syscall_row(builder->os, builder->arch, number)->wait == ARGUS_WAIT_POLL &&
-        state->syscall == number)
+    const struct syscall_row *row = syscall_row(builder->os, builder->arch, number);
+    if (row->wait == ARGUS_WAIT_POLL && state->syscall == number)
         absence_polled(builder, thread, state->wait_open);
     if (state->wait_open)
-        wait_result(builder, thread, number,
-                    failed ? -(int64_t)(record->arg[0] & 0xffff) : (int64_t)record->arg[1]);
+        wait_result(builder, thread, number, result_of(builder, record));
     if (state->op_open && state->syscall == number)
         vertex_op(builder, thread, ARGUS_OP_SYSCALL << 24 | (failed ? 1u << 16 : 0) | number);
-    if (number == builder->yield_syscall)
+    if (row->flags & SYSCALL_YIELD)
         slot_at(builder, state->slot)->yield_calls++;
     state->op_open = false;
     talk_call_ends(builder, thread);
@@ -47,6 +53,7 @@ void graph_on_syscall(struct builder *builder, struct cpu_state *cpu,
                       const struct argus_record *record)
 {
     uint32_t thread = cpu->thread;
+    builder->has_calls = true;
     if (thread == ARGUS_NONE)
         return;
     struct thread_state *state = thread_at(builder, thread);

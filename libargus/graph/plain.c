@@ -2,7 +2,6 @@
  *
  * Threads are those of the Argus graph, so that both can be compared: an id and a time name a life. A wake-up can be on record
  * shortly before the switch of the thread that it wakes (libargus/graph/activity.c says why), and then ends the wait at once.
- * Darwin's switches do not tell whether the thread blocks; there a thread that is made runnable had been waiting since it left.
  * Lost records make the plain vertices longer, as they would have for any such tool.
  */
 #include "argus/compare.h"
@@ -42,7 +41,6 @@ struct plain_builder {
     uint32_t *by_tid;            /* owned: threads by id, then time */
     struct idmap first_by_tid;   /* place in by_tid */
     uint32_t *first_vertex;      /* owned: by thread, once they are sorted */
-    bool darwin;
     bool no_memory, full, stopped;
     argus_progress progress;
     void *context;
@@ -174,7 +172,7 @@ static void on_switch(struct plain_builder *builder, const struct argus_record *
     uint32_t out = find_thread(builder, record->tid, record->timestamp);
     uint32_t in = find_thread(builder, record->arg[1], record->timestamp);
     if (out != ARGUS_NONE)
-        leave(builder, out, !builder->darwin && record->arg[0]);
+        leave(builder, out, record->arg[0]);
     if (in != ARGUS_NONE && is_usable(builder)) {
         see(builder, in);
         builder->states[in].early_ns = 0;
@@ -191,8 +189,7 @@ static void on_make_runnable(struct plain_builder *builder, const struct argus_r
         see(builder, waker);
     uint32_t from = waker == ARGUS_NONE ? ARGUS_NONE : builder->states[waker].vertex;
     struct plain_thread *state = &builder->states[wakee];
-    bool left = state->vertex != ARGUS_NONE && !state->on_cpu;
-    if (state->vertex == ARGUS_NONE || state->waits || (builder->darwin && left)) {
+    if (state->vertex == ARGUS_NONE || state->waits) {
         wake(builder, wakee, from, builder->now_ns);
     } else if (state->on_cpu) {
         state->early_ns = builder->now_ns;
@@ -405,7 +402,6 @@ static struct argus_error *builder_init(struct plain_builder *builder,
 {
     size_t count = argus_graph_threads(graph, &builder->threads);
     builder->thread_count = count;
-    builder->darwin = argus_trace_header(argus_graph_trace(graph))->os == ARGUS_OS_DARWIN;
     builder->states = calloc(count + 1, sizeof(*builder->states));
     builder->first_vertex = calloc(count + 1, sizeof(*builder->first_vertex));
     builder->plain = calloc(1, sizeof(*builder->plain));

@@ -26,10 +26,14 @@ static uint64_t time_left(struct builder *builder, uint64_t expiry_ns)
     return UINT64_MAX;
 }
 
-static uint8_t kind_outside_calls(const struct thread_state *state, bool kernel)
+/* A trace of Darwin need not have system calls at all. */
+static uint8_t kind_outside_calls(const struct builder *builder, const struct thread_state *state,
+                                  bool kernel)
 {
     if (kernel)
         return ARGUS_WAIT_KERNEL;
+    if (!builder->has_calls && builder->os == ARGUS_OS_DARWIN)
+        return ARGUS_WAIT_OTHER;
     return state->syscall_known ? ARGUS_WAIT_FAULT : ARGUS_WAIT_OTHER;
 }
 
@@ -38,6 +42,8 @@ static uint8_t kind_in_call(struct builder *builder, const struct thread_state *
 {
     const struct syscall_row *row = syscall_row(builder->os, builder->arch, state->syscall);
     bool uninterruptible = os_state & ARGUS_LINUX_STATE_UNINTERRUPTIBLE;
+    if (row->flags & SYSCALL_MESSAGES)
+        return (uint8_t)syscall_message_wait(state->arg[1]);
     switch (row->wait) {
     case ARGUS_WAIT_POLL:
         return syscall_polls_nothing(row, state->arg) ? ARGUS_WAIT_SLEEP : ARGUS_WAIT_POLL;
@@ -55,6 +61,8 @@ static uint8_t kind_in_call(struct builder *builder, const struct thread_state *
 static uint64_t awaited_object(struct builder *builder, const struct thread_state *state)
 {
     const struct syscall_row *row = syscall_row(builder->os, builder->arch, state->syscall);
+    if (builder->os == ARGUS_OS_DARWIN)
+        return wait_darwin_object(row, state->syscall, state->arg);
     if (row->wait != ARGUS_WAIT_CHILD || strcmp(row->name, "waitid") != 0)
         return state->arg[0];
     return state->arg[0] ? state->arg[1] : 0;
@@ -81,8 +89,8 @@ void wait_begin(struct builder *builder, uint32_t thread, uint64_t os_state)
         .kernel_stack = state->details.kernel_stack,
         .first_detail = ARGUS_NONE,
         .syscall = state->syscall,
-        .kind =
-            in_call ? kind_in_call(builder, state, os_state) : kind_outside_calls(state, kernel),
+        .kind = in_call ? kind_in_call(builder, state, os_state)
+                        : kind_outside_calls(builder, state, kernel),
         .outcome = ARGUS_OUTCOME_NEVER,
     };
     if (os_state & (ARGUS_LINUX_STATE_STOPPED | ARGUS_LINUX_STATE_TRACED))
@@ -165,9 +173,10 @@ void wait_result(struct builder *builder, uint32_t thread, uint32_t number, int6
         return;
     wait->has_result = true;
     wait->result = result;
-    if (builder->os != ARGUS_OS_LINUX || wait->outcome == ARGUS_OUTCOME_UNKNOWN)
+    if (wait->outcome == ARGUS_OUTCOME_UNKNOWN)
         return;
-    wait->outcome = outcome_by_result(wait, result);
+    wait->outcome = builder->os == ARGUS_OS_LINUX ? outcome_by_result(wait, result)
+                                                  : wait_darwin_outcome(wait, result);
     bool timed = wait->outcome == ARGUS_OUTCOME_TIMED_OUT ||
                  (wait->kind == ARGUS_WAIT_SLEEP && wait->outcome == ARGUS_OUTCOME_SATISFIED);
     if (!timed)
@@ -189,6 +198,19 @@ void wait_note_stack(struct builder *builder, uint32_t thread, uint32_t user, ui
         return;
     vertex->wait.user_stack = user;
     vertex->wait.kernel_stack = kernel;
+}
+
+void wait_note_stack_of_last(struct builder *builder, uint32_t thread, uint32_t user,
+                             uint32_t kernel)
+{
+    const struct thread_state *state = thread_at(builder, thread);
+    if (state->activity != THREAD_RUNNING || state->previous == ARGUS_NONE)
+        return;
+    struct argus_wait *wait = &slot_at(builder, state->previous)->wait;
+    if (wait->kind == ARGUS_WAIT_NONE || wait->user_stack != ARGUS_NONE)
+        return;
+    wait->user_stack = user;
+    wait->kernel_stack = kernel;
 }
 
 void wait_note_object(struct builder *builder, uint32_t thread, const struct argus_record *record)

@@ -1,8 +1,26 @@
+#include <stdio.h>
+
+#include "trace/kdebug.h"
 #include "trace/reader.h"
 
 const char *argus_trace_path(const struct argus_trace *trace)
 {
     return trace->path;
+}
+
+const char *argus_trace_format(const struct argus_trace *trace, char *buffer, size_t buffer_bytes)
+{
+    if (trace->kdebug)
+        snprintf(buffer, buffer_bytes, "%s", trace->kdebug->name);
+    else
+        snprintf(buffer, buffer_bytes, "%u.%u", trace->header.version_major,
+                 trace->header.version_minor);
+    return buffer;
+}
+
+bool argus_trace_is_kdebug(const struct argus_trace *trace)
+{
+    return trace->kdebug != NULL;
 }
 
 const struct argus_trace_header *argus_trace_header(const struct argus_trace *trace)

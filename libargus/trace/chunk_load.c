@@ -6,6 +6,7 @@
 
 #include "trace/codec.h"
 #include "trace/file.h"
+#include "trace/kdebug.h"
 #include "trace/layout.h"
 #include "trace/pack.h"
 #include "trace/reader.h"
@@ -88,6 +89,8 @@ struct argus_error *argus_trace_read_chunk(const struct argus_trace *trace,
 {
     if (chunk->count == 0)
         return NULL;
+    if (trace->kdebug)
+        return kdebug_read_chunk(trace, chunk, ret);
     struct argus_error *error = load_records(trace, chunk, ret);
     if (!error || error->code != ARGUS_ERROR_FORMAT)
         return error;

@@ -12,6 +12,7 @@
 #include "base/hash64.h"
 #include "trace/codec.h"
 #include "trace/file.h"
+#include "trace/kdebug.h"
 #include "trace/reason.h"
 #include "trace/walk.h"
 
@@ -88,6 +89,7 @@ static struct argus_chunk chunk_from_disk(const struct walk_step *step)
         .last_ticks = step->header.last_ticks,
         .lost = step->header.lost,
         .cpu = step->header.cpu,
+        .lane = step->header.cpu,
         .count = step->header.count,
         .stored_bytes = step->header.stored_bytes,
         .unpacked_bytes = step->header.unpacked_bytes,
@@ -288,7 +290,10 @@ static struct argus_error *check_file(struct argus_trace *trace)
 static struct argus_error *read_trace(struct argus_trace *trace)
 {
     chunk_list tables = {0};
+    uint32_t magic = 0;
     struct argus_error *error = check_file(trace);
+    if (!error && file_read(trace->fd, &magic, sizeof(magic), 0) == 0 && kdebug_find(magic))
+        return kdebug_open(trace, kdebug_find(magic));
     if (!error)
         error = walk_read_header(trace->fd, trace->path, &trace->header);
     if (!error)

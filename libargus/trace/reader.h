@@ -35,6 +35,8 @@ struct trace_clock_step {
     uint64_t change_ns; /* modulo 2^64 */
 };
 
+struct kdebug_format; /* trace/kdebug.h */
+
 struct argus_trace {
     int fd;     /* owned */
     char *path; /* owned */
@@ -50,7 +52,9 @@ struct argus_trace {
     struct trace_tables tables;
     VEC(struct trace_clock_step) clock_steps; /* by time */
     uint64_t record_count, lost_count;
-    uint64_t first_ticks, last_ticks; /* of all records */
+    uint64_t first_ticks, last_ticks;   /* of all records */
+    const struct kdebug_format *kdebug; /* NULL: an .argus file */
+    bool kdebug_narrow;                 /* with the records of a 32-bit kernel */
     bool complete;
 };
 

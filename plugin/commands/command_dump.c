@@ -175,7 +175,7 @@ static struct argus_error *dump_in_time_order(struct dump *dump)
 {
     struct merge *merge;
     const struct argus_record *record;
-    struct argus_error *error = merge_create(dump->trace, &merge);
+    struct argus_error *error = merge_create_raw(dump->trace, &merge);
     if (error)
         return error;
     while (!(error = merge_next(merge, &record)) && record) {

@@ -85,19 +85,18 @@ static struct argus_error *print_json(struct session *session, const struct argu
                                       const struct population *population)
 {
     const struct argus_trace_header *header = argus_trace_header(trace);
-    char format[16];
+    char format[32];
     uint64_t start_ns, end_ns;
     argus_trace_time_range(trace, &start_ns, &end_ns);
-    snprintf(format, sizeof(format), "%u.%u", header->version_major, header->version_minor);
     return json_output(
         session,
         json_pack("{s:o, s:s, s:s, s:s, s:o, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
                   "s:b, s:o, s:o}",
-                  "file", json_text(argus_trace_path(trace)), "format", format, "os",
-                  os_name(header->os), "arch", arch_name(header->arch), "host",
-                  json_text(header->host), "cpus", (int)header->cpu_count, "records",
-                  (json_int_t)argus_trace_record_count(trace), "lost",
-                  (json_int_t)argus_trace_lost_count(trace), "threads",
+                  "file", json_text(argus_trace_path(trace)), "format",
+                  argus_trace_format(trace, format, sizeof(format)), "os", os_name(header->os),
+                  "arch", arch_name(header->arch), "host", json_text(header->host), "cpus",
+                  (int)header->cpu_count, "records", (json_int_t)argus_trace_record_count(trace),
+                  "lost", (json_int_t)argus_trace_lost_count(trace), "threads",
                   (json_int_t)population->threads, "processes", (json_int_t)population->processes,
                   "stacks", (json_int_t)argus_trace_stack_count(trace), "file_bytes",
                   (json_int_t)argus_trace_file_bytes(trace), "start_ns", (json_int_t)start_ns,
@@ -153,8 +152,11 @@ static void print_text(struct session *session, const struct argus_trace *trace,
     uint64_t records = argus_trace_record_count(trace), bytes = argus_trace_file_bytes(trace);
     session_printf(session, "file       %s, %llu bytes, %s\n", argus_trace_path(trace),
                    (unsigned long long)bytes, argus_trace_complete(trace) ? "complete" : "cut off");
-    session_printf(session, "format     %u.%u, %s\n", header->version_major, header->version_minor,
-                   header->ring_bytes ? "ring" : "stream");
+    char format[32];
+    session_printf(session, "format     %s%s\n", argus_trace_format(trace, format, sizeof(format)),
+                   argus_trace_is_kdebug(trace) ? ""
+                   : header->ring_bytes         ? ", ring"
+                                                : ", stream");
     session_printf(session, "machine    %s (%s, %s, %u cpus)\n", header->host, os_name(header->os),
                    arch_name(header->arch), header->cpu_count);
     print_time(session, trace);

@@ -17,6 +17,8 @@
  */
 #include "graph/rules/wakeup.h"
 
+#include <string.h>
+
 /* Linux's operations (include/uapi/linux/futex.h), without the flags for private and for the clock. */
 enum {
     FUTEX_OP_REQUEUE = 3,
@@ -76,10 +78,23 @@ static const struct {
     {requeues, true}, {inherits, false}, {is_locked, false}, {wakes_many, true}, {awaits, true},
 };
 
+/* Darwin's calls say by their names what they are for, but ulock_wake(): UL_UNFAIR_LOCK and its shared form are locks
+ * (bsd/sys/ulock.h), all others compare and wait. */
+static bool darwin_signals(const struct wakeup *wakeup)
+{
+    enum { OPERATION = 0xff, UNFAIR_LOCK = 2, UNFAIR_LOCK_SHARED = 4 };
+    uint64_t ulock = thread_at(wakeup->builder, wakeup->waker)->arg[0] & OPERATION;
+    bool by_ulock = wakeup->call->name && !strcmp(wakeup->call->name, "ulock_wake");
+    return (wakeup->call->flags & SYSCALL_SIGNALS) ||
+           (by_ulock && ulock != UNFAIR_LOCK && ulock != UNFAIR_LOCK_SHARED);
+}
+
 bool match_condition(const struct wakeup *wakeup)
 {
-    if (!match_unlock(wakeup) || wakeup->builder->os != ARGUS_OS_LINUX)
+    if (!match_unlock(wakeup))
         return false;
+    if (wakeup->builder->os == ARGUS_OS_DARWIN)
+        return darwin_signals(wakeup);
     for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++)
         if (signs[i].says(wakeup))
             return signs[i].condition;

@@ -67,12 +67,18 @@ static bool copy_ops(struct builder *builder, const struct argus_vertex *vertex,
     return true;
 }
 
+static bool is_yield(const struct builder *builder, uint32_t code)
+{
+    return (code & 0xff000000) == ARGUS_OP_SYSCALL << 24 &&
+           (syscall_row(builder->os, builder->arch, code & 0xffff)->flags & SYSCALL_YIELD);
+}
+
 static uint32_t count_yields(const struct builder *builder, const struct argus_vertex *piece)
 {
     const struct argus_op *ops = builder->graph->ops.data + piece->first_op;
     uint32_t count = 0;
     for (uint32_t i = 0; i < piece->op_count; i++)
-        if ((ops[i].code & 0xff00ffff) == (ARGUS_OP_SYSCALL << 24 | builder->yield_syscall))
+        if (is_yield(builder, ops[i].code))
             count += ops[i].repeat;
     return count;
 }

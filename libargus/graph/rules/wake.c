@@ -48,6 +48,15 @@ bool match_exit(const struct wakeup *wakeup)
                                (wakeup->call->flags & SYSCALL_EXIT));
 }
 
+/* Darwin: a worker waits for work in a call of its own. */
+bool match_parked(const struct wakeup *wakeup)
+{
+    const struct builder *builder = wakeup->builder;
+    const struct thread_state *wakee = &builder->threads.data[wakeup->wakee];
+    return in_task(wakeup) && wakee->activity == THREAD_WAITING &&
+           (syscall_row(builder->os, builder->arch, wakee->syscall)->flags & SYSCALL_PARKS);
+}
+
 bool match_task(const struct wakeup *wakeup)
 {
     return in_task(wakeup);

@@ -39,6 +39,7 @@ bool match_unlock(const struct wakeup *wakeup);
 bool match_condition(const struct wakeup *wakeup);
 /* rules/wake.c */
 bool match_exit(const struct wakeup *wakeup);
+bool match_parked(const struct wakeup *wakeup);
 bool match_task(const struct wakeup *wakeup);
 /* rules/wake_stacks.c: what call stacks say about wake-ups, after the last record. False without memory. */
 bool rule_wake_stacks(struct builder *builder);

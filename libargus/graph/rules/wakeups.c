@@ -12,6 +12,7 @@ static const struct wake_rule wake_rules[] = {
     {match_scheduler, act_scheduler, RULE_CULL_SCHEDULER, false, 0},
     {match_device, act_device, RULE_CULL_DEVICE, false, 0},
     {match_signal, NULL, RULE_WAKE_SIGNAL, false, ARGUS_EDGE_SIGNAL},
+    {match_parked, NULL, RULE_WAKE_PARKED, true, ARGUS_EDGE_WAKE},
     {match_exit, NULL, RULE_WAKE_EXIT, false, ARGUS_EDGE_WAKE},
     {match_condition, NULL, RULE_WAKE_CONDITION, false, ARGUS_EDGE_WAKE},
     {match_unlock, NULL, RULE_WAKE_UNLOCK, true, ARGUS_EDGE_WAKE},

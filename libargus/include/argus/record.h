@@ -107,7 +107,11 @@ enum argus_stack_why {
     ARGUS_STACK_CALL = 4,  /* the thread that begins a system call (--call-stacks) */
     ARGUS_STACK_PREEMPTED =
         5, /* the thread that leaves the cpu although it could go on (--call-stacks) */
+    ARGUS_STACK_WAITED = 6, /* the thread that has just come back from a wait: where it waited (Darwin) */
 };
+
+/* The number of the probe that stands for libdispatch's own records (Darwin's class 0x2e). */
+#define ARGUS_PROBE_LIBDISPATCH 0x2e050000u
 
 /* What a probe of a library reports (chunk kind 10); the numbers are in files. */
 enum argus_probe_shape {
@@ -155,6 +159,7 @@ enum argus_channel {
     ARGUS_CHANNEL_TIMERFD = 9,
     ARGUS_CHANNEL_INOTIFY = 10,
     ARGUS_CHANNEL_MQUEUE = 11,
+    ARGUS_CHANNEL_MACH = 12, /* Darwin: messages to the ports of a process */
     ARGUS_CHANNEL_COUNT
 };
 

@@ -1,4 +1,5 @@
-/* Reading and writing `.argus` files. The format is docs/man/argus-trace.5.md, and only that.
+/* Reading and writing `.argus` files. The format is docs/man/argus-trace.5.md, and only that. Files of Darwin's own tracing
+ * (libargus/trace/kdebug.h) are read through the same functions.
  *
  * The reader trusts nothing: every length and offset is checked against the file, memory is bounded
  * by the file's size times a constant, and what is damaged is skipped, listed and said
@@ -73,6 +74,8 @@ struct argus_chunk {
     uint64_t first_ticks, last_ticks; /* smallest and largest timestamp inside, both inclusive */
     uint64_t lost;                    /* records of this cpu lost just before it */
     uint32_t cpu;                     /* ARGUS_CPU_MIXED: each record has its own */
+    uint32_t
+        lane; /* chunks of one lane are one behind the other in time; in .argus files the cpu */
     uint32_t count;
     uint32_t stored_bytes, unpacked_bytes;
     enum argus_chunk_kind kind;
@@ -183,12 +186,17 @@ struct argus_snapshots {
 
 struct argus_trace;
 
-/* Opens `path` and reads its index and tables. A file that is no trace, or is of a newer major
+/* Opens `path`, an .argus file or one of Darwin's own (kdebug; found by its first bytes), and reads its index and tables;
+ * of a kdebug file all records, which have the tables in them. A file that is no trace, or is of a newer major
  * version, is an error; a damaged or cut-off file opens, and argus_trace_damage() tells. */
 struct argus_error *argus_trace_open(const char *path, struct argus_trace **ret);
 void argus_trace_close(struct argus_trace *trace);
 
 const char *argus_trace_path(const struct argus_trace *trace);
+/* "1.1" for an .argus file, "kdebug V2" for one of Darwin's own. Writes into `buffer`, and returns it. */
+const char *argus_trace_format(const struct argus_trace *trace, char *buffer, size_t buffer_bytes);
+/* A file of Darwin's own: kdebug V1, V2, V3. */
+bool argus_trace_is_kdebug(const struct argus_trace *trace);
 const struct argus_trace_header *argus_trace_header(const struct argus_trace *trace);
 uint64_t argus_trace_file_bytes(const struct argus_trace *trace);
 /* A number that is another one after any change of the file: a hash of its size, of the times of its last change as the

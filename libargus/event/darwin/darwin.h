@@ -1,0 +1,210 @@
+/* Darwin's records, told in the words of Argus.
+ *
+ * Argus's records are Darwin's in form, and mostly in meaning. Where the two differ (which argument says what, what takes two
+ * records there and one here, what Linux says and Darwin leaves to be concluded), this stage translates, record by record, on the
+ * way from the file to whoever reads in time order (event/merge.h). So nothing behind it has to know from which system a trace is,
+ * but for numbers of system calls and errors.
+ *
+ * What is concluded, and how sure it is:
+ *   - Whether a thread that leaves its cpu waits: MACH_DISPATCH behind the switch has its state; where that is missing,
+ *     MACH_BLOCK before the switch, which only a thread writes that is about to wait; where the trace has none of either, the
+ *     reason in the switch. A trace that has only kperf's switches says nothing: each is taken for a wait.
+ *   - In which context a wake-up happens: what of INTERRUPT and TIMER_CALLOUT is open on that cpu.
+ *   - A cpu that idles runs either its idle thread or idles in the thread that wait there last: both become thread 0.
+ *   - Which message is received: by the id of the message where the kernel writes one (MACH_IPC_msg_send and _recv), exactly.
+ *     Release kernels of Apple silicon do not; then a wake-up inside of a send, of a thread that waits in a receive, shows to whom the
+ *     remote port of the sender belongs, and messages to that port are dealt out in order. Such pairs are marked as doubtful.
+ *   - Who holds a lock: turnstiles name the thread that inherits the waiter's priority, which is the holder.
+ *
+ * To add a record: a row in darwin_rows[] (darwin.c) and a function that emits what it means; a row in tracepoints_darwin.def for
+ * its name. Sources: xnu-11417.121.6, named where they matter.
+ */
+#ifndef ARGUS_EVENT_DARWIN_H
+#define ARGUS_EVENT_DARWIN_H
+
+#include "argus/event.h"
+#include "base/idmap.h"
+#include "base/vec.h"
+#include "event/syscalls.h"
+#include "trace/kdebug_stack.h"
+
+/* Records that are looked at ahead: MACH_DISPATCH follows its switch within a few. */
+enum { DARWIN_AHEAD = 24, DARWIN_QUEUE = 8 };
+
+/* Numbers of Mach traps among system calls: DARWIN_TRAP + number. BSD's are below. */
+#define DARWIN_TRAP       0x2000u
+#define DARWIN_IS_TRAP(n) ((n) >= DARWIN_TRAP && (n) < DARWIN_TRAP + 0x400)
+
+enum { DARWIN_MSC_MACH_MSG = 31, DARWIN_MSC_MACH_MSG_OVERWRITE = 32, DARWIN_MSC_MACH_MSG2 = 47 };
+
+/* The second argument of the mach_msg traps: osfmk/mach/message.h. */
+#define DARWIN_MACH_SEND 0x1u
+#define DARWIN_MACH_RCV  0x2u
+
+/* Ids of Darwin that the translation or others need by name. */
+#define DARWIN_ID_STACK_HANDOFF     0x01400008u
+#define DARWIN_ID_CALLOUT           0x01400010u
+#define DARWIN_ID_IDLE              0x01400024u
+#define DARWIN_ID_BLOCK             0x0140003cu
+#define DARWIN_ID_DISPATCH          0x01400080u
+#define DARWIN_ID_TRAP(n)           ARGUS_DEBUGID(0x01, 0x0c, n)
+#define DARWIN_ID_MSG_SEND          0x0120000cu
+#define DARWIN_ID_MSG_RECEIVE       0x01200010u
+#define DARWIN_ID_MSG_RECEIVE_OTHER 0x01200014u /* the receiver refused the voucher */
+#define DARWIN_ID_PROC_EXIT         0x04010004u
+#define DARWIN_ID_TERMINATE_PID     0x07000010u
+#define DARWIN_ID_LOST              0x07020008u
+#define DARWIN_ID_PERF_EVENT        0x25000000u
+#define DARWIN_ID_PERF_THREAD       0x25010004u
+#define DARWIN_ID_PERF_SWITCH       0x25010014u
+#define DARWIN_ID_LAZY_WAKE         0x25090000u
+#define DARWIN_ID_LAZY_WAIT         0x25090004u
+#define DARWIN_ID_LAZY_WAIT_OLD     0x25090040u /* as trace_codes has it */
+#define DARWIN_ID_TURNSTILE_WAITER  0x35100004u
+#define DARWIN_ID_TURNSTILE_HOLDER  0x3510001cu
+#define DARWIN_ID_TURNSTILE_FREED   0x35100020u
+#define DARWIN_ID_PUSH_BLOCK        0x2e050014u
+#define DARWIN_ID_PUSH_BLOCK_FUNC   0x2e050018u
+#define DARWIN_ID_PUSH_FUNCTION     0x2e05001cu
+#define DARWIN_ID_PUSH_SOURCE       0x2e050020u
+#define DARWIN_ID_POP               0x2e050024u
+#define DARWIN_ID_POP_SOURCE        0x2e050028u
+#define DARWIN_ID_ITEM_DONE         0x2e05002cu
+#define DARWIN_ID_SOURCE_CALLOUT    0x2e050030u
+
+struct darwin_thread {
+    uint64_t tid;
+    uint64_t pid;                 /* valid if has_pid */
+    uint64_t arg[4];              /* of the call in progress */
+    uint64_t turnstile;           /* that it waits on; 0: none */
+    uint64_t inbox[DARWIN_QUEUE]; /* guessed messages that it has not received yet, oldest first */
+    uint32_t inbox_count;
+    uint32_t call;  /* in progress, as number; ARGUS_NO_SYSCALL: none, or not known */
+    uint32_t items; /* of libdispatch that it is in */
+    bool has_pid, idle;
+    bool sent; /* the message of the call in progress has been dealt with */
+    bool exited;
+};
+
+/* What the record before a kperf sample was, which says what its stacks belong to. */
+enum darwin_moment {
+    DARWIN_MOMENT_ANY,
+    DARWIN_MOMENT_WAKE,
+    DARWIN_MOMENT_BLOCK,
+    DARWIN_MOMENT_WAITED
+};
+
+struct darwin_cpu {
+    uint64_t tid;                      /* on it; 0: idle */
+    uint64_t blocking;                 /* the thread that is about to wait; 0: none */
+    uint64_t user_stack, kernel_stack; /* ids, of the sample in progress */
+    uint64_t pc, stack_tid;
+    uint32_t cpu;
+    uint32_t interrupts; /* open ones, timers included */
+    uint8_t moment;      /* enum darwin_moment */
+    bool known, idles, in_sample;
+};
+
+struct darwin {
+    const struct argus_trace *trace; /* borrowed */
+    VEC(struct darwin_thread) threads;
+    VEC(struct darwin_cpu) cpus;
+    struct idmap thread_by_tid, cpu_by_number;
+    struct idmap known_pids; /* of processes that have been seen */
+    struct idmap
+        receiver_by_port; /* process and port name of a sender → index of the receiving thread */
+    struct idmap size_by_message;                          /* id of a kernel message → bytes */
+    struct idmap holder_by_turnstile, waiter_by_turnstile; /* → index of a thread */
+    struct kdebug_stacks stacks;
+    struct idmap rows;            /* debugid → index of darwin_rows[] */
+    VEC(struct argus_record) out; /* translated, from `next_out` on */
+    size_t next_out;
+    const struct argus_record
+        *ahead; /* the records behind the one being translated, valid meanwhile */
+    size_t ahead_count;
+    uint64_t guesses;  /* messages without an id so far */
+    bool has_switches; /* the scheduler's own, not kperf's */
+    bool has_blocks;   /* MACH_BLOCK */
+    bool has_messages; /* with ids */
+    bool no_memory;    /* sticky */
+};
+
+/* NULL without memory. */
+struct darwin *darwin_create(const struct argus_trace *trace);
+void darwin_destroy(struct darwin *darwin);
+
+/* Translates `record` (its time in ns), behind which `ahead` will come. What it means is then in darwin_take(). False
+ * without memory. */
+bool darwin_feed(struct darwin *darwin, const struct argus_record *record,
+                 const struct argus_record *ahead, size_t ahead_count);
+/* The next translated record; NULL when there is none. Valid until the next call. */
+struct argus_record *darwin_take(struct darwin *darwin);
+
+/* --- for the translators --- */
+
+typedef void (*darwin_translator)(struct darwin *darwin, struct darwin_cpu *cpu,
+                                  const struct argus_record *record);
+
+/* Emits a record of the thread on `cpu`, at the time of `at`. */
+void darwin_emit(struct darwin *darwin, const struct darwin_cpu *cpu, const struct argus_record *at,
+                 uint32_t debugid, const uint64_t arg[4]);
+/* Emits one of another thread: a note. */
+void darwin_emit_of(struct darwin *darwin, const struct argus_record *at, uint64_t tid,
+                    uint32_t debugid, const uint64_t arg[4]);
+/* The state of a thread; made when there is none. NULL without memory. Valid until the next call. */
+struct darwin_thread *darwin_thread(struct darwin *darwin, uint64_t tid);
+/* NULL: the cpu idles, or no memory. */
+struct darwin_thread *darwin_current(struct darwin *darwin, const struct darwin_cpu *cpu);
+/* Forgets or sets `map`[key]; the memory flag says when that was not possible. */
+void darwin_put(struct darwin *darwin, struct idmap *map, uint64_t key, uint32_t number);
+
+/* darwin_sched.c */
+void darwin_on_switch(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+void darwin_on_perf_switch(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+void darwin_on_block(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+void darwin_on_dispatch(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+void darwin_on_idle(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+void darwin_on_wake(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+void darwin_on_interrupt(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+void darwin_on_lost(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+/* darwin_timers.c */
+void darwin_on_timer_enter(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+void darwin_on_timer_cancel(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+void darwin_on_timer_fired(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+void darwin_on_callout(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+/* darwin_lives.c */
+void darwin_on_new_thread(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+void darwin_on_exec(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+void darwin_on_terminate(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+void darwin_on_proc_exit(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+void darwin_on_name(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+/* darwin_calls.c */
+void darwin_on_bsd_call(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+void darwin_on_trap(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+/* darwin_messages.c */
+void darwin_on_msg_send(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+void darwin_on_msg_receive(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+/* A wake-up by the thread on `cpu`: does it deliver the message that this one sends? */
+void darwin_message_wakes(struct darwin *darwin, const struct darwin_cpu *cpu,
+                          const struct argus_record *record);
+/* The thread on `cpu` leaves its call, or the cpu: the message that it sent without waking anybody. */
+void darwin_message_sent(struct darwin *darwin, const struct darwin_cpu *cpu,
+                         const struct argus_record *record);
+/* The thread on `cpu` has received something, in the call that ends. */
+void darwin_message_received(struct darwin *darwin, const struct darwin_cpu *cpu,
+                             const struct argus_record *record);
+/* darwin_stacks.c */
+void darwin_on_perf_event(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+void darwin_on_frames(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+void darwin_on_sampled_thread(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+void darwin_on_lazy_wait(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+/* darwin_queues.c */
+void darwin_on_push(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+void darwin_on_pop(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+void darwin_on_item_done(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+/* darwin_turnstiles.c */
+void darwin_on_turnstile_waiter(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+void darwin_on_turnstile_holder(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+void darwin_on_turnstile_freed(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+
+#endif

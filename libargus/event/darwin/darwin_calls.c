@@ -1,0 +1,75 @@
+/* System calls: BSD's have Argus's form already, Mach traps become calls with numbers from DARWIN_TRAP on. */
+#include "event/darwin/darwin.h"
+
+#include <string.h>
+
+static const struct syscall_row *row_of(const struct darwin *darwin, uint32_t number)
+{
+    const struct argus_trace_header *header = argus_trace_header(darwin->trace);
+    return syscall_row(header->os, header->arch, number);
+}
+
+static void begin(struct darwin *darwin, const struct darwin_cpu *cpu,
+                  const struct argus_record *record, uint32_t number)
+{
+    struct darwin_thread *thread = darwin_current(darwin, cpu);
+    if (!thread)
+        return;
+    thread->call = number;
+    thread->sent = false;
+    memcpy(thread->arg, record->arg, sizeof(thread->arg));
+}
+
+static void end(struct darwin *darwin, const struct darwin_cpu *cpu,
+                const struct argus_record *record, bool failed)
+{
+    struct darwin_thread *thread = darwin_current(darwin, cpu);
+    if (!thread)
+        return;
+    if (!failed) {
+        darwin_message_sent(darwin, cpu, record);
+        darwin_message_received(darwin, cpu, record);
+        thread = darwin_current(darwin, cpu);
+    }
+    thread->call = ARGUS_NONE;
+    thread->turnstile = 0;
+}
+
+/* The end has error, two results, and the process. */
+void darwin_on_bsd_call(struct darwin *darwin, struct darwin_cpu *cpu,
+                        const struct argus_record *record)
+{
+    uint32_t func = ARGUS_DEBUGID_FUNC(record->debugid);
+    if (func == ARGUS_FUNC_START) {
+        begin(darwin, cpu, record, ARGUS_DEBUGID_CODE(record->debugid));
+    } else if (func == ARGUS_FUNC_END) {
+        end(darwin, cpu, record, record->arg[0] != 0);
+        struct darwin_thread *thread = darwin_current(darwin, cpu);
+        if (thread && record->arg[3]) {
+            thread->pid = record->arg[3];
+            thread->has_pid = true;
+        }
+    }
+    darwin_emit(darwin, cpu, record, record->debugid, record->arg);
+}
+
+void darwin_on_trap(struct darwin *darwin, struct darwin_cpu *cpu,
+                    const struct argus_record *record)
+{
+    uint32_t func = ARGUS_DEBUGID_FUNC(record->debugid);
+    uint32_t number = DARWIN_TRAP + ARGUS_DEBUGID_CODE(record->debugid);
+    uint32_t debugid = ARGUS_ID_SYSCALL(number) | func;
+    if (number >= DARWIN_TRAP + 0x400)
+        return;
+    if (func != ARGUS_FUNC_END) {
+        begin(darwin, cpu, record, number);
+        darwin_emit(darwin, cpu, record, debugid, record->arg);
+        return;
+    }
+    bool failed = (row_of(darwin, number)->flags & SYSCALL_KERN_RETURN) && record->arg[0];
+    end(darwin, cpu, record, failed);
+    const struct darwin_thread *thread = darwin_current(darwin, cpu);
+    const uint64_t arg[4] = {failed ? record->arg[0] : 0, record->arg[0], 0,
+                             thread && thread->has_pid ? thread->pid : 0};
+    darwin_emit(darwin, cpu, record, debugid, arg);
+}

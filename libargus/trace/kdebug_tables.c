@@ -1,0 +1,263 @@
+/* Tables that a kdebug file has in its records: call stacks (kperf), images (dyld), and the strings that they name.
+ *
+ * dyld tells of every image with two records (dyld-1378 dyld/Tracing.cpp:55): A has the UUID, the load address and the file
+ * system, B the file and the number of a string which is the path. Older ones have no path, and none has a size; so an image
+ * reaches to the next one of its process, but not further than any image is long.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "trace/kdebug.h"
+#include "trace/kdebug_stack.h"
+
+#define ID_IMAGE_A        0x1f050000u
+#define ID_IMAGE_B        0x1f050004u
+#define ID_IMAGE_32_A     0x1f050008u
+#define ID_IMAGE_32_B     0x1f05000cu
+#define ID_SHARED_CACHE_A 0x1f050028u
+#define ID_STRING_GLOBAL  0x07010000u
+
+enum { UUID_BYTES = 16, MOST_STRING_BYTES = 1024 };
+#define LONGEST_IMAGE_BYTES (256ull << 20)
+#define SHARED_CACHE_BYTES  (4ull << 30)
+#define SHARED_CACHE_PATH   "dyld shared cache"
+
+/* What of an image or a string is known of the records so far, by thread. */
+struct pending {
+    struct argus_image_entry image;
+    uint64_t string; /* number of a string that goes on */
+    uint32_t text;   /* what there is of it */
+    bool has_image;
+};
+
+struct image_path {
+    uint64_t string; /* of image i of the table; 0: none */
+};
+
+struct kdebug_tables {
+    struct argus_trace *trace; /* borrowed */
+    struct kdebug_stacks stacks;
+    VEC(struct pending) pending;
+    VEC(struct image_path) paths;
+    struct idmap pending_by_tid, pid_by_tid, text_by_string;
+    size_t first_image; /* of the trace's table */
+};
+
+struct kdebug_tables *kdebug_tables_create(struct argus_trace *trace)
+{
+    struct kdebug_tables *tables = calloc(1, sizeof(*tables));
+    if (!tables)
+        return NULL;
+    tables->trace = trace;
+    tables->first_image = trace->tables.images.length;
+    for (size_t i = 0; i < trace->tables.threads.length; i++) {
+        const struct argus_thread_entry *entry = &trace->tables.threads.data[i];
+        uint64_t pid = entry->kernel ? 0 : entry->pid;
+        if (!idmap_put(&tables->pid_by_tid, entry->tid, (uint32_t)pid)) {
+            kdebug_tables_destroy(tables);
+            return NULL;
+        }
+    }
+    return tables;
+}
+
+void kdebug_tables_destroy(struct kdebug_tables *tables)
+{
+    if (!tables)
+        return;
+    kdebug_stacks_deinit(&tables->stacks);
+    vec_deinit(&tables->pending);
+    vec_deinit(&tables->paths);
+    idmap_deinit(&tables->pending_by_tid);
+    idmap_deinit(&tables->pid_by_tid);
+    idmap_deinit(&tables->text_by_string);
+    free(tables);
+}
+
+static struct pending *pending_of(struct kdebug_tables *tables, uint64_t tid)
+{
+    uint32_t index = idmap_get(&tables->pending_by_tid, tid);
+    if (index != IDMAP_NONE)
+        return &tables->pending.data[index];
+    index = (uint32_t)tables->pending.length;
+    if (!vec_push(&tables->pending, (struct pending){0}) ||
+        !idmap_put(&tables->pending_by_tid, tid, index))
+        return NULL;
+    return &tables->pending.data[index];
+}
+
+static bool intern(struct kdebug_tables *tables, char *text, size_t length, uint32_t *ret)
+{
+    utf8_repair(text, length);
+    struct argus_error *error = strtab_intern(tables->trace->strings, text, length, ret);
+    argus_error_destroy(error);
+    return !error;
+}
+
+/* --- strings: bsd/kern/kdebug.c:1072. The first record has the tracepoint that it is for, its number and 16 bytes, each other
+ * one 32 bytes. --- */
+
+static bool feed_string(struct kdebug_tables *tables, const struct argus_record *record)
+{
+    struct pending *pending = pending_of(tables, record->tid);
+    char text[MOST_STRING_BYTES + 33] = {0};
+    if (!pending)
+        return false;
+    bool begins = ARGUS_DEBUGID_FUNC(record->debugid) & ARGUS_FUNC_START;
+    bool ends = ARGUS_DEBUGID_FUNC(record->debugid) & ARGUS_FUNC_END;
+    size_t skipped = begins ? 2 * sizeof(record->arg[0]) : 0, length = 0;
+    if (begins)
+        pending->string = record->arg[1];
+    else
+        length = strnlen(strtab_get(tables->trace->strings, pending->text), MOST_STRING_BYTES);
+    if (!pending->string)
+        return true;
+    memcpy(text, strtab_get(tables->trace->strings, begins ? 0 : pending->text), length);
+    memcpy(text + length, (const char *)record->arg + skipped, sizeof(record->arg) - skipped);
+    if (!intern(tables, text, strlen(text), &pending->text))
+        return false;
+    bool kept = !ends ||
+                !pending->text || /* an empty one takes the string back, but the paths stay */
+                idmap_put(&tables->text_by_string, pending->string, pending->text);
+    if (ends)
+        pending->string = 0;
+    return kept;
+}
+
+/* --- images --- */
+
+static bool begin_image(struct kdebug_tables *tables, const struct argus_record *record)
+{
+    struct pending *pending = pending_of(tables, record->tid);
+    uint32_t id, pid = idmap_get(&tables->pid_by_tid, record->tid);
+    char path[] = SHARED_CACHE_PATH;
+    bool is_cache = ARGUS_DEBUGID_EVENT(record->debugid) == ID_SHARED_CACHE_A;
+    if (!pending || !intern(tables, path, is_cache ? strlen(path) : 0, &id))
+        return false;
+    pending->has_image = pid != IDMAP_NONE;
+    pending->image = (struct argus_image_entry){
+        .pid = pid,
+        .start = record->arg[2],
+        .mapped_ticks = record->timestamp,
+        .path = strtab_get(tables->trace->strings, id),
+        .build_id_bytes = UUID_BYTES,
+    };
+    memcpy(pending->image.build_id, record->arg, UUID_BYTES);
+    return true;
+}
+
+/* Of a 32-bit kernel: the UUID fills the first record, and the address begins the next one. */
+static bool begin_narrow_image(struct kdebug_tables *tables, const struct argus_record *record)
+{
+    if (!begin_image(tables, record))
+        return false;
+    struct argus_image_entry *image = &pending_of(tables, record->tid)->image;
+    for (int i = 0; i < 4; i++) {
+        uint32_t word = (uint32_t)record->arg[i];
+        memcpy(image->build_id + 4 * i, &word, sizeof(word));
+    }
+    image->start = 0;
+    return true;
+}
+
+static bool end_image(struct kdebug_tables *tables, const struct argus_record *record, bool narrow)
+{
+    struct pending *pending = pending_of(tables, record->tid);
+    if (!pending)
+        return false;
+    if (!pending->has_image)
+        return true;
+    pending->has_image = false;
+    if (narrow)
+        pending->image.start = record->arg[0];
+    struct image_path path = {.string = narrow ? 0 : record->arg[1]};
+    return vec_push(&tables->paths, path) &&
+           vec_push(&tables->trace->tables.images, pending->image);
+}
+
+static bool keep_stack(struct kdebug_tables *tables, const struct argus_record *record)
+{
+    const struct kdebug_stack *stack = kdebug_stacks_feed(&tables->stacks, record);
+    if (tables->stacks.no_memory)
+        return false;
+    if (!stack)
+        return true;
+    struct argus_error *error =
+        argus_trace_add_stack(tables->trace, stack->id, stack->frames, stack->count);
+    argus_error_destroy(error);
+    return !error;
+}
+
+bool kdebug_tables_feed(struct kdebug_tables *tables, const struct argus_record *record)
+{
+    switch (ARGUS_DEBUGID_EVENT(record->debugid)) {
+    case ARGUS_ID_NEW_THREAD:
+        return idmap_put(&tables->pid_by_tid, record->arg[0], (uint32_t)record->arg[1]);
+    case ID_STRING_GLOBAL:
+        return feed_string(tables, record);
+    case ID_IMAGE_A:
+    case ID_SHARED_CACHE_A:
+        return begin_image(tables, record);
+    case ID_IMAGE_32_A:
+        return begin_narrow_image(tables, record);
+    case ID_IMAGE_B:
+    case ID_SHARED_CACHE_A + 4:
+        return end_image(tables, record, false);
+    case ID_IMAGE_32_B:
+        return end_image(tables, record, true);
+    default:
+        return ARGUS_DEBUGID_CLASS(record->debugid) != 0x25 || keep_stack(tables, record);
+    }
+}
+
+/* --- the end of each image --- */
+
+static int by_place(const void *left, const void *right)
+{
+    const struct argus_image_entry *a = *(struct argus_image_entry *const *)left;
+    const struct argus_image_entry *b = *(struct argus_image_entry *const *)right;
+    if (a->pid != b->pid)
+        return a->pid < b->pid ? -1 : 1;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    return a < b ? -1 : a > b;
+}
+
+static uint64_t end_of(const struct argus_image_entry *image, const struct argus_image_entry *next)
+{
+    uint64_t length =
+        strcmp(image->path, SHARED_CACHE_PATH) ? LONGEST_IMAGE_BYTES : SHARED_CACHE_BYTES;
+    uint64_t end = image->start > UINT64_MAX - length ? UINT64_MAX : image->start + length;
+    return next && next->pid == image->pid && next->start < end ? next->start : end;
+}
+
+static bool set_ends(struct argus_image_entry *images, size_t count)
+{
+    struct argus_image_entry **order = malloc((count + 1) * sizeof(*order));
+    if (!order)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        order[i] = &images[i];
+    if (count)
+        qsort(order, count, sizeof(*order), by_place);
+    const struct argus_image_entry *next = NULL; /* the next one that begins elsewhere */
+    for (size_t i = count; i-- > 0;) {
+        if (i + 1 < count && order[i + 1]->start != order[i]->start)
+            next = order[i + 1];
+        order[i]->end = end_of(order[i], next);
+    }
+    free(order);
+    return true;
+}
+
+bool kdebug_tables_finish(struct kdebug_tables *tables)
+{
+    struct argus_image_entry *images = tables->trace->tables.images.data + tables->first_image;
+    for (size_t i = 0; i < tables->paths.length; i++) {
+        uint32_t text = idmap_get(&tables->text_by_string, tables->paths.data[i].string);
+        if (tables->paths.data[i].string && text != IDMAP_NONE)
+            images[i].path = strtab_get(tables->trace->strings, text);
+    }
+    return !tables->paths.length || set_ends(images, tables->paths.length);
+}
