@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "event/darwin/darwin_text.h"
 
 const struct tracepoint tracepoints[TRACEPOINT_COUNT] = {
 #define TRACEPOINT(symbol, debugid, name, paired, ...)                                             \
@@ -96,14 +97,25 @@ static void add_name(struct text *text, const struct argus_record *record)
     add(text, " name=%s", name);
 }
 
+static const char *darwin_text(const struct argus_record *record, struct text *text)
+{
+    const struct darwin_tracepoint *row = darwin_tracepoint_find(record->debugid);
+    if (row)
+        add(text, "%s", row->name);
+    else
+        add(text, "0x%08" PRIx32, record->debugid);
+    if (text->used < text->bytes)
+        darwin_record_arguments(record, text->buffer + text->used, text->bytes - text->used);
+    return text->buffer;
+}
+
 const char *argus_record_text(const struct argus_record *record, enum argus_os os, char *buffer,
                               size_t buffer_bytes)
 {
     struct text text = {.buffer = buffer, .bytes = buffer_bytes};
     const struct tracepoint *row = tracepoint_find(record->debugid);
-    /* The arguments in the table are Linux's; those that differ on Darwin are shown as numbers. */
-    if (row && os != ARGUS_OS_LINUX && ARGUS_DEBUGID_CLASS(record->debugid) != 0x07)
-        row = NULL;
+    if (os == ARGUS_OS_DARWIN && ARGUS_DEBUGID_CLASS(record->debugid) != ARGUS_CLASS)
+        return darwin_text(record, &text);
     const char *name = argus_tracepoint_name(record->debugid);
 
     if (buffer_bytes)

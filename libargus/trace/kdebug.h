@@ -99,8 +99,8 @@ static inline uint32_t kdebug_thread_bytes(bool narrow)
 /* Goes through all records once: chunks, lanes, time range, cpus, losses, tables. */
 struct argus_error *kdebug_index(struct kdebug_file *file);
 
-/* Unpacks `count` records that lie at `raw`. Leaves out what is no record (all zeros) and what names an impossible cpu, which
- * `*ret_bad` counts; returns how many are left. */
+/* Unpacks `count` records that lie at `raw`. Leaves out what is no record (all zeros) and what names an impossible cpu;
+ * returns how many are left. `*ret_bad`: the index of the first record with such a cpu, `count` if there is none. */
 size_t kdebug_unpack(const uint8_t *raw, size_t count, bool narrow, struct argus_record *ret,
                      size_t *ret_bad);
 

@@ -98,15 +98,15 @@ static struct argus_error *index_chunk(struct indexer *indexer, uint64_t offset_
     struct argus_error *error = kdebug_get(file, indexer->raw, length_bytes, offset_bytes);
     if (error)
         return error;
-    size_t bad,
-        count = kdebug_unpack(indexer->raw, length_bytes / kdebug_record_bytes(file->narrow),
-                              file->narrow, indexer->records, &bad);
+    uint32_t record_bytes = kdebug_record_bytes(file->narrow);
+    size_t bad, raw_count = length_bytes / record_bytes;
+    size_t count = kdebug_unpack(indexer->raw, raw_count, file->narrow, indexer->records, &bad);
     for (size_t i = 0; i < count; i++)
         if (!look_at(indexer, &indexer->records[i], &chunk))
             return argus_error_memory();
-    if (bad)
-        error = kdebug_damage(file, offset_bytes, length_bytes,
-                              "there are records among these that name an impossible cpu");
+    if (bad < raw_count)
+        error = kdebug_damage(file, offset_bytes + bad * record_bytes, record_bytes,
+                              "this record, and maybe others behind it, name an impossible cpu");
     if (error || !chunk.count)
         return error;
     add_to_range(trace, &chunk);

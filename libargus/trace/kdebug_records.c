@@ -46,7 +46,7 @@ size_t kdebug_unpack(const uint8_t *raw, size_t count, bool narrow, struct argus
                      size_t *ret_bad)
 {
     size_t kept = 0, bytes = kdebug_record_bytes(narrow);
-    *ret_bad = 0;
+    *ret_bad = count;
     for (size_t i = 0; i < count; i++) {
         struct argus_record *record = &ret[kept];
         if (narrow)
@@ -55,7 +55,7 @@ size_t kdebug_unpack(const uint8_t *raw, size_t count, bool narrow, struct argus
             unpack_wide(raw + i * bytes, record);
         bool is_empty = !record->timestamp && !record->debugid;
         bool is_bad = record->cpu >= LAYOUT_MOST_CPUS;
-        *ret_bad += is_bad;
+        *ret_bad = is_bad && *ret_bad == count ? i : *ret_bad;
         kept += !is_empty && !is_bad;
     }
     return kept;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event/darwin/darwin_text.h"
 #include "event/merge.h"
 #include "event/tracepoints.h"
 #include "plugin/json_output.h"
@@ -74,6 +75,24 @@ static void print_syscall(const struct dump *dump, const struct argus_record *re
             (long long)record->arg[1], (unsigned long long)record->arg[3]);
 }
 
+/* Darwin's own; those of Argus's class are the same on all systems. */
+static bool is_darwin(const struct dump *dump, const struct argus_record *record)
+{
+    return argus_trace_header(dump->trace)->os == ARGUS_OS_DARWIN &&
+           ARGUS_DEBUGID_CLASS(record->debugid) != ARGUS_CLASS;
+}
+
+static void print_darwin(const struct dump *dump, const struct argus_record *record)
+{
+    char name[64], arguments[512];
+    darwin_record_arguments(record, arguments, sizeof(arguments));
+    if (darwin_record_name(dump->trace, record->debugid, name, sizeof(name)))
+        fprintf(dump->session->out, "%s%s%s", name, func_text(record->debugid), arguments);
+    else
+        fprintf(dump->session->out, "%08x%s%s", ARGUS_DEBUGID_EVENT(record->debugid),
+                func_text(record->debugid), arguments);
+}
+
 static void print_text(const struct dump *dump, uint64_t ns, const struct argus_record *record)
 {
     FILE *out = dump->session->out;
@@ -83,6 +102,11 @@ static void print_text(const struct dump *dump, uint64_t ns, const struct argus_
             (unsigned long long)record->tid);
     if (record->debugid == MERGE_ID_LOST) {
         fprintf(out, "(%llu records lost before this)\n", (unsigned long long)record->arg[0]);
+        return;
+    }
+    if (is_darwin(dump, record)) {
+        print_darwin(dump, record);
+        fputc('\n', out);
         return;
     }
     if (row)
@@ -104,11 +128,15 @@ static void print_text(const struct dump *dump, uint64_t ns, const struct argus_
 static void print_json(const struct dump *dump, uint64_t ns, const struct argus_record *record)
 {
     const struct tracepoint *row = tracepoint_find(record->debugid);
+    char buffer[64];
+    const char *name = row ? row->name : "";
+    if (is_darwin(dump, record))
+        name = darwin_record_name(dump->trace, record->debugid, buffer, sizeof(buffer));
     fprintf(dump->session->out,
             "{\"ns\": %llu, \"cpu\": %u, \"tid\": %llu, \"debugid\": %u, \"name\": \"%s\", "
             "\"args\": [%llu, %llu, %llu, %llu]}\n",
             (unsigned long long)ns, record->cpu, (unsigned long long)record->tid, record->debugid,
-            row ? row->name : "", (unsigned long long)record->arg[0],
+            name ? name : "", (unsigned long long)record->arg[0],
             (unsigned long long)record->arg[1], (unsigned long long)record->arg[2],
             (unsigned long long)record->arg[3]);
 }

@@ -1,0 +1,94 @@
+/* Files of other formats as .argus files: smaller, with an index, and in order. */
+#include "plugin/command.h"
+
+#include <inttypes.h>
+
+#include "base/scan.h"
+#include "event/import.h"
+#include "plugin/session_trace.h"
+#include "recorder/output.h"
+
+static const struct command_option options[] = {
+    {"output", 'o', "FILE", "write the trace to FILE"},
+    {"timebase", 0, "N/D", "a tick is N/D ns: 1/1 on Intel, 125/3 on Apple silicon"},
+    COMMAND_OPTIONS_END,
+};
+
+static bool show_progress(void *context, const char *what, double share)
+{
+    struct session *session = context;
+    session_progress(session, what, (uint64_t)(share * 100), 100);
+    return !session_interrupted(session);
+}
+
+/* "125/3"; both stay 0 when the option was not given. */
+static struct argus_error *read_timebase(const struct arguments *arguments, uint64_t *ret_numer,
+                                         uint64_t *ret_denom)
+{
+    const char *word = arguments_option(arguments, "timebase");
+    const char *at = word;
+    if (!word)
+        return NULL;
+    if (scan_number(&at, UINT32_MAX, ret_numer) && scan_text(&at, "/") &&
+        scan_number(&at, UINT32_MAX, ret_denom) && !*at && *ret_numer && *ret_denom)
+        return NULL;
+    return argus_error_create(ARGUS_ERROR_USAGE,
+                              "--timebase=%s: two numbers are wanted, e.g. 125/3", word);
+}
+
+static struct argus_error *write_file(struct session *session, const struct argus_trace *trace,
+                                      const char *path, uint64_t numer, uint64_t denom)
+{
+    struct output output;
+    struct argus_error *error = output_create(path, &output);
+    if (error)
+        return error;
+    error =
+        import_write(trace, output.fd, (uint32_t)numer, (uint32_t)denom, show_progress, session);
+    session_end_progress(session);
+    if (!error)
+        error = output_commit(&output);
+    if (!error)
+        session_printf(session, "%s: %" PRIu64 " records, %" PRIu64 " lost\n", output.path,
+                       argus_trace_record_count(trace), argus_trace_lost_count(trace));
+    output_deinit(&output);
+    return error;
+}
+
+static struct argus_error *run(struct session *session, const struct arguments *arguments)
+{
+    size_t next;
+    struct session_trace *trace;
+    uint64_t numer = 0, denom = 0;
+    const char *path = arguments_option(arguments, "output");
+    struct argus_error *error = read_timebase(arguments, &numer, &denom);
+    if (!error && !path)
+        error = argus_error_create(ARGUS_ERROR_USAGE, "where to? -o FILE is missing");
+    if (!error)
+        error = session_trace_get(session, arguments, &next, &trace);
+    if (!error)
+        error = arguments_expect(arguments, next, next);
+    if (!error && !argus_trace_is_kdebug(trace->trace))
+        error = argus_error_create(ARGUS_ERROR_UNSUPPORTED, "%s is an .argus file already",
+                                   argus_trace_path(trace->trace));
+    return error ? error : write_file(session, trace->trace, path, numer, denom);
+}
+
+const struct command command_import = {
+    .name = "import",
+    .arguments = "-o FILE",
+    .summary = "write a kdebug file of macOS or iOS as an .argus file",
+    .details = "Every command reads kdebug files as they are (versions 1, 2 and 3: what\n"
+               "trace, ktrace, Instruments and the kernel write). Imported they take a\n"
+               "tenth of the space, their records are in order, and opening them does not\n"
+               "read all of them. Nothing is left out but chunks of other kinds than\n"
+               "records and thread maps.\n"
+               "\n"
+               "Files of version 1 do not say how long a tick is. It is guessed from the\n"
+               "addresses in them and said; --timebase says it.",
+    .example = "argus import freeze.trace -o freeze.argus\n"
+               "argus import --timebase=125/3 old.raw -o old.argus",
+    .options = options,
+    .flags = COMMAND_TRACE,
+    .run = run,
+};

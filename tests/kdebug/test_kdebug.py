@@ -1,0 +1,207 @@
+"""kdebug files of every version: test_kdebug.py MKTRACE MKKDEBUG ARGUS SOURCE SCRATCH.
+
+The same records go into each version, as a 64-bit and as a 32-bit kernel would write them; what is read has to be the same. Then
+the files are broken, one thing at a time, and the error has to say where.
+"""
+import json
+import pathlib
+import struct
+import subprocess
+import sys
+import unittest
+
+VERSIONS = ("v1", "v1+", "v2", "v3", "v3-new", "v3-kernel")
+FORMATS = {"v1": "kdebug V1", "v1+": "kdebug V1", "v2": "kdebug V2", "v3": "kdebug V3", "v3-new": "kdebug V3",
+           "v3-kernel": "kdebug V3 (kernel)"}
+SAMPLE = pathlib.Path("/work/shared/data/kdebug/goios-coreprofile-v2.kdebug")
+MKTRACE = MKKDEBUG = ARGUS = ""
+SOURCE = SCRATCH = pathlib.Path()
+
+
+def run(*words, code=0):
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=60)
+    assert done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
+    return done.stdout if code == 0 else done.stderr + done.stdout
+
+
+def records(path, mask=2**64 - 1):
+    """Time, cpu, thread, id and arguments of each record, in the order of time."""
+    rows = [json.loads(line) for line in run(ARGUS, "dump", "--json", path).splitlines()]
+    return [(row["ns"], row["cpu"], row["tid"], row["debugid"], *(arg & mask for arg in row["args"])) for row in rows]
+
+
+def info(path, *words):
+    return json.loads(run(ARGUS, "info", "--json", *words, path))
+
+
+class Kdebug(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.plain = SCRATCH / "records.argus"
+        run(MKTRACE, SOURCE / "records.trace", cls.plain)
+        cls.files = {}
+        for version in VERSIONS:
+            for width in ("", "-32"):
+                cls.files[version + width] = SCRATCH / f"records-{version}{width}.kdebug"
+                run(MKKDEBUG, version + width, cls.plain, cls.files[version + width])
+
+    def test_records(self):
+        """Each version has them all, in order; of a 32-bit kernel with arguments of 32 bits."""
+        wide = records(self.plain)
+        for name, path in self.files.items():
+            mask = 2**32 - 1 if name.endswith("-32") else 2**64 - 1
+            found = records(path, mask)
+            # ticks of 125/3 ns, or of 1 ns where V1 is taken for Intel's
+            ticks = [row[0] for row in wide]
+            ratio = 1 if name == "v1-32" or name == "v1+-32" else 125 / 3
+            self.assertEqual([row[0] for row in found], [int(tick * ratio + 1e-6) for tick in ticks], name)
+            self.assertEqual([row[1:4] for row in found], [row[1:4] for row in wide], name)
+            if name.endswith("-32"):
+                self.assertEqual([row[4:] for row in found], [tuple(a & mask for a in row[4:]) for row in wide], name)
+            else:
+                self.assertEqual([row[4:] for row in found], [row[4:] for row in wide], name)
+
+    def test_head(self):
+        for name, path in self.files.items():
+            found = info(path)
+            version = name.replace("-32", "")
+            self.assertEqual(found["format"], FORMATS[version], name)
+            self.assertEqual((found["os"], found["records"], found["threads"], found["cpus"]), ("darwin", 27, 3, 2), name)
+            self.assertEqual(found["processes"], 2, name)  # kernel_task has launchd's number
+            self.assertEqual(found["lost"], 1, name)
+            self.assertEqual(found["stacks"], 1, name)
+            self.assertTrue(found["complete"], name)
+            notes = " ".join(found["notes"])
+            self.assertEqual("how long a tick is" in notes, version.startswith("v1"), notes)
+            self.assertEqual("time of day" in notes, version == "v2", notes)
+            if version == "v3":
+                self.assertIn("2 chunks of other kinds", notes)
+
+    def test_processes(self):
+        """kernel_task is not launchd, and a name that the map cuts is whole in the record."""
+        text = run(ARGUS, "graph", "find", self.files["v2"])
+        self.assertIn("launchd [1]", text)
+        self.assertIn("com.apple.MapKit.SnapshotService", run(ARGUS, "dump", self.files["v2"]))
+
+    def test_names(self):
+        text = run(ARGUS, "dump", self.files["v3"])
+        for words in ("BSC_read start", "BSC_read end error=0 result=64", "MSC_mach_msg2_trap start address=0x16f "
+                      "options=SEND|RCV bits=0x1513 size=72 remote=0x903 local=0x707", "MACH_BLOCK", "MACH_SCHED reason=0 next=101",
+                      "MACH_DISPATCH thread=200", "MACH_MKRUNNABLE thread=200", "INTERRUPT start", "TMR_TimerCallIntr start",
+                      "PERF_STK_UHdr flags=0x0 frames=5", "DYLD_uuid_map_a", "VFS_LOOKUP start vnode=0xabc path=e/tm",
+                      "TRACE_LOST_EVENTS", "TRACE_STRING_GLOBAL start for=0x1f050000"):
+            self.assertIn(words, text)
+
+    def test_import(self):
+        """The .argus file says the same, and its records are in order."""
+        for name, path in self.files.items():
+            made = SCRATCH / f"{path.name}.argus"
+            run(ARGUS, "import", path, "-o", made)
+            self.assertEqual([r for r in records(made) if r[3] != 0x60ff_fffc],
+                             [r for r in records(path) if r[3] != 0x60ff_fffc], name)
+            ours, theirs = info(made), info(path)
+            for key in ("records", "threads", "processes", "stacks", "arch", "start_ns", "end_ns", "start_wall_ns"):
+                self.assertEqual(ours[key], theirs[key], (name, key))
+            self.assertIn("sound", run(ARGUS, "verify", made))
+
+    def test_timebase(self):
+        made = SCRATCH / "timebase.argus"
+        run(ARGUS, "import", "--timebase=125/3", self.files["v1-32"], "-o", made)
+        self.assertEqual(info(made)["end_ns"], 9000 * 125 // 3)
+        for wrong in ("125", "0/1", "1/0", "x/3", "1/2/3"):
+            self.assertIn("two numbers are wanted", run(ARGUS, "import", f"--timebase={wrong}", self.plain, "-o", made, code=2))
+        self.assertIn("an .argus file already", run(ARGUS, "import", self.plain, "-o", made, code=1))
+
+    def test_image(self):
+        """A path that was told before the image; the thread says whose it is."""
+        text = run(ARGUS, "dump", self.files["v2"])
+        self.assertIn("address=0x100000000", text)
+
+    # --- broken files ---
+
+    def broken(self, version, change, *words, code=1, command="info"):
+        """Applies `change` to the bytes of a file, and looks for the words in what is said."""
+        data = bytearray(self.files[version].read_bytes())
+        data = change(data) or data
+        path = SCRATCH / "broken.kdebug"
+        path.write_bytes(data)
+        said = run(ARGUS, command, path, code=code)
+        for word in words:
+            self.assertIn(word, said)
+        if code == 1:
+            self.assertIn("broken.kdebug", said)
+        return said
+
+    @staticmethod
+    def poke(at, form, value):
+        def change(data):
+            struct.pack_into(form, data, at, value)
+        return change
+
+    def test_cut_off(self):
+        for version, head in (("v1", 20), ("v2", 0x120), ("v3", 56), ("v3-kernel", 56)):
+            for length in (4, 8, head - 1):
+                self.broken(version, lambda data, n=length: data[:n], "offset 0", "cut off")
+
+    def test_map_too_large(self):
+        self.broken("v1", self.poke(4, "<i", 1 << 24), "offset 24", "16777216 entries")
+        self.broken("v1", self.poke(4, "<i", -1), "offset 4", "-1 entries")
+        self.broken("v2", self.poke(4, "<I", 0xffffffff), "offset 288", "4294967295 entries")
+
+    def test_cpu_map(self):
+        at = 24 + 3 * 32
+        self.broken("v1+", self.poke(at + 4, "<I", 0), "offset 120", "0 cpus")
+        self.broken("v1+", self.poke(at + 4, "<I", 400), "offset 120", "page of the records")
+
+    def test_clock(self):
+        self.broken("v3", self.poke(16, "<I", 0), "offset 16", "timebase is 0/3")
+        self.broken("v2", self.poke(0x14, "<I", 7), "offset 20", "width of the records is 7")
+
+    def test_head_length(self):
+        self.broken("v3", self.poke(8, "<Q", 1 << 60), "offset 8", str(1 << 60))
+        self.broken("v3", self.poke(8, "<Q", 8), "offset 8", "claims 8 bytes")
+
+    def test_swapped(self):
+        """Big-endian files are of machines that Argus does not know."""
+        self.broken("v2", lambda data: data[3::-1] + data[4:], "not an Argus trace")
+
+    def test_last_record(self):
+        """What is whole counts, and the rest is said."""
+        said = self.broken("v2", lambda data: data[:-10], "last record is not whole", code=4, command="verify")
+        self.assertIn("26 records", said)
+        said = self.broken("v3", lambda data: data[:-100], "cut off by the end of the file", code=4, command="verify")
+        self.assertIn("25 records", said)
+
+    def test_chunk_lengths(self):
+        """A length that leads nowhere, or into another chunk: the way is found again, and damage is said."""
+        data = self.files["v3"].read_bytes()
+        threads = data.index(struct.pack("<IIQ", 0x1d00, 0, 96))
+        strange = data.index(struct.pack("<IIQ", 0x8002, 0, 5))
+        said = self.broken("v3", self.poke(strange + 8, "<Q", 1 << 40), "longer than the rest", code=4, command="verify")
+        self.assertIn("27 records", said)
+        said = self.broken("v3", self.poke(threads + 8, "<Q", 1 << 62), "longer than the rest", code=4, command="verify")
+        self.assertIn("27 records", said)
+        self.broken("v3", self.poke(strange + 8, "<Q", 40), code=4, command="verify")
+
+    def test_impossible_cpu(self):
+        data = self.files["v2"].read_bytes()
+        self.broken("v2", self.poke(len(data) - 12, "<I", 1 << 20), "impossible cpu", "26 records", code=4, command="verify")
+
+    def test_sample(self):
+        """A real trace of an iOS device, where it is at hand."""
+        if not SAMPLE.exists():
+            self.skipTest("the sample is not here")
+        found = info(SAMPLE)
+        self.assertEqual((found["threads"], found["processes"], found["records"], found["cpus"], found["stacks"]),
+                         (980, 235, 1966, 2, 3))
+        self.assertEqual(round((found["end_ns"] - found["start_ns"]) / 1e6, 1), 185.8)
+        times = [row[0] for row in records(SAMPLE)]
+        self.assertEqual(times, sorted(times))
+        self.assertEqual(sum(row[3] == 0x1f050000 for row in records(SAMPLE)), 117)
+
+
+if __name__ == "__main__":
+    MKTRACE, MKKDEBUG, ARGUS = sys.argv[1:4]
+    SOURCE, SCRATCH = pathlib.Path(sys.argv[4]), pathlib.Path(sys.argv[5])
+    SCRATCH.mkdir(parents=True, exist_ok=True)
+    unittest.main(argv=sys.argv[:1] + sys.argv[6:])
