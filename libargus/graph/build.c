@@ -1,4 +1,5 @@
 #include "graph/builder.h"
+#include "graph/flag_code.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -261,6 +262,7 @@ static void builder_deinit(struct builder *builder)
     vec_deinit(&builder->talks);
     vec_deinit(&builder->flags);
     vec_deinit(&builder->flag_readers);
+    flag_code_destroy(builder->flag_code);
     vec_deinit(&builder->use_next);
     vec_deinit(&builder->sample_slots);
     idmap_deinit(&builder->cpu_by_number);

@@ -288,6 +288,7 @@ struct builder {
     struct idmap itimer_by_key;
     VEC(struct flag_state) flags;
     struct idmap flag_by_key;
+    struct flag_code *flag_code; /* owned; NULL: nothing was asked of it */
     VEC(struct flag_reader) flag_readers;
     struct idmap flag_reader_by_key;
     struct idmap use_by_key; /* object uses: see on_stack.c */

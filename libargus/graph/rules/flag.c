@@ -6,9 +6,14 @@
  * and its record; otherwise the order of records. The value has to fit as well: if it does not, the read was held up, and an
  * earlier write of that value is taken, up to four back; or else the write is not on record, and there is no edge.
  *
+ * A watchpoint for reads and writes does not tell which of the two it was: the recorder goes by the value, and here the instruction
+ * is looked at (flag_code.c). One that reads and writes at once counts as a write when it changed the value, which has
+ * read the write before it; else as a read.
+ *
  * Only the first read of a thread that sees a write is caused by it: the thread knows the rest already.
  */
 #include "graph/builder.h"
+#include "graph/flag_code.h"
 
 /* What the trace says of it. */
 static void describe(struct builder *builder, struct flag_state *flag)
@@ -122,8 +127,16 @@ static void note_set(struct builder *builder, uint32_t thread, const struct flag
         builder->no_memory = true;
 }
 
-void graph_on_flag_write(struct builder *builder, struct cpu_state *cpu,
-                         const struct argus_record *record)
+/* What an instruction that reads and writes at once has read is the last write. */
+static void match_last(struct builder *builder, struct flag_state *flag,
+                       const struct flag_access *access)
+{
+    if (flag->writes)
+        match(builder, flag, &flag->written[flag->writes % FLAG_REMEMBERED], access);
+}
+
+static void on_write(struct builder *builder, struct cpu_state *cpu,
+                     const struct argus_record *record, bool reads_too)
 {
     struct flag_access write;
     struct flag_state *flag =
@@ -131,6 +144,8 @@ void graph_on_flag_write(struct builder *builder, struct cpu_state *cpu,
     if (!flag || flag->writes == UINT32_MAX)
         return;
     note_set(builder, cpu->thread, flag, write.value);
+    if (reads_too && flag->semantics == ARGUS_FLAG_VALUE)
+        match_last(builder, flag, &write);
     if (flag->semantics != ARGUS_FLAG_VALUE)
         rule_flag_turn(builder, flag, &write);
     flag->value = write.value;
@@ -148,8 +163,8 @@ void graph_on_flag_write(struct builder *builder, struct cpu_state *cpu,
     }
 }
 
-void graph_on_flag_read(struct builder *builder, struct cpu_state *cpu,
-                        const struct argus_record *record)
+static void on_read(struct builder *builder, struct cpu_state *cpu,
+                    const struct argus_record *record)
 {
     struct flag_access read;
     struct flag_state *flag =
@@ -163,4 +178,43 @@ void graph_on_flag_read(struct builder *builder, struct cpu_state *cpu,
         match(builder, flag, write, &read);
     else
         flag->unmatched = read;
+}
+
+/* --- which of the two it was --- */
+
+/* Of a watchpoint that does not tell. */
+static enum flag_deed deed_of(struct builder *builder, const struct cpu_state *cpu,
+                              const struct argus_record *record)
+{
+    if (ARGUS_FLAG_BY(record->arg[2]) != ARGUS_FLAG_BY_VALUE || cpu->thread == ARGUS_NONE)
+        return FLAG_DEED_UNKNOWN;
+    if (!builder->flag_code)
+        builder->flag_code = flag_code_create(builder->graph->trace);
+    const struct machine *machine = &builder->graph->machine;
+    uint64_t pid = machine->processes.data[machine->threads.data[cpu->thread].process].pid;
+    return flag_code_deed(builder->flag_code, pid, ARGUS_FLAG_PC(record->arg[2]),
+                          record->timestamp);
+}
+
+/* `told`: by the value it was a write. */
+static void on_access(struct builder *builder, struct cpu_state *cpu,
+                      const struct argus_record *record, bool told)
+{
+    enum flag_deed deed = deed_of(builder, cpu, record);
+    if (deed == FLAG_DEED_WRITES || (deed != FLAG_DEED_READS && told))
+        on_write(builder, cpu, record, deed == FLAG_DEED_BOTH);
+    else
+        on_read(builder, cpu, record);
+}
+
+void graph_on_flag_write(struct builder *builder, struct cpu_state *cpu,
+                         const struct argus_record *record)
+{
+    on_access(builder, cpu, record, true);
+}
+
+void graph_on_flag_read(struct builder *builder, struct cpu_state *cpu,
+                        const struct argus_record *record)
+{
+    on_access(builder, cpu, record, false);
 }
