@@ -4,22 +4,15 @@
  * settings SOCKET-FOLDER: each line of its input is a click on "Change", with the name of the display. It writes "done" or
  * "gave up" for each.
  */
+#include "settings_link.h"
+
 #include <poll.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "display_library.h"
-
-enum { POLL_US = 1000, GIVE_UP_AFTER = 4000 };
-
-static struct sockaddr_un server = {.sun_family = AF_UNIX}, own = {.sun_family = AF_UNIX};
-static int channel;
 
 #if defined(FLAG_ON_HEAP)
 struct display {
@@ -35,16 +28,9 @@ static volatile int did_reconfigure;
 #define DID_RECONFIGURE did_reconfigure
 #endif
 
-static void *listen_for_display(void *unused)
+void on_reconfigured(void)
 {
-    char text[64];
-    ssize_t length;
-    while ((length = recv(channel, text, sizeof(text) - 1, 0)) > 0) {
-        text[length] = '\0';
-        if (strncmp(text, "reconfigured ", 13) == 0)
-            DID_RECONFIGURE = 1;
-    }
-    return unused;
+    DID_RECONFIGURE = 1;
 }
 
 static bool wait_until_reconfigured(void)
@@ -59,51 +45,25 @@ static bool wait_until_reconfigured(void)
 
 static void on_click(const char *name)
 {
-    char text[64];
     DID_RECONFIGURE = 0;
-    int length = snprintf(text, sizeof(text), "change %s", name);
-    if (sendto(channel, text, (size_t)length, 0, (struct sockaddr *)&server, sizeof(server)) < 0)
-        perror("settings: sendto");
+    link_ask(name);
     puts(wait_until_reconfigured() ? "done" : "gave up");
     fflush(stdout);
 }
 
-static void open_channel(const char *folder)
-{
-    snprintf(server.sun_path, sizeof(server.sun_path), "%.80s/display", folder);
-    snprintf(own.sun_path, sizeof(own.sun_path), "%.80s/settings", folder);
-    channel = socket(AF_UNIX, SOCK_DGRAM, 0);
-    if (channel < 0 || bind(channel, (struct sockaddr *)&own, sizeof(own)) < 0) {
-        perror("settings");
-        exit(1);
-    }
-}
-
 static void run_window(void)
 {
-    char input[256], *end;
-    size_t have = 0;
+    char name[64];
     for (;;) {
         struct pollfd ready = {.fd = 0, .events = POLLIN};
-        if (poll(&ready, 1, -1) < 0)
+        if (poll(&ready, 1, -1) < 0 || !link_read_line(name, sizeof(name)))
             return;
-        ssize_t got = read(0, input + have, sizeof(input) - 1 - have);
-        if (got <= 0)
-            return;
-        have += (size_t)got;
-        input[have] = '\0';
-        while ((end = strchr(input, '\n'))) {
-            *end = '\0';
-            on_click(input);
-            have -= (size_t)(end + 1 - input);
-            memmove(input, end + 1, have + 1);
-        }
+        on_click(name);
     }
 }
 
 int main(int argc, char **argv)
 {
-    pthread_t listener;
     if (argc != 2) {
         fprintf(stderr, "usage: settings SOCKET-FOLDER\n");
         return 2;
@@ -111,11 +71,8 @@ int main(int argc, char **argv)
 #if defined(FLAG_ON_HEAP)
     display = calloc(1, sizeof(*display));
 #endif
-    open_channel(argv[1]);
-    if (pthread_create(&listener, NULL, listen_for_display, NULL))
-        return 1;
-    pthread_setname_np(listener, "listener");
+    link_open(argv[1]);
     run_window();
-    unlink(own.sun_path);
+    link_close();
     return 0;
 }

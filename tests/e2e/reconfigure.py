@@ -8,6 +8,7 @@ did not answer. Needs root; exits 77 (skipped) where the kernel or the user cann
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -28,7 +29,8 @@ def argus(*arguments):
 class Programs:
     """displayd and a settings program, and clicks on it."""
 
-    def __init__(self, variant):
+    def __init__(self, variant, environment=None):
+        self.environment = environment
         self.folder = tempfile.TemporaryDirectory(prefix="argus-reconfigure-")
         self.display = self.start("displayd")
         while not os.path.exists(self.folder.name + "/display"):
@@ -38,7 +40,8 @@ class Programs:
             time.sleep(0.01)
 
     def start(self, name):
-        return subprocess.Popen([FOLDER / name, self.folder.name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        return subprocess.Popen([FOLDER / name, self.folder.name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                env=self.environment)
 
     def click(self, display):
         self.settings.stdin.write(display + "\n")
@@ -59,9 +62,9 @@ def variable_address(program, name):
     return "0x" + next(line.split()[0] for line in table.splitlines() if line.endswith(f" {name}")).lstrip("0")
 
 
-def diagnose(variant, *flag):
+def diagnose(variant, *flag, environment=None):
     """The diagnosis of one freeze behind three clicks that went well."""
-    programs = Programs(variant)
+    programs = Programs(variant, environment)
     with tempfile.TemporaryDirectory(prefix="argus-reconfigure-") as folder:
         trace = os.path.join(folder, "reconfigure.argus")
         argus("start", "--ring-size", "256M", "--no-probes")
@@ -76,7 +79,7 @@ def diagnose(variant, *flag):
         return json.loads(argus("diagnose", trace, "--process", variant[:15], "--threshold", "1s", "--auto", "--json"))
 
 
-class Reconfigure(unittest.TestCase):
+class Silent(unittest.TestCase):
     def check_silent(self, answer, variant):
         self.assertEqual(answer["spinning"]["type"], "RepeatedYield")
         self.assertEqual([step["process"] for step in answer["path"]][-1], "displayd")
@@ -85,6 +88,8 @@ class Reconfigure(unittest.TestCase):
         self.assertEqual(culprit["process"], "displayd")
         self.assertIn("without an answer", culprit["why"])
 
+
+class Reconfigure(Silent):
     def test_a_loop_without_its_flag(self):
         culprit = diagnose("settings")["root_causes"][0]
         self.assertEqual((culprit["process"], culprit["type"]), ("settings", "RepeatedYield"))
@@ -102,12 +107,23 @@ class Reconfigure(unittest.TestCase):
         self.check_silent(diagnose("settings-stripped", "settings-stripped", address), "settings-stripped")
 
 
-if __name__ == "__main__":
+    def test_a_flag_behind_a_pointer(self):
+        self.check_silent(diagnose("settings-heap", "settings-heap", "display->0x28"), "settings-heap")
+
+
+def run(more_to_need=()):
+    """Takes the arguments and runs the tests of the main program; skips where nothing can be recorded."""
+    global ARGUS, FOLDER
     ARGUS, FOLDER = os.path.realpath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
-    reason = "recording needs root" if os.geteuid() else machine.reason_to_skip()
+    missing = [program for program in more_to_need if not shutil.which(program)]
+    reason = "recording needs root" if os.geteuid() else machine.reason_to_skip() or ", ".join(missing)
     if reason:
         print("skipped:", reason)
         sys.exit(77)
     machine.enter_namespace()
     words = [sys.argv[0], *sys.argv[3:]]
     sys.exit(0 if crowd.settled(lambda: unittest.main(argv=words, exit=False).result.wasSuccessful()) else 1)
+
+
+if __name__ == "__main__":
+    run()
