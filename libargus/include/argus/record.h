@@ -75,10 +75,15 @@ enum { ARGUS_FUNC_NONE = 0, ARGUS_FUNC_START = 1, ARGUS_FUNC_END = 2 };
 #define ARGUS_ID_CALLBACK_CANCELLED ARGUS_DEBUGID(ARGUS_CLASS, 3, 3)
 #define ARGUS_ID_UI_EVENT           ARGUS_DEBUGID(ARGUS_CLASS, 3, 4)
 #define ARGUS_ID_HANDLER            ARGUS_DEBUGID(ARGUS_CLASS, 3, 5)
+#define ARGUS_ID_HOOK               ARGUS_DEBUGID(ARGUS_CLASS, 3, 6)
 #define ARGUS_ID_SUSPENDED          ARGUS_DEBUGID(ARGUS_CLASS, 4, 1)
 #define ARGUS_ID_CLOCK_STEP         ARGUS_DEBUGID(ARGUS_CLASS, 4, 2)
 #define ARGUS_ID_FLAG_WRITE         ARGUS_DEBUGID(ARGUS_CLASS, 5, 1)
 #define ARGUS_ID_FLAG_READ          ARGUS_DEBUGID(ARGUS_CLASS, 5, 2)
+
+/* First argument of a getpid() that is a record of a hook (dylib-hooks/runtime/emit.h): the second is its debugid, of
+ * subclass 3, the others are its arguments. */
+#define ARGUS_HOOK_CALL 0x4b4f4f4853554752ull
 
 /* arg4 of ARGUS_ID_MAKE_RUNNABLE on Linux: from which context the wake-up came. */
 enum argus_context {

@@ -1,0 +1,56 @@
+/* Tables of hooks: text to rows. docs/man/argus-hook.1.md, section TABLES, says what a line means.
+ *
+ * A mistake is an error that names file, line and reason; nothing of that file counts then.
+ */
+#ifndef ARGUS_HOOKS_HOOK_TABLE_H
+#define ARGUS_HOOKS_HOOK_TABLE_H
+
+#include "argus/error.h"
+#include "base/vec.h"
+#include "plan.h"
+
+struct hook_row {
+    char *image;   /* a file name as in "ldd", or a path; owned, as all texts */
+    char *place;   /* as it was written */
+    char *function; /* of the place; NULL: an address, or anywhere */
+    char *find;    /* the pattern; NULL: none */
+    char *label;
+    char *shell, *shell_library; /* NULL: ours */
+    char *id;                    /* of shape ROW_ID: the build id, in hexadecimal */
+    uint64_t offset;             /* in the function, behind the pattern, or the address */
+    bool anywhere;
+    uint32_t shape; /* enum argus_probe_shape, or one of these: */
+    uint32_t line;
+    enum hook_compare compare;
+    uint64_t compare_with;
+    struct hook_value key, function_value, other, when, type;
+    struct hook_kind kinds[HOOK_KINDS_MOST];
+    uint32_t kind_count;
+};
+
+#define ROW_NOTE 100u /* leaves a record that means what its label says */
+#define ROW_ID   101u /* no hook: which version of the image the others are for */
+
+struct hook_table {
+    char *name; /* of the file */
+    enum hook_arch arch;
+    VEC(struct hook_row) rows;
+};
+
+/* Reads the table at `path`, with the registers of `arch`. */
+struct argus_error *hook_table_read(const char *path, enum hook_arch arch, struct hook_table *ret);
+/* The same of a text that is not a file; `name` is for errors. */
+struct argus_error *hook_table_parse(const char *name, const char *text, size_t bytes,
+                                     enum hook_arch arch, struct hook_table *ret);
+void hook_table_deinit(struct hook_table *table);
+
+/* hook_words.c: the parts of a line. Each is false when `text` is not what it should be. */
+bool hook_word_value(enum hook_arch arch, const char *text, struct hook_value *ret);
+bool hook_word_condition(enum hook_arch arch, const char *text, struct hook_row *ret);
+bool hook_word_kinds(const char *text, struct hook_row *ret);
+bool hook_word_shape(const char *text, uint32_t *ret);
+bool hook_word_place(const char *text, struct hook_row *ret);
+/* "24", "0x18" */
+bool hook_word_number(const char **at, uint64_t *ret);
+
+#endif

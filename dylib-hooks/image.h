@@ -1,0 +1,72 @@
+/* What the generator knows of an image: its bytes by address, its functions, and every address that something in the image keeps a
+ * pointer to. One reader for each format fills it (elf_image.c, macho_image.c): a row in image.c.
+ *
+ * The file may be hostile: readers check every offset and keep memory bounded by the file's size.
+ */
+#ifndef ARGUS_HOOKS_IMAGE_H
+#define ARGUS_HOOKS_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "argus/error.h"
+#include "base/vec.h"
+#include "plan.h"
+
+enum image_format { IMAGE_ELF, IMAGE_MACHO };
+
+/* Bytes of the file at an address. */
+struct image_segment {
+    uint64_t address, bytes;
+    const uint8_t *data; /* in the mapped file */
+    bool is_code;
+};
+
+struct image_function {
+    char *name; /* owned */
+    uint64_t address;
+};
+
+struct image {
+    char *path;
+    char *name; /* as a loader names it: soname, install name; "" for a program */
+    const uint8_t *file;
+    size_t file_bytes;
+    enum image_format format;
+    enum hook_arch arch;
+    uint8_t id[HOOK_ID_MOST];
+    uint32_t id_bytes;
+    VEC(struct image_segment) segments;
+    VEC(struct image_function) functions; /* by address */
+    VEC(uint64_t) starts;   /* of functions, with or without a name; sorted, each once */
+    VEC(uint64_t) pointers; /* addresses in code that data or exception tables name; sorted */
+};
+
+/* Opens the file. `arch` chooses among the parts of a universal Mach-O file; 0: that of this machine, or the only one. */
+struct argus_error *image_open(const char *path, enum hook_arch arch, struct image **ret);
+void image_close(struct image *image);
+
+/* `count` bytes at `address`, all in one segment; NULL: they are not in the file. */
+const uint8_t *image_bytes(const struct image *image, uint64_t address, size_t count);
+/* The segment with code that has `address`; NULL: none. */
+const struct image_segment *image_code(const struct image *image, uint64_t address);
+
+/* The function of this name. When there is none, the error names those that are most like it. */
+struct argus_error *image_find_function(const struct image *image, const char *name,
+                                        const struct image_function **ret);
+/* Where the function that has `address` begins and ends, from symbols and unwind tables. False: not known. */
+bool image_function_range(const struct image *image, uint64_t address, uint64_t *ret_first,
+                          uint64_t *ret_end);
+/* The name of the function that has `address`; NULL: none is known. */
+const char *image_function_name(const struct image *image, uint64_t address, uint64_t *ret_start);
+
+/* For readers. False: no memory. */
+bool image_add_segment(struct image *image, uint64_t address, uint64_t offset, uint64_t bytes,
+                       bool is_code);
+bool image_add_function(struct image *image, const char *name, size_t length, uint64_t address);
+
+struct argus_error *elf_image_read(struct image *image, enum hook_arch arch);
+struct argus_error *macho_image_read(struct image *image, enum hook_arch arch);
+
+#endif

@@ -1,0 +1,11 @@
+/* Makes the cores that run this process see changed code. */
+#ifndef ARGUS_HOOKS_SYNC_CORES_H
+#define ARGUS_HOOKS_SYNC_CORES_H
+
+#include <stdbool.h>
+
+/* False where there is no such thing. Installs the handler of SIGTRAP as well (traps_linux.c). */
+bool sync_cores_prepare(void);
+void sync_cores(void);
+
+#endif

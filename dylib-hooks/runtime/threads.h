@@ -1,0 +1,14 @@
+/* The other threads of this process (threads_linux.c; macOS: threads_macos.c). */
+#ifndef ARGUS_HOOKS_THREADS_H
+#define ARGUS_HOOKS_THREADS_H
+
+#include <stdbool.h>
+
+struct threads_seen {
+    unsigned count;    /* with this one; 0: cannot be told */
+    bool blocks_traps; /* another one blocks SIGTRAP */
+};
+
+struct threads_seen threads_look(void);
+
+#endif
