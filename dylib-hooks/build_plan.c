@@ -122,7 +122,7 @@ static void fill_entry(struct plan_text *text, const char *image, const struct p
         .victim = hook->address,
         .compare_with = row->compare_with,
         .number = hook_number(image, row),
-        .shape = row->shape == ROW_NOTE ? 0 : row->shape,
+        .shape = row->shape,
         .window_bytes = (uint8_t)hook->window.bytes,
         .start_count = (uint8_t)hook->window.count,
         .compare = (uint8_t)row->compare,

@@ -150,6 +150,9 @@ static bool check_row(struct line *line)
     bool keyed = row->shape == ARGUS_PROBE_QUEUE || row->shape == ARGUS_PROBE_CANCEL;
     if (keyed && !row->key.base)
         return wrong(line, "key=… is missing", "");
+    bool is_flag = row->shape == ARGUS_PROBE_FLAG_WRITE || row->shape == ARGUS_PROBE_FLAG_READ;
+    if (is_flag && (!row->key.base || !row->other.base))
+        return wrong(line, "a data flag needs key=… (its address) and other=… (its value)", "");
     if (row->shape == ARGUS_PROBE_HANDLER && !row->function_value.base)
         return wrong(line, "function=… is missing", "");
     if (row->kind_count && !row->type.base)

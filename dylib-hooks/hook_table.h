@@ -19,7 +19,7 @@ struct hook_row {
     char *id;                    /* of shape ROW_ID: the build id, in hexadecimal */
     uint64_t offset;             /* in the function, behind the pattern, or the address */
     bool anywhere;
-    uint32_t shape; /* enum argus_probe_shape, or one of these: */
+    uint32_t shape; /* enum argus_probe_shape, or ROW_ID */
     uint32_t line;
     enum hook_compare compare;
     uint64_t compare_with;
@@ -28,8 +28,7 @@ struct hook_row {
     uint32_t kind_count;
 };
 
-#define ROW_NOTE 100u /* leaves a record that means what its label says */
-#define ROW_ID   101u /* no hook: which version of the image the others are for */
+#define ROW_ID 101u /* no hook: which version of the image the others are for */
 
 struct hook_table {
     char *name; /* of the file */

@@ -160,8 +160,8 @@ bool hook_word_shape(const char *text, uint32_t *ret)
         *ret = i;
         return true;
     }
-    *ret = strcmp(text, "id") == 0 ? ROW_ID : ROW_NOTE;
-    return *ret == ROW_ID || strcmp(text, "note") == 0;
+    *ret = ROW_ID;
+    return strcmp(text, "id") == 0;
 }
 
 /* FUNCTION, FUNCTION+OFFSET, 0xADDRESS, *, *+OFFSET. Names of C++ functions may have any character but +digits at the end. */

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "plugin/hook_names.h"
 #include "plugin/paths.h"
 #include "plugin/probe_sender.h"
 #include "plugin/rule_files.h"
@@ -54,8 +55,11 @@ struct argus_error *recording_probes_choose(struct session *session,
         ret->categories &= ~CATEGORY_BIT(CATEGORY_PROBES);
     for (size_t i = 0; i < RECORDER_PROBE_TABLES; i++)
         ret->probe_tables[i] = arguments_option_at(arguments, "probes", i);
-    if (arguments_option_at(arguments, "probes", RECORDER_PROBE_TABLES))
-        return argus_error_create(ARGUS_ERROR_USAGE, "more than %d tables of probes",
+    for (size_t i = 0; i < RECORDER_PROBE_TABLES; i++)
+        ret->hook_libraries[i] = arguments_option_at(arguments, "hooks", i);
+    if (arguments_option_at(arguments, "probes", RECORDER_PROBE_TABLES) ||
+        arguments_option_at(arguments, "hooks", RECORDER_PROBE_TABLES))
+        return argus_error_create(ARGUS_ERROR_USAGE, "more than %d tables of probes or hooks",
                                   RECORDER_PROBE_TABLES);
     struct argus_error *error = read_tables(ret, &table);
     probe_table_deinit(&table);
@@ -122,6 +126,8 @@ struct argus_error *recording_probes_tell(struct session *session, struct record
         error = add_rules(session, chosen, &table);
     if (!error)
         error = probes_send(&table, client, &probes, &files);
+    for (size_t i = 0; i < RECORDER_PROBE_TABLES && chosen->hook_libraries[i] && !error; i++)
+        error = hook_names_send(client, chosen->hook_libraries[i]);
     if (!error)
         session_note(session,
                      "listening at %zu places in %zu libraries (argus status: what is missing)",

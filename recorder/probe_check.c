@@ -20,6 +20,7 @@ static bool good_value(const struct probe_value *value)
 static bool good_spec(const struct probe_spec *spec)
 {
     bool good = spec->shape >= ARGUS_PROBE_QUEUE && spec->shape < ARGUS_PROBE_SHAPES &&
+                (spec->shape <= ARGUS_PROBE_NOTE || spec->flags & PROBE_HOOK) &&
                 !(spec->flags & ~PROBE_FLAGS) && spec->kind_count <= PROBE_KINDS &&
                 spec->when.compare <= PROBE_COMPARE_ATLEAST;
     for (uint32_t i = 0; i < PROBE_KINDS && good; i++)
@@ -35,7 +36,10 @@ static bool has_end(const char *text, size_t room)
 
 struct argus_error *probe_request_check(const struct request_probe *request)
 {
-    if (request->number >= PROBE_LIMIT)
+    bool is_hook = request->spec.flags & PROBE_HOOK;
+    if (is_hook && request->number < PROBE_HOOK_FIRST)
+        return argus_error_create(ARGUS_ERROR_FORMAT, "%u is no number of a hook", request->number);
+    if (!is_hook && request->number >= PROBE_LIMIT)
         return argus_error_create(ARGUS_ERROR_USAGE, "more than %u probes are not possible",
                                   PROBE_LIMIT);
     if (!good_spec(&request->spec))

@@ -83,16 +83,26 @@ static bool keep_probe(struct probe_list *list, const struct request_probe *requ
     return false;
 }
 
+static struct argus_error *check_room(const struct probe_list *list,
+                                      const struct request_probe *request)
+{
+    if (list->probes.length >= PROBE_LIMIT + PROBE_HOOK_LIMIT)
+        return argus_error_create(ARGUS_ERROR_USAGE, "more than %u hooks", PROBE_HOOK_LIMIT);
+    for (size_t i = 0; i < list->probes.length; i++)
+        if (list->probes.data[i].entry.number == request->number)
+            return argus_error_create(ARGUS_ERROR_USAGE, "there is a probe %u already",
+                                      request->number);
+    return NULL;
+}
+
 struct argus_error *probe_list_add(struct probe_list *list, const struct request_probe *request,
                                    int fd)
 {
     struct stat status;
     uint32_t file;
     struct argus_error *error = check_file(fd, request->offset, &status);
-    for (size_t i = 0; i < list->probes.length && !error; i++)
-        if (list->probes.data[i].entry.number == request->number)
-            error = argus_error_create(ARGUS_ERROR_USAGE, "there is a probe %u already",
-                                       request->number);
+    if (!error)
+        error = check_room(list, request);
     if (error) {
         close(fd);
         return error;

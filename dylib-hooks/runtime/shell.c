@@ -83,6 +83,15 @@ static bool find_kind(const struct hook_entry *entry, uint64_t number, uint64_t 
     return entry->kind_count == 0;
 }
 
+/* docs/man/argus-trace.5.md: where, how large, and that a hook told. The value's size is that of the flag. */
+static void record_flag(const struct argus_hook *hook, uint32_t debugid, uint64_t address,
+                        uint64_t value)
+{
+    uint64_t where = (hook->entry->victim + hook->slide) & 0xffffffffffffffull;
+    uint64_t bytes = hook->entry->other.bytes;
+    emit_record(debugid, address, value, where | bytes << 56 | 1ull << 60, 0);
+}
+
 static void record_ui(const struct hook_entry *entry, const struct argus_hook_context *context,
                       uint64_t sp)
 {
@@ -116,6 +125,10 @@ void hook_record(const struct argus_hook *hook, struct argus_hook_context *conte
         return record_ui(entry, context, 0);
     case ARGUS_PROBE_HANDLER:
         return emit_record(ARGUS_ID_HANDLER, function, other, entry->number, 0);
+    case ARGUS_PROBE_FLAG_WRITE:
+        return record_flag(hook, ARGUS_ID_FLAG_WRITE, key, other);
+    case ARGUS_PROBE_FLAG_READ:
+        return record_flag(hook, ARGUS_ID_FLAG_READ, key, other);
     default:
         return emit_record(ARGUS_ID_HOOK, key, function, entry->number, other);
     }

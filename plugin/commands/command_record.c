@@ -1,7 +1,10 @@
 /* Records the whole system while one command runs. */
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "plugin/commands/recording_command.h"
+#include "plugin/hook_names.h"
 #include "recorder/child.h"
 
 static const struct command_option options[] = {
@@ -69,13 +72,32 @@ static struct argus_error *record_child(struct session *session, struct child *c
     return recording_finish(session, output->path, &status);
 }
 
+/* The program gets the hooks of --hooks; nobody else does. */
+static struct argus_error *create_child(const struct recorder_options *chosen, char *const *argv,
+                                        struct child *ret)
+{
+    char *preload = hook_preload(chosen->hook_libraries, RECORDER_PROBE_TABLES);
+    const char *present = getenv("LD_PRELOAD");
+    char *before = present ? strdup(present) : NULL;
+    if (preload)
+        setenv("LD_PRELOAD", preload, 1);
+    struct argus_error *error = child_create(argv, ret);
+    if (preload && before)
+        setenv("LD_PRELOAD", before, 1);
+    else if (preload)
+        unsetenv("LD_PRELOAD");
+    free(before);
+    free(preload);
+    return error;
+}
+
 static struct argus_error *record(struct session *session, const char *path,
                                   const struct recorder_options *chosen, char *const *argv)
 {
     struct child child;
     struct output output;
     struct recorder_client *client;
-    struct argus_error *error = child_create(argv, &child);
+    struct argus_error *error = create_child(chosen, argv, &child);
     if (error)
         return error;
     error = output_create(path, &output);

@@ -100,11 +100,26 @@ static bool has_more_arguments(const struct translation *now, uint64_t number)
            now->translator->long_syscalls[number / 64] >> number % 64 & 1;
 }
 
+/* A record of a hook in the program, as in bpf/hook.h. The end of its call is a record like others here: it does not say what
+ * it is the end of. */
+static void on_hook(const struct translation *now)
+{
+    uint64_t debugid = argument(now, 1), subclass = debugid >> 16;
+    if (subclass == ARGUS_DEBUGID(ARGUS_CLASS, 3, 0) >> 16 ||
+        subclass == ARGUS_DEBUGID(ARGUS_CLASS, 5, 0) >> 16)
+        translation_emit(now, (uint32_t)debugid, argument(now, 2), argument(now, 3),
+                         argument(now, 4), argument(now, 5));
+}
+
 void perf_on_sys_enter(const struct translation *now)
 {
     uint64_t number = translation_number(now, 0);
     if (translation_is_own(now) || !is_native(now, number))
         return;
+    if (number == SYS_getpid && argument(now, 0) == ARGUS_HOOK_CALL) {
+        on_hook(now);
+        return;
+    }
     translation_emit(now, ARGUS_ID_SYSCALL(number & 0x3fff) | ARGUS_FUNC_START, argument(now, 0),
                      argument(now, 1), argument(now, 2), argument(now, 3));
     if (has_more_arguments(now, number))

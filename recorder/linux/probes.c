@@ -63,6 +63,11 @@ struct argus_error *probes_create(struct bpf_object *object, const struct btf *b
     return NULL;
 }
 
+static bool is_hook(const struct probe *probe)
+{
+    return probe->spec.flags & PROBE_HOOK;
+}
+
 static void put_path(const struct probes *probes, uint32_t file, size_t room, char *ret)
 {
     snprintf(ret, room, "/proc/self/fd/%d", probes->list->files.data[file].fd);
@@ -86,7 +91,7 @@ static bool collect(const struct probes *probes, uint32_t file, bool at_return,
     places->offsets.length = places->cookies.length = 0;
     for (size_t i = 0; i < probes->list->probes.length; i++) {
         const struct probe *probe = &probes->list->probes.data[i];
-        if (probe->file == file && is_return(probe) == at_return &&
+        if (probe->file == file && is_return(probe) == at_return && !is_hook(probe) &&
             (!vec_push(&places->offsets, probe->offset) ||
              !vec_push(&places->cookies, probe->entry.number)))
             return false;
@@ -163,6 +168,8 @@ static struct argus_error *attach_single(struct probes *probes, probes_refused r
     for (size_t i = 0; i < probes->list->probes.length; i++) {
         const struct probe *probe = &probes->list->probes.data[i];
         char path[64];
+        if (is_hook(probe))
+            continue;
         LIBBPF_OPTS(bpf_uprobe_opts, options, .bpf_cookie = probe->entry.number,
                     .retprobe = is_return(probe));
         put_path(probes, probe->file, sizeof(path), path);
@@ -190,7 +197,7 @@ struct argus_error *probes_attach(struct probes *probes, probes_refused refused,
         return NULL;
     for (size_t i = 0; i < probes->list->probes.length; i++) {
         const struct probe *probe = &probes->list->probes.data[i];
-        int failed = describe(probes, probe->entry.number, &probe->spec);
+        int failed = is_hook(probe) ? 0 : describe(probes, probe->entry.number, &probe->spec);
         if (failed)
             return argus_error_os(failed, "cannot tell the kernel what a probe means");
     }
@@ -202,7 +209,8 @@ void probes_mute(struct probes *probes)
 {
     const struct probe_spec nothing = {0};
     for (size_t i = 0; probes && i < probes->list->probes.length; i++)
-        describe(probes, probes->list->probes.data[i].entry.number, &nothing);
+        if (!is_hook(&probes->list->probes.data[i]))
+            describe(probes, probes->list->probes.data[i].entry.number, &nothing);
 }
 
 void probes_destroy(struct probes *probes)

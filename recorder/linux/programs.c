@@ -186,6 +186,7 @@ static struct argus_error *configure(struct programs *programs, const struct btf
         .call_stacks = options->call_stacks && options->categories & CATEGORY_BIT(CATEGORY_STACKS),
         .tick_ns = host_tick_ns(),
         .page_bytes = (uint32_t)sysconf(_SC_PAGESIZE),
+        .hooks = !!(options->categories & CATEGORY_BIT(CATEGORY_PROBES)),
         .messages = !!(options->categories & CATEGORY_BIT(CATEGORY_MESSAGES)),
         .page_shift = (uint64_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE)),
     };

@@ -157,6 +157,7 @@ struct bpf_settings {
     uint32_t stacks;      /* 1: take stacks */
     uint32_t watch_polls; /* 1: keep the table of polling threads */
     uint32_t call_stacks; /* 1: also at the begin of system calls, and of who is preempted */
+    uint32_t hooks;       /* 1: record what hooks in programs report */
     uint32_t
         state_is_argument; /* sched_switch has prev_state as its fourth argument (Linux 5.18) */
     uint32_t has_preempt_count;   /* preempt_count_offset is known */

@@ -60,6 +60,7 @@ static void test_requests(void **state)
     static const struct probe_spec wrong[] = {
         {.shape = 0},
         {.shape = ARGUS_PROBE_SHAPES},
+        {.shape = ARGUS_PROBE_FLAG_WRITE},
         {.shape = ARGUS_PROBE_UI, .flags = PROBE_FLAGS + 1},
         {.shape = ARGUS_PROBE_UI, .kind_count = PROBE_KINDS + 1},
         {.shape = ARGUS_PROBE_UI, .kinds[PROBE_KINDS - 1] = {.kind = ARGUS_UI_EVENTS}},

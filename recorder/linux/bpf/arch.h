@@ -9,6 +9,7 @@
 #if defined(__TARGET_ARCH_x86)
 
 #define ARCH_FUTEX        202
+#define ARCH_GETPID       39
 #define ARCH_POLL         7
 #define ARCH_PPOLL        271
 #define ARCH_SELECT       23
@@ -87,6 +88,7 @@
 #elif defined(__TARGET_ARCH_arm64)
 
 #define ARCH_FUTEX        98
+#define ARCH_GETPID       172
 #define ARCH_POLL         ((uint64_t)-1) /* not on this architecture */
 #define ARCH_PPOLL        73
 #define ARCH_SELECT       ((uint64_t)-1)

@@ -228,6 +228,14 @@ static __always_inline void on_probe_handler(const struct hit *hit)
     emit(&hit->now, ARGUS_ID_HANDLER, function, other, hit->number, 0);
 }
 
+static __always_inline void on_probe_note(const struct hit *hit, const struct probe_key *key)
+{
+    uint64_t other = 0;
+    if (!probe_read(hit->registers, &hit->spec->other, &other))
+        other = 0;
+    emit(&hit->now, ARGUS_ID_HOOK, key->key, probe_function(hit), hit->number, other);
+}
+
 static __always_inline void probe_dispatch(const struct hit *hit)
 {
     struct probe_key key = {.tgid = (uint32_t)hit->now.task->tgid, .space = hit->spec->space};
@@ -249,6 +257,8 @@ static __always_inline void probe_dispatch(const struct hit *hit)
         return on_probe_ui(hit, &key);
     case ARGUS_PROBE_HANDLER:
         return on_probe_handler(hit);
+    case ARGUS_PROBE_NOTE:
+        return on_probe_note(hit, &key);
     }
 }
 

@@ -9,6 +9,7 @@
 #ifndef ARGUS_BPF_SYSCALL_H
 #define ARGUS_BPF_SYSCALL_H
 
+#include "hook.h"
 #include "mapping.h"
 #include "message_call.h"
 #include "poller.h"
@@ -79,6 +80,10 @@ int on_sys_enter(struct bpf_raw_tracepoint_args *ctx)
     if (IDS_TGID(ids) == settings.own_tgid || !is_native(regs, number))
         return 0;
     struct moment now = {.time_ns = bpf_ktime_get_ns(), .tid = IDS_TID(ids)};
+    if (is_hook_call(regs, number)) {
+        emit_hook(state, cpu, &now, regs);
+        return 0;
+    }
     poller_enters(&now, number);
     emit_on(state, cpu, &now, ARGUS_ID_SYSCALL(number & 0x3fff) | ARGUS_FUNC_START,
             arch_argument0(regs), arch_argument1(regs), arch_argument2(regs), arch_argument3(regs));
@@ -103,7 +108,8 @@ int on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
     uint64_t number = arch_syscall_nr(regs), ids = caller_ids(state, ctx->args[0]);
     if (number == (uint64_t)-1) /* rt_sigreturn restores the registers of the interrupted code */
         number = ARCH_RT_SIGRETURN;
-    if (IDS_TGID(ids) == settings.own_tgid || !is_native(regs, number))
+    if (IDS_TGID(ids) == settings.own_tgid || !is_native(regs, number) ||
+        is_hook_call(regs, number))
         return 0;
     int64_t result = ctx->args[1];
     uint64_t error_number = result < 0 && result >= -4095 ? -result : 0;
