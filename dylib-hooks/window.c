@@ -90,9 +90,10 @@ static struct argus_error *check_flows(const struct image *image, const struct w
     const struct insn *end = NULL;
     for (uint32_t i = 0; i < window->count; i++) {
         const struct insn *insn = &window->insns[i];
-        if (end && !insn->is_nop)
+        bool is_padding = insn->is_nop || insn->flow == INSN_TRAP;
+        if (end && !is_padding)
             return too_short(image, window, end);
-        struct argus_error *error = check_flow(window, insn);
+        struct argus_error *error = end ? NULL : check_flow(window, insn);
         if (error)
             return error;
         if (never_goes_on(insn))

@@ -1,6 +1,7 @@
 #include "poke.h"
 
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "protection.h"
@@ -11,22 +12,36 @@
 #define NOP        0x90
 #define JUMP       0xe9
 #define JUMP_BYTES 5
+#define PATIENCE   20 /* milliseconds */
 
 static bool is_one_word(uint64_t victim, uint32_t bytes)
 {
     return (victim & 7) + bytes <= 8;
 }
 
+/* A thread that is being created blocks everything for a moment: look again some times. */
+static struct threads_seen look_patiently(void)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    struct threads_seen threads = threads_look();
+    for (int i = 0; i < PATIENCE && threads.blocks_traps; i++) {
+        nanosleep(&pause, NULL);
+        threads = threads_look();
+    }
+    return threads;
+}
+
 enum poke_way poke_choose(const struct hook_entry *entry, uint64_t victim, const char **ret_reason)
 {
-    struct threads_seen threads = threads_look();
+    bool is_word = entry->start_count == 1 && is_one_word(victim, entry->window_bytes);
+    struct threads_seen threads = is_word ? threads_look() : look_patiently();
     if (threads.count == 1)
         return POKE_PLAIN;
     if (!sync_cores_prepare()) {
         *ret_reason = "other threads are running, and this system has no membarrier() for cores";
         return POKE_REFUSED;
     }
-    if (entry->start_count == 1 && is_one_word(victim, entry->window_bytes))
+    if (is_word)
         return POKE_WORD;
     if (threads.count && !threads.blocks_traps)
         return POKE_TRAPS;

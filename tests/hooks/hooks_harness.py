@@ -1,0 +1,50 @@
+"""What the tests of hooks share: a folder, tables, and running argus-hook."""
+import argparse
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+
+class HooksTest(unittest.TestCase):
+    build = work = None
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="argus-hooks-")
+        self.addCleanup(self.folder.cleanup)
+        self.path = pathlib.Path(self.folder.name)
+        self.victims = str(self.work / "libargus-victims.so")
+
+    def table(self, text, name="t.conf"):
+        """Writes a table; VICTIMS stands for the library of victims."""
+        path = self.path / name
+        path.write_text(text.replace("VICTIMS", self.victims), encoding="utf-8")
+        return str(path)
+
+    def hook(self, *words, code=0, **options):
+        """Runs argus-hook; its output, which is that on stderr when it is to fail."""
+        result = subprocess.run([str(self.build / "bin/argus-hook"), *words], capture_output=True, text=True, timeout=60,
+                                check=False, **options)
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        return result.stderr if code else result.stdout
+
+    def make(self, text, name="hooks.so"):
+        path = str(self.path / name)
+        self.hook("make", self.table(text), "-o", path)
+        return path
+
+    def run_program(self, argv, code=0, env=None):
+        """Runs a program; what it says, stderr behind stdout."""
+        result = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False, env=env)
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        return result.stdout + result.stderr
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    options, rest = parser.parse_known_args()
+    HooksTest.build, HooksTest.work = options.build, options.work
+    unittest.main(argv=[sys.argv[0], *rest])

@@ -1,0 +1,201 @@
+/* Functions made of instructions that are hard to move. Each returns a number that is easy to check, f(x). x86-64. */
+    .text
+.macro function name
+    .p2align 4
+    .globl \name
+    .type \name, @function
+\name:
+.endm
+.macro end name
+    .size \name, . - \name
+.endm
+
+/* Short instructions: 1, 1, 2, 3 bytes … x + 10 */
+function victim_short
+    push %rbx
+    push %rbp
+    mov %edi, %ebx
+    lea 10(%rbx), %eax
+    pop %rbp
+    pop %rbx
+    ret
+end victim_short
+
+/* Data named by rip, with an immediate behind the displacement. x + 7, flags kept. */
+function victim_rip
+    cmpl $7, constant(%rip)
+    jne 1f
+    mov constant(%rip), %eax
+    add %edi, %eax
+    ret
+1:  xor %eax, %eax
+    ret
+end victim_rip
+
+/* Keeps data in the red zone, and flags over the window. 2 * x + 1 if x is odd, else 2 * x. */
+function victim_red_zone
+    mov %rdi, -8(%rsp)
+    mov %rdi, -128(%rsp)
+    test $1, %dil
+    mov -8(%rsp), %rax
+    jz 1f
+    add -128(%rsp), %rax
+    inc %rax
+    ret
+1:  add -128(%rsp), %rax
+    ret
+end victim_red_zone
+
+/* A loop: its branch goes back. The sum of 1 to x. */
+function victim_loop
+    xor %eax, %eax
+1:  add %rdi, %rax
+    dec %rdi
+    jnz 1b
+    ret
+end victim_loop
+
+/* Calls, of all kinds. x + 1 + 2 + 2. */
+function victim_call
+    push %rbx
+    lea 1(%rdi), %rdi
+    call add_two
+    mov %rax, %rdi
+    call *pointer(%rip)
+    pop %rbx
+    ret
+end victim_call
+
+function add_two
+    lea 2(%rdi), %rax
+    ret
+end add_two
+
+/* A call that ends a window at offset 1. x + 2 */
+function victim_call_register
+    push %rbx
+    lea add_two(%rip), %rbx
+    nop
+    nop
+    call *%rbx
+    pop %rbx
+    ret
+end victim_call_register
+
+/* A jump out, as compilers make of a last call. x + 2 */
+function victim_tail
+    nop
+    jmp add_two
+end victim_tail
+
+/* A table of jumps, relative to itself. x is 0 to 3: 100 + x */
+function victim_switch
+    lea table(%rip), %rdx
+    movslq (%rdx, %rdi, 4), %rax
+    add %rdx, %rax
+    jmp *%rax
+case0:
+    nop
+    mov $100, %eax
+    ret
+case1:
+    mov $101, %eax
+    ret
+case2:
+    nop
+case2b: /* the table leads behind the nop */
+    mov $102, %eax
+    ret
+case3:
+    mov $103, %eax
+    ret
+end victim_switch
+
+/* Cannot be moved. x + 1 */
+function victim_jrcxz
+    mov %rdi, %rcx
+    jrcxz 1f
+    lea 1(%rcx), %rax
+    ret
+1:  mov $1, %eax
+    ret
+end victim_jrcxz
+
+/* Too short. */
+function victim_tiny
+    xor %eax, %eax
+    ret
+end victim_tiny
+    .skip 13, 0xcc
+
+/* Its middle is the target of another function, far away, whose branch has 32 bits. x + 3 */
+function victim_entered
+    nop
+    nop
+victim_entered_behind:
+    lea 3(%rdi), %rax
+    ret
+end victim_entered
+
+function enters
+    jmp.d32 victim_entered_behind
+end enters
+
+/* A pointer in data leads into it (computed goto). x + 4 */
+function victim_computed
+    nop
+    nop
+victim_computed_behind:
+    lea 4(%rdi), %rax
+    ret
+end victim_computed
+
+/* All registers that a shell function may not change. x + 5, or 0 if one was. */
+function victim_registers
+    movabs $0x1111111111111111, %rax
+    movabs $0x2222222222222222, %rcx
+    movq %rax, %xmm0
+    movq %rcx, %xmm15
+    mov %rax, %r8
+    mov %rcx, %r9
+    mov %rax, %r10
+    mov %rcx, %r11
+    stc
+victim_registers_here:
+    lea 5(%rdi), %rdx
+    jnc 1f
+    cmp %rax, %r8
+    jne 1f
+    cmp %rcx, %r9
+    jne 1f
+    cmp %rax, %r10
+    jne 1f
+    cmp %rcx, %r11
+    jne 1f
+    movq %xmm0, %r8
+    movq %xmm15, %r9
+    cmp %rax, %r8
+    jne 1f
+    cmp %rcx, %r9
+    jne 1f
+    mov %rdx, %rax
+    ret
+1:  xor %eax, %eax
+    ret
+end victim_registers
+
+    .section .rodata
+    .p2align 2
+table:
+    .long case0 - table, case1 - table, case2b - table, case3 - table
+
+    .data
+    .hidden add_two
+    .p2align 3
+constant:
+    .long 7
+    .long 0
+pointer:
+    .quad add_two
+    .quad victim_computed_behind
+    .section .note.GNU-stack,"",@progbits
