@@ -22,7 +22,13 @@ extern "C" {
 #endif
 
 #if defined(__aarch64__)
-enum { ARGUS_HOOK_X0 = 0, ARGUS_HOOK_X30 = 30, ARGUS_HOOK_FLAGS, ARGUS_HOOK_SP, ARGUS_HOOK_REGISTERS };
+enum {
+    ARGUS_HOOK_X0 = 0,
+    ARGUS_HOOK_X30 = 30,
+    ARGUS_HOOK_FLAGS,
+    ARGUS_HOOK_SP,
+    ARGUS_HOOK_REGISTERS
+};
 #else
 /* In the order in which they lie on the stack. ARGUS_HOOK_RETURN is not the program's. */
 enum {

@@ -24,9 +24,9 @@ static struct argus_error *check_overlap(const struct planned_hooks *hooks,
         const struct planned_hook *other = &hooks->hooks.data[i];
         if (added->address < other->address + other->window.bytes &&
             other->address < added->address + added->window.bytes)
-            return argus_error_create(ARGUS_ERROR_USAGE,
-                                      "it covers an instruction that the hook of line %u covers too",
-                                      other->row->line);
+            return argus_error_create(
+                ARGUS_ERROR_USAGE, "it covers an instruction that the hook of line %u covers too",
+                other->row->line);
     }
     return NULL;
 }
@@ -57,8 +57,8 @@ struct argus_error *plan_hooks(const struct image *image, struct decoder *decode
         const struct hook_row *row = &table->rows.data[i];
         if (strcmp(row->image, image_name) != 0)
             continue;
-        struct argus_error *error = row->shape == ROW_ID ? check_id(image, row)
-                                                         : plan_row(image, decoder, row, ret);
+        struct argus_error *error =
+            row->shape == ROW_ID ? check_id(image, row) : plan_row(image, decoder, row, ret);
         if (!error)
             continue;
         planned_hooks_deinit(ret);
@@ -141,8 +141,8 @@ static void fill_entry(struct plan_text *text, const char *image, const struct p
         memcpy(entry->original + entry->starts[i], insn->bytes, insn->length);
     }
     align(text);
-    entry->fixups = add(text, trampoline->fixups,
-                        trampoline->fixup_count * sizeof(*trampoline->fixups));
+    entry->fixups =
+        add(text, trampoline->fixups, trampoline->fixup_count * sizeof(*trampoline->fixups));
     entry->fixup_count = trampoline->fixup_count;
     entry->code = add(text, trampoline->code, trampoline->bytes);
     entry->code_bytes = trampoline->bytes;
@@ -155,9 +155,8 @@ static void fill_entry(struct plan_text *text, const char *image, const struct p
 static void fill_header(struct plan_text *text, const struct image *image, const char *loaded_name,
                         struct hook_plan *plan)
 {
-    *plan = (struct hook_plan){.magic = HOOK_PLAN_MAGIC,
-                               .arch = image->arch,
-                               .id_bytes = image->id_bytes};
+    *plan = (struct hook_plan){
+        .magic = HOOK_PLAN_MAGIC, .arch = image->arch, .id_bytes = image->id_bytes};
     memcpy(plan->id, image->id, sizeof(plan->id));
     for (size_t i = 0; i < image->segments.length && !plan->text_bytes; i++) {
         const struct image_segment *segment = &image->segments.data[i];

@@ -71,9 +71,8 @@ static bool read_segments(struct image *image, Elf *elf)
         GElf_Phdr header;
         if (!gelf_getphdr(elf, (int)i, &header))
             continue;
-        if (header.p_type == PT_LOAD &&
-            !image_add_segment(image, header.p_vaddr, header.p_offset, header.p_filesz,
-                               header.p_flags & PF_X))
+        if (header.p_type == PT_LOAD && !image_add_segment(image, header.p_vaddr, header.p_offset,
+                                                           header.p_filesz, header.p_flags & PF_X))
             return false;
         if (header.p_type == PT_NOTE && header.p_offset <= image->file_bytes &&
             header.p_filesz <= image->file_bytes - header.p_offset)

@@ -114,10 +114,10 @@ static void put_symbols(struct elf_parts *parts)
     Elf64_Sym symbols[SYMBOLS] = {{0}};
     for (uint32_t i = 1; i < SYMBOLS; i++) {
         symbols[i].st_name = parts->names[i];
-        symbols[i].st_info =
-            ELF64_ST_INFO(STB_GLOBAL, i == SYMBOL_PLAN ? STT_OBJECT : STT_NOTYPE);
+        symbols[i].st_info = ELF64_ST_INFO(STB_GLOBAL, i == SYMBOL_PLAN ? STT_OBJECT : STT_NOTYPE);
     }
-    symbols[SYMBOL_PLAN].st_shndx = SHN_ABS - 1; /* any that is not undefined: there are no sections */
+    symbols[SYMBOL_PLAN].st_shndx =
+        SHN_ABS - 1; /* any that is not undefined: there are no sections */
     symbols[SYMBOL_PLAN].st_value = parts->plan;
     symbols[SYMBOL_PLAN].st_size = parts->options->plan_bytes;
     build_put(&parts->file, parts->symbols, symbols, sizeof(symbols));

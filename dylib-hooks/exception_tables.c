@@ -162,7 +162,8 @@ bool exception_tables_read(struct image *image, uint64_t address, uint64_t bytes
     struct bytes_cursor all = {.data = data, .bytes = data ? bytes : 0, .address = address};
     while (all.at + 8 <= all.bytes) {
         uint64_t entry_bytes = cursor_number(&all, 4);
-        if (entry_bytes < 4 || entry_bytes == 0xffffffff) /* the end, or nothing that compilers write */
+        if (entry_bytes < 4 ||
+            entry_bytes == 0xffffffff) /* the end, or nothing that compilers write */
             break;
         uint64_t place = all.at, id;
         struct bytes_cursor entry = cursor_part(&all, entry_bytes);

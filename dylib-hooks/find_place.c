@@ -82,11 +82,11 @@ static struct argus_error *judge(const struct found *found, const struct hook_ro
     }
     if (found->count > 1) {
         put_places(found->image, found->places, found->count, sizeof(where), where);
-        return argus_error_create(ARGUS_ERROR_USAGE,
-                                  "the pattern \"%s\" fits %u places: %s%s; make it longer, or name "
-                                  "the place",
-                                  row->find, found->count, where,
-                                  found->count > SHOWN ? ", …" : "");
+        return argus_error_create(
+            ARGUS_ERROR_USAGE,
+            "the pattern \"%s\" fits %u places: %s%s; make it longer, or name "
+            "the place",
+            row->find, found->count, where, found->count > SHOWN ? ", …" : "");
     }
     put_places(found->image, found->like, found->like_count, sizeof(where), where);
     return argus_error_create(ARGUS_ERROR_NOT_FOUND, "the pattern \"%s\" fits nowhere in %s%s%s",
@@ -134,7 +134,7 @@ struct argus_error *find_place(const struct image *image, struct decoder *decode
     *ret = first + row->offset;
     if (*ret < end)
         return NULL;
-    return argus_error_create(ARGUS_ERROR_USAGE, "%s has only 0x%llx bytes, so +0x%llx is not in it",
-                              row->function, (unsigned long long)(end - first),
-                              (unsigned long long)row->offset);
+    return argus_error_create(ARGUS_ERROR_USAGE,
+                              "%s has only 0x%llx bytes, so +0x%llx is not in it", row->function,
+                              (unsigned long long)(end - first), (unsigned long long)row->offset);
 }

@@ -2,9 +2,9 @@
 #ifndef ARGUS_HOOKS_FIND_PLACE_H
 #define ARGUS_HOOKS_FIND_PLACE_H
 
-#include "decode.h"
 #include "hook_table.h"
 #include "image.h"
+#include "insn_decode.h"
 
 /* The address of the instruction that `row` means. An error says what is like it: near names, instructions that fit the
  * pattern best, or the places that it fits when there are several. */

@@ -5,11 +5,11 @@
 #include "build_plan.h"
 
 struct hook_options {
-    const char *image;  /* --image: the file, whatever the table calls it; NULL */
-    const char *output; /* --output; NULL */
+    const char *image;   /* --image: the file, whatever the table calls it; NULL */
+    const char *output;  /* --output; NULL */
     const char *replace; /* --replace: a folder; NULL */
     enum hook_arch arch; /* --arch; 0: the image's */
-    char **words;       /* behind the verb; NULL-terminated */
+    char **words;        /* behind the verb; NULL-terminated */
     int count;
 };
 

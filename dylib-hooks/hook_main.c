@@ -59,8 +59,9 @@ static struct argus_error *set_arch(const char *name, enum hook_arch *ret)
            : strcmp(name, "x86_64") == 0 ? HOOK_ARCH_X86_64
                                          : 0;
     return *ret ? NULL
-                : argus_error_create(ARGUS_ERROR_USAGE, "there is no architecture \"%s\": x86_64 or "
-                                                        "arm64",
+                : argus_error_create(ARGUS_ERROR_USAGE,
+                                     "there is no architecture \"%s\": x86_64 or "
+                                     "arm64",
                                      name);
 }
 

@@ -38,7 +38,8 @@ static struct argus_error *read_twice(const struct hook_options *options, const 
     ret->name = name ? strdup(name) : NULL;
     hook_table_deinit(&first);
     if (error)
-        return options->arch ? error : (argus_error_destroy(error), hook_table_read(path, arch, &first));
+        return options->arch ? error
+                             : (argus_error_destroy(error), hook_table_read(path, arch, &first));
     if (!ret->name)
         return argus_error_memory();
     char *file = NULL;

@@ -271,7 +271,8 @@ struct argus_error *hook_table_read(const char *path, enum hook_arch arch, struc
     else if (ferror(file))
         error = argus_error_os(errno, "cannot read the table of hooks %s", path);
     else if (bytes == MOST_TABLE_BYTES)
-        error = argus_error_create(ARGUS_ERROR_FORMAT, "%s is too large for a table of hooks", path);
+        error =
+            argus_error_create(ARGUS_ERROR_FORMAT, "%s is too large for a table of hooks", path);
     else
         error = hook_table_parse(path, text, bytes, arch, ret);
     free(text);

@@ -10,10 +10,10 @@
 #include "plan.h"
 
 struct hook_row {
-    char *image;   /* a file name as in "ldd", or a path; owned, as all texts */
-    char *place;   /* as it was written */
+    char *image;    /* a file name as in "ldd", or a path; owned, as all texts */
+    char *place;    /* as it was written */
     char *function; /* of the place; NULL: an address, or anywhere */
-    char *find;    /* the pattern; NULL: none */
+    char *find;     /* the pattern; NULL: none */
     char *label;
     char *shell, *shell_library; /* NULL: ours */
     char *id;                    /* of shape ROW_ID: the build id, in hexadecimal */

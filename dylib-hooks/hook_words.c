@@ -15,22 +15,21 @@ struct register_name {
 };
 
 static const struct register_name registers_x86_64[] = {
-    {"arg1", 9}, {"arg2", 10}, {"arg3", 13}, {"arg4", 14}, {"arg5", 8}, {"arg6", 7},
-    {"result", 17}, {"rax", 17}, {"rbx", 12}, {"rcx", 14}, {"rdx", 13}, {"rsi", 10},
-    {"rdi", 9},  {"rbp", 11},  {"rsp", 0},   {"r8", 8},   {"r9", 7},   {"r10", 6},
-    {"r11", 5},  {"r12", 4},   {"r13", 3},   {"r14", 2},  {"r15", 1},  {NULL, 0},
+    {"arg1", 9},    {"arg2", 10}, {"arg3", 13}, {"arg4", 14}, {"arg5", 8}, {"arg6", 7},
+    {"result", 17}, {"rax", 17},  {"rbx", 12},  {"rcx", 14},  {"rdx", 13}, {"rsi", 10},
+    {"rdi", 9},     {"rbp", 11},  {"rsp", 0},   {"r8", 8},    {"r9", 7},   {"r10", 6},
+    {"r11", 5},     {"r12", 4},   {"r13", 3},   {"r14", 2},   {"r15", 1},  {NULL, 0},
 };
 
 /* x0 to x30 are at their own number. */
 static const struct register_name registers_arm64[] = {
-    {"arg1", 0}, {"arg2", 1}, {"arg3", 2},   {"arg4", 3}, {"arg5", 4},
-    {"arg6", 5}, {"arg7", 6}, {"arg8", 7},   {"result", 0}, {"sp", 32}, {NULL, 0},
+    {"arg1", 0}, {"arg2", 1}, {"arg3", 2},   {"arg4", 3}, {"arg5", 4}, {"arg6", 5},
+    {"arg7", 6}, {"arg8", 7}, {"result", 0}, {"sp", 32},  {NULL, 0},
 };
 
 static bool find_register(enum hook_arch arch, const char *name, size_t length, uint8_t *ret)
 {
-    const struct register_name *row =
-        arch == HOOK_ARCH_ARM64 ? registers_arm64 : registers_x86_64;
+    const struct register_name *row = arch == HOOK_ARCH_ARM64 ? registers_arm64 : registers_x86_64;
     for (; row->name; row++) {
         if (strlen(row->name) != length || strncmp(row->name, name, length) != 0)
             continue;

@@ -130,11 +130,10 @@ bool image_add_segment(struct image *image, uint64_t address, uint64_t offset, u
     if (offset > image->file_bytes || bytes > image->file_bytes - offset ||
         address + bytes < address)
         return true; /* what is not in the file cannot be looked at, and will be missed when it is needed */
-    return vec_push(&image->segments,
-                    (struct image_segment){.address = address,
-                                           .bytes = bytes,
-                                           .data = image->file + offset,
-                                           .is_code = is_code});
+    return vec_push(&image->segments, (struct image_segment){.address = address,
+                                                             .bytes = bytes,
+                                                             .data = image->file + offset,
+                                                             .is_code = is_code});
 }
 
 bool image_add_function(struct image *image, const char *name, size_t length, uint64_t address)

@@ -11,8 +11,8 @@
 #define MULTIARCH "x86_64-linux-gnu"
 #endif
 
-static const char *const folders = "/usr/local/lib:/lib/" MULTIARCH ":/usr/lib/" MULTIARCH
-                                   ":/lib64:/usr/lib64:/lib:/usr/lib";
+static const char *const folders =
+    "/usr/local/lib:/lib/" MULTIARCH ":/usr/lib/" MULTIARCH ":/lib64:/usr/lib64:/lib:/usr/lib";
 
 /* In the folders of `list`, separated by colons. NULL: in none. */
 static char *look_in(const char *list, const char *name)

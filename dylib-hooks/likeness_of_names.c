@@ -17,8 +17,8 @@ static unsigned distance(const char *a, const char *b)
         unsigned corner = row[0];
         row[0] = (unsigned)i;
         for (size_t k = 1; k <= columns; k++) {
-            unsigned same = corner + (tolower((unsigned char)a[i - 1]) !=
-                                      tolower((unsigned char)b[k - 1]));
+            unsigned same =
+                corner + (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[k - 1]));
             unsigned other = (row[k] < row[k - 1] ? row[k] : row[k - 1]) + 1;
             corner = row[k];
             row[k] = same < other ? same : other;
@@ -63,6 +63,6 @@ void like_names_say(const struct like_names *like, size_t room, char *ret)
     size_t used = 0;
     *ret = '\0';
     for (unsigned i = 0; i < LIKE_NAMES_MOST && like->names[i] && used < room; i++)
-        used += (size_t)snprintf(ret + used, room - used, "%s%s", i ? ", " : "; similar: ",
-                                 like->names[i]);
+        used += (size_t)snprintf(ret + used, room - used, "%s%s",
+                                 i ? ", " : "; similar: ", like->names[i]);
 }

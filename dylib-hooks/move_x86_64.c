@@ -4,7 +4,8 @@
  */
 #include "trampoline_text.h"
 
-#define BYTES(plan, ...) text_bytes(plan, (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
+#define BYTES(plan, ...)                                                                           \
+    text_bytes(plan, (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
 
 static void put_relative(struct trampoline_plan *plan, uint64_t target)
 {
@@ -57,8 +58,8 @@ static struct argus_error *unsupported(const struct window *window, const struct
 static uint32_t skip_prefixes(const struct insn *insn)
 {
     uint32_t at = 0;
-    while (at < insn->length && (insn->bytes[at] == 0x2e || insn->bytes[at] == 0x3e ||
-                                 insn->bytes[at] == 0xf2))
+    while (at < insn->length &&
+           (insn->bytes[at] == 0x2e || insn->bytes[at] == 0x3e || insn->bytes[at] == 0xf2))
         at++;
     return at;
 }

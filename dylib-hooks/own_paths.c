@@ -43,7 +43,7 @@ struct argus_error *own_runtime_folder(char **ret)
         *ret = realpath(path, NULL);
         return *ret ? NULL : argus_error_memory();
     }
-    return argus_error_create(ARGUS_ERROR_NOT_FOUND,
-                              "%s is not beside argus-hook, in %s/../lib/argus: install Argus whole",
-                              RUNTIME, own);
+    return argus_error_create(
+        ARGUS_ERROR_NOT_FOUND,
+        "%s is not beside argus-hook, in %s/../lib/argus: install Argus whole", RUNTIME, own);
 }

@@ -50,9 +50,9 @@ struct argus_error *pattern_parse(const char *text, struct pattern *ret)
     if (parse_texts(ret))
         return NULL;
     pattern_deinit(ret);
-    return argus_error_create(ARGUS_ERROR_USAGE,
-                              "the pattern \"%s\" has an empty instruction, or more than %d of them",
-                              text, PATTERN_MOST);
+    return argus_error_create(
+        ARGUS_ERROR_USAGE, "the pattern \"%s\" has an empty instruction, or more than %d of them",
+        text, PATTERN_MOST);
 }
 
 void pattern_deinit(struct pattern *pattern)

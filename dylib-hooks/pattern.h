@@ -3,7 +3,7 @@
 #ifndef ARGUS_HOOKS_PATTERN_H
 #define ARGUS_HOOKS_PATTERN_H
 
-#include "decode.h"
+#include "insn_decode.h"
 
 #define PATTERN_MOST 32
 

@@ -24,13 +24,13 @@ enum hook_arch { HOOK_ARCH_X86_64 = 1, HOOK_ARCH_ARM64 = 2 };
 /* What stands at an offset of a trampoline and can only be known when the image is loaded. `address` is one of the image,
  * unless it says otherwise. */
 enum hook_fixup_kind {
-    HOOK_FIXUP_REL32 = 1,   /* x86-64: address - (place + extra), 32 bits */
-    HOOK_FIXUP_ABS32_LOW,   /* the lower half of the address */
-    HOOK_FIXUP_ABS32_HIGH,  /* the upper half */
-    HOOK_FIXUP_ABS64,       /* the address */
-    HOOK_FIXUP_BRANCH26,    /* arm64: the offset of a B instruction */
-    HOOK_FIXUP_HOOK64,      /* the address of the running hook; no `address` */
-    HOOK_FIXUP_ENTRY64,     /* the address of the way into the shell function; no `address` */
+    HOOK_FIXUP_REL32 = 1,  /* x86-64: address - (place + extra), 32 bits */
+    HOOK_FIXUP_ABS32_LOW,  /* the lower half of the address */
+    HOOK_FIXUP_ABS32_HIGH, /* the upper half */
+    HOOK_FIXUP_ABS64,      /* the address */
+    HOOK_FIXUP_BRANCH26,   /* arm64: the offset of a B instruction */
+    HOOK_FIXUP_HOOK64,     /* the address of the running hook; no `address` */
+    HOOK_FIXUP_ENTRY64,    /* the address of the way into the shell function; no `address` */
 };
 
 struct hook_fixup {
@@ -43,7 +43,8 @@ struct hook_fixup {
 
 /* A number at the victim instruction: a register, then `steps` times "the pointer at this offset of it". */
 struct hook_value {
-    uint8_t base;  /* 0: none, the number is 0; else 1 + an index into argus_hook_context.registers */
+    uint8_t
+        base; /* 0: none, the number is 0; else 1 + an index into argus_hook_context.registers */
     uint8_t steps;
     uint8_t bytes; /* 1, 2, 4 or 8: of what the last step reads, or of the register */
     uint8_t is_signed;
@@ -63,16 +64,16 @@ struct hook_entry {
     uint32_t number; /* in the records */
     uint32_t shape;  /* enum argus_probe_shape */
     uint8_t window_bytes;
-    uint8_t start_count;                   /* instructions in the window */
-    uint8_t starts[HOOK_STARTS_MOST];      /* offset of each in the window … */
-    uint8_t compare;                       /* enum hook_compare */
-    uint16_t moved_to[HOOK_STARTS_MOST];   /* … and in the trampoline */
+    uint8_t start_count;                 /* instructions in the window */
+    uint8_t starts[HOOK_STARTS_MOST];    /* offset of each in the window … */
+    uint8_t compare;                     /* enum hook_compare */
+    uint16_t moved_to[HOOK_STARTS_MOST]; /* … and in the trampoline */
     uint16_t kind_count;
-    uint32_t code, code_bytes;             /* the trampoline */
-    uint32_t fixups, fixup_count;          /* struct hook_fixup */
-    uint32_t label, place;                 /* texts */
-    uint32_t shell, shell_library;         /* texts: the user's shell function; 0: ours */
-    uint8_t original[HOOK_WINDOW_MOST];    /* the bytes of the window */
+    uint32_t code, code_bytes;          /* the trampoline */
+    uint32_t fixups, fixup_count;       /* struct hook_fixup */
+    uint32_t label, place;              /* texts */
+    uint32_t shell, shell_library;      /* texts: the user's shell function; 0: ours */
+    uint8_t original[HOOK_WINDOW_MOST]; /* the bytes of the window */
     struct hook_value key, function, other, when, type;
     struct hook_kind kinds[HOOK_KINDS_MOST];
 };

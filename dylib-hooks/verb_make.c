@@ -92,7 +92,8 @@ struct argus_error *write_library(const struct hook_options *options,
     if (!error && options->replace)
         error = replace_names(options, prepared, &library, &original);
     if (!error)
-        error = plan_write(prepared->image, is_macho ? prepared->image->name : file_name(prepared->image->name),
+        error = plan_write(prepared->image,
+                           is_macho ? prepared->image->name : file_name(prepared->image->name),
                            &prepared->hooks, &plan, &library.plan_bytes);
     library.plan = plan;
     if (!error)

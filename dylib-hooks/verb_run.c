@@ -80,7 +80,8 @@ static struct argus_error *run_program(char *const *argv, const struct made *mad
     const char *before = getenv(PRELOAD);
     char *list = NULL;
     pid_t pid;
-    if (asprintf(&list, "%s%s%s", made->list, before && *before ? ":" : "", before ? before : "") < 0)
+    if (asprintf(&list, "%s%s%s", made->list, before && *before ? ":" : "", before ? before : "") <
+        0)
         return argus_error_memory();
     setenv(PRELOAD, list, 1);
     free(list);
@@ -106,8 +107,8 @@ struct argus_error *verb_run(const struct hook_options *options)
 {
     struct made made = {.folder = "/tmp/argus-hook-XXXXXX"};
     int tables = count_tables(options), status = 0;
-    int program = tables < options->count && strcmp(options->words[tables], "--") == 0 ? tables + 1
-                                                                                      : tables;
+    int program =
+        tables < options->count && strcmp(options->words[tables], "--") == 0 ? tables + 1 : tables;
     if (program >= options->count)
         return argus_error_create(ARGUS_ERROR_USAGE, "which program? argus-hook run TABLE -- CMD");
     if (!mkdtemp(made.folder))

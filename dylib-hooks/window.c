@@ -19,11 +19,12 @@ static struct argus_error *no_instruction(const struct window *window, const str
 {
     char around[120];
     window_describe(window, last, sizeof(around), around);
-    return argus_error_create(ARGUS_ERROR_USAGE,
-                              "no instruction begins at +0x%llx: it lies inside of %s, the next one "
-                              "is at +0x%llx",
-                              (unsigned long long)(address - window->function_first), around,
-                              OFFSET(window, last) + last->length);
+    return argus_error_create(
+        ARGUS_ERROR_USAGE,
+        "no instruction begins at +0x%llx: it lies inside of %s, the next one "
+        "is at +0x%llx",
+        (unsigned long long)(address - window->function_first), around,
+        OFFSET(window, last) + last->length);
 }
 
 /* Decodes from the beginning of the function to `address`: that way it is known where instructions begin. */
@@ -36,9 +37,9 @@ static struct argus_error *find_start(const struct image *image, struct decoder 
         const struct image_segment *code = image_code(image, at);
         if (!bytes || !code ||
             !decoder_next(decoder, bytes, code->address + code->bytes - at, at, &insn))
-            return argus_error_create(
-                ARGUS_ERROR_UNSUPPORTED, "what stands at +0x%llx cannot be decoded",
-                (unsigned long long)(at - window->function_first));
+            return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
+                                      "what stands at +0x%llx cannot be decoded",
+                                      (unsigned long long)(at - window->function_first));
         if (at + insn.length > address)
             return no_instruction(window, &insn, address);
     }
@@ -50,10 +51,11 @@ static struct argus_error *too_short(const struct image *image, const struct win
 {
     char what[120];
     window_describe(window, last, sizeof(what), what);
-    return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
-                              "the function is too short there: it ends with %s, and the jump needs "
-                              "%u bytes before that; choose an earlier instruction",
-                              what, jump_bytes(image));
+    return argus_error_create(
+        ARGUS_ERROR_UNSUPPORTED,
+        "the function is too short there: it ends with %s, and the jump needs "
+        "%u bytes before that; choose an earlier instruction",
+        what, jump_bytes(image));
 }
 
 static struct argus_error *cannot_move(const struct window *window, const struct insn *insn,
@@ -66,8 +68,7 @@ static struct argus_error *cannot_move(const struct window *window, const struct
 
 static bool never_goes_on(const struct insn *insn)
 {
-    return insn->flow == INSN_JUMP || insn->flow == INSN_JUMP_INDIRECT ||
-           insn->flow == INSN_RETURN;
+    return insn->flow == INSN_JUMP || insn->flow == INSN_JUMP_INDIRECT || insn->flow == INSN_RETURN;
 }
 
 static struct argus_error *check_flow(const struct window *window, const struct insn *insn)

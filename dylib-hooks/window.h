@@ -3,8 +3,8 @@
 #ifndef ARGUS_HOOKS_WINDOW_H
 #define ARGUS_HOOKS_WINDOW_H
 
-#include "decode.h"
 #include "image.h"
+#include "insn_decode.h"
 
 struct window {
     struct insn insns[HOOK_STARTS_MOST];

@@ -37,7 +37,8 @@ static bool find_plan(const uint8_t *file, size_t bytes, struct plan_view *ret)
 static void copy_text(const struct plan_view *view, uint32_t offset, size_t room, char *ret)
 {
     size_t most = offset < view->plan.bytes ? view->plan.bytes - offset : 0;
-    snprintf(ret, room, "%.*s", (int)(most < room ? most : room), most ? (const char *)view->bytes + offset : "");
+    snprintf(ret, room, "%.*s", (int)(most < room ? most : room),
+             most ? (const char *)view->bytes + offset : "");
 }
 
 static struct argus_error *send_entry(struct recorder_client *client, const struct plan_view *view,
@@ -92,7 +93,8 @@ char *hook_preload(const char *const *libraries, size_t count)
     char *list = NULL;
     for (size_t i = 0; i < count && libraries[i]; i++) {
         char *longer, *path = realpath(libraries[i], NULL);
-        int failed = !path || asprintf(&longer, "%s%s%s", list ? list : "", list ? ":" : "", path) < 0;
+        int failed =
+            !path || asprintf(&longer, "%s%s%s", list ? list : "", list ? ":" : "", path) < 0;
         free(path);
         if (failed)
             break;

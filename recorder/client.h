@@ -47,8 +47,9 @@ struct recorder_options {
         *probe_tables[RECORDER_PROBE_TABLES]; /* paths of tables besides our own; NULL: no more */
     const char
         *rule_files[RECORDER_PROBE_TABLES]; /* paths of a user's rules; first NULL: the kept ones */
-    const char *hook_libraries[RECORDER_PROBE_TABLES]; /* that report by themselves; NULL: no more */
-    struct request_flag flags[FLAG_PLANS];  /* for recorder_flag_add(), when it has started */
+    const char
+        *hook_libraries[RECORDER_PROBE_TABLES]; /* that report by themselves; NULL: no more */
+    struct request_flag flags[FLAG_PLANS];      /* for recorder_flag_add(), when it has started */
     uint32_t flag_count;
     const char *program; /* the command that is recorded; NULL: none */
 };

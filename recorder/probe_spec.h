@@ -47,8 +47,9 @@ struct probe_kind {
 #define PROBE_QUEUED (1u << 1) /* BEGIN: only of callbacks that were queued */
 #define PROBE_FIRST  (1u << 2) /* UI: only the first hit with this key in a turn of the loop */
 #define PROBE_RETURN (1u << 3) /* at the function's return */
-#define PROBE_HOOK   (1u << 4) /* nothing to attach: a hook in the program reports it (dylib-hooks/) */
-#define PROBE_FLAGS  (PROBE_ONCE | PROBE_QUEUED | PROBE_FIRST | PROBE_RETURN | PROBE_HOOK)
+#define PROBE_HOOK                                                                                 \
+    (1u << 4) /* nothing to attach: a hook in the program reports it (dylib-hooks/) */
+#define PROBE_FLAGS (PROBE_ONCE | PROBE_QUEUED | PROBE_FIRST | PROBE_RETURN | PROBE_HOOK)
 
 /* Hooks have numbers of their own, from here on. */
 #define PROBE_HOOK_FIRST 0x10000u

@@ -21,7 +21,10 @@ static inline void emit_record(uint32_t debugid, uint64_t arg1, uint64_t arg2, u
     register uint64_t x3 __asm__("x3") = arg3;
     register uint64_t x4 __asm__("x4") = arg4;
     register uint64_t x16 __asm__("x16") = SYSCALL_KDEBUG_TRACE64;
-    __asm__ volatile("svc #0x80" : "+r"(x0), "+r"(x1) : "r"(x2), "r"(x3), "r"(x4), "r"(x16) : "memory", "cc");
+    __asm__ volatile("svc #0x80"
+                     : "+r"(x0), "+r"(x1)
+                     : "r"(x2), "r"(x3), "r"(x4), "r"(x16)
+                     : "memory", "cc");
 #else
     register uint64_t r10 __asm__("r10") = arg3;
     register uint64_t r8 __asm__("r8") = arg4;

@@ -1,5 +1,5 @@
 /* How much room the registers take that argus_hook_enter_full() saves. */
-#include "hook.h"
+#include "running_hook.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>

@@ -1,4 +1,4 @@
-#include "hook.h"
+#include "running_hook.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -71,8 +71,8 @@ static struct installation *create(const struct hook_plan *plan)
     made->plan = copy;
     made->count = plan->entry_count;
     for (unsigned i = 0; i < made->count; i++)
-        made->hooks[i] = (struct argus_hook){
-            .shell = hook_record, .plan = copy, .entry = plan_entry(copy, i)};
+        made->hooks[i] =
+            (struct argus_hook){.shell = hook_record, .plan = copy, .entry = plan_entry(copy, i)};
     made->next = installations;
     __atomic_store_n(&installations, made, __ATOMIC_RELEASE);
     return made;

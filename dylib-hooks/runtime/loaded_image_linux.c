@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "hook.h"
+#include "running_hook.h"
 
 struct search {
     const struct hook_plan *plan;

@@ -52,8 +52,8 @@ static bool is_in_reach(uint64_t from, int64_t displacement)
            (displacement >= 0 || from > (uint64_t)-displacement);
 }
 
-uint8_t *near_memory_map(uint64_t from, size_t bytes, const struct near_wish *wish, void **ret_pages,
-                         size_t *ret_page_bytes)
+uint8_t *near_memory_map(uint64_t from, size_t bytes, const struct near_wish *wish,
+                         void **ret_pages, size_t *ret_page_bytes)
 {
     for (int64_t distance = STEP; distance < REACH; distance += STEP) {
         for (int side = -1; side <= 1; side += 2) {

@@ -12,7 +12,7 @@ struct near_wish {
 
 /* Maps fresh memory, readable and writable, and returns a place in it, with `bytes` bytes, that a jump which ends at `from` reaches, with a
  * displacement that is as wished; NULL: there is none. `*ret_pages`, `*ret_page_bytes`: the whole pages. */
-uint8_t *near_memory_map(uint64_t from, size_t bytes, const struct near_wish *wish, void **ret_pages,
-                         size_t *ret_page_bytes);
+uint8_t *near_memory_map(uint64_t from, size_t bytes, const struct near_wish *wish,
+                         void **ret_pages, size_t *ret_page_bytes);
 
 #endif

@@ -27,8 +27,8 @@
 
 #include <stdbool.h>
 
-#include "hook.h"
 #include "near_memory.h"
+#include "running_hook.h"
 
 /* How one window can be written at this moment. */
 enum poke_way { POKE_PLAIN, POKE_WORD, POKE_TRAPS, POKE_REFUSED };

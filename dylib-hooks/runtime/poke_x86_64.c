@@ -4,9 +4,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "other_threads.h"
 #include "protection.h"
 #include "sync_cores.h"
-#include "threads.h"
 
 #define INT3       0xcc
 #define NOP        0x90
@@ -45,8 +45,9 @@ enum poke_way poke_choose(const struct hook_entry *entry, uint64_t victim, const
         return POKE_WORD;
     if (threads.count && !threads.blocks_traps)
         return POKE_TRAPS;
-    *ret_reason = "another thread blocks SIGTRAP, and would die of the trap that keeps it out of the "
-                  "window; load the library with the program";
+    *ret_reason =
+        "another thread blocks SIGTRAP, and would die of the trap that keeps it out of the "
+        "window; load the library with the program";
     return POKE_REFUSED;
 }
 

@@ -2,8 +2,8 @@
 #ifndef ARGUS_HOOKS_TRAMPOLINE_H
 #define ARGUS_HOOKS_TRAMPOLINE_H
 
-#include "hook.h"
 #include "poke.h"
+#include "running_hook.h"
 
 /* Pages that most trampolines of a plan share: all but those that have a wish. */
 struct arena {

@@ -25,11 +25,11 @@ const char *argus_ui_event_name(uint32_t kind)
 const char *argus_probe_shape_name(uint32_t shape)
 {
     static const char *const names[ARGUS_PROBE_SHAPES] = {
-        [ARGUS_PROBE_QUEUE] = "queue", [ARGUS_PROBE_CANCEL] = "cancel",
-        [ARGUS_PROBE_BEGIN] = "begin", [ARGUS_PROBE_END] = "end",
-        [ARGUS_PROBE_TURN] = "turn",   [ARGUS_PROBE_UI] = "ui",
-        [ARGUS_PROBE_READ] = "read",   [ARGUS_PROBE_HANDLER] = "handler",
-        [ARGUS_PROBE_NOTE] = "note",   [ARGUS_PROBE_FLAG_WRITE] = "flag_write",
+        [ARGUS_PROBE_QUEUE] = "queue",         [ARGUS_PROBE_CANCEL] = "cancel",
+        [ARGUS_PROBE_BEGIN] = "begin",         [ARGUS_PROBE_END] = "end",
+        [ARGUS_PROBE_TURN] = "turn",           [ARGUS_PROBE_UI] = "ui",
+        [ARGUS_PROBE_READ] = "read",           [ARGUS_PROBE_HANDLER] = "handler",
+        [ARGUS_PROBE_NOTE] = "note",           [ARGUS_PROBE_FLAG_WRITE] = "flag_write",
         [ARGUS_PROBE_FLAG_READ] = "flag_read",
     };
     return shape < ARGUS_PROBE_SHAPES && names[shape] ? names[shape] : "unknown";

@@ -17,7 +17,7 @@
         {"backend", 0, "NAME", "record over bpf or perf (the first of them that works)"},          \
         {"only", 0, "CATEGORIES", "leave out all others; sched is always recorded"},               \
         {"probes", 0, "FILE", "listen also at the places in libraries that FILE lists"},           \
-        {"hooks", 0, "FILE", "name what the library FILE of argus-hook reports"},                   \
+        {"hooks", 0, "FILE", "name what the library FILE of argus-hook reports"},                  \
         {"rules", 0, "FILE", "listen for these rules, not those of 'argus schema add'"},           \
         {"flags", 0, "FILE", "watch the data flags that FILE lists (argus watchflag --save)"},     \
     {                                                                                              \

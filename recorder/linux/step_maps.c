@@ -28,7 +28,8 @@ static bool parse_line(const struct step_request *request, char *line, struct st
         ret->flags |= STEP_MAP_EXECUTABLE;
     if (strchr(rights, 'w'))
         ret->flags |= STEP_MAP_WRITABLE;
-    if ((ret->flags & STEP_MAP_EXECUTABLE) && step_patterns_stepped(request->skip, request->into, path))
+    if ((ret->flags & STEP_MAP_EXECUTABLE) &&
+        step_patterns_stepped(request->skip, request->into, path))
         ret->flags |= STEP_MAP_STEPPED;
     ret->path = strdup(path);
     return ret->path != NULL;

@@ -15,8 +15,9 @@ void counting_shell(const struct argus_hook *hook, struct argus_hook_context *co
     counting_shell_hits++;
     free(malloc(100));
 #if defined(__x86_64__)
-    __asm__ volatile("pxor %%xmm0, %%xmm0\n pxor %%xmm15, %%xmm15\n xor %%r8, %%r8\n xor %%r9, %%r9\n"
-                     "xor %%r10, %%r10\n xor %%r11, %%r11\n xor %%rax, %%rax\n xor %%rcx, %%rcx" ::
-                         : "xmm0", "xmm15", "r8", "r9", "r10", "r11", "rax", "rcx", "cc");
+    __asm__ volatile(
+        "pxor %%xmm0, %%xmm0\n pxor %%xmm15, %%xmm15\n xor %%r8, %%r8\n xor %%r9, %%r9\n"
+        "xor %%r10, %%r10\n xor %%r11, %%r11\n xor %%rax, %%rax\n xor %%rcx, %%rcx" ::
+            : "xmm0", "xmm15", "r8", "r9", "r10", "r11", "rax", "rcx", "cc");
 #endif
 }

@@ -91,7 +91,8 @@ static bool come_and_go(const char *library, int times)
             printf("%s\n", dlerror());
             return false;
         }
-        unsigned (*count)(const void *) = (unsigned (*)(const void *))dlsym(handle, "argus_hook_count");
+        unsigned (*count)(const void *) =
+            (unsigned (*)(const void *))dlsym(handle, "argus_hook_count");
         if (i == 0)
             printf("installed %u\n", count(dlsym(handle, "argus_hook_plan")));
         while (rounds < before + 2 * THREADS)

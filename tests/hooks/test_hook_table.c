@@ -1,10 +1,11 @@
 /* Words of a table, and that the registers of hook_words.c are where the runtime saves them. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 #include "argus/record.h"
 #include "argus_hook.h"
@@ -20,9 +21,10 @@ static void test_values(void **state)
     assert_int_equal(value.offsets[1], -8);
     assert_int_equal(value.bytes, 4);
     assert_int_equal(value.is_signed, 1);
-    static const char *const wrong[] = {"",         "edi",     "rdi->",        "rdi->x",        "rdi:u7",
-                                        "rdi:x32",  "rdi->1 ", "rdi->1->2->3->4", "x0",         "rdi->99999999999",
-                                        "arg7",     "r16",     "rdi->8:u32x",  "arg"};
+    static const char *const wrong[] = {
+        "",        "edi",     "rdi->",           "rdi->x", "rdi:u7",
+        "rdi:x32", "rdi->1 ", "rdi->1->2->3->4", "x0",     "rdi->99999999999",
+        "arg7",    "r16",     "rdi->8:u32x",     "arg"};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
         assert_false(hook_word_value(HOOK_ARCH_X86_64, wrong[i], &value));
     assert_true(hook_word_value(HOOK_ARCH_ARM64, "x30->8", &value));
@@ -38,14 +40,14 @@ static void test_registers(void **state)
         const char *name;
         int index;
     } rows[] = {
-        {"arg1", ARGUS_HOOK_RDI}, {"arg2", ARGUS_HOOK_RSI}, {"arg3", ARGUS_HOOK_RDX},
-        {"arg4", ARGUS_HOOK_RCX}, {"arg5", ARGUS_HOOK_R8},  {"arg6", ARGUS_HOOK_R9},
-        {"result", ARGUS_HOOK_RAX}, {"rax", ARGUS_HOOK_RAX}, {"rbx", ARGUS_HOOK_RBX},
-        {"rcx", ARGUS_HOOK_RCX},  {"rdx", ARGUS_HOOK_RDX},  {"rsi", ARGUS_HOOK_RSI},
-        {"rdi", ARGUS_HOOK_RDI},  {"rbp", ARGUS_HOOK_RBP},  {"rsp", ARGUS_HOOK_SP},
-        {"r8", ARGUS_HOOK_R8},    {"r9", ARGUS_HOOK_R9},    {"r10", ARGUS_HOOK_R10},
-        {"r11", ARGUS_HOOK_R11},  {"r12", ARGUS_HOOK_R12},  {"r13", ARGUS_HOOK_R13},
-        {"r14", ARGUS_HOOK_R14},  {"r15", ARGUS_HOOK_R15},
+        {"arg1", ARGUS_HOOK_RDI},   {"arg2", ARGUS_HOOK_RSI}, {"arg3", ARGUS_HOOK_RDX},
+        {"arg4", ARGUS_HOOK_RCX},   {"arg5", ARGUS_HOOK_R8},  {"arg6", ARGUS_HOOK_R9},
+        {"result", ARGUS_HOOK_RAX}, {"rax", ARGUS_HOOK_RAX},  {"rbx", ARGUS_HOOK_RBX},
+        {"rcx", ARGUS_HOOK_RCX},    {"rdx", ARGUS_HOOK_RDX},  {"rsi", ARGUS_HOOK_RSI},
+        {"rdi", ARGUS_HOOK_RDI},    {"rbp", ARGUS_HOOK_RBP},  {"rsp", ARGUS_HOOK_SP},
+        {"r8", ARGUS_HOOK_R8},      {"r9", ARGUS_HOOK_R9},    {"r10", ARGUS_HOOK_R10},
+        {"r11", ARGUS_HOOK_R11},    {"r12", ARGUS_HOOK_R12},  {"r13", ARGUS_HOOK_R13},
+        {"r14", ARGUS_HOOK_R14},    {"r15", ARGUS_HOOK_R15},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -83,9 +85,10 @@ static void test_places(void **state)
 
 static void test_lines(void **state)
 {
-    static const char text[] = "# a comment\n\n"
-                               "lib.so queue f key=arg1 label=\"two words\" # behind\n"
-                               "lib.so ui g+4 type=rdi->16:u16 kinds=2:key_press,4:button_press when=rax>=5";
+    static const char text[] =
+        "# a comment\n\n"
+        "lib.so queue f key=arg1 label=\"two words\" # behind\n"
+        "lib.so ui g+4 type=rdi->16:u16 kinds=2:key_press,4:button_press when=rax>=5";
     struct hook_table table;
     (void)state;
     assert_null(hook_table_parse("t", text, sizeof(text) - 1, HOOK_ARCH_X86_64, &table));

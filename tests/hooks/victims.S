@@ -125,8 +125,9 @@ end victim_jrcxz
 function victim_tiny
     xor %eax, %eax
     ret
+    xor %edx, %edx
+    ret
 end victim_tiny
-    .skip 13, 0xcc
 
 /* Its middle is the target of another function, far away, whose branch has 32 bits. x + 3 */
 function victim_entered

@@ -129,7 +129,7 @@ enum argus_probe_shape {
     ARGUS_PROBE_READ = 7,   /* a UI event is read from the display server */
     ARGUS_PROBE_HANDLER =
         8, /* a function of the program is called for the callback or UI event in progress */
-    ARGUS_PROBE_NOTE = 9,       /* what the label says */
+    ARGUS_PROBE_NOTE = 9,        /* what the label says */
     ARGUS_PROBE_FLAG_WRITE = 10, /* a data flag is written */
     ARGUS_PROBE_FLAG_READ = 11,
     ARGUS_PROBE_SHAPES

@@ -1,4 +1,4 @@
-#include "decode.h"
+#include "insn_decode.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,12 +106,12 @@ static const struct {
     enum insn_flow flow;
     bool names_data;
 } rows_arm64[] = {
-    {ARM64_INS_BL, INSN_CALL, false},           {ARM64_INS_BLR, INSN_CALL_INDIRECT, false},
-    {ARM64_INS_BR, INSN_JUMP_INDIRECT, false},  {ARM64_INS_RET, INSN_RETURN, false},
-    {ARM64_INS_ERET, INSN_RETURN, false},       {ARM64_INS_CBZ, INSN_BRANCH, false},
-    {ARM64_INS_CBNZ, INSN_BRANCH, false},       {ARM64_INS_TBZ, INSN_BRANCH, false},
-    {ARM64_INS_TBNZ, INSN_BRANCH, false},       {ARM64_INS_BRK, INSN_TRAP, false},
-    {ARM64_INS_HLT, INSN_TRAP, false},          {ARM64_INS_ADR, INSN_NEXT, true},
+    {ARM64_INS_BL, INSN_CALL, false},          {ARM64_INS_BLR, INSN_CALL_INDIRECT, false},
+    {ARM64_INS_BR, INSN_JUMP_INDIRECT, false}, {ARM64_INS_RET, INSN_RETURN, false},
+    {ARM64_INS_ERET, INSN_RETURN, false},      {ARM64_INS_CBZ, INSN_BRANCH, false},
+    {ARM64_INS_CBNZ, INSN_BRANCH, false},      {ARM64_INS_TBZ, INSN_BRANCH, false},
+    {ARM64_INS_TBNZ, INSN_BRANCH, false},      {ARM64_INS_BRK, INSN_TRAP, false},
+    {ARM64_INS_HLT, INSN_TRAP, false},         {ARM64_INS_ADR, INSN_NEXT, true},
     {ARM64_INS_ADRP, INSN_NEXT, true},
 };
 

@@ -1,6 +1,6 @@
-/* The other threads of this process (threads_linux.c; macOS: threads_macos.c). */
-#ifndef ARGUS_HOOKS_THREADS_H
-#define ARGUS_HOOKS_THREADS_H
+/* The other threads of this process (other_threads_linux.c, other_threads_macos.c). */
+#ifndef ARGUS_HOOKS_OTHER_THREADS_H
+#define ARGUS_HOOKS_OTHER_THREADS_H
 
 #include <stdbool.h>
 

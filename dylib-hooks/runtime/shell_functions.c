@@ -5,7 +5,7 @@
  * command would. Only what cannot be a pointer (the first page, other than canonical addresses) is passed over.
  */
 #include "emit.h"
-#include "hook.h"
+#include "running_hook.h"
 
 #include "argus/record.h"
 

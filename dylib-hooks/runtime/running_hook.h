@@ -8,8 +8,8 @@
  * Nothing is ever taken away from below a running thread: trampolines and running hooks stay mapped after a removal, and the
  * runtime is linked with -z nodelete.
  */
-#ifndef ARGUS_HOOKS_RUNTIME_HOOK_H
-#define ARGUS_HOOKS_RUNTIME_HOOK_H
+#ifndef ARGUS_HOOKS_RUNNING_HOOK_H
+#define ARGUS_HOOKS_RUNNING_HOOK_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,8 +26,8 @@ struct argus_hook {
     hook_shell user_shell; /* NULL: ours */
     const struct hook_plan *plan;
     const struct hook_entry *entry;
-    uint64_t slide;   /* loaded address - address in the image */
-    uint8_t *code;    /* the trampoline; NULL: never installed */
+    uint64_t slide; /* loaded address - address in the image */
+    uint8_t *code;  /* the trampoline; NULL: never installed */
     bool installed;
 };
 
@@ -48,7 +48,7 @@ static inline const struct hook_entry *plan_entry(const struct hook_plan *plan, 
     return (const struct hook_entry *)plan_at(plan, plan->entries) + index;
 }
 
-/* Shell functions (shell.c, compiled without floating point). */
+/* Shell functions (shell_functions.c, compiled without floating point). */
 void hook_record(const struct argus_hook *hook, struct argus_hook_context *context);
 void hook_call_user(const struct argus_hook *hook, struct argus_hook_context *context);
 

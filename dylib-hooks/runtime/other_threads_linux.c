@@ -1,4 +1,4 @@
-#include "threads.h"
+#include "other_threads.h"
 
 #include <dirent.h>
 #include <signal.h>

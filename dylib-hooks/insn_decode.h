@@ -1,7 +1,7 @@
 /* One instruction at a time, as far as moving it needs to know it: how long it is, where it goes on, and what in it counts from its own
  * address. Capstone does the decoding. */
-#ifndef ARGUS_HOOKS_DECODE_H
-#define ARGUS_HOOKS_DECODE_H
+#ifndef ARGUS_HOOKS_INSN_DECODE_H
+#define ARGUS_HOOKS_INSN_DECODE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,10 +26,11 @@ enum { INSN_BYTES_MOST = 16 };
 
 struct insn {
     uint64_t address;
-    uint64_t target; /* of a direct branch, or the address of the data that it names by its own address */
+    uint64_t
+        target; /* of a direct branch, or the address of the data that it names by its own address */
     uint8_t bytes[INSN_BYTES_MOST];
     uint8_t length;
-    uint8_t flow; /* enum insn_flow */
+    uint8_t flow;    /* enum insn_flow */
     bool names_data; /* relative to its own address: rip + displacement, adr, ldr literal */
     bool uses_sp;    /* a memory operand counts from the stack pointer */
     bool is_nop;
