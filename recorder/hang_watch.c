@@ -16,6 +16,7 @@ struct away {
     uint64_t since_ns;            /* when it came back from its last poll */
     uint64_t excused_ns;          /* of the time since */
     bool is_hang, reported, seen; /* seen: in this look */
+    bool looked_at, was_excused;  /* was_excused: at the last look */
     char process[PROTOCOL_COMM_BYTES];
 };
 
@@ -84,7 +85,8 @@ static bool process_hangs(const struct hang_watch *watch, uint32_t pid)
     return false;
 }
 
-/* Charges the time since the last look as excused where it is, and decides. */
+/* Charges the time since the last look as excused where it is, and decides. What lies between two looks of which only one found
+ * an excuse is excused as well, and so is all before the first: rather a hang found late than one that is none. */
 static bool judge(struct hang_watch *watch, struct away *away, uint64_t now_ns)
 {
     bool excused = false;
@@ -95,8 +97,12 @@ static bool judge(struct hang_watch *watch, struct away *away, uint64_t now_ns)
     }
     uint64_t looked_ns = watch->looked_ns > away->since_ns ? watch->looked_ns : away->since_ns;
     bool there = watch->system->look(away->pid, away->tid, away->process, &excused);
-    if (!there || excused || now_ns - looked_ns > LATE_LOOK_NS)
+    if (excused && !away->looked_at)
+        away->excused_ns = now_ns - away->since_ns;
+    else if (!there || excused || away->was_excused || now_ns - looked_ns > LATE_LOOK_NS)
         away->excused_ns += now_ns - looked_ns;
+    away->looked_at = true;
+    away->was_excused = excused;
     bool wanted = !watch->name[0] || strcmp(watch->name, away->process) == 0;
     if (there && wanted && now_ns - away->since_ns - away->excused_ns >= watch->threshold_ns &&
         !process_hangs(watch, away->pid)) {

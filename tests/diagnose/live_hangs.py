@@ -134,8 +134,11 @@ def main():
         return 77
     machine.enter_namespace()
     folder.mkdir(parents=True, exist_ok=True)
-    results = [crowd.settled(lambda word=word: is_right(argus, loops, word, folder)) for word in sys.argv[4:] or CASES]
-    return 0 if all(results) else 1
+
+    def failures(words):
+        return [word for word in words or sys.argv[4:] or CASES if not is_right(argus, loops, word, folder)]
+
+    return 0 if crowd.settled(failures) else 1
 
 
 if __name__ == "__main__":

@@ -1,13 +1,19 @@
 """Live tests are about who had to wait for whom, and somebody else's load on the same cpus changes that.
 
 A wrong answer therefore counts only where the cpus were ours: where other processes and the hypervisor took more than a tenth of
-them meanwhile, it is said and the test is done again. A right answer counts always.
+them meanwhile, it is said and what failed is done again. A right answer counts always.
+
+Each try is a process of its own, and this one adopts and reaps the orphans that its programs leave: so their time is known to be ours,
+and none stays a zombie.
 """
 import ctypes
+import json
 import os
 import resource
 import sys
 import time
+import traceback
+import unittest
 
 CROWDED = 0.10
 TRIES = 3
@@ -21,34 +27,75 @@ def busy_seconds():
     return (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK")
 
 
-def reap():
-    """Orphans of our programs are ours to wait for, so that their time is counted as ours. They end with their parents."""
-    end = time.monotonic() + 2
-    try:
-        while time.monotonic() < end:
-            if os.waitpid(-1, os.WNOHANG)[0] == 0:
-                time.sleep(0.01)
-    except ChildProcessError:
-        pass
-
-
 def own_seconds():
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(u.ru_utime + u.ru_stime for u in used)
 
 
+def be_a_try(check, names, report):
+    failed = ["?"]
+    try:
+        failed = check(names)
+    except SystemExit as end:
+        print(end.code)
+    except BaseException:
+        traceback.print_exc()
+    os.write(report, json.dumps(failed).encode())
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
+
+
+def reap(child):
+    """Waits for the child and every orphan; for those behind the child not longer than a while."""
+    end = None
+    try:
+        while end is None or time.monotonic() < end:
+            pid = os.waitpid(-1, 0 if end is None else os.WNOHANG)[0]
+            if pid == child:
+                end = time.monotonic() + 2
+            elif pid == 0:
+                time.sleep(0.01)
+    except ChildProcessError:
+        pass
+
+
+def try_once(check, names):
+    """What failed, of `names` or of all, as a list."""
+    sys.stdout.flush()
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        be_a_try(check, names, writer)
+    os.close(writer)
+    reap(child)
+    with open(reader, encoding="utf-8") as report:
+        return json.loads(report.read() or '["?"]')
+
+
 def settled(check):
-    """Whether check() is true; if not, whether it is in a second or third try, as long as the machine is crowded."""
+    """check(names) does what is named, None: all, and returns what failed, as a list of names. Whether nothing failed in the end."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    names = None
     for left in reversed(range(TRIES)):
         start, busy, own = time.monotonic(), busy_seconds(), own_seconds()
-        if check():
+        failed = try_once(check, names)
+        if not failed:
             return True
-        reap()
+        names = failed if failed != ["?"] else names
         others = busy_seconds() - busy - (own_seconds() - own)
         share = others / ((time.monotonic() - start) * os.cpu_count())
         if share < CROWDED or left == 0:
             return False
         print(f"(others took {100 * share:.0f} % of the cpus meanwhile: once more)")
-        sys.stdout.flush()
     return False
+
+
+def run_unittests(argv):
+    """unittest.main() for a live test. Does not return."""
+    def check(names):
+        done = unittest.main(module="__main__", argv=argv[:1] + (names or argv[1:]), exit=False, verbosity=2).result
+        return [test.id().replace("__main__.", "", 1) for test, _ in done.failures + done.errors]
+
+    sys.exit(0 if settled(check) else 1)

@@ -121,8 +121,7 @@ def run(more_to_need=()):
         print("skipped:", reason)
         sys.exit(77)
     machine.enter_namespace()
-    words = [sys.argv[0], *sys.argv[3:]]
-    sys.exit(0 if crowd.settled(lambda: unittest.main(argv=words, exit=False).result.wasSuccessful()) else 1)
+    crowd.run_unittests([sys.argv[0], *sys.argv[3:]])
 
 
 if __name__ == "__main__":

@@ -162,17 +162,17 @@ def main():
     trace = folder / f"{case.name}.{options.backend}.argus"
     print(f"{case.name}, seed {seed}")
 
-    def is_right():
+    def failures(_):
         try:
             check_case(case, options.build, options.backend, seed, options.hang_ms, trace)
         except Wrong as wrong:
             print(f"WRONG: {wrong}")
             if trace.exists():
                 explain(options.build, case, trace)
-            return False
-        return True
+            return [case.name]
+        return []
 
-    if not crowd.settled(is_right):
+    if not crowd.settled(failures):
         return 1
     if not options.keep:
         trace.unlink()

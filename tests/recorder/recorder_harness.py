@@ -19,6 +19,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "trace"))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
+import crowd  # noqa: E402
 import decode  # noqa: E402
 import machine  # noqa: E402
 
@@ -156,4 +157,4 @@ def main():
         sys.exit(77)
     machine.enter_namespace()
     sys.argv.pop(1)
-    unittest.main(module="__main__", verbosity=2)
+    crowd.run_unittests(sys.argv)

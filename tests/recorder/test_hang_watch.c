@@ -119,9 +119,24 @@ static void stopped_time_does_not_count(void **state)
     look_between(watch, &loop, 1, 2800 * MS, 20000 * MS);
     assert_int_equal(hang_watch_seen(watch), 0);
     excused = false;
-    look_between(watch, &loop, 1, 20200 * MS, 20200 * MS);
+    look_between(watch, &loop, 1, 20200 * MS,
+                 20400 * MS); /* it may have been stopped until 20.2 s */
     assert_int_equal(hang_watch_seen(watch), 0);
-    look_between(watch, &loop, 1, 20400 * MS, 20600 * MS); /* 1.6 s before, 0.4 s now */
+    look_between(watch, &loop, 1, 20600 * MS, 20600 * MS); /* 1.6 s before, 0.4 s now */
+    assert_int_equal(hang_watch_seen(watch), 1);
+}
+
+/* Stopped when it is first looked at: since when, nobody knows. */
+static void stopped_from_the_beginning(void **state)
+{
+    struct hang_watch *watch = *state;
+    struct backend_poller loop = away_since(10, 1000 * MS);
+    excused = true;
+    look_between(watch, &loop, 1, 2000 * MS, 5000 * MS);
+    excused = false;
+    look_between(watch, &loop, 1, 5200 * MS, 7000 * MS);
+    assert_int_equal(hang_watch_seen(watch), 0);
+    look_between(watch, &loop, 1, 7200 * MS, 7200 * MS);
     assert_int_equal(hang_watch_seen(watch), 1);
 }
 
@@ -184,6 +199,7 @@ int main(void)
         WATCH_TEST(a_loop_that_comes_back_in_time_is_none),
         WATCH_TEST(a_thread_that_polled_twice_is_no_loop),
         WATCH_TEST(stopped_time_does_not_count),
+        WATCH_TEST(stopped_from_the_beginning),
         WATCH_TEST(time_in_which_nobody_looked_does_not_count),
         WATCH_TEST(one_of_a_process_at_a_time),
         WATCH_TEST(only_the_wanted_process),

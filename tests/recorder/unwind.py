@@ -243,4 +243,4 @@ if __name__ == "__main__":
     live.machine.enter_namespace()
     live.ARGUS = sys.argv.pop(1)
     TARGET = sys.argv.pop(1)
-    unittest.main(verbosity=2)
+    live.crowd.run_unittests(sys.argv)

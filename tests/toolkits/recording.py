@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
+import crowd  # noqa: E402,F401  (for those who import this)
 import machine  # noqa: E402
 
 

@@ -17,7 +17,7 @@ import tempfile
 import time
 import unittest
 
-from recording import Graph, enter_namespace
+from recording import Graph, crowd, enter_namespace
 
 ARGUS = PROGRAM = ""
 TABLE = """
@@ -132,7 +132,7 @@ def main():
     enter_namespace()
     PROGRAM = sys.argv.pop()
     ARGUS = sys.argv.pop()
-    unittest.main(module="__main__", verbosity=2)
+    crowd.run_unittests(sys.argv)
 
 
 main()
