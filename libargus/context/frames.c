@@ -107,8 +107,17 @@ static uint32_t find_main(struct frames *frames, uint32_t process)
     return intern(frames, frames->texts, best);
 }
 
+/* Memory that is no file, in which programs make code at run time; the kernel calls it //anon. */
+static bool is_anonymous(const char *path)
+{
+    return strncmp(path, "//", 2) == 0 || strcmp(path, "[heap]") == 0 ||
+           strncmp(path, "[anon", 5) == 0;
+}
+
 static enum argus_layer layer_of(struct frames *frames, uint32_t process, const char *path)
 {
+    if (is_anonymous(path))
+        return ARGUS_LAYER_UNKNOWN;
     uint32_t id = idmap_get(&frames->main_image, process);
     if (id == IDMAP_NONE) {
         id = find_main(frames, process);
@@ -148,6 +157,10 @@ static uint32_t add_unnamed(struct frames *frames, struct frame_space space, uin
 {
     char name[512];
     uint64_t at;
+    if (is_anonymous(image)) {
+        snprintf(name, sizeof(name), "0x%" PRIx64, address);
+        return frames_named(frames, name, "[anon]", ARGUS_LAYER_UNKNOWN);
+    }
     if (argus_symbols_start(frames->symbols, space.process, space.time_ns, address, is_return,
                             &at)) {
         snprintf(name, sizeof(name), "%s+0x%" PRIx64, base_name(image), at);

@@ -124,7 +124,8 @@ static void write_path(const struct argus_sink *sink, const struct argus_context
     const struct argus_context_function *function = &functions[nodes[charged].function];
     argus_sink_printf(sink, "\n%zu. %s in %s (%s, %s)", number,
                       signed_time(path->cost_ns, report->base, cost, sizeof(cost)), function->name,
-                      contexts_base_name(function->image), argus_layer_name(function->layer));
+                      function->image[0] ? contexts_base_name(function->image) : "no file",
+                      argus_layer_name(function->layer));
     if (charged != path->bottleneck)
         argus_sink_printf(sink, ", in %s", functions[nodes[path->bottleneck].function].name);
     argus_sink_printf(sink, "; %s%s", functions[nodes[route.program].function].name,

@@ -21,7 +21,8 @@ class Scene:
     """One thread of `name` that calls functions, each call a stack at its begin and one at its end."""
 
     def __init__(self, name="alpha", pid=100):
-        self.lines, self.stacks, self.time, self.tid = ["cpus 2", f"thread {pid} pid {pid} name {name}"], {}, 0, pid
+        self.lines = ["cpus 2", f"thread {pid} pid {pid} name {name}", f"image pid {pid} start 0x5000 end 0x6000 path //anon"]
+        self.stacks, self.time, self.tid = {}, 0, pid
 
     def at(self, time_ms, text, cpu=0, tid=None):
         self.lines.append(f"{time_ms}ms cpu{cpu} t{self.tid if tid is None else tid} {text}")
@@ -179,6 +180,11 @@ def test_cut_and_missing_stacks_are_counted(setup):
 def test_recursion_keeps_its_depth(setup):
     scene = Scene().calls(2, MAIN, LOAD, LOAD, LOAD)
     equal("path", names(setup.json(setup.make(scene))["contexts"][0]), [hex(MAIN)] + 3 * [hex(LOAD)])
+
+
+def test_code_made_at_run_time_is_named_by_address(setup):
+    function = setup.json(setup.make(usual()))["contexts"][0]["functions"][1]
+    equal("name", (function["function"], function["image"], function["layer"]), (hex(PARSE), "[anon]", "unknown"))
 
 
 def test_a_base_of_another_program_is_said(setup):

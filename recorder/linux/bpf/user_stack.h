@@ -49,7 +49,8 @@ static __always_inline uint32_t follow_frames(uint64_t *frames, uint64_t address
         if (!is_user_address(return_address))
             break;
         frames[count] = return_address;
-        address = caller;
+        address =
+            caller != address ? caller : 0; /* what was no frame pointer may point to itself */
     }
     return count;
 }
