@@ -160,8 +160,11 @@ static uint32_t user_node(struct moments *moments, uint32_t thread, uint64_t id)
     struct frame_space space = {.process = threads[thread].process, .time_ns = moments->now_ns};
     uint32_t node = paths_of_user(moments->paths, space, id);
     moments->counts.missing += node == ARGUS_NONE;
-    if (node != ARGUS_NONE)
-        moments->counts.cut += paths_are_cut(moments->paths, node);
+    if (node != ARGUS_NONE) {
+        enum path_lack lack = paths_lack(moments->paths, node);
+        moments->counts.cut += lack == PATH_CUT;
+        moments->counts.rootless += lack == PATH_ROOTLESS;
+    }
     return node;
 }
 

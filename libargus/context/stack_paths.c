@@ -1,6 +1,15 @@
 #include "context/stack_paths.h"
 
+#include <string.h>
+
 #define CUT_NAME "[stack cut]"
+
+/* Where the first function of a thread is called, in glibc, musl and the dynamic linker. To add one: a row. */
+static const char *const beginnings[] = {
+    "_start",       "main",    "__libc_start_main", "__libc_start_call_main", "clone",
+    "clone3",       "__clone", "__clone3",          "__GI___clone",           "__GI___clone3",
+    "start_thread", "start",   "_dl_start",         "_dl_start_user",         "__clone_internal",
+};
 
 struct argus_error *paths_init(struct paths *paths, const struct argus_graph *graph,
                                struct argus_symbols *symbols)
@@ -20,7 +29,7 @@ void paths_deinit(struct paths *paths)
     tree_deinit(&paths->tree);
     idmap_deinit(&paths->by_stack);
     idmap_deinit(&paths->by_kernel);
-    idmap_deinit(&paths->cut);
+    idmap_deinit(&paths->lacking);
 }
 
 static uint32_t below(struct paths *paths, uint32_t node, uint32_t function)
@@ -59,6 +68,35 @@ static uint32_t walk_in(struct paths *paths, uint32_t node, struct frame_space s
     return node;
 }
 
+/* The function at which the path of `node` begins; NULL: it has none. */
+static const struct argus_context_function *outermost(const struct paths *paths, uint32_t node)
+{
+    const struct argus_context_node *nodes = paths->tree.nodes.data;
+    while (nodes[node].depth > 2)
+        node = nodes[node].parent;
+    return nodes[node].depth == 2 ? &paths->frames.functions.data[nodes[node].function] : NULL;
+}
+
+/* Only where functions have names at all. */
+static bool is_rootless(const struct argus_context_function *function)
+{
+    if (!function || function->image[0] != '/')
+        return function && function->layer == ARGUS_LAYER_UNKNOWN;
+    for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
+        if (strcmp(beginnings[i], function->name) == 0)
+            return false;
+    return strchr(function->name, '+') == NULL; /* of a stripped program, _start has no name */
+}
+
+static void note_lack(struct paths *paths, uint32_t node, bool cut)
+{
+    enum path_lack lack = cut ? PATH_CUT : PATH_WHOLE;
+    if (!cut && is_rootless(outermost(paths, node)))
+        lack = PATH_ROOTLESS;
+    if (lack != PATH_WHOLE && !idmap_put(&paths->lacking, node, lack))
+        paths->frames.no_memory = true;
+}
+
 static uint32_t make_user_path(struct paths *paths, struct frame_space space, uint32_t index)
 {
     struct argus_stack stack = stacks_get(&paths->stacks, index);
@@ -69,8 +107,8 @@ static uint32_t make_user_path(struct paths *paths, struct frame_space space, ui
         stack.count--;
     }
     node = walk_in(paths, node, space, stack);
-    if (cut && node != ARGUS_NONE && !idmap_put(&paths->cut, node, 1))
-        paths->frames.no_memory = true;
+    if (node != ARGUS_NONE)
+        note_lack(paths, node, cut);
     return node;
 }
 
@@ -119,9 +157,10 @@ uint32_t paths_of_kernel(struct paths *paths, uint32_t node, uint64_t id)
     return inner;
 }
 
-bool paths_are_cut(const struct paths *paths, uint32_t node)
+enum path_lack paths_lack(const struct paths *paths, uint32_t node)
 {
-    return idmap_get(&paths->cut, node) != IDMAP_NONE;
+    uint32_t lack = idmap_get(&paths->lacking, node);
+    return lack == IDMAP_NONE ? PATH_WHOLE : (enum path_lack)lack;
 }
 
 bool paths_no_memory(const struct paths *paths)

@@ -7,13 +7,20 @@
 #include "context/tree.h"
 #include "event/stacks.h"
 
+/* What a stack lacks, as far as one can see. */
+enum path_lack {
+    PATH_WHOLE,
+    PATH_CUT, /* it says that its outermost frames are not in the trace */
+    PATH_ROOTLESS, /* its outermost frame is not where threads begin: code without frame pointers was left out */
+};
+
 struct paths {
     struct stacks stacks;
     struct frames frames;
     struct tree tree;
     struct idmap by_stack;  /* process and user stack → node */
     struct idmap by_kernel; /* node and kernel stack → node */
-    struct idmap cut;       /* node → 1: its stack has no outermost frames */
+    struct idmap lacking;   /* node → enum path_lack */
     uint32_t
         fault; /* function that stands for a wait outside of system calls; ARGUS_NONE: not made yet */
 };
@@ -29,7 +36,8 @@ uint32_t paths_of_syscall(struct paths *paths, uint32_t node, uint32_t number);
 uint32_t paths_of_fault(struct paths *paths, uint32_t node);
 uint32_t paths_of_kernel(struct paths *paths, uint32_t node, uint64_t id);
 
-bool paths_are_cut(const struct paths *paths, uint32_t node);
+/* Of a node that paths_of_user() returned. */
+enum path_lack paths_lack(const struct paths *paths, uint32_t node);
 bool paths_no_memory(const struct paths *paths);
 
 #endif

@@ -45,6 +45,12 @@ static void write_counts(const struct argus_sink *sink, const struct argus_conte
                           "%llu stacks are cut short, below [stack cut]: record with a larger "
                           "--unwind-size\n",
                           (unsigned long long)counts->cut);
+    if (counts->rootless)
+        argus_sink_printf(
+            sink,
+            "%llu stacks do not reach the beginning of their thread, so less is known "
+            "to have gone on: record programs without frame pointers with --unwind\n",
+            (unsigned long long)counts->rootless);
     if (counts->missing)
         argus_sink_printf(sink, "%llu stacks are not in the trace\n",
                           (unsigned long long)counts->missing);

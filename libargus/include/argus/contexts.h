@@ -92,7 +92,9 @@ struct argus_context_wait {
 
 struct argus_context_counts {
     uint64_t moments[ARGUS_MOMENTS];
-    uint64_t cut;       /* moments whose stack has no outermost frames */
+    uint64_t cut; /* moments whose stack has no outermost frames */
+    uint64_t
+        rootless; /* moments whose stack does not reach the beginning of its thread: no frame pointers */
     uint64_t missing;   /* moments whose stack is not in the trace */
     uint64_t open_ns;   /* waits that had not ended with the trace; in no latency */
     uint64_t instances; /* function instances */
