@@ -1,5 +1,6 @@
 #include "context/stack_paths.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define CUT_NAME "[stack cut]"
@@ -41,11 +42,16 @@ static uint32_t below(struct paths *paths, uint32_t node, uint32_t function)
     return child;
 }
 
-static uint32_t program_node(struct paths *paths, uint32_t process)
+/* What a process did before its last exec is another program's, whose name nobody knows any more. */
+static uint32_t program_node(struct paths *paths, struct frame_space space)
 {
     const struct argus_process *processes;
     argus_graph_processes(paths->frames.graph, &processes);
-    const char *name = processes[process].name;
+    const char *name = processes[space.process].name;
+    char before[64];
+    snprintf(before, sizeof(before), "%s, before its exec", name);
+    if (!space.is_later)
+        name = before;
     return below(
         paths, 0,
         frames_named(&paths->frames, name[0] ? name : "?", "[program]", ARGUS_LAYER_UNKNOWN));
@@ -88,10 +94,10 @@ static bool is_rootless(const struct argus_context_function *function)
     return strchr(function->name, '+') == NULL; /* of a stripped program, _start has no name */
 }
 
-static void note_lack(struct paths *paths, uint32_t node, bool cut)
+static void note_lack(struct paths *paths, uint32_t node, bool cut, bool is_chosen)
 {
     enum path_lack lack = cut ? PATH_CUT : PATH_WHOLE;
-    if (!cut && is_rootless(outermost(paths, node)))
+    if (!cut && is_chosen && is_rootless(outermost(paths, node)))
         lack = PATH_ROOTLESS;
     if (lack != PATH_WHOLE && !idmap_put(&paths->lacking, node, lack))
         paths->frames.no_memory = true;
@@ -100,7 +106,7 @@ static void note_lack(struct paths *paths, uint32_t node, bool cut)
 static uint32_t make_user_path(struct paths *paths, struct frame_space space, uint32_t index)
 {
     struct argus_stack stack = stacks_get(&paths->stacks, index);
-    uint32_t node = program_node(paths, space.process);
+    uint32_t node = program_node(paths, space);
     bool cut = stack.count && stack.frames[stack.count - 1] < ARGUS_FRAME_ENDS;
     if (cut) {
         node = below(paths, node, frames_named(&paths->frames, CUT_NAME, "", ARGUS_LAYER_UNKNOWN));
@@ -108,7 +114,7 @@ static uint32_t make_user_path(struct paths *paths, struct frame_space space, ui
     }
     node = walk_in(paths, node, space, stack);
     if (node != ARGUS_NONE)
-        note_lack(paths, node, cut);
+        note_lack(paths, node, cut, space.is_later);
     return node;
 }
 
