@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "context/builds.h"
 #include "context/charges.h"
 #include "context/route.h"
 #include "report/json.h"
@@ -145,6 +146,18 @@ static json_t *counts_json(const struct argus_contexts_report *report)
     return json;
 }
 
+#define MOST_BUILDS 256
+
+static json_t *builds_json(const struct argus_contexts_report *report)
+{
+    const char *paths[MOST_BUILDS];
+    json_t *array = json_array();
+    size_t count = builds_that_differ(report->contexts, report->base, paths, MOST_BUILDS);
+    for (size_t i = 0; i < count && i < MOST_BUILDS; i++)
+        json_add(array, json_text(paths[i]));
+    return array;
+}
+
 static json_t *base_json(const struct argus_contexts_report *report)
 {
     if (!report->base)
@@ -154,6 +167,7 @@ static json_t *base_json(const struct argus_contexts_report *report)
     json_put(json, "paths", number(report->ranking->paths_of_base));
     json_put(json, "equal_paths", number(report->ranking->paths_equal));
     json_put(json, "programs_missing", number(report->ranking->programs_missing));
+    json_put(json, "other_builds", builds_json(report));
     return json;
 }
 

@@ -3,13 +3,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "context/builds.h"
 #include "context/charges.h"
 #include "context/route.h"
 #include "context/write_json.h"
 #include "report/lines.h"
 
-#define FILES_SHOWN 8
-#define WAITS_SHOWN 3
+#define FILES_SHOWN  8
+#define BUILDS_SHOWN 4
+#define WAITS_SHOWN  3
 
 static const char *signed_time(double ns, bool has_base, char *buffer, size_t bytes)
 {
@@ -56,6 +58,18 @@ static void write_counts(const struct argus_sink *sink, const struct argus_conte
                           (unsigned long long)counts->missing);
 }
 
+static void write_builds(const struct argus_sink *sink, const struct argus_contexts_report *report)
+{
+    const char *paths[BUILDS_SHOWN];
+    size_t count = builds_that_differ(report->contexts, report->base, paths, BUILDS_SHOWN);
+    if (!count)
+        return;
+    argus_sink_printf(sink, "other builds than in the base, compared by names:");
+    for (size_t i = 0; i < count && i < BUILDS_SHOWN; i++)
+        argus_sink_printf(sink, "%s %s", i ? "," : "", contexts_base_name(paths[i]));
+    argus_sink_printf(sink, count > BUILDS_SHOWN ? " and %zu more\n" : "\n", count - BUILDS_SHOWN);
+}
+
 static void write_base(const struct argus_sink *sink, const struct argus_contexts_report *report)
 {
     const struct argus_ranking *ranking = report->ranking;
@@ -67,6 +81,7 @@ static void write_base(const struct argus_sink *sink, const struct argus_context
     }
     argus_sink_printf(sink, "; compared with %s: %u of its %u paths are here too\n",
                       report->base_path, ranking->paths_equal, ranking->paths_of_base);
+    write_builds(sink, report);
     if (ranking->programs_missing)
         argus_sink_printf(sink, "%u programs are not in the base\n", ranking->programs_missing);
 }

@@ -194,6 +194,18 @@ def test_a_base_of_another_program_is_said(setup):
     assert "1 programs are not in the base" in done.stdout
 
 
+def test_another_build_is_said_and_compared_by_names(setup):
+    def with_build(identity):
+        scene = usual()
+        scene.lines.append(f"image pid 100 start 0x7000 end 0x8000 inode {identity} build_id {identity:02x}{identity:02x} path /opt/libodd.so")
+        return setup.make(scene.calls(2, MAIN, 0x7100))
+    base, now = with_build(1), with_build(2)
+    equal("other builds", setup.json(f"--base={base}", now)["base"]["other_builds"], ["/opt/libodd.so"])
+    equal("the same build", setup.json(f"--base={base}", base)["base"]["other_builds"], [])
+    equal("paths", setup.json(f"--base={base}", now)["base"]["equal_paths"], 4)
+    assert "other builds than in the base, compared by names: libodd.so\n" in setup.run(f"--base={base}", now).stdout
+
+
 def test_bad_input_is_a_sentence(setup):
     trace = setup.make(usual())
     silent = setup.make("thread 100 pid 100 name alpha\n0 cpu0 t100 syscall_start nr=read\n")
