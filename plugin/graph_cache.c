@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/compat.h"
 #include "plugin/beside.h"
 #include "plugin/paths.h"
 

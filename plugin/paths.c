@@ -71,9 +71,9 @@ static bool own_directory(char *ret, size_t bytes)
 
 /* Relative to the program's directory, in the order of looking. */
 static const char *const plugin_places[] = {
-    "../lib/libargus.so",
-    "../" ARGUS_PLUGIN_SUBDIR "/libargus.so",
-    "../lib/argus/libargus.so",
+    "../lib/libargus" ARGUS_PLUGIN_SUFFIX,
+    "../" ARGUS_PLUGIN_SUBDIR "/libargus" ARGUS_PLUGIN_SUFFIX,
+    "../lib/argus/libargus" ARGUS_PLUGIN_SUFFIX,
     NULL,
 };
 
@@ -97,9 +97,9 @@ struct argus_error *paths_find_plugin(char **ret)
         if (*ret)
             return NULL;
     }
-    return argus_error_create(ARGUS_ERROR_NOT_FOUND,
-                              "the LLDB plugin libargus.so is not beside this program; "
-                              "set ARGUS_PLUGIN to its path");
+    return argus_error_create(ARGUS_ERROR_NOT_FOUND, "the LLDB plugin libargus" ARGUS_PLUGIN_SUFFIX
+                                                     " is not beside this program; "
+                                                     "set ARGUS_PLUGIN to its path");
 }
 
 struct argus_error *paths_find_probes(char **ret)

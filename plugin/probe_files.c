@@ -26,7 +26,7 @@ static bool is_known(const struct finder *finder, const struct stat *status)
 {
     for (size_t i = 0; i < finder->files->files.length; i++) {
         const struct probe_library_file *file = &finder->files->files.data[i];
-        if (file->device == status->st_dev && file->inode == status->st_ino)
+        if (file->device == (uint64_t)status->st_dev && file->inode == status->st_ino)
             return true;
     }
     return false;

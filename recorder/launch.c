@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "background.h"
+#include "base/compat.h"
 #include "base/own_path.h"
 
 /* Beside our own program (build/bin, or where both are installed); else what PATH has. Inside LLDB "our own program" is

@@ -17,7 +17,10 @@ _Static_assert(sizeof(struct reply) == 360 + FLAG_NUMBERS * sizeof(struct reply_
 
 const char *backend_kind_name(enum backend_kind kind)
 {
-    return kind == BACKEND_BPF ? "bpf" : kind == BACKEND_PERF ? "perf" : "none";
+    return kind == BACKEND_BPF      ? "bpf"
+           : kind == BACKEND_PERF   ? "perf"
+           : kind == BACKEND_KDEBUG ? "kdebug"
+                                    : "none";
 }
 
 static struct argus_error *check_version(uint32_t magic, uint16_t version)

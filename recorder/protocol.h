@@ -17,9 +17,13 @@
 #include "flag_spec.h"
 #include "probe_spec.h"
 
+#ifdef __APPLE__
+#define PROTOCOL_DIRECTORY "/var/run/argus"
+#else
 #define PROTOCOL_DIRECTORY "/run/argus"
-#define PROTOCOL_SOCKET    PROTOCOL_DIRECTORY "/recorder.socket"
-#define PROTOCOL_LOCK      PROTOCOL_DIRECTORY "/recorder.lock"
+#endif
+#define PROTOCOL_SOCKET PROTOCOL_DIRECTORY "/recorder.socket"
+#define PROTOCOL_LOCK   PROTOCOL_DIRECTORY "/recorder.lock"
 
 #define PROTOCOL_MAGIC   0x51475241u /* "ARGQ" */
 #define PROTOCOL_VERSION 3
@@ -67,7 +71,13 @@ enum recording_mode {
 };
 
 /* Which backend records; the order of preference. */
-enum backend_kind { BACKEND_ANY = 0, BACKEND_BPF = 1, BACKEND_PERF = 2, BACKEND_KIND_COUNT = 3 };
+enum backend_kind {
+    BACKEND_ANY = 0,
+    BACKEND_BPF = 1,
+    BACKEND_PERF = 2,
+    BACKEND_KDEBUG = 3,
+    BACKEND_KIND_COUNT = 4
+};
 
 struct request_start {
     uint32_t mode;       /* enum recording_mode */

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/compat.h"
 #include "launch.h"
 
 #define PATIENCE_MS 200

@@ -20,6 +20,7 @@ static inline const char *error_text(int error_number, char *buffer, size_t buff
 
 #ifdef __APPLE__
 
+#include <crt_externs.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -31,6 +32,32 @@ static inline const char *error_text(int error_number, char *buffer, size_t buff
 #ifndef O_PATH
 #define O_PATH 0 /* such descriptors do not exist */
 #endif
+
+/* Apple gives it to programs only, not to libraries. */
+#define environ (*_NSGetEnviron())
+
+/* The number is the trace's system's, which need not be this one: it is printed as a number. */
+#define sigabbrev_np(number) ((const char *)NULL)
+
+/* BSD's has the context before, and in the comparison first. */
+struct compat_sort {
+    int (*compare)(const void *, const void *, void *);
+    void *context;
+};
+
+static inline int compat_compare(void *sort, const void *a, const void *b)
+{
+    const struct compat_sort *given = sort;
+    return given->compare(a, b, given->context);
+}
+
+static inline void compat_qsort_r(void *base, size_t count, size_t bytes,
+                                  int (*compare)(const void *, const void *, void *), void *context)
+{
+    struct compat_sort sort = {compare, context};
+    qsort_r(base, count, bytes, &sort, compat_compare);
+}
+#define qsort_r compat_qsort_r
 
 static inline void *reallocarray(void *old, size_t count, size_t bytes)
 {

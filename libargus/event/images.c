@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/compat.h"
+
 /* Forks of forks without an exec: a shell's subshells. More is a loop. */
 enum { LONGEST_ANCESTRY = 64 };
 

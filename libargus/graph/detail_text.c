@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/compat.h"
+
 /* Ready descriptors that are named; more are counted. */
 enum { MOST_NAMED = 3 };
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compat.h"
+
 /* Where an edge leads. One that begins a vertex is gone when a rule has taken the vertex back; one that leads into the
  * middle of a vertex (vertex_add_edge()) leads to whichever is there now. */
 static bool resolve_target(const struct argus_graph *graph, const uint32_t *new_id,

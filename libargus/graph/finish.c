@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compat.h"
+
 static void close_waiting(struct builder *builder, uint32_t thread)
 {
     struct thread_state *state = thread_at(builder, thread);

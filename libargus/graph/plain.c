@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compat.h"
 #include "base/idmap.h"
 #include "base/vec.h"
 #include "event/merge.h"

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/compat.h"
 #include "plugin/commands/recording_command.h"
 #include "recorder/background.h"
 

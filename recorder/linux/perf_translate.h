@@ -12,10 +12,10 @@
 #include "category.h"
 #include "linux/event_format.h"
 #include "linux/perf_events.h"
-#include "linux/record_ring.h"
 #include "linux/seen_threads.h"
 #include "linux/shared.h"
 #include "linux/stack_table.h"
+#include "record_ring.h"
 
 #define PERF_FIELD_LIMIT 8
 

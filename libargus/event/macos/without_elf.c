@@ -2,6 +2,8 @@
 #include "argus/data_symbols.h"
 #include "argus/unwind.h"
 #include "event/elf_symbols.h"
+#include "event/function_range.h"
+#include "event/live_stack.h"
 
 static struct argus_error *not_here(const char *what)
 {
@@ -59,6 +61,70 @@ struct argus_error *argus_image_base(uint32_t pid, const char *image, uint64_t *
     (void)image;
     *ret = 0;
     return not_here("finding an image of a running process");
+}
+
+struct argus_error *argus_image_at(uint32_t pid, uint64_t address, char *ret_path,
+                                   size_t path_bytes, uint64_t *ret_base)
+{
+    (void)pid;
+    (void)address;
+    if (path_bytes)
+        ret_path[0] = '\0';
+    *ret_base = 0;
+    return not_here("finding an image of a running process");
+}
+
+struct argus_error *argus_data_image_read(const char *path, struct argus_data_image *ret)
+{
+    (void)path;
+    *ret = (struct argus_data_image){0};
+    return not_here("planning a watchpoint for a file");
+}
+
+struct argus_error *argus_data_file_symbols_each(const char *path,
+                                                 argus_data_symbol_function function, void *context)
+{
+    (void)path;
+    (void)function;
+    (void)context;
+    return not_here("finding a variable of a file by name");
+}
+
+struct argus_error *argus_data_file_symbol_find(const char *path, const char *name,
+                                                struct argus_data_symbol *ret, bool *ret_found)
+{
+    (void)path;
+    (void)name;
+    *ret = (struct argus_data_symbol){0};
+    *ret_found = false;
+    return not_here("finding a variable of a file by name");
+}
+
+/* --- event/function_range.h, event/live_stack.h: for the recorder's stepping, which is ptrace(2) of Linux --- */
+
+bool function_range_find(const char *path, uint64_t file_offset, uint64_t *ret_start_offset,
+                         uint64_t *ret_bytes)
+{
+    (void)path;
+    (void)file_offset;
+    *ret_start_offset = *ret_bytes = 0;
+    return false;
+}
+
+bool function_range_called(const char *path, uint64_t file_offset, uint64_t *ret_offset)
+{
+    (void)path;
+    (void)file_offset;
+    *ret_offset = 0;
+    return false;
+}
+
+size_t live_stack_unwind(const struct live_stack *stack, struct live_frame *ret, size_t room)
+{
+    (void)stack;
+    (void)ret;
+    (void)room;
+    return 0;
 }
 
 /* --- argus/unwind.h --- */

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "base/compat.h"
+
 static int by_vertex(const void *left, const void *right, void *context)
 {
     const struct talk *talks = context;

@@ -1,8 +1,8 @@
 /* Rings of records in the recorder's own memory, one for each cpu, for a backend that has to translate what the kernel
  * gives it. Writer and reader are the same thread.
  */
-#ifndef ARGUS_RECORDER_LINUX_RECORD_RING_H
-#define ARGUS_RECORDER_LINUX_RECORD_RING_H
+#ifndef ARGUS_RECORDER_RECORD_RING_H
+#define ARGUS_RECORDER_RECORD_RING_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "linux/record_ring.h"
+#include "record_ring.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,35 @@
+/* The threads that there are and were, from kdebug's map. */
+#ifndef ARGUS_RECORDER_MACOS_KDEBUG_THREADS_H
+#define ARGUS_RECORDER_MACOS_KDEBUG_THREADS_H
+
+#include "argus/trace.h"
+#include "base/idmap.h"
+#include "base/vec.h"
+#include "macos/kdebug_layout.h"
+#include "macos/kdebug_os.h"
+
+struct kdebug_known_thread {
+    uint64_t tid, seen_ns;
+    uint32_t pid, missed; /* readings of the map in a row in which it was not */
+    bool is_kernel;
+    char name[sizeof(((struct kdebug_thread *)0)->name) + 1];
+};
+
+struct kdebug_threads {
+    VEC(struct kdebug_known_thread) known;
+    struct idmap by_tid;
+};
+
+void kdebug_threads_deinit(struct kdebug_threads *threads);
+
+/* Reads the kernel's map of now into the table. What has ended stays in it for some readings more, so that records that are read
+ * later have a name. */
+struct argus_error *kdebug_threads_read(struct kdebug_threads *threads, const struct kdebug_os *os,
+                                        uint64_t now_ns);
+struct argus_error *kdebug_threads_write(const struct kdebug_threads *threads,
+                                         struct argus_writer *writer);
+/* The processes of the table, each once, by number; `*ret` is for free(). False without memory. */
+bool kdebug_threads_processes(const struct kdebug_threads *threads, uint32_t **ret,
+                              size_t *ret_count);
+
+#endif

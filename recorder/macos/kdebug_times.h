@@ -1,0 +1,16 @@
+/* Ticks to ns, in whatever of a record is a time: so the recorder's files have a timebase of 1/1 on every machine, and
+ * its clocks can be compared with its records. */
+#ifndef ARGUS_RECORDER_MACOS_KDEBUG_TIMES_H
+#define ARGUS_RECORDER_MACOS_KDEBUG_TIMES_H
+
+#include <stdint.h>
+
+#include "argus/record.h"
+
+/* `denom` is not 0. UINT64_MAX, which stands for never, stays, and so does what does not fit. */
+uint64_t kdebug_ticks_to_ns(uint64_t ticks, uint32_t numer, uint32_t denom);
+
+/* The timestamp, and the arguments of this kind of record that are points in time. */
+void kdebug_times_to_ns(struct argus_record *record, uint32_t numer, uint32_t denom);
+
+#endif

@@ -1,0 +1,11 @@
+/* argus step of the recorder is Linux's ptrace(2); on macOS the other engine of that command steps, in LLDB. */
+#include "linux/step_main.h"
+
+#include <stdio.h>
+
+int step_main(void)
+{
+    fputs("argus-recorder: stepping needs Linux; inside LLDB, argus step works here as well\n",
+          stderr);
+    return 1;
+}
