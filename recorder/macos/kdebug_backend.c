@@ -18,7 +18,7 @@
 #include "macos/kdebug_filter.h"
 #include "macos/kdebug_images.h"
 #include "macos/kdebug_session.h"
-#include "macos/kdebug_threads.h"
+#include "macos/kdebug_thread_map.h"
 #include "macos/kdebug_times.h"
 #include "macos/kperf.h"
 #include "record_ring.h"

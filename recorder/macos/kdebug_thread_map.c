@@ -1,4 +1,4 @@
-#include "macos/kdebug_threads.h"
+#include "macos/kdebug_thread_map.h"
 
 #include <errno.h>
 #include <stdlib.h>
