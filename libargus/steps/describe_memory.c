@@ -160,7 +160,7 @@ static const char *offsets_text(struct describer *describer, const struct pointe
 
 static const char *register_name(const struct describer *describer, unsigned number)
 {
-    static const char *const names[] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp",
+    static const char *const names[] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
                                         "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
     static const char *const arm[] = {"x0",  "x1",  "x2",  "x3",  "x4",  "x5",  "x6",  "x7",
                                       "x8",  "x9",  "x10", "x11", "x12", "x13", "x14", "x15",

@@ -3,8 +3,8 @@
  * x86-64 and arm64 in one form. What Capstone 4 does not know of arm64 (the atomics of ARMv8.1, LDAPR, returns with
  * pointer authentication) is decoded here. A decoder belongs to one thread; instructions are plain values.
  *
- * Sets of registers are bit sets: REGISTER_FLAGS, REGISTER_VECTOR + n, and below them the general registers: on x86-64 by
- * DWARF's numbers (rax rdx rcx rbx rsi rdi rbp rsp r8 … r15), on arm64 x0 … x30 and 31, the stack pointer. A part of a
+ * Sets of registers are bit sets: REGISTER_FLAGS, REGISTER_VECTOR + n, and below them the general registers: on x86-64 in the
+ * order of their encoding (rax rcx rdx rbx rsp rbp rsi rdi r8 … r15), on arm64 x0 … x30 and 31, the stack pointer. A part of a
  * register counts as the whole: that is right for values that are read as they were written, which compilers do.
  */
 #ifndef ARGUS_STEPS_INSTRUCTION_H
@@ -23,12 +23,12 @@ enum instruction_machine {
 
 enum {
     REGISTER_RAX = 0,
-    REGISTER_RDX = 1,
-    REGISTER_RCX = 2,
-    REGISTER_RSI = 4,
-    REGISTER_RDI = 5,
-    REGISTER_RBP = 6,
-    REGISTER_RSP = 7,
+    REGISTER_RCX = 1,
+    REGISTER_RDX = 2,
+    REGISTER_RSP = 4,
+    REGISTER_RBP = 5,
+    REGISTER_RSI = 6,
+    REGISTER_RDI = 7,
     REGISTER_R8 = 8,
     REGISTER_R9 = 9,
     REGISTER_R11 = 11,

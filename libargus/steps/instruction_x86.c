@@ -15,13 +15,13 @@
 
 static const uint8_t general[X86_REG_ENDING] = {
     PARTS(RAX, EAX, AX, AL, 0),
-    PARTS(RCX, ECX, CX, CL, 2),
-    PARTS(RDX, EDX, DX, DL, 1),
+    PARTS(RCX, ECX, CX, CL, 1),
+    PARTS(RDX, EDX, DX, DL, 2),
     PARTS(RBX, EBX, BX, BL, 3),
-    PARTS(RSP, ESP, SP, SPL, 7),
-    PARTS(RBP, EBP, BP, BPL, 6),
-    PARTS(RSI, ESI, SI, SIL, 4),
-    PARTS(RDI, EDI, DI, DIL, 5),
+    PARTS(RSP, ESP, SP, SPL, 4),
+    PARTS(RBP, EBP, BP, BPL, 5),
+    PARTS(RSI, ESI, SI, SIL, 6),
+    PARTS(RDI, EDI, DI, DIL, 7),
     PARTS(R8, R8D, R8W, R8B, 8),
     PARTS(R9, R9D, R9W, R9B, 9),
     PARTS(R10, R10D, R10W, R10B, 10),
@@ -31,8 +31,8 @@ static const uint8_t general[X86_REG_ENDING] = {
     PARTS(R14, R14D, R14W, R14B, 14),
     PARTS(R15, R15D, R15W, R15B, 15),
     [X86_REG_AH] = 1,
-    [X86_REG_CH] = 3,
-    [X86_REG_DH] = 2,
+    [X86_REG_CH] = 2,
+    [X86_REG_DH] = 3,
     [X86_REG_BH] = 4,
 };
 

@@ -5,6 +5,12 @@
 
 #include "base/hash64.h"
 
+/* One numbering for the registers of instructions and those of step files. */
+_Static_assert((int)REGISTER_RSP == (int)ARGUS_X86_RSP && (int)REGISTER_RDX == (int)ARGUS_X86_RDX &&
+                   (int)REGISTER_RDI == (int)ARGUS_X86_RDI &&
+                   (int)REGISTER_X31 == (int)ARGUS_ARM64_SP,
+               "registers of instruction.h are those of steps.h");
+
 enum { CODE_MOST = 16 }; /* bytes of the longest instruction, and one */
 
 size_t run_code(const struct run *run, uint64_t address, size_t room, uint8_t *ret)

@@ -29,11 +29,11 @@ static const struct row x86_64[] = {
     {"\x53", 1, "push rbx", "reads rbx rsp; writes rsp; writes 8 at rsp-8 implicitly"},
     {"\xff\x30", 2, "push qword ptr [rax]",
      "reads rsp; writes rsp; reads 8 at rax; writes 8 at rsp-8 implicitly"},
-    {"\x5d", 1, "pop rbp", "reads rsp; writes rbp rsp; reads 8 at rsp implicitly"},
+    {"\x5d", 1, "pop rbp", "reads rsp; writes rsp rbp; reads 8 at rsp implicitly"},
     {"\xff\x50\x08", 3, "call qword ptr [rax+8]",
      "calls indirectly; reads rsp; writes rsp; reads 8 at rax+8; writes 8 at rsp-8 implicitly"},
     {"\xc3", 1, "ret", "returns; reads rsp; writes rsp; reads 8 at rsp implicitly"},
-    {"\xc9", 1, "leave", "reads rbp rsp; writes rbp rsp; reads 8 at rbp implicitly"},
+    {"\xc9", 1, "leave", "reads rsp rbp; writes rsp rbp; reads 8 at rbp implicitly"},
     {"\xf0\x0f\xb1\x37", 4, "lock cmpxchg [rdi], esi",
      "reads rax rsi; writes rax flags; reads and writes 4 at rdi"},
     {"\xf0\x83\x07\x01", 4, "lock add dword ptr [rdi], 1",
@@ -131,7 +131,7 @@ static void say(struct text *text, const char *format, ...)
 
 static void say_register(struct text *text, unsigned number)
 {
-    static const char *const names[] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp"};
+    static const char *const names[] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi"};
     if (number == REGISTER_FLAGS)
         say(text, "flags");
     else if (number >= REGISTER_VECTOR)
