@@ -14,6 +14,7 @@ static uint64_t weight(const struct diverger *d, uint32_t candidate)
     const struct argus_flag_candidate *one = &d->candidates.data[candidate];
     const struct candidate_rank *rank = &d->ranks.data[candidate];
     return ((uint64_t)one->role << 48) + ((uint64_t)rank->class << 40) +
+           ((uint64_t)(!d->runs[0] && rank->with_results) << 37) +
            ((uint64_t)is_equal_in_both(one) << 36) +
            ((uint64_t)(one->where == ARGUS_FLAG_STACK) << 32) + rank->order;
 }

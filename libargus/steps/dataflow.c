@@ -32,7 +32,7 @@ bool dataflow_at_stack(const struct run *run, uint32_t step, uint64_t address)
     if (!run_register(run, step, arm64 ? REGISTER_X31 : REGISTER_RSP, &sp))
         return false;
     if (address < sp - STACK_BELOW || address >= sp + STACK_ABOVE ||
-        places_module(run->places, address))
+        argus_steps_image_of(run->steps, sp) != argus_steps_image_of(run->steps, address))
         return false;
     /* A thread's control block lies above its stack, and whatever is above that is not the stack. */
     bool bounded =

@@ -2,10 +2,21 @@
 
 #include "base/hash64.h"
 
-static bool decides(const struct instruction *instruction)
+/* Jumps through the dynamic linker's table go elsewhere the first time, and decide nothing. */
+static bool is_linkage(const struct instruction *instruction)
 {
-    return instruction->flow == FLOW_BRANCH || instruction->flow == FLOW_JUMP_INDIRECT ||
-           instruction->flow == FLOW_CALL_INDIRECT;
+    return instruction->flow == FLOW_JUMP_INDIRECT && instruction->memory_count > 0 &&
+           instruction->memory[0].is_relative;
+}
+
+static bool decides(const struct run *run, uint32_t step)
+{
+    const struct instruction *instruction = run_instruction(run, step);
+    if (instruction->flow == FLOW_BRANCH)
+        return true;
+    bool indirect =
+        instruction->flow == FLOW_JUMP_INDIRECT || instruction->flow == FLOW_CALL_INDIRECT;
+    return indirect && run->skip_of[step] == ARGUS_NONE && !is_linkage(instruction);
 }
 
 static uint64_t key_of(const struct decisions *decisions, const struct run *run, uint32_t step)
@@ -48,7 +59,7 @@ struct argus_error *decisions_add(struct decisions *decisions, const struct run 
                                   unsigned which, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end && i + 1 < run->count; i++) {
-        if (!decides(run_instruction(run, i)))
+        if (!decides(run, i))
             continue;
         struct decision *decision = find(decisions, key_of(decisions, run, i));
         if (!decision)

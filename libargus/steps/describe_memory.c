@@ -171,6 +171,32 @@ static const char *register_name(const struct describer *describer, unsigned num
                                                                                      : "?";
 }
 
+/* Which argument a register carries, from 1; 0: none. */
+static unsigned argument_of(const struct describer *describer, unsigned number)
+{
+    static const uint8_t x86[] = {REGISTER_RDI, REGISTER_RSI, REGISTER_RDX,
+                                  REGISTER_RCX, REGISTER_R8,  REGISTER_R9};
+    if (instruction_decoder_machine(describer->run->decoder) == INSTRUCTION_ARM64)
+        return number < 8 ? number + 1 : 0;
+    for (unsigned i = 0; i < sizeof(x86); i++)
+        if (x86[i] == number)
+            return i + 1;
+    return 0;
+}
+
+static const char *register_text(struct describer *describer, unsigned number)
+{
+    const struct run *run = describer->run;
+    bool begins = argus_steps_about(run->steps)->begin == ARGUS_STEP_BEGIN_PLACE;
+    unsigned argument = begins ? argument_of(describer, number) : 0;
+    if (argument)
+        return describe_text(
+            describer, "in an object that argument %u of %s (register %s) leads to", argument,
+            describe_function(describer, run->pcs[0]), register_name(describer, number));
+    return describe_text(describer, "in an object to which register %s led when the trace began",
+                         register_name(describer, number));
+}
+
 static const char *skipped_function(struct describer *describer, uint32_t step)
 {
     const struct argus_step_event *events;
@@ -196,9 +222,7 @@ static void describe_path(struct describer *describer, const struct pointer_path
         ret->detail = "in an object that a function of a library returned";
     } else if (path->root == ROOT_REGISTER) {
         ret->path = offsets_text(describer, path, register_name(describer, path->number));
-        ret->detail = describe_text(
-            describer, "in an object to which register %s pointed when the trace began",
-            register_name(describer, path->number));
+        ret->detail = register_text(describer, path->number);
     }
 }
 

@@ -33,6 +33,10 @@ static struct argus_error *open_runs(struct diverger *d, struct argus_steps *nor
         error = run_make_keys(d->runs[0]);
     if (!error)
         error = run_make_keys(d->runs[1]);
+    bool with_callers = !error && normal && run_key(d->runs[0], 0) != run_key(d->runs[1], 0);
+    for (unsigned i = 0; i < 2 && !error; i++)
+        if (d->runs[i])
+            error = run_find_activations(d->runs[i], with_callers);
     for (unsigned i = 0; i < 2; i++)
         d->describers[i] = (struct describer){.run = d->runs[i], .strings = d->strings};
     return error;
@@ -80,9 +84,24 @@ static struct argus_error *note_trace(struct diverger *d, unsigned which)
     return error;
 }
 
+/* Two traces that took the same ways are often both bad, or both good. */
+static struct argus_error *note_ends(struct diverger *d)
+{
+    if (!d->runs[0] || d->picks.length)
+        return NULL;
+    return diverger_note(
+        d, describe_text(&d->describers[1],
+                         "both runs took the same ways. The normal one ended because: %s. The bad "
+                         "one because: %s. Was the first one normal?",
+                         argus_steps_end_text(d->runs[0]->steps),
+                         argus_steps_end_text(d->runs[1]->steps)));
+}
+
 static struct argus_error *add_notes(struct diverger *d)
 {
     struct argus_error *error = note_builds(d);
+    if (!error)
+        error = note_ends(d);
     for (unsigned i = 0; i < 2 && !error; i++)
         if (d->runs[i])
             error = note_trace(d, i);

@@ -43,6 +43,7 @@ struct diverger {
 struct candidate_rank {
     uint32_t source_instruction; /* of run 1 */
     uint32_t class;              /* the best of its decisions' */
+    bool with_results;           /* the branch also looked at the result of a call */
     uint32_t order;              /* of its decision, and within its slice */
 };
 

@@ -1,7 +1,8 @@
 /* What decided a branch: the sources of the slice become candidates, each variable once.
  *
  * Order of the candidates. What the thread writes itself in every turn, and what nobody can write, comes last. Before that the
- * weight of the decision counts (choose.c); within one decision a value that was equal in both runs did not decide, a word of the
+ * weight of the decision counts (choose.c). What is compared with the result of a call is more often a deadline (of time()) than
+ * a flag. Within one decision a value that was equal in both runs did not decide, a word of the
  * own stack is less often written by others than one elsewhere, and of the rest the load nearest to the branch is first.
  */
 #include <stdlib.h>
@@ -98,12 +99,21 @@ static uint32_t find_candidate(const struct diverger *d, const struct source *so
     return ARGUS_NONE;
 }
 
+static bool has_results(const struct sources *sources)
+{
+    for (uint32_t i = 0; i < sources->count; i++)
+        if (sources->all[i].kind != SOURCE_LOAD)
+            return true;
+    return false;
+}
+
 static bool add_candidate(struct diverger *d, const struct evidence *evidence,
                           const struct source *source, uint32_t order, uint32_t *ret)
 {
     struct argus_flag_candidate candidate = {.role = role_of(d, evidence, source)};
     struct candidate_rank rank = {.source_instruction = bad_run(d)->instruction_of[source->step],
                                   .class = evidence->pick->class,
+                                  .with_results = has_results(&evidence->sources[1]),
                                   .order = order};
     describe_memory(&d->describers[1], source, &candidate);
     take_values(d, evidence, source, &candidate);

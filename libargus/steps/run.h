@@ -43,11 +43,12 @@ struct run {
 struct argus_error *run_create(struct argus_steps *steps, struct run **ret);
 void run_destroy(struct run *run);
 
-/* Gives every instruction its key, and every step its activation. Once, and behind places_compare() of two runs. */
+/* Gives every instruction its key. Once, and behind places_compare() of two runs. */
 struct argus_error *run_make_keys(struct run *run);
 
-/* The second half of it. */
-struct argus_error *run_find_activations(struct run *run);
+/* Gives every step its activation. Without `with_callers` contexts are counted from where the trace began; with it, from the
+ * beginning of the thread, as far as the step file knows who had called. */
+struct argus_error *run_find_activations(struct run *run, bool with_callers);
 
 static inline const struct instruction *run_instruction(const struct run *run, uint32_t step)
 {

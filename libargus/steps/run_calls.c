@@ -35,13 +35,13 @@ static bool add(struct run *run, struct activation activation, uint32_t *ret)
 }
 
 /* The calls that were open when the trace began, as far as the step file knows them, outermost first. */
-static bool add_open_calls(struct run *run, uint32_t *ret_now)
+static bool add_open_calls(struct run *run, bool with_callers, uint32_t *ret_now)
 {
     const struct argus_step_frame *frames;
     uint32_t chain[64], length = 0;
     size_t count = argus_steps_frames(run->steps, &frames);
     uint32_t frame = argus_steps_first_frame(run->steps);
-    for (; frame < count && length < 64; frame = frames[frame].caller)
+    for (; with_callers && frame < count && length < 64; frame = frames[frame].caller)
         chain[length++] = frame;
     *ret_now = ARGUS_NONE;
     while (length > 0) {
@@ -57,7 +57,9 @@ static bool add_open_calls(struct run *run, uint32_t *ret_now)
         if (!add(run, activation, ret_now))
             return false;
     }
-    struct activation bare = {ARGUS_NONE, ARGUS_NONE, ARGUS_NONE, 0, 0, 0, 0};
+    bool begins = argus_steps_about(run->steps)->begin == ARGUS_STEP_BEGIN_PLACE;
+    struct activation bare = {
+        .caller = ARGUS_NONE, .first_step = begins ? 0 : ARGUS_NONE, .call_step = ARGUS_NONE};
     return *ret_now != ARGUS_NONE || add(run, bare, ret_now);
 }
 
@@ -110,10 +112,10 @@ static bool follow(struct run *run, uint32_t step, uint32_t *now)
     }
 }
 
-struct argus_error *run_find_activations(struct run *run)
+struct argus_error *run_find_activations(struct run *run, bool with_callers)
 {
     uint32_t now;
-    if (!add_open_calls(run, &now))
+    if (!add_open_calls(run, with_callers, &now))
         return argus_error_memory();
     for (uint32_t i = 0; i < run->count; i++) {
         run->activation_of[i] = now;
