@@ -109,10 +109,12 @@ static char *text_next(struct diagnoser *d, uint32_t vertex, struct window part)
             "well shows who should",
             flag->label);
     return text_print(
-        "it waits for a data flag that another thread sets; the variable that it reads there, "
-        "recorded with 'argus watchflag %llu IMAGE VARIABLE' while it happens again, shows who "
-        "should",
-        (unsigned long long)timeline_process(&d->view, vertex)->pid);
+        "it waits for a data flag that another thread sets. Which one: 'argus step %s v%u "
+        "--process PID -o good.steps' while it goes well, the same with -o bad.steps while it "
+        "spins, and 'argus diverge good.steps bad.steps' (or 'argus diverge --spin bad.steps' "
+        "alone). It prints the 'argus watchflag PID IMAGE VARIABLE' with which a recording shows "
+        "who should have set it",
+        argus_trace_path(argus_graph_trace(d->view.graph)), vertex);
 }
 
 struct argus_error *blame_yielding(struct diagnoser *d, uint32_t vertex, struct window part)

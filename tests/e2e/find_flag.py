@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""From a recorded hang to the process that did not send, without a look at the source: examples/reconfigure.
+
+find_flag.py ARGUS FOLDER: what a person would do, who has only the programs. Record the hang; diagnose says RepeatedYield, and which commands
+come next. Step the function that loops, once when it goes well and once when it spins; diverge names the variable and
+prints a command; that command is run as it stands, and what is recorded then leads to the process. The flag lies in the program, in
+an object on the heap, in a library, or in a program without symbols.
+"""
+import json
+import os
+import re
+import shlex
+import subprocess
+import tempfile
+import time
+import unittest
+
+import reconfigure
+
+STEPS = 1200
+
+
+def wait_for(process, text):
+    """Reads what the process says until a line has `text`."""
+    for line in process.stderr:
+        if text in line:
+            return
+    raise AssertionError(f"argus ended without saying '{text}'")
+
+
+def step(programs, trace, vertex, display, output):
+    """Steps the vertex's function while the display is asked for; the process goes on afterwards."""
+    environment = {**os.environ, "LANG": "C.UTF-8"}
+    command = [reconfigure.ARGUS, "step", trace, vertex, "--process", str(programs.settings.pid), "-o", output, "--max", str(STEPS)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment) as stepper:
+        wait_for(stepper, "waiting for")
+        time.sleep(0.2)
+        said = programs.click(display)
+        stepper.communicate(timeout=60)
+    assert stepper.returncode == 0, stepper.returncode
+    return said
+
+
+def record_hang(programs, trace, *commands):
+    """Clicks that go well and one that does not, recorded; `commands` are run behind the start."""
+    reconfigure.argus("start", "--ring-size", "256M", "--no-probes")
+    try:
+        for command in commands:
+            words = shlex.split(command)
+            assert words[0] == "argus", words
+            reconfigure.argus(*words[1:])
+        done = [programs.click(f"display{i}") for i in range(3)] + [programs.click("mirror")]
+    finally:
+        reconfigure.argus("stop", "-o", trace)
+    assert done == ["done"] * 3 + ["gave up"], done
+
+
+def diagnose(trace, variant):
+    return json.loads(reconfigure.argus("diagnose", trace, "--process", variant[:15], "--threshold", "1s", "--auto", "--json"))
+
+
+class FindFlag(unittest.TestCase):
+    def check_commands(self, why, trace):
+        """The diagnosis says what to type, and names the vertex to step."""
+        found = re.search(r"'argus step (\S+) (v\d+) --process PID", why)
+        self.assertTrue(found, why)
+        self.assertEqual(found.group(1), trace)
+        self.assertIn("argus diverge", why)
+        self.assertIn("argus watchflag", why)
+        return found.group(2)
+
+    def check_candidate(self, answer, expected):
+        best = answer["candidates"][0]
+        self.assertEqual(best["role"], "candidate")
+        self.assertEqual((best["normal_value"], best["bad_value"]), (1, 0))
+        self.assertEqual([best["where"], best["symbol"], best["path"]], expected)
+        self.assertTrue(answer["decisions"][0]["leaves_loop"])
+        self.assertNotEqual(answer["first_divergence"]["normal"], answer["first_divergence"]["bad"])
+
+    def find(self, variant, expected):
+        programs = reconfigure.Programs(variant)
+        try:
+            with tempfile.TemporaryDirectory(prefix="argus-find-flag-") as folder:
+                self.walk(programs, variant, expected, folder)
+        finally:
+            programs.end()
+
+    def walk(self, programs, variant, expected, folder):
+        first, second, good, bad = [os.path.join(folder, name) for name in
+                                    ("hang.argus", "again.argus", "good.steps", "bad.steps")]
+        record_hang(programs, first)
+        culprit = diagnose(first, variant)["root_causes"][0]
+        self.assertEqual(culprit["type"], "RepeatedYield")
+        vertex = self.check_commands(culprit["why"], first)
+        self.assertEqual(step(programs, first, vertex, "display9", good), "done")
+        step(programs, first, vertex, "mirror", bad)
+        answer = json.loads(reconfigure.argus("diverge", good, bad, "--json"))
+        self.check_candidate(answer, expected)
+        alone = json.loads(reconfigure.argus("diverge", "--spin", bad, "--json"))
+        self.assertEqual(alone["candidates"][0]["command"], answer["candidates"][0]["command"])
+        record_hang(programs, second, answer["candidates"][0]["command"])
+        culprit = diagnose(second, variant)["root_causes"][0]
+        self.assertEqual(culprit["process"], "displayd")
+
+    def test_in_the_program(self):
+        self.find("settings", ["variable", "did_reconfigure", None])
+
+    def test_on_the_heap(self):
+        self.find("settings-heap", ["heap", None, "display->0x28"])
+
+    def test_in_a_library(self):
+        self.find("settings-library", ["variable", "display_did_reconfigure", None])
+
+    def test_without_symbols(self):
+        self.find("settings-stripped", ["variable", None, None])
+
+
+if __name__ == "__main__":
+    reconfigure.run()
