@@ -100,6 +100,27 @@ static void warn_damaged_chunks(struct session *session, const struct session_tr
         trace->path, (unsigned long long)count, count == 1 ? "" : "s");
 }
 
+/* macOS writes wake-ups only when it is asked to; without them a walk finds nobody. */
+static void warn_no_wakeups(struct session *session, const struct session_trace *trace)
+{
+    const struct argus_rule *rules;
+    size_t count = argus_graph_rules(trace->graph, &rules);
+    if (argus_trace_header(trace->trace)->os != ARGUS_OS_DARWIN)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        bool by_wakeup = !strncmp(rules[i].name, "wake.", 5) ||
+                         !strncmp(rules[i].name, "cull.", 5) ||
+                         !strcmp(rules[i].name, "timer.fired");
+        if (by_wakeup && rules[i].count)
+            return;
+    }
+    session_warn(
+        session,
+        "%s has no records of wake-ups (MACH_MKRUNNABLE), so the graph has no wake-up edges; "
+        "argus graph stats says what each rule can do",
+        trace->path);
+}
+
 static bool is_vertex(const char *word)
 {
     return word[0] == 'v' && word[1] && word[1 + strspn(word + 1, "0123456789")] == '\0';
@@ -200,6 +221,8 @@ static struct argus_error *build_graph(struct session *session, const struct arg
     trace->rules = identity;
     if (!error)
         warn_damaged_chunks(session, trace);
+    if (!error)
+        warn_no_wakeups(session, trace);
     argus_rule_set_destroy(set);
     return error;
 }

@@ -6,6 +6,7 @@
 
 #include "report/json.h"
 #include "report/lines.h"
+#include "report/report_abilities.h"
 
 static double percent(uint64_t part, uint64_t whole)
 {
@@ -184,7 +185,8 @@ static json_t *rules_json(const struct argus_report_context *context,
 }
 
 static json_t *comparison_json(const struct argus_report_context *context,
-                               const struct argus_comparison *comparison)
+                               const struct argus_comparison *comparison,
+                               const struct argus_abilities *abilities)
 {
     const struct argus_trace *trace = argus_graph_trace(context->graph);
     uint64_t edges = sum_fates(comparison->wakeup_fates) + sum_fates(comparison->message_fates);
@@ -204,14 +206,17 @@ static json_t *comparison_json(const struct argus_report_context *context,
              json_real(saved(comparison->plain.mixed, comparison->strong.mixed)));
     json_put(json, "split_vertices", json_ns(comparison->split_vertices));
     json_put(json, "rules", rules_json(context, comparison));
+    if (abilities->count)
+        json_put(json, "abilities", json_abilities(abilities));
     return json;
 }
 
 struct argus_error *argus_report_comparison(const struct argus_report_context *context,
-                                            const struct argus_comparison *comparison, bool json)
+                                            const struct argus_comparison *comparison,
+                                            const struct argus_abilities *abilities, bool json)
 {
     if (json)
-        return json_write(context->sink, comparison_json(context, comparison));
+        return json_write(context->sink, comparison_json(context, comparison, abilities));
     figures_text(context->sink, comparison);
     fates_text(context->sink, comparison);
     edges_text(context, comparison);
@@ -220,5 +225,6 @@ struct argus_error *argus_report_comparison(const struct argus_report_context *c
     argus_sink_printf(context->sink,
                       "\n%" PRIu64 " vertices begin at a split or a callback, not behind a wait.\n",
                       comparison->split_vertices);
+    report_abilities(context->sink, abilities);
     return NULL;
 }

@@ -32,8 +32,13 @@ static struct argus_error *run(struct session *session, const struct arguments *
         error = argus_compare(analysis.graph, (size_t)waits, show_progress, session, &comparison);
     if (error)
         return error;
+    struct argus_abilities abilities = {0};
+    error =
+        argus_abilities_read(argus_graph_trace(analysis.graph), show_progress, session, &abilities);
     session_end_progress(session);
-    error = argus_report_comparison(&analysis.report, &comparison, analysis.json);
+    if (!error)
+        error = argus_report_comparison(&analysis.report, &comparison, &abilities, analysis.json);
+    argus_abilities_deinit(&abilities);
     argus_comparison_deinit(&comparison);
     return error;
 }
@@ -65,7 +70,10 @@ const struct command command_graph_stats = {
                "are weak, another's, or culled; and by how much fewer vertices mix\n"
                "applications.\n"
                "\n"
-               "Then edges by the rule that made them, and what the other rules did.",
+               "Then edges by the rule that made them, and what the other rules did.\n"
+               "\n"
+               "Of a trace of macOS or iOS also what each rule can do on it: that system\n"
+               "writes some records only on some machines, or when told to.",
     .example = "argus graph stats freeze.argus\n"
                "argus graph stats --waits=100 --json freeze.argus",
     .options = options,

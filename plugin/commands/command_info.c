@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
+#include "plugin/darwin_contents.h"
 #include "plugin/json_output.h"
 #include "plugin/session_trace.h"
 
@@ -82,28 +83,30 @@ static json_t *notes_json(const struct argus_trace *trace)
 }
 
 static struct argus_error *print_json(struct session *session, const struct argus_trace *trace,
-                                      const struct population *population)
+                                      const struct population *population,
+                                      const struct argus_contents *contents)
 {
     const struct argus_trace_header *header = argus_trace_header(trace);
     char format[32];
     uint64_t start_ns, end_ns;
     argus_trace_time_range(trace, &start_ns, &end_ns);
-    return json_output(
-        session,
-        json_pack("{s:o, s:s, s:s, s:s, s:o, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
-                  "s:b, s:o, s:o}",
-                  "file", json_text(argus_trace_path(trace)), "format",
-                  argus_trace_format(trace, format, sizeof(format)), "os", os_name(header->os),
-                  "arch", arch_name(header->arch), "host", json_text(header->host), "cpus",
-                  (int)header->cpu_count, "records", (json_int_t)argus_trace_record_count(trace),
-                  "lost", (json_int_t)argus_trace_lost_count(trace), "threads",
-                  (json_int_t)population->threads, "processes", (json_int_t)population->processes,
-                  "stacks", (json_int_t)argus_trace_stack_count(trace), "file_bytes",
-                  (json_int_t)argus_trace_file_bytes(trace), "start_ns", (json_int_t)start_ns,
-                  "end_ns", (json_int_t)end_ns, "start_wall_ns",
-                  (json_int_t)argus_trace_ns_to_wall_ns(trace, start_ns), "complete",
-                  argus_trace_complete(trace), "counters", counters_json(trace), "notes",
-                  notes_json(trace)));
+    json_t *json = json_pack(
+        "{s:o, s:s, s:s, s:s, s:o, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
+        "s:b, s:o, s:o}",
+        "file", json_text(argus_trace_path(trace)), "format",
+        argus_trace_format(trace, format, sizeof(format)), "os", os_name(header->os), "arch",
+        arch_name(header->arch), "host", json_text(header->host), "cpus", (int)header->cpu_count,
+        "records", (json_int_t)argus_trace_record_count(trace), "lost",
+        (json_int_t)argus_trace_lost_count(trace), "threads", (json_int_t)population->threads,
+        "processes", (json_int_t)population->processes, "stacks",
+        (json_int_t)argus_trace_stack_count(trace), "file_bytes",
+        (json_int_t)argus_trace_file_bytes(trace), "start_ns", (json_int_t)start_ns, "end_ns",
+        (json_int_t)end_ns, "start_wall_ns", (json_int_t)argus_trace_ns_to_wall_ns(trace, start_ns),
+        "complete", argus_trace_complete(trace), "counters", counters_json(trace), "notes",
+        notes_json(trace));
+    if (json && header->os == ARGUS_OS_DARWIN)
+        json_object_set_new(json, "darwin", darwin_contents_json(contents));
+    return json_output(session, json);
 }
 
 static void print_time(struct session *session, const struct argus_trace *trace)
@@ -146,7 +149,7 @@ static void print_remarks(struct session *session, const struct argus_trace *tra
 }
 
 static void print_text(struct session *session, const struct argus_trace *trace,
-                       const struct population *population)
+                       const struct population *population, const struct argus_contents *contents)
 {
     const struct argus_trace_header *header = argus_trace_header(trace);
     uint64_t records = argus_trace_record_count(trace), bytes = argus_trace_file_bytes(trace);
@@ -166,8 +169,18 @@ static void print_text(struct session *session, const struct argus_trace *trace,
     print_losses(session, trace);
     session_printf(session, "threads    %zu in %zu processes\n", population->threads,
                    population->processes);
-    session_printf(session, "stacks     %zu\n", argus_trace_stack_count(trace));
+    if (header->os == ARGUS_OS_DARWIN)
+        darwin_contents_print(session, contents);
+    else
+        session_printf(session, "stacks     %zu\n", argus_trace_stack_count(trace));
     print_remarks(session, trace);
+}
+
+static bool show_progress(void *context, const char *what, double share)
+{
+    struct session *session = context;
+    session_progress(session, what, (uint64_t)(share * 100), 100);
+    return !session_interrupted(session);
 }
 
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
@@ -180,19 +193,26 @@ static struct argus_error *run(struct session *session, const struct arguments *
         error = arguments_expect(arguments, next, next);
     if (!error)
         error = count_population(trace->trace, &population);
+    struct argus_contents contents = {0};
+    if (!error)
+        error = argus_contents_read(trace->trace, show_progress, session, &contents);
     if (error)
         return error;
+    session_end_progress(session);
     if (arguments_has(arguments, "json"))
-        return print_json(session, trace->trace, &population);
-    print_text(session, trace->trace, &population);
-    return NULL;
+        error = print_json(session, trace->trace, &population, &contents);
+    else
+        print_text(session, trace->trace, &population, &contents);
+    argus_contents_deinit(&contents);
+    return error;
 }
 
 const struct command command_info = {
     .name = "info",
     .summary = "say what is in a trace: machine, time, records, losses",
     .details = "Reads the file's index and tables only, so it is quick on any size. Threads\n"
-               "and processes are those that the file's tables name.",
+               "and processes are those that the file's tables name. Of a trace of macOS or\n"
+               "iOS all records are read: much of what it has is told there only.",
     .example = "argus info freeze.argus\nargus info --json freeze.argus",
     .options = options,
     .flags = COMMAND_TRACE,

@@ -117,6 +117,27 @@ class Kdebug(unittest.TestCase):
         text = run(ARGUS, "dump", self.files["v2"])
         self.assertIn("address=0x100000000", text)
 
+    def test_abilities(self):
+        """What rules can do is said of the trace at hand, and that there are no wake-ups is said at once."""
+        stats = json.loads(run(ARGUS, "graph", "stats", "--json", self.files["v2"]))
+        rules = {row["rules"]: row for row in stats["abilities"]["rules"]}
+        self.assertEqual(rules["boundary.wait"]["how"], "yes")
+        self.assertEqual(rules["message"]["how"], "guessed, weak: by port name and by whom the send wakes")
+        self.assertFalse(rules["flag.written"]["works"])
+        self.assertIn("reads and writes of data flags", rules["flag.written"]["missing"])
+        argus = SCRATCH / "no-wakeups.argus"
+        trace = SCRATCH / "no-wakeups.trace"
+        trace.write_text("".join(line for line in (SOURCE / "records.trace").open() if "mach_wake" not in line))
+        run(MKTRACE, trace, argus)
+        done = subprocess.run([ARGUS, "graph", argus], capture_output=True, text=True, timeout=60, check=True)
+        self.assertIn("no records of wake-ups", done.stderr)
+        done = subprocess.run([ARGUS, "graph", self.files["v2"]], capture_output=True, text=True, timeout=60, check=True)
+        self.assertNotIn("no records of wake-ups", done.stderr)
+
+    def test_contents(self):
+        found = info(self.files["v2"])["darwin"]
+        self.assertEqual(found, {"user_stacks": 1, "kernel_stacks": 0, "images": 1, "shared_caches": 0, "spawns": []})
+
     # --- broken files ---
 
     def broken(self, version, change, *words, code=1, command="info"):
@@ -197,7 +218,9 @@ class Kdebug(unittest.TestCase):
         self.assertEqual(round((found["end_ns"] - found["start_ns"]) / 1e6, 1), 185.8)
         times = [row[0] for row in records(SAMPLE)]
         self.assertEqual(times, sorted(times))
-        self.assertEqual(sum(row[3] == 0x1f050000 for row in records(SAMPLE)), 117)
+        self.assertEqual(found["darwin"], {
+            "user_stacks": 3, "kernel_stacks": 0, "images": 117, "shared_caches": 2,
+            "spawns": [{"pid": 312, "parent_pid": 1, "programs": ["xpcproxy", "sysmond"]}]})
 
 
 if __name__ == "__main__":

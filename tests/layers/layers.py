@@ -39,6 +39,8 @@ PUBLIC = {
     "trace.h": "libargus/trace",
     "event.h": "libargus/event",
     "messages.h": "libargus/event",
+    "abilities.h": "libargus/event",
+    "contents.h": "libargus/event",
     "symbols.h": "libargus/graph",  # of which process and when: the graph knows
     "build_id.h": "libargus/event",
     "unwind.h": "libargus/event",

@@ -5,6 +5,7 @@
 #ifndef ARGUS_REPORT_H
 #define ARGUS_REPORT_H
 
+#include "argus/abilities.h"
 #include "argus/compare.h"
 #include "argus/diagnose.h"
 #include "argus/diverge.h"
@@ -45,8 +46,10 @@ struct argus_error *argus_report_check(const struct argus_report_context *contex
                                        const struct argus_inspection *inspection,
                                        const struct argus_verification *verification,
                                        uint64_t long_ns, bool json);
+/* `abilities`: what the rules can do on this trace; it has entries for traces of Darwin only. */
 struct argus_error *argus_report_comparison(const struct argus_report_context *context,
-                                            const struct argus_comparison *comparison, bool json);
+                                            const struct argus_comparison *comparison,
+                                            const struct argus_abilities *abilities, bool json);
 /* The built-in rules and those of `rules` (NULL: none), and how often each applied in `graph`, which was built by them; NULL: no
  * counts. */
 struct argus_error *argus_report_schema(const struct argus_sink *sink,
