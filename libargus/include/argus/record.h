@@ -112,7 +112,8 @@ enum argus_stack_why {
     ARGUS_STACK_CALL = 4,  /* the thread that begins a system call (--call-stacks) */
     ARGUS_STACK_PREEMPTED =
         5, /* the thread that leaves the cpu although it could go on (--call-stacks) */
-    ARGUS_STACK_WAITED = 6, /* the thread that has just come back from a wait: where it waited (Darwin) */
+    ARGUS_STACK_WAITED =
+        6, /* the thread that has just come back from a wait: where it waited (Darwin) */
 };
 
 /* The number of the probe that stands for libdispatch's own records (Darwin's class 0x2e). */
