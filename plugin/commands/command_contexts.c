@@ -17,13 +17,13 @@ static const struct command_option options[] = {
     {"no-samples", 0, NULL, "only stacks at system calls, waits and wake-ups"},
     {"no-returns", 0, NULL, "only moments with a recorded stack, as in the paper"},
     {"kernel", 0, NULL, "the kernel's functions too, below the system call"},
-    {"format", 0, "FORMAT", "folded or speedscope: all paths, for other viewers"},
+    {"format", 0, "FORMAT", "folded or speedscope for other viewers, or html: a page"},
     {"tree", 0, NULL, "with --json: all nodes of the tree"},
     COMMAND_OPTION_JSON,
     COMMAND_OPTIONS_END,
 };
 
-enum format { FORMAT_TEXT, FORMAT_FOLDED, FORMAT_SPEEDSCOPE };
+enum format { FORMAT_TEXT, FORMAT_FOLDED, FORMAT_SPEEDSCOPE, FORMAT_HTML };
 
 /* What the options say. */
 struct wanted {
@@ -45,9 +45,13 @@ static struct argus_error *one_of(const struct arguments *arguments, const char 
             *ret = i;
             return NULL;
         }
-    return given ? argus_error_create(ARGUS_ERROR_USAGE, "--%s: '%s' is none of %s, %s%s%s", name,
-                                      given, words[0], words[1], words[2] ? ", " : "",
-                                      words[2] ? words[2] : "")
+    char list[128] = "";
+    for (int i = 0; words[i]; i++) {
+        strncat(list, i ? ", " : "", sizeof(list) - strlen(list) - 1);
+        strncat(list, words[i], sizeof(list) - strlen(list) - 1);
+    }
+    return given ? argus_error_create(ARGUS_ERROR_USAGE, "--%s: '%s' is none of %s", name, given,
+                                      list)
                  : NULL;
 }
 
@@ -55,7 +59,7 @@ static struct argus_error *words_get(const struct arguments *arguments, struct w
 {
     static const char *const modes[] = {"conservative", "aggressive", NULL};
     static const char *const ranks[] = {"blame", "total", "mean", NULL};
-    static const char *const formats[] = {"text", "folded", "speedscope", NULL};
+    static const char *const formats[] = {"text", "folded", "speedscope", "html", NULL};
     int mode = ARGUS_CONSERVATIVE, format = FORMAT_TEXT;
     int rank = arguments_has(arguments, "vertex") ? ARGUS_RANK_TOTAL : ARGUS_RANK_BLAME;
     struct argus_error *error = one_of(arguments, "mode", modes, &mode);
@@ -107,6 +111,8 @@ static struct argus_error *write_all(struct analysis *analysis, const struct wan
         return argus_report_contexts_folded(&analysis->sink, report);
     if (wanted->format == FORMAT_SPEEDSCOPE)
         return argus_report_contexts_speedscope(&analysis->sink, report);
+    if (wanted->format == FORMAT_HTML)
+        return argus_report_contexts_html(&analysis->sink, report);
     return argus_report_contexts(&analysis->sink, report, analysis->json);
 }
 
@@ -223,7 +229,8 @@ const struct command command_contexts = {
     .example = "argus record --call-stacks --unwind myprog -o slow.argus -- myprog big\n"
                "argus contexts --base=good.argus --process=myprog slow.argus\n"
                "argus contexts --vertex=v1234 slow.argus\n"
-               "argus contexts --format=folded slow.argus > slow.folded",
+               "argus contexts --format=folded slow.argus > slow.folded\n"
+               "argus contexts --format=html --base=good.argus slow.argus > slow.html",
     .options = options,
     .flags = COMMAND_TRACE | COMMAND_GRAPH,
     .run = run,
