@@ -188,9 +188,11 @@ static void on_stack(struct moments *moments, uint32_t index, const struct argus
 {
     struct moment_thread *thread = &moments->threads[index];
     uint64_t why = record->arg[2];
+    if (why == ARGUS_STACK_WAITED) /* it stands for the wait before it, too late to be held */
+        why = ARGUS_MOMENT_BLOCK;
     if (why < ARGUS_MOMENT_BLOCK || why > ARGUS_MOMENT_PREEMPTED)
         return;
-    bool blocked = why == ARGUS_MOMENT_BLOCK;
+    bool blocked = record->arg[2] == ARGUS_STACK_BLOCK;
     uint32_t user = user_node(moments, index, record->arg[0]);
     uint32_t node = whole_path(moments, thread, user, record->arg[1], blocked);
     add_moment(moments, thread, node, (enum argus_moment)why);

@@ -124,8 +124,7 @@ static bool match_base(const struct argus_contexts *contexts, const struct argus
     ret->base_node = malloc((count + 1) * sizeof(*ret->base_node));
     if (!ret->base_node)
         return false;
-    for (size_t i = 0; i < count; i++)
-        ret->base_node[i] = ARGUS_NONE;
+    memset(ret->base_node, 0xff, (count + 1) * sizeof(*ret->base_node)); /* ARGUS_NONE */
     uint32_t *functions = base ? match_functions(contexts, base) : NULL;
     if (functions)
         match_nodes(contexts, base, functions, ret);
