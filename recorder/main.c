@@ -100,7 +100,7 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "serve") == 0)
         return serve();
     if (argc == 2 && strcmp(argv[1], "step") == 0)
-        return step_main();
+        return step_main(argv);
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         puts("argus-recorder " ARGUS_VERSION);
         return 0;

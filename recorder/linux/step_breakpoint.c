@@ -137,6 +137,19 @@ void step_breakpoint_enable(struct step_breakpoint *breakpoint, bool on)
         poke_clear(breakpoint->tid, breakpoint->slot);
 }
 
+#if defined(__x86_64__)
+#define TRAP_OF_SYSCALL TRAP_BRKPT /* a step over a system call; int3 has SI_KERNEL */
+#else
+#define TRAP_OF_SYSCALL TRAP_TRACE
+#endif
+
+bool step_is_ours(const siginfo_t *signal)
+{
+    return signal->si_signo == SIGTRAP &&
+           (signal->si_code == TRAP_PERF || signal->si_code == TRAP_HWBKPT ||
+            signal->si_code == TRAP_TRACE || signal->si_code == TRAP_OF_SYSCALL);
+}
+
 bool step_breakpoint_is_hit(const siginfo_t *signal)
 {
     return signal->si_signo == SIGTRAP &&

@@ -26,6 +26,8 @@ void step_breakpoint_clear(struct step_breakpoint *breakpoint);
 /* Switches one that stays set off and on; the thread is stopped. */
 void step_breakpoint_enable(struct step_breakpoint *breakpoint, bool on);
 
+/* Is this signal a trap that we have caused, a breakpoint or a step? The thread must never get it. */
+bool step_is_ours(const siginfo_t *signal);
 /* Is this signal the hit of a breakpoint of ours? */
 bool step_breakpoint_is_hit(const siginfo_t *signal);
 

@@ -19,37 +19,54 @@ static const char *image_name(struct stepper *stepper, uint64_t address)
     return slash ? slash + 1 : map->path;
 }
 
+/* Where the call returns that led out of the application. It may have gone through a stub of the linkage table, which pushes up to
+ * two words (lazy binding): then it is that of the stub. */
+static bool find_return(struct stepper *stepper, uint64_t stack_pointer, uint64_t *ret)
+{
+    bool through_stub = stack_pointer < stepper->call_stack_pointer &&
+                        stepper->call_stack_pointer - stack_pointer <= 2 * sizeof(uint64_t);
+    *ret = stepper->call_return;
+    if (!through_stub && !step_return_address(stepper->memory_fd, stepper->registers, ret))
+        return false;
+    return step_is_stepped(stepper, *ret);
+}
+
+/* What is known of a library call that had not come back when it all ended. */
+static void say_unreturned(struct stepper *stepper, uint64_t address)
+{
+    bool has_reason = stepper->end == STEP_END_TIME || stepper->end == STEP_END_USER ||
+                      stepper->end == STEP_END_EXIT;
+    size_t length = strlen(stepper->end_text);
+    if (has_reason)
+        snprintf(stepper->end_text + length, sizeof(stepper->end_text) - length,
+                 "; a call into %s had not returned", image_name(stepper, address));
+}
+
 /* The thread has come into code that is not stepped. It comes back to where the call returns. */
 static void skip(struct stepper *stepper)
 {
     struct step_item_event item = {.address = step_pc(stepper->registers),
                                    .stack_pointer = step_stack_pointer(stepper->registers)};
     step_arguments(stepper->registers, item.arguments);
-    if (!step_return_address(stepper->memory_fd, stepper->registers, &item.return_address) ||
-        !step_is_stepped(stepper, item.return_address)) {
+    if (!find_return(stepper, item.stack_pointer, &item.return_address)) {
         step_end(stepper, STEP_END_ERROR,
                  "the thread left the application into %s, not by a call, and where it comes back "
                  "is not known",
                  image_name(stepper, item.address));
         return;
     }
-    bool is_wait = stepper->wait && item.return_address == stepper->wait;
     uint64_t least = item.stack_pointer;
 #if defined(__aarch64__)
     least--; /* the return address is in a register: the stack pointer is the same behind the call */
 #endif
-    if (is_wait)
+    if (stepper->wait && item.return_address == stepper->wait) {
         step_end(stepper, STEP_END_WAIT, "the thread came to the wait that ended the vertex");
-    else if (step_run_to(stepper, item.return_address, least, 0)) {
+    } else if (step_run_to(stepper, item.return_address, least, 0)) {
         item.returned = 1;
         item.value = step_result(stepper->registers);
         item.stack_pointer = step_stack_pointer(stepper->registers);
-    }
-    bool is_late = stepper->end == STEP_END_TIME || stepper->end == STEP_END_USER;
-    if (is_late && !item.returned) {
-        size_t length = strlen(stepper->end_text);
-        snprintf(stepper->end_text + length, sizeof(stepper->end_text) - length,
-                 "; a call into %s had not returned", image_name(stepper, item.address));
+    } else {
+        say_unreturned(stepper, item.address);
     }
     say_event(stepper, STEP_ITEM_SKIP, &item);
 }
@@ -64,6 +81,8 @@ static void after_call(struct stepper *stepper)
     }
     step_return_address(stepper->memory_fd, stepper->registers, &item.return_address);
     step_arguments(stepper->registers, item.arguments);
+    stepper->call_stack_pointer = item.stack_pointer;
+    stepper->call_return = item.return_address;
     say_event(stepper, STEP_ITEM_CALL, &item);
 }
 
@@ -120,6 +139,14 @@ void step_run(struct stepper *stepper)
     stepper->deadline_ns = request->duration_ns ? stepper->started_ns + request->duration_ns : 0;
     stepper->first_stack_pointer = step_stack_pointer(stepper->registers);
     step_return_address(stepper->memory_fd, stepper->registers, &stepper->first_return);
+    stepper->call_stack_pointer = stepper->first_stack_pointer;
+    stepper->call_return = stepper->first_return;
+    if (request->flags & STEP_UNTIL_RETURN &&
+        step_breakpoint_set(stepper->tid, stepper->first_return, 2, true, &stepper->way_out) == 0)
+        step_breakpoint_enable(&stepper->way_out, false);
+    /* A thread that was stopped inside of a system call does that again, which is no step. */
+    if (request->flags & STEP_FROM_ANYWHERE)
+        step_one(stepper);
     while (!stepper->end) {
         step_output_put(stepper->output, STEP_ITEM_STEP, stepper->registers,
                         STEP_REGISTER_COUNT * sizeof(uint64_t), NULL, 0);

@@ -12,6 +12,7 @@
 #include "linux/stepper.h"
 
 #define TICK_US 50000
+#define NAME    "step-engine"
 
 static void on_tick(int signal)
 {
@@ -19,14 +20,19 @@ static void on_tick(int signal)
 }
 
 /* Nothing but the front end ends us: a thread that is being stepped has to be let go first. */
-static void prepare_process(void)
+static void prepare_process(char **argv)
 {
     const struct sigaction tick = {.sa_handler = on_tick}, ignored = {.sa_handler = SIG_IGN};
     const struct itimerval interval = {{0, TICK_US}, {0, TICK_US}};
     static const int harmless[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP};
     setsid();
-    /* "pkill -9 argus" is what people type; it would kill the thread's process (stepper.h). */
-    prctl(PR_SET_NAME, "step-engine");
+    /* "pkill -9 argus", also with -f, is what people type; it would end the thread's process with us (stepper.h). */
+    prctl(PR_SET_NAME, NAME);
+    size_t room = (size_t)(argv[1] - argv[0]) + strlen(argv[1]);
+    if (argv[1] > argv[0] && room > sizeof(NAME)) {
+        memset(argv[0], 0, room);
+        memcpy(argv[0], NAME, sizeof(NAME));
+    }
     for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
         sigaction(harmless[i], &ignored, NULL);
     sigaction(SIGALRM, &tick, NULL);
@@ -81,11 +87,11 @@ static void stepper_deinit(struct stepper *stepper)
     step_pages_deinit(stepper);
 }
 
-int step_main(void)
+int step_main(char **argv)
 {
     static struct step_output output = {.fd = STDOUT_FILENO};
     static struct step_request request;
-    prepare_process();
+    prepare_process(argv);
     if (!read_request(&request)) {
         fputs("argus-recorder step: no request\n", stderr);
         return 2;

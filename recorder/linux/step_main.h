@@ -6,7 +6,7 @@
 #ifndef ARGUS_RECORDER_LINUX_STEP_MAIN_H
 #define ARGUS_RECORDER_LINUX_STEP_MAIN_H
 
-/* Returns the exit code. */
-int step_main(void);
+/* `argv` of the program, "argus-recorder step": it is overwritten, to go by another name. Returns the exit code. */
+int step_main(char **argv);
 
 #endif

@@ -38,6 +38,7 @@ static void end_of_thread(struct stepper *stepper, int status)
     stepper->tracees.length = 0;
     for (int i = 0; i < STEP_RETURN_PLACES; i++)
         step_breakpoint_clear(&stepper->returns[i]);
+    step_breakpoint_clear(&stepper->way_out);
     stepper->pinned = false;
     if (WIFSIGNALED(status))
         step_end(stepper, STEP_END_EXIT, "the process was ended by signal %d (%s)",
@@ -107,15 +108,17 @@ static void say_signal(struct stepper *stepper, int signal)
 
 /* --- one instruction --- */
 
-/* A SIGTRAP that is not ours: from kill(), or of a breakpoint instruction in the code. */
+/* A SIGTRAP that is not ours: from kill(), or of a breakpoint instruction in the code. (A step over a system call has a code of
+ * its own: arch/x86/kernel/ptrace.c, user_single_step_report().) */
 static bool is_foreign_trap(struct stepper *stepper, uint64_t before)
 {
     siginfo_t signal;
-    if (step_pc(stepper->registers) != before &&
-        step_instruction_at(stepper, before).kind != STEP_IS_TRAP)
+    bool is_trap = step_instruction_at(stepper, before).kind == STEP_IS_TRAP;
+    if (step_pc(stepper->registers) != before && !is_trap)
         return false;
     return ptrace(PTRACE_GETSIGINFO, stepper->tid, NULL, &signal) == 0 &&
-           (signal.si_code <= 0 || signal.si_code == SI_KERNEL || signal.si_code == TRAP_BRKPT);
+           (signal.si_code <= 0 || signal.si_code == SI_KERNEL ||
+            (is_trap && signal.si_code == TRAP_BRKPT));
 }
 
 bool step_one(struct stepper *stepper)
@@ -185,6 +188,17 @@ static bool has_come(struct stepper *stepper, uint64_t address, uint64_t stack_p
            step_stack_pointer(stepper->registers) > stack_pointer;
 }
 
+/* The function that was begun in is over, and not by its own return. */
+static bool has_left(struct stepper *stepper)
+{
+    if (!stepper->way_out.tid ||
+        !has_come(stepper, stepper->way_out.address, stepper->first_stack_pointer))
+        return false;
+    step_end(stepper, STEP_END_RETURN,
+             "the function was left by an exception or longjmp(), out of a call into a library");
+    return true;
+}
+
 static bool run_to(struct stepper *stepper, uint64_t address, uint64_t stack_pointer, int signal)
 {
     unsigned request = PTRACE_CONT;
@@ -196,6 +210,8 @@ static bool run_to(struct stepper *stepper, uint64_t address, uint64_t stack_poi
                 return false;
             if (has_come(stepper, address, stack_pointer))
                 return true;
+            if (has_left(stepper))
+                return false;
             signal = is_foreign_trap(stepper, step_pc(stepper->registers)) ? SIGTRAP : 0;
             request = PTRACE_CONT;
             break;
@@ -225,8 +241,14 @@ bool step_run_to(struct stepper *stepper, uint64_t address, uint64_t stack_point
         return false;
     if (step_pc(stepper->registers) == address)
         step_forget_resume(stepper->tid);
+    bool is_guarded = stepper->way_out.tid && address != stepper->way_out.address;
+    if (is_guarded)
+        step_breakpoint_enable(&stepper->way_out, true);
     bool has_arrived = run_to(stepper, address, stack_pointer, signal);
-    if (has_arrived)
-        step_breakpoint_enable(breakpoint, false);
+    if (stepper->end)
+        return false; /* step_leave() takes them away */
+    step_breakpoint_enable(breakpoint, false);
+    if (is_guarded)
+        step_breakpoint_enable(&stepper->way_out, false);
     return has_arrived;
 }

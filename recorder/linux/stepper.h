@@ -55,6 +55,10 @@ struct stepper {
     struct step_breakpoint
         returns[STEP_RETURN_PLACES]; /* of library calls, kept: a loop comes again */
     unsigned next_return;
+    struct step_breakpoint
+        way_out; /* where the first function returns: left by an exception, a library call does not */
+    uint64_t call_stack_pointer; /* behind the last call into application code … */
+    uint64_t call_return;        /* … which returns here */
     VEC(struct step_page) pages;
     struct idmap page_by_address; /* address / 4096 → pages */
     uint32_t last_page;

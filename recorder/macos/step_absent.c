@@ -3,8 +3,9 @@
 
 #include <stdio.h>
 
-int step_main(void)
+int step_main(char **argv)
 {
+    (void)argv;
     fputs("argus-recorder: stepping needs Linux; inside LLDB, argus step works here as well\n",
           stderr);
     return 1;
