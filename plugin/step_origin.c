@@ -113,6 +113,30 @@ static void label_function(const struct analysis *analysis, const struct argus_v
                  (unsigned long long)ret->place.offset);
 }
 
+/* A program without frame pointers that was recorded without --unwind: the stack is the system call alone. The thread comes back
+ * behind that in every turn, and from there to the code that is meant. */
+static bool find_library_frame(const struct analysis *analysis, const struct argus_vertex *vertex,
+                               struct step_origin *ret)
+{
+    struct own_frame own = {.is_innermost = true};
+    struct argus_stack stack =
+        argus_graph_stack(analysis->graph, stack_of(analysis->graph, vertex));
+    if (stack.count == 0 || vertex->wait.user_stack == ARGUS_NONE)
+        return false;
+    own.address = stack.frames[0];
+    own.image = argus_symbols_mapping(analysis->report.symbols, process_of(analysis->graph, vertex),
+                                      vertex->end_ns, own.address, &own.offset);
+    if (!own.image || own.image->path[0] != '/')
+        return false;
+    snprintf(ret->place.path, sizeof(ret->place.path), "%s", own.image->path);
+    ret->place.offset = own.offset;
+    ret->in_library = true;
+    ret->spins = true;
+    name_thread(analysis, vertex, ret);
+    label_function(analysis, vertex, &own, ret);
+    return true;
+}
+
 struct argus_error *step_origin_find(const struct analysis *analysis, uint32_t id, uint64_t frame,
                                      const char *skip, const char *into, struct step_origin *ret)
 {
@@ -123,7 +147,9 @@ struct argus_error *step_origin_find(const struct analysis *analysis, uint32_t i
     const struct argus_vertex *vertex = &vertices[id];
     memset(ret, 0, sizeof(*ret));
     if (!find_own_frame(analysis, vertex, frame, skip, into, &own))
-        return no_frame(analysis, id, vertex, frame);
+        return frame == 0 && find_library_frame(analysis, vertex, ret)
+                   ? NULL
+                   : no_frame(analysis, id, vertex, frame);
     const char *path = own.image->path;
     snprintf(ret->place.path, sizeof(ret->place.path), "%s", path);
     bool missing = own.is_return && function_range_called(path, own.offset, &called);

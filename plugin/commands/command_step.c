@@ -184,7 +184,15 @@ static struct argus_error *take_vertex(struct step_command *command, size_t next
         request->tid = request->pid; /* the main thread; of a new program whatever comes is */
     if (command->spins && request->pid)
         request->flags |= STEP_INSIDE_AS_WELL;
-    snprintf(command->label, sizeof(command->label), "%s", command->origin.label);
+    snprintf(command->label, sizeof(command->label), "%s%s",
+             command->origin.in_library ? "where it comes out of " : "", command->origin.label);
+    if (command->origin.in_library) {
+        request->flags = (request->flags | STEP_OUT_OF_LIBRARY) & ~(uint32_t)STEP_INSIDE_AS_WELL;
+        session_note(command->session,
+                     "the stack of v%u has nothing of the program's own code (no frame pointers): "
+                     "stepping begins where the thread comes out of %s, and goes on to --max",
+                     command->wanted.vertex, command->origin.label);
+    }
     if (command->origin.stale)
         session_warn(command->session,
                      "%s has changed since the trace was recorded: the place may be another one",
@@ -219,7 +227,8 @@ static struct argus_error *step_into_place(struct step_request *request)
 {
     size_t length = strlen(request->into);
     const char *slash = strrchr(request->place.path, '/');
-    if (!slash || step_patterns_stepped(request->skip, request->into, request->place.path))
+    if (!slash || request->flags & STEP_OUT_OF_LIBRARY ||
+        step_patterns_stepped(request->skip, request->into, request->place.path))
         return NULL;
     int put = snprintf(request->into + length, sizeof(request->into) - length, "%s\n", slash + 1);
     return put < (int)(sizeof(request->into) - length)
@@ -264,7 +273,8 @@ static struct argus_error *read_limits(struct step_command *command)
     if (until && strcmp(until, "return") != 0 && strcmp(until, "max") != 0)
         return argus_error_create(ARGUS_ERROR_USAGE, "--until: return or max, not '%s'", until);
     request->most_steps = (uint32_t)most;
-    if (until ? strcmp(until, "return") == 0 : !anywhere)
+    bool has_function = !(request->flags & (STEP_FROM_ANYWHERE | STEP_OUT_OF_LIBRARY));
+    if (until ? strcmp(until, "return") == 0 : has_function)
         request->flags |= STEP_UNTIL_RETURN;
     if (until && strcmp(until, "max") == 0)
         memset(&request->wait, 0, sizeof(request->wait));

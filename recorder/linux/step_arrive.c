@@ -15,6 +15,8 @@
 
 #include "linux/step_attach.h"
 
+#define MOST_SILENT_STEPS 100000
+
 /* --- waiting for one to come --- */
 
 bool step_is_wanted(const struct stepper *stepper, pid_t tid)
@@ -184,6 +186,24 @@ static void say_stack(struct stepper *stepper)
     free(stack);
 }
 
+/* Nobody looks at these steps, which are a few dozen between a system call and who called its library. */
+static struct argus_error *come_out(struct stepper *stepper)
+{
+    if (!(stepper->request->flags & STEP_OUT_OF_LIBRARY))
+        return NULL;
+    for (uint32_t i = 0; i < MOST_SILENT_STEPS; i++) {
+        if (step_is_stepped(stepper, step_pc(stepper->registers)))
+            return NULL;
+        if (!step_one(stepper))
+            return argus_error_create(ARGUS_ERROR_NOT_FOUND,
+                                      "the thread did not come out of the library: %s",
+                                      stepper->end_text);
+    }
+    return argus_error_create(ARGUS_ERROR_NOT_FOUND,
+                              "the thread did not come out of the library within %d instructions",
+                              MOST_SILENT_STEPS);
+}
+
 static struct argus_error *begin(struct stepper *stepper, pid_t tid)
 {
     stepper->tid = tid;
@@ -201,8 +221,10 @@ static struct argus_error *begin(struct stepper *stepper, pid_t tid)
     pin(stepper);
     say_begin(stepper);
     step_maps_put(&stepper->maps, stepper->output);
-    say_stack(stepper);
-    return NULL;
+    struct argus_error *error = come_out(stepper);
+    if (!error)
+        say_stack(stepper);
+    return error;
 }
 
 static struct argus_error *open_memory(struct stepper *stepper)
