@@ -50,8 +50,7 @@ static uint64_t read_pointer(struct bytes_cursor *cursor, uint8_t encoding)
 
 /* --- landing pads --- */
 
-/* The table of call sites of one function. */
-static bool read_call_sites(struct image *image, uint64_t address, uint64_t function)
+bool exception_table_read(struct image *image, uint64_t address, uint64_t function)
 {
     const struct image_segment *segment = NULL;
     for (size_t i = 0; i < image->segments.length; i++) {
@@ -137,7 +136,7 @@ static bool read_function(struct image *image, struct bytes_cursor cursor,
     if (!common->has_augmentation || !cursor_uleb(&cursor) || common->tables == PE_OMIT)
         return true;
     uint64_t tables = read_pointer(&cursor, common->tables);
-    return cursor.bad || !tables || read_call_sites(image, tables, first);
+    return cursor.bad || !tables || exception_table_read(image, tables, first);
 }
 
 /* The entry of `id` bytes before `place`. */

@@ -115,8 +115,8 @@ static struct argus_error *find_pattern(const struct image *image, struct decode
     return error;
 }
 
-struct argus_error *find_place(const struct image *image, struct decoder *decoder,
-                               const struct hook_row *row, uint64_t *ret)
+static struct argus_error *find_first(const struct image *image, struct decoder *decoder,
+                                      const struct hook_row *row, uint64_t *ret)
 {
     const struct image_function *function = NULL;
     uint64_t first = 0, end = 0;
@@ -137,4 +137,20 @@ struct argus_error *find_place(const struct image *image, struct decoder *decode
     return argus_error_create(ARGUS_ERROR_USAGE,
                               "%s has only 0x%llx bytes, so +0x%llx is not in it", row->function,
                               (unsigned long long)(end - first), (unsigned long long)row->offset);
+}
+
+struct argus_error *find_place(const struct image *image, struct decoder *decoder,
+                               const struct hook_row *row, uint64_t *ret)
+{
+    struct argus_error *error = find_first(image, decoder, row, ret);
+    for (uint32_t i = 0; i < row->skip && !error; i++) {
+        struct insn insn;
+        const struct image_segment *code = image_code(image, *ret);
+        if (!code || !decoder_next(decoder, code->data + (*ret - code->address),
+                                   (size_t)(code->address + code->bytes - *ret), *ret, &insn))
+            return argus_error_create(ARGUS_ERROR_USAGE, "skip=%u leads out of its code",
+                                      row->skip);
+        *ret += insn.length;
+    }
+    return error;
 }

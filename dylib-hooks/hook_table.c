@@ -123,14 +123,24 @@ static bool set_find(struct line *line, char *text)
     return set_text(line, text, &line->row.find);
 }
 
+static bool set_skip(struct line *line, char *text)
+{
+    uint64_t number;
+    const char *at = text;
+    if (!hook_word_number(&at, &number) || *at || number > 1000)
+        return wrong(line, "not a number of instructions:", text);
+    line->row.skip = (uint32_t)number;
+    return true;
+}
+
 /* NAME=VALUE. To add a word: a row, and a paragraph in the man page. */
 static const struct {
     const char *name;
     bool (*set)(struct line *line, char *text);
 } words[] = {
-    {"key", set_key},     {"function", set_function}, {"other", set_other},
-    {"type", set_type},   {"when", set_when},         {"kinds", set_kinds},
-    {"label", set_label}, {"find", set_find},         {"shell", set_shell},
+    {"key", set_key},   {"function", set_function}, {"other", set_other}, {"type", set_type},
+    {"when", set_when}, {"kinds", set_kinds},       {"skip", set_skip},   {"label", set_label},
+    {"find", set_find}, {"shell", set_shell},
 };
 
 static bool set_word(struct line *line, char *word)

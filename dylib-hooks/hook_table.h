@@ -18,6 +18,7 @@ struct hook_row {
     char *shell, *shell_library; /* NULL: ours */
     char *id;                    /* of shape ROW_ID: the build id, in hexadecimal */
     uint64_t offset;             /* in the function, behind the pattern, or the address */
+    uint32_t skip;               /* instructions behind the place */
     bool anywhere;
     uint32_t shape; /* enum argus_probe_shape, or ROW_ID */
     uint32_t line;

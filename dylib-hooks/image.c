@@ -35,7 +35,8 @@ static struct argus_error *map_file(struct image *image)
                                   image->path);
     }
     image->file_bytes = (size_t)status.st_size;
-    void *file = mmap(NULL, image->file_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+    /* Shared, because uprobes put their int3 into private mappings, also into those that only read. */
+    void *file = mmap(NULL, image->file_bytes, PROT_READ, MAP_SHARED, fd, 0);
     close(fd);
     if (file == MAP_FAILED)
         return argus_error_os(errno, "cannot map %s", image->path);

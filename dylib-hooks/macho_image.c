@@ -1,6 +1,290 @@
+/* Mach-O files of x86-64 and arm64, thin or universal.
+ *
+ * Names are C's: without the underscore that the format puts before each. Functions also begin where LC_FUNCTION_STARTS says, which
+ * stripped libraries have. Pointers into code are told by their value alone: every aligned word of data that would be an
+ * address of code counts, with or without the bits that chained fixups put beside it.
+ */
+#include "bytes_cursor.h"
+#include "exception_tables.h"
 #include "image.h"
+#include "macho_format.h"
+
+#define POINTER_BITS 36 /* of a chained fixup that are the target */
+#define N_SECTIONS   64
+
+struct macho_reader {
+    struct image *image;
+    const uint8_t *data; /* of the part that is read */
+    size_t bytes;
+    uint64_t part; /* where that is in the file */
+    uint64_t text; /* address of the header */
+    struct macho_symtab symtab;
+    struct macho_data starts;
+    struct {
+        uint64_t address, bytes;
+    } unwind_info, eh_frame;
+};
+
+static struct argus_error *damaged(const char *what, uint64_t offset)
+{
+    return argus_error_create(ARGUS_ERROR_FORMAT, "%s at offset %llu does not fit in the file",
+                              what, (unsigned long long)offset);
+}
+
+static bool is_within(const struct macho_reader *reader, uint64_t offset, uint64_t bytes)
+{
+    return offset <= reader->bytes && bytes <= reader->bytes - offset;
+}
+
+/* --- load commands --- */
+
+static void read_section(struct macho_reader *reader, const struct macho_section *section)
+{
+    if (strncmp(section->name, "__unwind_info", sizeof(section->name)) == 0) {
+        reader->unwind_info.address = section->address;
+        reader->unwind_info.bytes = section->bytes;
+    }
+    if (strncmp(section->name, "__eh_frame", sizeof(section->name)) == 0) {
+        reader->eh_frame.address = section->address;
+        reader->eh_frame.bytes = section->bytes;
+    }
+}
+
+static struct argus_error *read_segment(struct macho_reader *reader, const uint8_t *command,
+                                        uint32_t bytes)
+{
+    struct macho_segment segment;
+    if (bytes < sizeof(segment))
+        return damaged("a segment", (uint64_t)(command - reader->data));
+    memcpy(&segment, command, sizeof(segment));
+    if (!is_within(reader, segment.offset, segment.file_bytes) ||
+        segment.section_count > (bytes - sizeof(segment)) / sizeof(struct macho_section))
+        return damaged("a segment", (uint64_t)(command - reader->data));
+    if (strncmp(segment.name, "__TEXT", sizeof(segment.name)) == 0)
+        reader->text = segment.address;
+    for (uint32_t i = 0; i < segment.section_count; i++) {
+        struct macho_section section;
+        memcpy(&section, command + sizeof(segment) + i * sizeof(section), sizeof(section));
+        read_section(reader, &section);
+    }
+    if (strncmp(segment.name, "__LINKEDIT", sizeof(segment.name)) == 0)
+        return NULL;
+    return image_add_segment(reader->image, segment.address, reader->part + segment.offset,
+                             segment.file_bytes, segment.initial & MACHO_EXEC)
+               ? NULL
+               : argus_error_memory();
+}
+
+static struct argus_error *read_name(struct macho_reader *reader, const uint8_t *command,
+                                     uint32_t bytes)
+{
+    struct macho_dylib dylib;
+    if (bytes < sizeof(dylib))
+        return damaged("the install name", (uint64_t)(command - reader->data));
+    memcpy(&dylib, command, sizeof(dylib));
+    if (dylib.name >= bytes || reader->image->name)
+        return damaged("the install name", (uint64_t)(command - reader->data));
+    reader->image->name = strndup((const char *)command + dylib.name, bytes - dylib.name);
+    return reader->image->name ? NULL : argus_error_memory();
+}
+
+static struct argus_error *read_command(struct macho_reader *reader, const uint8_t *command,
+                                        uint32_t kind, uint32_t bytes)
+{
+    if (kind == MACHO_SEGMENT)
+        return read_segment(reader, command, bytes);
+    if (kind == MACHO_ID_DYLIB)
+        return read_name(reader, command, bytes);
+    if (kind == MACHO_UUID && bytes >= 24) {
+        memcpy(reader->image->id, command + 8, 16);
+        reader->image->id_bytes = 16;
+    }
+    if (kind == MACHO_SYMTAB && bytes >= sizeof(reader->symtab))
+        memcpy(&reader->symtab, command, sizeof(reader->symtab));
+    if (kind == MACHO_FUNCTION_STARTS && bytes >= sizeof(reader->starts))
+        memcpy(&reader->starts, command, sizeof(reader->starts));
+    return NULL;
+}
+
+static struct argus_error *read_commands(struct macho_reader *reader, uint32_t count)
+{
+    uint64_t at = sizeof(struct macho_header);
+    struct argus_error *error = NULL;
+    for (uint32_t i = 0; i < count && !error; i++) {
+        uint32_t head[2];
+        if (!is_within(reader, at, sizeof(head)))
+            return damaged("a load command", at);
+        memcpy(head, reader->data + at, sizeof(head));
+        if (head[1] < sizeof(head) || !is_within(reader, at, head[1]))
+            return damaged("a load command", at);
+        error = read_command(reader, reader->data + at, head[0], head[1]);
+        at += head[1];
+    }
+    return error;
+}
+
+/* --- tables --- */
+
+static struct argus_error *read_symbols(struct macho_reader *reader)
+{
+    const struct macho_symtab *table = &reader->symtab;
+    if (!is_within(reader, table->symbols, 16ull * table->symbol_count) ||
+        !is_within(reader, table->strings, table->string_bytes))
+        return damaged("the symbol table", table->symbols);
+    for (uint32_t i = 0; i < table->symbol_count; i++) {
+        struct macho_symbol symbol;
+        memcpy(&symbol, reader->data + table->symbols + 16ull * i, sizeof(symbol));
+        if ((symbol.type & MACHO_TYPE_MASK) != MACHO_TYPE_SECTION ||
+            symbol.type & MACHO_DEBUG_MASK || symbol.name >= table->string_bytes ||
+            !image_code(reader->image, symbol.value))
+            continue;
+        const char *name = (const char *)reader->data + table->strings + symbol.name;
+        size_t most = table->string_bytes - symbol.name, skip = most && *name == '_';
+        if (!image_add_function(reader->image, name + skip, most - skip, symbol.value))
+            return argus_error_memory();
+    }
+    return NULL;
+}
+
+static struct argus_error *read_starts(struct macho_reader *reader)
+{
+    const struct macho_data *table = &reader->starts;
+    if (!is_within(reader, table->offset, table->data_bytes))
+        return damaged("the table of functions", table->offset);
+    struct bytes_cursor cursor = {.data = reader->data + table->offset, .bytes = table->data_bytes};
+    uint64_t address = reader->text;
+    while (cursor.at < cursor.bytes) {
+        uint64_t distance = cursor_uleb(&cursor);
+        if (!distance || cursor.bad)
+            break;
+        address += distance;
+        if (image_code(reader->image, address) && !vec_push(&reader->image->starts, address))
+            return argus_error_memory();
+    }
+    return NULL;
+}
+
+/* Of what the compact unwind information says, only where landing pads are: pairs of function and table. */
+static bool read_unwind_info(struct macho_reader *reader)
+{
+    struct image *image = reader->image;
+    const uint8_t *data =
+        image_bytes(image, reader->unwind_info.address, reader->unwind_info.bytes);
+    struct bytes_cursor all = {.data = data, .bytes = data ? reader->unwind_info.bytes : 0};
+    cursor_skip(&all, 20);
+    uint64_t index = cursor_number(&all, 4), count = cursor_number(&all, 4);
+    if (all.bad || count < 2 || index > all.bytes || count > (all.bytes - index) / 12)
+        return true;
+    all.at = index + 8;
+    uint64_t first = cursor_number(&all, 4);
+    all.at = index + 12 * (count - 1) + 8;
+    uint64_t end = cursor_number(&all, 4);
+    if (all.bad || first > end || end > all.bytes)
+        return true;
+    for (all.at = first; all.at + 8 <= end;) {
+        uint64_t function = reader->text + cursor_number(&all, 4);
+        uint64_t table = reader->text + cursor_number(&all, 4);
+        if (!exception_table_read(image, table, function))
+            return false;
+    }
+    return true;
+}
+
+static bool read_pointers(struct image *image, uint64_t text)
+{
+    for (size_t i = 0; i < image->segments.length; i++) {
+        const struct image_segment *segment = &image->segments.data[i];
+        for (uint64_t at = 0; !segment->is_code && at + 8 <= segment->bytes; at += 8) {
+            uint64_t word;
+            memcpy(&word, segment->data + at, sizeof(word));
+            uint64_t target = word & ((1ull << POINTER_BITS) - 1);
+            if (!image_code(image, target))
+                target += text; /* some chains count from the header */
+            if (word && image_code(image, target) && !vec_push(&image->pointers, target))
+                return false;
+        }
+    }
+    return true;
+}
+
+static struct argus_error *read_tables(struct macho_reader *reader)
+{
+    struct argus_error *error = read_symbols(reader);
+    if (!error)
+        error = read_starts(reader);
+    if (error)
+        return error;
+    bool done =
+        exception_tables_read(reader->image, reader->eh_frame.address, reader->eh_frame.bytes) &&
+        read_unwind_info(reader) && read_pointers(reader->image, reader->text);
+    if (done && !reader->image->name)
+        reader->image->name = strdup("");
+    return done && reader->image->name ? NULL : argus_error_memory();
+}
+
+/* --- the file --- */
+
+static uint32_t big_endian(uint32_t number)
+{
+    return __builtin_bswap32(number);
+}
+
+/* Chooses the part of a universal file. */
+static struct argus_error *choose_part(struct macho_reader *reader, enum hook_arch arch)
+{
+    uint32_t head[2], wanted = arch == HOOK_ARCH_ARM64 ? MACHO_CPU_ARM64 : MACHO_CPU_X86_64;
+    memcpy(head, reader->data, sizeof(head));
+    if (big_endian(head[0]) != MACHO_UNIVERSAL)
+        return NULL;
+    if (!arch)
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "it has code for several architectures: say --arch=x86_64 or "
+                                  "--arch=arm64");
+    for (uint32_t i = 0; i < big_endian(head[1]); i++) {
+        struct macho_part part;
+        if (!is_within(reader, 8 + 20ull * i, sizeof(part)))
+            return damaged("a part of the universal file", 8 + 20ull * i);
+        memcpy(&part, reader->data + 8 + 20ull * i, sizeof(part));
+        uint32_t offset = big_endian(part.offset), bytes = big_endian(part.bytes);
+        if (big_endian(part.cpu) != wanted)
+            continue;
+        if (!is_within(reader, offset, bytes) || bytes < sizeof(struct macho_header))
+            return damaged("a part of the universal file", offset);
+        reader->data += offset;
+        reader->part = offset;
+        reader->bytes = bytes;
+        return NULL;
+    }
+    return argus_error_create(ARGUS_ERROR_FORMAT, "it has no code for that architecture");
+}
+
+static struct argus_error *read_header(struct macho_reader *reader, enum hook_arch arch,
+                                       uint32_t *ret_commands)
+{
+    struct macho_header header;
+    memcpy(&header, reader->data, sizeof(header));
+    if (header.magic != MACHO_MAGIC ||
+        (header.type != MACHO_DYLIB && header.type != MACHO_EXECUTE && header.type != MACHO_BUNDLE))
+        return argus_error_create(ARGUS_ERROR_FORMAT,
+                                  "it is no Mach-O library or program of 64 bits");
+    if (header.cpu != MACHO_CPU_X86_64 && header.cpu != MACHO_CPU_ARM64)
+        return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
+                                  "Mach-O cpu type 0x%x: only x86-64 and arm64", header.cpu);
+    reader->image->arch = header.cpu == MACHO_CPU_ARM64 ? HOOK_ARCH_ARM64 : HOOK_ARCH_X86_64;
+    *ret_commands = header.command_count;
+    return arch && arch != reader->image->arch
+               ? argus_error_create(ARGUS_ERROR_FORMAT, "it is of another architecture")
+               : NULL;
+}
+
 struct argus_error *macho_image_read(struct image *image, enum hook_arch arch)
 {
-    (void)image, (void)arch;
-    return argus_error_memory();
+    struct macho_reader reader = {.image = image, .data = image->file, .bytes = image->file_bytes};
+    uint32_t commands = 0;
+    struct argus_error *error = choose_part(&reader, arch);
+    if (!error)
+        error = read_header(&reader, arch, &commands);
+    if (!error)
+        error = read_commands(&reader, commands);
+    return error ? error : read_tables(&reader);
 }

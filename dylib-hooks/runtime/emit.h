@@ -6,8 +6,6 @@
 
 #if defined(__APPLE__)
 
-#include <sys/syscall.h>
-
 #define SYSCALL_KDEBUG_TRACE64 179 /* bsd/kern/syscalls.master of xnu-11417 */
 
 /* kdebug_trace() itself sets errno and is a library function that could be hooked; the call is the same. */

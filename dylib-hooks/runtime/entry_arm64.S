@@ -95,9 +95,11 @@ NAME(argus_hook_enter_full):
     stp q30, q31, [sp, #480]
     mrs x2, fpsr
     mrs x3, fpcr
-    stp x2, x3, [sp, #512]
+    str x2, [sp, #512]
+    str x3, [sp, #520]
     blr x17
-    ldp x2, x3, [sp, #512]
+    ldr x2, [sp, #512]
+    ldr x3, [sp, #520]
     msr fpsr, x2
     msr fpcr, x3
     ldp q0, q1, [sp]

@@ -1,0 +1,79 @@
+/* What Mach-O files are made of, as far as we read and write them: names and numbers of Apple's <mach-o/loader.h> and
+ * <mach-o/nlist.h>, which other systems do not have. All little-endian, but for the header of universal files. */
+#ifndef ARGUS_HOOKS_MACHO_FORMAT_H
+#define ARGUS_HOOKS_MACHO_FORMAT_H
+
+#include <stdint.h>
+
+#define MACHO_MAGIC     0xfeedfacfu /* 64 bits */
+#define MACHO_UNIVERSAL 0xcafebabeu /* big-endian */
+#define MACHO_DYLIB     6u
+#define MACHO_BUNDLE    8u
+#define MACHO_EXECUTE   2u
+#define MACHO_FLAGS     0x85u /* NOUNDEFS, DYLDLINK, TWOLEVEL */
+
+#define MACHO_CPU_X86_64 0x01000007u
+#define MACHO_CPU_ARM64  0x0100000cu
+
+enum macho_command {
+    MACHO_SYMTAB = 0x2,
+    MACHO_DYSYMTAB = 0xb,
+    MACHO_LOAD_DYLIB = 0xc,
+    MACHO_ID_DYLIB = 0xd,
+    MACHO_SEGMENT = 0x19,
+    MACHO_UUID = 0x1b,
+    MACHO_RPATH = (int)0x8000001c,
+    MACHO_REEXPORT_DYLIB = (int)0x8000001f,
+    MACHO_DYLD_INFO = (int)0x80000022,
+    MACHO_FUNCTION_STARTS = 0x26,
+    MACHO_BUILD_VERSION = 0x32,
+};
+
+struct macho_header {
+    uint32_t magic, cpu, subtype, type, command_count, command_bytes, flags, reserved;
+};
+
+struct macho_segment {
+    uint32_t command, bytes;
+    char name[16];
+    uint64_t address, memory_bytes, offset, file_bytes;
+    uint32_t most, initial, section_count, flags;
+};
+
+struct macho_section {
+    char name[16], segment[16];
+    uint64_t address, bytes;
+    uint32_t offset, alignment, relocations, relocation_count, flags, reserved[3];
+};
+
+struct macho_symtab {
+    uint32_t command, bytes, symbols, symbol_count, strings, string_bytes;
+};
+
+struct macho_symbol {
+    uint32_t name;
+    uint8_t type, section;
+    uint16_t description;
+    uint64_t value;
+};
+
+struct macho_dylib { /* the name follows */
+    uint32_t command, bytes, name, timestamp, version, compatible;
+};
+
+struct macho_part { /* of a universal file, big-endian */
+    uint32_t cpu, subtype, offset, bytes, alignment;
+};
+
+struct macho_data { /* of the link-edit segment */
+    uint32_t command, bytes, offset, data_bytes;
+};
+
+#define MACHO_READ         1u
+#define MACHO_WRITE        2u
+#define MACHO_EXEC         4u
+#define MACHO_TYPE_MASK    0x0eu
+#define MACHO_TYPE_SECTION 0x0eu
+#define MACHO_DEBUG_MASK   0xe0u
+
+#endif

@@ -1,0 +1,64 @@
+"""Small Mach-O libraries, by hand; and reading what argus-hook makes of them. Only what the tests need of <mach-o/loader.h>."""
+import struct
+
+X86_64, ARM64 = (0x01000007, 3), (0x0100000C, 0)
+COMMANDS = {0x2: "symtab", 0xB: "dysymtab", 0xC: "load", 0xD: "id", 0x19: "segment", 0x1B: "uuid", 0x8000001C: "rpath",
+            0x8000001F: "reexport", 0x80000022: "info", 0x26: "starts", 0x32: "version"}
+
+
+def dylib(cpu, code, symbols, name="/usr/lib/libvictim.dylib", uuid=bytes(range(16)), data=b""):
+    """A library whose __text, at 0x1000, is `code`; `symbols` are (name, address). `data` is at 0x4000."""
+    strings = b"\0" + b"".join(f"_{symbol}\0".encode() for symbol, _ in symbols)
+    table, at = b"", 1
+    for symbol, address in symbols:
+        table += struct.pack("<IBBHQ", at, 0x0F, 1, 0, address)
+        at += len(symbol) + 2
+    path = name.encode() + b"\0"
+    path += bytes(-len(path) % 8)
+
+    def segment(title, address, offset, size, protection):
+        return struct.pack("<II16sQQQQIIII", 0x19, 72, title.encode(), address, max(size, 0x4000), offset, size, protection,
+                           protection, 0, 0)
+
+    link = table + strings
+    commands = [segment("__TEXT", 0, 0, 0x4000, 5), segment("__DATA", 0x4000, 0x4000, 0x4000, 3),
+                segment("__LINKEDIT", 0x8000, 0x8000, len(link), 1),
+                struct.pack("<IIIIII", 0xD, 24 + len(path), 24, 2, 0x10000, 0x10000) + path,
+                struct.pack("<II16s", 0x1B, 24, uuid),
+                struct.pack("<IIIIII", 0x2, 24, 0x8000, len(symbols), 0x8000 + len(table), len(strings))]
+    body = b"".join(commands)
+    header = struct.pack("<IIIIIIII", 0xFEEDFACF, *cpu, 6, len(commands), len(body), 0x85, 0)
+    text = (header + body).ljust(0x1000, b"\0") + code
+    return text.ljust(0x4000, b"\0") + data.ljust(0x4000, b"\0") + link
+
+
+def universal(*parts):
+    """A universal file of (cpu, bytes)."""
+    head, body = struct.pack(">II", 0xCAFEBABE, len(parts)), b""
+    for index, (cpu, part) in enumerate(parts):
+        offset = 0x4000 * (1 + index * 4)
+        head += struct.pack(">IIIII", *cpu, offset, len(part), 14)
+        body = body.ljust(offset - 0x4000, b"\0") + part
+    return head.ljust(0x4000, b"\0") + body
+
+
+def commands(data):
+    """The load commands: (name, its bytes)."""
+    count, at = struct.unpack_from("<I", data, 16)[0], 32
+    found = []
+    for _ in range(count):
+        kind, size = struct.unpack_from("<II", data, at)
+        found.append((COMMANDS[kind], data[at:at + size]))
+        at += size
+    assert at <= 0x1000
+    return found
+
+
+def names(data, kind):
+    """The names that commands of a kind have."""
+    found = []
+    for name, body in commands(data):
+        if name == kind:
+            offset = struct.unpack_from("<I", body, 8)[0]
+            found.append(body[offset:].split(b"\0")[0].decode())
+    return found
