@@ -133,15 +133,17 @@ void probe_list_close_files(struct probe_list *list)
     }
 }
 
-struct argus_error *probe_list_write(const struct probe_list *list, struct argus_writer *writer)
+struct argus_error *probe_list_write(const struct probe_list *list, bool only_hooks,
+                                     struct argus_writer *writer)
 {
-    size_t count = list->probes.length;
-    struct argus_probe_entry *entries = calloc(count + 1, sizeof(*entries));
+    size_t count = 0;
+    struct argus_probe_entry *entries = calloc(list->probes.length + 1, sizeof(*entries));
     if (!entries)
         return argus_error_memory();
-    for (size_t i = 0; i < count; i++)
-        entries[i] = list->probes.data[i].entry;
-    struct argus_error *error = argus_writer_probes(writer, entries, count);
+    for (size_t i = 0; i < list->probes.length; i++)
+        if (!only_hooks || list->probes.data[i].spec.flags & PROBE_HOOK)
+            entries[count++] = list->probes.data[i].entry;
+    struct argus_error *error = count ? argus_writer_probes(writer, entries, count) : NULL;
     free(entries);
     return error;
 }

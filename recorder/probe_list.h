@@ -2,6 +2,7 @@
 #ifndef ARGUS_RECORDER_PROBE_LIST_H
 #define ARGUS_RECORDER_PROBE_LIST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,7 +35,9 @@ struct argus_error *probe_list_add(struct probe_list *list, const struct request
 struct argus_error *probe_list_add_absent(struct probe_list *list, const char *text);
 /* The files are needed no longer: the kernel knows them by inode. */
 void probe_list_close_files(struct probe_list *list);
-struct argus_error *probe_list_write(const struct probe_list *list, struct argus_writer *writer);
+/* Writes the names of all, or of hooks alone: of a backend that has no probes. */
+struct argus_error *probe_list_write(const struct probe_list *list, bool only_hooks,
+                                     struct argus_writer *writer);
 void probe_list_deinit(struct probe_list *list);
 
 #endif

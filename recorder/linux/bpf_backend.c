@@ -240,7 +240,7 @@ static struct argus_error *bpf_renew_names(struct backend *base, uint64_t taken_
 static struct argus_error *bpf_write_probes(struct backend *base, struct argus_writer *writer)
 {
     struct bpf_backend *backend = of_base(base);
-    return backend->probes ? probe_list_write(backend->probes, writer) : NULL;
+    return backend->probes ? probe_list_write(backend->probes, false, writer) : NULL;
 }
 
 static struct argus_error *bpf_write_kernel_symbols(struct backend *base, uint64_t *addresses,

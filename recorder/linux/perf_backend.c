@@ -47,6 +47,7 @@ struct perf_backend {
     struct seen_threads *threads;
     struct thread_list *first_threads;
     struct images *images;
+    const struct probe_list *probes; /* borrowed; NULL: none */
     struct translator translator;
     bool *online;         /* for each cpu; owned */
     unsigned collections; /* since the last look at the cpus */
@@ -311,6 +312,7 @@ static struct argus_error *perf_create(const struct backend_options *options, st
     if (!backend)
         return argus_error_memory();
     backend->base.ops = &perf_backend_ops;
+    backend->probes = options->probes;
     struct argus_error *error = perf_start(backend, options);
     if (error) {
         backend_destroy(&backend->base);
@@ -460,6 +462,13 @@ static size_t perf_counters(const struct backend *base, struct argus_counter *re
     return count < room ? count : room;
 }
 
+/* Probes are programs of BPF; hooks report by themselves. */
+static struct argus_error *perf_write_probes(struct backend *base, struct argus_writer *writer)
+{
+    const struct perf_backend *backend = of_base(base);
+    return backend->probes ? probe_list_write(backend->probes, true, writer) : NULL;
+}
+
 const struct backend_ops perf_backend_ops = {
     .name = "perf",
     .title = "perf_event",
@@ -481,6 +490,7 @@ const struct backend_ops perf_backend_ops = {
     .write_threads = perf_write_threads,
     .write_images = perf_write_images,
     .renew_names = perf_renew_names,
+    .write_probes = perf_write_probes,
     .write_kernel_symbols = perf_write_kernel_symbols,
     .counters = perf_counters,
     .is_crowded = crowd_now,
