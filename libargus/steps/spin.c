@@ -43,11 +43,15 @@ static bool visit_all(struct visits *visits, const struct run *run)
     return true;
 }
 
+static uint32_t turn_of(const struct visit *visit)
+{
+    return (visit->last - visit->first) / (visit->count - 1);
+}
+
 /* The trace may end within a turn, so twice the length of one is near enough. */
 static bool goes_to_the_end(const struct run *run, const struct visit *visit)
 {
-    uint32_t turn = (visit->last - visit->first) / (visit->count - 1);
-    return run->count - visit->last <= 2 * turn + 64;
+    return run->count - visit->last <= 2 * turn_of(visit) + 64;
 }
 
 static bool note_executed(const struct run *run, struct spin *spin)
@@ -64,6 +68,15 @@ void spin_deinit(struct spin *spin)
     spin->executes = NULL;
 }
 
+/* Is `one`, which was first executed later than `best`, a longer repetition? What goes on less than a turn longer is the rest of a
+ * turn, or a loop within the loop. */
+static bool is_longer(const struct visit *one, const struct visit *best)
+{
+    if (one->count < 2 || (best && one->last - one->first <= best->last - best->first))
+        return false;
+    return !best || best->count < 4 || best->last + turn_of(best) < one->last;
+}
+
 struct argus_error *spin_find(const struct run *run, struct spin *ret, bool *ret_found)
 {
     struct visits visits = {0};
@@ -71,7 +84,7 @@ struct argus_error *spin_find(const struct run *run, struct spin *ret, bool *ret
     const struct visit *best = NULL;
     for (size_t i = 0; !error && i < visits.all.length; i++) {
         const struct visit *one = &visits.all.data[i];
-        if (one->count > 1 && (!best || one->last - one->first > best->last - best->first))
+        if (is_longer(one, best))
             best = one;
     }
     *ret_found = best != NULL;

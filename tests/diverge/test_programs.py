@@ -1,0 +1,71 @@
+"""Compiled programs, stepped by argus while their flag is set and while it is not; argus diverge names the flag.
+
+test_programs.py ARGUS PROGRAM…: each of the programs is waits.c. Exits 77 (skipped) where processes may not be traced.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ARGUS, PROGRAMS = "", []
+STEPS = 500
+
+
+def may_trace():
+    scope = pathlib.Path("/proc/sys/kernel/yama/ptrace_scope")
+    return os.geteuid() == 0 or not scope.exists() or scope.read_text(encoding="ascii").strip() == "0"
+
+
+def step(program, kind, mode, function, path):
+    environment = {**os.environ, "LD_BIND_NOW": "1"}  # what the dynamic linker does at first calls is not the subject
+    with subprocess.Popen([program, kind, mode], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as target:
+        target.stdout.readline()
+        command = [ARGUS, "step", "--process", str(target.pid), "--function", function, "-o", path, "--max", str(STEPS)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as stepper:
+            while "waiting for" not in (line := stepper.stderr.readline()):
+                assert line, stepper.communicate()
+            target.stdin.write("go\n")
+            target.stdin.flush()
+            said = stepper.communicate(timeout=60)
+        target.kill()
+    assert stepper.returncode == 0, said
+
+
+def diverge(*arguments):
+    return json.loads(subprocess.run([ARGUS, "diverge", "--json", *arguments], check=True, capture_output=True, text=True).stdout)
+
+
+class Programs(unittest.TestCase):
+    def check(self, kind, **expected):
+        for program in PROGRAMS:
+            with self.subTest(program=program), tempfile.TemporaryDirectory(prefix="argus-waits-") as folder:
+                good, bad = folder + "/good.steps", folder + "/bad.steps"
+                step(program, kind, "good", f"wait_{kind}", good)
+                step(program, kind, "bad", f"wait_{kind}", bad)
+                for answer in diverge(good, bad), diverge("--spin", bad):
+                    best = answer["candidates"][0]
+                    self.assertEqual({key: best[key] for key in expected}, expected)
+                    self.assertEqual(best["role"], "candidate")
+
+    def test_behind_two_pointers(self):
+        self.check("document", where="heap", path="window->0x8->0x18", size=4)
+
+    def test_a_bit_of_a_word(self):
+        self.check("bit", where="variable", symbol="flags", symbol_offset=4)
+
+    def test_a_thread_local_variable(self):
+        self.check("arrived", where="thread-local", symbol="arrived", size=1)
+
+    def test_a_machine_of_states(self):
+        self.check("state", where="variable", symbol="answer")
+
+
+if __name__ == "__main__":
+    ARGUS, PROGRAMS = sys.argv[1], [os.path.realpath(program) for program in sys.argv[2:]]
+    if not may_trace():
+        print("skipped: processes may not be traced here (ptrace_scope)")
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1])

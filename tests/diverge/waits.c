@@ -1,0 +1,158 @@
+/* Waits for a flag in one of several ways. waits KIND good|bad: at a line of input the main thread begins to wait; a thread sets the
+ * flag soon, or never. A loop gives up after some seconds.
+ */
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TURNS = 30000, POLL_US = 100, READY = 3, BIT = 8 };
+
+static sem_t asked;
+static bool is_good;
+
+/* --- behind two pointers, by a function that says yes or no --- */
+
+struct document {
+    char name[24];
+    volatile int state;
+};
+struct window {
+    long number;
+    struct document *document;
+};
+static struct window *window;
+
+static void set_document(void)
+{
+    window->document->state = READY;
+}
+
+static bool is_ready(const struct document *document)
+{
+    if (document->state == READY)
+        return true;
+    return false;
+}
+
+__attribute__((noinline)) static void wait_document(void)
+{
+    for (int i = 0; i < TURNS && !is_ready(window->document); i++)
+        usleep(POLL_US);
+}
+
+/* --- a bit of a word, after a condition that holds --- */
+
+static volatile int is_open = 1;
+static struct {
+    int unused;
+    volatile unsigned bits;
+} flags = {0, 1};
+
+static void set_bit(void)
+{
+    __atomic_fetch_or(&flags.bits, BIT, __ATOMIC_SEQ_CST);
+}
+
+__attribute__((noinline)) static void wait_bit(void)
+{
+    for (int i = 0; i < TURNS && !(is_open && (flags.bits & BIT)); i++)
+        usleep(POLL_US);
+}
+
+/* --- a variable of the main thread's own --- */
+
+static __thread volatile char arrived;
+static volatile char *main_arrived;
+
+static void set_arrived(void)
+{
+    *main_arrived = 1;
+}
+
+__attribute__((noinline)) static void wait_arrived(void)
+{
+    for (int i = 0; i < TURNS && !arrived; i++)
+        usleep(POLL_US);
+}
+
+/* --- one step of a machine of states, which the thread itself moves --- */
+
+enum state { ASKED, ANSWERED, SHOWN };
+static volatile int answer;
+static volatile int state;
+
+static void set_answer(void)
+{
+    answer = 42;
+}
+
+__attribute__((noinline)) static int advance(int from)
+{
+    switch (from) {
+    case ASKED:
+        return answer == 42 ? ANSWERED : ASKED;
+    default:
+        return SHOWN;
+    }
+}
+
+__attribute__((noinline)) static void wait_state(void)
+{
+    for (int i = 0; i < TURNS && state != SHOWN; i++) {
+        state = advance(state);
+        usleep(POLL_US);
+    }
+}
+
+static const struct kind {
+    const char *name;
+    void (*set)(void);
+    void (*wait)(void);
+} kinds[] = {
+    {"document", set_document, wait_document},
+    {"bit", set_bit, wait_bit},
+    {"arrived", set_arrived, wait_arrived},
+    {"state", set_answer, wait_state},
+};
+
+static void *run_setter(void *kind)
+{
+    sem_wait(&asked);
+    usleep(3000);
+    if (is_good)
+        ((const struct kind *)kind)->set();
+    return NULL;
+}
+
+static void run(const struct kind *kind)
+{
+    pthread_t setter;
+    char line[16];
+    if (pthread_create(&setter, NULL, run_setter, (void *)(uintptr_t)kind))
+        return;
+    puts("ready");
+    fflush(stdout);
+    if (fgets(line, sizeof(line), stdin)) {
+        sem_post(&asked);
+        kind->wait();
+    }
+    pthread_join(setter, NULL);
+}
+
+int main(int argc, char **argv)
+{
+    window = calloc(1, sizeof(*window));
+    window->document = calloc(1, sizeof(*window->document));
+    main_arrived = &arrived;
+    sem_init(&asked, 0, 0);
+    is_good = argc > 2 && strcmp(argv[2], "good") == 0;
+    for (size_t i = 0; argc > 1 && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (strcmp(kinds[i].name, argv[1]) == 0)
+            run(&kinds[i]);
+    return 0;
+}
