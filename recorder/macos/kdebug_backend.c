@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/idmap.h"
 #include "category.h"
 #include "macos/kdebug_filter.h"
 #include "macos/kdebug_images.h"
@@ -37,6 +38,7 @@ struct kdebug_backend {
     uint32_t numer, denom;
     unsigned collections;
     uint64_t lost_places, foreign_cpus;
+    struct idmap written; /* processes whose mappings were written */
     bool stacks, detached;
 };
 
@@ -203,6 +205,7 @@ static void kdebug_destroy(struct backend *base)
         kperf_end(backend->os);
     kdebug_session_end(&backend->session);
     kdebug_threads_deinit(&backend->threads);
+    idmap_deinit(&backend->written);
     record_rings_deinit(&backend->rings);
     free(backend);
 }
@@ -291,16 +294,29 @@ static struct argus_error *kdebug_write_threads(struct backend *base, struct arg
     return error ? error : kdebug_threads_write(&backend->threads, writer);
 }
 
+/* Keeps those of `pids` whose mappings were not written before; what a process maps later, dyld's records tell. */
+static size_t keep_new(struct kdebug_backend *backend, uint32_t *pids, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (idmap_get(&backend->written, pids[i]) != IDMAP_NONE)
+            continue;
+        idmap_put(&backend->written, pids[i], 1); /* without memory: written once more */
+        pids[kept++] = pids[i];
+    }
+    return kept;
+}
+
 static struct argus_error *kdebug_write_images(struct backend *base, struct argus_writer *writer,
                                                bool all)
 {
     struct kdebug_backend *backend = of_base(base);
     uint32_t *pids;
     size_t count;
-    if (!all)
-        return NULL; /* dyld's records tell of new ones */
     if (!kdebug_threads_processes(&backend->threads, &pids, &count))
         return argus_error_memory();
+    if (!all)
+        count = keep_new(backend, pids, count);
     struct argus_error *error = kdebug_images_write(backend->os, pids, count, writer);
     free(pids);
     return error;
