@@ -8,7 +8,6 @@
  */
 #include "graph/flag_code.h"
 
-#include <elf.h>
 #include <stdlib.h>
 
 #include "base/idmap.h"
@@ -140,7 +139,7 @@ static enum flag_deed decode(struct flag_code *code, uint32_t image, uint64_t of
     uint64_t at;
     struct instruction here;
     struct elf_file *file = elf_files_get(&code->files, image, &stale);
-    unsigned machine = code->is_arm64 ? EM_AARCH64 : EM_X86_64;
+    unsigned machine = code->is_arm64 ? ELF_MACHINE_AARCH64 : ELF_MACHINE_X86_64;
     if (!file || !code->decoder || offset == 0 || elf_file_machine(file) != machine)
         return FLAG_DEED_UNKNOWN;
     if (code->is_arm64)
