@@ -3,7 +3,7 @@
  * stack cannot change: so the return, and the moment at which it goes on, are moments with a known stack too.
  *
  * The kernel's part, below the innermost user function, is the system call by name (known from its record), or "page
- * fault" where a thread waits outside of any; with options->kernel, the functions of the recorded kernel stack follow.
+ * fault" or "stopped" where a thread waits outside of any; with options->kernel, the functions of the recorded kernel stack follow.
  */
 #include "context/moments.h"
 
@@ -13,7 +13,8 @@
 
 #include "event/merge.h"
 
-#define NOT_IN_A_CALL ARGUS_NONE
+#define NOT_IN_A_CALL  ARGUS_NONE
+#define STATES_STOPPED (ARGUS_LINUX_STATE_STOPPED | ARGUS_LINUX_STATE_TRACED)
 
 /* --- what is looked at --- */
 
@@ -177,8 +178,10 @@ static uint32_t whole_path(struct moments *moments, struct moment_thread *thread
         return ARGUS_NONE;
     if (thread->call != NOT_IN_A_CALL)
         node = thread->call_node = paths_of_syscall(moments->paths, user, thread->call);
+    else if (blocked && thread->state & STATES_STOPPED)
+        node = paths_of_pause(moments->paths, user, "stopped");
     else if (blocked && thread->seen_call)
-        node = paths_of_fault(moments->paths, user);
+        node = paths_of_pause(moments->paths, user, "page fault");
     if (moments->options.kernel && kernel_id)
         node = paths_of_kernel(moments->paths, node, kernel_id);
     return node;
@@ -246,6 +249,13 @@ static void on_syscall(struct moments *moments, uint32_t index, const struct arg
     thread->seen_call = true;
 }
 
+static void on_switch_out(struct moments *moments, const struct argus_record *record)
+{
+    uint32_t thread = thread_of(moments, record->tid);
+    if (thread != ARGUS_NONE)
+        moments->threads[thread].state = (uint32_t)record->arg[0];
+}
+
 static void on_record(struct moments *moments, const struct argus_record *record)
 {
     uint32_t id = ARGUS_DEBUGID_EVENT(record->debugid);
@@ -254,6 +264,8 @@ static void on_record(struct moments *moments, const struct argus_record *record
     if (!is_call && !is_switch && id != ARGUS_ID_STACK && id != ARGUS_ID_SAMPLE &&
         id != ARGUS_ID_EXEC && id != ARGUS_ID_THREAD_EXIT)
         return;
+    if (is_switch)
+        on_switch_out(moments, record);
     uint32_t thread = thread_of(moments, is_switch ? record->arg[1] : record->tid);
     if (thread == ARGUS_NONE)
         return;

@@ -15,6 +15,7 @@ struct moment_thread {
     uint32_t call;      /* the system call that it is in; ARGUS_NONE */
     uint32_t call_node; /* of its user stack and that call; ARGUS_NONE: not known */
     uint32_t cursor;    /* of waits_note() */
+    uint32_t state;     /* that it was last left in by a switch: ARGUS_LINUX_STATE_… */
     bool seen_call; /* a record of a system call was seen: outside of one is known to be outside */
     bool blocked;   /* held: by a wait, not preempted */
     bool has_moments;

@@ -16,7 +16,6 @@ struct argus_error *paths_init(struct paths *paths, const struct argus_graph *gr
                                struct argus_symbols *symbols)
 {
     paths->stacks.trace = argus_graph_trace(graph);
-    paths->fault = ARGUS_NONE;
     struct argus_error *error = frames_init(&paths->frames, graph, symbols);
     if (!error && tree_child(&paths->tree, ARGUS_NONE, ARGUS_NONE) != 0)
         error = argus_error_memory();
@@ -141,11 +140,9 @@ uint32_t paths_of_syscall(struct paths *paths, uint32_t node, uint32_t number)
     return below(paths, node, frames_of_syscall(&paths->frames, number));
 }
 
-uint32_t paths_of_fault(struct paths *paths, uint32_t node)
+uint32_t paths_of_pause(struct paths *paths, uint32_t node, const char *name)
 {
-    if (paths->fault == ARGUS_NONE)
-        paths->fault = frames_named(&paths->frames, "page fault", "[kernel]", ARGUS_LAYER_KERNEL);
-    return below(paths, node, paths->fault);
+    return below(paths, node, frames_named(&paths->frames, name, "[kernel]", ARGUS_LAYER_KERNEL));
 }
 
 uint32_t paths_of_kernel(struct paths *paths, uint32_t node, uint64_t id)

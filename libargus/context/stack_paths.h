@@ -21,8 +21,6 @@ struct paths {
     struct idmap by_stack;  /* process and user stack → node */
     struct idmap by_kernel; /* node and kernel stack → node */
     struct idmap lacking;   /* node → enum path_lack */
-    uint32_t
-        fault; /* function that stands for a wait outside of system calls; ARGUS_NONE: not made yet */
 };
 
 struct argus_error *paths_init(struct paths *paths, const struct argus_graph *graph,
@@ -31,9 +29,9 @@ void paths_deinit(struct paths *paths);
 
 /* The node where user stack `id` ends. ARGUS_NONE: the stack is not in the trace, or there is no memory. */
 uint32_t paths_of_user(struct paths *paths, struct frame_space space, uint64_t id);
-/* The node below `node` for a system call; for a wait outside of any; for the kernel's functions of stack `id`. */
+/* The node below `node` for a system call; for a pause outside of any, by its name; for the kernel's functions of stack `id`. */
 uint32_t paths_of_syscall(struct paths *paths, uint32_t node, uint32_t number);
-uint32_t paths_of_fault(struct paths *paths, uint32_t node);
+uint32_t paths_of_pause(struct paths *paths, uint32_t node, const char *name);
 uint32_t paths_of_kernel(struct paths *paths, uint32_t node, uint64_t id);
 
 /* Of a node that paths_of_user() returned. */

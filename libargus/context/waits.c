@@ -37,7 +37,7 @@ static int kind_of_wait(const struct waits *waits, const struct argus_vertex *ve
 {
     const struct argus_wait *wait = &vertex->wait;
     if (wait->kind == ARGUS_WAIT_STOPPED)
-        return ARGUS_WAITED_IDLE;
+        return OWN_WORK; /* whoever lets it go on again has not done anything for it */
     if (process != ARGUS_NONE)
         return wait->kind == ARGUS_WAIT_CHILD && !waits->chosen[process] ? (int)OWN_WORK
                                                                          : ARGUS_WAITED_OTHERS;

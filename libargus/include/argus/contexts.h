@@ -45,10 +45,10 @@ enum argus_layer {
 
 enum argus_waited {
     ARGUS_WAITED_OTHERS, /* another thread of the trace ended the wait */
-    ARGUS_WAITED_IDLE, /* for something that did not come: a poll or lock that timed out; stopped */
-    ARGUS_WAITED_SLEPT, /* a sleep of its own */
-    ARGUS_WAITED_CPU,   /* preempted: for a cpu */
-    ARGUS_WAITED_KINDS  /* the rest (disk, device, faults) counts as its own work */
+    ARGUS_WAITED_IDLE,   /* for something that did not come: a poll or lock that timed out */
+    ARGUS_WAITED_SLEPT,  /* a sleep of its own */
+    ARGUS_WAITED_CPU,    /* preempted: for a cpu */
+    ARGUS_WAITED_KINDS   /* the rest (disk, device, faults, stopped) counts as its own work */
 };
 
 /* What a stack was taken at. The first ones are numbers of enum argus_stack_why. */
