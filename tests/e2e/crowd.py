@@ -96,6 +96,7 @@ def run_unittests(argv):
     """unittest.main() for a live test. Does not return."""
     def check(names):
         done = unittest.main(module="__main__", argv=argv[:1] + (names or argv[1:]), exit=False, verbosity=2).result
-        return [test.id().replace("__main__.", "", 1) for test, _ in done.failures + done.errors]
+        tests = [getattr(test, "test_case", test) for test, _ in done.failures + done.errors]  # a subtest: its test
+        return sorted({test.id().replace("__main__.", "", 1) for test in tests})
 
     sys.exit(0 if settled(check) else 1)
