@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "argus/error.h"
+#include "plugin/step_engine.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -34,6 +35,8 @@ struct session_host {
                       size_t ret_bytes);
     /* Is there a terminal to ask at, just now? */
     bool (*can_ask)(void *data);
+    /* Steps through the process that the debugger has (plugin/step_engine.h); NULL: there is no debugger. */
+    step_engine step;
 };
 
 struct session_trace; /* plugin/session_trace.h */

@@ -30,8 +30,9 @@ struct step_origin {
     char label[300]; /* of the function: "wait_until_done in editor", "editor+0x1270" */
     char comm[16];   /* of the thread; "": the main thread */
     bool spins;      /* a thread that is in the function already is as good as one that comes */
-    bool in_library; /* nothing of the application is in the stack: the place is where the library's wait ends */
-    bool stale;      /* the file is not the one that was recorded */
+    bool
+        in_library; /* nothing of the application is in the stack: the place is where the library's wait ends */
+    bool stale; /* the file is not the one that was recorded */
 };
 
 /* `frame`: of the application's own frames, innermost first. `skip`, `into`: which are not its own. */

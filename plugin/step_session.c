@@ -1,5 +1,6 @@
 #include "plugin/step_session.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -99,6 +100,72 @@ struct argus_error *step_session_run(struct session *session, const struct step_
         argus_error_destroy(error);
         error = attempt(session, wanted, true, child, &collector);
     }
+    if (!error)
+        error = step_collector_finish(&collector);
+    if (!error)
+        fill_outcome(&collector, ret);
+    step_collector_deinit(&collector);
+    return error;
+}
+
+/* --- inside LLDB --- */
+
+struct listening {
+    struct session *session;
+    const struct step_wanted *wanted;
+    struct step_collector *collector;
+    struct argus_error *error;
+    uint8_t item[STEP_ITEM_BYTES];
+};
+
+static bool hear_engine(void *context, uint32_t kind, const void *head, uint32_t head_bytes,
+                        const void *tail, uint32_t tail_bytes)
+{
+    struct listening *listening = context;
+    struct step_said said = {
+        .kind = kind, .bytes = head_bytes + tail_bytes, .data = listening->item};
+    if (listening->error || said.bytes > sizeof(listening->item))
+        return false;
+    memcpy(listening->item, head, head_bytes);
+    if (tail_bytes)
+        memcpy(listening->item + head_bytes, tail, tail_bytes);
+    listening->error = step_collector_take(listening->collector, &said);
+    if (kind == STEP_ITEM_STEP)
+        show_progress(listening->session, listening->wanted, listening->collector);
+    return !listening->error && !session_interrupted(listening->session);
+}
+
+static struct argus_error *debug(struct session *session, const struct step_wanted *wanted,
+                                 struct step_collector *collector)
+{
+    struct listening *listening = calloc(1, sizeof(*listening));
+    if (!listening)
+        return argus_error_memory();
+    listening->session = session;
+    listening->wanted = wanted;
+    listening->collector = collector;
+    const struct step_ear ear = {.context = listening, .hear = hear_engine};
+    struct argus_error *error =
+        session->host.step(session->host.data, &wanted->request, wanted->function, &ear);
+    session_end_progress(session);
+    if (error)
+        argus_error_destroy(listening->error);
+    else
+        error = listening->error;
+    free(listening);
+    return error;
+}
+
+struct argus_error *step_session_debug(struct session *session, const struct step_wanted *wanted,
+                                       int fd, struct step_outcome *ret)
+{
+    struct step_collector collector;
+    struct argus_error *error = step_collector_init(&collector, fd, wanted->registers);
+    if (error)
+        return error;
+    collector_describe(&collector, wanted);
+    collector.about.engine = ARGUS_STEP_ENGINE_LLDB;
+    error = debug(session, wanted, &collector);
     if (!error)
         error = step_collector_finish(&collector);
     if (!error)

@@ -13,8 +13,9 @@ struct step_wanted {
     const char *registers;  /* see step_collector_init(); NULL: all */
     uint32_t vertex;        /* ARGUS_NONE: none */
     uint64_t trace_identity;
-    const char *trace; /* path of the vertex's trace; NULL: none */
-    char *const *argv; /* a program to start; NULL: none */
+    const char *trace;    /* path of the vertex's trace; NULL: none */
+    char *const *argv;    /* a program to start; NULL: none */
+    const char *function; /* in LLDB: the place's name, where the request has no place; NULL */
 };
 
 /* What came of it. */
@@ -30,5 +31,9 @@ struct step_outcome {
 /* Steps with the ptrace engine into the file `fd`. `child` (may be NULL) waits to be let go, and runs on afterwards. */
 struct argus_error *step_session_run(struct session *session, const struct step_wanted *wanted,
                                      int fd, struct child *child, struct step_outcome *ret);
+
+/* The same with the engine of the debugger that we are in. */
+struct argus_error *step_session_debug(struct session *session, const struct step_wanted *wanted,
+                                       int fd, struct step_outcome *ret);
 
 #endif

@@ -91,8 +91,8 @@ int main(int argc, char **argv)
 {
     char last_progress[64] = "";
     struct session session;
-    struct session_host host = {last_progress, interrupted, print_remark,
-                                show_progress, read_line,   can_ask};
+    struct session_host host = {last_progress, interrupted, print_remark, show_progress,
+                                read_line,     can_ask,     NULL};
     struct sigaction action = {.sa_handler = on_interrupt}; /* no SA_RESTART: reads return */
     sigaction(SIGINT, &action, NULL);
 

@@ -47,6 +47,7 @@ struct step_command {
     struct step_origin origin;
     char label[340], program[PATH_MAX], path[PATH_MAX];
     bool has_vertex, spins;
+    bool debugs; /* in LLDB: its process, by its own means */
 };
 
 static bool is_vertex_word(const char *word)
@@ -135,6 +136,12 @@ static struct argus_error *read_target(struct step_command *command, size_t next
     if (error)
         return error;
     bool has_program = arguments_count(arguments) > next;
+    if (command->debugs && (has_program || request->pid || request->tid))
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "inside LLDB the thread that is selected there is stepped: "
+                                  "without --process, --thread and CMD");
+    if (command->debugs)
+        return NULL;
     if (has_program == (request->pid != 0))
         return argus_error_create(ARGUS_ERROR_USAGE,
                                   "step needs a live run of the program: --process=PID or -- CMD%s",
@@ -204,6 +211,11 @@ static struct argus_error *take_place(struct step_command *command)
 {
     struct step_request *request = &command->wanted.request;
     const char *text = arguments_option(command->arguments, "function");
+    if (command->debugs) {
+        command->wanted.function = text;
+        snprintf(command->label, sizeof(command->label), "%s", text);
+        return NULL;
+    }
     struct argus_error *error = step_place_parse(text, &command->target, &request->place);
     snprintf(command->label, sizeof(command->label), "%s", text);
     return error;
@@ -212,7 +224,7 @@ static struct argus_error *take_place(struct step_command *command)
 static struct argus_error *take_anywhere(struct step_command *command)
 {
     struct step_request *request = &command->wanted.request;
-    if (!request->tid)
+    if (!request->tid && !command->debugs)
         return argus_error_create(ARGUS_ERROR_USAGE,
                                   "step needs to know where: a trace and a vertex, --function, or "
                                   "--thread for where a thread is now");
@@ -255,7 +267,8 @@ static struct argus_error *read_limits(struct step_command *command)
 {
     struct step_request *request = &command->wanted.request;
     const struct arguments *arguments = command->arguments;
-    uint64_t most = command->spins ? DEFAULT_SPIN_STEPS : DEFAULT_STEPS;
+    uint32_t limit = command->debugs ? STEP_ENGINE_MOST : STEP_MOST_STEPS;
+    uint64_t most = command->spins || command->debugs ? DEFAULT_SPIN_STEPS : DEFAULT_STEPS;
     const char *until = arguments_option(arguments, "until");
     bool anywhere = request->flags & STEP_FROM_ANYWHERE;
     request->arrive_ns = anywhere ? ANYWHERE_ARRIVE_NS : DEFAULT_ARRIVE_NS;
@@ -267,9 +280,11 @@ static struct argus_error *read_limits(struct step_command *command)
         error = arguments_duration_ns(arguments, "wait", &request->arrive_ns);
     if (error)
         return error;
-    if (most == 0 || most > STEP_MOST_STEPS)
-        return argus_error_create(ARGUS_ERROR_USAGE, "--max: 1 to %u instructions",
-                                  STEP_MOST_STEPS);
+    if (most == 0 || most > limit)
+        return argus_error_create(ARGUS_ERROR_USAGE, "--max: 1 to %u instructions%s", limit,
+                                  command->debugs ? " inside LLDB, which makes some thousand a "
+                                                    "second; the shell's 'argus step' is faster"
+                                                  : "");
     if (until && strcmp(until, "return") != 0 && strcmp(until, "max") != 0)
         return argus_error_create(ARGUS_ERROR_USAGE, "--until: return or max, not '%s'", until);
     request->most_steps = (uint32_t)most;
@@ -315,7 +330,10 @@ static struct argus_error *step_into_file(struct step_command *command, struct c
     struct argus_error *error = output_create(command->path, &output);
     if (error)
         return error;
-    error = step_session_run(command->session, &command->wanted, output.fd, child, ret);
+    if (command->debugs)
+        error = step_session_debug(command->session, &command->wanted, output.fd, ret);
+    else
+        error = step_session_run(command->session, &command->wanted, output.fd, child, ret);
     if (!error)
         error = output_commit(&output);
     output_deinit(&output);
@@ -369,6 +387,7 @@ static struct argus_error *prepare(struct step_command *command)
     size_t next;
     struct step_request *request = &command->wanted.request;
     command->has_vertex = vertex_words(command->arguments, &next);
+    command->debugs = command->session->host.step != NULL;
     command->wanted.vertex = ARGUS_NONE;
     command->wanted.begin_text = command->label;
     command->wanted.registers = arguments_option(command->arguments, "registers");
@@ -415,7 +434,10 @@ const struct command command_step = {
                "\n"
                "With --thread alone a thread that spins now is stepped from where it is. One\n"
                "instruction takes about 20 to 40 us. It needs the right to debug the process;\n"
-               "where the user has not got it, argus-recorder does it as root (sudo).",
+               "where the user has not got it, argus-recorder does it as root (sudo).\n"
+        "\n"
+        "Inside LLDB it is the thread selected there that is stepped, by LLDB itself:\n"
+        "one to three thousand instructions a second, at most 10000.",
     .example = "argus step freeze.argus v1234 --process 4711 -o bad.steps\n"
                "argus step freeze.argus v1234 -o good.steps -- ./editor notes.txt\n"
                "argus step --process 4711 --thread 4711 -o spin.steps\n"

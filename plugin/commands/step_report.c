@@ -52,6 +52,9 @@ struct argus_error *step_report(struct session *session, const struct step_outco
                    (unsigned long long)outcome->calls, plural(outcome->calls),
                    (unsigned long long)outcome->skips, (unsigned long long)outcome->signals,
                    plural(outcome->signals));
+    if (outcome->about.engine == ARGUS_STEP_ENGINE_LLDB && outcome->elapsed_ns)
+        session_printf(session, "          by LLDB, %.0f instructions a second\n",
+                       outcome->steps * 1e9 / (double)outcome->elapsed_ns);
     session_printf(session, "ended     %s\n", outcome->end_text);
     session_printf(session, "written   %s\n", path);
     return NULL;

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <unistd.h>
 
+#include "plugin/lldb/stepper.h"
 #include "plugin/prompt.h"
 
 namespace
@@ -109,7 +110,8 @@ struct entry *create_entry(lldb::SBDebugger &debugger)
     auto *entry = static_cast<struct entry *>(calloc(1, sizeof(struct entry)));
     if (!entry)
         return nullptr;
-    struct session_host host = {nullptr, interrupted, remark, progress, read_line, can_ask};
+    struct session_host host = {nullptr,   interrupted, remark,   progress,
+                                read_line, can_ask,     lldb_step};
     session_init(&entry->session, &host, nullptr);
     entry->session.in_lldb = true;
     entry->session.host_version = lldb::SBDebugger::GetVersionString();

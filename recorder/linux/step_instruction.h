@@ -7,6 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum step_instruction_kind {
     STEP_PLAIN,
     STEP_IS_CALL,
@@ -28,5 +32,9 @@ enum { STEP_INSTRUCTION_ROOM = 80 }; /* bytes that may be looked at: 20 arm64 in
 /* `code` has `bytes` bytes, at least one. */
 struct step_instruction step_instruction_x86_64(const uint8_t *code, size_t bytes);
 struct step_instruction step_instruction_aarch64(const uint8_t *code, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

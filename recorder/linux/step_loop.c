@@ -4,6 +4,12 @@
 
 #include "linux/stepper.h"
 
+#if defined(__aarch64__)
+#define RETURN_IN_REGISTER true
+#else
+#define RETURN_IN_REGISTER false
+#endif
+
 static void say_event(struct stepper *stepper, enum step_item_kind kind,
                       const struct step_item_event *item)
 {
@@ -19,14 +25,35 @@ static const char *image_name(struct stepper *stepper, uint64_t address)
     return slash ? slash + 1 : map->path;
 }
 
-/* Where the call returns that led out of the application. It may have gone through a stub of the linkage table, which pushes up to
- * two words (lazy binding): then it is that of the stub. */
-static bool find_return(struct stepper *stepper, uint64_t stack_pointer, uint64_t *ret)
+/* Forgets the calls that are over when the stack pointer is there. */
+static void drop_calls(struct stepper *stepper, uint64_t stack_pointer)
 {
-    bool through_stub = stack_pointer < stepper->call_stack_pointer &&
-                        stepper->call_stack_pointer - stack_pointer <= 2 * sizeof(uint64_t);
-    *ret = stepper->call_return;
-    if (!through_stub && !step_return_address(stepper->memory_fd, stepper->registers, ret))
+    while (stepper->calls.length &&
+           stepper->calls.data[stepper->calls.length - 1].stack_pointer < stack_pointer)
+        stepper->calls.length--;
+}
+
+static void push_call(struct stepper *stepper, uint64_t stack_pointer, uint64_t return_address)
+{
+    const struct step_call call = {stack_pointer, return_address};
+    drop_calls(stepper, stack_pointer + 1);
+    if (!vec_push(&stepper->calls, call))
+        step_end(stepper, STEP_END_ERROR, "out of memory");
+}
+
+/* Where the thread comes back that has left the application. By a call: where that says. By a jump: where the function returns that
+ * jumped, as a tail call or as a stub of the linkage table, which pushes two words when its function is not bound yet. */
+static bool find_return(struct stepper *stepper, uint64_t stack_pointer, bool by_jump,
+                        uint64_t *ret)
+{
+    drop_calls(stepper, stack_pointer);
+    size_t depth = stepper->calls.length;
+    const struct step_call *call = depth ? &stepper->calls.data[depth - 1] : NULL;
+    bool is_its_jump = by_jump && !RETURN_IN_REGISTER && call &&
+                       call->stack_pointer - stack_pointer <= 2 * sizeof(uint64_t);
+    if (is_its_jump)
+        *ret = call->return_address;
+    else if (!step_return_address(stepper->memory_fd, stepper->registers, ret))
         return false;
     return step_is_stepped(stepper, *ret);
 }
@@ -43,12 +70,12 @@ static void say_unreturned(struct stepper *stepper, uint64_t address)
 }
 
 /* The thread has come into code that is not stepped. It comes back to where the call returns. */
-static void skip(struct stepper *stepper)
+static void skip(struct stepper *stepper, bool by_jump)
 {
     struct step_item_event item = {.address = step_pc(stepper->registers),
                                    .stack_pointer = step_stack_pointer(stepper->registers)};
     step_arguments(stepper->registers, item.arguments);
-    if (!find_return(stepper, item.stack_pointer, &item.return_address)) {
+    if (!find_return(stepper, item.stack_pointer, by_jump, &item.return_address)) {
         step_end(stepper, STEP_END_ERROR,
                  "the thread left the application into %s, not by a call, and where it comes back "
                  "is not known",
@@ -65,6 +92,7 @@ static void skip(struct stepper *stepper)
         item.returned = 1;
         item.value = step_result(stepper->registers);
         item.stack_pointer = step_stack_pointer(stepper->registers);
+        drop_calls(stepper, item.stack_pointer);
     } else {
         say_unreturned(stepper, item.address);
     }
@@ -76,13 +104,12 @@ static void after_call(struct stepper *stepper)
     struct step_item_event item = {.address = step_pc(stepper->registers),
                                    .stack_pointer = step_stack_pointer(stepper->registers)};
     if (!step_is_stepped(stepper, item.address)) {
-        skip(stepper);
+        skip(stepper, false);
         return;
     }
     step_return_address(stepper->memory_fd, stepper->registers, &item.return_address);
     step_arguments(stepper->registers, item.arguments);
-    stepper->call_stack_pointer = item.stack_pointer;
-    stepper->call_return = item.return_address;
+    push_call(stepper, item.stack_pointer, item.return_address);
     say_event(stepper, STEP_ITEM_CALL, &item);
 }
 
@@ -92,6 +119,7 @@ static void after_return(struct stepper *stepper)
                                    .stack_pointer = step_stack_pointer(stepper->registers),
                                    .value = step_result(stepper->registers)};
     say_event(stepper, STEP_ITEM_RETURN, &item);
+    drop_calls(stepper, item.stack_pointer);
     bool is_out = item.stack_pointer > stepper->first_stack_pointer;
 #if defined(__aarch64__)
     is_out =
@@ -118,7 +146,7 @@ static void advance(struct stepper *stepper)
     else if (instruction.kind == STEP_IS_RETURN)
         after_return(stepper);
     else if (!step_is_stepped(stepper, step_pc(stepper->registers)))
-        skip(stepper); /* a jump: the linkage table, a tail call */
+        skip(stepper, true); /* a jump: the linkage table, a tail call */
     else if (instruction.kind == STEP_IS_PUSHF)
         step_mend_pushf(stepper->memory_fd, stepper->registers);
 }
@@ -139,8 +167,8 @@ void step_run(struct stepper *stepper)
     stepper->deadline_ns = request->duration_ns ? stepper->started_ns + request->duration_ns : 0;
     stepper->first_stack_pointer = step_stack_pointer(stepper->registers);
     step_return_address(stepper->memory_fd, stepper->registers, &stepper->first_return);
-    stepper->call_stack_pointer = stepper->first_stack_pointer;
-    stepper->call_return = stepper->first_return;
+    if (!(request->flags & (STEP_FROM_ANYWHERE | STEP_OUT_OF_LIBRARY)))
+        push_call(stepper, stepper->first_stack_pointer, stepper->first_return);
     if (request->flags & STEP_UNTIL_RETURN &&
         step_breakpoint_set(stepper->tid, stepper->first_return, 2, true, &stepper->way_out) == 0)
         step_breakpoint_enable(&stepper->way_out, false);

@@ -83,6 +83,7 @@ static void stepper_deinit(struct stepper *stepper)
     if (stepper->memory_fd >= 0)
         close(stepper->memory_fd);
     vec_deinit(&stepper->tracees);
+    vec_deinit(&stepper->calls);
     step_maps_deinit(&stepper->maps);
     step_pages_deinit(stepper);
 }

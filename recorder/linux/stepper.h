@@ -29,6 +29,11 @@ struct step_tracee {
     struct step_breakpoint places[STEP_START_PLACES];
 };
 
+/* A call: the stack pointer in the function's first instruction, and where it returns to. */
+struct step_call {
+    uint64_t stack_pointer, return_address;
+};
+
 /* A page of code, as it was when it was first executed. */
 struct step_page {
     uint64_t address;
@@ -57,8 +62,7 @@ struct stepper {
     unsigned next_return;
     struct step_breakpoint
         way_out; /* where the first function returns: left by an exception, a library call does not */
-    uint64_t call_stack_pointer; /* behind the last call into application code … */
-    uint64_t call_return;        /* … which returns here */
+    VEC(struct step_call) calls; /* of application code that have not returned */
     VEC(struct step_page) pages;
     struct idmap page_by_address; /* address / 4096 → pages */
     uint32_t last_page;

@@ -89,7 +89,7 @@ static void write_trace(char *path)
 static int setup(void **state)
 {
     struct fake *fake = calloc(1, sizeof(*fake));
-    struct session_host host = {fake, interrupted, remark, progress, read_line, can_ask};
+    struct session_host host = {fake, interrupted, remark, progress, read_line, can_ask, NULL};
     strcpy(fake->path, "/tmp/argus-test-session-XXXXXX");
     write_trace(fake->path);
     session_init(&fake->session, &host, open_memstream(&fake->text, &fake->length));

@@ -1,0 +1,56 @@
+"""argus step inside LLDB: the thread at hand, by LLDB's own single steps, into the same kind of file."""
+import subprocess
+
+from harness import Skip, expect, expect_equal, expect_in, main
+
+PROGRAM = "tests/steps/step-odd-dynamic"
+
+
+def steps_of(setup, path):
+    return subprocess.run([setup.build / "tests/steps/show_steps", path], check=True, capture_output=True, text=True).stdout
+
+
+def begin(setup, mode):
+    """Commands that bring the program to main; its timer's signals are not LLDB's business."""
+    if not (setup.build / PROGRAM).exists():
+        raise Skip("the program is not built")
+    return [f"target create {setup.build / PROGRAM}", f"settings set target.run-args {mode}", "breakpoint set --name main --one-shot true",
+            "run", "process handle SIGALRM --stop false --notify false", "process handle SIGUSR1 --stop false --notify false"]
+
+
+def test_a_function(setup):
+    path = setup.folder / "function.steps"
+    text = setup.run_lldb(*begin(setup, "rounds"), f"argus step --function factorial -o {path}", "thread list", "kill")
+    expect_in("ended     the function returned", text)
+    expect_in("by LLDB", text)
+    shown = steps_of(setup, path)
+    expect_in("engine=2", shown)
+    calls = [line for line in shown.splitlines() if line.startswith("call ")]
+    expect_equal("recursive calls", [line.split("arg1=")[1].split()[0] for line in calls], ["0x5", "0x4", "0x3", "0x2", "0x1"])
+    expect_in("value=0x2d0", shown)
+
+
+def test_where_it_is(setup):
+    path = setup.folder / "here.steps"
+    text = setup.run_lldb(*begin(setup, "nap"), f"argus step --max 120 -o {path}", "kill")
+    expect_in("120 instructions", text)
+    shown = steps_of(setup, path)
+    expect_equal("steps", sum(line.startswith("step ") for line in shown.splitlines()), 120)
+    expect(any(line.startswith("skip ") and "returned=1" in line for line in shown.splitlines()), "no library call was stepped over")
+
+
+def test_it_is_left_whole(setup):
+    """It runs on to its end as if nothing had been."""
+    text = setup.run_lldb(*begin(setup, "quit"), f"argus step --max 40 -o {setup.folder / 'a.steps'}", "process continue")
+    expect_in("exited with status = 5", text)
+
+
+def test_refusals(setup):
+    for commands, message in [(["argus step"], "stopped in the debugger"),
+                              ([*begin(setup, "nap"), "argus step --max 10001"], "--max: 1 to 10000"),
+                              ([*begin(setup, "nap"), "argus step --function nosuch_function"], "no code of nosuch_function"),
+                              ([*begin(setup, "nap"), "argus step --process 1"], "without --process")]:
+        expect_in(message, setup.run_lldb(*commands, code=1))
+
+
+main(test_a_function, test_where_it_is, test_it_is_left_whole, test_refusals)
