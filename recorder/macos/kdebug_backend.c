@@ -19,9 +19,9 @@
 #include "macos/kdebug_filter.h"
 #include "macos/kdebug_images.h"
 #include "macos/kdebug_session.h"
-#include "macos/kdebug_thread_map.h"
 #include "macos/kdebug_times.h"
 #include "macos/kperf.h"
+#include "macos/threads_of_kdebug.h"
 #include "record_ring.h"
 
 #define COLLECT_MS     20

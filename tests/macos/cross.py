@@ -26,6 +26,10 @@ EXPECTED = {
                                "{}/opt/capstone/lib/libcapstone.5.dylib"}),
     # Runs as root: no library but the system's.
     "bin/argus-recorder": (EXECUTABLE, {"/usr/lib/libz.1.dylib"}),
+    "bin/argus-hook": (EXECUTABLE, {"/usr/lib/libz.1.dylib", "/usr/lib/libc++.1.dylib", "{}/opt/capstone/lib/libcapstone.5.dylib",
+                                    "{}/opt/jansson/lib/libjansson.4.dylib"}),
+    # Loaded into other people's programs.
+    "lib/libargus-hook.dylib": (DYLIB, set()),
 }
 EXPECTED["lib/libargus.dylib"] = (DYLIB, EXPECTED["bin/argus"][1])
 
@@ -106,7 +110,7 @@ def main():
         return 1
     for name, (kind, libraries) in EXPECTED.items():
         file = check(folder / name, arch, kind, libraries)
-        if kind == DYLIB:
+        if name == "lib/libargus.dylib":
             check_plugin(file)
         print(f"{name}: {arch}, {len(file.libraries)} libraries, {len(file.undefined)} undefined, {len(file.exported)} exported")
     if len(sys.argv) > 4:

@@ -1,6 +1,6 @@
 /* The threads that there are and were, from kdebug's map. */
-#ifndef ARGUS_RECORDER_MACOS_KDEBUG_THREAD_MAP_H
-#define ARGUS_RECORDER_MACOS_KDEBUG_THREAD_MAP_H
+#ifndef ARGUS_RECORDER_MACOS_THREADS_OF_KDEBUG_H
+#define ARGUS_RECORDER_MACOS_THREADS_OF_KDEBUG_H
 
 #include "argus/trace.h"
 #include "base/idmap.h"

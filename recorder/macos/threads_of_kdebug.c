@@ -1,4 +1,4 @@
-#include "macos/kdebug_thread_map.h"
+#include "macos/threads_of_kdebug.h"
 
 #include <errno.h>
 #include <stdlib.h>
