@@ -35,12 +35,13 @@ static struct argus_error *plan_row(const struct image *image, struct decoder *d
                                     const struct hook_row *row, struct planned_hooks *hooks)
 {
     struct planned_hook hook = {.row = row};
+    struct function_code code = {0};
     struct argus_error *error = find_place(image, decoder, row, &hook.address);
     if (!error)
-        error = window_choose(image, decoder, hook.address, &hook.window);
+        error = function_code_create(image, decoder, hook.address, &code);
     if (!error)
-        error = image->arch == HOOK_ARCH_ARM64 ? window_move_arm64(&hook.window, &hook.trampoline)
-                                               : window_move_x86_64(&hook.window, &hook.trampoline);
+        error = window_move(&code, hook.address, row->nounwind, &hook.window, &hook.trampoline);
+    function_code_deinit(&code);
     if (!error)
         error = check_overlap(hooks, &hook);
     if (!error && !vec_push(&hooks->hooks, hook))
@@ -126,6 +127,7 @@ static void fill_entry(struct plan_text *text, const char *image, const struct p
         .window_bytes = (uint8_t)hook->window.bytes,
         .start_count = (uint8_t)hook->window.count,
         .compare = (uint8_t)row->compare,
+        .returns_inside = hook->window.returns_inside,
         .kind_count = (uint16_t)row->kind_count,
         .key = row->key,
         .function = row->function_value,

@@ -146,6 +146,9 @@ static const struct {
 static bool set_word(struct line *line, char *word)
 {
     char *value = strchr(word, '=');
+    line->row.nounwind |= strcmp(word, "nounwind") == 0;
+    if (strcmp(word, "nounwind") == 0)
+        return true;
     for (size_t i = 0; value && i < sizeof(words) / sizeof(*words); i++)
         if (strlen(words[i].name) == (size_t)(value - word) &&
             strncmp(words[i].name, word, (size_t)(value - word)) == 0)

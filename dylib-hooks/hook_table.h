@@ -20,6 +20,7 @@ struct hook_row {
     uint64_t offset;             /* in the function, behind the pattern, or the address */
     uint32_t skip;               /* instructions behind the place */
     bool anywhere;
+    bool nounwind;  /* the window may have a call in its middle */
     uint32_t shape; /* enum argus_probe_shape, or ROW_ID */
     uint32_t line;
     enum hook_compare compare;

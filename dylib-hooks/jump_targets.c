@@ -1,4 +1,5 @@
-/* Who may jump into the middle of a window? A thread that did would execute a part of our jump. Looked at are
+/* Who may jump into a function, and where? A thread that comes to the middle of a window would execute a part of our jump. Looked
+ * at are
  *
  *   - direct branches of the function itself and of its neighbours, decoded from their beginnings;
  *   - direct branches and calls with 32 bits anywhere in the code of the image (compilers put unlikely parts of a function far
@@ -11,64 +12,54 @@
  * What remains is code that computes an address in its own middle in another way; no compiler is known to do that.
  * On arm64 the window is one instruction, so nobody can jump into its middle.
  */
-#include "window.h"
-
 #include <string.h>
+
+#include "function_code.h"
 
 #define NEIGHBOURHOOD 130 /* short branches reach no farther */
 #define TABLE_MOST    65536
 
-static bool is_inside(const struct window *window, uint64_t target)
+/* False: no memory. */
+static bool add(struct function_code *code, const char *what, uint64_t from, uint64_t to)
 {
-    return target > window->address && target < window->address + window->bytes;
-}
-
-static struct argus_error *inside(const struct window *window, const char *what, uint64_t from,
-                                  uint64_t target)
-{
-    return argus_error_create(
-        ARGUS_ERROR_UNSUPPORTED,
-        "%s at 0x%llx leads to +0x%llx, into the middle of the %u bytes that the jump would cover; "
-        "choose that place itself, or one behind it",
-        what, (unsigned long long)from, (unsigned long long)(target - window->function_first),
-        window->bytes);
+    if (to < code->first || to >= code->end)
+        return true;
+    return vec_push(&code->targets, (struct jump_target){.to = to, .from = from, .what = what});
 }
 
 /* --- jump tables --- */
 
-static struct argus_error *check_offsets(const struct image *image, const struct window *window,
-                                         uint64_t table)
+static bool add_offsets(struct function_code *code, uint64_t table)
 {
     for (uint32_t i = 0; i < TABLE_MOST; i++) {
         int32_t offset;
-        const uint8_t *entry = image_bytes(image, table + 4ull * i, sizeof(offset));
+        const uint8_t *entry = image_bytes(code->image, table + 4ull * i, sizeof(offset));
         if (!entry)
-            return NULL;
+            return true;
         memcpy(&offset, entry, sizeof(offset));
         uint64_t target = table + (uint64_t)(int64_t)offset;
-        if (target < window->function_first || target >= window->function_end)
-            return NULL;
-        if (is_inside(window, target))
-            return inside(window, "a jump table", table, target);
+        if (target < code->first || target >= code->end)
+            return true;
+        if (!add(code, "a jump table", table, target))
+            return false;
     }
-    return NULL;
+    return true;
 }
 
-static struct argus_error *check_addresses(const struct image *image, const struct window *window,
-                                           uint64_t table)
+static bool add_addresses(struct function_code *code, uint64_t table)
 {
     for (uint32_t i = 0; i < TABLE_MOST; i++) {
         uint64_t target;
-        const uint8_t *entry = image_bytes(image, table + 8ull * i, sizeof(target));
+        const uint8_t *entry = image_bytes(code->image, table + 8ull * i, sizeof(target));
         if (!entry)
-            return NULL;
+            return true;
         memcpy(&target, entry, sizeof(target));
-        if (target < window->function_first || target >= window->function_end)
-            return NULL;
-        if (is_inside(window, target))
-            return inside(window, "a jump table", table, target);
+        if (target < code->first || target >= code->end)
+            return true;
+        if (!add(code, "a jump table", table, target))
+            return false;
     }
-    return NULL;
+    return true;
 }
 
 /* --- decoded code --- */
@@ -79,52 +70,46 @@ static bool has_direct_target(const struct insn *insn)
            insn->flow == INSN_SHORT_BRANCH || insn->flow == INSN_CALL;
 }
 
-static struct argus_error *check_insn(const struct image *image, const struct window *window,
-                                      const struct insn *insn)
+static bool add_of_insn(struct function_code *code, const struct insn *insn)
 {
     if (has_direct_target(insn))
-        return is_inside(window, insn->target)
-                   ? inside(window, "the branch", insn->address, insn->target)
-                   : NULL;
+        return add(code, "the branch", insn->address, insn->target);
     if (insn->flow == INSN_JUMP_INDIRECT && !insn->names_data)
-        return check_addresses(image, window, insn->target);
-    if (insn->names_data && !image_code(image, insn->target))
-        return check_offsets(image, window, insn->target);
-    return NULL;
+        return add_addresses(code, insn->target);
+    if (insn->names_data && !image_code(code->image, insn->target))
+        return add_offsets(code, insn->target);
+    return true;
 }
 
 /* What cannot be decoded is passed over byte by byte. */
-static struct argus_error *check_range(const struct image *image, struct decoder *decoder,
-                                       const struct window *window, uint64_t first, uint64_t end)
+static bool add_of_range(struct function_code *code, uint64_t first, uint64_t end)
 {
-    struct argus_error *error = NULL;
-    while (first < end && !error) {
+    while (first < end) {
         struct insn insn;
-        const uint8_t *bytes = image_bytes(image, first, 1);
+        const uint8_t *bytes = image_bytes(code->image, first, 1);
         if (!bytes)
-            return NULL;
-        if (!decoder_next(decoder, bytes, end - first, first, &insn)) {
+            return true;
+        if (!decoder_next(code->decoder, bytes, (size_t)(end - first), first, &insn)) {
             first++;
             continue;
         }
-        error = check_insn(image, window, &insn);
+        if (!add_of_insn(code, &insn))
+            return false;
         first += insn.length;
     }
-    return error;
+    return true;
 }
 
-static struct argus_error *check_neighbours(const struct image *image, struct decoder *decoder,
-                                            const struct window *window)
+/* Of the neighbours only what is near: their own ends are far away. */
+static bool add_of_neighbours(struct function_code *code)
 {
     uint64_t first, end;
-    struct argus_error *error = NULL;
-    if (window->address - window->function_first < NEIGHBOURHOOD &&
-        image_function_range(image, window->function_first - 1, &first, &end))
-        error = check_range(image, decoder, window, first, end);
-    if (!error && window->function_end - window->address < NEIGHBOURHOOD &&
-        image_function_range(image, window->function_end, &first, &end))
-        error = check_range(image, decoder, window, first, end);
-    return error;
+    if (image_function_range(code->image, code->first - 1, &first, &end) &&
+        !add_of_range(code, first, end))
+        return false;
+    if (!image_function_range(code->image, code->end, &first, &end))
+        return true;
+    return add_of_range(code, first, first + NEIGHBOURHOOD < end ? first + NEIGHBOURHOOD : end);
 }
 
 /* --- all code --- */
@@ -137,51 +122,40 @@ static size_t branch_operand(const uint8_t *bytes)
     return bytes[0] == 0x0f && (bytes[1] & 0xf0) == 0x80 ? 2 : 0;
 }
 
-static struct argus_error *check_segment(const struct window *window,
-                                         const struct image_segment *segment)
+static bool add_of_segment(struct function_code *code, const struct image_segment *segment)
 {
     for (uint64_t i = 0; i + 6 <= segment->bytes; i++) {
         size_t operand = branch_operand(segment->data + i);
         int32_t distance;
-        if (!operand)
+        uint64_t from = segment->address + i;
+        if (!operand || (from >= code->first && from < code->end)) /* its own are decoded */
             continue;
         memcpy(&distance, segment->data + i + operand, sizeof(distance));
-        uint64_t target = segment->address + i + operand + 4 + (uint64_t)(int64_t)distance;
-        if (is_inside(window, target))
-            return inside(window, "the branch", segment->address + i, target);
+        if (!add(code, "the branch", from, from + operand + 4 + (uint64_t)(int64_t)distance))
+            return false;
     }
-    return NULL;
+    return true;
 }
 
-static struct argus_error *check_pointers(const struct image *image, const struct window *window)
+static bool add_pointers(struct function_code *code)
 {
-    size_t low = 0, high = image->pointers.length;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (image->pointers.data[middle] <= window->address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < image->pointers.length && is_inside(window, image->pointers.data[low]))
-        return inside(window, "a pointer or an exception table of the image, for the code",
-                      image->pointers.data[low], image->pointers.data[low]);
-    return NULL;
+    static const char what[] = "a pointer or an exception table of the image, for the code";
+    const struct image *image = code->image;
+    for (size_t i = 0; i < image->pointers.length; i++)
+        if (!add(code, what, image->pointers.data[i], image->pointers.data[i]))
+            return false;
+    return true;
 }
 
-struct argus_error *window_check_targets(const struct image *image, struct decoder *decoder,
-                                         const struct window *window)
+struct argus_error *jump_targets_collect(struct function_code *code)
 {
+    const struct image *image = code->image;
     if (image->arch == HOOK_ARCH_ARM64)
         return NULL;
-    struct argus_error *error =
-        check_range(image, decoder, window, window->function_first, window->function_end);
-    if (!error)
-        error = check_neighbours(image, decoder, window);
-    if (!error)
-        error = check_pointers(image, window);
-    for (size_t i = 0; i < image->segments.length && !error; i++)
+    bool done =
+        add_of_range(code, code->first, code->end) && add_of_neighbours(code) && add_pointers(code);
+    for (size_t i = 0; i < image->segments.length && done; i++)
         if (image->segments.data[i].is_code)
-            error = check_segment(window, &image->segments.data[i]);
-    return error;
+            done = add_of_segment(code, &image->segments.data[i]);
+    return done ? NULL : argus_error_memory();
 }

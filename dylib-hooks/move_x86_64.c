@@ -113,8 +113,26 @@ static bool put_call_indirect(struct trampoline_plan *plan, const struct insn *i
     return true;
 }
 
-static bool put_moved(struct trampoline_plan *plan, const struct insn *insn)
+/* A call that is not the last instruction of the window returns into the trampoline, where what follows it was moved to: the
+ * address that the program expects is in the middle of the jump. Who unwinds the stack meanwhile does not get past that,
+ * so the table has to allow it (nounwind). */
+static void put_inner_call(struct trampoline_plan *plan, const struct insn *insn)
 {
+    if (insn->flow == INSN_CALL_INDIRECT) {
+        put_copy(plan, insn, insn->bytes);
+        return;
+    }
+    BYTES(plan, 0xe8);
+    put_relative(plan, insn->target);
+}
+
+static bool put_moved(struct trampoline_plan *plan, const struct insn *insn, bool is_last)
+{
+    bool is_call = insn->flow == INSN_CALL || insn->flow == INSN_CALL_INDIRECT;
+    if (is_call && !is_last) {
+        put_inner_call(plan, insn);
+        return true;
+    }
     switch (insn->flow) {
     case INSN_JUMP:
         put_jump(plan, insn->target);
@@ -139,7 +157,7 @@ struct argus_error *window_move_x86_64(const struct window *window, struct tramp
     uint32_t operand = put_call_of_shell(ret);
     for (uint32_t i = 0; i < window->count; i++) {
         ret->moved_to[i] = (uint16_t)ret->bytes;
-        if (!put_moved(ret, &window->insns[i]))
+        if (!put_moved(ret, &window->insns[i], i + 1 == window->count))
             return unsupported(window, &window->insns[i]);
     }
     put_jump(ret, window->address + window->bytes);

@@ -67,6 +67,7 @@ struct hook_entry {
     uint8_t start_count;                 /* instructions in the window */
     uint8_t starts[HOOK_STARTS_MOST];    /* offset of each in the window … */
     uint8_t compare;                     /* enum hook_compare */
+    uint8_t returns_inside;              /* 1: frames may return to the middle of the window */
     uint16_t moved_to[HOOK_STARTS_MOST]; /* … and in the trampoline */
     uint16_t kind_count;
     uint32_t code, code_bytes;          /* the trampoline */

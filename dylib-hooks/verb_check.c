@@ -43,44 +43,46 @@ struct argus_error *verb_check(const struct hook_options *options)
 }
 
 /* One line for an instruction: its offset, its text, and why no hook can be there. */
-static struct argus_error *print_insn(const struct image *image, struct decoder *decoder,
-                                      const struct insn *insn, uint64_t first)
+static struct argus_error *print_insn(const struct function_code *code, const struct insn *insn)
 {
     struct window window;
     struct trampoline_plan trampoline;
-    struct argus_error *error = window_choose(image, decoder, insn->address, &window);
-    if (!error)
-        error = image->arch == HOOK_ARCH_ARM64 ? window_move_arm64(&window, &trampoline)
-                                               : window_move_x86_64(&window, &trampoline);
-    printf("+0x%-6llx %-50s %s%s\n", (unsigned long long)(insn->address - first), insn->text,
-           error ? "no: " : "ok", error ? error->message : "");
-    bool is_memory = error && error->code == ARGUS_ERROR_MEMORY;
-    if (is_memory)
+    struct argus_error *error = window_move(code, insn->address, false, &window, &trampoline);
+    if (error && error->code == ARGUS_ERROR_MEMORY)
         return error;
+    printf("+0x%-6llx %-50s %s%s\n", (unsigned long long)(insn->address - code->first), insn->text,
+           error ? "no: " : "ok", error ? error->message : "");
     argus_error_destroy(error);
     return NULL;
+}
+
+static struct argus_error *print_insns(const struct function_code *code)
+{
+    struct argus_error *error = NULL;
+    for (size_t i = 0; i < code->starts.length && !error; i++) {
+        struct insn insn;
+        uint64_t at = code->starts.data[i];
+        const uint8_t *bytes = image_bytes(code->image, at, 1);
+        if (bytes && decoder_next(code->decoder, bytes, (size_t)(code->end - at), at, &insn))
+            error = print_insn(code, &insn);
+    }
+    if (!error && code->undecoded < code->end)
+        printf("+0x%-6llx cannot be decoded\n",
+               (unsigned long long)(code->undecoded - code->first));
+    return error;
 }
 
 static struct argus_error *show(const struct image *image, struct decoder *decoder,
                                 const struct hook_row *place)
 {
-    uint64_t address, first, end;
-    struct insn insn;
+    uint64_t address;
+    struct function_code code = {0};
     struct argus_error *error = find_place(image, decoder, place, &address);
-    if (error)
-        return error;
-    if (!image_function_range(image, address, &first, &end))
-        return argus_error_create(ARGUS_ERROR_NOT_FOUND,
-                                  "it is not known which function 0x%llx belongs to",
-                                  (unsigned long long)address);
-    for (uint64_t at = first; at < end && !error; at += insn.length) {
-        const uint8_t *bytes = image_bytes(image, at, 1);
-        if (!bytes || !decoder_next(decoder, bytes, end - at, at, &insn))
-            return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
-                                      "what stands at +0x%llx cannot be decoded",
-                                      (unsigned long long)(at - first));
-        error = print_insn(image, decoder, &insn, first);
-    }
+    if (!error)
+        error = function_code_create(image, decoder, address, &code);
+    if (!error)
+        error = print_insns(&code);
+    function_code_deinit(&code);
     return error;
 }
 

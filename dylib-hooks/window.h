@@ -3,24 +3,21 @@
 #ifndef ARGUS_HOOKS_WINDOW_H
 #define ARGUS_HOOKS_WINDOW_H
 
-#include "image.h"
-#include "insn_decode.h"
+#include "function_code.h"
 
 struct window {
     struct insn insns[HOOK_STARTS_MOST];
     uint32_t count, bytes;
     uint64_t address;
-    uint64_t function_first, function_end;
+    uint64_t function_first;
+    bool returns_inside; /* it has a call that is not its last instruction */
 };
 
-/* Chooses the window at `address`. The error says what is in the way: no instruction begins there, the function is
- * too short, an instruction cannot be moved, somebody jumps into it. */
-struct argus_error *window_choose(const struct image *image, struct decoder *decoder,
-                                  uint64_t address, struct window *ret);
-
-/* jump_targets.c: an error when something may jump behind the first byte of the window. */
-struct argus_error *window_check_targets(const struct image *image, struct decoder *decoder,
-                                         const struct window *window);
+/* Chooses the window at `address`, which is in `code`. The error says what is in the way: no instruction begins there, the
+ * function is too short, an instruction cannot be moved, somebody jumps into it. `inner_calls`: the window may have a call that is not
+ * its last instruction (see move_x86_64.c). */
+struct argus_error *window_choose(const struct function_code *code, uint64_t address,
+                                  bool inner_calls, struct window *ret);
 
 /* The trampoline: a call of the shell function, the moved instructions, a jump back (move_x86_64.c, move_arm64.c). */
 #define TRAMPOLINE_MOST 320
@@ -34,6 +31,11 @@ struct trampoline_plan {
 };
 struct argus_error *window_move_x86_64(const struct window *window, struct trampoline_plan *ret);
 struct argus_error *window_move_arm64(const struct window *window, struct trampoline_plan *ret);
+
+/* Chooses the window and moves it, as the image's architecture wants it. */
+struct argus_error *window_move(const struct function_code *code, uint64_t address,
+                                bool inner_calls, struct window *ret,
+                                struct trampoline_plan *ret_trampoline);
 
 /* "+0x1c (mov rax, rdi)": for errors. */
 void window_describe(const struct window *window, const struct insn *insn, size_t room, char *ret);

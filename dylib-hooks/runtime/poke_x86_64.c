@@ -35,12 +35,14 @@ enum poke_way poke_choose(const struct hook_entry *entry, uint64_t victim, const
 {
     bool is_word = entry->start_count == 1 && is_one_word(victim, entry->window_bytes);
     struct threads_seen threads = is_word ? threads_look() : look_patiently();
-    if (threads.count == 1)
+    if (threads.count == 1 && !entry->returns_inside)
         return POKE_PLAIN;
     if (!sync_cores_prepare()) {
         *ret_reason = "other threads are running, and this system has no membarrier() for cores";
         return POKE_REFUSED;
     }
+    if (threads.count == 1)
+        return POKE_PLAIN;
     if (is_word)
         return POKE_WORD;
     if (threads.count && !threads.blocks_traps)
@@ -54,7 +56,8 @@ enum poke_way poke_choose(const struct hook_entry *entry, uint64_t victim, const
 struct near_wish poke_wish(const struct hook_entry *entry, enum poke_way way)
 {
     struct near_wish wish = {0};
-    for (uint32_t i = 1; way == POKE_TRAPS && i < entry->start_count; i++) {
+    bool wanted = way == POKE_TRAPS || entry->returns_inside;
+    for (uint32_t i = 1; wanted && i < entry->start_count; i++) {
         uint32_t shift = 8 * (entry->starts[i] - 1u);
         wish.mask |= 0xffu << shift;
         wish.value |= (uint32_t)INT3 << shift;

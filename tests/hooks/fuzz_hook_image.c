@@ -14,12 +14,15 @@ static void try_places(const struct image *image)
     struct decoder *decoder = NULL;
     struct argus_error *error = decoder_create(image->arch, &decoder);
     for (size_t i = 0; i < image->starts.length && i < 8 && !error; i++) {
-        struct window window;
-        struct trampoline_plan trampoline;
-        error = window_choose(image, decoder, image->starts.data[i], &window);
-        if (!error)
-            error = image->arch == HOOK_ARCH_ARM64 ? window_move_arm64(&window, &trampoline)
-                                                   : window_move_x86_64(&window, &trampoline);
+        struct function_code code = {0};
+        error = function_code_create(image, decoder, image->starts.data[i], &code);
+        for (size_t k = 0; k < code.starts.length && k < 64 && !error; k++) {
+            struct window window;
+            struct trampoline_plan trampoline;
+            argus_error_destroy(
+                window_move(&code, code.starts.data[k], k & 1, &window, &trampoline));
+        }
+        function_code_deinit(&code);
         argus_error_destroy(error);
         error = NULL;
     }
