@@ -63,12 +63,12 @@ static struct argus_error *sort_tables(struct image *image)
     for (size_t i = 0; i < image->functions.length; i++)
         if (!vec_push(&image->starts, image->functions.data[i].address))
             return argus_error_memory();
-    if (image->functions.length)
+    if (image->functions.data)
         qsort(image->functions.data, image->functions.length, sizeof(*image->functions.data),
               compare_functions);
-    if (image->starts.length)
+    if (image->starts.data)
         qsort(image->starts.data, image->starts.length, sizeof(uint64_t), compare_numbers);
-    if (image->pointers.length)
+    if (image->pointers.data)
         qsort(image->pointers.data, image->pointers.length, sizeof(uint64_t), compare_numbers);
     return NULL;
 }

@@ -83,7 +83,8 @@ struct hook_plan {
     uint64_t magic;
     uint32_t bytes; /* of the whole plan */
     uint32_t arch;  /* enum hook_arch */
-    uint32_t image; /* text: how the loader names the image; "" is the program itself */
+    uint32_t image; /* text: how the loader names the image; "/NAME" is a program of that file name,
+                       "" the program itself, whatever its name */
     uint32_t entries, entry_count; /* struct hook_entry */
     uint32_t id_bytes;             /* build id or UUID; 0: there is none, and `text_hash` counts */
     uint8_t id[HOOK_ID_MOST];

@@ -57,6 +57,21 @@ static const char *original_name(const struct prepared *prepared, bool is_macho)
     return !is_macho && strchr(prepared->name, '/') ? prepared->name : image->name;
 }
 
+/* How the runtime finds the image: a library by its file name (Mach-O: its whole install name), a program by a slash and the
+ * name of its file, because programs that it starts get the library as well. */
+static struct argus_error *loaded_name(const struct image *image, char **ret)
+{
+    bool is_program = !*image->name;
+    const char *name = image->format == IMAGE_MACHO ? image->name : file_name(image->name);
+    if (is_program && image->format == IMAGE_ELF) {
+        if (asprintf(ret, "/%s", file_name(image->path)) < 0)
+            *ret = NULL;
+    } else {
+        *ret = strdup(name);
+    }
+    return *ret ? NULL : argus_error_memory();
+}
+
 /* In place of the original: it must be loaded under another name, and this one under its name. */
 static struct argus_error *replace_names(const struct hook_options *options,
                                          const struct prepared *prepared,
@@ -78,6 +93,7 @@ struct argus_error *write_library(const struct hook_options *options,
 {
     bool is_macho = prepared->image->format == IMAGE_MACHO;
     char *folder = NULL;
+    char *name = NULL;
     uint8_t *plan = NULL;
     struct original original = {0};
     struct library_bytes made = {0};
@@ -92,9 +108,9 @@ struct argus_error *write_library(const struct hook_options *options,
     if (!error && options->replace)
         error = replace_names(options, prepared, &library, &original);
     if (!error)
-        error = plan_write(prepared->image,
-                           is_macho ? prepared->image->name : file_name(prepared->image->name),
-                           &prepared->hooks, &plan, &library.plan_bytes);
+        error = loaded_name(prepared->image, &name);
+    if (!error)
+        error = plan_write(prepared->image, name, &prepared->hooks, &plan, &library.plan_bytes);
     library.plan = plan;
     if (!error)
         error = is_macho ? macho_library_make(&library, &made) : elf_library_make(&library, &made);
@@ -103,6 +119,7 @@ struct argus_error *write_library(const struct hook_options *options,
     vec_deinit(&made.bytes);
     original_deinit(&original);
     free(plan);
+    free(name);
     free(folder);
     return error;
 }

@@ -161,6 +161,9 @@ static void install_all(struct installation *at, uint64_t slide)
 EXPORTED void argus_hook_install(const struct hook_plan *plan)
 {
     struct loaded_image image = loaded_image_find(plan);
+    const char *name = plan_at(plan, plan->image);
+    if (!image.found && *name == '/') /* a program that ours has started */
+        return;
     if (!image.found)
         return hook_say(plan, "no hooks: it is not loaded");
     if (!image.is_right)

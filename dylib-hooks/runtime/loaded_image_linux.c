@@ -7,6 +7,7 @@
 #include <link.h>
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "running_hook.h"
 
@@ -52,6 +53,17 @@ static const uint8_t *image_id(const struct dl_phdr_info *info, uint32_t *ret_by
     return id;
 }
 
+/* "/NAME" is a program, whose path the loader does not tell. */
+static bool is_named(const struct search *search, const struct dl_phdr_info *info)
+{
+    char path[4096];
+    if (*search->name != '/')
+        return strcmp(file_name(info->dlpi_name), search->name) == 0;
+    ssize_t length = search->is_first ? readlink("/proc/self/exe", path, sizeof(path) - 1) : -1;
+    path[length > 0 ? length : 0] = '\0';
+    return length > 0 && strcmp(file_name(path), search->name + 1) == 0;
+}
+
 /* Is the code where the plan says? Before it is hashed. */
 static bool has_text(const struct dl_phdr_info *info, const struct hook_plan *plan)
 {
@@ -69,8 +81,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *context)
     struct search *search = context;
     uint32_t id_bytes;
     const uint8_t *id = image_id(info, &id_bytes);
-    bool is_program = search->is_first;
-    bool named = *search->name ? strcmp(file_name(info->dlpi_name), search->name) == 0 : is_program;
+    bool named = is_named(search, info);
     (void)size;
     search->is_first = false;
     if (!named && !(search->plan->id_bytes && id_bytes))

@@ -1,0 +1,108 @@
+#include "function_code.h"
+
+#include <stdlib.h>
+
+#define OFFSET(code, address) ((unsigned long long)((address) - (code)->first))
+
+static int compare_targets(const void *a, const void *b)
+{
+    const struct jump_target *left = a, *right = b;
+    if (left->to != right->to)
+        return left->to < right->to ? -1 : 1;
+    return left->from < right->from ? -1 : left->from > right->from;
+}
+
+static struct argus_error *decode(struct function_code *code)
+{
+    struct insn insn;
+    code->undecoded = code->first;
+    while (code->undecoded < code->end) {
+        const uint8_t *bytes = image_bytes(code->image, code->undecoded, 1);
+        if (!bytes || !decoder_next(code->decoder, bytes, (size_t)(code->end - code->undecoded),
+                                    code->undecoded, &insn))
+            return NULL;
+        if (!vec_push(&code->starts, code->undecoded))
+            return argus_error_memory();
+        code->undecoded += insn.length;
+    }
+    return NULL;
+}
+
+struct argus_error *function_code_create(const struct image *image, struct decoder *decoder,
+                                         uint64_t address, struct function_code *ret)
+{
+    struct function_code code = {.image = image, .decoder = decoder};
+    if (!image_code(image, address))
+        return argus_error_create(ARGUS_ERROR_USAGE, "0x%llx is no address of its code",
+                                  (unsigned long long)address);
+    if (!image_function_range(image, address, &code.first, &code.end))
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND,
+                                  "it is not known where the function at 0x%llx begins: the file "
+                                  "has neither symbols nor unwind tables for it",
+                                  (unsigned long long)address);
+    struct argus_error *error = decode(&code);
+    if (!error)
+        error = jump_targets_collect(&code);
+    if (!error && code.targets.length)
+        qsort(code.targets.data, code.targets.length, sizeof(*code.targets.data), compare_targets);
+    if (error)
+        function_code_deinit(&code);
+    else
+        *ret = code;
+    return error;
+}
+
+void function_code_deinit(struct function_code *code)
+{
+    vec_deinit(&code->starts);
+    vec_deinit(&code->targets);
+}
+
+/* The last start at or before `address`, which is in the function. */
+static uint64_t start_before(const struct function_code *code, uint64_t address)
+{
+    size_t low = 0, high = code->starts.length;
+    while (low + 1 < high) {
+        size_t middle = low + (high - low) / 2;
+        if (code->starts.data[middle] <= address)
+            low = middle;
+        else
+            high = middle;
+    }
+    return code->starts.data[low];
+}
+
+struct argus_error *function_code_check_start(const struct function_code *code, uint64_t address)
+{
+    struct insn insn = {0};
+    if (address >= code->undecoded)
+        return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
+                                  "what stands at +0x%llx cannot be decoded",
+                                  OFFSET(code, code->undecoded));
+    uint64_t start = start_before(code, address);
+    if (start == address)
+        return NULL;
+    const uint8_t *bytes = image_bytes(code->image, start, 1);
+    if (bytes)
+        decoder_next(code->decoder, bytes, (size_t)(code->end - start), start, &insn);
+    return argus_error_create(ARGUS_ERROR_USAGE,
+                              "no instruction begins at +0x%llx: it lies inside of +0x%llx (%s), "
+                              "the next one is at +0x%llx",
+                              OFFSET(code, address), OFFSET(code, start), insn.text,
+                              OFFSET(code, start) + insn.length);
+}
+
+const struct jump_target *function_code_target(const struct function_code *code, uint64_t first,
+                                               uint64_t end)
+{
+    size_t low = 0, high = code->targets.length;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (code->targets.data[middle].to < first)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct jump_target *found = &code->targets.data[low];
+    return low < code->targets.length && found->to < end ? found : NULL;
+}
