@@ -68,10 +68,41 @@ uint32_t waker_thread(const struct view *view, uint32_t vertex)
     return cause == ARGUS_NONE ? ARGUS_NONE : view->vertices[view->edges[cause].from].thread;
 }
 
+/* Whether `vertex` began when a wait for work ended that had lasted until the hung thread's wait was over. */
+static bool was_idle(const struct lookout *l, uint32_t vertex)
+{
+    const struct view *view = &l->d->view;
+    uint32_t before = argus_graph_previous(view->graph, vertex);
+    uint64_t until_ns = timeline_wait_end(view, l->d->hang.vertex);
+    return before != ARGUS_NONE && view->vertices[before].wait.kind == ARGUS_WAIT_POLL &&
+           timeline_wait_end(view, before) >= until_ns && view->vertices[before].end_ns <= until_ns;
+}
+
+/* Who ended the wait; but a thread on the path that was idle all the time only handed on what it was told later. Then it is
+ * whoever told it: so a circle does not close at a messenger. */
+static uint32_t first_waker(const struct lookout *l)
+{
+    const struct view *view = &l->d->view;
+    uint32_t next = timeline_next(view, l->vertex);
+    uint32_t found = waker_thread(view, l->vertex);
+    if (view->vertices[l->vertex].wait.kind == ARGUS_WAIT_POLL) /* another request ended it */
+        return found;
+    for (unsigned i = 0; next != ARGUS_NONE && i < NEAR_VERTICES; i++) {
+        uint32_t cause = argus_graph_cause(view->graph, next);
+        if (cause == ARGUS_NONE || view->edges[cause].kind == ARGUS_EDGE_TIMER)
+            break;
+        next = view->edges[cause].from;
+        found = view->vertices[next].thread;
+        if (path_find(l->d, found) < 0 || !was_idle(l, next))
+            break;
+    }
+    return found;
+}
+
 /* A wait that goes on behind the window may have been ended after it, as it should have been before. */
 static struct argus_error *find_waker(struct lookout *l)
 {
-    uint32_t waker = waker_thread(&l->d->view, l->vertex);
+    uint32_t waker = first_waker(l);
     bool satisfied = l->d->view.vertices[l->vertex].wait.outcome == ARGUS_OUTCOME_SATISFIED;
     if (!satisfied || waker == ARGUS_NONE || add_suspect(l, waker, "it ended the wait much later"))
         return NULL;
