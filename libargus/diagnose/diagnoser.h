@@ -83,6 +83,9 @@ struct argus_error *diagnose_long_wait(struct diagnoser *d);
 /* Blames a busy vertex: what it ran, and whether it lacked a cpu rather. */
 struct argus_error *blame_running(struct diagnoser *d, uint32_t vertex, struct window part,
                                   uint64_t run_ns, uint64_t runnable_ns);
+/* The message upon which the thread of `vertex`, a loop that looks for a flag, set the flag itself the last time before: an
+ * edge; ARGUS_NONE: none. own_flag.c. */
+uint32_t find_own_set(const struct view *view, uint32_t vertex);
 /* Explains a loop that yields: by the write of a flag that ended it, else it is blamed itself. yields.c. */
 struct argus_error *explain_yielding(struct diagnoser *d, uint32_t vertex, struct window part);
 /* Blames the loop itself. */
@@ -164,6 +167,12 @@ struct argus_error *explain_missing(struct diagnoser *d, struct stand *stand);
 struct argus_error *explain_writer(struct diagnoser *d, struct stand *stand);
 /* The same where it did not write: its wait in the stand is what should have been ended. */
 struct argus_error *explain_missing_write(struct diagnoser *d, struct stand *stand);
+/* Explains what `thread`, which should have ended the wait of the stand, did instead, and goes on from there; `why` it should
+ * have is static. missing.c, long_wait.c. */
+struct argus_error *explain_missing_from(struct diagnoser *d, struct stand *stand, uint32_t thread,
+                                         const char *why);
+struct argus_error *explain_missing_message(struct diagnoser *d, struct stand *stand,
+                                            uint32_t thread, const char *why);
 /* The part of the wait of `vertex` that is in `window`. */
 struct window wait_window(const struct view *view, uint32_t vertex, struct window window);
 /* Blames a wait that is the end of the road. */

@@ -198,6 +198,13 @@ struct argus_error *explain_missing_write(struct diagnoser *d, struct stand *sta
     return error || stand->ended ? error : walk_waits(d, stand, max_depth(d), true);
 }
 
+struct argus_error *explain_missing_message(struct diagnoser *d, struct stand *stand,
+                                            uint32_t thread, const char *why)
+{
+    struct argus_error *error = explain_missing_from(d, stand, thread, why);
+    return error || stand->ended ? error : walk_waits(d, stand, max_depth(d), true);
+}
+
 struct argus_error *diagnose_long_wait(struct diagnoser *d)
 {
     struct stand stand = {.vertex = d->hang.vertex, .window = {d->hang.start_ns, d->hang.end_ns}};

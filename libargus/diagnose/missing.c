@@ -221,6 +221,31 @@ static struct argus_error *look_at_row(struct search *search, const struct evide
     return error;
 }
 
+static struct argus_error *end_search(struct search *search)
+{
+    struct diagnoser *d = search->lookout.d;
+    struct argus_error *error = NULL;
+    if (!search->decided && !d->stopped && search->silent != ARGUS_NONE)
+        error = blame_silent(d, search->silent, search->stand);
+    else if (!search->decided)
+        error = blame_nobody(search);
+    vec_deinit(&search->suspects);
+    return error;
+}
+
+struct argus_error *explain_missing_from(struct diagnoser *d, struct stand *stand, uint32_t thread,
+                                         const char *why)
+{
+    struct search search = {.stand = stand, .idle = ARGUS_NONE, .silent = ARGUS_NONE};
+    search.lookout = (struct lookout){.d = d, .vertex = stand->vertex, .list = &search.suspects};
+    struct argus_error *error =
+        add_suspect(&search.lookout, thread, why) ? try_suspects(&search) : argus_error_memory();
+    if (!error)
+        return end_search(&search);
+    vec_deinit(&search.suspects);
+    return error;
+}
+
 struct argus_error *explain_missing(struct diagnoser *d, struct stand *stand)
 {
     struct search search = {.stand = stand, .idle = ARGUS_NONE, .silent = ARGUS_NONE};
@@ -231,10 +256,8 @@ struct argus_error *explain_missing(struct diagnoser *d, struct stand *stand)
             break;
         error = look_at_row(&search, &all_evidence[i]);
     }
-    if (!error && !search.decided && !d->stopped && search.silent != ARGUS_NONE)
-        error = blame_silent(d, search.silent, stand);
-    else if (!error && !search.decided)
-        error = blame_nobody(&search);
+    if (!error)
+        return end_search(&search);
     vec_deinit(&search.suspects);
     return error;
 }

@@ -1,4 +1,5 @@
-"""Two cases of the Argus paper, told in the records of a stock Mac, and diagnosed: test_paper.py MKTRACE ARGUS SCRATCH.
+"""Two cases of the Argus paper, told in the records of a stock Mac, and diagnosed: test_paper.py MKTRACE MKKDEBUG ARGUS
+SCRATCH.
 
 Chromium (section 2.3): the browser's main thread waits for the renderer, with a timeout of 1.5 s; the renderer's main thread
 waits by a semaphore for the browser. Five threads lie on the way in the normal case.
@@ -14,14 +15,18 @@ import unittest
 
 import darwin_scene as darwin
 
-MKTRACE = ARGUS = ""
+MKTRACE = MKKDEBUG = ARGUS = ""
 SCRATCH = pathlib.Path()
 
 
-def diagnose(name, scene, *options):
+def make(name, scene):
     text, trace = SCRATCH / f"{name}.trace", SCRATCH / f"{name}.argus"
     text.write_text(scene.text())
     subprocess.run([MKTRACE, text, trace], check=True, timeout=60)
+    return trace
+
+
+def diagnose(trace, *options):
     done = subprocess.run([ARGUS, "diagnose", trace, "--threshold", "1s", "--auto", "--json", *options], capture_output=True,
                           text=True, timeout=60)
     assert done.returncode == 0, (done.returncode, done.stdout, done.stderr)
@@ -163,11 +168,12 @@ class Preferences(darwin.Scene):
     def __init__(self):
         super().__init__()
         self.process(88, "WindowServer")
-        self.server = self.thread(880)
+        self.server, self.events = self.thread(880), self.thread(881)
         self.process(500, "System Preferenc")
         self.main = self.thread(5001)
         self.sequence = 0
         self.block(self.server, darwin.receive())
+        self.block(self.events, darwin.receive())
         self.block(self.main, darwin.receive())
 
     def flag(self, access, address, value):
@@ -199,12 +205,12 @@ class Preferences(darwin.Scene):
     def reconfigures(self, at_ms, answered):
         """A click; the WindowServer is asked to change the display, and says that it will and that it did, or not."""
         self.at(at_ms)
-        self.say(self.server, "interrupt_start", on=0)
-        self.say(self.server, f"mach_wake thread={self.server}", on=0)
-        self.say(self.server, "interrupt_end", on=0)
-        self.comes(self.server)
-        self.message(self.server, self.main, 0x501)
-        self.block(self.server, darwin.receive())
+        self.say(self.events, "interrupt_start", on=0)
+        self.say(self.events, f"mach_wake thread={self.events}", on=0)
+        self.say(self.events, "interrupt_end", on=0)
+        self.comes(self.events)
+        self.message(self.events, self.main, 0x501)
+        self.block(self.events, darwin.receive())
         self.received(self.main)
         self.flag("write", self.did_seen, 0)
         self.flag("write", self.will_seen, 1)
@@ -234,7 +240,7 @@ class Paper(unittest.TestCase):
             scene.normal(at_ms)
         scene.bad(1000)
         scene.normal(3000)
-        answer = diagnose("chromium", scene, "--process", "Chromium")
+        answer = diagnose(make("chromium", scene), "--process", "Chromium")
         spinning = answer["spinning"]["vertex"]
         self.assertEqual((spinning["tid"], spinning["type"]), (scene.main, "LongWait"))
         self.assertIn("psynch_cvwait", spinning["wait_on"])
@@ -248,17 +254,32 @@ class Paper(unittest.TestCase):
                               capture_output=True, text=True, timeout=60, check=True).stdout
         self.assertIn("fontd [300], thread fontd [3001]: nothing instead of 2.01 ms", text)
 
+    def test_kdebug(self):
+        """The same from a file as the kernel of an Intel Mac writes it, where a tick is a ns."""
+        scene = Chromium()
+        for at_ms in (100, 300, 500):
+            scene.normal(at_ms)
+        scene.bad(1000)
+        scene.normal(3000)
+        path = SCRATCH / "chromium.kdebug"
+        subprocess.run([MKKDEBUG, "v1+", make("intel", scene), path], check=True, timeout=60)
+        cycle = [vertex["tid"] for vertex in diagnose(path, "--process", "Chromium")["cycle"]]
+        self.assertEqual(cycle, [scene.main, scene.worker, scene.io, scene.render])
+
     def test_system_preferences(self):
         scene = Preferences()
         for at_ms in (100, 400, 700):
             scene.reconfigures(at_ms, True)
         scene.reconfigures(1500, False)
-        answer = diagnose("preferences", scene, "--process", "System Preferenc")
+        answer = diagnose(make("preferences", scene), "--process", "System Preferenc")
         self.assertEqual(answer["spinning"]["vertex"]["tid"], scene.main)
         self.assertEqual(answer["spinning"]["type"], "RepeatedYield")
+        cause = answer["root_causes"][0]
+        self.assertEqual((cause["process"], cause["tid"]), ("WindowServer", scene.server))
+        self.assertIn("without an answer", cause["why"])
 
 
 if __name__ == "__main__":
-    MKTRACE, ARGUS, SCRATCH = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+    MKTRACE, MKKDEBUG, ARGUS, SCRATCH = *sys.argv[1:4], pathlib.Path(sys.argv[4])
     SCRATCH.mkdir(parents=True, exist_ok=True)
-    unittest.main(argv=sys.argv[:1] + sys.argv[4:])
+    unittest.main(argv=sys.argv[:1] + sys.argv[5:])
