@@ -56,7 +56,7 @@ struct argus_error *kdebug_v1_read(struct kdebug_file *file);
 struct argus_error *kdebug_v2_read(struct kdebug_file *file);
 struct argus_error *kdebug_v3_read(struct kdebug_file *file);
 
-/* --- for the versions: kdebug.c, kdebug_thread_map.c --- */
+/* --- for the versions: kdebug.c, kdebug_map.c --- */
 
 /* "FILE: offset N: REASON" as ARGUS_ERROR_FORMAT. */
 __attribute__((format(printf, 3, 4))) struct argus_error *
