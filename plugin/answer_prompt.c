@@ -74,7 +74,7 @@ static void write_option(FILE *out, const struct analysis *analysis,
     struct argus_sink sink = {write_piece, out, analysis->sink.width, analysis->sink.color};
     struct argus_report_context report = analysis->report;
     report.sink = &sink;
-    struct argus_error *error = argus_report_vertex(&report, option->vertex, false);
+    struct argus_error *error = argus_report_vertex(&report, option->vertex, NULL, 0, false);
     if (error)
         fprintf(out, "%s\n", error->message);
     argus_error_destroy(error);

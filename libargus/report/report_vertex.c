@@ -206,16 +206,49 @@ static struct argus_error *check_vertex(const struct view *view, uint32_t vertex
                               vertex, view->vertex_count ? view->vertex_count - 1 : 0);
 }
 
+static json_t *steps_json(const struct argus_report_steps *steps, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++) {
+        json_t *json = json_object();
+        json_put(json, "file", json_text(steps[i].path));
+        json_put(json, "pid", json_integer((json_int_t)steps[i].pid));
+        json_put(json, "tid", json_integer((json_int_t)steps[i].tid));
+        json_put(json, "wall_ns", json_ns(steps[i].wall_ns));
+        json_put(json, "steps", json_integer(steps[i].steps));
+        json_put(json, "end", json_text(steps[i].end_text));
+        json_add(list, json);
+    }
+    return list;
+}
+
+static void steps_text(const struct argus_report_context *context,
+                       const struct argus_report_steps *steps, size_t count)
+{
+    if (count > 0)
+        report_heading(context->sink, "Stepped");
+    for (size_t i = 0; i < count; i++)
+        argus_sink_printf(context->sink, "  %s: %u instruction%s of process %llu; %s\n",
+                          steps[i].path, steps[i].steps, steps[i].steps == 1 ? "" : "s",
+                          (unsigned long long)steps[i].pid,
+                          steps[i].end_text[0] ? steps[i].end_text : "the file was cut off");
+}
+
 struct argus_error *argus_report_vertex(const struct argus_report_context *context, uint32_t vertex,
+                                        const struct argus_report_steps *steps, size_t step_count,
                                         bool json)
 {
     struct view view = view_of(context->graph);
     struct argus_error *error = check_vertex(&view, vertex);
     if (error)
         return error;
-    if (json)
-        return json_write(context->sink, vertex_json(context, &view, vertex));
+    if (json) {
+        json_t *object = vertex_json(context, &view, vertex);
+        json_put(object, "step_files", steps_json(steps, step_count));
+        return json_write(context->sink, object);
+    }
     vertex_text(context, &view, vertex);
+    steps_text(context, steps, step_count);
     return NULL;
 }
 

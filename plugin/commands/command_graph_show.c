@@ -1,9 +1,22 @@
 #include "plugin/analysis.h"
+#include "plugin/step_files.h"
 
 static const struct command_option options[] = {
     COMMAND_OPTION_JSON,
     COMMAND_OPTIONS_END,
 };
+
+static struct argus_error *show(const struct analysis *analysis, uint32_t vertex)
+{
+    struct step_files steps;
+    uint64_t identity = argus_trace_identity(analysis->trace->trace);
+    struct argus_error *error = step_files_find(analysis->trace->path, identity, vertex, &steps);
+    if (!error)
+        error = argus_report_vertex(&analysis->report, vertex, steps.files.data, steps.files.length,
+                                    analysis->json);
+    step_files_deinit(&steps);
+    return error;
+}
 
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
 {
@@ -12,13 +25,14 @@ static struct argus_error *run(struct session *session, const struct arguments *
     struct argus_error *error = analysis_begin(session, arguments, 1, 1, &analysis);
     if (!error)
         error = analysis_vertex(&analysis, analysis_word(&analysis, 0), &vertex);
-    return error ? error : argus_report_vertex(&analysis.report, vertex, analysis.json);
+    return error ? error : show(&analysis, vertex);
 }
 
 const struct command command_graph_show = {
     .name = "graph show",
     .arguments = "V",
     .summary = "show one vertex: what it ran, its wait, its causes and effects",
+    .details = "Step files of the vertex (argus step) are named that lie beside the trace.",
     .example = "argus graph show freeze.argus v1234",
     .options = options,
     .flags = COMMAND_TRACE | COMMAND_GRAPH,

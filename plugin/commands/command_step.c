@@ -10,7 +10,7 @@
 
 #include "plugin/commands/step_report.h"
 #include "plugin/flag_place.h"
-#include "plugin/step_place.h"
+#include "plugin/step_script.h"
 #include "plugin/step_session.h"
 #include "recorder/output.h"
 
@@ -32,6 +32,7 @@ static const struct command_option options[] = {
     {"step-into", 0, "PATTERN", "step through files of this name; may be repeated"},
     {"skip", 0, "PATTERN", "step over files of this name; may be repeated"},
     {"registers", 0, "WHAT", "keep registers: all, none, or of 0x1000-0x2000 (all)"},
+    {"script", 0, NULL, "only write LLDB commands to look at the vertex's code"},
     {"output", 'o', "FILE", "write the steps to FILE (TRACE.vN.steps)"},
     COMMAND_OPTION_JSON,
     COMMAND_OPTIONS_END,
@@ -403,6 +404,42 @@ static struct argus_error *prepare(struct step_command *command)
     return error ? error : choose_path(command);
 }
 
+/* --- LLDB commands instead --- */
+
+static struct argus_error *write_script(struct step_command *command)
+{
+    const char *path = arguments_option(command->arguments, "output");
+    const struct analysis *analysis = &command->analysis;
+    if (!path)
+        return step_script_write(analysis, command->wanted.vertex, &command->origin,
+                                 command->session->out);
+    struct output output;
+    struct argus_error *error = output_create(path, &output);
+    if (error)
+        return error;
+    FILE *out = fdopen(dup(output.fd), "w");
+    error = out ? step_script_write(analysis, command->wanted.vertex, &command->origin, out)
+                : argus_error_os(errno, "cannot write %s", path);
+    if (out && fclose(out) != 0 && !error)
+        error = argus_error_os(errno, "cannot write %s", path);
+    if (!error)
+        error = output_commit(&output);
+    output_deinit(&output);
+    return error;
+}
+
+static struct argus_error *script(struct step_command *command)
+{
+    size_t next;
+    if (!vertex_words(command->arguments, &next) || arguments_count(command->arguments) > next)
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "--script is of a vertex: argus step FILE V --script");
+    struct argus_error *error = read_patterns(command);
+    if (!error)
+        error = take_vertex(command, next);
+    return error ? error : write_script(command);
+}
+
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
 {
     struct step_command *command = calloc(1, sizeof(*command));
@@ -410,8 +447,9 @@ static struct argus_error *run(struct session *session, const struct arguments *
         return argus_error_memory();
     command->session = session;
     command->arguments = arguments;
-    struct argus_error *error = prepare(command);
-    if (!error)
+    bool is_script = arguments_has(arguments, "script");
+    struct argus_error *error = is_script ? script(command) : prepare(command);
+    if (!error && !is_script)
         error = command->wanted.argv ? step_program(command) : step_process(command);
     free(command);
     return error;
@@ -435,13 +473,14 @@ const struct command command_step = {
                "With --thread alone a thread that spins now is stepped from where it is. One\n"
                "instruction takes about 20 to 40 us. It needs the right to debug the process;\n"
                "where the user has not got it, argus-recorder does it as root (sudo).\n"
-        "\n"
-        "Inside LLDB it is the thread selected there that is stepped, by LLDB itself:\n"
-        "one to three thousand instructions a second, at most 10000.",
+               "\n"
+               "Inside LLDB it is the thread selected there that is stepped, by LLDB itself:\n"
+               "one to three thousand instructions a second, at most 10000.",
     .example = "argus step freeze.argus v1234 --process 4711 -o bad.steps\n"
                "argus step freeze.argus v1234 -o good.steps -- ./editor notes.txt\n"
                "argus step --process 4711 --thread 4711 -o spin.steps\n"
-               "argus step --process 4711 --function libfoo:wait_for_reply",
+               "argus step --process 4711 --function libfoo:wait_for_reply\n"
+               "argus step freeze.argus v1234 --script -o look.lldb",
     .options = options,
     .flags = COMMAND_GRAPH,
     .run = run,

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <unistd.h>
 
-#include "plugin/lldb/stepper.h"
+#include "plugin/lldb/lldb_stepper.h"
 #include "plugin/prompt.h"
 
 namespace

@@ -37,7 +37,17 @@ struct argus_report_context {
 /* Each pair: text for people, one JSON object for programs. */
 struct argus_error *argus_report_graph_summary(const struct argus_report_context *context,
                                                bool json);
+/* An instruction trace of a vertex: a step file. */
+struct argus_report_steps {
+    const char *path;
+    uint64_t pid, tid, wall_ns; /* of the run that was stepped; since 1970 */
+    uint32_t steps;
+    const char *end_text; /* why it ended; "": it was cut off */
+};
+
+/* `steps`, `step_count`: the step files of the vertex; may be NULL and 0. */
 struct argus_error *argus_report_vertex(const struct argus_report_context *context, uint32_t vertex,
+                                        const struct argus_report_steps *steps, size_t step_count,
                                         bool json);
 struct argus_error *argus_report_vertices(const struct argus_report_context *context,
                                           const uint32_t *vertices, size_t count, bool json);

@@ -1,6 +1,6 @@
 /* Stepping by LLDB: argus step inside the debugger. */
-#ifndef ARGUS_PLUGIN_LLDB_STEPPER_H
-#define ARGUS_PLUGIN_LLDB_STEPPER_H
+#ifndef ARGUS_PLUGIN_LLDB_LLDB_STEPPER_H
+#define ARGUS_PLUGIN_LLDB_LLDB_STEPPER_H
 
 #include "plugin/step_engine.h"
 

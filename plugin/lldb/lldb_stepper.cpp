@@ -1,6 +1,6 @@
 /* argus step inside LLDB: SBThread::StepInstruction(), one to three thousand a second. The debugger is made synchronous meanwhile, so
  * that nothing is printed by itself and each call returns when the process is stopped again. */
-#include "plugin/lldb/stepper.h"
+#include "plugin/lldb/lldb_stepper.h"
 
 #include <cstdio>
 #include <cstdlib>
