@@ -83,9 +83,12 @@ static struct argus_error *recording_backend(const struct arguments *arguments,
         *ret = BACKEND_BPF;
     else if (strcmp(name, "perf") == 0)
         *ret = BACKEND_PERF;
+    else if (strcmp(name, "kdebug") == 0)
+        *ret = BACKEND_KDEBUG;
     else
-        return argus_error_create(ARGUS_ERROR_USAGE,
-                                  "there is no backend \"%s\": choose bpf or perf", name);
+        return argus_error_create(
+            ARGUS_ERROR_USAGE, "there is no backend \"%s\": choose bpf or perf, or kdebug on macOS",
+            name);
     return NULL;
 }
 

@@ -1,4 +1,7 @@
 """What `cmake --install` puts where, and that it works from there."""
+import os
+import pathlib
+import shutil
 import subprocess
 
 from harness import expect, expect_equal, expect_in, freezes, main
@@ -40,4 +43,19 @@ def test_lldbinit(setup):
     expect_in("trace format", done.stdout)
 
 
-main(test_files, test_debug_finds_the_installed_plugin, test_lldbinit)
+def test_lldbinit_at_the_start(setup):
+    """From ~/.lldbinit and from the file of one program, twice as well, with commands on standard input: none is swallowed."""
+    line = f'command source -s true "{install(setup)}/share/argus/argus.lldbinit"\n'
+    program = pathlib.Path(shutil.which(setup.lldb())).resolve().name
+    for name in ".lldbinit", f".lldbinit-{program}":
+        home = setup.folder / f"home{name}"
+        home.mkdir(exist_ok=True)
+        (home / name).write_text(line * 2)
+        done = subprocess.run([setup.lldb()], input="argus version\nversion\nquit\n", stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, timeout=120, env={**os.environ, "HOME": str(home)})
+        expect_equal(f"exit code with {name}", done.returncode, 0)
+        expect_in("trace format", done.stdout)
+        expect_in("lldb version", done.stdout.split("(lldb) version")[1])
+
+
+main(test_files, test_debug_finds_the_installed_plugin, test_lldbinit, test_lldbinit_at_the_start)
