@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""argus record --call-stacks and argus contexts on the real system: a program that is fast once and slow once.
+
+live_contexts.py ARGUS: see tests/recorder/recorder_harness.py. slow_parts and slow_parts_bare (the same without frame pointers)
+are beside ARGUS.
+"""
+import json
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "recorder"))
+from recorder_harness import ARGUS, Live, argus, main  # noqa: E402
+
+TIMES, SLOW_NS = 30, 10_000_000
+
+
+class Contexts(Live):
+    def slow_parts(self, trace, how, *options, program="slow_parts"):
+        path = self.folder / trace
+        command = [str(pathlib.Path(ARGUS).parent / program), *([how] if how else [])]
+        done = argus("record", "-o", str(path), *self.backend, "--no-probes", *options, "--", *command)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(" 0 lost", done.stderr)
+        return str(path)
+
+    def contexts(self, trace, *options, program="slow_parts"):
+        done = argus("contexts", "--json", f"--process={program}", *options, trace)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def assert_body_is_first(self, answer):
+        first = answer["contexts"][0]
+        functions = {f["function"]: f for f in first["functions"]}
+        self.assertIn("read_body", functions)
+        self.assertEqual(functions["read_body"]["layer"], "main")
+        self.assertNotIn("read_header", functions)
+        return first
+
+    def test_a_function_that_sleeps(self):
+        base, slow = self.slow_parts("base.argus", ""), self.slow_parts("slow.argus", "sleep", "--call-stacks")
+        moments = self.contexts(base)["counts"]["moments"]
+        self.assertEqual((moments["system_calls"], moments["preemptions"]), (0, 0))  # only on demand
+        answer = self.contexts(slow, f"--base={base}")
+        self.assertGreaterEqual(answer["counts"]["moments"]["system_calls"], 3 * TIMES)
+        first = self.assert_body_is_first(answer)
+        self.assertEqual(first["charged_function"], "read_body")
+        self.assertGreaterEqual(first["cost_ns"], TIMES * SLOW_NS)
+
+    def test_a_function_that_computes_without_frame_pointers(self):
+        program = "slow_parts_bare"
+        slow = self.slow_parts("slow.argus", "compute", "--call-stacks", "--unwind", program, "--rate", "500", program=program)
+        answer = self.contexts(slow, program=program)
+        self.assert_body_is_first(answer)
+        self.assertGreater(answer["counts"]["moments"]["cpu_samples"], 0)
+        bare = self.contexts(slow, "--no-samples", program=program)
+        self.assertEqual(bare["counts"]["moments"]["cpu_samples"], 0)
+
+
+if __name__ == "__main__":
+    main()
