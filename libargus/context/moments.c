@@ -7,133 +7,9 @@
  */
 #include "context/moments.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "event/merge.h"
 
-#define NOT_IN_A_CALL  ARGUS_NONE
 #define STATES_STOPPED (ARGUS_LINUX_STATE_STOPPED | ARGUS_LINUX_STATE_TRACED)
-
-/* --- what is looked at --- */
-
-static bool is_wanted(const struct argus_process *process, const char *wanted)
-{
-    char *end;
-    unsigned long long pid = strtoull(wanted, &end, 10);
-    return strcmp(process->name, wanted) == 0 || (*wanted && !*end && process->pid == pid);
-}
-
-static struct argus_error *choose(struct moments *moments)
-{
-    const struct argus_process *processes;
-    size_t count = argus_graph_processes(moments->graph, &processes), found = 0;
-    moments->chosen = calloc(count + 1, sizeof(bool));
-    if (!moments->chosen)
-        return argus_error_memory();
-    for (size_t i = 0; i < count; i++) {
-        moments->chosen[i] =
-            !moments->options.process || is_wanted(&processes[i], moments->options.process);
-        found += moments->chosen[i];
-    }
-    return found ? NULL
-                 : argus_error_create(ARGUS_ERROR_NOT_FOUND, "no process '%s' in %s",
-                                      moments->options.process,
-                                      argus_trace_path(argus_graph_trace(moments->graph)));
-}
-
-static void choose_window(struct moments *moments)
-{
-    const struct argus_vertex *vertices;
-    argus_graph_vertices(moments->graph, &vertices);
-    moments->to_ns = UINT64_MAX;
-    if (moments->options.vertex == ARGUS_NONE)
-        return;
-    const struct argus_vertex *vertex = &vertices[moments->options.vertex];
-    moments->from_ns = vertex->start_ns;
-    moments->to_ns = vertex->wait.kind == ARGUS_WAIT_NONE || vertex->wait.end_ns < vertex->end_ns
-                         ? vertex->end_ns
-                         : vertex->wait.end_ns;
-}
-
-/* Chains the lives of each thread id, which the graph has in order of time. */
-static struct argus_error *chain_lives(struct moments *moments)
-{
-    const struct argus_thread *threads;
-    size_t count = argus_graph_threads(moments->graph, &threads);
-    moments->threads = calloc(count + 1, sizeof(*moments->threads));
-    moments->next_life = calloc(count + 1, sizeof(*moments->next_life));
-    if (!moments->threads || !moments->next_life)
-        return argus_error_memory();
-    for (size_t i = count; i-- > 0;) {
-        uint32_t later = idmap_get(&moments->by_tid, threads[i].tid);
-        moments->next_life[i] = later == IDMAP_NONE ? ARGUS_NONE : later;
-        moments->threads[i] = (struct moment_thread){.held = ARGUS_NONE,
-                                                     .call = NOT_IN_A_CALL,
-                                                     .call_node = ARGUS_NONE,
-                                                     .inference.node = ARGUS_NONE};
-        if (threads[i].idle)
-            continue;
-        if (!idmap_put(&moments->by_tid, threads[i].tid, (uint32_t)i))
-            return argus_error_memory();
-    }
-    return NULL;
-}
-
-struct argus_error *moments_init(struct moments *moments, const struct argus_graph *graph,
-                                 struct paths *paths, const struct argus_contexts_options *options)
-{
-    moments->graph = graph;
-    moments->paths = paths;
-    moments->options = *options;
-    struct argus_error *error = choose(moments);
-    if (!error)
-        error = chain_lives(moments);
-    moments->waits.graph = graph;
-    moments->waits.chosen = moments->chosen;
-    choose_window(moments);
-    return error;
-}
-
-void moments_deinit(struct moments *moments)
-{
-    const struct argus_thread *threads;
-    size_t count = argus_graph_threads(moments->graph, &threads);
-    for (size_t i = 0; moments->threads && i < count; i++)
-        inference_deinit(&moments->threads[i].inference);
-    waits_deinit(&moments->waits);
-    free(moments->threads);
-    free(moments->next_life);
-    free(moments->chosen);
-    idmap_deinit(&moments->by_tid);
-}
-
-/* The life that `tid` names now; ARGUS_NONE: none that is looked at. */
-static uint32_t thread_of(struct moments *moments, uint64_t tid)
-{
-    const struct argus_thread *threads;
-    const struct argus_vertex *vertices;
-    uint32_t thread = idmap_get(&moments->by_tid, tid), next;
-    if (thread == IDMAP_NONE)
-        return ARGUS_NONE;
-    argus_graph_threads(moments->graph, &threads);
-    argus_graph_vertices(moments->graph, &vertices);
-    bool moved = false;
-    while ((next = moments->next_life[thread]) != ARGUS_NONE &&
-           threads[next].start_ns <= moments->now_ns) {
-        thread = next;
-        moved = true;
-    }
-    if (moved) /* the id is in the table already: this needs no memory */
-        idmap_put(&moments->by_tid, tid, thread);
-    if (!moments->chosen[threads[thread].process])
-        return ARGUS_NONE;
-    uint32_t vertex = moments->options.vertex;
-    return vertex == ARGUS_NONE || vertices[vertex].thread == thread ? thread : ARGUS_NONE;
-}
-
-/* --- moments --- */
 
 static void add_moment(struct moments *moments, struct moment_thread *thread, uint32_t node,
                        enum argus_moment kind)
@@ -251,7 +127,7 @@ static void on_syscall(struct moments *moments, uint32_t index, const struct arg
 
 static void on_switch_out(struct moments *moments, const struct argus_record *record)
 {
-    uint32_t thread = thread_of(moments, record->tid);
+    uint32_t thread = moments_thread(moments, record->tid);
     if (thread != ARGUS_NONE)
         moments->threads[thread].state = (uint32_t)record->arg[0];
 }
@@ -266,7 +142,7 @@ static void on_record(struct moments *moments, const struct argus_record *record
         return;
     if (is_switch)
         on_switch_out(moments, record);
-    uint32_t thread = thread_of(moments, is_switch ? record->arg[1] : record->tid);
+    uint32_t thread = moments_thread(moments, is_switch ? record->arg[1] : record->tid);
     if (thread == ARGUS_NONE)
         return;
     if (is_call)

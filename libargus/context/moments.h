@@ -6,6 +6,8 @@
 #include "context/stack_paths.h"
 #include "context/waits.h"
 
+#define NOT_IN_A_CALL ARGUS_NONE
+
 /* A thread on its way through the records. */
 struct moment_thread {
     struct inference inference;
@@ -38,6 +40,9 @@ struct moments {
 struct argus_error *moments_init(struct moments *moments, const struct argus_graph *graph,
                                  struct paths *paths, const struct argus_contexts_options *options);
 void moments_deinit(struct moments *moments);
+
+/* The thread that `tid` names at moments->now_ns, which does not go back; ARGUS_NONE: none that is looked at. */
+uint32_t moments_thread(struct moments *moments, uint64_t tid);
 
 /* Reads all records, and ends all instances. */
 struct argus_error *moments_read(struct moments *moments, argus_progress progress, void *context);
