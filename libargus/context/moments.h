@@ -2,9 +2,9 @@
 #ifndef ARGUS_CONTEXT_MOMENTS_H
 #define ARGUS_CONTEXT_MOMENTS_H
 
+#include "context/context_waits.h"
 #include "context/inference.h"
 #include "context/stack_paths.h"
-#include "context/waits.h"
 
 #define NOT_IN_A_CALL ARGUS_NONE
 

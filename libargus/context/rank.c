@@ -4,7 +4,7 @@
  *
  *   - Own times are differences of totals, not of means. A callee that is called often has a small mean, and
  *     subtracting that from its caller's leaves the caller with time that is the callee's.
- *   - What is not the context's own fault is left out (waits.c).
+ *   - What is not the context's own fault is left out (context_waits.c).
  *   - Equivalence is looked for node by node. In the paper a path that the base lacks costs all of its functions' time, also
  *     that of main(), although main() is in both. Here the part that both have is compared.
  *   - Of sleeps only what is longer than the base's mean is counted. A loop that sleeps a second between two looks has slept

@@ -1,6 +1,6 @@
 /* What the graph knows of the waits inside a context: who ended them. */
-#ifndef ARGUS_CONTEXT_WAITS_H
-#define ARGUS_CONTEXT_WAITS_H
+#ifndef ARGUS_CONTEXT_CONTEXT_WAITS_H
+#define ARGUS_CONTEXT_CONTEXT_WAITS_H
 
 #include "context/tree.h"
 

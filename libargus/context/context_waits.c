@@ -5,7 +5,7 @@
  * The one exception: waiting for a child that was not chosen to be looked at. Who starts a program and waits for it does
  * nothing else meanwhile, and the child's contexts are not there to show it.
  */
-#include "context/waits.h"
+#include "context/context_waits.h"
 
 #define OWN_WORK ARGUS_WAITED_KINDS
 
