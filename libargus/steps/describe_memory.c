@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "steps/pointer_path.h"
+#include "steps/describe_path.h"
 
 static const char *last_part(const char *path)
 {
@@ -147,82 +147,25 @@ static void describe_stack(struct describer *describer, struct argus_flag_candid
         by_address(describer, ret->address, watchable_bytes(ret->address, ret->size_bytes));
 }
 
-static const char *offsets_text(struct describer *describer, const struct pointer_path *path,
-                                const char *root)
-{
-    const char *text = root;
-    for (uint32_t i = 0; i < path->links; i++)
-        text = describe_text(
-            describer, "%s->%s0x%llx", text, path->offsets[i] < 0 ? "-" : "",
-            (unsigned long long)(path->offsets[i] < 0 ? -path->offsets[i] : path->offsets[i]));
-    return text;
-}
-
-static const char *register_name(const struct describer *describer, unsigned number)
-{
-    static const char *const names[] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
-                                        "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
-    static const char *const arm[] = {"x0",  "x1",  "x2",  "x3",  "x4",  "x5",  "x6",  "x7",
-                                      "x8",  "x9",  "x10", "x11", "x12", "x13", "x14", "x15",
-                                      "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23",
-                                      "x24", "x25", "x26", "x27", "x28", "x29", "x30", "sp"};
-    return instruction_decoder_machine(describer->run->decoder) == INSTRUCTION_ARM64 ? arm[number]
-           : number < 16                                                             ? names[number]
-                                                                                     : "?";
-}
-
-/* Which argument a register carries, from 1; 0: none. */
-static unsigned argument_of(const struct describer *describer, unsigned number)
-{
-    static const uint8_t x86[] = {REGISTER_RDI, REGISTER_RSI, REGISTER_RDX,
-                                  REGISTER_RCX, REGISTER_R8,  REGISTER_R9};
-    if (instruction_decoder_machine(describer->run->decoder) == INSTRUCTION_ARM64)
-        return number < 8 ? number + 1 : 0;
-    for (unsigned i = 0; i < sizeof(x86); i++)
-        if (x86[i] == number)
-            return i + 1;
-    return 0;
-}
-
-static const char *register_text(struct describer *describer, unsigned number)
-{
-    const struct run *run = describer->run;
-    bool begins = argus_steps_about(run->steps)->begin == ARGUS_STEP_BEGIN_PLACE;
-    unsigned argument = begins ? argument_of(describer, number) : 0;
-    if (argument)
-        return describe_text(
-            describer, "in an object that argument %u of %s (register %s) leads to", argument,
-            describe_function(describer, run->pcs[0]), register_name(describer, number));
-    return describe_text(describer, "in an object to which register %s led when the trace began",
-                         register_name(describer, number));
-}
-
-static const char *skipped_function(struct describer *describer, uint32_t step)
-{
-    const struct argus_step_event *events;
-    uint32_t event = describer->run->skip_of[step];
-    argus_steps_events(describer->run->steps, &events);
-    return describe_function(describer, events[event].address);
-}
-
 static void describe_path(struct describer *describer, const struct pointer_path *path,
                           struct argus_flag_candidate *ret)
 {
     struct argus_flag_candidate root = {0};
     if (path->root == ROOT_VARIABLE && path->links) {
         find_variable(describer, path->address, &root);
-        ret->path = offsets_text(describer, path, variable_text(describer, &root));
+        ret->path = describe_offsets(describer, path, variable_text(describer, &root));
         ret->image = root.image;
         ret->command = by_name(describer, root.image, ret->path,
                                watchable_bytes(ret->address, ret->size_bytes));
     } else if (path->root == ROOT_CALL) {
-        ret->path =
-            offsets_text(describer, path,
-                         describe_text(describer, "%s()", skipped_function(describer, path->step)));
+        ret->path = describe_offsets(
+            describer, path,
+            describe_text(describer, "%s()", describe_skipped(describer, path->step)));
         ret->detail = "in an object that a function of a library returned";
     } else if (path->root == ROOT_REGISTER) {
-        ret->path = offsets_text(describer, path, register_name(describer, path->number));
-        ret->detail = register_text(describer, path->number);
+        ret->path =
+            describe_offsets(describer, path, describe_register_name(describer, path->number));
+        ret->detail = describe_register(describer, path->number);
     }
 }
 

@@ -1,12 +1,9 @@
 /* x86-64 instructions in Argus's form.
  *
- * Capstone lists the operands that are written in the disassembly; what push, pop, call, ret and leave do at the stack is
- * added here. Its word on whether an operand is read or written is wrong for many instructions (version 4: stores of
- * vectors, setcc, rol, fstp …), so `firsts` says it of the first operand; all others are read.
+ * Capstone lists the operands that are written in the disassembly (what becomes of each says instruction_x86_access.c); what
+ * push, pop, call, ret and leave do at the stack is added here.
  */
-#include "steps/instruction_machine.h"
-
-#include <string.h>
+#include "steps/instruction_x86.h"
 
 /* general register + 1, of each of Capstone's; 0: none of them */
 #define PARTS(r64, r32, r16, r8, number)                                                           \
@@ -100,148 +97,16 @@ static uint8_t flow_of(const cs_insn *insn)
     return in_group(insn, CS_GRP_JUMP) || loops ? FLOW_BRANCH : FLOW_NEXT;
 }
 
-/* Instructions that name memory, or seem to, and leave it alone. */
-static bool only_names(const cs_insn *insn)
-{
-    switch (insn->id) {
-    case X86_INS_LEA:
-    case X86_INS_NOP:
-    case X86_INS_ENDBR64:
-    case X86_INS_CLFLUSH:
-    case X86_INS_CLFLUSHOPT:
-    case X86_INS_CLWB:
-    case X86_INS_INVLPG:
-        return true;
-    default:
-        return strncmp(insn->mnemonic, "prefetch", 8) == 0;
-    }
-}
-
-static bool only_compares(unsigned id)
-{
-    switch (id) {
-    case X86_INS_CMP:
-    case X86_INS_TEST:
-    case X86_INS_BT:
-    case X86_INS_COMISS:
-    case X86_INS_COMISD:
-    case X86_INS_UCOMISS:
-    case X86_INS_UCOMISD:
-    case X86_INS_VCOMISS:
-    case X86_INS_VCOMISD:
-    case X86_INS_VUCOMISS:
-    case X86_INS_VUCOMISD:
-    case X86_INS_PTEST:
-    case X86_INS_VPTEST:
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* What becomes of the first operand, by the beginning of the mnemonic; it is read if no row fits. The first row that fits counts.
- * Of instructions whose first operand cannot be memory there is nothing here: Capstone is right about registers. */
-static const struct {
-    const char *prefix;
-    uint8_t access;
-} firsts[] = {
-    {"mov", CS_AC_WRITE},
-    {"vmov", CS_AC_WRITE},
-    {"set", CS_AC_WRITE},
-    {"pop", CS_AC_WRITE},
-    {"fst", CS_AC_WRITE},
-    {"fist", CS_AC_WRITE},
-    {"fnst", CS_AC_WRITE},
-    {"fbstp", CS_AC_WRITE},
-    {"fnsave", CS_AC_WRITE},
-    {"fxsave", CS_AC_WRITE},
-    {"xsave", CS_AC_WRITE},
-    {"stmxcsr", CS_AC_WRITE},
-    {"vstmxcsr", CS_AC_WRITE},
-    {"pextr", CS_AC_WRITE},
-    {"vpextr", CS_AC_WRITE},
-    {"extract", CS_AC_WRITE},
-    {"vextract", CS_AC_WRITE},
-    {"stos", CS_AC_WRITE},
-    {"ins", CS_AC_WRITE},
-    {"vpscatter", CS_AC_WRITE},
-    {"vscatter", CS_AC_WRITE},
-    {"vpmaskmov", CS_AC_WRITE},
-    {"vmaskmov", CS_AC_WRITE},
-    {"vcvtps2ph", CS_AC_WRITE},
-    {"add", CS_AC_READ | CS_AC_WRITE},
-    {"adc", CS_AC_READ | CS_AC_WRITE},
-    {"sub", CS_AC_READ | CS_AC_WRITE},
-    {"sbb", CS_AC_READ | CS_AC_WRITE},
-    {"and", CS_AC_READ | CS_AC_WRITE},
-    {"or", CS_AC_READ | CS_AC_WRITE},
-    {"xor", CS_AC_READ | CS_AC_WRITE},
-    {"inc", CS_AC_READ | CS_AC_WRITE},
-    {"dec", CS_AC_READ | CS_AC_WRITE},
-    {"neg", CS_AC_READ | CS_AC_WRITE},
-    {"not", CS_AC_READ | CS_AC_WRITE},
-    {"shl", CS_AC_READ | CS_AC_WRITE},
-    {"shr", CS_AC_READ | CS_AC_WRITE},
-    {"sal", CS_AC_READ | CS_AC_WRITE},
-    {"sar", CS_AC_READ | CS_AC_WRITE},
-    {"rol", CS_AC_READ | CS_AC_WRITE},
-    {"ror", CS_AC_READ | CS_AC_WRITE},
-    {"rcl", CS_AC_READ | CS_AC_WRITE},
-    {"rcr", CS_AC_READ | CS_AC_WRITE},
-    {"xchg", CS_AC_READ | CS_AC_WRITE},
-    {"xadd", CS_AC_READ | CS_AC_WRITE},
-    {"cmpxchg", CS_AC_READ | CS_AC_WRITE},
-    {"bts", CS_AC_READ | CS_AC_WRITE},
-    {"btr", CS_AC_READ | CS_AC_WRITE},
-    {"btc", CS_AC_READ | CS_AC_WRITE},
-};
-
-/* Without "lock ", "rep " and the like, which Capstone prints as part of the mnemonic. */
-static const char *bare_mnemonic(const cs_insn *insn)
-{
-    const char *blank = strrchr(insn->mnemonic, ' ');
-    return blank ? blank + 1 : insn->mnemonic;
-}
-
-static bool is_move(const cs_insn *insn)
-{
-    return insn->id == X86_INS_PUSH || insn->id == X86_INS_POP ||
-           strncmp(bare_mnemonic(insn), "mov", 3) == 0 || strncmp(insn->mnemonic, "vmov", 4) == 0;
-}
-
 static uint8_t segment_of(unsigned reg)
 {
     return reg == X86_REG_FS ? SEGMENT_FS : reg == X86_REG_GS ? SEGMENT_GS : SEGMENT_NONE;
-}
-
-static uint8_t access_of_memory(const cs_insn *insn, unsigned operand)
-{
-    const char *mnemonic = bare_mnemonic(insn);
-    if (insn->id == X86_INS_XCHG)
-        return CS_AC_READ | CS_AC_WRITE;
-    if (operand > 0)
-        return CS_AC_READ;
-    for (size_t i = 0; i < sizeof(firsts) / sizeof(firsts[0]); i++)
-        if (strncmp(mnemonic, firsts[i].prefix, strlen(firsts[i].prefix)) == 0)
-            return firsts[i].access;
-    return CS_AC_READ;
-}
-
-static uint8_t access_of_register(const cs_insn *insn, unsigned operand)
-{
-    uint8_t access = insn->detail->x86.operands[operand].access;
-    if (only_compares(insn->id) || flow_of(insn) != FLOW_NEXT)
-        return CS_AC_READ;
-    if (is_move(insn) || strncmp(insn->mnemonic, "set", 3) == 0)
-        return operand == 0 && insn->id != X86_INS_PUSH ? CS_AC_WRITE : CS_AC_READ;
-    return access ? access : operand == 0 ? CS_AC_WRITE : CS_AC_READ;
 }
 
 static void add_memory(const cs_insn *insn, unsigned operand, struct instruction *ret)
 {
     const cs_x86_op *op = &insn->detail->x86.operands[operand];
     struct instruction_memory *memory = instruction_add_memory(ret);
-    uint8_t access = access_of_memory(insn, operand), prefix = insn->detail->x86.prefix[0];
+    uint8_t access = x86_memory_access(insn, operand), prefix = insn->detail->x86.prefix[0];
     if (!memory)
         return;
     memory->base = number_of(op->mem.base);
@@ -298,7 +163,7 @@ static bool is_constant(const cs_insn *insn)
 static void take_register(const cs_insn *insn, unsigned operand, struct instruction *ret)
 {
     uint64_t bit = bit_of(insn->detail->x86.operands[operand].reg);
-    uint8_t access = access_of_register(insn, operand);
+    uint8_t access = x86_register_access(insn, operand, ret->flow);
     if ((access & CS_AC_READ) && !is_constant(insn))
         ret->reads |= bit;
     if (access & CS_AC_WRITE)
@@ -313,7 +178,7 @@ static void take_operand(const cs_insn *insn, unsigned operand, struct instructi
     } else if (op->type == X86_OP_IMM) {
         ret->has_immediate = true;
         ret->immediate = op->imm;
-    } else if (op->type == X86_OP_MEM && !only_names(insn)) {
+    } else if (op->type == X86_OP_MEM && !x86_only_names(insn)) {
         add_memory(insn, operand, ret);
     } else if (op->type == X86_OP_MEM && insn->id == X86_INS_LEA) {
         ret->reads |= bit_of(op->mem.base) | bit_of(op->mem.index);
@@ -329,10 +194,10 @@ void instruction_from_x86(csh handle, const cs_insn *insn, struct instruction *r
     for (unsigned i = 0; i < detail->regs_write_count; i++)
         ret->writes |= bit_of(detail->regs_write[i]);
     ret->flow = flow_of(insn);
-    ret->is_compare = only_compares(insn->id);
+    ret->is_compare = x86_only_compares(insn->id);
     ret->tests_bits = insn->id == X86_INS_TEST || insn->id == X86_INS_BT ||
                       insn->id == X86_INS_PTEST || insn->id == X86_INS_VPTEST;
-    ret->is_move = is_move(insn);
+    ret->is_move = x86_is_move(insn);
     for (unsigned i = 0; i < detail->x86.op_count; i++)
         take_operand(insn, i, ret);
     if (ret->flow == FLOW_BRANCH || ret->flow == FLOW_JUMP || ret->flow == FLOW_CALL) {

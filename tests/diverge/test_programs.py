@@ -1,6 +1,6 @@
 """Compiled programs, stepped by argus while their flag is set and while it is not; argus diverge names the flag.
 
-test_programs.py ARGUS PROGRAM…: each of the programs is waits.c. Exits 77 (skipped) where processes may not be traced.
+test_programs.py ARGUS PROGRAM…: each of the programs is flag_waits.c. Exits 77 (skipped) where processes may not be traced.
 """
 import json
 import os
