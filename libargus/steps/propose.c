@@ -77,14 +77,6 @@ static enum argus_flag_role role_of(const struct diverger *d, const struct evide
                                                                          : ARGUS_FLAG_CANDIDATE;
 }
 
-static uint32_t count_executions(const struct run *run, uint32_t step)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < run->count; i++)
-        count += run->instruction_of[i] == run->instruction_of[step];
-    return count;
-}
-
 /* The candidate that `source` is, if it is known already; a list that is walked has other addresses each time. */
 static uint32_t find_candidate(const struct diverger *d, const struct source *source)
 {
@@ -117,7 +109,7 @@ static bool add_candidate(struct diverger *d, const struct evidence *evidence,
                                   .order = order};
     describe_memory(&d->describers[1], source, &candidate);
     take_values(d, evidence, source, &candidate);
-    candidate.loads = count_executions(bad_run(d), source->step);
+    candidate.loads = bad_run(d)->executions.data[bad_run(d)->instruction_of[source->step]];
     *ret = (uint32_t)d->candidates.length;
     return vec_push(&d->candidates, candidate) && vec_push(&d->ranks, rank);
 }

@@ -37,7 +37,8 @@ static bool decode(struct run *run, uint64_t pc, uint32_t *ret)
     size_t bytes = run_code(run, pc, sizeof(code), code);
     instruction_decode(run->decoder, code, bytes, pc, &instruction);
     *ret = (uint32_t)run->instructions.length;
-    return vec_push(&run->instructions, instruction) && idmap_put(&run->by_pc, pc, *ret);
+    return vec_push(&run->instructions, instruction) && vec_push(&run->executions, 0) &&
+           idmap_put(&run->by_pc, pc, *ret);
 }
 
 static bool decode_all(struct run *run)
@@ -45,6 +46,7 @@ static bool decode_all(struct run *run)
     for (uint32_t i = 0; i < run->count; i++) {
         if (!decode(run, run->pcs[i], &run->instruction_of[i]))
             return false;
+        run->executions.data[run->instruction_of[i]]++;
         run->undecoded += run_instruction(run, i)->length == 0;
     }
     return true;
@@ -104,6 +106,7 @@ void run_destroy(struct run *run)
     instruction_decoder_destroy(run->decoder);
     places_destroy(run->places);
     vec_deinit(&run->instructions);
+    vec_deinit(&run->executions);
     vec_deinit(&run->keys);
     vec_deinit(&run->activations);
     idmap_deinit(&run->by_pc);

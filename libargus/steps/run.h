@@ -30,6 +30,7 @@ struct run {
     const uint64_t *pcs;                 /* borrowed; by step */
     uint32_t count;                      /* steps */
     VEC(struct instruction) instructions;
+    VEC(uint32_t) executions; /* by instruction: how many steps */
     VEC(uint64_t) keys;       /* by instruction */
     uint32_t *instruction_of; /* by step */
     uint32_t *activation_of;  /* by step */
