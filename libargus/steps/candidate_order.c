@@ -9,13 +9,21 @@ static bool is_equal_in_both(const struct argus_flag_candidate *candidate)
            candidate->values[0].value == candidate->values[1].value;
 }
 
+static bool is_different(const struct argus_flag_candidate *candidate)
+{
+    return candidate->values[0].known && candidate->values[1].known &&
+           candidate->values[0].value != candidate->values[1].value;
+}
+
 static uint64_t weight(const struct diverger *d, uint32_t candidate)
 {
     const struct argus_flag_candidate *one = &d->candidates.data[candidate];
     const struct candidate_rank *rank = &d->ranks.data[candidate];
     return ((uint64_t)one->role << 48) + ((uint64_t)rank->class << 40) +
+           ((uint64_t)rank->is_own << 47) + ((uint64_t)rank->is_elsewhere << 38) +
            ((uint64_t)(!d->runs[0] && rank->with_results) << 37) +
            ((uint64_t)is_equal_in_both(one) << 36) +
+           ((uint64_t)(d->runs[0] && !is_different(one)) << 35) +
            ((uint64_t)(one->where == ARGUS_FLAG_STACK) << 32) + rank->order;
 }
 
@@ -50,13 +58,15 @@ static const char *decides_text(const struct diverger *d, const struct candidate
     }
 }
 
-static const char *writer_text(const struct diverger *d,
-                               const struct argus_flag_candidate *candidate)
+static const char *writer_text(const struct diverger *d, uint32_t index)
 {
+    const struct argus_flag_candidate *candidate = &d->candidates.data[index];
     if (candidate->role == ARGUS_FLAG_COUNTER)
         return "this thread writes it in every turn: a counter or a deadline";
     if (candidate->role == ARGUS_FLAG_CONSTANT)
         return "but its memory cannot be written";
+    if (d->ranks.data[index].is_own)
+        return "but in the normal run this thread wrote it itself";
     if (candidate->where == ARGUS_FLAG_UNKNOWN)
         return "its address is not known";
     return d->has_spin ? "this thread does not write it in the loop"
@@ -105,7 +115,7 @@ struct argus_error *diverger_rank(struct diverger *d)
     for (uint32_t i = 0; i < d->candidates.length; i++) {
         struct argus_flag_candidate *one = &d->candidates.data[i];
         one->why = describe_text(&d->describers[1], "%s; %s%s", decides_text(d, &d->ranks.data[i]),
-                                 value_text(d, one), writer_text(d, one));
+                                 value_text(d, one), writer_text(d, i));
     }
     uint32_t *order = sorted(d);
     bool done = order && rearrange(d, order);

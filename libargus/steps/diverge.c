@@ -114,6 +114,8 @@ static struct argus_error *add_notes(struct diverger *d)
 static struct argus_error *find_loop(struct diverger *d)
 {
     struct argus_error *error = spin_find(d->runs[1], &d->spin, &d->has_spin);
+    uint32_t turn = error || !d->has_spin ? ARGUS_NONE : dataflow_turn(d->runs[1], d->spin.last);
+    d->turn_steps = turn == ARGUS_NONE ? 0 : d->spin.last - turn;
     if (!error && !d->runs[0] && !d->has_spin)
         error = argus_error_create(
             ARGUS_ERROR_NOT_FOUND,
@@ -152,13 +154,12 @@ static void take_loop(const struct diverger *d, struct argus_divergence *ret)
     ret->has_loop = d->has_spin;
     if (!d->has_spin)
         return;
-    uint32_t turn = dataflow_turn(run, d->spin.last);
     ret->loop = (struct argus_spin_loop){
         .head = describe_code(&describer, run->pcs[d->spin.first]),
         .first_step = d->spin.first,
         .last_step = d->spin.last,
         .turns = d->spin.turns,
-        .turn_steps = turn == ARGUS_NONE ? 0 : d->spin.last - turn,
+        .turn_steps = d->turn_steps,
         .to_the_end = d->spin.to_the_end,
     };
 }

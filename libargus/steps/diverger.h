@@ -31,6 +31,7 @@ struct diverger {
     struct decisions decisions;
     struct spin spin;
     bool has_spin;
+    uint32_t turn_steps; /* of the last turn of the loop */
     VEC(struct pick) picks;
     struct strtab *strings; /* owned by the result */
     VEC(struct argus_decision) found;
@@ -43,8 +44,10 @@ struct diverger {
 struct candidate_rank {
     uint32_t source_instruction; /* of run 1 */
     uint32_t class;              /* the best of its decisions' */
-    bool with_results;           /* the branch also looked at the result of a call */
-    uint32_t order;              /* of its decision, and within its slice */
+    bool is_own;       /* in the normal run this thread wrote it, just before it decided */
+    bool is_elsewhere; /* the normal run decided by something else */
+    bool with_results; /* the branch also looked at the result of a call */
+    uint32_t order;    /* of its decision, and within its slice */
 };
 
 /* choose.c: fills `picks`, in their order. */

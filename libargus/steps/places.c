@@ -45,6 +45,15 @@ static bool add_module(struct places *places, const struct argus_step_image *ima
     return false;
 }
 
+/* Data files and shared memory are mapped, too, and have no names for anything in them. */
+static bool has_code(const struct argus_step_image *images, size_t count, const char *path)
+{
+    for (size_t i = 0; i < count; i++)
+        if (images[i].executable && strcmp(images[i].path, path) == 0)
+            return true;
+    return false;
+}
+
 static int by_base(const void *left, const void *right)
 {
     const struct module *a = left, *b = right;
@@ -61,6 +70,8 @@ struct argus_error *places_create(const struct argus_steps *steps, struct places
     places->steps = steps;
     for (size_t i = 0; i < count; i++) {
         struct module *module = module_of_path(places, images[i].path);
+        if (!module && !has_code(images, count, images[i].path))
+            continue;
         if (module && images[i].end > module->end)
             module->end = images[i].end;
         else if (!module && images[i].path[0] == '/' && !add_module(places, images, (uint32_t)i)) {

@@ -10,9 +10,12 @@
 
 #include "steps/diverger.h"
 
+enum { EXECUTIONS_MOST = 8 }; /* of one branch in the loop, the last ones, which are looked at */
+
 /* What one decision was made of, in both runs. */
 struct evidence {
     const struct pick *pick;
+    uint32_t step; /* of run 1: the execution that is looked at */
     struct sources sources[2];
     uint32_t turns[2]; /* where the turn of the loop began; ARGUS_NONE: no loop */
 };
@@ -22,15 +25,24 @@ static const struct run *bad_run(const struct diverger *d)
     return d->runs[1];
 }
 
+/* A branch may be executed several times in a turn of the loop around it; what that writes between counts as well. */
+static uint32_t loop_turn(const struct diverger *d, uint32_t step, uint32_t turn)
+{
+    uint32_t first = step > d->turn_steps ? step - d->turn_steps : 0;
+    return turn == ARGUS_NONE || turn > first ? first : turn;
+}
+
 static void gather(const struct diverger *d, struct evidence *evidence)
 {
-    const uint32_t steps[2] = {evidence->pick->normal_step, evidence->pick->step};
+    const uint32_t steps[2] = {evidence->pick->normal_step, evidence->step};
     for (unsigned i = 0; i < 2; i++) {
         evidence->sources[i].count = 0;
         evidence->turns[i] = ARGUS_NONE;
         if (!d->runs[i] || steps[i] == ARGUS_NONE)
             continue;
         evidence->turns[i] = dataflow_turn(d->runs[i], steps[i]);
+        if (i == 1 && evidence->pick->in_loop)
+            evidence->turns[1] = loop_turn(d, steps[1], evidence->turns[1]);
         dataflow_sources(d->runs[i], steps[i],
                          evidence->turns[i] == ARGUS_NONE ? 0 : evidence->turns[i],
                          &evidence->sources[i]);
@@ -102,10 +114,13 @@ static bool has_results(const struct sources *sources)
 static bool add_candidate(struct diverger *d, const struct evidence *evidence,
                           const struct source *source, uint32_t order, uint32_t *ret)
 {
+    const struct source *other = counterpart(d, evidence, source);
     struct argus_flag_candidate candidate = {.role = role_of(d, evidence, source)};
     struct candidate_rank rank = {.source_instruction = bad_run(d)->instruction_of[source->step],
                                   .class = evidence->pick->class,
                                   .with_results = has_results(&evidence->sources[1]),
+                                  .is_own = other && other->is_stored_in_turn,
+                                  .is_elsewhere = !other && evidence->sources[0].count > 0,
                                   .order = order};
     describe_memory(&d->describers[1], source, &candidate);
     take_values(d, evidence, source, &candidate);
@@ -182,7 +197,7 @@ static bool describe_decision(struct diverger *d, const struct evidence *evidenc
     };
     if (compare != ARGUS_NONE)
         ret->compare = describe_code(&d->describers[1], bad_run(d)->pcs[compare]);
-    ret->candidates = calloc(SOURCES_MAX, sizeof(*ret->candidates));
+    ret->candidates = calloc(SOURCES_MAX * EXECUTIONS_MOST, sizeof(*ret->candidates));
     return ret->candidates && take_ways(d, decision, ret);
 }
 
@@ -212,13 +227,30 @@ static bool add_candidates(struct diverger *d, const struct evidence *evidence,
     return true;
 }
 
+/* Earlier executions of the branch in the loop: a call through a table of functions goes to another one each time. */
+static bool add_executions(struct diverger *d, struct evidence *evidence,
+                           struct argus_decision *decision)
+{
+    for (unsigned i = 1; evidence->pick->in_loop && i < EXECUTIONS_MOST; i++) {
+        uint32_t before = dataflow_turn(bad_run(d), evidence->step);
+        if (before == ARGUS_NONE || before < d->spin.first)
+            break;
+        evidence->step = before;
+        gather(d, evidence);
+        if (!add_candidates(d, evidence, decision))
+            return false;
+    }
+    return true;
+}
+
 struct argus_error *diverger_propose(struct diverger *d, const struct pick *pick)
 {
-    struct evidence evidence = {.pick = pick};
+    struct evidence evidence = {.pick = pick, .step = pick->step};
     struct argus_decision decision;
     gather(d, &evidence);
     bool done = describe_decision(d, &evidence, &decision) &&
-                add_candidates(d, &evidence, &decision) && vec_push(&d->found, decision);
+                add_candidates(d, &evidence, &decision) &&
+                add_executions(d, &evidence, &decision) && vec_push(&d->found, decision);
     if (done)
         return NULL;
     free(decision.ways);

@@ -117,6 +117,24 @@ def getter(turns, leaves):
 # call poll; test eax, eax; je 0; ret
 RESULT = Code("e8 3b000000 85c0 74f7 c3")
 
+# call [rbp]; test eax, eax; jne 1e; add rbp, 8; cmp rbp, rcx; jne 0; mov rbp, rdx; jmp 0; 1e: ret; 30: mov eax, [rdi+8]; ret;
+# 40: xor eax, eax; ret: a table of callbacks, the first of which looks
+TABLE = Code("ff5500 85c0 7517 4883c508 4839cd 75f0 4889d5 ebeb" + "90" * 9 + "c3" + "90" * 17 + "8b4708 c3" + "90" * 12 + "31c0 c3")
+
+
+def table(turns, leaves):
+    steps = []
+    for turn in range(turns + leaves):
+        out = leaves and turn == turns
+        steps += [(0, {"rsp": STACK, "rbp": STACK + 0x100, "rdi": HEAP + 0x40}), (48, {"rsp": STACK - 8}), (51, {"rax": int(out)})]
+        steps += [(3, {"rsp": STACK}), (5, {"rflags": 0 if out else 0x40})]
+        if not out:
+            steps += [(7, {}), (11, {"rbp": STACK + 0x108}), (14, {})]
+            steps += [(0, {}), (64, {"rsp": STACK - 8}), (66, {"rax": 0}), (3, {"rsp": STACK}), (5, {"rflags": 0x40}),
+                      (7, {}), (11, {"rbp": STACK + 0x110}), (14, {}), (16, {}), (19, {})]
+    return steps + ([(30, {})] if leaves else [])
+
+
 # arm64: adrp x1, .; ldr x1, [x1, #32]; ldrb w0, [x1, #8]; cbz w0, 0; ret
 ARM = Code("01000090 211040f9 20204039 a0ffff34 c0035fd6", "aarch64")
 
@@ -211,6 +229,11 @@ class Diverge(unittest.TestCase):
         answer = diverge(good, bad)
         self.assertEqual(answer["candidates"], [])
         self.assertEqual(answer["decisions"][0]["results"], "libc.so+0x10()")
+
+    def test_one_of_several_callbacks(self):
+        good, bad = self.runs(TABLE, table(2, 1), table(30, 0))
+        for answer in diverge(good, bad), diverge("--spin", bad):
+            self.assertEqual([c["path"] for c in answer["candidates"] if c["role"] == "candidate"], ["rdi->0x8"])
 
     def test_arm64(self):
         def run(turns, leaves):
