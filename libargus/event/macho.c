@@ -1,4 +1,4 @@
-#include "event/macho.h"
+#include "event/macho_parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,34 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/vec.h"
 #include "event/macho_layout.h"
-
-struct segment {
-    uint64_t address, bytes, offset, file_bytes;
-};
-
-struct macho {
-    const uint8_t *file; /* mapped */
-    size_t file_bytes;
-    const uint8_t *slice; /* inside file */
-    uint64_t slice_bytes;
-    enum macho_cpu cpu;
-    bool has_uuid;
-    uint8_t uuid[MACHO_UUID_BYTES];
-    VEC(struct segment) segments;
-    VEC(bool) sections_run; /* by number - 1: the section holds instructions */
-    VEC(struct macho_symbol) symbols;
-};
 
 static struct argus_error *bad(uint64_t offset, const char *what)
 {
     return argus_error_create(ARGUS_ERROR_FORMAT, "at offset %" PRIu64 ": %s", offset, what);
-}
-
-static bool lies_in(uint64_t offset, uint64_t bytes, uint64_t room)
-{
-    return bytes <= room && offset <= room - bytes;
 }
 
 /* --- the load commands --- */
@@ -50,7 +27,7 @@ static struct argus_error *take_segment(struct macho *macho, const uint8_t *at, 
     memcpy(&head, at, sizeof(head));
     if (head.section_count > (bytes - sizeof(head)) / sizeof(struct macho_section))
         return bad(offset, "a segment with more sections than its command has room for");
-    struct segment segment = {head.address, head.bytes, head.file_offset, head.file_bytes};
+    struct macho_range segment = {head.address, head.bytes, head.file_offset, head.file_bytes};
     if (!vec_push(&macho->segments, segment))
         return argus_error_memory();
     for (uint32_t i = 0; i < head.section_count; i++) {
@@ -84,9 +61,9 @@ static struct argus_error *take_symbol(struct macho *macho, const struct macho_n
 static struct argus_error *take_symbols(struct macho *macho, const struct macho_symtab *table,
                                         uint64_t offset)
 {
-    if (!lies_in(table->offset, (uint64_t)table->count * sizeof(struct macho_nlist),
-                 macho->slice_bytes) ||
-        !lies_in(table->names, table->names_bytes, macho->slice_bytes))
+    if (!macho_lies_in(table->offset, (uint64_t)table->count * sizeof(struct macho_nlist),
+                       macho->slice_bytes) ||
+        !macho_lies_in(table->names, table->names_bytes, macho->slice_bytes))
         return bad(offset, "a symbol table that ends behind the file");
     for (uint32_t i = 0; i < table->count; i++) {
         struct macho_nlist entry;
@@ -121,7 +98,7 @@ static struct argus_error *take_commands(struct macho *macho, const struct macho
         return bad(0, "load commands that end behind the file");
     for (uint32_t i = 0; i < header->command_count && !error; i++) {
         struct macho_command command;
-        if (!lies_in(offset, sizeof(command), end))
+        if (!macho_lies_in(offset, sizeof(command), end))
             return bad(offset, "fewer load commands than the header says");
         memcpy(&command, macho->slice + offset, sizeof(command));
         if (command.bytes < sizeof(command) || command.bytes > end - offset)
@@ -162,7 +139,7 @@ static struct argus_error *try_slice(struct macho *macho, uint64_t offset, uint6
 {
     struct macho_header header;
     *ret_fits = false;
-    if (!lies_in(offset, bytes, macho->file_bytes) || bytes < sizeof(header))
+    if (!macho_lies_in(offset, bytes, macho->file_bytes) || bytes < sizeof(header))
         return bad(offset, "a slice that ends behind the file");
     memcpy(&header, macho->file + offset, sizeof(header));
     if (header.magic != MACHO_MAGIC_64)
@@ -197,7 +174,7 @@ static struct argus_error *find_slice(struct macho *macho, enum macho_cpu cpu, c
         return try_slice(macho, 0, macho->file_bytes, cpu, uuid, ret_fits);
     uint32_t count = big_endian(macho->file + 4);
     if (count > MACHO_FAT_SLICES ||
-        !lies_in(MACHO_FAT_HEADER_BYTES, count * MACHO_FAT_SLICE_BYTES, macho->file_bytes))
+        !macho_lies_in(MACHO_FAT_HEADER_BYTES, count * MACHO_FAT_SLICE_BYTES, macho->file_bytes))
         return bad(4, "more slices than the file has room for");
     struct argus_error *error = NULL;
     for (uint32_t i = 0; i < count && !error && !*ret_fits; i++) {
@@ -255,99 +232,4 @@ void macho_close(struct macho *macho)
     if (macho->file)
         munmap((void *)macho->file, macho->file_bytes);
     free(macho);
-}
-
-/* --- questions --- */
-
-enum macho_cpu macho_cpu(const struct macho *macho)
-{
-    return macho->cpu;
-}
-
-bool macho_uuid(const struct macho *macho, uint8_t ret[MACHO_UUID_BYTES])
-{
-    memcpy(ret, macho->uuid, MACHO_UUID_BYTES);
-    return macho->has_uuid;
-}
-
-bool macho_address(const struct macho *macho, uint64_t offset_bytes, uint64_t *ret)
-{
-    for (size_t i = 0; i < macho->segments.length; i++) {
-        const struct segment *segment = &macho->segments.data[i];
-        if (offset_bytes >= segment->offset &&
-            offset_bytes - segment->offset < segment->file_bytes) {
-            *ret = segment->address + (offset_bytes - segment->offset);
-            return true;
-        }
-    }
-    return false;
-}
-
-bool macho_offset(const struct macho *macho, uint64_t address, uint64_t *ret)
-{
-    for (size_t i = 0; i < macho->segments.length; i++) {
-        const struct segment *segment = &macho->segments.data[i];
-        if (address >= segment->address && address - segment->address < segment->file_bytes) {
-            *ret = segment->offset + (address - segment->address);
-            return true;
-        }
-    }
-    return false;
-}
-
-uint64_t macho_end(const struct macho *macho)
-{
-    uint64_t end = 0;
-    for (size_t i = 0; i < macho->segments.length; i++) {
-        const struct segment *segment = &macho->segments.data[i];
-        if (segment->bytes <= UINT64_MAX - segment->address &&
-            segment->address + segment->bytes > end)
-            end = segment->address + segment->bytes;
-    }
-    return end;
-}
-
-bool macho_read(const struct macho *macho, uint64_t offset_bytes, size_t bytes, void *ret)
-{
-    if (!lies_in(offset_bytes, bytes, macho->slice_bytes))
-        return false;
-    memcpy(ret, macho->slice + offset_bytes, bytes);
-    return true;
-}
-
-const struct macho_symbol *macho_symbols(const struct macho *macho, size_t *ret_count)
-{
-    *ret_count = macho->symbols.length;
-    return macho->symbols.data;
-}
-
-static const struct segment *segment_of(const struct macho *macho, uint64_t address)
-{
-    for (size_t i = 0; i < macho->segments.length; i++) {
-        const struct segment *segment = &macho->segments.data[i];
-        if (address >= segment->address && address - segment->address < segment->bytes)
-            return segment;
-    }
-    return NULL;
-}
-
-const struct macho_symbol *macho_find(const struct macho *macho, uint64_t address, bool is_function)
-{
-    const struct segment *segment = segment_of(macho, address);
-    size_t low = 0, high = macho->symbols.length; /* the first one behind `address` */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (macho->symbols.data[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; segment && low > 0; low--) {
-        const struct macho_symbol *symbol = &macho->symbols.data[low - 1];
-        if (symbol->address < segment->address)
-            return NULL;
-        if (symbol->is_function == is_function)
-            return symbol;
-    }
-    return NULL;
 }

@@ -9,49 +9,17 @@
  */
 #include "macos/kdebug_backend.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "base/idmap.h"
 #include "category.h"
+#include "macos/kdebug_answers.h"
 #include "macos/kdebug_filter.h"
-#include "macos/kdebug_images.h"
-#include "macos/kdebug_session.h"
-#include "macos/kdebug_times.h"
 #include "macos/kperf.h"
-#include "macos/threads_of_kdebug.h"
-#include "record_ring.h"
 
 #define COLLECT_MS     20
 #define CHECK_EVERY    50u        /* collections */
 #define KERNEL_RECORDS (1u << 20) /* 64 MB: a third of a second of three million a second */
 #define LEAST_SLOTS    (1u << 12)
-
-struct kdebug_backend {
-    struct backend base;
-    const struct kdebug_os *os; /* borrowed */
-    struct kdebug_session session;
-    struct record_rings rings;
-    struct kdebug_threads threads;
-    uint32_t numer, denom;
-    unsigned collections;
-    uint64_t lost_places, foreign_cpus;
-    struct idmap written; /* processes whose mappings were written */
-    bool stacks, detached;
-};
-
-static struct kdebug_backend *of_base(const struct backend *base)
-{
-    return (struct kdebug_backend *)base;
-}
-
-static uint64_t now_ns(const struct kdebug_backend *backend)
-{
-    return kdebug_ticks_to_ns(backend->os->now_ticks(backend->os->context), backend->numer,
-                              backend->denom);
-}
 
 /* --- records --- */
 
@@ -87,7 +55,7 @@ static void take_record(void *context, const struct argus_record *given)
 
 static struct argus_error *kdebug_collect(struct backend *base)
 {
-    struct kdebug_backend *backend = of_base(base);
+    struct kdebug_backend *backend = kdebug_of_base(base);
     if (backend->detached)
         return NULL;
     struct argus_error *error = kdebug_session_read(&backend->session, take_record, backend);
@@ -143,7 +111,8 @@ static struct argus_error *start(struct kdebug_backend *backend,
     error = kdebug_session_begin(&backend->session, backend->os, KERNEL_RECORDS, filter);
     if (!error)
         error = start_stacks(backend, options);
-    return error ? error : kdebug_threads_read(&backend->threads, backend->os, now_ns(backend));
+    return error ? error
+                 : kdebug_threads_read(&backend->threads, backend->os, kdebug_now_ns(backend));
 }
 
 struct argus_error *kdebug_backend_create(const struct kdebug_os *os,
@@ -184,7 +153,7 @@ static struct argus_error *kdebug_create(const struct backend_options *options,
 /* What the kernel still has is read before kdebug is given up. */
 static void kdebug_detach(struct backend *base)
 {
-    struct kdebug_backend *backend = of_base(base);
+    struct kdebug_backend *backend = kdebug_of_base(base);
     if (backend->detached)
         return;
     kdebug_session_stop(&backend->session);
@@ -200,7 +169,7 @@ static void kdebug_detach(struct backend *base)
 
 static void kdebug_destroy(struct backend *base)
 {
-    struct kdebug_backend *backend = of_base(base);
+    struct kdebug_backend *backend = kdebug_of_base(base);
     if (backend->stacks && !backend->detached)
         kperf_end(backend->os);
     kdebug_session_end(&backend->session);
@@ -208,150 +177,6 @@ static void kdebug_destroy(struct backend *base)
     idmap_deinit(&backend->written);
     record_rings_deinit(&backend->rings);
     free(backend);
-}
-
-/* --- questions --- */
-
-static struct argus_error *kdebug_header(const struct backend *base, struct argus_trace_header *ret)
-{
-    const struct kdebug_backend *backend = of_base(base);
-    const struct kdebug_os *os = backend->os;
-    *ret = (struct argus_trace_header)
-    {
-        .version_major = ARGUS_TRACE_VERSION_MAJOR, .version_minor = ARGUS_TRACE_VERSION_MINOR,
-        .os = ARGUS_OS_DARWIN,
-#if defined(__aarch64__)
-        .arch = ARGUS_ARCH_AARCH64,
-#else
-        .arch = ARGUS_ARCH_X86_64,
-#endif
-        .timebase_numer = 1, .timebase_denom = 1, .anchor_ticks = now_ns(backend),
-        .anchor_wall_ns = os->wall_ns(os->context), .page_bytes = (uint32_t)sysconf(_SC_PAGESIZE),
-        .cpu_count = backend->rings.cpu_count,
-    };
-    int number = os->host(os->context, ret->host, sizeof(ret->host));
-    return number ? argus_error_os(number, "cannot ask the system for its name") : NULL;
-}
-
-static uint32_t kdebug_cpus(const struct backend *base)
-{
-    return of_base(base)->rings.cpu_count;
-}
-
-static uint64_t kdebug_ring_bytes(const struct backend *base)
-{
-    const struct record_rings *rings = &of_base(base)->rings;
-    return (uint64_t)rings->cpu_count * rings->slot_count * sizeof(struct argus_record);
-}
-
-static uint64_t kdebug_emitted(const struct backend *base, uint32_t cpu)
-{
-    return of_base(base)->rings.heads[cpu];
-}
-
-static size_t kdebug_read(struct backend *base, uint32_t cpu, struct argus_record *records,
-                          size_t room, uint64_t *ret_lost)
-{
-    return record_rings_read(&of_base(base)->rings, cpu, records, room, ret_lost);
-}
-
-static uint64_t kdebug_unread(const struct backend *base, uint32_t cpu)
-{
-    const struct record_rings *rings = &of_base(base)->rings;
-    return rings->heads[cpu] - rings->next[cpu];
-}
-
-static size_t kdebug_peek(const struct backend *base, uint32_t cpu, bool oldest,
-                          struct argus_record *records, size_t room)
-{
-    return record_rings_peek(&of_base(base)->rings, cpu, oldest, records, room);
-}
-
-static struct argus_error *kdebug_copy(struct backend *base, uint32_t cpu,
-                                       struct argus_record **ret_records, size_t *ret_count)
-{
-    return record_rings_copy(&of_base(base)->rings, cpu, ret_records, ret_count);
-}
-
-/* Stacks are records of kperf's. */
-static size_t kdebug_stack(struct backend *base, uint64_t id, uint64_t *frames)
-{
-    (void)base;
-    (void)id;
-    (void)frames;
-    return 0;
-}
-
-/* --- tables --- */
-
-static struct argus_error *kdebug_write_threads(struct backend *base, struct argus_writer *writer)
-{
-    struct kdebug_backend *backend = of_base(base);
-    /* The map can be read only while kdebug is ours; what was seen until then stays. */
-    struct argus_error *error =
-        backend->detached ? NULL
-                          : kdebug_threads_read(&backend->threads, backend->os, now_ns(backend));
-    return error ? error : kdebug_threads_write(&backend->threads, writer);
-}
-
-/* Keeps those of `pids` whose mappings were not written before; what a process maps later, dyld's records tell. */
-static size_t keep_new(struct kdebug_backend *backend, uint32_t *pids, size_t count)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (idmap_get(&backend->written, pids[i]) != IDMAP_NONE)
-            continue;
-        idmap_put(&backend->written, pids[i], 1); /* without memory: written once more */
-        pids[kept++] = pids[i];
-    }
-    return kept;
-}
-
-static struct argus_error *kdebug_write_images(struct backend *base, struct argus_writer *writer,
-                                               bool all)
-{
-    struct kdebug_backend *backend = of_base(base);
-    uint32_t *pids;
-    size_t count;
-    if (!kdebug_threads_processes(&backend->threads, &pids, &count))
-        return argus_error_memory();
-    if (!all)
-        count = keep_new(backend, pids, count);
-    struct argus_error *error = kdebug_images_write(backend->os, pids, count, writer);
-    free(pids);
-    return error;
-}
-
-static struct argus_error *kdebug_renew_names(struct backend *base, uint64_t taken_ns,
-                                              struct argus_writer *writer)
-{
-    (void)taken_ns;
-    struct argus_error *error = kdebug_write_threads(base, writer);
-    return error ? error : kdebug_write_images(base, writer, true);
-}
-
-/* The kernel's symbols are Apple's secret on a stock Mac; addresses in records are unslid. */
-static struct argus_error *kdebug_write_kernel_symbols(struct backend *base, uint64_t *addresses,
-                                                       size_t count, struct argus_writer *writer)
-{
-    (void)base;
-    (void)addresses;
-    (void)count;
-    (void)writer;
-    return NULL;
-}
-
-static size_t kdebug_counters(const struct backend *base, struct argus_counter *ret, size_t room)
-{
-    const struct kdebug_backend *backend = of_base(base);
-    const struct argus_counter counters[] = {
-        {"lost_places", backend->lost_places},
-        {"coprocessor_records_skipped", backend->foreign_cpus},
-    };
-    size_t count = sizeof(counters) / sizeof(counters[0]);
-    for (size_t i = 0; i < count && i < room; i++)
-        ret[i] = counters[i];
-    return count < room ? count : room;
 }
 
 const struct backend_ops kdebug_backend_ops = {
@@ -362,19 +187,19 @@ const struct backend_ops kdebug_backend_ops = {
     .create = kdebug_create,
     .destroy = kdebug_destroy,
     .detach = kdebug_detach,
-    .header = kdebug_header,
-    .cpu_count = kdebug_cpus,
-    .ring_bytes = kdebug_ring_bytes,
-    .emitted = kdebug_emitted,
-    .read = kdebug_read,
-    .unread = kdebug_unread,
-    .peek = kdebug_peek,
-    .copy = kdebug_copy,
+    .header = kdebug_answer_header,
+    .cpu_count = kdebug_answer_cpus,
+    .ring_bytes = kdebug_answer_ring_bytes,
+    .emitted = kdebug_answer_emitted,
+    .read = kdebug_answer_read,
+    .unread = kdebug_answer_unread,
+    .peek = kdebug_answer_peek,
+    .copy = kdebug_answer_copy,
     .collect = kdebug_collect,
-    .stack = kdebug_stack,
-    .write_threads = kdebug_write_threads,
-    .write_images = kdebug_write_images,
-    .renew_names = kdebug_renew_names,
-    .write_kernel_symbols = kdebug_write_kernel_symbols,
-    .counters = kdebug_counters,
+    .stack = kdebug_answer_stack,
+    .write_threads = kdebug_answer_write_threads,
+    .write_images = kdebug_answer_write_images,
+    .renew_names = kdebug_answer_renew_names,
+    .write_kernel_symbols = kdebug_answer_write_kernel_symbols,
+    .counters = kdebug_answer_counters,
 };

@@ -1,0 +1,150 @@
+/* The backend's records and tables, for the core of the recorder. */
+#include "macos/kdebug_answers.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "macos/kdebug_images.h"
+
+struct argus_error *kdebug_answer_header(const struct backend *base, struct argus_trace_header *ret)
+{
+    const struct kdebug_backend *backend = kdebug_of_base(base);
+    const struct kdebug_os *os = backend->os;
+    *ret = (struct argus_trace_header)
+    {
+        .version_major = ARGUS_TRACE_VERSION_MAJOR, .version_minor = ARGUS_TRACE_VERSION_MINOR,
+        .os = ARGUS_OS_DARWIN,
+#if defined(__aarch64__)
+        .arch = ARGUS_ARCH_AARCH64,
+#else
+        .arch = ARGUS_ARCH_X86_64,
+#endif
+        .timebase_numer = 1, .timebase_denom = 1, .anchor_ticks = kdebug_now_ns(backend),
+        .anchor_wall_ns = os->wall_ns(os->context), .page_bytes = (uint32_t)sysconf(_SC_PAGESIZE),
+        .cpu_count = backend->rings.cpu_count,
+    };
+    int number = os->host(os->context, ret->host, sizeof(ret->host));
+    return number ? argus_error_os(number, "cannot ask the system for its name") : NULL;
+}
+
+uint32_t kdebug_answer_cpus(const struct backend *base)
+{
+    return kdebug_of_base(base)->rings.cpu_count;
+}
+
+uint64_t kdebug_answer_ring_bytes(const struct backend *base)
+{
+    const struct record_rings *rings = &kdebug_of_base(base)->rings;
+    return (uint64_t)rings->cpu_count * rings->slot_count * sizeof(struct argus_record);
+}
+
+uint64_t kdebug_answer_emitted(const struct backend *base, uint32_t cpu)
+{
+    return kdebug_of_base(base)->rings.heads[cpu];
+}
+
+size_t kdebug_answer_read(struct backend *base, uint32_t cpu, struct argus_record *records,
+                          size_t room, uint64_t *ret_lost)
+{
+    return record_rings_read(&kdebug_of_base(base)->rings, cpu, records, room, ret_lost);
+}
+
+uint64_t kdebug_answer_unread(const struct backend *base, uint32_t cpu)
+{
+    const struct record_rings *rings = &kdebug_of_base(base)->rings;
+    return rings->heads[cpu] - rings->next[cpu];
+}
+
+size_t kdebug_answer_peek(const struct backend *base, uint32_t cpu, bool oldest,
+                          struct argus_record *records, size_t room)
+{
+    return record_rings_peek(&kdebug_of_base(base)->rings, cpu, oldest, records, room);
+}
+
+struct argus_error *kdebug_answer_copy(struct backend *base, uint32_t cpu,
+                                       struct argus_record **ret_records, size_t *ret_count)
+{
+    return record_rings_copy(&kdebug_of_base(base)->rings, cpu, ret_records, ret_count);
+}
+
+/* Stacks are records of kperf's. */
+size_t kdebug_answer_stack(struct backend *base, uint64_t id, uint64_t *frames)
+{
+    (void)base;
+    (void)id;
+    (void)frames;
+    return 0;
+}
+
+/* --- tables --- */
+
+struct argus_error *kdebug_answer_write_threads(struct backend *base, struct argus_writer *writer)
+{
+    struct kdebug_backend *backend = kdebug_of_base(base);
+    /* The map can be read only while kdebug is ours; what was seen until then stays. */
+    struct argus_error *error =
+        backend->detached
+            ? NULL
+            : kdebug_threads_read(&backend->threads, backend->os, kdebug_now_ns(backend));
+    return error ? error : kdebug_threads_write(&backend->threads, writer);
+}
+
+/* Keeps those of `pids` whose mappings were not written before; what a process maps later, dyld's records tell. */
+static size_t keep_new(struct kdebug_backend *backend, uint32_t *pids, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (idmap_get(&backend->written, pids[i]) != IDMAP_NONE)
+            continue;
+        idmap_put(&backend->written, pids[i], 1); /* without memory: written once more */
+        pids[kept++] = pids[i];
+    }
+    return kept;
+}
+
+struct argus_error *kdebug_answer_write_images(struct backend *base, struct argus_writer *writer,
+                                               bool all)
+{
+    struct kdebug_backend *backend = kdebug_of_base(base);
+    uint32_t *pids;
+    size_t count;
+    if (!kdebug_threads_processes(&backend->threads, &pids, &count))
+        return argus_error_memory();
+    if (!all)
+        count = keep_new(backend, pids, count);
+    struct argus_error *error = kdebug_images_write(backend->os, pids, count, writer);
+    free(pids);
+    return error;
+}
+
+struct argus_error *kdebug_answer_renew_names(struct backend *base, uint64_t taken_ns,
+                                              struct argus_writer *writer)
+{
+    (void)taken_ns;
+    struct argus_error *error = kdebug_answer_write_threads(base, writer);
+    return error ? error : kdebug_answer_write_images(base, writer, true);
+}
+
+/* The kernel's symbols are Apple's secret on a stock Mac; addresses in records are unslid. */
+struct argus_error *kdebug_answer_write_kernel_symbols(struct backend *base, uint64_t *addresses,
+                                                       size_t count, struct argus_writer *writer)
+{
+    (void)base;
+    (void)addresses;
+    (void)count;
+    (void)writer;
+    return NULL;
+}
+
+size_t kdebug_answer_counters(const struct backend *base, struct argus_counter *ret, size_t room)
+{
+    const struct kdebug_backend *backend = kdebug_of_base(base);
+    const struct argus_counter counters[] = {
+        {"lost_places", backend->lost_places},
+        {"coprocessor_records_skipped", backend->foreign_cpus},
+    };
+    size_t count = sizeof(counters) / sizeof(counters[0]);
+    for (size_t i = 0; i < count && i < room; i++)
+        ret[i] = counters[i];
+    return count < room ? count : room;
+}
