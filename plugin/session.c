@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "plugin/flag_session.h"
 #include "plugin/session_trace.h"
 
 enum {
@@ -30,6 +31,8 @@ void session_deinit(struct session *session)
 {
     session_trace_destroy(session->once);
     session_trace_destroy(session->trace);
+    flag_session_destroy(session->flags);
+    session->flags = NULL;
     session->once = session->trace = NULL;
 }
 

@@ -39,15 +39,34 @@ struct session_host {
     step_engine step;
 };
 
+/* LLDB's watchpoints (plugin/lldb/watch.cpp); a front end without them has no such table. All but `read` fail with a sentence. */
+struct session_watches {
+    /* Where a variable is that an expression names, as LLDB understands it in the selected frame; with `image` a symbol of
+     * that file. `*ret_bytes` 0: not known. */
+    struct argus_error *(*find)(void *data, const char *image, const char *name,
+                                uint64_t *ret_address, uint64_t *ret_bytes);
+    /* Sets a watchpoint whose hits go to session->flags, and nowhere else. */
+    struct argus_error *(*set)(void *data, uint64_t address, uint32_t bytes, bool writes_only,
+                               uint32_t *ret_watch);
+    void (*unset)(void *data, uint32_t watch);
+    /* Memory of the process at hand; false: it is not there. */
+    bool (*read)(void *data, uint64_t address, uint32_t bytes, uint64_t *ret);
+    /* The process at hand: its id, and its name into `ret_name`. */
+    struct argus_error *(*process)(void *data, uint64_t *ret_pid, char *ret_name, size_t room);
+};
+
+struct flag_session;  /* plugin/flag_session.h */
 struct session_trace; /* plugin/session_trace.h */
 
 struct session {
     FILE *out; /* the result of the command, and nothing else; borrowed */
     struct session_host host;
-    struct session_trace *trace; /* what `argus load` loaded; owned; NULL: nothing */
-    struct session_trace *once;  /* FILE of the command that runs, unloaded after it; owned */
-    unsigned width;              /* columns of the terminal; 0: not a terminal, do not fold lines */
-    bool colour;                 /* escape sequences are welcome in `out` */
+    const struct session_watches *watches; /* NULL: not in LLDB; their `data` is the host's */
+    struct flag_session *flags;            /* watched by LLDB; owned; NULL: none yet */
+    struct session_trace *trace;           /* what `argus load` loaded; owned; NULL: nothing */
+    struct session_trace *once; /* FILE of the command that runs, unloaded after it; owned */
+    unsigned width;             /* columns of the terminal; 0: not a terminal, do not fold lines */
+    bool colour;                /* escape sequences are welcome in `out` */
     bool in_lldb;
     const char *host_version; /* of LLDB; NULL in the shell; borrowed */
     int exit_code;            /* of the command that runs; see session_set_exit_code() */

@@ -12,6 +12,9 @@
 #include "launch.h"
 #include "platform.h"
 #include "protocol.h"
+#if defined(__linux__)
+#include "linux/host_header.h"
+#endif
 
 struct recorder_client {
     int fd;
@@ -402,4 +405,15 @@ struct argus_error *recorder_hang_done(struct recorder_client *client, const cha
     if (reason)
         snprintf(request.watched.reason, sizeof(request.watched.reason), "%s", reason);
     return ask_for(client, &request, -1, &reply);
+}
+
+struct argus_error *recorder_host_header(struct argus_trace_header *ret)
+{
+#if defined(__linux__)
+    return host_header(1, ret);
+#else
+    (void)ret;
+    return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
+                              "traces are written by argus-recorder alone on this system");
+#endif
 }

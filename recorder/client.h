@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "argus/error.h"
+#include "argus/trace.h"
 #include "protocol.h"
 
 struct recorder_client;
@@ -139,6 +140,9 @@ struct argus_error *recorder_flag_add(struct recorder_client *client,
 struct argus_error *recorder_flag_remove(struct recorder_client *client, uint32_t number);
 struct argus_error *recorder_flags(struct recorder_client *client,
                                    struct reply_flag ret[FLAG_NUMBERS], size_t *ret_count);
+
+/* The header of a trace that this process writes itself, of one cpu, in the recorder's clock. UNSUPPORTED: not on this system yet. */
+struct argus_error *recorder_host_header(struct argus_trace_header *ret);
 
 /* What could not be attached and why, and what went wrong since, one a line; for free(). */
 struct argus_error *recorder_notes(struct recorder_client *client, char **ret);

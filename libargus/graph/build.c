@@ -89,8 +89,11 @@ static void find_thread(struct builder *builder, struct cpu_state *cpu, uint64_t
 }
 
 /* These may stand behind the switch by which their thread left, or belong to no cpu. */
-static bool is_note(const struct builder *builder, enum tracepoint_id id)
+static bool is_note(const struct builder *builder, const struct argus_record *record,
+                    enum tracepoint_id id)
 {
+    if (id == TRACEPOINT_flag_write || id == TRACEPOINT_flag_read)
+        return ARGUS_FLAG_BY(record->arg[2]) >= ARGUS_FLAG_BY_DEBUGGER;
     bool of_another = id == TRACEPOINT_exec || id == TRACEPOINT_name_exec ||
                       id == TRACEPOINT_name_thread || id == TRACEPOINT_thread_exit;
     if (of_another && builder->os == ARGUS_OS_DARWIN) /* the kernel writes them for other threads */
@@ -120,7 +123,7 @@ static void dispatch(struct builder *builder, const struct argus_record *record,
     struct cpu_state *cpu = cpu_of(builder, record->cpu);
     if (!cpu)
         return;
-    if (!is_note(builder, id)) {
+    if (!is_note(builder, record, id)) {
         if (!cpu->known || cpu->tid != record->tid)
             find_thread(builder, cpu, record->tid);
         cpu->position++;

@@ -6,6 +6,7 @@
 
 #include "plugin/flag_file.h"
 #include "plugin/flag_place.h"
+#include "plugin/flag_watch.h"
 
 static const struct command_option options[] = {
     {"size", 0, "BYTES", "1, 2, 4 or 8 (the variable's, where its file says it; else 4)"},
@@ -13,6 +14,7 @@ static const struct command_option options[] = {
     {"semantics", 0, "WORD", "value, flip (set and cleared) or queue (counts work) (value)"},
     {"name", 0, "NAME", "what to call it in the trace (SYMBOL in IMAGE)"},
     {"tid", 0, "TID", "of a thread-local variable, the copy of this thread (the main thread's)"},
+    {"output", 'o', "FILE", "in LLDB: the trace that its hits go to (flags-PID.argus)"},
     {"save", 0, "FILE", "keep it in FILE, for 'argus start --flags FILE'"},
     COMMAND_OPTIONS_END,
 };
@@ -181,9 +183,17 @@ static struct argus_error *run(struct session *session, const struct arguments *
 {
     struct chosen chosen = {0};
     const char *path = arguments_option(arguments, "save");
-    struct argus_error *error = arguments_expect(arguments, 2, 3);
+    bool by_lldb = flag_watch_is_meant(session, arguments);
+    struct argus_error *error = by_lldb ? NULL : arguments_expect(arguments, 2, 3);
     if (!error)
         error = parse_options(arguments, &chosen);
+    if (!error && by_lldb)
+        return flag_watch_run(session, arguments, (uint32_t)chosen.size,
+                              chosen.access == FLAG_WRITES, chosen.semantics);
+    if (!error && arguments_has(arguments, "output"))
+        error = argus_error_create(
+            ARGUS_ERROR_USAGE, "--output is for flags that LLDB watches; the recorder's are in its "
+                               "trace");
     if (!error)
         error = parse_process(arguments, &chosen);
     if (!error)
@@ -216,6 +226,11 @@ const struct command command_watchflag = {
                "All threads are watched, also those that come later; not processes that it\n"
                "forks. A watch ends with the process, or when that begins another program\n"
                "(exec): argus status says so.\n"
+               "\n"
+               "Inside LLDB the words can be a variable of the process at hand (EXPRESSION, an\n"
+               "ADDRESS, or IMAGE SYMBOL) without PID: LLDB watches it, without a recording. A\n"
+               "hit stops the process for a millisecond or two; it goes on by itself. The hits\n"
+               "are in a trace of their own, which 'argus load FILE FLAGS' puts beside another.\n"
                "\n"
                "A hit costs the process about 10 to 20 us here. On some virtual machines about\n"
                "one hit in a million was seen to end the process by SIGTRAP: see\n"

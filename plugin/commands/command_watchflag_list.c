@@ -2,6 +2,7 @@
 #include "plugin/commands/recording_command.h"
 
 #include "plugin/flag_file.h"
+#include "plugin/flag_watch.h"
 #include "plugin/json_output.h"
 
 static const struct command_option options[] = {
@@ -50,9 +51,17 @@ static struct argus_error *run(struct session *session, const struct arguments *
     struct recorder_client *client;
     struct reply_flag flags[FLAG_NUMBERS];
     size_t count = 0;
+    size_t by_lldb = 0;
     struct argus_error *error = arguments_expect(arguments, 0, 0);
-    if (!error)
-        error = recorder_connect(&client);
+    if (error)
+        return error;
+    if (session->watches && !arguments_has(arguments, "json"))
+        flag_watch_list(session, &by_lldb);
+    error = recorder_connect(&client);
+    if (error && by_lldb) { /* nothing is being recorded */
+        argus_error_destroy(error);
+        return NULL;
+    }
     if (error)
         return error;
     error = recorder_flags(client, flags, &count);
@@ -63,7 +72,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
         return print_json(session, flags, count);
     for (size_t i = 0; i < count; i++)
         print_flag(session, &flags[i]);
-    if (!count)
+    if (!count && !by_lldb)
         session_note(session, "no flags are watched");
     return NULL;
 }

@@ -2,6 +2,7 @@
 #include "plugin/commands/recording_command.h"
 
 #include "plugin/flag_place.h"
+#include "plugin/flag_watch.h"
 
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
 {
@@ -10,6 +11,10 @@ static struct argus_error *run(struct session *session, const struct arguments *
     struct argus_error *error = arguments_expect(arguments, 1, 1);
     if (!error)
         error = flag_place_number("a flag's number", arguments_word(arguments, 0), &number);
+    if (!error && number <= UINT32_MAX && flag_watch_remove(session, (uint32_t)number)) {
+        session_note(session, "flag %u is not watched any more", (unsigned)number);
+        return NULL;
+    }
     if (!error && number > FLAG_NUMBERS)
         error = argus_error_create(ARGUS_ERROR_NOT_FOUND, "there is no flag %llu",
                                    (unsigned long long)number);

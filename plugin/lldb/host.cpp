@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "plugin/lldb/lldb_stepper.h"
+#include "plugin/lldb/watch.h"
 #include "plugin/prompt.h"
 
 namespace
@@ -114,6 +115,7 @@ struct entry *create_entry(lldb::SBDebugger &debugger)
                                 read_line, can_ask,     lldb_step};
     session_init(&entry->session, &host, nullptr);
     entry->session.in_lldb = true;
+    entry->session.watches = &lldb_watches;
     entry->session.host_version = lldb::SBDebugger::GetVersionString();
     entry->debugger_id = debugger.GetID();
     entry->next = entries;

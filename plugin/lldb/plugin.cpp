@@ -10,6 +10,7 @@
 
 #include "plugin/command.h"
 #include "plugin/lldb/host.h"
+#include "plugin/lldb/watch.h"
 
 namespace
 {
@@ -53,6 +54,11 @@ class row_command : public lldb::SBCommandPluginInterface
                    lldb::SBCommandReturnObject &result) override
     {
         struct session *session = host_session(debugger);
+        if (session && argv && argv[0] && strcmp(argv[0], WATCH_HIT) == 0 &&
+            strcmp(row_->name, "watchflag") == 0) {
+            watch_on_hit(session, debugger, argv); /* perhaps while another command runs */
+            return true;
+        }
         char *text = nullptr;
         size_t length = 0;
         FILE *out = session ? open_memstream(&text, &length) : nullptr;

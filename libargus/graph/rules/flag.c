@@ -100,22 +100,38 @@ static void match(struct builder *builder, struct flag_state *flag, const struct
         rule_flag_edge(builder, flag, &write->by, read, RULE_FLAG);
 }
 
-/* The access that `record` tells, by the thread on the cpu; false: nobody is on it. */
-static bool access_of(struct builder *builder, const struct cpu_state *cpu,
-                      const struct argus_record *record, struct flag_access *ret)
+/* Who did what `record` tells: the thread on the cpu, or (a debugger's record) the one that it had stopped. */
+static uint32_t thread_of(struct builder *builder, const struct cpu_state *cpu,
+                          const struct argus_record *record)
 {
-    if (cpu->thread == ARGUS_NONE || thread_at(builder, cpu->thread)->slot == ARGUS_NONE)
+    return ARGUS_FLAG_BY(record->arg[2]) >= ARGUS_FLAG_BY_DEBUGGER
+               ? builder_thread(builder, record->tid)
+               : cpu->thread;
+}
+
+/* The access that `record` tells, by `thread`; false: nobody is known. */
+static bool access_of(struct builder *builder, uint32_t thread, const struct argus_record *record,
+                      struct flag_access *ret)
+{
+    if (thread == ARGUS_NONE || thread_at(builder, thread)->slot == ARGUS_NONE)
         return false;
     uint32_t bytes = ARGUS_FLAG_BYTES(record->arg[2]);
     uint64_t mask = bytes && bytes < 8 ? (1ull << 8 * bytes) - 1 : UINT64_MAX;
     *ret = (struct flag_access){
         .by = {.since_ns = builder->now_ns,
-               .thread = cpu->thread,
-               .slot = thread_at(builder, cpu->thread)->slot},
+               .thread = thread,
+               .slot = thread_at(builder, thread)->slot},
         .value = record->arg[1] & mask,
         .sequence = record->arg[3],
     };
     return true;
+}
+
+/* A thread that is stopped has ended its vertex already. */
+static void add_op(struct builder *builder, uint32_t thread, uint32_t kind, uint64_t address)
+{
+    if (thread_at(builder, thread)->activity == THREAD_RUNNING)
+        vertex_op(builder, thread, kind << 24 | (uint32_t)(address & 0xffffff));
 }
 
 static void note_set(struct builder *builder, uint32_t thread, const struct flag_state *flag,
@@ -135,15 +151,15 @@ static void match_last(struct builder *builder, struct flag_state *flag,
         match(builder, flag, &flag->written[flag->writes % FLAG_REMEMBERED], access);
 }
 
-static void on_write(struct builder *builder, struct cpu_state *cpu,
-                     const struct argus_record *record, bool reads_too)
+static void on_write(struct builder *builder, uint32_t thread, const struct argus_record *record,
+                     bool reads_too)
 {
     struct flag_access write;
     struct flag_state *flag =
-        access_of(builder, cpu, record, &write) ? find(builder, cpu->thread, record->arg[0]) : NULL;
+        access_of(builder, thread, record, &write) ? find(builder, thread, record->arg[0]) : NULL;
     if (!flag || flag->writes == UINT32_MAX)
         return;
-    note_set(builder, cpu->thread, flag, write.value);
+    note_set(builder, thread, flag, write.value);
     if (reads_too && flag->semantics == ARGUS_FLAG_VALUE)
         match_last(builder, flag, &write);
     if (flag->semantics != ARGUS_FLAG_VALUE)
@@ -151,9 +167,8 @@ static void on_write(struct builder *builder, struct cpu_state *cpu,
     flag->value = write.value;
     write.number = ++flag->writes;
     flag->written[write.number % FLAG_REMEMBERED] = write;
-    thread_at(builder, cpu->thread)->acted = true;
-    vertex_op(builder, cpu->thread,
-              ARGUS_OP_FLAG_WRITE << 24 | (uint32_t)(record->arg[0] & 0xffffff));
+    thread_at(builder, thread)->acted |= thread_at(builder, thread)->activity == THREAD_RUNNING;
+    add_op(builder, thread, ARGUS_OP_FLAG_WRITE, flag->address);
     const struct flag_access read = flag->unmatched;
     bool fits = read.by.slot != ARGUS_NONE && read.sequence && write.sequence &&
                 write.sequence < read.sequence && write.value == read.value;
@@ -163,16 +178,14 @@ static void on_write(struct builder *builder, struct cpu_state *cpu,
     }
 }
 
-static void on_read(struct builder *builder, struct cpu_state *cpu,
-                    const struct argus_record *record)
+static void on_read(struct builder *builder, uint32_t thread, const struct argus_record *record)
 {
     struct flag_access read;
     struct flag_state *flag =
-        access_of(builder, cpu, record, &read) ? find(builder, cpu->thread, record->arg[0]) : NULL;
+        access_of(builder, thread, record, &read) ? find(builder, thread, record->arg[0]) : NULL;
     if (!flag)
         return;
-    vertex_op(builder, cpu->thread,
-              ARGUS_OP_FLAG_READ << 24 | (uint32_t)(record->arg[0] & 0xffffff));
+    add_op(builder, thread, ARGUS_OP_FLAG_READ, flag->address);
     const struct flag_access *write = seen_write(flag, &read);
     if (write)
         match(builder, flag, write, &read);
@@ -183,28 +196,30 @@ static void on_read(struct builder *builder, struct cpu_state *cpu,
 /* --- which of the two it was --- */
 
 /* Of a watchpoint that does not tell. */
-static enum flag_deed deed_of(struct builder *builder, const struct cpu_state *cpu,
+static enum flag_deed deed_of(struct builder *builder, uint32_t thread,
                               const struct argus_record *record)
 {
-    if (ARGUS_FLAG_BY(record->arg[2]) != ARGUS_FLAG_BY_VALUE || cpu->thread == ARGUS_NONE)
+    uint32_t by = ARGUS_FLAG_BY(record->arg[2]);
+    if ((by != ARGUS_FLAG_BY_VALUE && by != ARGUS_FLAG_BY_DEBUGGER) || thread == ARGUS_NONE)
         return FLAG_DEED_UNKNOWN;
     if (!builder->flag_code)
         builder->flag_code = flag_code_create(builder->graph->trace);
     const struct machine *machine = &builder->graph->machine;
-    uint64_t pid = machine->processes.data[machine->threads.data[cpu->thread].process].pid;
+    uint64_t pid = machine->processes.data[machine->threads.data[thread].process].pid;
     return flag_code_deed(builder->flag_code, pid, ARGUS_FLAG_PC(record->arg[2]),
                           record->timestamp);
 }
 
 /* `told`: by the value it was a write. */
-static void on_access(struct builder *builder, struct cpu_state *cpu,
+static void on_access(struct builder *builder, const struct cpu_state *cpu,
                       const struct argus_record *record, bool told)
 {
-    enum flag_deed deed = deed_of(builder, cpu, record);
+    uint32_t thread = thread_of(builder, cpu, record);
+    enum flag_deed deed = deed_of(builder, thread, record);
     if (deed == FLAG_DEED_WRITES || (deed != FLAG_DEED_READS && told))
-        on_write(builder, cpu, record, deed == FLAG_DEED_BOTH);
+        on_write(builder, thread, record, deed == FLAG_DEED_BOTH);
     else
-        on_read(builder, cpu, record);
+        on_read(builder, thread, record);
 }
 
 void graph_on_flag_write(struct builder *builder, struct cpu_state *cpu,

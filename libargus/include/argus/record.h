@@ -214,6 +214,9 @@ enum argus_flag_by {
     ARGUS_FLAG_BY_WATCHPOINT = 0, /* of the processor */
     ARGUS_FLAG_BY_HOOK = 1,       /* code that was put into the program, or a user who says so */
     ARGUS_FLAG_BY_VALUE = 2,      /* the same, of reads and writes: by the value */
+    /* A debugger's: value and time are those of the stop behind the access, and the record's cpu means nothing. */
+    ARGUS_FLAG_BY_DEBUGGER = 3,        /* of reads and writes: by the value */
+    ARGUS_FLAG_BY_DEBUGGER_WRITES = 4, /* of writes */
 };
 
 /* The last frame of a stack that goes on, but not in the trace: no address, but why. */

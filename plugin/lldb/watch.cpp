@@ -1,0 +1,205 @@
+/* Watchpoints by the SB API. It has no callback for C++, in no version; what goes on by itself and prints nothing is a callback in
+ * Python that returns False. So each watchpoint gets one that hands its number and the thread to a command of ours, and
+ * all else is done here. (Measured in shared/reference/lldb.md: 1.5 ms a hit; a loop of our own that continues the
+ * process would take 1.1 ms and print four lines each time.)
+ */
+#include "plugin/lldb/watch.h"
+
+#include <cctype>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "plugin/flag_session.h"
+#include "plugin/lldb/host.h"
+
+namespace
+{
+
+const char CALLBACK[] =
+    "script exec('''def argus_watch_hit(frame, watchpoint, values):\\n"
+    "    import lldb\\n"
+    "    thread = frame.GetThread()\\n"
+    "    debugger = thread.GetProcess().GetTarget().GetDebugger()\\n"
+    "    line = 'argus watchflag " WATCH_HIT
+    " %d %d' % (watchpoint.GetID(), thread.GetThreadID())\\n"
+    "    debugger.GetCommandInterpreter().HandleCommand(line, lldb.SBCommandReturnObject())\\n"
+    "    return False\\n''', globals())";
+
+lldb::SBDebugger &debugger_of(void *data)
+{
+    return static_cast<host_call *>(data)->debugger;
+}
+
+lldb::SBTarget target_of(void *data)
+{
+    return debugger_of(data).GetSelectedTarget();
+}
+
+struct argus_error *wrong(const char *what, const char *why)
+{
+    return argus_error_create(ARGUS_ERROR_USAGE, "%s: %s", what,
+                              why && *why ? why : "LLDB does not say why");
+}
+
+struct argus_error *run(lldb::SBDebugger &debugger, const char *line)
+{
+    lldb::SBCommandReturnObject result;
+    debugger.GetCommandInterpreter().HandleCommand(line, result);
+    return result.Succeeded() ? nullptr : wrong("LLDB cannot call back", result.GetError());
+}
+
+struct argus_error *process(void *data, uint64_t *ret_pid, char *ret_name, size_t room)
+{
+    lldb::SBProcess process = target_of(data).GetProcess();
+    if (!process.IsValid() || process.GetProcessID() == LLDB_INVALID_PROCESS_ID)
+        return argus_error_create(
+            ARGUS_ERROR_NOT_FOUND,
+            "there is no process yet: run or attach first (argus watchflag PID … "
+            "is for others)");
+    if (process.GetState() != lldb::eStateStopped)
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "the process runs: stop it first (process interrupt)");
+    const char *name = target_of(data).GetExecutable().GetFilename();
+    *ret_pid = process.GetProcessID();
+    snprintf(ret_name, room, "%.15s", name ? name : "");
+    return nullptr;
+}
+
+/* "libfoo" means libfoo.so.1, as in the shell. */
+bool is_meant(const char *name, const char *wanted)
+{
+    size_t length = strlen(wanted);
+    return name && strncmp(name, wanted, length) == 0 &&
+           (!name[length] || name[length] == '.' || name[length] == '-');
+}
+
+struct argus_error *find_symbol(void *data, const char *image, const char *name,
+                                uint64_t *ret_address, uint64_t *ret_bytes)
+{
+    lldb::SBTarget target = target_of(data);
+    const char *slash = strrchr(image, '/');
+    for (uint32_t i = 0; i < target.GetNumModules(); i++) {
+        lldb::SBModule module = target.GetModuleAtIndex(i);
+        if (!is_meant(module.GetFileSpec().GetFilename(), slash ? slash + 1 : image))
+            continue;
+        lldb::SBSymbol symbol = module.FindSymbol(name, lldb::eSymbolTypeData);
+        if (!symbol.IsValid())
+            return argus_error_create(ARGUS_ERROR_NOT_FOUND, "%s has no variable '%s'", image,
+                                      name);
+        *ret_address = symbol.GetStartAddress().GetLoadAddress(target);
+        *ret_bytes =
+            symbol.GetEndAddress().GetFileAddress() - symbol.GetStartAddress().GetFileAddress();
+        return nullptr;
+    }
+    return argus_error_create(ARGUS_ERROR_NOT_FOUND, "the process has no file '%s' mapped", image);
+}
+
+struct argus_error *find_value(lldb::SBValue value, uint64_t *ret_address, uint64_t *ret_bytes)
+{
+    *ret_address = value.GetLoadAddress();
+    *ret_bytes = value.GetByteSize();
+    return *ret_address == LLDB_INVALID_ADDRESS || !*ret_address
+               ? argus_error_create(ARGUS_ERROR_USAGE,
+                                    "it is not in memory: a register, or a value")
+               : nullptr;
+}
+
+/* A path as `frame variable` takes it, else a global, else whatever the expression means. */
+struct argus_error *find(void *data, const char *image, const char *name, uint64_t *ret_address,
+                         uint64_t *ret_bytes)
+{
+    if (image)
+        return find_symbol(data, image, name, ret_address, ret_bytes);
+    lldb::SBTarget target = target_of(data);
+    lldb::SBFrame frame = target.GetProcess().GetSelectedThread().GetSelectedFrame();
+    lldb::SBValue value = frame.GetValueForVariablePath(name);
+    if (!value.IsValid() || value.GetError().Fail())
+        value = target.FindFirstGlobalVariable(name);
+    if (!value.IsValid() || value.GetError().Fail())
+        value = frame.IsValid() ? frame.EvaluateExpression(name) : target.EvaluateExpression(name);
+    if (!value.IsValid() || value.GetError().Fail())
+        return wrong(name, value.GetError().GetCString());
+    struct argus_error *error = find_value(value, ret_address, ret_bytes);
+    return error ? argus_error_context(error, "%s", name) : nullptr;
+}
+
+bool read(void *data, uint64_t address, uint32_t bytes, uint64_t *ret)
+{
+    lldb::SBError error;
+    *ret = 0;
+    return target_of(data).GetProcess().ReadMemory(address, ret, bytes, error) == bytes &&
+           error.Success();
+}
+
+void unset(void *data, uint32_t watch)
+{
+    target_of(data).DeleteWatchpoint(static_cast<lldb::watch_id_t>(watch));
+}
+
+/* From 19 on LLDB leaves out writes of the same value where it is asked for writes alone: it says so in no version. */
+struct argus_error *set(void *data, uint64_t address, uint32_t bytes, bool writes_only,
+                        uint32_t *ret_watch)
+{
+    char line[100];
+    lldb::SBError failed;
+    lldb::SBDebugger &debugger = debugger_of(data);
+    if (debugger.GetScriptLanguage() != lldb::eScriptLanguagePython)
+        return argus_error_create(
+            ARGUS_ERROR_UNSUPPORTED,
+            "this LLDB has no Python, which calls back at a watchpoint: use the "
+            "recorder (argus watchflag PID …)");
+    struct argus_error *error = run(debugger, CALLBACK);
+    if (error)
+        return error;
+    lldb::SBWatchpoint watchpoint =
+        target_of(data).WatchAddress(address, bytes, !writes_only, true, failed);
+    if (failed.Fail() || !watchpoint.IsValid())
+        return wrong("no watchpoint could be set (the processor has four)", failed.GetCString());
+    *ret_watch = static_cast<uint32_t>(watchpoint.GetID());
+    snprintf(line, sizeof(line), "watchpoint command add -s python -F argus_watch_hit %u",
+             *ret_watch);
+    error = run(debugger, line);
+    if (error)
+        unset(data, *ret_watch);
+    return error;
+}
+
+/* One line, without disturbing what is being typed. */
+void say(lldb::SBDebugger &debugger, const char *text)
+{
+    lldb::SBCommandInterpreter interpreter = debugger.GetCommandInterpreter();
+    lldb::SBEvent event(lldb::SBCommandInterpreter::eBroadcastBitAsynchronousErrorData, text,
+                        static_cast<uint32_t>(strlen(text)));
+    interpreter.GetBroadcaster().BroadcastEvent(event);
+}
+
+} // namespace
+
+const struct session_watches lldb_watches = {find, set, unset, read, process};
+
+void watch_on_hit(struct session *session, lldb::SBDebugger &debugger, char **argv)
+{
+    struct flag_session_hit hit = {};
+    lldb::SBError error;
+    if (!session->flags || !argv[1] || !argv[2])
+        return;
+    lldb::SBTarget target = debugger.GetSelectedTarget();
+    lldb::SBProcess process = target.GetProcess();
+    hit.watch = static_cast<uint32_t>(strtoul(argv[1], nullptr, 10));
+    hit.tid = strtoull(argv[2], nullptr, 10);
+    lldb::SBWatchpoint watchpoint =
+        target.FindWatchpointByID(static_cast<lldb::watch_id_t>(hit.watch));
+    lldb::SBThread thread = process.GetThreadByID(hit.tid);
+    if (!watchpoint.IsValid() || !thread.IsValid())
+        return;
+    size_t bytes = watchpoint.GetWatchSize() < 8 ? watchpoint.GetWatchSize() : 8;
+    process.ReadMemory(watchpoint.GetWatchAddress(), &hit.value, bytes, error);
+    uint32_t frames = thread.GetNumFrames();
+    for (; hit.frame_count < frames && hit.frame_count < FLAG_SESSION_FRAMES; hit.frame_count++)
+        hit.frames[hit.frame_count] = thread.GetFrameAtIndex(hit.frame_count).GetPC();
+    if (flag_session_on_hit(session->flags, &hit))
+        say(debugger,
+            "argus: this flag is touched more than 200 times a second, each of which stops the "
+            "process: the recorder (argus watchflag PID ...) does not\n");
+}
