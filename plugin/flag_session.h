@@ -1,8 +1,8 @@
 /* Data flags that are watched by LLDB itself, in the process at hand: the second engine of `argus watchflag`.
  *
  * A hit stops the process, LLDB calls back, and it goes on: about a millisecond. What is kept of a hit goes into a trace file of
- * its own, with the same records as the recorder's and in the same clock, so that it can be put beside a recording (argus load
- * FILE FLAGS). The value and the time are those of the stop: the write is done by then, and when several threads hit
+ * its own, with the same records as the recorder's and in the same clock, so that it can be put beside a recording (--with
+ * FILE). The value and the time are those of the stop: the write is done by then, and when several threads hit
  * at once, nobody knows whose value it is.
  *
  * Hits come on a thread of LLDB's, commands on another: whatever is here locks.

@@ -145,8 +145,8 @@ void flag_watch_list(struct session *session, size_t *ret_count)
                 rows[i].watch, rows[i].hits_per_s);
     }
     if (*ret_count)
-        session_note(session, "into %s: argus load FILE %s", flag_session_path(session->flags),
-                     flag_session_path(session->flags));
+        session_note(session, "into %s: argus load FILE --with %s",
+                     flag_session_path(session->flags), flag_session_path(session->flags));
 }
 
 bool flag_watch_remove(struct session *session, uint32_t number)

@@ -8,6 +8,7 @@
 #include "argus/unwind.h"
 #include "plugin/graph_cache.h"
 #include "plugin/rule_files.h"
+#include "plugin/trace_join.h"
 
 void session_trace_destroy(struct session_trace *trace)
 {
@@ -38,15 +39,25 @@ static bool show_progress(void *context, const char *what, double share)
     return !session_interrupted(session);
 }
 
-static struct argus_error *open_trace(struct session *session, const char *path,
-                                      struct session_trace **ret)
+/* A joined trace is in no file for which a graph could be kept. */
+static struct argus_error *open_file(struct session *session, const struct arguments *arguments,
+                                     const char *path, struct argus_trace **ret)
+{
+    if (!arguments_has(arguments, "with"))
+        return argus_trace_open(path, ret);
+    session->no_cache = true;
+    return trace_join_open(path, arguments, ret);
+}
+
+static struct argus_error *open_trace(struct session *session, const struct arguments *arguments,
+                                      const char *path, struct session_trace **ret)
 {
     struct session_trace *trace = calloc(1, sizeof(*trace));
     if (!trace || !(trace->path = expand_home(path))) {
         session_trace_destroy(trace);
         return argus_error_memory();
     }
-    struct argus_error *error = argus_trace_open(trace->path, &trace->trace);
+    struct argus_error *error = open_file(session, arguments, trace->path, &trace->trace);
     if (!error) /* a recorder that was killed leaves snapshots of stacks */
         error = argus_unwind_trace(trace->trace, show_progress, session, NULL);
     if (error) {
@@ -177,8 +188,9 @@ struct argus_error *session_trace_get(struct session *session, const struct argu
     const char *word = arguments_word(arguments, 0);
     bool named = names_file(session, word);
     struct session_trace *trace = session->trace;
-    if (named && !(trace && !strcmp(trace->path, word))) {
-        struct argus_error *error = open_trace(session, word, &trace);
+    bool loaded = trace && named && !strcmp(trace->path, word) && !arguments_has(arguments, "with");
+    if (named && !loaded) {
+        struct argus_error *error = open_trace(session, arguments, word, &trace);
         if (error)
             return error;
         session_trace_destroy(session->once);
@@ -250,7 +262,7 @@ struct argus_error *session_trace_load(struct session *session, const struct arg
                                        const char *path, struct session_trace **ret)
 {
     struct session_trace *trace = NULL;
-    struct argus_error *error = open_trace(session, path, &trace);
+    struct argus_error *error = open_trace(session, arguments, path, &trace);
     if (error)
         return error;
     warn_damage(session, trace);

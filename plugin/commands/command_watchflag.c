@@ -230,7 +230,7 @@ const struct command command_watchflag = {
                "Inside LLDB the words can be a variable of the process at hand (EXPRESSION, an\n"
                "ADDRESS, or IMAGE SYMBOL) without PID: LLDB watches it, without a recording. A\n"
                "hit stops the process for a millisecond or two; it goes on by itself. The hits\n"
-               "are in a trace of their own, which 'argus load FILE FLAGS' puts beside another.\n"
+               "are in a trace of their own: 'argus load FILE --with FLAGS' reads both as one.\n"
                "\n"
                "A hit costs the process about 10 to 20 us here. On some virtual machines about\n"
                "one hit in a million was seen to end the process by SIGTRAP: see\n"

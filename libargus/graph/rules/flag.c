@@ -109,6 +109,16 @@ static uint32_t thread_of(struct builder *builder, const struct cpu_state *cpu,
                : cpu->thread;
 }
 
+/* A debugger's record comes while its thread is stopped; the access was just before the stop. */
+static uint64_t moment_of(struct builder *builder, uint32_t thread,
+                          const struct argus_record *record)
+{
+    const struct thread_state *state = thread_at(builder, thread);
+    bool stopped = ARGUS_FLAG_BY(record->arg[2]) >= ARGUS_FLAG_BY_DEBUGGER &&
+                   state->activity == THREAD_WAITING;
+    return stopped ? slot_at(builder, state->slot)->end_ns : builder->now_ns;
+}
+
 /* The access that `record` tells, by `thread`; false: nobody is known. */
 static bool access_of(struct builder *builder, uint32_t thread, const struct argus_record *record,
                       struct flag_access *ret)
@@ -118,7 +128,7 @@ static bool access_of(struct builder *builder, uint32_t thread, const struct arg
     uint32_t bytes = ARGUS_FLAG_BYTES(record->arg[2]);
     uint64_t mask = bytes && bytes < 8 ? (1ull << 8 * bytes) - 1 : UINT64_MAX;
     *ret = (struct flag_access){
-        .by = {.since_ns = builder->now_ns,
+        .by = {.since_ns = moment_of(builder, thread, record),
                .thread = thread,
                .slot = thread_at(builder, thread)->slot},
         .value = record->arg[1] & mask,

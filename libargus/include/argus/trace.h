@@ -333,6 +333,10 @@ uint64_t argus_writer_bytes(const struct argus_writer *writer);
 uint64_t argus_writer_records_written(const struct argus_writer *writer);
 /* The time of the oldest record that is in the file, as far as it was written by this writer; 0 when there is none. */
 uint64_t argus_writer_oldest_ticks(const struct argus_writer *writer);
+/* Puts flags, stacks and records of `extra` behind those of `base`, in the file at `fd` that `base` was opened from, or a copy (open
+ * for reading and writing). USAGE: they are not of one machine and boot, or have different clocks. */
+struct argus_error *argus_trace_join(int fd, const struct argus_trace *base,
+                                     const struct argus_trace *extra);
 /* Frees the writer, without an END chunk when argus_writer_end() was not called. `fd` stays open.
  */
 void argus_writer_destroy(struct argus_writer *writer);

@@ -1,0 +1,69 @@
+#include "plugin/trace_join.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define COPIED_BYTES (1u << 20)
+
+static struct argus_error *copy_bytes(int from, int to, const char *path)
+{
+    char *room = malloc(COPIED_BYTES);
+    struct argus_error *error = room ? NULL : argus_error_memory();
+    ssize_t got = 0;
+    while (!error && (got = read(from, room, COPIED_BYTES)) > 0)
+        for (ssize_t done = 0, put; done < got && !error; done += put)
+            if ((put = write(to, room + done, (size_t)(got - done))) < 0)
+                error = argus_error_os(errno, "cannot copy %s", path);
+    if (!error && got < 0)
+        error = argus_error_os(errno, "cannot read %s", path);
+    free(room);
+    return error;
+}
+
+static struct argus_error *copy_file(const char *path, int to)
+{
+    int from = open(path, O_RDONLY | O_CLOEXEC);
+    if (from < 0)
+        return argus_error_os(errno, "cannot open %s", path);
+    struct argus_error *error = copy_bytes(from, to, path);
+    close(from);
+    return error;
+}
+
+/* `path`: the copy; opened for each, since what one has added the next one has to know. */
+static struct argus_error *join_one(int fd, const char *path, const char *with)
+{
+    struct argus_trace *base, *extra;
+    struct argus_error *error = argus_trace_open(path, &base);
+    if (error)
+        return error;
+    error = argus_trace_open(with, &extra);
+    if (!error) {
+        error = argus_trace_join(fd, base, extra);
+        argus_trace_close(extra);
+    }
+    argus_trace_close(base);
+    return error;
+}
+
+struct argus_error *trace_join_open(const char *path, const struct arguments *arguments,
+                                    struct argus_trace **ret)
+{
+    char copy[4096];
+    const char *folder = getenv("TMPDIR"), *with;
+    snprintf(copy, sizeof(copy), "%s/argus-with-XXXXXX", folder && *folder ? folder : "/tmp");
+    int fd = mkostemp(copy, O_CLOEXEC);
+    if (fd < 0)
+        return argus_error_os(errno, "cannot make a file in %s", copy);
+    struct argus_error *error = copy_file(path, fd);
+    for (size_t i = 0; !error && (with = arguments_option_at(arguments, "with", i)); i++)
+        error = join_one(fd, copy, with);
+    if (!error)
+        error = argus_trace_open(copy, ret);
+    unlink(copy);
+    close(fd);
+    return error;
+}
