@@ -1,0 +1,122 @@
+"""Data flags watched by LLDB itself: the process goes on, nothing is printed, and every write is in a trace."""
+import json
+import re
+
+from harness import Skip, Terminal, expect, expect_equal, expect_in, main
+
+TIMES = 5
+
+
+def target(setup):
+    program = next(setup.build.rglob("bin/flag_window"), None)
+    expect(program is not None, "flag_window is not built")
+    probe = setup.run_lldb("script print('py' + 'thon')")
+    if "python" not in probe:
+        raise Skip("this lldb has no Python")
+    return program
+
+
+def begin(setup):
+    return [f'target create "{target(setup)}"', "breakpoint set -n draw -o true", "run"]
+
+
+def accesses(setup, path):
+    lines = setup.run("dump", "--json", path, code=0).stdout.splitlines()
+    return [record for record in map(json.loads, (line for line in lines if '"flag_' in line))]
+
+
+def test_every_write_and_nothing_printed(setup):
+    path = setup.folder / "flags.argus"
+    text = setup.run_lldb(*begin(setup), f"argus watchflag did_reconfigure -o {path}", "argus watchflag obj->need_display",
+                          "argus watchflag list", "continue")
+    expect_in(f"seen {TIMES}", text)
+    expect_equal("stops", len(re.findall("stop reason", text)), 1)
+    expect_equal("watchpoints shown", text.count("Watchpoint"), 0)
+    expect_in("exited with status = 0", text)
+    records = accesses(setup, path)
+    flags = {int(address, 16) for address in re.findall(r"bytes at (0x[0-9a-f]+), reads", text)}
+    expect_equal("flags", {record["args"][0] for record in records}, flags)
+    for flag in flags:
+        writes = [r["args"][1] & 0xFFFFFFFF for r in records if r["args"][0] == flag and r["debugid"] == 0x60050004]
+        expect_equal("values", writes, [1, 0] * TIMES)
+        numbers = [r["args"][3] for r in records if r["args"][0] == flag]
+        expect_equal("numbers", numbers, list(range(1, len(numbers) + 1)))
+    expect(len({record["tid"] for record in records}) == 2, "two threads")
+    expect_in("complete", setup.run("info", path, code=0).stdout)
+
+
+def test_a_symbol_of_a_file_and_pointers(setup):
+    path = setup.folder / "symbols.argus"
+    text = setup.run_lldb(*begin(setup), f"argus watchflag flag_window 'window->0x18' --access w -o {path} --name drawn",
+                          "argus watchflag flag_window did_reconfigure", "argus watchflag remove 2", "argus watchflag list",
+                          "continue")
+    expect_in("drawn of process", text)
+    expect(" 2  " not in text, "the second flag is gone")
+    writes = [record["args"][1] & 0xFFFFFFFF for record in accesses(setup, path)]
+    expect_equal("values", writes, [1, 0] * TIMES)
+
+
+def test_what_is_refused(setup):
+    for command, said in [("argus watchflag nosuch", "nosuch"), ("argus watchflag flag_window nosuch", "no variable 'nosuch'"),
+                          ("argus watchflag libnosuch x", "no file 'libnosuch'"), ("argus watchflag 0x10", "no memory"),
+                          ("argus watchflag did_reconfigure+1", "not in memory"),
+                          ("argus watchflag did_reconfigure --size 3", "1, 2, 4 or 8")]:
+        expect_in(said, setup.run_lldb(*begin(setup), command, code=1))
+    expect_in("run or attach first", setup.run_lldb(f'target create "{target(setup)}"', "argus watchflag x", code=1))
+
+
+def test_five_are_too_many(setup):
+    commands = [f"argus watchflag window->before[{i}] --size 8 -o {setup.folder}/five.argus" for i in range(3)]
+    text = setup.run_lldb(*begin(setup), *commands, "argus watchflag did_reconfigure", "argus watchflag obj->need_display",
+                          code=1)
+    expect_in("the processor has four", text)
+
+
+def test_beside_another_trace(setup):
+    """What a debugger has recorded is read as one with the trace of the system, and only with one of the same machine."""
+    threads = "cpus 1\nthread 10 pid 10 ppid 1 name main\nthread 11 pid 10 ppid 1 name worker\n"
+    base = setup.trace("base", threads + """1ms cpu0 t0 switch state=R next=11
++1ms cpu0 t11 switch state=S next=10
++1ms cpu0 t10 switch state=S next=0
+""")
+    hits = setup.trace("hits", threads + """flag 1 10 0x7000 "done in main" bytes 4
+2500us cpu0 t11 flag_write flag=0x7000 value=1 bytes=4 by=3 sequence=1
++1ms cpu0 t10 flag_read flag=0x7000 value=1 bytes=4 by=3 sequence=2
+""")
+
+    def written(*words):
+        rules = json.loads(setup.run("schema", str(base), *words, "--json", code=0).stdout)["rules"]
+        return next(rule["count"] for rule in rules if rule["name"] == "flag.written")
+    expect_equal("without", written(), 0)
+    expect_equal("with", written("--with", str(hits)), 1)
+    expect_in("done in main", setup.run("graph", "show", str(base), "v0", "--with", str(hits), code=0).stdout)
+    text = setup.run_lldb(f"argus load {base} --with {hits}", "argus graph show v0")
+    expect_in("done in main", text)
+    other = setup.trace("other", "os darwin\n" + threads + "1ms cpu0 t10 flag_read flag=0x7000 value=1 bytes=4 by=3\n")
+    expect_in("not of one machine", setup.run("schema", str(base), "--with", str(other), code=2).stderr)
+    expect_in("No such file", setup.run("schema", str(base), "--with", "/nosuch.argus", code=1).stderr)
+
+
+def test_the_prompt_stays_as_it_is(setup):
+    program = target(setup)
+    terminal = Terminal([setup.lldb(), "--no-lldbinit", "--no-use-colors", program])
+    try:
+        terminal.wait_for("(lldb)")
+        terminal.send(f'plugin load "{setup.plugin}"\rbreakpoint set -n draw -o true\rrun\r')
+        terminal.wait_for("stop reason")
+        terminal.send(f"argus watchflag did_reconfigure -o {setup.folder}/prompt.argus\r")
+        terminal.wait_for("flag 1: did_reconfigure")
+        terminal.text = ""
+        terminal.send("continue\r")
+        terminal.wait_for("exited with status = 0")
+        expect("Watchpoint" not in terminal.text and "stopped" not in terminal.text, terminal.text)
+        terminal.send("\r")  # the first letter behind a process's end is still read for that process
+        terminal.wait_for("(lldb)", count=terminal.text.count("(lldb)") + 1)
+        terminal.send("quit\r")
+        expect_equal("exit code", terminal.end(), 0)
+    finally:
+        terminal.close()
+
+
+main(test_every_write_and_nothing_printed, test_a_symbol_of_a_file_and_pointers, test_what_is_refused,
+     test_five_are_too_many, test_beside_another_trace, test_the_prompt_stays_as_it_is)
