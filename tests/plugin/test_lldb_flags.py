@@ -104,6 +104,8 @@ def test_the_prompt_stays_as_it_is(setup):
         terminal.wait_for("(lldb)")
         terminal.send(f'plugin load "{setup.plugin}"\rbreakpoint set -n draw -o true\rrun\r')
         terminal.wait_for("stop reason")
+        terminal.text = terminal.text[terminal.text.index("stop reason"):]
+        terminal.wait_for("(lldb)")  # what is typed before that is the process's
         terminal.send(f"argus watchflag did_reconfigure -o {setup.folder}/prompt.argus\r")
         terminal.wait_for("flag 1: did_reconfigure")
         terminal.text = ""
