@@ -57,12 +57,14 @@ def test_a_symbol_of_a_file_and_pointers(setup):
 
 
 def test_what_is_refused(setup):
-    for command, said in [("argus watchflag nosuch", "nosuch"), ("argus watchflag flag_window nosuch", "no variable 'nosuch'"),
-                          ("argus watchflag libnosuch x", "no file 'libnosuch'"), ("argus watchflag 0x10", "no memory"),
-                          ("argus watchflag did_reconfigure+1", "not in memory"),
-                          ("argus watchflag did_reconfigure --size 3", "1, 2, 4 or 8")]:
-        expect_in(said, setup.run_lldb(*begin(setup), command, code=1))
-    expect_in("run or attach first", setup.run_lldb(f'target create "{target(setup)}"', "argus watchflag x", code=1))
+    refused = {"nosuch": "undeclared identifier 'nosuch'", "flag_window nosuchone": "no variable 'nosuchone'",
+               "libnosuch x": "no file 'libnosuch'", "0x10": "no memory at 0x10", "did_reconfigure+1": "not in memory",
+               "did_reconfigure --size 3": "1, 2, 4 or 8", "'flag_window' window->0x18->0": "null or leads nowhere"}
+    source = setup.folder / "refused"
+    source.write_text("\n".join(["argus watchflag early", *begin(setup), *(f"argus watchflag {words}" for words in refused)]) + "\n")
+    text = setup.run_lldb("settings set interpreter.stop-command-source-on-error false", f"command source {source}")
+    for said in ["run or attach first", *refused.values()]:
+        expect_in(said, text)
 
 
 def test_five_are_too_many(setup):
