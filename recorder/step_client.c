@@ -12,6 +12,7 @@
 #include "launch.h"
 
 #define PATIENCE_MS 200
+#define PIPE_BYTES  (1 << 20)
 
 struct step_client {
     pid_t pid;
@@ -43,6 +44,9 @@ static struct argus_error *start(struct step_client *client, const struct step_r
     }
     client->request_fd = to[1];
     client->item_fd = from[0];
+#ifdef F_SETPIPE_SZ
+    fcntl(from[0], F_SETPIPE_SZ, PIPE_BYTES); /* or less: on a busy machine we come late to read */
+#endif
     /* Before the stepper is there: our own end of the pipe is still open, and nobody can be gone. */
     struct argus_error *error = send_request(to[1], request);
     if (!error)

@@ -33,7 +33,13 @@ const int argument_registers[] = {7, 6, 2, 1, 8, 9};
 #endif
 const size_t register_count = sizeof(register_names) / sizeof(register_names[0]);
 
-enum { MOST_CALLS = 1024 };
+enum { MOST_CALLS = 1024, MOST_PAGES = 256 };
+
+struct code_page {
+    uint64_t address;
+    size_t bytes;
+    uint8_t code[STEP_CODE_BYTES];
+};
 
 /* A call that has not returned: the stack pointer at its first instruction, and where it returns to. */
 struct open_call {
@@ -49,7 +55,10 @@ struct run {
     lldb::SBProcess process;
     lldb::SBThread thread;
     uint64_t registers[STEP_REGISTERS_MOST];
-    uint64_t first_stack_pointer, pages[256];
+    int places[STEP_REGISTERS_MOST]; /* of the registers in LLDB's set */
+    bool mapped;                     /* they are known */
+    uint64_t first_stack_pointer;
+    struct code_page *pages; /* MOST_PAGES */
     struct open_call calls[MOST_CALLS];
     size_t depth;
     size_t page_count;
@@ -97,15 +106,32 @@ bool is_stopped(struct run *run)
     return false;
 }
 
+/* Where each register is in LLDB's first set, the general ones; those that it has not got there stay 0. */
+void map_registers(struct run *run, lldb::SBValue &general)
+{
+    for (size_t i = 0; i < register_count; i++)
+        run->places[i] = -1;
+    for (uint32_t k = 0; k < general.GetNumChildren(); k++) {
+        const char *name = general.GetChildAtIndex(k).GetName();
+        for (size_t i = 0; name && i < register_count; i++)
+            if (strcmp(name, register_names[i]) == 0)
+                run->places[i] = static_cast<int>(k);
+    }
+    run->mapped = true;
+}
+
 bool read_registers(struct run *run)
 {
     if (!is_stopped(run))
         return false;
-    lldb::SBFrame frame = run->thread.GetFrameAtIndex(0);
-    for (size_t i = 0; i < register_count; i++) {
-        lldb::SBValue value = frame.FindRegister(register_names[i]);
-        run->registers[i] = value.IsValid() ? value.GetValueAsUnsigned() : 0;
-    }
+    lldb::SBValue general = run->thread.GetFrameAtIndex(0).GetRegisters().GetValueAtIndex(0);
+    if (!run->mapped)
+        map_registers(run, general);
+    for (size_t i = 0; i < register_count; i++)
+        run->registers[i] = run->places[i] < 0
+                                ? 0
+                                : general.GetChildAtIndex(static_cast<uint32_t>(run->places[i]))
+                                      .GetValueAsUnsigned();
     return true;
 }
 
@@ -146,27 +172,35 @@ bool is_stepped(struct run *run, uint64_t address)
     return step_patterns_stepped(run->request->skip, run->request->into, path);
 }
 
-void say_page(struct run *run, uint64_t address)
+/* The page of code, which is read and said once; nullptr: it cannot be read. */
+const struct code_page *page_of(struct run *run, uint64_t address)
 {
-    uint8_t code[STEP_CODE_BYTES];
     lldb::SBError error;
     address -= address % STEP_CODE_BYTES;
     for (size_t i = 0; i < run->page_count; i++)
-        if (run->pages[i] == address)
-            return;
-    if (run->page_count == sizeof(run->pages) / sizeof(run->pages[0]))
-        return;
-    run->pages[run->page_count++] = address;
-    size_t bytes = run->process.ReadMemory(address, code, sizeof(code), error);
-    if (error.Success() && bytes)
-        say(run, STEP_ITEM_CODE, &address, sizeof(address), code, bytes);
+        if (run->pages[i].address == address)
+            return &run->pages[i];
+    if (run->page_count == MOST_PAGES)
+        return nullptr;
+    struct code_page *page = &run->pages[run->page_count++];
+    page->address = address;
+    page->bytes = run->process.ReadMemory(address, page->code, sizeof(page->code), error);
+    if (page->bytes && page->bytes <= sizeof(page->code))
+        say(run, STEP_ITEM_CODE, &address, sizeof(address), page->code, page->bytes);
+    else
+        page->bytes = 0;
+    return page;
 }
 
 struct step_instruction instruction_here(struct run *run)
 {
     uint8_t code[STEP_INSTRUCTION_ROOM] = {0};
     lldb::SBError error;
-    size_t bytes = run->process.ReadMemory(run->registers[PC], code, sizeof(code), error);
+    uint64_t pc = run->registers[PC], offset = pc % STEP_CODE_BYTES;
+    const struct code_page *page = page_of(run, pc);
+    if (page && offset + sizeof(code) <= page->bytes)
+        return DECODE(page->code + offset, sizeof(code));
+    size_t bytes = run->process.ReadMemory(pc, code, sizeof(code), error);
     return bytes ? DECODE(code, bytes) : step_instruction{};
 }
 
@@ -455,7 +489,7 @@ void step_all(struct run *run)
     if (!(run->request->flags & STEP_FROM_ANYWHERE))
         push_call(run, run->first_stack_pointer, return_address(run));
     for (uint32_t steps = 0; !run->end; steps++) {
-        say_page(run, run->registers[PC]);
+        page_of(run, run->registers[PC]);
         say(run, STEP_ITEM_STEP, run->registers, register_count * sizeof(uint64_t));
         uint64_t elapsed = now_ns(CLOCK_MONOTONIC) - run->started_ns;
         if (steps + 1 >= run->request->most_steps)
@@ -518,9 +552,13 @@ struct argus_error *lldb_step(void *data, const struct step_request *request, co
         return argus_error_create(ARGUS_ERROR_USAGE,
                                   "step needs a process that is stopped in the debugger: 'process "
                                   "attach', or 'run' to a breakpoint");
+    run.pages = static_cast<struct code_page *>(malloc(MOST_PAGES * sizeof(struct code_page)));
+    if (!run.pages)
+        return argus_error_memory();
     bool was_async = call->debugger.GetAsync();
     call->debugger.SetAsync(false);
     struct argus_error *error = step_all_of(&run, function);
     call->debugger.SetAsync(was_async);
+    free(run.pages);
     return error;
 }

@@ -1,0 +1,20 @@
+/* Polls a flag that nobody sets: what a thread that spins executes. Prints the address of the loop's function. */
+#include <stdio.h>
+
+static volatile int flag;
+static volatile long turns;
+
+__attribute__((noinline)) static int is_set(int wanted)
+{
+    turns += wanted;
+    return flag == wanted;
+}
+
+int main(void)
+{
+    printf("%p\n", (void *)is_set);
+    fflush(stdout);
+    while (!is_set(1))
+        ;
+    return 0;
+}
