@@ -53,6 +53,9 @@ static uint64_t read_pointer(struct bytes_cursor *cursor, uint8_t encoding)
 bool exception_table_read(struct image *image, uint64_t address, uint64_t function)
 {
     const struct image_segment *segment = NULL;
+    if (image->pointers.length >
+        image->file_bytes) /* tables that all functions share: no compiler's */
+        return true;
     for (size_t i = 0; i < image->segments.length; i++) {
         const struct image_segment *at = &image->segments.data[i];
         if (address >= at->address && address - at->address < at->bytes)

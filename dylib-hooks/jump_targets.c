@@ -19,12 +19,19 @@
 #define NEIGHBOURHOOD 130 /* short branches reach no farther */
 #define TABLE_MOST    65536
 
-/* False: no memory. */
+/* More jumps than the file has bytes: tables that overlap, which no compiler makes. */
+static bool is_absurd(const struct function_code *code)
+{
+    return code->targets.length > code->image->file_bytes + TABLE_MOST;
+}
+
+/* False: no memory, or absurd. */
 static bool add(struct function_code *code, const char *what, uint64_t from, uint64_t to)
 {
     if (to < code->first || to >= code->end)
         return true;
-    return vec_push(&code->targets, (struct jump_target){.to = to, .from = from, .what = what});
+    return !is_absurd(code) &&
+           vec_push(&code->targets, (struct jump_target){.to = to, .from = from, .what = what});
 }
 
 /* --- jump tables --- */
@@ -157,5 +164,8 @@ struct argus_error *jump_targets_collect(struct function_code *code)
     for (size_t i = 0; i < image->segments.length && done; i++)
         if (image->segments.data[i].is_code)
             done = add_of_segment(code, &image->segments.data[i]);
+    if (!done && is_absurd(code))
+        return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
+                                  "more jumps seem to lead into the function than it can have");
     return done ? NULL : argus_error_memory();
 }
