@@ -4,34 +4,17 @@
  * stripped libraries have. Pointers into code are told by their value alone: every aligned word of data that would be an
  * address of code counts, with or without the bits that chained fixups put beside it.
  */
-#include "bytes_cursor.h"
-#include "exception_tables.h"
-#include "image.h"
-#include "macho_format.h"
+#include <string.h>
 
-#define POINTER_BITS 36 /* of a chained fixup that are the target */
-#define N_SECTIONS   64
+#include "macho_reader.h"
 
-struct macho_reader {
-    struct image *image;
-    const uint8_t *data; /* of the part that is read */
-    size_t bytes;
-    uint64_t part; /* where that is in the file */
-    uint64_t text; /* address of the header */
-    struct macho_symtab symtab;
-    struct macho_data starts;
-    struct {
-        uint64_t address, bytes;
-    } unwind_info, eh_frame;
-};
-
-static struct argus_error *damaged(const char *what, uint64_t offset)
+struct argus_error *macho_damaged(const char *what, uint64_t offset)
 {
     return argus_error_create(ARGUS_ERROR_FORMAT, "%s at offset %llu does not fit in the file",
                               what, (unsigned long long)offset);
 }
 
-static bool is_within(const struct macho_reader *reader, uint64_t offset, uint64_t bytes)
+bool macho_is_within(const struct macho_reader *reader, uint64_t offset, uint64_t bytes)
 {
     return offset <= reader->bytes && bytes <= reader->bytes - offset;
 }
@@ -55,11 +38,11 @@ static struct argus_error *read_segment(struct macho_reader *reader, const uint8
 {
     struct macho_segment segment;
     if (bytes < sizeof(segment))
-        return damaged("a segment", (uint64_t)(command - reader->data));
+        return macho_damaged("a segment", (uint64_t)(command - reader->data));
     memcpy(&segment, command, sizeof(segment));
-    if (!is_within(reader, segment.offset, segment.file_bytes) ||
+    if (!macho_is_within(reader, segment.offset, segment.file_bytes) ||
         segment.section_count > (bytes - sizeof(segment)) / sizeof(struct macho_section))
-        return damaged("a segment", (uint64_t)(command - reader->data));
+        return macho_damaged("a segment", (uint64_t)(command - reader->data));
     if (strncmp(segment.name, "__TEXT", sizeof(segment.name)) == 0)
         reader->text = segment.address;
     for (uint32_t i = 0; i < segment.section_count; i++) {
@@ -80,10 +63,10 @@ static struct argus_error *read_name(struct macho_reader *reader, const uint8_t 
 {
     struct macho_dylib dylib;
     if (bytes < sizeof(dylib))
-        return damaged("the install name", (uint64_t)(command - reader->data));
+        return macho_damaged("the install name", (uint64_t)(command - reader->data));
     memcpy(&dylib, command, sizeof(dylib));
     if (dylib.name >= bytes || reader->image->name)
-        return damaged("the install name", (uint64_t)(command - reader->data));
+        return macho_damaged("the install name", (uint64_t)(command - reader->data));
     reader->image->name = strndup((const char *)command + dylib.name, bytes - dylib.name);
     return reader->image->name ? NULL : argus_error_memory();
 }
@@ -112,114 +95,15 @@ static struct argus_error *read_commands(struct macho_reader *reader, uint32_t c
     struct argus_error *error = NULL;
     for (uint32_t i = 0; i < count && !error; i++) {
         uint32_t head[2];
-        if (!is_within(reader, at, sizeof(head)))
-            return damaged("a load command", at);
+        if (!macho_is_within(reader, at, sizeof(head)))
+            return macho_damaged("a load command", at);
         memcpy(head, reader->data + at, sizeof(head));
-        if (head[1] < sizeof(head) || !is_within(reader, at, head[1]))
-            return damaged("a load command", at);
+        if (head[1] < sizeof(head) || !macho_is_within(reader, at, head[1]))
+            return macho_damaged("a load command", at);
         error = read_command(reader, reader->data + at, head[0], head[1]);
         at += head[1];
     }
     return error;
-}
-
-/* --- tables --- */
-
-static struct argus_error *read_symbols(struct macho_reader *reader)
-{
-    const struct macho_symtab *table = &reader->symtab;
-    if (!is_within(reader, table->symbols, 16ull * table->symbol_count) ||
-        !is_within(reader, table->strings, table->string_bytes))
-        return damaged("the symbol table", table->symbols);
-    for (uint32_t i = 0; i < table->symbol_count; i++) {
-        struct macho_symbol symbol;
-        memcpy(&symbol, reader->data + table->symbols + 16ull * i, sizeof(symbol));
-        if ((symbol.type & MACHO_TYPE_MASK) != MACHO_TYPE_SECTION ||
-            symbol.type & MACHO_DEBUG_MASK || symbol.name >= table->string_bytes ||
-            !image_code(reader->image, symbol.value))
-            continue;
-        const char *name = (const char *)reader->data + table->strings + symbol.name;
-        size_t most = table->string_bytes - symbol.name, skip = most && *name == '_';
-        if (!image_add_function(reader->image, name + skip, most - skip, symbol.value))
-            return argus_error_memory();
-    }
-    return NULL;
-}
-
-static struct argus_error *read_starts(struct macho_reader *reader)
-{
-    const struct macho_data *table = &reader->starts;
-    if (!is_within(reader, table->offset, table->data_bytes))
-        return damaged("the table of functions", table->offset);
-    struct bytes_cursor cursor = {.data = reader->data + table->offset, .bytes = table->data_bytes};
-    uint64_t address = reader->text;
-    while (cursor.at < cursor.bytes) {
-        uint64_t distance = cursor_uleb(&cursor);
-        if (!distance || cursor.bad)
-            break;
-        address += distance;
-        if (image_code(reader->image, address) && !vec_push(&reader->image->starts, address))
-            return argus_error_memory();
-    }
-    return NULL;
-}
-
-/* Of what the compact unwind information says, only where landing pads are: pairs of function and table. */
-static bool read_unwind_info(struct macho_reader *reader)
-{
-    struct image *image = reader->image;
-    const uint8_t *data =
-        image_bytes(image, reader->unwind_info.address, reader->unwind_info.bytes);
-    struct bytes_cursor all = {.data = data, .bytes = data ? reader->unwind_info.bytes : 0};
-    cursor_skip(&all, 20);
-    uint64_t index = cursor_number(&all, 4), count = cursor_number(&all, 4);
-    if (all.bad || count < 2 || index > all.bytes || count > (all.bytes - index) / 12)
-        return true;
-    all.at = index + 8;
-    uint64_t first = cursor_number(&all, 4);
-    all.at = index + 12 * (count - 1) + 8;
-    uint64_t end = cursor_number(&all, 4);
-    if (all.bad || first > end || end > all.bytes)
-        return true;
-    for (all.at = first; all.at + 8 <= end;) {
-        uint64_t function = reader->text + cursor_number(&all, 4);
-        uint64_t table = reader->text + cursor_number(&all, 4);
-        if (!exception_table_read(image, table, function))
-            return false;
-    }
-    return true;
-}
-
-static bool read_pointers(struct image *image, uint64_t text)
-{
-    for (size_t i = 0; i < image->segments.length; i++) {
-        const struct image_segment *segment = &image->segments.data[i];
-        for (uint64_t at = 0; !segment->is_code && at + 8 <= segment->bytes; at += 8) {
-            uint64_t word;
-            memcpy(&word, segment->data + at, sizeof(word));
-            uint64_t target = word & ((1ull << POINTER_BITS) - 1);
-            if (!image_code(image, target))
-                target += text; /* some chains count from the header */
-            if (word && image_code(image, target) && !vec_push(&image->pointers, target))
-                return false;
-        }
-    }
-    return true;
-}
-
-static struct argus_error *read_tables(struct macho_reader *reader)
-{
-    struct argus_error *error = read_symbols(reader);
-    if (!error)
-        error = read_starts(reader);
-    if (error)
-        return error;
-    bool done =
-        exception_tables_read(reader->image, reader->eh_frame.address, reader->eh_frame.bytes) &&
-        read_unwind_info(reader) && read_pointers(reader->image, reader->text);
-    if (done && !reader->image->name)
-        reader->image->name = strdup("");
-    return done && reader->image->name ? NULL : argus_error_memory();
 }
 
 /* --- the file --- */
@@ -242,14 +126,14 @@ static struct argus_error *choose_part(struct macho_reader *reader, enum hook_ar
                                   "--arch=arm64");
     for (uint32_t i = 0; i < big_endian(head[1]); i++) {
         struct macho_part part;
-        if (!is_within(reader, 8 + 20ull * i, sizeof(part)))
-            return damaged("a part of the universal file", 8 + 20ull * i);
+        if (!macho_is_within(reader, 8 + 20ull * i, sizeof(part)))
+            return macho_damaged("a part of the universal file", 8 + 20ull * i);
         memcpy(&part, reader->data + 8 + 20ull * i, sizeof(part));
         uint32_t offset = big_endian(part.offset), bytes = big_endian(part.bytes);
         if (big_endian(part.cpu) != wanted)
             continue;
-        if (!is_within(reader, offset, bytes) || bytes < sizeof(struct macho_header))
-            return damaged("a part of the universal file", offset);
+        if (!macho_is_within(reader, offset, bytes) || bytes < sizeof(struct macho_header))
+            return macho_damaged("a part of the universal file", offset);
         reader->data += offset;
         reader->part = offset;
         reader->bytes = bytes;
@@ -286,5 +170,5 @@ struct argus_error *macho_image_read(struct image *image, enum hook_arch arch)
         error = read_header(&reader, arch, &commands);
     if (!error)
         error = read_commands(&reader, commands);
-    return error ? error : read_tables(&reader);
+    return error ? error : macho_read_tables(&reader);
 }

@@ -11,10 +11,7 @@
  * under a lock which plans are installed: that is once as well, and can be undone. Apple silicon loads only
  * signed code: there is room behind the load commands for codesign(1) to add its own.
  */
-#include "library.h"
-
-#include "bytes_builder.h"
-#include "macho_format.h"
+#include "macho_parts.h"
 #include "start_code.h"
 
 #define PAGE         0x4000u
@@ -24,20 +21,6 @@
 #define SECTION_CODE 0x80000400u /* PURE_INSTRUCTIONS, SOME_INSTRUCTIONS */
 
 #define LIBSYSTEM "/usr/lib/libSystem.B.dylib"
-
-/* Ordinals of libraries, in the order of their load commands. */
-enum { ORDINAL_RUNTIME = 1 };
-
-struct macho_parts {
-    struct bytes_builder file;
-    const struct library_options *options;
-    uint32_t command, command_count; /* where the next one goes */
-    uint32_t code, plan, text_end;
-    uint32_t data, data_end, init, term;
-    uint32_t linkedit, rebase, rebase_bytes, bind, bind_bytes, exports, export_bytes;
-    uint32_t symbols, strings, string_bytes, end;
-    bool too_long;
-};
 
 static void put_command(struct macho_parts *parts, const void *command, size_t bytes)
 {
@@ -101,74 +84,6 @@ static void put_code(struct macho_parts *parts)
         start_code_put(parts->options->arch, at, parts->plan, parts->data + 8 * i, code);
         build_put(&parts->file, at, code, sizeof(code));
     }
-}
-
-/* --- link-edit: opcodes of <mach-o/loader.h> --- */
-
-static void add_byte(struct macho_parts *parts, uint8_t byte)
-{
-    build_add(&parts->file, &byte, 1);
-}
-
-/* Two pointers in segment 1, from offset 16 on. */
-static void add_rebase(struct macho_parts *parts)
-{
-    parts->rebase = (uint32_t)parts->file.bytes.length;
-    add_byte(parts, 0x11); /* SET_TYPE_IMM: pointer */
-    add_byte(parts, 0x21); /* SET_SEGMENT_AND_OFFSET_ULEB: 1 */
-    add_byte(parts, 16);
-    add_byte(parts, 0x52); /* DO_REBASE_IMM_TIMES: 2 */
-    add_byte(parts, 0x00);
-    parts->rebase_bytes = build_align(&parts->file, 8) - parts->rebase;
-}
-
-static void add_bind_one(struct macho_parts *parts, const char *name, uint8_t offset)
-{
-    add_byte(parts, 0x10 | ORDINAL_RUNTIME); /* SET_DYLIB_ORDINAL_IMM */
-    add_byte(parts, 0x40);                   /* SET_SYMBOL_TRAILING_FLAGS_IMM */
-    build_string(&parts->file, name);
-    add_byte(parts, 0x51); /* SET_TYPE_IMM: pointer */
-    add_byte(parts, 0x71); /* SET_SEGMENT_AND_OFFSET_ULEB: 1 */
-    add_byte(parts, offset);
-    add_byte(parts, 0x90); /* DO_BIND */
-}
-
-static void add_bind(struct macho_parts *parts)
-{
-    parts->bind = (uint32_t)parts->file.bytes.length;
-    add_bind_one(parts, "_argus_hook_install", 0);
-    add_bind_one(parts, "_argus_hook_remove", 8);
-    add_byte(parts, 0x00);
-    parts->bind_bytes = build_align(&parts->file, 8) - parts->bind;
-}
-
-/* A trie with one edge, to the plan; its address is a ULEB of three bytes. */
-static void add_exports(struct macho_parts *parts)
-{
-    static const char name[] = "_argus_hook_plan";
-    uint32_t plan = parts->plan;
-    const uint8_t leaf[] = {
-        4, 0, (uint8_t)(plan | 0x80), (uint8_t)(plan >> 7 | 0x80), (uint8_t)(plan >> 14 & 0x7f), 0};
-    parts->exports = (uint32_t)parts->file.bytes.length;
-    add_byte(parts, 0); /* the root exports nothing */
-    add_byte(parts, 1); /* and has one edge */
-    build_add(&parts->file, name, sizeof(name));
-    add_byte(parts, (uint8_t)(2 + sizeof(name) + 1)); /* where it leads */
-    build_add(&parts->file, leaf, sizeof(leaf));
-    parts->export_bytes = build_align(&parts->file, 8) - parts->exports;
-}
-
-static void add_symbols(struct macho_parts *parts)
-{
-    static const char strings[] = "\0_argus_hook_plan\0_argus_hook_install\0_argus_hook_remove";
-    const struct macho_symbol symbols[] = {
-        {.name = 1, .type = MACHO_TYPE_SECTION | 1, .section = 2, .value = parts->plan},
-        {.name = 18, .type = 1, .description = ORDINAL_RUNTIME << 8},
-        {.name = 38, .type = 1, .description = ORDINAL_RUNTIME << 8},
-    };
-    parts->symbols = build_add(&parts->file, symbols, sizeof(symbols));
-    parts->strings = build_add(&parts->file, strings, sizeof(strings));
-    parts->string_bytes = build_align(&parts->file, 16) - parts->strings;
 }
 
 /* --- load commands --- */
@@ -289,12 +204,7 @@ struct argus_error *macho_library_make(const struct library_options *options,
     const struct hook_plan *plan = (const void *)options->plan;
     add_text(&parts);
     add_data(&parts);
-    parts.linkedit = parts.data_end;
-    add_rebase(&parts);
-    add_bind(&parts);
-    add_exports(&parts);
-    add_symbols(&parts);
-    parts.end = (uint32_t)parts.file.bytes.length;
+    macho_linkedit_add(&parts);
     put_segments(&parts);
     put_named(&parts, MACHO_ID_DYLIB, options->own_name);
     put_uuid(&parts, plan->text_hash, ~plan->text_hash ^ plan->bytes);

@@ -1,0 +1,26 @@
+/* A Mach-O library that is being written: where its parts are. */
+#ifndef ARGUS_HOOKS_MACHO_PARTS_H
+#define ARGUS_HOOKS_MACHO_PARTS_H
+
+#include "bytes_builder.h"
+#include "library.h"
+#include "macho_format.h"
+
+/* Ordinals of libraries, in the order of their load commands. */
+enum { ORDINAL_RUNTIME = 1 };
+
+struct macho_parts {
+    struct bytes_builder file;
+    const struct library_options *options;
+    uint32_t command, command_count; /* where the next one goes */
+    uint32_t code, plan, text_end;
+    uint32_t data, data_end, init, term;
+    uint32_t linkedit, rebase, rebase_bytes, bind, bind_bytes, exports, export_bytes;
+    uint32_t symbols, strings, string_bytes, end;
+    bool too_long;
+};
+
+/* Adds the contents of __LINKEDIT (macho_linkedit.c). */
+void macho_linkedit_add(struct macho_parts *parts);
+
+#endif
