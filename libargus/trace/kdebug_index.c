@@ -182,7 +182,7 @@ struct argus_error *kdebug_index(struct kdebug_file *file)
     struct indexer indexer = {
         .file = file,
         .tables = kdebug_tables_create(file->trace),
-        .raw = malloc((size_t)CHUNK_RECORDS * sizeof(struct argus_record)),
+        .raw = malloc((size_t)CHUNK_RECORDS * kdebug_record_bytes(false)),
         .records = malloc((size_t)CHUNK_RECORDS * sizeof(struct argus_record)),
     };
     bool ready = indexer.tables && indexer.raw && indexer.records;

@@ -152,7 +152,10 @@ static bool begin_narrow_image(struct kdebug_tables *tables, const struct argus_
 {
     if (!begin_image(tables, record))
         return false;
-    struct argus_image_entry *image = &pending_of(tables, record->tid)->image;
+    struct pending *pending = pending_of(tables, record->tid);
+    if (!pending)
+        return false;
+    struct argus_image_entry *image = &pending->image;
     for (int i = 0; i < 4; i++) {
         uint32_t word = (uint32_t)record->arg[i];
         memcpy(image->build_id + 4 * i, &word, sizeof(word));
@@ -253,11 +256,13 @@ static bool set_ends(struct argus_image_entry *images, size_t count)
 
 bool kdebug_tables_finish(struct kdebug_tables *tables)
 {
+    if (!tables->paths.length)
+        return true;
     struct argus_image_entry *images = tables->trace->tables.images.data + tables->first_image;
     for (size_t i = 0; i < tables->paths.length; i++) {
         uint32_t text = idmap_get(&tables->text_by_string, tables->paths.data[i].string);
         if (tables->paths.data[i].string && text != IDMAP_NONE)
             images[i].path = strtab_get(tables->trace->strings, text);
     }
-    return !tables->paths.length || set_ends(images, tables->paths.length);
+    return set_ends(images, tables->paths.length);
 }
