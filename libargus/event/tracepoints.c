@@ -109,12 +109,18 @@ static const char *darwin_text(const struct argus_record *record, struct text *t
     return text->buffer;
 }
 
+/* Class 0x60 on Darwin: Argus's own records, or those of a patched kernel. */
+static bool row_is_argus(uint32_t debugid)
+{
+    return ARGUS_DEBUGID_CLASS(debugid) == ARGUS_CLASS && !darwin_tracepoint_find(debugid);
+}
+
 const char *argus_record_text(const struct argus_record *record, enum argus_os os, char *buffer,
                               size_t buffer_bytes)
 {
     struct text text = {.buffer = buffer, .bytes = buffer_bytes};
     const struct tracepoint *row = tracepoint_find(record->debugid);
-    if (os == ARGUS_OS_DARWIN && ARGUS_DEBUGID_CLASS(record->debugid) != ARGUS_CLASS)
+    if (os == ARGUS_OS_DARWIN && !row_is_argus(record->debugid))
         return darwin_text(record, &text);
     const char *name = argus_tracepoint_name(record->debugid);
 

@@ -79,7 +79,8 @@ static void print_syscall(const struct dump *dump, const struct argus_record *re
 static bool is_darwin(const struct dump *dump, const struct argus_record *record)
 {
     return argus_trace_header(dump->trace)->os == ARGUS_OS_DARWIN &&
-           ARGUS_DEBUGID_CLASS(record->debugid) != ARGUS_CLASS;
+           (ARGUS_DEBUGID_CLASS(record->debugid) != ARGUS_CLASS ||
+            darwin_tracepoint_find(record->debugid));
 }
 
 static void print_darwin(const struct dump *dump, const struct argus_record *record)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is done with each record; those of class 0x60 are Argus's own and pass, all others mean nothing to a graph. */
+/* What is done with each record; those of class 0x60 without a row are Argus's own and pass, all others mean nothing to a graph. */
 static const struct darwin_row {
     uint32_t debugid;
     darwin_translator translate;
@@ -33,6 +33,8 @@ static const struct darwin_row {
     {DARWIN_ID_MSG_SEND, darwin_on_msg_send},
     {DARWIN_ID_MSG_RECEIVE, darwin_on_msg_receive},
     {DARWIN_ID_MSG_RECEIVE_OTHER, darwin_on_msg_receive},
+    {DARWIN_ID_KMSG_SENT, darwin_on_kmsg_sent},
+    {DARWIN_ID_KMSG_RECEIVED, darwin_on_kmsg_received},
     {DARWIN_ID_PERF_EVENT, darwin_on_perf_event},
     {DARWIN_ID_PERF_THREAD, darwin_on_sampled_thread},
     {KDEBUG_ID_USER_STACK, darwin_on_frames},

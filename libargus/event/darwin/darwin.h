@@ -50,6 +50,8 @@ enum { DARWIN_MSC_MACH_MSG = 31, DARWIN_MSC_MACH_MSG_OVERWRITE = 32, DARWIN_MSC_
 #define DARWIN_ID_TRAP(n)           ARGUS_DEBUGID(0x01, 0x0c, n)
 #define DARWIN_ID_MSG_SEND          0x0120000cu
 #define DARWIN_ID_MSG_RECEIVE       0x01200010u
+#define DARWIN_ID_KMSG_SENT         0x60100004u /* xnu-patch/tracepoints.md */
+#define DARWIN_ID_KMSG_RECEIVED     0x6010000cu
 #define DARWIN_ID_MSG_RECEIVE_OTHER 0x01200014u /* the receiver refused the voucher */
 #define DARWIN_ID_PROC_EXIT         0x04010004u
 #define DARWIN_ID_TERMINATE_PID     0x07000010u
@@ -126,6 +128,7 @@ struct darwin {
     bool has_switches; /* the scheduler's own, not kperf's */
     bool has_blocks;   /* MACH_BLOCK */
     bool has_messages; /* with ids */
+    bool is_patched;   /* they are xnu-patch's, which come besides the stock kernel's */
     bool no_memory;    /* sticky */
 };
 
@@ -183,6 +186,8 @@ void darwin_on_bsd_call(struct darwin *, struct darwin_cpu *, const struct argus
 void darwin_on_trap(struct darwin *, struct darwin_cpu *, const struct argus_record *);
 /* darwin_messages.c */
 void darwin_on_msg_send(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+void darwin_on_kmsg_sent(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+void darwin_on_kmsg_received(struct darwin *, struct darwin_cpu *, const struct argus_record *);
 void darwin_on_msg_receive(struct darwin *, struct darwin_cpu *, const struct argus_record *);
 /* A wake-up by the thread on `cpu`: does it deliver the message that this one sends? */
 void darwin_message_wakes(struct darwin *darwin, const struct darwin_cpu *cpu,

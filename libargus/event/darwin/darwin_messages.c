@@ -1,6 +1,6 @@
 /* Mach messages.
  *
- * With ids (MACH_IPC_msg_send, _recv: osfmk/ipc/ipc_kmsg.c:3221, 3729; kernels of Intel Macs, development kernels, and those
+ * With ids (MACH_IPC_msg_send, _recv: osfmk/ipc/ipc_kmsg.c:3221, 3729; kernels of Intel Macs, development kernels, and as kmsg_sent, _received those
  * with Argus's patch) every receive names its send, and there is nothing to guess.
  *
  * Without, there is mach_msg2_trap (since xnu-8792), whose start has the options, the size and the names of the remote and the
@@ -76,7 +76,7 @@ void darwin_on_msg_send(struct darwin *darwin, struct darwin_cpu *cpu,
 {
     struct darwin_thread *thread = darwin_current(darwin, cpu);
     darwin->has_messages = true;
-    if (!thread || !record->arg[0])
+    if (!thread || !record->arg[0] || darwin->is_patched)
         return;
     uint64_t bytes = sends(thread) ? bytes_sent(thread) : 1;
     bytes = bytes && bytes < KEPT_BYTES ? bytes : 1;
@@ -89,6 +89,30 @@ void darwin_on_msg_receive(struct darwin *darwin, struct darwin_cpu *cpu,
 {
     uint32_t bytes = idmap_get(&darwin->size_by_message, record->arg[0]);
     darwin->has_messages = true;
+    if (record->arg[0] && cpu->tid && !darwin->is_patched)
+        emit(darwin, cpu, record, record->arg[0], bytes == IDMAP_NONE ? 1 : bytes,
+             ARGUS_MESSAGE_RECEIVE);
+}
+
+/* A patched kernel writes these on every build, with the size, also for what the kernel sends itself. Where the stock records come
+ * as well they say the same, and count only until the first of these. */
+void darwin_on_kmsg_sent(struct darwin *darwin, struct darwin_cpu *cpu,
+                         const struct argus_record *record)
+{
+    uint64_t bytes = record->arg[3] & 0xffffffffu;
+    darwin->has_messages = darwin->is_patched = true;
+    if (!cpu->tid || !record->arg[0])
+        return;
+    bytes = bytes && bytes < KEPT_BYTES ? bytes : 1;
+    darwin_put(darwin, &darwin->size_by_message, record->arg[0], (uint32_t)bytes);
+    emit(darwin, cpu, record, record->arg[0], bytes, 0);
+}
+
+void darwin_on_kmsg_received(struct darwin *darwin, struct darwin_cpu *cpu,
+                             const struct argus_record *record)
+{
+    uint32_t bytes = idmap_get(&darwin->size_by_message, record->arg[0]);
+    darwin->has_messages = darwin->is_patched = true;
     if (record->arg[0] && cpu->tid)
         emit(darwin, cpu, record, record->arg[0], bytes == IDMAP_NONE ? 1 : bytes,
              ARGUS_MESSAGE_RECEIVE);

@@ -12,12 +12,26 @@ static const struct darwin_tracepoint rows[] = {
 #define DARWIN(debugid, name, paired, ...) {debugid, name, paired, {__VA_ARGS__}},
 #include "event/tracepoints_darwin.def"
 #undef DARWIN
+/* Of a kernel with xnu-patch/. */
+#define TRACEPOINT(symbol, debugid, name, paired, ...) {debugid, name, paired, {__VA_ARGS__}},
+#include "event/tracepoints_xnu.def"
+#undef TRACEPOINT
 };
+
+/* Of these the code is the number of a call. */
+#define BSD_MORE  0x6012u
+#define MACH_MORE 0x6013u
+
+static uint32_t row_id(uint32_t debugid)
+{
+    uint32_t kind = debugid >> 16;
+    return kind == BSD_MORE || kind == MACH_MORE ? kind << 16 : ARGUS_DEBUGID_EVENT(debugid);
+}
 
 const struct darwin_tracepoint *darwin_tracepoint_find(uint32_t debugid)
 {
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-        if (rows[i].debugid == ARGUS_DEBUGID_EVENT(debugid))
+        if (rows[i].debugid == row_id(debugid))
             return &rows[i];
     return NULL;
 }
