@@ -94,10 +94,13 @@ static bool find_start(struct walk *walk)
     return false;
 }
 
-/* The last step of the block at which a run parted. Where the trace was cut off in the middle of it, of an earlier execution. */
+/* The last step of the block at which a run parted. Of the normal run's turns it is the last, behind which it went another way; of
+ * the bad run's any is right that was not cut off in the middle. */
 static uint32_t parting_step(const struct walk *walk, unsigned which, const struct run *run)
 {
     const struct block *block = block_at(walk, which, walk->at[which]);
+    if (which == 0)
+        return block_at(walk, 0, walk->at[0] + 1)->first_step - 1;
     while (block->last_step + 1 == run->count && block->before != ARGUS_NONE)
         block = block_at(walk, which, block->before);
     return block->last_step;

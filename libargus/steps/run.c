@@ -135,6 +135,9 @@ static uint64_t key_of(struct run *run, const struct instruction *instruction)
         offset = address - module->base;
         return hash64(hash_text(1, module->name), &offset, sizeof(offset));
     }
+    if (instruction->flow == FLOW_JUMP_INDIRECT && instruction->memory_count)
+        return hash_text(8,
+                         module ? module->name : ""); /* a jump table of the linker has no names */
     size_t bytes = run_code(run, address, sizeof(code), code);
     instruction_text(run->decoder, code, bytes, address, text, sizeof(text));
     text[strcspn(text, " ")] = '\0';

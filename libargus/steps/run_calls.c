@@ -81,7 +81,7 @@ static bool enter(struct run *run, uint32_t step, uint32_t *now)
         .call_step = step,
         .depth = run->activations.data[*now].depth + 1,
         .return_address = back,
-        .call_key = key_at(run, back),
+        .call_key = run_key(run, step),
     };
     return add(run, activation, now);
 }

@@ -178,6 +178,13 @@ class Diverge(unittest.TestCase):
         self.assertEqual((answer["first_divergence"], answer["decisions"]), (None, []))
         self.assertIn("the same ways", answer["notes"][0])
 
+    def test_where_they_part_after_any_number_of_turns(self):
+        for turns in range(8):
+            good, bad = self.runs(POLL, poll(turns, 1), poll(30, 0))
+            first = diverge(good, bad)["first_divergence"]
+            self.assertEqual([first[key]["image_offset"] for key in ("last_common", "normal", "bad")], ["0x100d", "0x1018", "0x100f"])
+            self.assertEqual(first["normal_step"], len(poll(turns, 1)) - turns - 2)  # the last but the ret; skips are no steps
+
     def test_a_flag_that_is_set_at_once(self):
         good, bad = self.runs(POLL, poll(0, 1), poll(40, 0))
         self.assertEqual(diverge(good, bad)["candidates"][0]["image_offset"], "0x400b")
