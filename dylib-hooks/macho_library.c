@@ -11,7 +11,7 @@
  * under a lock which plans are installed: that is once as well, and can be undone. Apple silicon loads only
  * signed code: there is room behind the load commands for codesign(1) to add its own.
  */
-#include "macho_parts.h"
+#include "macho_writer.h"
 #include "start_code.h"
 
 #define PAGE         0x4000u

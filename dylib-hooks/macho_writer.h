@@ -1,6 +1,6 @@
 /* A Mach-O library that is being written: where its parts are. */
-#ifndef ARGUS_HOOKS_MACHO_PARTS_H
-#define ARGUS_HOOKS_MACHO_PARTS_H
+#ifndef ARGUS_HOOKS_MACHO_WRITER_H
+#define ARGUS_HOOKS_MACHO_WRITER_H
 
 #include "bytes_builder.h"
 #include "library.h"
