@@ -30,7 +30,8 @@ enum step_flags {
     STEP_NEW_PROGRAM =
         1 << 2, /* the process is about to execute its program: the places are in that */
     STEP_INSIDE_AS_WELL = 1 << 3, /* a thread that is in the function already begins there */
-    STEP_OUT_OF_LIBRARY = 1 << 4, /* the place is in a library: begin where the thread comes out of it */
+    STEP_OUT_OF_LIBRARY =
+        1 << 4, /* the place is in a library: begin where the thread comes out of it */
 };
 
 /* A place in a mapped file, or an address. */
