@@ -267,7 +267,9 @@ struct argus_error *step_place_parse(const char *text, const struct step_target 
                                                      "(--process); of a new one: IMAGE+OFFSET");
     }
     char *copy = strdup(text);
-    struct argus_error *error = copy ? list_files(target, &files) : argus_error_memory();
+    if (!copy)
+        return argus_error_memory();
+    struct argus_error *error = list_files(target, &files);
     if (!error)
         error = parse_in_files(copy, target, &files, ret);
     file_list_deinit(&files);

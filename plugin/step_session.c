@@ -115,6 +115,7 @@ struct listening {
     const struct step_wanted *wanted;
     struct step_collector *collector;
     struct argus_error *error;
+    struct step_ear ear;
     uint8_t item[STEP_ITEM_BYTES];
 };
 
@@ -144,9 +145,9 @@ static struct argus_error *debug(struct session *session, const struct step_want
     listening->session = session;
     listening->wanted = wanted;
     listening->collector = collector;
-    const struct step_ear ear = {.context = listening, .hear = hear_engine};
+    listening->ear = (struct step_ear){.context = listening, .hear = hear_engine};
     struct argus_error *error =
-        session->host.step(session->host.data, &wanted->request, wanted->function, &ear);
+        session->host.step(session->host.data, &wanted->request, wanted->function, &listening->ear);
     session_end_progress(session);
     if (error)
         argus_error_destroy(listening->error);

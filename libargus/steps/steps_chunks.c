@@ -205,14 +205,13 @@ static const char *take_registers(struct argus_steps *steps, struct steps_payloa
         return "a step has registers twice";
     if (!steps_registers_decode(steps, &chunk, NULL, NULL))
         return "registers are cut off or not possible";
-    chunk.payload = malloc((size_t)chunk.bytes + VARINT_SLACK);
+    chunk.payload =
+        vec_reserve(&steps->registers, 1) ? malloc((size_t)chunk.bytes + VARINT_SLACK) : NULL;
     if (!chunk.payload)
         return REASON_MEMORY;
     memcpy(chunk.payload, payload->cursor.payload, (size_t)chunk.bytes + VARINT_SLACK);
-    if (vec_push(&steps->registers, chunk))
-        return NULL;
-    free(chunk.payload);
-    return REASON_MEMORY;
+    steps->registers.data[steps->registers.length++] = chunk;
+    return NULL;
 }
 
 /* --- all --- */
