@@ -262,7 +262,8 @@ static void write_wish(FILE *file, const struct flag_wish *wish)
 struct argus_error *flag_wish_save(const struct flag_wish *wish, const char *path, bool *ret_added)
 {
     struct flag_wishes there = {0};
-    struct argus_error *error = access(path, F_OK) == 0 ? flag_wishes_read(&there, path) : NULL;
+    bool is_new = access(path, F_OK) != 0;
+    struct argus_error *error = is_new ? NULL : flag_wishes_read(&there, path);
     *ret_added = true;
     for (size_t i = 0; i < there.wishes.length; i++)
         *ret_added &= !is_same(&there.wishes.data[i], wish);
@@ -274,7 +275,7 @@ struct argus_error *flag_wish_save(const struct flag_wish *wish, const char *pat
     FILE *file = fopen(path, "ae");
     if (!file)
         return argus_error_os(errno, "cannot write %s", path);
-    if (fseek(file, 0, SEEK_END) == 0 && ftell(file) == 0)
+    if (is_new)
         fprintf(file, "# data flags, for argus start --flags: argus-flags(5)\n");
     write_wish(file, wish);
     return fclose(file) == 0 ? NULL : argus_error_os(errno, "cannot write %s", path);
