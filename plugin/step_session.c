@@ -74,6 +74,22 @@ static struct argus_error *attempt(struct session *session, const struct step_wa
     return error;
 }
 
+/* `refused`: what we may not do ourselves; it stays the reason when sudo does not start the stepper either. */
+static struct argus_error *attempt_as_root(struct session *session,
+                                           const struct step_wanted *wanted, struct child *child,
+                                           struct step_collector *collector,
+                                           struct argus_error *refused)
+{
+    struct argus_error *error = attempt(session, wanted, true, child, collector);
+    if (error && error->code == ARGUS_ERROR_IO && !collector->over) {
+        argus_error_destroy(error);
+        return argus_error_context(refused,
+                                   "this needs root, and sudo did not start argus-recorder");
+    }
+    argus_error_destroy(refused);
+    return error;
+}
+
 static void fill_outcome(const struct step_collector *collector, struct step_outcome *ret)
 {
     *ret = (struct step_outcome){.about = collector->about,
@@ -96,10 +112,8 @@ struct argus_error *step_session_run(struct session *session, const struct step_
         return error;
     collector_describe(&collector, wanted);
     error = attempt(session, wanted, false, child, &collector);
-    if (error && error->code == ARGUS_ERROR_PERMISSION && geteuid() != 0 && !collector.begun) {
-        argus_error_destroy(error);
-        error = attempt(session, wanted, true, child, &collector);
-    }
+    if (error && error->code == ARGUS_ERROR_PERMISSION && geteuid() != 0 && !collector.begun)
+        error = attempt_as_root(session, wanted, child, &collector, error);
     if (!error)
         error = step_collector_finish(&collector);
     if (!error)
