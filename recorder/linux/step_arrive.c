@@ -35,11 +35,14 @@ static struct argus_error *go_on(struct stepper *stepper, struct step_tracee *tr
     unsigned event = step_event_of(status);
     int signal = event || is_hit ? 0 : WSTOPSIG(status);
     struct argus_error *error = NULL;
+    pid_t tid = tracee->tid;
     bool is_group_stop = event == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP;
     if (event == PTRACE_EVENT_STOP && !tracee->places[0].tid)
         error = step_set_places(stepper, tracee);
-    tracee->stopped = false;
-    ptrace(is_group_stop ? PTRACE_LISTEN : PTRACE_CONT, tracee->tid, NULL, signal);
+    step_tracee_of(stepper, tid)->stopped = false; /* they may have moved */
+    if (!error)
+        error = step_note_new(stepper, step_new_thread(tid, status));
+    ptrace(is_group_stop ? PTRACE_LISTEN : PTRACE_CONT, tid, NULL, signal);
     return error;
 }
 
@@ -120,8 +123,8 @@ static struct argus_error *arm(struct stepper *stepper)
     struct argus_error *error = NULL;
     bool is_weak = false;
     for (size_t i = 0; i < stepper->tracees.length && !error; i++) {
-        struct step_tracee *tracee = &stepper->tracees.data[i];
-        error = step_set_places(stepper, tracee);
+        error = step_set_places(stepper, &stepper->tracees.data[i]);
+        const struct step_tracee *tracee = &stepper->tracees.data[i];
         is_weak |= tracee->places[0].tid && tracee->places[0].fd < 0;
     }
     const struct step_item_waiting waiting = {

@@ -21,13 +21,17 @@ struct argus_error *step_set_places(struct stepper *stepper, struct step_tracee 
         ptrace(PTRACE_CONT, tracee->tid, NULL, tracee->signal);
         tracee->signal = 0;
     }
+    pid_t tid = tracee->tid;
+    struct argus_error *error = step_note_new(stepper, tracee->made);
+    if (error)
+        return error;
     if (failed == ENOSPC)
         return argus_error_create(ARGUS_ERROR_BUSY,
                                   "no debug register of thread %d is free: a debugger or 'argus "
                                   "watchflag' has them all",
-                                  (int)tracee->tid);
+                                  (int)tid);
     if (failed && failed != ESRCH)
-        return argus_error_os(failed, "cannot set a breakpoint in thread %d", (int)tracee->tid);
+        return argus_error_os(failed, "cannot set a breakpoint in thread %d", (int)tid);
     return NULL;
 }
 

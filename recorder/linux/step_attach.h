@@ -14,10 +14,15 @@ void step_comm(pid_t tid, char ret[16]);
 
 /* step_attach.c: all threads of the process, or the one. */
 struct argus_error *step_attach_all(struct stepper *stepper);
-/* Gives a thread its breakpoint at the place. */
+/* Gives a thread its breakpoint at the place. May move the tracees. */
 struct argus_error *step_set_places(struct stepper *stepper, struct step_tracee *tracee);
 
 /* step_release.c */
+/* The thread that `maker` says to have made in this stop, 0: none. */
+pid_t step_new_thread(pid_t maker, int status);
+/* The kernel has attached us to it: it waits for us before its first instruction, and is to be let go like all others. Moves the
+ * tracees. */
+struct argus_error *step_note_new(struct stepper *stepper, pid_t tid);
 void step_forget(struct stepper *stepper, pid_t tid);
 void step_release_others(struct stepper *stepper, pid_t kept);
 

@@ -94,8 +94,12 @@ static enum stop_kind go_and_wait(struct stepper *stepper, unsigned request, int
 
 static bool read_registers(struct stepper *stepper)
 {
+    int status;
     if (step_registers_read(stepper->tid, stepper->registers))
         return true;
+    /* Killed in the stop, which nothing else can end: its status says by what. */
+    if (waitpid(stepper->tid, &status, __WALL) == stepper->tid && !WIFSTOPPED(status))
+        end_of_thread(stepper, status);
     step_end(stepper, STEP_END_EXIT, "the thread ended");
     return false;
 }

@@ -24,6 +24,23 @@ void step_forget(struct stepper *stepper, pid_t tid)
     *tracee = stepper->tracees.data[--stepper->tracees.length];
 }
 
+pid_t step_new_thread(pid_t maker, int status)
+{
+    unsigned long tid = 0;
+    if (step_event_of(status) != PTRACE_EVENT_CLONE ||
+        ptrace(PTRACE_GETEVENTMSG, maker, NULL, &tid) < 0)
+        return 0;
+    return (pid_t)tid;
+}
+
+struct argus_error *step_note_new(struct stepper *stepper, pid_t tid)
+{
+    if (!tid || step_tracee_of(stepper, tid) ||
+        vec_push(&stepper->tracees, (struct step_tracee){.tid = tid}))
+        return NULL;
+    return argus_error_memory();
+}
+
 bool step_halt(struct step_tracee *tracee)
 {
     int status;
@@ -37,6 +54,7 @@ bool step_halt(struct step_tracee *tracee)
     if (!WIFSTOPPED(status))
         return false;
     tracee->stopped = true;
+    tracee->made = step_new_thread(tracee->tid, status);
     siginfo_t signal = {0};
     bool is_signal = step_event_of(status) == 0;
     if (is_signal && ptrace(PTRACE_GETSIGINFO, tracee->tid, NULL, &signal) == 0 &&
@@ -66,6 +84,8 @@ static void drop_pending_hit(struct step_tracee *tracee)
     tracee->signal = 0;
     while (waitpid(tracee->tid, &status, __WALL) < 0 && errno == EINTR)
         ;
+    pid_t made = WIFSTOPPED(status) ? step_new_thread(tracee->tid, status) : 0;
+    tracee->made = made ? made : tracee->made;
     if (WIFSTOPPED(status) && step_event_of(status) == 0 &&
         ptrace(PTRACE_GETSIGINFO, tracee->tid, NULL, &signal) == 0 && !step_is_ours(&signal))
         tracee->signal = WSTOPSIG(status);
@@ -84,9 +104,12 @@ void step_release(struct step_tracee *tracee)
 
 void step_release_others(struct stepper *stepper, pid_t kept)
 {
-    for (size_t i = 0; i < stepper->tracees.length; i++)
-        if (stepper->tracees.data[i].tid != kept)
-            step_release(&stepper->tracees.data[i]);
+    for (size_t i = 0; i < stepper->tracees.length; i++) {
+        struct step_tracee *tracee = &stepper->tracees.data[i];
+        if (tracee->tid != kept)
+            step_release(tracee);
+        argus_error_destroy(step_note_new(stepper, tracee->made)); /* its turn comes */
+    }
     struct step_tracee *tracee = step_tracee_of(stepper, kept);
     if (tracee)
         stepper->tracees.data[0] = *tracee;

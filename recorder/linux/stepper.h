@@ -26,6 +26,8 @@ struct step_tracee {
     pid_t tid;
     bool stopped;
     int signal; /* that it gets when it goes on; 0: none */
+    pid_t
+        made; /* the thread that it had made when it was halted, and that nobody has noted yet; 0: none */
     struct step_breakpoint places[STEP_START_PLACES];
 };
 

@@ -140,6 +140,11 @@ class Step(unittest.TestCase):
         self.assertEqual(Steps(self.file).of("return")[-1]["value"], "0x0")
         spinner.end(self)
 
+    def test_a_thread_that_was_just_made_goes_on(self):
+        for _ in range(12):
+            result, text = self.launch("await_birth", "birth")
+            self.assertEqual((result["end"], text), ("return", "born: 1\n"))
+
     def test_time_is_over(self):
         spinner = Spinner()
         result = json.loads(argus("--json", "-o", self.file, "--process", spinner.pid, "--thread", spinner.pid, "--max", 10**7, "--for", "0.4s").stdout)

@@ -164,6 +164,35 @@ static NOINLINE void become_echo(void)
     execl("/bin/echo", "echo", "echoed", (char *)NULL);
 }
 
+static volatile int born;
+
+static void *be_born(void *unused)
+{
+    usleep(2000);
+    born = 1;
+    return unused;
+}
+
+static __attribute__((noinline)) int await_birth(void)
+{
+    int turns = 0;
+    while (!born && turns < 400) {
+        usleep(1000);
+        turns++;
+    }
+    return turns < 400;
+}
+
+/* A function is reached at once behind the birth of the thread that it waits for. */
+static void run_births(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, be_born, NULL))
+        _exit(1);
+    printf("born: %d\n", await_birth());
+    pthread_join(thread, NULL);
+}
+
 static void set_signals(void)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
@@ -184,6 +213,8 @@ int main(int argc, char **argv)
         spin(1000);
     else if (strcmp(mode, "exec") == 0)
         become_echo();
+    else if (strcmp(mode, "birth") == 0)
+        run_births();
     else if (strcmp(mode, "quit") == 0)
         run_quit();
     else
