@@ -78,8 +78,8 @@ static struct argus_error *note_trace(struct diverger *d, unsigned which)
     if (!error && run->undecoded)
         error = diverger_note(
             d, describe_text(&d->describers[which],
-                             "%u steps of %s are instructions that Capstone does not know: values "
-                             "are not followed through them",
+                             "%u steps of %s are instructions that Capstone does not know, or whose "
+                             "code is not in the file: values are not followed through them",
                              run->undecoded, path));
     return error;
 }

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import tempfile
 import time
@@ -69,6 +70,21 @@ class FindFlag(unittest.TestCase):
         self.assertIn("argus watchflag", why)
         return found.group(2)
 
+    def check_vertex(self, programs, trace, vertex, files):
+        """The vertex names the files of its steps, and LLDB takes the commands that are written for it."""
+        shown = reconfigure.argus("graph", "show", trace, vertex)
+        for file in files:
+            self.assertIn(os.path.basename(file), shown)
+        script = os.path.join(os.path.dirname(trace), "look.lldb")
+        reconfigure.argus("step", trace, vertex, "--script", "-o", script)
+        lldb = next(filter(None, map(shutil.which, ["lldb", *[f"lldb-{n}" for n in range(22, 13, -1)]])), None)
+        if lldb:
+            words = [lldb, "--batch", "--no-lldbinit", programs.settings.args[0], "--source", script, "-o", "breakpoint list"]
+            done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertIn("argus_begin", done.stdout)
+            self.assertNotIn("error:", done.stdout + done.stderr)
+
     def check_candidate(self, answer, expected):
         best = answer["candidates"][0]
         self.assertEqual(best["role"], "candidate")
@@ -94,6 +110,7 @@ class FindFlag(unittest.TestCase):
         vertex = self.check_commands(culprit["why"], first)
         self.assertEqual(step(programs, first, vertex, "display9", good), "done")
         step(programs, first, vertex, "mirror", bad)
+        self.check_vertex(programs, first, vertex, [good, bad])
         answer = json.loads(reconfigure.argus("diverge", good, bad, "--json"))
         self.check_candidate(answer, expected)
         alone = json.loads(reconfigure.argus("diverge", "--spin", bad, "--json"))
