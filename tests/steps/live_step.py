@@ -216,6 +216,22 @@ class Step(unittest.TestCase):
                 self.assertFalse(os.path.exists(self.file))
         spinner.end(self)
 
+    def test_a_32_bit_process(self):
+        source, object_, program = [os.path.join(self.folder.name, name) for name in ("old.s", "old.o", "old")]
+        with open(source, "w", encoding="ascii") as text:
+            text.write(".globl _start\n_start: movl $29, %eax\nint $0x80\njmp _start\n")  # pause() for ever
+        if os.uname().machine != "x86_64" or subprocess.run(["as", "--32", "-o", object_, source], check=False).returncode or \
+                subprocess.run(["ld", "-m", "elf_i386", "-o", program, object_], check=False).returncode:
+            self.skipTest("32-bit programs cannot be made here")
+        try:
+            old = subprocess.Popen([program])
+        except OSError:
+            self.skipTest("this kernel does not run 32-bit programs")
+        self.addCleanup(old.wait)
+        self.addCleanup(old.kill)
+        self.assertIn("is a 32-bit program", argus("--process", old.pid, "--thread", old.pid, "-o", self.file, code=1).stderr)
+        self.assertIsNone(old.poll())
+
     def test_one_at_a_time(self):
         spinner = Spinner()
         first = subprocess.Popen([ARGUS, "step", "-o", self.file, "--process", str(spinner.pid), "--function", "main"],
