@@ -153,7 +153,9 @@ static bool add_parts(struct scan *scan, const struct argus_hang *whole, uint32_
     struct argus_hang part = *whole;
     bool done = true;
     part.ongoing = false;
-    for (uint32_t v = first; done && scan->view->vertices[v].end_ns < whole->end_ns; v++) {
+    for (uint32_t v = first; done && v != ARGUS_NONE; v = timeline_next(scan->view, v)) {
+        if (scan->view->vertices[v].end_ns >= whole->end_ns)
+            break;
         if (whole->end_ns - part.start_ns < finder_threshold(scan->finder, &part))
             break;
         if (!is_idle_answer(scan, v))
