@@ -18,10 +18,11 @@ struct source {
 
 static FILE *out;
 
+/* Little-endian; what is wider than the value is filled with zeros. */
 static void put(uint64_t value, size_t bytes)
 {
-    for (size_t i = 0; i < bytes; i++)
-        putc((int)(value >> (8 * i) & 0xff), out);
+    for (size_t i = 0; i < bytes; i++, value >>= 8)
+        putc((int)(value & 0xff), out);
 }
 
 static void pad_to(long multiple)
