@@ -77,10 +77,11 @@ static struct argus_error *note_trace(struct diverger *d, unsigned which)
                                                "%s was cut off: its last steps are missing", path));
     if (!error && run->undecoded)
         error = diverger_note(
-            d, describe_text(&d->describers[which],
-                             "%u steps of %s are instructions that Capstone does not know, or whose "
-                             "code is not in the file: values are not followed through them",
-                             run->undecoded, path));
+            d,
+            describe_text(&d->describers[which],
+                          "%u steps of %s are instructions that Capstone does not know, or whose "
+                          "code is not in the file: values are not followed through them",
+                          run->undecoded, path));
     return error;
 }
 
