@@ -13,7 +13,7 @@ SKIPPED = 77
 def main():
     source = os.environ.get("ARGUS_XNU_DIR")
     if not source:
-        print("ARGUS_XNU_DIR is not set: xnu-11417.121.6 is not here to apply the patches to")
+        print("skipped: ARGUS_XNU_DIR is not set: xnu-11417.121.6 is not here to apply the patches to")
         return SKIPPED
     done = subprocess.run([ROOT / "xnu-patch/check_apply.sh", "--dry-run", source], check=False)
     if done.returncode or not shutil.which("clang-19"):
