@@ -60,7 +60,7 @@ def diagnose(trace, variant):
     return json.loads(reconfigure.argus("diagnose", trace, "--process", variant[:15], "--threshold", "1s", "--auto", "--json"))
 
 
-class FindFlag(unittest.TestCase):
+class Walk(unittest.TestCase):
     def check_commands(self, why, trace):
         """The diagnosis says what to type, and names the vertex to step."""
         found = re.search(r"'argus step (\S+) (v\d+) --process PID", why)
@@ -119,6 +119,8 @@ class FindFlag(unittest.TestCase):
         culprit = diagnose(second, variant)["root_causes"][0]
         self.assertEqual(culprit["process"], "displayd")
 
+
+class FindFlag(Walk):
     def test_in_the_program(self):
         self.find("settings", ["variable", "did_reconfigure", None])
 
