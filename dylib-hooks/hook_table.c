@@ -1,14 +1,13 @@
 #include "hook_table.h"
 
-#include <errno.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/text_file.h"
 #include "hook_line.h"
 
-#define LONGEST_LINE     2000
-#define MOST_TABLE_BYTES (1u << 20)
-#define MOST_ROWS        4096
+#define LONGEST_LINE 2000
+#define MOST_ROWS    4096
 
 static void row_deinit(struct hook_row *row)
 {
@@ -76,23 +75,14 @@ struct argus_error *hook_table_parse(const char *name, const char *text, size_t 
 
 struct argus_error *hook_table_read(const char *path, enum hook_arch arch, struct hook_table *ret)
 {
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return argus_error_os(errno, "cannot open the table of hooks %s", path);
-    char *text = malloc(MOST_TABLE_BYTES);
-    size_t bytes = text ? fread(text, 1, MOST_TABLE_BYTES, file) : 0;
-    struct argus_error *error = NULL;
-    if (!text)
-        error = argus_error_memory();
-    else if (ferror(file))
-        error = argus_error_os(errno, "cannot read the table of hooks %s", path);
-    else if (bytes == MOST_TABLE_BYTES)
-        error =
-            argus_error_create(ARGUS_ERROR_FORMAT, "%s is too large for a table of hooks", path);
-    else
-        error = hook_table_parse(path, text, bytes, arch, ret);
+    char *text;
+    size_t bytes;
+    struct argus_error *error = text_file_read(path, "the table of hooks ",
+                                               "is too large for a table of hooks", &text, &bytes);
+    if (error)
+        return error;
+    error = hook_table_parse(path, text, bytes, arch, ret);
     free(text);
-    fclose(file);
     return error;
 }
 

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "argus/trace.h"
+#include "base/text_file.h"
 #include "plugin/flag_place.h"
 
-#define MOST_BYTES (1u << 20)
 #define MOST_WORDS 10
 
 /* --- words --- */
@@ -195,36 +195,18 @@ struct argus_error *flag_wishes_parse(struct flag_wishes *wishes, const char *na
     return NULL;
 }
 
-static struct argus_error *load(const char *path, char **ret)
-{
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return argus_error_os(errno, "cannot open %s", path);
-    char *text = malloc(MOST_BYTES);
-    size_t bytes = text ? fread(text, 1, MOST_BYTES, file) : 0;
-    struct argus_error *error =
-        !text          ? argus_error_memory()
-        : ferror(file) ? argus_error_os(errno, "cannot read %s", path)
-        : bytes == MOST_BYTES || memchr(text, '\0', bytes)
-            ? argus_error_create(ARGUS_ERROR_FORMAT, "%s is no file of flags", path)
-            : NULL;
-    fclose(file);
-    if (!error) {
-        text[bytes] = '\0';
-        *ret = text;
-        return NULL;
-    }
-    free(text);
-    return error;
-}
-
 struct argus_error *flag_wishes_read(struct flag_wishes *wishes, const char *path)
 {
-    char *text = NULL;
-    struct argus_error *error = load(path, &text);
+    static const char none[] = "is no file of flags";
+    char *text;
+    size_t bytes;
+    struct argus_error *error = text_file_read(path, "", none, &text, &bytes);
     if (error)
         return error;
-    error = flag_wishes_parse(wishes, path, text);
+    if (memchr(text, '\0', bytes))
+        error = argus_error_create(ARGUS_ERROR_FORMAT, "%s %s", path, none);
+    else
+        error = flag_wishes_parse(wishes, path, text);
     free(text);
     return error;
 }

@@ -1,13 +1,13 @@
 #include "plugin/probe_table.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS_OF_A_LINE  24
-#define LONGEST_LINE     2000
-#define MOST_TABLE_BYTES (1u << 20)
+#include "base/text_file.h"
+
+#define WORDS_OF_A_LINE 24
+#define LONGEST_LINE    2000
 
 /* A row in the making: a reason is set when it is wrong. */
 struct line {
@@ -237,23 +237,14 @@ struct argus_error *probe_table_parse(struct probe_table *table, const char *nam
 
 struct argus_error *probe_table_read(struct probe_table *table, const char *path)
 {
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return argus_error_os(errno, "cannot open the table of probes %s", path);
-    char *text = malloc(MOST_TABLE_BYTES);
-    size_t bytes = text ? fread(text, 1, MOST_TABLE_BYTES, file) : 0;
-    struct argus_error *error = NULL;
-    if (!text)
-        error = argus_error_memory();
-    else if (ferror(file))
-        error = argus_error_os(errno, "cannot read the table of probes %s", path);
-    else if (bytes == MOST_TABLE_BYTES)
-        error =
-            argus_error_create(ARGUS_ERROR_FORMAT, "%s is too large for a table of probes", path);
-    else
-        error = probe_table_parse(table, path, text, bytes);
+    char *text;
+    size_t bytes;
+    struct argus_error *error = text_file_read(path, "the table of probes ",
+                                               "is too large for a table of probes", &text, &bytes);
+    if (error)
+        return error;
+    error = probe_table_parse(table, path, text, bytes);
     free(text);
-    fclose(file);
     return error;
 }
 

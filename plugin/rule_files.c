@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_BYTES (1u << 20)
+#include "base/text_file.h"
 
 struct argus_error *rule_files_directory(char **ret)
 {
@@ -78,26 +78,7 @@ void rule_names_deinit(struct rule_names *names)
 
 struct argus_error *rule_files_load(const char *path, char **ret, size_t *ret_bytes)
 {
-    struct argus_error *error = NULL;
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return argus_error_os(errno, "cannot open the rules %s", path);
-    char *text = malloc(MOST_BYTES);
-    size_t bytes = text ? fread(text, 1, MOST_BYTES, file) : 0;
-    if (!text)
-        error = argus_error_memory();
-    else if (ferror(file))
-        error = argus_error_os(errno, "cannot read the rules %s", path);
-    else if (bytes == MOST_BYTES)
-        error = argus_error_create(ARGUS_ERROR_FORMAT, "%s is too large for a file of rules", path);
-    fclose(file);
-    if (error) {
-        free(text);
-        return error;
-    }
-    *ret = text;
-    *ret_bytes = bytes;
-    return NULL;
+    return text_file_read(path, "the rules ", "is too large for a file of rules", ret, ret_bytes);
 }
 
 /* A single one is in the error. */

@@ -1,10 +1,9 @@
 #include "event/tracepoints.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/utf8.h"
 #include "event/darwin/darwin_text.h"
 
@@ -51,61 +50,45 @@ void tracepoint_name_bytes(const struct argus_record *record, char ret[33])
     utf8_repair(ret, strlen(ret));
 }
 
-struct text {
-    char *buffer;
-    size_t bytes, used;
-};
-
-__attribute__((format(printf, 2, 3))) static void add(struct text *text, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    if (text->used < text->bytes) {
-        int length = vsnprintf(text->buffer + text->used, text->bytes - text->used, format, args);
-        text->used += length > 0 ? (size_t)length : 0;
-    }
-    va_end(args);
-}
-
 static void add_arguments(struct text *text, const struct tracepoint *row,
                           const struct argus_record *record)
 {
     for (int i = 0; i < 4; i++) {
         const char *name = row->arg[i];
         if (name[0] == '#')
-            add(text, " %s=0x%" PRIx64, name + 1, record->arg[i]);
+            text_add(text, " %s=0x%" PRIx64, name + 1, record->arg[i]);
         else if (name[0])
-            add(text, " %s=%" PRIu64, name, record->arg[i]);
+            text_add(text, " %s=%" PRIu64, name, record->arg[i]);
     }
 }
 
 static void add_syscall(struct text *text, const struct argus_record *record)
 {
-    add(text, " nr=%u", ARGUS_DEBUGID_CODE(record->debugid));
+    text_add(text, " nr=%u", ARGUS_DEBUGID_CODE(record->debugid));
     if (ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_END)
-        add(text, " error=%" PRIu64 " result=%" PRId64 " pid=%" PRIu64, record->arg[0],
-            (int64_t)record->arg[1], record->arg[3]);
+        text_add(text, " error=%" PRIu64 " result=%" PRId64 " pid=%" PRIu64, record->arg[0],
+                 (int64_t)record->arg[1], record->arg[3]);
     else
-        add(text, " arg1=0x%" PRIx64 " arg2=0x%" PRIx64 " arg3=0x%" PRIx64 " arg4=0x%" PRIx64,
-            record->arg[0], record->arg[1], record->arg[2], record->arg[3]);
+        text_add(text, " arg1=0x%" PRIx64 " arg2=0x%" PRIx64 " arg3=0x%" PRIx64 " arg4=0x%" PRIx64,
+                 record->arg[0], record->arg[1], record->arg[2], record->arg[3]);
 }
 
 static void add_name(struct text *text, const struct argus_record *record)
 {
     char name[33];
     tracepoint_name_bytes(record, name);
-    add(text, " name=%s", name);
+    text_add(text, " name=%s", name);
 }
 
 static const char *darwin_text(const struct argus_record *record, struct text *text)
 {
     const struct darwin_tracepoint *row = darwin_tracepoint_find(record->debugid);
     if (row)
-        add(text, "%s", row->name);
+        text_add(text, "%s", row->name);
     else
-        add(text, "0x%08" PRIx32, record->debugid);
-    if (text->used < text->bytes)
-        darwin_record_arguments(record, text->buffer + text->used, text->bytes - text->used);
+        text_add(text, "0x%08" PRIx32, record->debugid);
+    if (text->length < text->bytes)
+        darwin_record_arguments(record, text->buffer + text->length, text->bytes - text->length);
     return text->buffer;
 }
 
@@ -127,9 +110,9 @@ const char *argus_record_text(const struct argus_record *record, enum argus_os o
     if (buffer_bytes)
         buffer[0] = 0;
     if (name)
-        add(&text, "%s", name);
+        text_add(&text, "%s", name);
     else
-        add(&text, "0x%08" PRIx32, record->debugid);
+        text_add(&text, "0x%08" PRIx32, record->debugid);
 
     if (row == &tracepoints[TRACEPOINT_syscall])
         add_syscall(&text, record);
@@ -139,6 +122,6 @@ const char *argus_record_text(const struct argus_record *record, enum argus_os o
         add_arguments(&text, row, record);
     else
         for (int i = 0; i < 4; i++)
-            add(&text, " arg%d=0x%" PRIx64, i + 1, record->arg[i]);
+            text_add(&text, " arg%d=0x%" PRIx64, i + 1, record->arg[i]);
     return buffer;
 }

@@ -1,25 +1,9 @@
 /* What a vertex waited on, as a sentence: the call and what it was called with, then the details that were recorded. */
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "event/syscalls.h"
 #include "graph/detail_text.h"
-
-void text_add(struct text *text, const char *format, ...)
-{
-    va_list args;
-    if (text->length + 1 >= text->bytes)
-        return;
-    va_start(args, format);
-    int added = vsnprintf(text->buffer + text->length, text->bytes - text->length, format, args);
-    va_end(args);
-    if (added > 0)
-        text->length += (size_t)added;
-    if (text->length >= text->bytes)
-        text->length = text->bytes - 1;
-}
 
 static void add_descriptor(const struct argus_wait *wait, struct text *text)
 {

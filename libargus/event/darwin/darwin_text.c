@@ -1,10 +1,10 @@
 #include "event/darwin/darwin_text.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/utf8.h"
 #include "event/darwin/darwin.h"
 
@@ -65,22 +65,6 @@ const char *darwin_record_name(const struct argus_trace *trace, uint32_t debugid
     return buffer;
 }
 
-struct text {
-    char *buffer;
-    size_t bytes, used;
-};
-
-__attribute__((format(printf, 2, 3))) static void add(struct text *text, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    if (text->used < text->bytes) {
-        int length = vsnprintf(text->buffer + text->used, text->bytes - text->used, format, args);
-        text->used += length > 0 ? (size_t)length : 0;
-    }
-    va_end(args);
-}
-
 /* --- mach_msg(): osfmk/mach/message.h --- */
 
 static const struct {
@@ -112,23 +96,23 @@ static void add_options(struct text *text, uint64_t value)
     for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
         if (!(value & options[i].bit))
             continue;
-        add(text, "%s%s", before, options[i].name);
+        text_add(text, "%s%s", before, options[i].name);
         value &= ~options[i].bit;
         before = "|";
     }
     if (value || *before == ' ')
-        add(text, "%s0x%" PRIx64, before, value);
+        text_add(text, "%s0x%" PRIx64, before, value);
 }
 
 static void add_message(struct text *text, const uint64_t arg[4], bool is_second)
 {
-    add(text, " address=0x%" PRIx64, arg[0]);
+    text_add(text, " address=0x%" PRIx64, arg[0]);
     add_options(text, arg[1]);
     if (is_second)
-        add(text, " bits=0x%" PRIx32 " size=%" PRIu64 " remote=0x%" PRIx32 " local=0x%" PRIx64,
-            (uint32_t)arg[2], arg[2] >> 32, (uint32_t)arg[3], arg[3] >> 32);
+        text_add(text, " bits=0x%" PRIx32 " size=%" PRIu64 " remote=0x%" PRIx32 " local=0x%" PRIx64,
+                 (uint32_t)arg[2], arg[2] >> 32, (uint32_t)arg[3], arg[3] >> 32);
     else
-        add(text, " size=%" PRIu64 " receive_size=%" PRIu64, arg[2], arg[3]);
+        text_add(text, " size=%" PRIu64 " receive_size=%" PRIu64, arg[2], arg[3]);
 }
 
 static void add_call(struct text *text, const struct argus_record *record)
@@ -136,16 +120,16 @@ static void add_call(struct text *text, const struct argus_record *record)
     uint32_t code = ARGUS_DEBUGID_CODE(record->debugid);
     bool trap = is_trap(record->debugid), second = code == DARWIN_MSC_MACH_MSG2;
     if (ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_END && trap)
-        add(text, " result=0x%" PRIx64, record->arg[0]);
+        text_add(text, " result=0x%" PRIx64, record->arg[0]);
     else if (ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_END)
-        add(text, " error=%" PRIu64 " result=%" PRId64 " result2=%" PRId64 " pid=%" PRIu64,
-            record->arg[0], (int64_t)record->arg[1], (int64_t)record->arg[2], record->arg[3]);
+        text_add(text, " error=%" PRIu64 " result=%" PRId64 " result2=%" PRId64 " pid=%" PRIu64,
+                 record->arg[0], (int64_t)record->arg[1], (int64_t)record->arg[2], record->arg[3]);
     else if (trap &&
              (second || code == DARWIN_MSC_MACH_MSG || code == DARWIN_MSC_MACH_MSG_OVERWRITE))
         add_message(text, record->arg, second);
     else
         for (int i = 0; i < 4; i++)
-            add(text, " arg%d=0x%" PRIx64, i + 1, record->arg[i]);
+            text_add(text, " arg%d=0x%" PRIx64, i + 1, record->arg[i]);
 }
 
 /* --- text in records: 32 bytes of it, of which the first record of some has numbers in front --- */
@@ -158,14 +142,14 @@ static void add_string(struct text *text, const struct argus_record *record)
     size_t skipped = 0;
     if (event == 0x07010000 && begins) {
         skipped = 16;
-        add(text, " for=0x%" PRIx64 " string=0x%" PRIx64, record->arg[0], record->arg[1]);
+        text_add(text, " for=0x%" PRIx64 " string=0x%" PRIx64, record->arg[0], record->arg[1]);
     } else if (event == 0x03010090 && begins) {
         skipped = 8;
-        add(text, " vnode=0x%" PRIx64, record->arg[0]);
+        text_add(text, " vnode=0x%" PRIx64, record->arg[0]);
     }
     memcpy(string, (const char *)record->arg + skipped, 32 - skipped);
     utf8_repair(string, strlen(string));
-    add(text, event == 0x03010090 || event == 0x0301009c ? " path=%s" : " name=%s", string);
+    text_add(text, event == 0x03010090 || event == 0x0301009c ? " path=%s" : " name=%s", string);
 }
 
 static bool is_string(uint32_t debugid)
@@ -184,10 +168,10 @@ static void add_numbers(struct text *text, const struct darwin_tracepoint *row,
         if (!*name && !record->arg[i])
             continue;
         if (*name)
-            add(text, " %s=", name + (*name == '#'));
+            text_add(text, " %s=", name + (*name == '#'));
         else
-            add(text, " arg%d=", i + 1);
-        add(text, hexadecimal ? "0x%" PRIx64 : "%" PRIu64, record->arg[i]);
+            text_add(text, " arg%d=", i + 1);
+        text_add(text, hexadecimal ? "0x%" PRIx64 : "%" PRIu64, record->arg[i]);
     }
 }
 

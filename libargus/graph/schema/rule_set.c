@@ -1,18 +1,17 @@
 /* The rules of one or several texts, and what is wrong with them. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash64.h"
 #include "base/strtab.h"
+#include "base/text_file.h"
 #include "base/utf8.h"
 #include "base/vec.h"
 #include "graph/schema/rule_line.h"
 
-#define MOST_RULES      1000 /* a rule's number in an edge has 16 bits, and a person wrote them */
-#define MOST_MISTAKES   100
-#define MOST_RULE_BYTES (1u << 20)
+#define MOST_RULES    1000 /* a rule's number in an edge has 16 bits, and a person wrote them */
+#define MOST_MISTAKES 100
 
 struct argus_rule_set {
     VEC(struct argus_user_rule) rules;
@@ -219,22 +218,14 @@ struct argus_error *argus_rule_set_parse(struct argus_rule_set *set, const char 
 
 struct argus_error *argus_rule_set_read(struct argus_rule_set *set, const char *path)
 {
-    struct argus_error *error = NULL;
+    char *text;
+    size_t bytes;
     set->mistakes.length = 0;
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return argus_error_os(errno, "cannot open the rules %s", path);
-    char *text = malloc(MOST_RULE_BYTES);
-    size_t bytes = text ? fread(text, 1, MOST_RULE_BYTES, file) : 0;
-    if (!text)
-        error = argus_error_memory();
-    else if (ferror(file))
-        error = argus_error_os(errno, "cannot read the rules %s", path);
-    else if (bytes == MOST_RULE_BYTES)
-        error = argus_error_create(ARGUS_ERROR_FORMAT, "%s is too large for a file of rules", path);
-    else
-        error = argus_rule_set_parse(set, path, text, bytes);
+    struct argus_error *error =
+        text_file_read(path, "the rules ", "is too large for a file of rules", &text, &bytes);
+    if (error)
+        return error;
+    error = argus_rule_set_parse(set, path, text, bytes);
     free(text);
-    fclose(file);
     return error;
 }
