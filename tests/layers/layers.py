@@ -58,6 +58,7 @@ PUBLIC = {
     "diagnose.h": "libargus/diagnose",
     "hangs.h": "libargus/diagnose",
     "report.h": "libargus/report",
+    "export.h": "libargus/report",
     "contexts.h": "libargus/context",
 }
 

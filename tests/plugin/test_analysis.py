@@ -1,8 +1,10 @@
 """The analysis commands over one known trace: that each finds it, and takes its options."""
+import collections
 import json
 import os
 import re
 import stat
+import subprocess
 
 from harness import expect, expect_equal, expect_in, freezes, main
 
@@ -45,6 +47,55 @@ def test_graph_find(setup):
 
 def everything_start(vertices):
     return min(v["start_ns"] for v in vertices)
+
+
+def test_graph_find_stretch(setup):
+    path = one_hang(setup)
+    everything = find(setup, path)
+    start = everything_start(everything)
+    early = find(setup, path, "--to=+1s")
+    late = find(setup, path, "--from=+1s")
+    expect_equal("before", [v for v in everything if v["start_ns"] < start + 10**9], early)
+    expect_equal("ends behind it", [v for v in everything if end_of(v) > start + 10**9], late)
+    expect_in("--time is one moment", setup.run("graph", "find", "--time=+1s", "--to=+2s", path, code=2).stderr)
+
+
+def end_of(vertex):
+    return vertex["start_ns"] + vertex["run_ns"] + vertex["runnable_ns"] + vertex["wait_ns"]
+
+
+def test_graph_export(setup):
+    """Each vertex is a slice on its thread's track, and each end of an edge lies in a slice: viewers drop what does not."""
+    path = one_hang(setup)
+    everything = find(setup, path)
+    events = json.loads(setup.run("graph", "export", path, code=0).stdout)["traceEvents"]
+    slices = [event for event in events if event["ph"] == "X"]
+    segments = [event for event in slices if event["cat"] == "segment"]
+    expect_equal("vertices", sorted(event["name"].split()[0] for event in segments), sorted(v["id"] for v in everything))
+    expect_equal("waits", len(slices) - len(segments), sum(v["wait_on"] is not None for v in everything))
+    expect("LongWait" in " ".join(event["name"] for event in segments), "the hang has no type")
+    flows = collections.Counter(event["id"] for event in events if event["ph"] in "sf")
+    expect(flows and set(flows.values()) == {2}, f"an edge has two ends: {flows}")
+    for end in (event for event in events if event["ph"] in "sf"):
+        tracks = [s for s in slices if (s["pid"], s["tid"]) == (end["pid"], end["tid"])]
+        expect(any(s["ts"] <= end["ts"] <= s["ts"] + s["dur"] for s in tracks), f"no slice encloses {end}")
+
+
+def test_graph_export_dot(setup):
+    path = one_hang(setup)
+    long = find(setup, path, "--longer-than=2900ms", "--process=editor0")[0]["id"]
+    text = setup.run("graph", "export", "--format=dot", f"--around={long}", "--hops=1", path, code=0).stdout
+    drawn = subprocess.run(["dot", "-Tdot_json"], input=text, capture_output=True, text=True, check=True)
+    picture = json.loads(drawn.stdout)
+    names = [item["name"] for item in picture["objects"] if item["name"].startswith("v")]
+    expect(long in names and 1 < len(names) < len(find(setup, path)), f"{long} and its neighbours: {names}")
+    expect(any("editor0 [100]" in item.get("label", "") for item in picture["objects"]), "its thread has no frame")
+    expect(picture["edges"], "no edge is drawn")
+    few = setup.run("graph", "export", "--format=dot", "--limit=2", path, code=0)
+    expect_in("vertices written: --limit=N writes more", few.stderr)
+    expect_in("edges lead out of the part", few.stderr)
+    setup.run("graph", "export", "--hops=2", path, code=2)
+    setup.run("graph", "export", "--format=png", path, code=2)
 
 
 def test_graph_show(setup):

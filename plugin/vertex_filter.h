@@ -1,0 +1,43 @@
+/* Which vertices a person means: the conditions of `graph find` and `graph export`, and the look through all vertices. */
+#ifndef ARGUS_PLUGIN_VERTEX_FILTER_H
+#define ARGUS_PLUGIN_VERTEX_FILTER_H
+
+#include "base/vec.h"
+#include "plugin/analysis.h"
+
+/* A condition is an option here and a member of the filter. All given ones have to hold. */
+#define VERTEX_FILTER_OPTIONS                                                                      \
+    {"process", 'p', "NAME", "of the process of this name, as the kernel has it"},                 \
+        {"pid", 0, "PID", "of this process"},                                                      \
+        {"thread", 0, "NAME|TID", "of the threads of this name, or of this thread"},               \
+        {"time", 0, "TIME",                                                                        \
+         "that cover this moment: 14:32:10.5 (UTC) or +1.5s after the beginning"},                 \
+        {"from", 0, "TIME", "that end, with their wait, at this moment or later"},                 \
+        {"to", 0, "TIME", "that start before this moment"},                                        \
+        {"event", 'e', "KIND", "that handle such a UI event, e.g. button_press, key_press"},       \
+    {                                                                                              \
+        "longer-than", 'l', "DURATION", "that ran or waited for at least this long"                \
+    }
+
+struct vertex_filter {
+    const char *process; /* NULL: any */
+    const char *thread;  /* NULL: any; a name or a tid */
+    const char *event;   /* NULL: any; "button_press" */
+    uint64_t pid;        /* 0: any */
+    uint64_t from_ns, to_ns;
+    uint64_t longer_ns;
+};
+
+typedef VEC(uint32_t) vertex_list;
+
+/* What the options say; its texts are the arguments'. */
+struct argus_error *vertex_filter_get(const struct analysis *analysis, struct vertex_filter *ret);
+
+bool vertex_filter_matches(const struct argus_graph *graph, const struct vertex_filter *filter,
+                           uint32_t vertex);
+
+/* All that match, by id, that is thread by thread in time order. The caller frees `ret` by vec_deinit(), also after an error. */
+struct argus_error *vertex_filter_search(struct analysis *analysis,
+                                         const struct vertex_filter *filter, vertex_list *ret);
+
+#endif
