@@ -94,7 +94,7 @@ struct argus_error *image_open(const char *path, enum hook_arch arch, struct ima
         return argus_error_memory();
     }
     struct argus_error *error = map_file(image);
-    if (!error) {
+    if (!error && image->file) {
         error = read_format(image, arch);
         if (error && error->code != ARGUS_ERROR_MEMORY)
             error = argus_error_context(error, "%s", path);

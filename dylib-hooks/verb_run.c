@@ -13,11 +13,10 @@
 
 #ifdef __APPLE__
 #define PRELOAD "DYLD_INSERT_LIBRARIES"
+extern char **environ; /* Linux's unistd.h has it */
 #else
 #define PRELOAD "LD_PRELOAD"
 #endif
-
-extern char **environ;
 
 struct made {
     char folder[64];

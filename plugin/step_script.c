@@ -36,7 +36,7 @@ static void write_breakpoint(FILE *out, const struct step_place *place, uint64_t
 struct argus_error *step_script_write(const struct analysis *analysis, uint32_t vertex,
                                       const struct step_origin *origin, FILE *out)
 {
-    uint64_t begin, wait = 0;
+    uint64_t begin = 0, wait = 0;
     struct argus_error *error = file_address(&origin->place, &begin);
     if (!error && origin->wait.offset)
         error = file_address(&origin->wait, &wait);
