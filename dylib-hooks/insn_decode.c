@@ -54,9 +54,14 @@ static bool is_short_branch(unsigned id)
            id == X86_INS_JRCXZ || id == X86_INS_JECXZ || id == X86_INS_JCXZ || id == X86_INS_XBEGIN;
 }
 
+/* Capstone 5 has another name for 0f b9. */
+#if CS_API_MAJOR < 5
+#define X86_INS_UD1 X86_INS_UD2B
+#endif
+
 static bool is_trap(unsigned id)
 {
-    return id == X86_INS_INT3 || id == X86_INS_UD0 || id == X86_INS_UD2 || id == X86_INS_UD2B ||
+    return id == X86_INS_INT3 || id == X86_INS_UD0 || id == X86_INS_UD1 || id == X86_INS_UD2 ||
            id == X86_INS_HLT || id == X86_INS_INT1 || id == X86_INS_INT;
 }
 
