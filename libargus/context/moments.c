@@ -11,12 +11,27 @@
 
 #define STATES_STOPPED (ARGUS_LINUX_STATE_STOPPED | ARGUS_LINUX_STATE_TRACED)
 
+static bool is_left_out(const struct moments *moments, const struct moment_thread *thread,
+                        uint32_t node, enum argus_moment kind)
+{
+    const struct argus_thread *threads;
+    argus_graph_threads(moments->graph, &threads);
+    struct argus_context_moment moment = {.time_ns = moments->now_ns,
+                                          .tid = threads[thread - moments->threads].tid,
+                                          .node = node,
+                                          .call = thread->call,
+                                          .kind = (uint8_t)kind};
+    return moments->options.observe &&
+           !moments->options.observe(moments->options.observe_context, &moment);
+}
+
 static void add_moment(struct moments *moments, struct moment_thread *thread, uint32_t node,
                        enum argus_moment kind)
 {
     bool returns = kind == ARGUS_MOMENT_RETURN;
     if (node == ARGUS_NONE || moments->now_ns < moments->from_ns ||
-        moments->now_ns > moments->to_ns || (returns && moments->options.no_returns))
+        moments->now_ns > moments->to_ns || (returns && moments->options.no_returns) ||
+        is_left_out(moments, thread, node, kind))
         return;
     moments->counts.moments[kind]++;
     moments->counts.threads += !thread->has_moments;

@@ -103,12 +103,25 @@ struct argus_context_counts {
     double mean_frames;                         /* of the paths */
 };
 
+/* A moment as it is used, in order of time. */
+struct argus_context_moment {
+    uint64_t time_ns, tid;
+    uint32_t node; /* of argus_contexts_nodes(), where the stack ends */
+    uint32_t call; /* number of the system call that the thread is in; ARGUS_NONE: none */
+    uint8_t kind;  /* enum argus_moment */
+};
+
+/* Is told each moment; false leaves it out. */
+typedef bool (*argus_context_observer)(void *context, const struct argus_context_moment *moment);
+
 struct argus_contexts_options {
-    const char *process; /* only processes of this name, or with this id; NULL: all */
-    uint32_t vertex;     /* only this vertex with its wait; ARGUS_NONE: all */
-    bool no_samples;     /* leave cpu samples out */
-    bool no_returns;     /* only moments with a recorded stack */
-    bool kernel;         /* the kernel's functions too, not only the system call */
+    const char *process;            /* only processes of this name, or with this id; NULL: all */
+    uint32_t vertex;                /* only this vertex with its wait; ARGUS_NONE: all */
+    bool no_samples;                /* leave cpu samples out */
+    bool no_returns;                /* only moments with a recorded stack */
+    bool kernel;                    /* the kernel's functions too, not only the system call */
+    argus_context_observer observe; /* NULL: nobody */
+    void *observe_context;
 };
 
 #define ARGUS_CONTEXTS_OPTIONS                                                                     \
