@@ -10,6 +10,9 @@ struct argus_contexts {
     struct moments moments;
 };
 
+/* What the contexts are inferred from, what is missing, and what they are compared with: lines. */
+void contexts_write_what(const struct argus_sink *sink, const struct argus_contexts_report *report);
+
 /* The last part of a path. */
 const char *contexts_base_name(const char *path);
 

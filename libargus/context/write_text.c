@@ -188,11 +188,16 @@ static struct argus_error *write_charges(const struct argus_sink *sink,
     return NULL;
 }
 
-static struct argus_error *write_text(const struct argus_sink *sink,
-                                      const struct argus_contexts_report *report)
+void contexts_write_what(const struct argus_sink *sink, const struct argus_contexts_report *report)
 {
     write_counts(sink, report);
     write_base(sink, report);
+}
+
+static struct argus_error *write_text(const struct argus_sink *sink,
+                                      const struct argus_contexts_report *report)
+{
+    contexts_write_what(sink, report);
     const struct argus_ranking *ranking = report->ranking;
     for (size_t i = 0; i < ranking->count && i < report->top && ranking->paths[i].cost_ns > 0; i++)
         write_path(sink, report, i + 1, &ranking->paths[i]);

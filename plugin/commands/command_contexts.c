@@ -1,7 +1,7 @@
 /* `argus contexts`: IntroPerf over the stacks of a trace (argus/contexts.h). */
 #include <string.h>
 
-#include "argus/contexts.h"
+#include "argus/page.h"
 #include "plugin/analysis.h"
 
 static const struct command_option options[] = {
@@ -112,7 +112,7 @@ static struct argus_error *write_all(struct analysis *analysis, const struct wan
     if (wanted->format == FORMAT_SPEEDSCOPE)
         return argus_report_contexts_speedscope(&analysis->sink, report);
     if (wanted->format == FORMAT_HTML)
-        return argus_report_contexts_html(&analysis->sink, report);
+        return argus_page_write(&analysis->report, &(struct argus_page){.contexts = report});
     return argus_report_contexts(&analysis->sink, report, analysis->json);
 }
 

@@ -22,11 +22,13 @@ MAY_INCLUDE = {
                         "libargus/diagnose"],
     "libargus/context": ["libargus/base", "libargus/trace", "libargus/event", "libargus/steps", "libargus/graph", "libargus/slice",
                          "libargus/diagnose", "libargus/report"],
+    "libargus/page": ["libargus/base", "libargus/trace", "libargus/event", "libargus/steps", "libargus/graph", "libargus/slice",
+                      "libargus/diagnose", "libargus/report", "libargus/context"],
     # No decoder runs as root.
     "recorder": ["libargus/base", "libargus/trace"],
     # The front end talks to the recorder through its client, and to nothing else of it (recorder/CMakeLists.txt: argus_client).
     "plugin": ["libargus/base", "libargus/trace", "libargus/event", "libargus/steps", "libargus/graph", "libargus/slice",
-               "libargus/diagnose", "libargus/report", "libargus/context", "recorder/background.h", "recorder/client.h", "recorder/child.h", "recorder/output.h", "recorder/step_client.h", "recorder/step_patterns.h", "recorder/step_protocol.h", "recorder/linux/step_instruction.h",
+               "libargus/diagnose", "libargus/report", "libargus/context", "libargus/page", "recorder/background.h", "recorder/client.h", "recorder/child.h", "recorder/output.h", "recorder/step_client.h", "recorder/step_patterns.h", "recorder/step_protocol.h", "recorder/linux/step_instruction.h",
                "dylib-hooks/plan.h"],
     "dylib-hooks": ["libargus/base", "libargus/trace", "libargus/event"],
     "examples": [],
@@ -60,6 +62,7 @@ PUBLIC = {
     "report.h": "libargus/report",
     "export.h": "libargus/report",
     "contexts.h": "libargus/context",
+    "page.h": "libargus/page",
 }
 
 PUBLIC_FOLDER = "libargus/include/argus"

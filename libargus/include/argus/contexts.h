@@ -210,10 +210,6 @@ struct argus_error *argus_report_contexts_folded(const struct argus_sink *sink,
 /* https://www.speedscope.app/file-format-schema.json, type "sampled": a profile for each program, of weights in ns. */
 struct argus_error *argus_report_contexts_speedscope(const struct argus_sink *sink,
                                                      const struct argus_contexts_report *report);
-/* A page with the tree and the heat map of the paper; without scripts or anything from elsewhere. */
-struct argus_error *argus_report_contexts_html(const struct argus_sink *sink,
-                                               const struct argus_contexts_report *report);
-
 const char *argus_layer_name(enum argus_layer layer);
 const char *argus_moment_name(enum argus_moment moment);
 

@@ -1,0 +1,11 @@
+# Writes a C file with the page's style and script as strings: cmake -DOUTPUT=FILE -DROOT=DIR -P embed.cmake
+function(embed variable path)
+  file(READ ${path} hex HEX)
+  string(REGEX REPLACE "(..)" "0x\\1," bytes "${hex}")
+  string(REGEX REPLACE "(................................................................................)" "\\1\n" bytes "${bytes}")
+  file(APPEND ${OUTPUT}.new "const char ${variable}[] = {\n${bytes}0};\n")
+endfunction()
+file(WRITE ${OUTPUT}.new "/* Made by libargus/page/embed.cmake. */\n#include \"page/parts.h\"\n")
+embed(page_style ${ROOT}/page.css)
+embed(page_script ${ROOT}/page.js)
+file(RENAME ${OUTPUT}.new ${OUTPUT})

@@ -1,0 +1,59 @@
+/* The frame of the page: style, heading, sections, script. See argus/page.h for what the page promises; the policy in its head makes
+ * a browser keep the promise that nothing is loaded. */
+#include "page/parts.h"
+
+#include <string.h>
+
+static void write_head(const struct argus_sink *sink, const char *path)
+{
+    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    argus_sink_printf(
+        sink, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+              "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+              "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
+              "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
+    html_textf(sink, "%s \xe2\x80\x93 Argus", name);
+    argus_sink_printf(sink, "</title>\n<style>\n%s</style></head>\n<body>\n", page_style);
+}
+
+static void write_link(const struct argus_sink *sink, const char *id, const char *name,
+                       size_t count)
+{
+    argus_sink_printf(sink, "<a href=\"#%s\">%s", id, name);
+    if (count)
+        argus_sink_printf(sink, " <small>%zu</small>", count);
+    argus_sink_printf(sink, "</a>");
+}
+
+static void write_heading(const struct argus_report_context *context, const struct argus_page *page)
+{
+    const struct argus_sink *sink = context->sink;
+    const struct argus_trace *trace = argus_graph_trace(context->graph);
+    argus_sink_printf(sink, "<header><h1>");
+    html_text(sink, argus_trace_path(trace));
+    argus_sink_printf(sink, "</h1><p>");
+    html_text(sink, argus_trace_header(trace)->host);
+    argus_sink_printf(sink, "</p>\n<nav aria-label=\"Sections\">");
+    write_link(sink, "recording", "Recording", 0);
+    if (page->hangs)
+        write_link(sink, "hangs", "Hangs", page->hangs->count);
+    write_link(sink, "contexts", "Contexts", 0);
+    argus_sink_printf(sink, "</nav></header>\n<main>\n");
+}
+
+struct argus_error *argus_page_write(const struct argus_report_context *context,
+                                     const struct argus_page *page)
+{
+    const struct argus_sink *sink = context->sink;
+    write_head(sink, argus_trace_path(argus_graph_trace(context->graph)));
+    write_heading(context, page);
+    page_recording(context);
+    struct argus_error *error = page->hangs ? page_hangs(context, page) : NULL;
+    if (!error)
+        error = page_contexts(sink, page);
+    argus_sink_printf(sink,
+                      "</main>\n<div id=\"tip\" role=\"status\" hidden></div>\n<script>\n%s"
+                      "</script>\n</body></html>\n",
+                      page_script);
+    return error;
+}

@@ -1,0 +1,243 @@
+/* The paper's figure 7: a row is a context, a column a function of it, coloured by the logarithm of its time. And each context by
+ * itself, with names and figures. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "context/charges.h"
+#include "context/route.h"
+#include "page/parts.h"
+
+#define WAITS_SHOWN 4
+
+unsigned page_heat(double ns)
+{
+    double step = ns > 1000 ? (log10(ns) - 3) / 7 * 15 + 0.5 : 0;
+    return step > 15 ? 15 : (unsigned)step;
+}
+
+size_t page_shown(const struct argus_contexts_report *report)
+{
+    const struct argus_ranking *ranking = report->ranking;
+    size_t shown = 0;
+    while (shown < ranking->count && shown < report->top && ranking->paths[shown].cost_ns > 0)
+        shown++;
+    return shown;
+}
+
+static const struct argus_context_node *nodes_of(const struct argus_contexts_report *report)
+{
+    const struct argus_context_node *nodes;
+    argus_contexts_nodes(report->contexts, &nodes);
+    return nodes;
+}
+
+static const struct argus_context_function *function_of(const struct argus_contexts_report *report,
+                                                        uint32_t node)
+{
+    const struct argus_context_function *functions;
+    argus_contexts_functions(report->contexts, &functions);
+    return &functions[nodes_of(report)[node].function];
+}
+
+static const char *file_of(const struct argus_context_function *function)
+{
+    return function->image[0] ? contexts_base_name(function->image) : "no file";
+}
+
+static void write_badge(const struct argus_sink *sink, uint8_t layer)
+{
+    argus_sink_printf(sink, "<span class=\"badge l%u\">%s</span>", layer,
+                      argus_layer_name((enum argus_layer)layer));
+}
+
+/* --- the heat map --- */
+
+static void write_cells(const struct argus_sink *sink, const struct argus_contexts_report *report,
+                        const struct argus_ranked_path *path)
+{
+    const struct argus_context_node *nodes = nodes_of(report);
+    struct route route;
+    int place = 0;
+    route_fill(report, path->node, &route);
+    for (uint32_t i = 0; i < route.count; i++)
+        place = route.nodes[i] == path->bottleneck ? (int)i : place;
+    for (uint32_t i = 0; i < route.count; i++) {
+        char own[32], total[32];
+        const struct argus_context_function *function = function_of(report, route.nodes[i]);
+        const struct argus_context_node *node = &nodes[route.nodes[i]];
+        enum argus_estimate estimate = report->options.estimate;
+        argus_sink_printf(sink, "<td class=\"h%u%s\"", page_heat((double)node->own_ns[estimate]),
+                          (int)i == place ? " worst" : "");
+        html_tip(sink, "%s\n%s (%s)\nitself %s, with callees %s", function->name, file_of(function),
+                 argus_layer_name((enum argus_layer)function->layer),
+                 argus_duration_text(node->own_ns[estimate], own, sizeof(own)),
+                 argus_duration_text(node->total_ns[estimate], total, sizeof(total)));
+        argus_sink_printf(sink, ">%d</td>", abs((int)i - place));
+    }
+}
+
+static void write_row(const struct argus_sink *sink, const struct argus_contexts_report *report,
+                      size_t number)
+{
+    const struct argus_ranked_path *path = &report->ranking->paths[number];
+    char cost[40];
+    const struct argus_context_function *charged =
+        function_of(report, charged_node(report->contexts, path->bottleneck));
+    argus_sink_printf(sink,
+                      "<tr data-c=\"%zu\"><th scope=\"row\"><a href=\"#c%zu\"><span "
+                      "class=\"no\">%zu</span> <b>%s</b> ",
+                      number, number + 1, number + 1,
+                      html_time(path->cost_ns, report->base != NULL, cost, sizeof(cost)));
+    html_text(sink, charged->name);
+    argus_sink_printf(sink, "</a></th>");
+    write_cells(sink, report, path);
+    argus_sink_printf(sink, "</tr>\n");
+}
+
+static void write_scale(const struct argus_sink *sink)
+{
+    argus_sink_printf(sink, "<p class=\"legend\">own time <span class=\"nowrap\">1 us ");
+    for (unsigned i = 0; i < 16; i++)
+        argus_sink_printf(sink, "<i class=\"h h%u\"></i>", i);
+    argus_sink_printf(sink, " 10 s</span> by its logarithm; 0 is the bottleneck, other numbers how "
+                            "many calls away from it a function is</p>\n");
+}
+
+void page_heat_map(const struct argus_sink *sink, const struct argus_contexts_report *report)
+{
+    argus_sink_printf(sink, "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Heat "
+                            "map\"><table class=\"heat\"><tbody>\n");
+    for (size_t i = 0; i < page_shown(report); i++)
+        write_row(sink, report, i);
+    argus_sink_printf(sink, "</tbody></table></div>\n");
+    write_scale(sink);
+}
+
+/* --- each context --- */
+
+static double base_total(const struct argus_contexts_report *report, uint32_t node)
+{
+    const struct argus_context_node *nodes;
+    uint32_t other = report->base ? report->ranking->base_node[node] : ARGUS_NONE;
+    if (other == ARGUS_NONE)
+        return 0;
+    argus_contexts_nodes(report->base, &nodes);
+    return (double)nodes[other].total_ns[report->options.estimate];
+}
+
+static void write_bar(const struct argus_sink *sink, const char *kind, double part)
+{
+    if (part > 0)
+        argus_sink_printf(sink, "<i class=\"bar %s\" style=\"width:%.1f%%\"></i>", kind,
+                          part > 100 ? 100 : part);
+}
+
+static void write_frame(const struct argus_sink *sink, const struct argus_contexts_report *report,
+                        uint32_t at, bool is_bottleneck, double most)
+{
+    const struct argus_context_node *node = &nodes_of(report)[at];
+    const struct argus_context_function *function = function_of(report, at);
+    enum argus_estimate estimate = report->options.estimate;
+    char text[40];
+    argus_sink_printf(sink, "<tr%s><td class=\"f\">", is_bottleneck ? " class=\"worst\"" : "");
+    html_text(sink, function->name);
+    argus_sink_printf(sink, " <small>");
+    html_text(sink, file_of(function));
+    argus_sink_printf(sink, "</small></td><td>");
+    write_badge(sink, function->layer);
+    argus_sink_printf(
+        sink, "</td><td class=\"r\">%s</td>",
+        html_time(report->ranking->costs[at], report->base != NULL, text, sizeof(text)));
+    argus_sink_printf(sink, "<td class=\"r\">%s</td>",
+                      argus_duration_text(node->own_ns[estimate], text, sizeof(text)));
+    argus_sink_printf(sink, "<td class=\"r\">%llu</td><td class=\"w\">",
+                      (unsigned long long)node->count);
+    double total = (double)node->total_ns[estimate], base = base_total(report, at);
+    write_bar(sink, "now", most > 0 ? total * 100 / most : 0);
+    write_bar(sink, "base", most > 0 ? base * 100 / most : 0);
+    argus_sink_printf(sink, "<span>%s", argus_duration_text((uint64_t)total, text, sizeof(text)));
+    if (report->base)
+        argus_sink_printf(sink, " <small>(%s)</small>",
+                          argus_duration_text((uint64_t)base, text, sizeof(text)));
+    argus_sink_printf(sink, "</span></td></tr>\n");
+}
+
+static void write_frames(const struct argus_sink *sink, const struct argus_contexts_report *report,
+                         const struct argus_ranked_path *path)
+{
+    struct route route;
+    double most = 0;
+    route_fill(report, path->node, &route);
+    for (uint32_t i = 0; i < route.count; i++) {
+        double total = (double)nodes_of(report)[route.nodes[i]].total_ns[report->options.estimate];
+        double base = base_total(report, route.nodes[i]);
+        most = total > most ? total : most;
+        most = base > most ? base : most;
+    }
+    argus_sink_printf(sink,
+                      "<div class=\"scroll\"><table class=\"frames\"><thead><tr><th>function</th>"
+                      "<th>layer</th><th>cost</th><th>own</th><th>calls</th><th>with callees%s</th>"
+                      "</tr></thead><tbody>\n",
+                      report->base ? " (base)" : "");
+    for (uint32_t i = 0; i < route.count; i++)
+        write_frame(sink, report, route.nodes[i], route.nodes[i] == path->bottleneck, most);
+    argus_sink_printf(sink, "</tbody></table></div>\n");
+}
+
+static void write_waits(const struct argus_sink *sink, const struct argus_contexts_report *report,
+                        const struct argus_ranked_path *path)
+{
+    const struct argus_context_wait *waits;
+    const struct argus_process *processes;
+    struct route route;
+    size_t count = argus_contexts_waits(report->contexts, &waits), shown = 0;
+    argus_graph_processes(argus_contexts_graph(report->contexts), &processes);
+    route_fill(report, path->node, &route);
+    for (uint32_t i = 0; i < route.count; i++)
+        for (size_t k = 0; k < count && shown < WAITS_SHOWN; k++) {
+            char time[32];
+            if (waits[k].node != route.nodes[i])
+                continue;
+            argus_sink_printf(sink, "<p>Waited %s for ",
+                              argus_duration_text(waits[k].ns, time, sizeof(time)));
+            html_textf(sink, "%s [%llu], %llu times, in %s.", processes[waits[k].process].name,
+                       (unsigned long long)processes[waits[k].process].pid,
+                       (unsigned long long)waits[k].count,
+                       function_of(report, waits[k].node)->name);
+            argus_sink_printf(sink, "</p>\n");
+            shown++;
+        }
+}
+
+static void write_detail(const struct argus_sink *sink, const struct argus_contexts_report *report,
+                         size_t number)
+{
+    const struct argus_ranked_path *path = &report->ranking->paths[number];
+    uint32_t charged = charged_node(report->contexts, path->bottleneck);
+    const struct argus_context_function *function = function_of(report, charged);
+    struct route route;
+    char cost[40];
+    route_fill(report, path->node, &route);
+    argus_sink_printf(sink, "<details id=\"c%zu\"%s><summary>%zu. <b>%s</b> in ", number + 1,
+                      number ? "" : " open", number + 1,
+                      html_time(path->cost_ns, report->base != NULL, cost, sizeof(cost)));
+    html_textf(sink, "%s (%s)", function->name, file_of(function));
+    argus_sink_printf(sink, " ");
+    write_badge(sink, function->layer);
+    if (charged != path->bottleneck)
+        html_textf(sink, " in %s", function_of(report, path->bottleneck)->name);
+    html_textf(sink, "; %s", function_of(report, route.program)->name);
+    argus_sink_printf(sink, "%s", report->base && path->is_new ? "; not in the base" : "");
+    if (path->others)
+        argus_sink_printf(sink, "; %u more paths through it", path->others);
+    argus_sink_printf(sink, "</summary>\n");
+    write_waits(sink, report, path);
+    write_frames(sink, report, path);
+    argus_sink_printf(sink, "</details>\n");
+}
+
+void page_context_details(const struct argus_sink *sink, const struct argus_contexts_report *report)
+{
+    for (size_t i = 0; i < page_shown(report); i++)
+        write_detail(sink, report, i);
+}

@@ -1,0 +1,193 @@
+#include "page/tree_drawing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAST_SHARE 0.0005 /* of the trees */
+
+static double total_of(const struct argus_contexts *contexts, uint32_t node,
+                       enum argus_estimate estimate)
+{
+    const struct argus_context_node *nodes;
+    argus_contexts_nodes(contexts, &nodes);
+    return (double)nodes[node].total_ns[estimate];
+}
+
+const struct argus_context_function *drawn_function(const struct argus_contexts_report *report,
+                                                    const struct drawn_node *drawn)
+{
+    bool is_here = drawn->node != ARGUS_NONE;
+    const struct argus_contexts *of = is_here ? report->contexts : report->base;
+    const struct argus_context_node *nodes;
+    const struct argus_context_function *functions;
+    argus_contexts_nodes(of, &nodes);
+    argus_contexts_functions(of, &functions);
+    return &functions[nodes[is_here ? drawn->node : drawn->other].function];
+}
+
+/* --- both in one --- */
+
+/* The trace's nodes: node i is at i - 1, for the root is left out. */
+static void add_here(const struct argus_contexts_report *report, struct tree_drawing *drawing)
+{
+    const struct argus_context_node *nodes;
+    size_t count = argus_contexts_nodes(report->contexts, &nodes);
+    for (size_t i = 1; i < count; i++) {
+        uint32_t other = report->base ? report->ranking->base_node[i] : ARGUS_NONE;
+        drawing->nodes[drawing->count++] = (struct drawn_node){
+            .parent = nodes[i].parent ? nodes[i].parent - 1 : ARGUS_NONE,
+            .node = (uint32_t)i,
+            .other = other,
+            .depth = nodes[i].depth - 1,
+            .ns = total_of(report->contexts, (uint32_t)i, report->options.estimate),
+            .base_ns =
+                other == ARGUS_NONE ? 0 : total_of(report->base, other, report->options.estimate),
+        };
+    }
+}
+
+/* What only the base has, below. `place`: node of the base → index. */
+static void add_base(const struct argus_contexts_report *report, struct tree_drawing *drawing,
+                     uint32_t *place)
+{
+    const struct argus_context_node *nodes;
+    size_t count = argus_contexts_nodes(report->base, &nodes);
+    for (size_t i = 0; i < drawing->count; i++)
+        if (drawing->nodes[i].other != ARGUS_NONE)
+            place[drawing->nodes[i].other] = (uint32_t)i;
+    for (size_t i = 1; i < count; i++) {
+        if (place[i] != ARGUS_NONE)
+            continue;
+        place[i] = (uint32_t)drawing->count;
+        drawing->nodes[drawing->count++] = (struct drawn_node){
+            .parent = nodes[i].parent ? place[nodes[i].parent] : ARGUS_NONE,
+            .node = ARGUS_NONE,
+            .other = (uint32_t)i,
+            .depth = nodes[i].depth - 1,
+            .base_ns = total_of(report->base, (uint32_t)i, report->options.estimate),
+        };
+    }
+}
+
+static bool merge(const struct argus_contexts_report *report, struct tree_drawing *drawing)
+{
+    const struct argus_context_node *nodes;
+    size_t count = argus_contexts_nodes(report->contexts, &nodes), base_count = 0;
+    if (report->base)
+        base_count = argus_contexts_nodes(report->base, &nodes);
+    drawing->nodes = calloc(count + base_count + 1, sizeof(*drawing->nodes));
+    uint32_t *place = malloc((base_count + 1) * sizeof(*place));
+    bool good = drawing->nodes && place;
+    if (good) {
+        memset(place, 0xff, (base_count + 1) * sizeof(*place));
+        add_here(report, drawing);
+        if (report->base)
+            add_base(report, drawing, place);
+    }
+    free(place);
+    return good;
+}
+
+/* --- what is drawn --- */
+
+static double larger(const struct drawn_node *node)
+{
+    return node->ns > node->base_ns ? node->ns : node->base_ns;
+}
+
+static int descending(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return a > b ? -1 : a < b;
+}
+
+/* What a node must have taken to be drawn: few enough have. */
+static bool find_least(const struct tree_drawing *drawing, double *ret)
+{
+    double *all = calloc(drawing->count + 1, sizeof(*all)), most = 0;
+    if (!all)
+        return false;
+    for (size_t i = 0; i < drawing->count; i++) {
+        all[i] = larger(&drawing->nodes[i]);
+        most += drawing->nodes[i].depth == 0 ? all[i] : 0;
+    }
+    qsort(all, drawing->count, sizeof(*all), descending);
+    *ret = drawing->count > DRAWN_MOST ? all[DRAWN_MOST] : 0;
+    if (*ret < most * LEAST_SHARE)
+        *ret = most * LEAST_SHARE;
+    free(all);
+    return true;
+}
+
+static void draw_with_callers(struct tree_drawing *drawing, uint32_t at)
+{
+    for (; at != ARGUS_NONE && !drawing->nodes[at].drawn; at = drawing->nodes[at].parent)
+        drawing->nodes[at].drawn = true;
+}
+
+static bool choose(const struct argus_contexts_report *report, struct tree_drawing *drawing)
+{
+    const struct argus_ranking *ranking = report->ranking;
+    double least;
+    if (!find_least(drawing, &least))
+        return false;
+    for (size_t i = 0; i < drawing->count; i++)
+        if (larger(&drawing->nodes[i]) > least)
+            draw_with_callers(drawing, (uint32_t)i);
+    for (size_t i = 0; i < ranking->count && i < report->top; i++)
+        draw_with_callers(drawing, ranking->paths[i].node - 1);
+    for (size_t i = 0; i < drawing->count; i++) {
+        const struct drawn_node *node = &drawing->nodes[i];
+        drawing->left_out += !node->drawn;
+        if (node->drawn && node->depth > drawing->deepest)
+            drawing->deepest = node->depth;
+    }
+    return true;
+}
+
+/* --- where --- */
+
+/* Callees come after their caller, so going backward gives each its leaves, going forward its place. Those of one caller are
+ * side by side in the order of their numbers. */
+static bool place(struct tree_drawing *drawing)
+{
+    struct drawn_node *nodes = drawing->nodes;
+    double *width = calloc(drawing->count + 1, sizeof(*width)); /* leaves below */
+    double *used = calloc(drawing->count + 1, sizeof(*used));   /* given to callees so far */
+    bool good = width && used;
+    for (size_t i = drawing->count; good && i-- > 0;) {
+        if (!nodes[i].drawn)
+            continue;
+        width[i] = width[i] > 0 ? width[i] : 1;
+        if (nodes[i].parent != ARGUS_NONE)
+            width[nodes[i].parent] += width[i];
+    }
+    for (size_t i = 0; good && i < drawing->count; i++) {
+        if (!nodes[i].drawn)
+            continue;
+        uint32_t parent = nodes[i].parent;
+        double *left = parent == ARGUS_NONE ? &drawing->width : &used[parent];
+        used[i] = *left; /* where its own callees begin */
+        nodes[i].x = *left + width[i] / 2;
+        *left += width[i];
+    }
+    free(width);
+    free(used);
+    return good;
+}
+
+struct argus_error *tree_drawing_create(const struct argus_contexts_report *report,
+                                        struct tree_drawing *ret)
+{
+    *ret = (struct tree_drawing){.count = 0};
+    if (merge(report, ret) && choose(report, ret) && place(ret))
+        return NULL;
+    tree_drawing_deinit(ret);
+    return argus_error_memory();
+}
+
+void tree_drawing_deinit(struct tree_drawing *drawing)
+{
+    free(drawing->nodes);
+    drawing->nodes = NULL;
+}
