@@ -90,12 +90,12 @@ bool instruction_decode(struct instruction_decoder *decoder, const uint8_t *code
 {
     bool arm64 = decoder->machine == INSTRUCTION_ARM64;
     *ret = (struct instruction){.address = address};
-    if (capstone_decodes(decoder, code, bytes, address)) {
+    if (arm64 && bytes >= 4 && instruction_newer_arm64(word_of(code), ret, NULL, 0)) {
+        ret->length = 4;
+    } else if (capstone_decodes(decoder, code, bytes, address)) {
         ret->length = (uint8_t)decoder->insn->size;
         (arm64 ? instruction_from_arm64 : instruction_from_x86)(decoder->handle, decoder->insn,
                                                                 ret);
-    } else if (arm64 && bytes >= 4 && instruction_newer_arm64(word_of(code), ret, NULL, 0)) {
-        ret->length = 4;
     }
     collect_names(ret);
     return ret->length > 0;

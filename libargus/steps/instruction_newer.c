@@ -1,4 +1,4 @@
-/* arm64 instructions that came after Capstone 4, and that compilers use today: atomics (LSE: every `lock` of a library that was built
+/* arm64 instructions that Capstone 4 lacks, of which Capstone 5 has the operands wrong, and that compilers use today: atomics (LSE: every `lock` of a library that was built
  * with outline atomics), LDAPR (C++'s acquire loads), and branches with pointer authentication.
  *
  * A row is a pattern of the 32-bit word; to add one, take mask and value from the Arm Architecture Reference Manual, C4.1. The order

@@ -136,5 +136,7 @@ uint8_t x86_register_access(const cs_insn *insn, unsigned operand, uint8_t flow)
         return CS_AC_READ;
     if (x86_is_move(insn) || strncmp(insn->mnemonic, "set", 3) == 0)
         return operand == 0 && insn->id != X86_INS_PUSH ? CS_AC_WRITE : CS_AC_READ;
+    if (operand == 0 && strncmp(insn->mnemonic, "cmov", 4) == 0) /* Capstone 5 forgets the read */
+        return CS_AC_READ | CS_AC_WRITE;
     return access ? access : operand == 0 ? CS_AC_WRITE : CS_AC_READ;
 }

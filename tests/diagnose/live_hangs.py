@@ -128,7 +128,7 @@ def is_right(argus, loops, word, folder):
 
 def main():
     argus, loops, folder = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
-    reason = "recording beside others needs root" if os.geteuid() != 0 else machine.reason_to_skip()
+    reason = machine.reason_to_skip_beside_others()
     if reason:
         print("skipped:", reason)
         return 77

@@ -116,7 +116,7 @@ def run(more_to_need=()):
     global ARGUS, FOLDER
     ARGUS, FOLDER = os.path.realpath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
     missing = [program for program in more_to_need if not shutil.which(program)]
-    reason = "recording needs root" if os.geteuid() else machine.reason_to_skip() or ", ".join(missing)
+    reason = machine.reason_to_skip_beside_others() or ", ".join(missing)
     if reason:
         print("skipped:", reason)
         sys.exit(77)

@@ -46,7 +46,7 @@ def check_suspect(found):
 
 def main():
     argus, program = map(pathlib.Path, sys.argv[1:3])
-    reason = machine.reason_to_skip()
+    reason = machine.reason_to_skip_beside_others()
     if reason:
         print(reason)
         sys.exit(77)

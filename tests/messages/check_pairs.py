@@ -175,7 +175,7 @@ def main():
     parser.add_argument("--count", type=int, default=10000, help="messages")
     parser.add_argument("--keep", metavar="FOLDER", help="leave traces and logs there")
     options = parser.parse_args()
-    reason = "recording needs root" if os.geteuid() else machine.reason_to_skip()
+    reason = machine.reason_to_skip_beside_others()
     if reason:
         print("skipped:", reason)
         return 77

@@ -147,7 +147,7 @@ def comm(pid):
 
 
 def cannot_record():
-    return "not root" if os.geteuid() != 0 else machine.reason_to_skip()
+    return machine.reason_to_skip_beside_others()
 
 
 def main():

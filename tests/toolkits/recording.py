@@ -1,7 +1,6 @@
 """What the tests of probes have in common: whether this machine can record, a /run/argus of their own, and a walk over the
 graph by `argus` commands alone."""
 import json
-import os
 import pathlib
 import subprocess
 import sys
@@ -17,7 +16,7 @@ def skip(reason):
 
 
 def enter_namespace():
-    reason = "recording beside others needs root" if os.geteuid() != 0 else machine.reason_to_skip()
+    reason = machine.reason_to_skip_beside_others()
     if reason:
         skip(reason)
     machine.enter_namespace()

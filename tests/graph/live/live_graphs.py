@@ -148,7 +148,7 @@ def wrong_waits(argus, raw_graph, program):
 
 def main():
     argus, raw_graph, program = sys.argv[1:4]
-    reason = "recording beside others needs root" if os.geteuid() != 0 else machine.reason_to_skip()
+    reason = machine.reason_to_skip_beside_others()
     if reason:
         print("skipped:", reason)
         sys.exit(77)
