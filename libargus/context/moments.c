@@ -2,6 +2,10 @@
  * system calls and preemptions. Between the begin of a call and its return, and while a thread is off its cpu, its user
  * stack cannot change: so the return, and the moment at which it goes on, are moments with a known stack too.
  *
+ * Where records are missing (MERGE_ID_LOST), nobody knows what the thread did that was on that cpu: what went on in it ended at its
+ * last moment, in both modes, and begins anew. The same of a thread that is found running where it cannot be without a record
+ * that is not there. A thread that waits across the gap, and is seen to go on afterwards, has waited: as in the graph.
+ *
  * The kernel's part, below the innermost user function, is the system call by name (known from its record), or "page
  * fault" or "stopped" where a thread waits outside of any; with options->kernel, the functions of the recorded kernel stack follow.
  */
@@ -78,6 +82,36 @@ static uint32_t whole_path(struct moments *moments, struct moment_thread *thread
     return node;
 }
 
+/* Records of the thread are missing. */
+static void lose(struct moments *moments, struct moment_thread *thread)
+{
+    inference_end(&thread->inference, &moments->paths->tree);
+    thread->call = NOT_IN_A_CALL;
+    thread->call_node = thread->held = thread->cpu = ARGUS_NONE;
+    thread->seen_call = false;
+}
+
+static void on_lost(struct moments *moments, const struct argus_record *record)
+{
+    const struct argus_thread *threads;
+    size_t count = argus_graph_threads(moments->graph, &threads);
+    moments->lost_ns = moments->now_ns;
+    for (size_t i = 0; i < count; i++)
+        if (moments->threads[i].cpu == record->cpu)
+            lose(moments, &moments->threads[i]);
+}
+
+/* The thread runs on `cpu`. */
+static void note_running(struct moments *moments, struct moment_thread *thread, uint32_t cpu)
+{
+    bool moved = thread->cpu != ARGUS_NONE && thread->cpu != cpu;
+    bool came_unseen =
+        thread->held != ARGUS_NONE && moments->lost_ns && thread->held_ns <= moments->lost_ns;
+    if (moved || came_unseen)
+        lose(moments, thread);
+    thread->cpu = cpu;
+}
+
 static void on_stack(struct moments *moments, uint32_t index, const struct argus_record *record)
 {
     struct moment_thread *thread = &moments->threads[index];
@@ -87,6 +121,8 @@ static void on_stack(struct moments *moments, uint32_t index, const struct argus
     if (why < ARGUS_MOMENT_BLOCK || why > ARGUS_MOMENT_PREEMPTED)
         return;
     bool blocked = record->arg[2] == ARGUS_STACK_BLOCK;
+    if (why == ARGUS_MOMENT_CALL || why == ARGUS_MOMENT_WAKE)
+        note_running(moments, thread, record->cpu);
     uint32_t user = user_node(moments, index, record->arg[0]);
     uint32_t node = whole_path(moments, thread, user, record->arg[1], blocked);
     add_moment(moments, thread, node, (enum argus_moment)why);
@@ -100,6 +136,7 @@ static void on_stack(struct moments *moments, uint32_t index, const struct argus
 static void on_sample(struct moments *moments, uint32_t index, const struct argus_record *record)
 {
     struct moment_thread *thread = &moments->threads[index];
+    note_running(moments, thread, record->cpu);
     if (moments->options.no_samples)
         return;
     uint32_t user = user_node(moments, index, record->arg[0]);
@@ -108,7 +145,7 @@ static void on_sample(struct moments *moments, uint32_t index, const struct argu
 }
 
 /* A thread goes on that had left the cpu with a stack that is known. */
-static void on_switch_in(struct moments *moments, uint32_t index)
+static void go_on(struct moments *moments, uint32_t index)
 {
     struct moment_thread *thread = &moments->threads[index];
     uint32_t node = thread->held;
@@ -127,11 +164,21 @@ static void on_switch_in(struct moments *moments, uint32_t index)
                    moments->now_ns, &thread->cursor);
 }
 
+static void on_switch_in(struct moments *moments, uint32_t index, const struct argus_record *record)
+{
+    struct moment_thread *thread = &moments->threads[index];
+    if (thread->cpu != ARGUS_NONE) /* it was running: how it left that cpu is missing */
+        lose(moments, thread);
+    thread->cpu = record->cpu;
+    go_on(moments, index);
+}
+
 static void on_syscall(struct moments *moments, uint32_t index, const struct argus_record *record)
 {
     struct moment_thread *thread = &moments->threads[index];
     bool begins = ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_START;
     uint32_t number = ARGUS_DEBUGID_CODE(record->debugid);
+    note_running(moments, thread, record->cpu);
     if (!begins && thread->call == number)
         add_moment(moments, thread, thread->call_node, ARGUS_MOMENT_RETURN);
     thread->call = begins ? number : NOT_IN_A_CALL;
@@ -143,8 +190,26 @@ static void on_syscall(struct moments *moments, uint32_t index, const struct arg
 static void on_switch_out(struct moments *moments, const struct argus_record *record)
 {
     uint32_t thread = moments_thread(moments, record->tid);
-    if (thread != ARGUS_NONE)
-        moments->threads[thread].state = (uint32_t)record->arg[0];
+    if (thread == ARGUS_NONE)
+        return;
+    note_running(moments, &moments->threads[thread], record->cpu);
+    moments->threads[thread].state = (uint32_t)record->arg[0];
+    moments->threads[thread].cpu = ARGUS_NONE;
+}
+
+/* Another program's stack follows. The call that began it lasted until now. */
+static void on_exec(struct moments *moments, uint32_t index)
+{
+    struct moment_thread *thread = &moments->threads[index];
+    add_moment(moments, thread, thread->call_node, ARGUS_MOMENT_RETURN);
+    inference_end(&thread->inference, &moments->paths->tree);
+    thread->call_node = thread->held = ARGUS_NONE;
+}
+
+static void on_thread_exit(struct moments *moments, uint32_t index)
+{
+    inference_end(&moments->threads[index].inference, &moments->paths->tree);
+    moments->threads[index].cpu = ARGUS_NONE;
 }
 
 static void on_record(struct moments *moments, const struct argus_record *record)
@@ -152,6 +217,8 @@ static void on_record(struct moments *moments, const struct argus_record *record
     uint32_t id = ARGUS_DEBUGID_EVENT(record->debugid);
     bool is_call = id >= ARGUS_ID_SYSCALL(0) && id <= ARGUS_ID_SYSCALL(0x3fff);
     bool is_switch = id == ARGUS_ID_SWITCH;
+    if (record->debugid == MERGE_ID_LOST)
+        on_lost(moments, record);
     if (!is_call && !is_switch && id != ARGUS_ID_STACK && id != ARGUS_ID_SAMPLE &&
         id != ARGUS_ID_EXEC && id != ARGUS_ID_THREAD_EXIT)
         return;
@@ -163,15 +230,15 @@ static void on_record(struct moments *moments, const struct argus_record *record
     if (is_call)
         on_syscall(moments, thread, record);
     else if (is_switch)
-        on_switch_in(moments, thread);
+        on_switch_in(moments, thread, record);
     else if (id == ARGUS_ID_STACK)
         on_stack(moments, thread, record);
     else if (id == ARGUS_ID_SAMPLE)
         on_sample(moments, thread, record);
     else if (id == ARGUS_ID_EXEC)
-        moments->threads[thread].call_node = ARGUS_NONE; /* another program's */
+        on_exec(moments, thread);
     else
-        inference_end(&moments->threads[thread].inference, &moments->paths->tree);
+        on_thread_exit(moments, thread);
 }
 
 /* What lasts at the end: a chosen vertex's wait counts up to there, other waits have no length yet. */
@@ -186,7 +253,7 @@ static void finish(struct moments *moments)
         struct moment_thread *thread = &moments->threads[i];
         if (thread->held != ARGUS_NONE && thread->held_ns <= end_ns) {
             if (moments->options.vertex != ARGUS_NONE)
-                on_switch_in(moments, (uint32_t)i);
+                go_on(moments, (uint32_t)i);
             else if (thread->blocked)
                 moments->counts.open_ns += end_ns - thread->held_ns;
         }

@@ -18,6 +18,7 @@ struct moment_thread {
     uint32_t call_node; /* of its user stack and that call; ARGUS_NONE: not known */
     uint32_t cursor;    /* of waits_note() */
     uint32_t state;     /* that it was last left in by a switch: ARGUS_LINUX_STATE_… */
+    uint32_t cpu;       /* that it is on; ARGUS_NONE: none, as far as is known */
     bool seen_call; /* a record of a system call was seen: outside of one is known to be outside */
     bool blocked;   /* held: by a wait, not preempted */
     bool has_moments;
@@ -34,6 +35,7 @@ struct moments {
     struct idmap by_tid;           /* id → the life that it names now */
     struct argus_context_counts counts;
     uint64_t now_ns, from_ns, to_ns; /* what is looked at: inclusive */
+    uint64_t lost_ns;                /* until then records are missing; 0: none so far */
 };
 
 /* `options` is copied, its texts are borrowed. */

@@ -58,6 +58,7 @@ static struct argus_error *chain_lives(struct moments *moments)
         moments->threads[i] = (struct moment_thread){.held = ARGUS_NONE,
                                                      .call = NOT_IN_A_CALL,
                                                      .call_node = ARGUS_NONE,
+                                                     .cpu = ARGUS_NONE,
                                                      .inference.node = ARGUS_NONE};
         if (threads[i].idle)
             continue;

@@ -185,6 +185,33 @@ def test_cut_and_missing_stacks_are_counted(setup):
     assert "1 stacks are cut short" in text and "1 stacks are not in the trace" in text
 
 
+def test_lost_records_end_what_goes_on(setup):
+    def scene(*between):
+        lines = Scene().lines + ["stack 1 0x5502 0x5501", "1ms cpu0 t100 sample user=1 pc=0x5502", "3ms cpu0 t100 sample user=1 pc=0x5502"]
+        return "\n".join([*lines, *between, "9ms cpu0 t100 sample user=1 pc=0x5502", "10ms cpu0 t100 sample user=1 pc=0x5502"]) + "\n"
+
+    def of_parse(text):
+        node = setup.json("--tree", setup.make(text))["tree"][-1]
+        return node["function"], node["count"], node["total_ns"]["conservative"], node["total_ns"]["aggressive"]
+    equal("nothing lost", of_parse(scene()), (hex(PARSE), 1, 9_000_000, 9_000_000))
+    equal("on its cpu", of_parse(scene("lost cpu0 5")), (hex(PARSE), 2, 3_000_000, 3_000_000))
+    equal("on another cpu", of_parse(scene("2ms cpu1 t0 timer_armed", "lost cpu1 5", "4ms cpu1 t0 timer_armed")), (hex(PARSE), 1, 9_000_000, 9_000_000))
+
+
+def test_what_a_call_to_exec_took_is_the_old_programs(setup):
+    lines = Scene().lines + ["stack 1 0x5502 0x5501", "1ms cpu0 t100 syscall_start nr=execve", "1ms cpu0 t100 stack user=1 why=call",
+                             "5ms cpu0 t100 exec pid=100", "5ms cpu0 t100 name_exec name=gamma", "6ms cpu0 t100 syscall_end nr=execve pid=100",
+                             "9ms cpu0 t100 sample user=1 pc=0x5502"]
+    tree = setup.json("--tree", setup.make("\n".join(lines) + "\n"))["tree"]
+    found = {node["node"]: node for node in tree}
+    exec_node = next(node for node in tree if node["function"] == "execve")
+    root = exec_node
+    while root["parent"] in found:
+        root = found[root["parent"]]
+    equal("program", root["function"], "gamma, before its exec")
+    equal("time", exec_node["total_ns"], {"conservative": 4_000_000, "aggressive": 4_000_000})
+
+
 def test_recursion_keeps_its_depth(setup):
     scene = Scene().calls(2, MAIN, LOAD, LOAD, LOAD)
     equal("path", names(setup.json(setup.make(scene))["contexts"][0]), [hex(MAIN)] + 3 * [hex(LOAD)])
