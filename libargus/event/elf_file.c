@@ -348,7 +348,36 @@ bool elf_file_read(const struct elf_file *file, uint64_t offset_bytes, size_t by
 bool elf_file_function_start(struct elf_file *file, uint64_t address, uint64_t *ret)
 {
     GElf_Addr bias;
-    return elf_frames_start(dwfl_module_getelf(file->module, &bias), address, ret);
+    struct elf_frame frame;
+    if (!elf_frames_find(dwfl_module_getelf(file->module, &bias), address, &frame))
+        return false;
+    *ret = frame.start;
+    return true;
+}
+
+/* What stands at the beginning of each description (Linux Standard Base, "Frame Description Entry"). */
+struct frame_description {
+    uint32_t length; /* EXTENDED: of 64 bits, which linkers do not write */
+    uint32_t cie;    /* 0: it is none */
+    uint32_t start, bytes;
+};
+#define EXTENDED 0xffffffffu
+
+bool elf_file_function_range(struct elf_file *file, uint64_t address, uint64_t *ret_start,
+                             uint64_t *ret_bytes)
+{
+    GElf_Addr bias;
+    struct elf_frame frame;
+    struct frame_description description;
+    uint64_t offset;
+    if (!elf_frames_find(dwfl_module_getelf(file->module, &bias), address, &frame) ||
+        !elf_file_offset(file, frame.description, &offset) ||
+        !elf_file_read(file, offset, sizeof(description), &description) ||
+        description.length == EXTENDED || description.length < 12 || description.cie == 0)
+        return false;
+    *ret_start = frame.start;
+    *ret_bytes = description.bytes;
+    return address - frame.start < description.bytes;
 }
 
 unsigned elf_file_machine(const struct elf_file *file)

@@ -49,6 +49,11 @@ const char *elf_file_variable(struct elf_file *file, uint64_t address);
 /* Where the function begins that covers `address`, also one that has no name. False: not known. */
 bool elf_file_function_start(struct elf_file *file, uint64_t address, uint64_t *ret);
 
+/* The function that covers `address`, also one that has no name: its beginning and its length. A part that the compiler moved
+ * away (".cold") is a function by itself. False: not known. */
+bool elf_file_function_range(struct elf_file *file, uint64_t address, uint64_t *ret_start,
+                             uint64_t *ret_bytes);
+
 /* A variable and where in it `address` is. */
 struct elf_variable {
     const char *name; /* borrowed; as the linker has it */

@@ -24,7 +24,7 @@ static bool find_header(Elf *elf, GElf_Phdr *ret)
     return false;
 }
 
-bool elf_frames_start(Elf *elf, uint64_t address, uint64_t *ret)
+bool elf_frames_find(Elf *elf, uint64_t address, struct elf_frame *ret)
 {
     GElf_Phdr header;
     if (!elf || !find_header(elf, &header))
@@ -52,6 +52,7 @@ bool elf_frames_start(Elf *elf, uint64_t address, uint64_t *ret)
     if (low == 0)
         return false;
     memcpy(&row, bytes + HEADER_BYTES + (low - 1) * sizeof(row), sizeof(row));
-    *ret = header.p_vaddr + (uint64_t)(int64_t)row.function;
+    ret->start = header.p_vaddr + (uint64_t)(int64_t)row.function;
+    ret->description = header.p_vaddr + (uint64_t)(int64_t)row.description;
     return true;
 }

@@ -6,8 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The beginning of the last function that begins at `address` or before it, in the file's address space. False: the file has no
- * table of them, or another form of it. */
-bool elf_frames_start(Elf *elf, uint64_t address, uint64_t *ret);
+/* A row of the table, in the file's address space. */
+struct elf_frame {
+    uint64_t start;       /* of the function */
+    uint64_t description; /* of how it is unwound, in .eh_frame */
+};
+
+/* The last function that begins at `address` or before it. False: the file has no table of them, or another form of it. */
+bool elf_frames_find(Elf *elf, uint64_t address, struct elf_frame *ret);
 
 #endif
