@@ -190,6 +190,7 @@ enum cfi_step cfi_step(const struct cfi *cfi, const struct cfi_row *row,
     if (back->kind == CFI_UNDEFINED)
         return CFI_OUTERMOST;
     uint64_t address = 0;
+    machine->return_slot = back->kind == CFI_AT_CFA ? machine->cfa + (uint64_t)back->offset : 0;
     if (!find_register(back, row->return_register, machine, &address))
         return CFI_NO_MEMORY;
     for (uint32_t i = 0; i < pc; i++)

@@ -15,6 +15,7 @@ struct cfi_machine {
     uint64_t registers[CFI_REGISTERS];
     uint64_t known; /* a bit for each register that has a value */
     uint64_t cfa;
+    uint64_t return_slot; /* where the last step looked for the return address; 0: not in memory */
     bool (*read)(void *context, uint64_t address, uint64_t *ret);
     void *context;
 };

@@ -6,13 +6,14 @@
 #include <unistd.h>
 
 #include "event/lives.h"
-#include "event/unwinder.h"
+#include "event/unwind_graft.h"
 
 struct work {
     struct argus_trace *trace;
     struct machine machine;
     struct images images;
     struct unwinder unwinder;
+    struct grafts grafts;
     struct argus_unwind_totals totals;
 };
 
@@ -38,14 +39,18 @@ static void count(struct argus_unwind_totals *totals, uint64_t last_frame)
 
 static struct argus_error *unwind_one(struct work *work, const struct argus_snapshot *snapshot)
 {
-    uint64_t frames[ARGUS_STACK_MAX_FRAMES];
+    struct unwound unwound;
+    bool kept_back;
     uint64_t time_ns = argus_trace_ticks_to_ns(work->trace, snapshot->ticks);
     uint32_t process = lives_find(&work->machine, snapshot->pid, time_ns);
-    size_t depth = unwinder_frames(&work->unwinder, snapshot, process, frames);
-    if (work->unwinder.no_memory)
+    unwinder_frames(&work->unwinder, snapshot, process, &unwound);
+    if (work->unwinder.no_memory ||
+        !grafts_note(&work->grafts, snapshot, time_ns, process, &unwound, &kept_back))
         return argus_error_memory();
-    count(&work->totals, frames[depth - 1]);
-    return argus_trace_add_stack(work->trace, snapshot->id, frames, depth);
+    count(&work->totals, unwound.frames[unwound.count - 1]);
+    return kept_back
+               ? NULL
+               : argus_trace_add_stack(work->trace, snapshot->id, unwound.frames, unwound.count);
 }
 
 /* A damaged chunk is passed over: its stacks are lost, as the file's damage says. */
@@ -74,7 +79,9 @@ static struct argus_error *unwind_all(struct work *work, argus_progress progress
             return argus_error_create(ARGUS_ERROR_INTERRUPTED, "interrupted");
         error = unwind_chunk(work, &chunks[i]);
     }
-    return error;
+    return error ? error
+                 : grafts_finish(&work->grafts, &work->unwinder, work->trace,
+                                 &work->totals.continued);
 }
 
 struct argus_error *argus_unwind_trace(struct argus_trace *trace, argus_progress progress,
@@ -93,6 +100,7 @@ struct argus_error *argus_unwind_trace(struct argus_trace *trace, argus_progress
     if (!error) {
         unwinder_init(&work.unwinder, trace, &work.images);
         error = unwind_all(&work, progress, context);
+        grafts_deinit(&work.grafts);
         unwinder_deinit(&work.unwinder);
         images_deinit(&work.images);
     }

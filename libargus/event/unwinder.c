@@ -193,8 +193,8 @@ static struct walk walk_begin(struct unwinder *unwinder, const struct argus_snap
     return walk;
 }
 
-size_t unwinder_frames(struct unwinder *unwinder, const struct argus_snapshot *snapshot,
-                       uint32_t process, uint64_t *ret)
+void unwinder_frames(struct unwinder *unwinder, const struct argus_snapshot *snapshot,
+                     uint32_t process, struct unwound *ret)
 {
     struct walk walk = walk_begin(unwinder, snapshot, process);
     walk.machine.context = &walk;
@@ -206,10 +206,13 @@ size_t unwinder_frames(struct unwinder *unwinder, const struct argus_snapshot *s
     while (end == WALKED) {
         /* The reader takes all but the first for return addresses. */
         uint64_t exact = count && !is_return ? 1 : 0;
-        ret[count++] = walk.machine.registers[walk.pc] + exact;
+        ret->frames[count++] = walk.machine.registers[walk.pc] + exact;
+        walk.machine.return_slot = 0;
         end = count == ARGUS_STACK_MAX_FRAMES - 1 ? ARGUS_FRAME_DEEP : walk_up(&walk, &is_return);
+        ret->slots[count - 1] = walk.machine.return_slot;
     }
+    ret->slots[count] = 0;
     if (end != ARGUS_FRAME_OUTERMOST)
-        ret[count++] = end;
-    return count;
+        ret->frames[count++] = end;
+    ret->count = count;
 }

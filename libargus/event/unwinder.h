@@ -24,9 +24,16 @@ void unwinder_init(struct unwinder *unwinder, const struct argus_trace *trace,
                    const struct images *images);
 void unwinder_deinit(struct unwinder *unwinder);
 
-/* The frames of `snapshot` of process `process` (index), innermost first, at most ARGUS_STACK_MAX_FRAMES; the last one is an
- * ARGUS_FRAME_… where the stack goes on. At least one. */
-size_t unwinder_frames(struct unwinder *unwinder, const struct argus_snapshot *snapshot,
-                       uint32_t process, uint64_t *ret);
+/* A stack, innermost first; the last frame is an ARGUS_FRAME_… where it goes on. */
+struct unwound {
+    uint64_t frames[ARGUS_STACK_MAX_FRAMES];
+    uint64_t slots
+        [ARGUS_STACK_MAX_FRAMES]; /* where each one's return address lies on the stack; 0: not known */
+    size_t count;                 /* at least one */
+};
+
+/* The frames of `snapshot` of process `process` (index). */
+void unwinder_frames(struct unwinder *unwinder, const struct argus_snapshot *snapshot,
+                     uint32_t process, struct unwound *ret);
 
 #endif

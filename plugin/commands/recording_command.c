@@ -174,10 +174,11 @@ static void finish_stacks(struct session *session, const char *path)
                      path, error->message);
     else if (totals.snapshots)
         session_note(session,
-                     "%llu stacks unwound: %llu whole, %llu longer than what was copied, %llu to "
-                     "code without unwind information",
+                     "%llu stacks unwound: %llu whole, %llu longer than what was copied (%llu "
+                     "continued as others of the thread), %llu to code without unwind information",
                      (unsigned long long)totals.snapshots, (unsigned long long)totals.whole,
-                     too_long, (unsigned long long)totals.unknown);
+                     too_long, (unsigned long long)totals.continued,
+                     (unsigned long long)totals.unknown);
     argus_error_destroy(error);
 }
 

@@ -184,10 +184,12 @@ class Wild:
         thread.moment(self.time, self.whole(thread, path), "stack")
 
     def end(self, cpu, thread):
-        if not thread.call:
-            return
-        self.emit(cpu, thread.tid, f"syscall_end nr={thread.call} result=1 pid={thread.process.pid}")
-        if thread.known_call == thread.call:
+        if thread.call:
+            self.end_call(cpu, thread, thread.call)
+
+    def end_call(self, cpu, thread, call):
+        self.emit(cpu, thread.tid, f"syscall_end nr={call} result=1 pid={thread.process.pid}")
+        if thread.known_call == call:
             thread.call_returns(self.time)
         self.no_call(thread)
 
@@ -197,11 +199,10 @@ class Wild:
         thread.seen_call = True
 
     def odd(self, cpu, thread):
-        """The end of a call that nobody has seen begin."""
+        """The end of a call that nobody has seen begin; but what was lost may be both, its end and this one's begin."""
         other = self.random.choice(CALLS)
         if thread.call is None:
-            self.emit(cpu, thread.tid, f"syscall_end nr={other} result=1 pid={thread.process.pid}")
-            self.no_call(thread)
+            self.end_call(cpu, thread, other)
 
     def leave(self, cpu, thread, why, state):
         successor = self.pick_ready(cpu)

@@ -145,8 +145,9 @@ static void put_record(struct argus_writer *writer, uint64_t id)
     must(argus_writer_records(writer, 0, &record, 1, 0));
 }
 
-/* Writes `snapshot` to a new trace at `path`. */
-static void write_trace(const struct argus_snapshot *snapshot, uint64_t ring_bytes, bool images)
+/* Writes snapshots to a new trace at `path`. */
+static void write_snapshots(const struct argus_snapshot *snapshots, size_t count,
+                            uint64_t ring_bytes, bool images)
 {
     struct argus_trace_header header = {
         .os = ARGUS_OS_LINUX,
@@ -171,12 +172,19 @@ static void write_trace(const struct argus_snapshot *snapshot, uint64_t ring_byt
     must(argus_writer_threads(writer, &thread, 1));
     if (images)
         put_images(writer);
-    put_record(writer, snapshot->id);
-    must(argus_writer_snapshot(writer, snapshot));
-    must(argus_writer_snapshot(writer, snapshot)); /* the second time is dropped */
+    for (size_t i = 0; i < count; i++) {
+        put_record(writer, snapshots[i].id);
+        must(argus_writer_snapshot(writer, &snapshots[i]));
+        must(argus_writer_snapshot(writer, &snapshots[i])); /* the second time is dropped */
+    }
     must(argus_writer_end(writer, NULL, 0));
     argus_writer_destroy(writer);
     close(fd);
+}
+
+static void write_trace(const struct argus_snapshot *snapshot, uint64_t ring_bytes, bool images)
+{
+    write_snapshots(snapshot, 1, ring_bytes, images);
 }
 
 static struct argus_trace *open_trace(void)
@@ -321,6 +329,112 @@ static void unknown_code_says_so(void **state)
     taken.register_count = 5;
     assert_int_equal(unwind(&taken, true, frames), 1);
     assert_int_equal(frames[0], ARGUS_FRAME_UNKNOWN);
+}
+
+/* --- a function with more on its stack than is copied --- */
+
+#define MOST_COPIED 16384
+
+#define ALONE __attribute__((noinline, noclone))
+
+static ALONE int with_a_large_array(int depth)
+{
+    volatile char room[2 * MOST_COPIED];
+    room[depth] = 1;
+    return in_the_middle(depth) + room[depth];
+}
+
+static ALONE int with_a_small_array(int depth)
+{
+    volatile char room[200];
+    room[depth] = 1;
+    return in_the_middle(depth) + room[depth];
+}
+
+/* Calls both, from frames of one size. */
+static ALONE int one_caller(int large)
+{
+    volatile int result = large ? with_a_large_array(3) : with_a_small_array(4);
+    return result + 1;
+}
+
+static ALONE int another_caller(int large)
+{
+    volatile int result = large ? with_a_small_array(5) : with_a_small_array(6);
+    return result + 2;
+}
+
+/* The snapshot that a call of `function` takes, with a copy of its own; for free(). */
+static uint8_t *take_of(int (*volatile function)(int), int large, uint64_t id,
+                        struct argus_snapshot *ret)
+{
+    volatile int result = function(large);
+    (void)result;
+    *ret = taken;
+    ret->id = id;
+    if (ret->stack_bytes > MOST_COPIED && large) {
+        ret->stack_bytes = MOST_COPIED;
+        ret->end = ARGUS_SNAPSHOT_CUT;
+    }
+    uint8_t *bytes = malloc(ret->stack_bytes);
+    assert_non_null(bytes);
+    memcpy(bytes, copy, ret->stack_bytes);
+    ret->stack = bytes;
+    return bytes;
+}
+
+/* Unwinds a cut stack beside whole ones of these callers; the number of its frames. */
+static size_t unwind_beside(int (*const *callers)(int), size_t count,
+                            uint64_t ret[ARGUS_STACK_MAX_FRAMES], uint64_t *ret_continued)
+{
+    struct argus_snapshot snapshots[4];
+    uint8_t *copies[4];
+    struct argus_unwind_totals totals;
+    const uint64_t *frames;
+    for (size_t i = 0; i <= count; i++) /* all from one place */
+        copies[i] = take_of(i < count ? callers[i] : one_caller, i == count, ID + (count - i),
+                            &snapshots[i]);
+    assert_int_equal(snapshots[count].end, ARGUS_SNAPSHOT_CUT);
+    write_snapshots(snapshots, count + 1, 0, true);
+    struct argus_trace *trace = open_trace();
+    must(argus_unwind_trace(trace, NULL, NULL, &totals));
+    assert_int_equal(totals.cut, 1);
+    *ret_continued = totals.continued;
+    size_t depth = argus_trace_stack(trace, ID, &frames);
+    assert_in_range(depth, 1, ARGUS_STACK_MAX_FRAMES);
+    memcpy(ret, frames, depth * sizeof(*ret));
+    argus_trace_close(trace);
+    for (size_t i = 0; i <= count; i++)
+        free(copies[i]);
+    return depth;
+}
+
+static void a_cut_stack_goes_on_as_others(void **state)
+{
+    (void)state;
+    uint64_t frames[ARGUS_STACK_MAX_FRAMES], continued;
+    int (*const callers[])(int) = {one_caller};
+    size_t count = unwind_beside(callers, 1, frames, &continued);
+    assert_int_equal(continued, 1);
+    assert_as_expected(frames, count);
+}
+
+/* Who called is not clear when another function has had its frame at the same place, or none was seen there. */
+static void a_cut_stack_stays_cut_in_doubt(void **state)
+{
+    (void)state;
+    uint64_t frames[ARGUS_STACK_MAX_FRAMES], continued;
+    int (*const both[])(int) = {one_caller, another_caller};
+    int (*const wrong[])(int) = {another_caller};
+    size_t count = unwind_beside(both, 2, frames, &continued);
+    assert_int_equal(continued, 0);
+    assert_int_equal(frames[count - 1], ARGUS_FRAME_CUT);
+    count = unwind_beside(wrong, 1, frames, &continued);
+    assert_int_equal(continued, 0);
+    assert_int_equal(frames[count - 1], ARGUS_FRAME_CUT);
+    count = unwind_beside(NULL, 0, frames, &continued);
+    assert_int_equal(continued, 0);
+    assert_int_equal(frames[count - 1], ARGUS_FRAME_CUT);
 }
 
 /* Recursion deeper than a stack in a trace may be. */
@@ -470,6 +584,8 @@ int main(void)
         cmocka_unit_test(a_stack_of_its_own),
         cmocka_unit_test(a_short_copy_says_so),
         cmocka_unit_test(unknown_code_says_so),
+        cmocka_unit_test(a_cut_stack_goes_on_as_others),
+        cmocka_unit_test(a_cut_stack_stays_cut_in_doubt),
         cmocka_unit_test(a_deep_stack_says_so),
         cmocka_unit_test(a_finished_file_holds_no_memory),
         cmocka_unit_test(interrupting_it_leaves_the_file),

@@ -17,6 +17,7 @@ struct argus_unwind_totals {
     uint64_t snapshots; /* that were looked at */
     uint64_t whole;     /* of them, unwound to the outermost function */
     uint64_t cut;       /* whose copy ended before; see ARGUS_FRAME_CUT and ARGUS_FRAME_MISSING */
+    uint64_t continued; /* of these, to which other stacks of the thread told the callers */
     uint64_t unknown;   /* that came to code without unwind information */
     uint64_t deep;      /* with more frames than a stack may have */
     uint64_t damaged_chunks;
