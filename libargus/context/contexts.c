@@ -88,6 +88,7 @@ struct argus_error *argus_contexts_create(const struct argus_graph *graph,
         return error;
     }
     waits_finish(&contexts->moments.waits);
+    inference_sum(&contexts->paths.tree);
     sum_up(&contexts->paths.tree);
     count_up(contexts);
     *ret = contexts;

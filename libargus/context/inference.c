@@ -1,67 +1,71 @@
 #include "context/inference.h"
 
-static uint32_t depth_of(const struct tree *tree, uint32_t node)
-{
-    return node == ARGUS_NONE ? 0 : tree->nodes.data[node].depth;
-}
-
+/* The deepest node that is on the paths of both. A caller has a lower number than what it calls, so of two numbers the higher one
+ * cannot be on the path of the lower. The root is 0. */
 static uint32_t common_ancestor(const struct tree *tree, uint32_t a, uint32_t b)
 {
-    const struct argus_context_node *nodes = tree->nodes.data;
-    while (a != b && a != ARGUS_NONE && b != ARGUS_NONE) {
-        if (nodes[a].depth >= nodes[b].depth)
-            a = nodes[a].parent;
+    const uint32_t *parents = tree->parents.data;
+    while (a != b) {
+        if (a > b)
+            a = parents[a];
         else
-            b = nodes[b].parent;
+            b = parents[b];
     }
-    return a == b ? a : ARGUS_NONE;
+    return a;
 }
 
-/* The paper's closeRegister, for the functions of the last stack above `kept`, innermost first. */
-static void close_down_to(struct inference *inference, struct tree *tree, uint32_t kept,
-                          uint64_t time_ns)
+/* [since, last] and all that follows until `time_ns`, of which the functions at and outside of `kept` still have something. */
+static void note_stretch(const struct inference *inference, struct tree *tree, uint32_t kept,
+                         uint64_t time_ns)
 {
-    uint32_t depth = depth_of(tree, kept);
-    for (uint32_t node = inference->node; node != ARGUS_NONE && node != kept;) {
-        struct argus_context_node *instance = &tree->nodes.data[node];
-        if (instance->depth < INFERENCE_FIRST_DEPTH || instance->depth <= depth)
-            return;
-        uint64_t start_ns = inference->start_ns.data[instance->depth - INFERENCE_FIRST_DEPTH];
-        instance->count++;
-        instance->total_ns[ARGUS_CONSERVATIVE] += inference->last_ns - start_ns;
-        instance->total_ns[ARGUS_AGGRESSIVE] += time_ns - start_ns;
-        node = instance->parent;
-    }
+    struct argus_context_node *node = &tree->nodes.data[inference->node];
+    node->total_ns[ARGUS_CONSERVATIVE] += inference->last_ns - inference->since_ns;
+    node->total_ns[ARGUS_AGGRESSIVE] += time_ns - inference->since_ns;
+    tree->nodes.data[kept].total_ns[ARGUS_CONSERVATIVE] += time_ns - inference->last_ns;
 }
 
-bool inference_moment(struct inference *inference, struct tree *tree, uint32_t node,
+void inference_moment(struct inference *inference, struct tree *tree, uint32_t node,
                       uint64_t time_ns)
 {
+    uint32_t kept = 0;
     if (node == inference->node) {
         inference->last_ns = time_ns;
-        return true;
+        return;
     }
-    uint32_t kept = common_ancestor(tree, inference->node, node);
-    uint32_t depth = tree->nodes.data[node].depth, from = depth_of(tree, kept) + 1;
-    close_down_to(inference, tree, kept, time_ns);
-    if (from < INFERENCE_FIRST_DEPTH)
-        from = INFERENCE_FIRST_DEPTH;
-    inference->start_ns.length = from - INFERENCE_FIRST_DEPTH;
-    for (; from <= depth; from++)
-        if (!vec_push(&inference->start_ns, time_ns))
-            return false;
-    inference->node = node;
-    inference->last_ns = time_ns;
-    return true;
+    if (inference->node != ARGUS_NONE) {
+        kept = common_ancestor(tree, inference->node, node);
+        note_stretch(inference, tree, kept, time_ns);
+    }
+    tree->nodes.data[node].count++; /* unsigned: what is below 0 meanwhile is not in the sum */
+    tree->nodes.data[kept].count--;
+    *inference = (struct inference){.since_ns = time_ns, .last_ns = time_ns, .node = node};
 }
 
 void inference_end(struct inference *inference, struct tree *tree)
 {
-    close_down_to(inference, tree, ARGUS_NONE, inference->last_ns);
+    if (inference->node != ARGUS_NONE)
+        note_stretch(inference, tree, 0, inference->last_ns);
     inference->node = ARGUS_NONE;
 }
 
-void inference_deinit(struct inference *inference)
+static void clear(struct argus_context_node *node)
 {
-    vec_deinit(&inference->start_ns);
+    node->count = 0;
+    for (int k = 0; k < ARGUS_ESTIMATES; k++)
+        node->total_ns[k] = 0;
+}
+
+void inference_sum(struct tree *tree)
+{
+    struct argus_context_node *nodes = tree->nodes.data;
+    for (size_t i = tree->nodes.length; i-- > 0;) {
+        if (nodes[i].depth < INFERENCE_FIRST_DEPTH) {
+            clear(&nodes[i]); /* of programs and the root there are no instances */
+            continue;
+        }
+        struct argus_context_node *parent = &nodes[nodes[i].parent];
+        parent->count += nodes[i].count;
+        for (int k = 0; k < ARGUS_ESTIMATES; k++)
+            parent->total_ns[k] += nodes[i].total_ns[k];
+    }
 }

@@ -41,9 +41,9 @@ static void add_moment(struct moments *moments, struct moment_thread *thread, ui
     moments->counts.threads += !thread->has_moments;
     thread->has_moments = true;
     bool known = node == thread->inference.node;
-    if ((!known && tree_path(&moments->paths->tree, node) == ARGUS_NONE) ||
-        !inference_moment(&thread->inference, &moments->paths->tree, node, moments->now_ns))
+    if (!known && tree_path(&moments->paths->tree, node) == ARGUS_NONE)
         moments->waits.no_memory = true;
+    inference_moment(&thread->inference, &moments->paths->tree, node, moments->now_ns);
 }
 
 /* The user stack of a record, or ARGUS_NONE, which is counted. */

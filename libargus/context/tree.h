@@ -8,8 +8,10 @@
 
 struct tree {
     VEC(struct argus_context_node) nodes; /* the root is the first */
-    VEC(uint32_t) paths;                  /* path index → node: the paper's map_path */
-    struct idmap by_edge;                 /* parent << 32 | function → node */
+    VEC(uint32_t)
+    parents; /* of each node, once more: what is common to two stacks is looked for in here */
+    VEC(uint32_t) paths;  /* path index → node: the paper's map_path */
+    struct idmap by_edge; /* parent << 32 | function → node */
 };
 
 /* The child of `parent` for `function`, made when there is none; ARGUS_NONE without memory. The parent of the root is
@@ -27,7 +29,8 @@ static inline uint32_t tree_child(struct tree *tree, uint32_t parent, uint32_t f
         .path = ARGUS_NONE,
     };
     node = (uint32_t)tree->nodes.length;
-    bool kept = vec_push(&tree->nodes, made) && idmap_put(&tree->by_edge, edge, node);
+    bool kept = vec_push(&tree->nodes, made) && vec_push(&tree->parents, parent) &&
+                idmap_put(&tree->by_edge, edge, node);
     return kept ? node : ARGUS_NONE;
 }
 
@@ -47,6 +50,7 @@ static inline uint32_t tree_path(struct tree *tree, uint32_t node)
 static inline void tree_deinit(struct tree *tree)
 {
     vec_deinit(&tree->nodes);
+    vec_deinit(&tree->parents);
     vec_deinit(&tree->paths);
     idmap_deinit(&tree->by_edge);
 }
