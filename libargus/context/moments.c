@@ -46,37 +46,37 @@ static void add_moment(struct moments *moments, struct moment_thread *thread, ui
     inference_moment(&thread->inference, &moments->paths->tree, node, moments->now_ns);
 }
 
-/* The user stack of a record, or ARGUS_NONE, which is counted. */
-static uint32_t user_node(struct moments *moments, uint32_t thread, uint64_t id)
+/* The user path of a record's stack, or ARGUS_NONE, which is counted. */
+static uint32_t user_path(struct moments *moments, uint32_t thread, uint64_t id)
 {
     const struct argus_thread *threads;
     argus_graph_threads(moments->graph, &threads);
     if (!id)
         return ARGUS_NONE;
     struct frame_space space = {.process = threads[thread].process, .time_ns = moments->now_ns};
-    uint32_t node = paths_of_user(moments->paths, space, id);
-    moments->counts.missing += node == ARGUS_NONE;
-    if (node != ARGUS_NONE) {
-        enum path_lack lack = paths_lack(moments->paths, node);
+    uint32_t user = paths_of_user(moments->paths, space, id);
+    moments->counts.missing += user == ARGUS_NONE;
+    if (user != ARGUS_NONE) {
+        uint8_t lack = moments->paths->users.data[user].lack;
         moments->counts.cut += lack == PATH_CUT;
         moments->counts.rootless += lack == PATH_ROOTLESS;
     }
-    return node;
+    return user;
 }
 
 /* The path of a recorded stack: user functions, system call, the kernel's functions. */
 static uint32_t whole_path(struct moments *moments, struct moment_thread *thread, uint32_t user,
                            uint64_t kernel_id, bool blocked)
 {
-    uint32_t node = user;
     if (user == ARGUS_NONE)
         return ARGUS_NONE;
+    uint32_t node = moments->paths->users.data[user].node;
     if (thread->call != NOT_IN_A_CALL)
         node = thread->call_node = paths_of_syscall(moments->paths, user, thread->call);
     else if (blocked && thread->state & STATES_STOPPED)
-        node = paths_of_pause(moments->paths, user, "stopped");
+        node = paths_of_pause(moments->paths, node, "stopped");
     else if (blocked && thread->seen_call)
-        node = paths_of_pause(moments->paths, user, "page fault");
+        node = paths_of_pause(moments->paths, node, "page fault");
     if (moments->options.kernel && kernel_id)
         node = paths_of_kernel(moments->paths, node, kernel_id);
     return node;
@@ -123,7 +123,7 @@ static void on_stack(struct moments *moments, uint32_t index, const struct argus
     bool blocked = record->arg[2] == ARGUS_STACK_BLOCK;
     if (why == ARGUS_MOMENT_CALL || why == ARGUS_MOMENT_WAKE)
         note_running(moments, thread, record->cpu);
-    uint32_t user = user_node(moments, index, record->arg[0]);
+    uint32_t user = user_path(moments, index, record->arg[0]);
     uint32_t node = whole_path(moments, thread, user, record->arg[1], blocked);
     add_moment(moments, thread, node, (enum argus_moment)why);
     if (blocked || why == ARGUS_MOMENT_PREEMPTED) {
@@ -139,7 +139,7 @@ static void on_sample(struct moments *moments, uint32_t index, const struct argu
     note_running(moments, thread, record->cpu);
     if (moments->options.no_samples)
         return;
-    uint32_t user = user_node(moments, index, record->arg[0]);
+    uint32_t user = user_path(moments, index, record->arg[0]);
     add_moment(moments, thread, whole_path(moments, thread, user, record->arg[1], false),
                ARGUS_MOMENT_SAMPLE);
 }

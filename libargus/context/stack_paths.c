@@ -27,9 +27,16 @@ void paths_deinit(struct paths *paths)
     stacks_deinit(&paths->stacks);
     frames_deinit(&paths->frames);
     tree_deinit(&paths->tree);
+    vec_deinit(&paths->users);
+    idmap_deinit(&paths->by_space);
+    idmap_deinit(&paths->by_id);
     idmap_deinit(&paths->by_stack);
     idmap_deinit(&paths->by_kernel);
-    idmap_deinit(&paths->lacking);
+}
+
+static uint32_t space_key(struct frame_space space)
+{
+    return space.process << 1 | space.is_later;
 }
 
 static uint32_t below(struct paths *paths, uint32_t node, uint32_t function)
@@ -42,7 +49,7 @@ static uint32_t below(struct paths *paths, uint32_t node, uint32_t function)
 }
 
 /* What a process did before its last exec is another program's, whose name nobody knows any more. */
-static uint32_t program_node(struct paths *paths, struct frame_space space)
+static uint32_t find_program(struct paths *paths, struct frame_space space)
 {
     const struct argus_process *processes;
     argus_graph_processes(paths->frames.graph, &processes);
@@ -54,6 +61,17 @@ static uint32_t program_node(struct paths *paths, struct frame_space space)
     return below(
         paths, 0,
         frames_named(&paths->frames, name[0] ? name : "?", "[program]", ARGUS_LAYER_UNKNOWN));
+}
+
+static uint32_t program_node(struct paths *paths, struct frame_space space)
+{
+    uint32_t key = space_key(space), node = idmap_get(&paths->by_space, key);
+    if (node != IDMAP_NONE)
+        return node;
+    node = find_program(paths, space);
+    if (node != ARGUS_NONE && !idmap_put(&paths->by_space, key, node))
+        paths->frames.no_memory = true;
+    return node;
 }
 
 /* From the outermost frame of `stack` in, below `node`. */
@@ -93,15 +111,6 @@ static bool is_rootless(const struct argus_context_function *function)
     return strchr(function->name, '+') == NULL; /* of a stripped program, _start has no name */
 }
 
-static void note_lack(struct paths *paths, uint32_t node, bool cut, bool is_chosen)
-{
-    enum path_lack lack = cut ? PATH_CUT : PATH_WHOLE;
-    if (!cut && is_chosen && is_rootless(outermost(paths, node)))
-        lack = PATH_ROOTLESS;
-    if (lack != PATH_WHOLE && !idmap_put(&paths->lacking, node, lack))
-        paths->frames.no_memory = true;
-}
-
 static uint32_t make_user_path(struct paths *paths, struct frame_space space, uint32_t index)
 {
     struct argus_stack stack = stacks_get(&paths->stacks, index);
@@ -112,32 +121,77 @@ static uint32_t make_user_path(struct paths *paths, struct frame_space space, ui
         stack.count--;
     }
     node = walk_in(paths, node, space, stack);
-    if (node != ARGUS_NONE)
-        note_lack(paths, node, cut, space.is_later);
-    return node;
+    if (node == ARGUS_NONE)
+        return ARGUS_NONE;
+    struct user_path made = {.node = node,
+                             .call = ARGUS_NONE,
+                             .space = space_key(space),
+                             .next = ARGUS_NONE,
+                             .lack = PATH_WHOLE};
+    if (cut)
+        made.lack = PATH_CUT;
+    else if (space.is_later && is_rootless(outermost(paths, node)))
+        made.lack = PATH_ROOTLESS;
+    paths->frames.no_memory |= !vec_push(&paths->users, made);
+    return paths->frames.no_memory ? ARGUS_NONE : (uint32_t)paths->users.length - 1;
+}
+
+/* By the frames: several stacks may have the same. */
+static uint32_t find_user_path(struct paths *paths, struct frame_space space, uint64_t id)
+{
+    uint32_t index = stacks_use(&paths->stacks, id);
+    if (index == ARGUS_NONE)
+        return ARGUS_NONE;
+    uint64_t key = (uint64_t)space_key(space) << 32 | index;
+    uint32_t user = idmap_get(&paths->by_stack, key);
+    if (user != IDMAP_NONE)
+        return user;
+    user = make_user_path(paths, space, index);
+    if (user != ARGUS_NONE && !idmap_put(&paths->by_stack, key, user))
+        paths->frames.no_memory = true;
+    return user;
+}
+
+/* The user path for an id that has none in this process. Frames that another id has too get one more user path: a chain is of one id. */
+static uint32_t add_id(struct paths *paths, struct frame_space space, uint64_t id, uint32_t next)
+{
+    size_t known = paths->users.length;
+    uint32_t user = find_user_path(paths, space, id);
+    if (user == ARGUS_NONE)
+        return ARGUS_NONE;
+    if (user < known) {
+        struct user_path copy = paths->users.data[user];
+        user = (uint32_t)known;
+        if (!vec_push(&paths->users, copy)) {
+            paths->frames.no_memory = true;
+            return ARGUS_NONE;
+        }
+    }
+    paths->users.data[user].next = next;
+    paths->frames.no_memory |= !idmap_put(&paths->by_id, id, user);
+    return user;
 }
 
 uint32_t paths_of_user(struct paths *paths, struct frame_space space, uint64_t id)
 {
     const struct argus_process *processes;
-    uint32_t index = stacks_use(&paths->stacks, id);
-    if (index == ARGUS_NONE)
-        return ARGUS_NONE;
     argus_graph_processes(paths->frames.graph, &processes);
     space.is_later = space.time_ns >= processes[space.process].exec_ns;
-    uint64_t key = (uint64_t)space.process << 33 | (uint64_t)space.is_later << 32 | index;
-    uint32_t node = idmap_get(&paths->by_stack, key);
-    if (node != IDMAP_NONE)
-        return node;
-    node = make_user_path(paths, space, index);
-    if (node != ARGUS_NONE && !idmap_put(&paths->by_stack, key, node))
-        paths->frames.no_memory = true;
-    return node;
+    uint32_t wanted = space_key(space), first = idmap_get(&paths->by_id, id);
+    for (uint32_t user = first; user != IDMAP_NONE; user = paths->users.data[user].next)
+        if (paths->users.data[user].space == wanted)
+            return user;
+    return add_id(paths, space, id, first);
 }
 
-uint32_t paths_of_syscall(struct paths *paths, uint32_t node, uint32_t number)
+uint32_t paths_of_syscall(struct paths *paths, uint32_t user, uint32_t number)
 {
-    return below(paths, node, frames_of_syscall(&paths->frames, number));
+    struct user_path *path = &paths->users.data[user];
+    if (path->call == number)
+        return path->call_node;
+    path->call_node = below(paths, path->node, frames_of_syscall(&paths->frames, number));
+    path->call = path->call_node == ARGUS_NONE ? ARGUS_NONE : number;
+    return path->call_node;
 }
 
 uint32_t paths_of_pause(struct paths *paths, uint32_t node, const char *name)
@@ -158,12 +212,6 @@ uint32_t paths_of_kernel(struct paths *paths, uint32_t node, uint64_t id)
     if (inner != ARGUS_NONE && !idmap_put(&paths->by_kernel, key, inner))
         paths->frames.no_memory = true;
     return inner;
-}
-
-enum path_lack paths_lack(const struct paths *paths, uint32_t node)
-{
-    uint32_t lack = idmap_get(&paths->lacking, node);
-    return lack == IDMAP_NONE ? PATH_WHOLE : (enum path_lack)lack;
 }
 
 bool paths_no_memory(const struct paths *paths)

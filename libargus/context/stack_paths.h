@@ -1,5 +1,5 @@
 /* From stacks to paths of the tree. A stack is looked at once for each process, so that what a moment costs does not depend
- * on how deep its stack is. */
+ * on how deep its stack is: one look into a table by the stack's id, and what is known of it lies together. */
 #ifndef ARGUS_CONTEXT_STACK_PATHS_H
 #define ARGUS_CONTEXT_STACK_PATHS_H
 
@@ -14,28 +14,39 @@ enum path_lack {
     PATH_ROOTLESS, /* its outermost frame is not where threads begin: code without frame pointers was left out */
 };
 
+/* A recorded user stack in one process. */
+struct user_path {
+    uint32_t node; /* where it ends */
+    uint32_t call; /* the last system call made from here; ARGUS_NONE */
+    uint32_t call_node;
+    uint32_t space; /* key of the process, and of before or behind its last exec */
+    uint32_t next;  /* the same stack elsewhere; ARGUS_NONE */
+    uint8_t lack;   /* enum path_lack */
+};
+
 struct paths {
     struct stacks stacks;
     struct frames frames;
     struct tree tree;
-    struct idmap by_stack;  /* process and user stack → node */
+    VEC(struct user_path) users;
+    struct idmap by_space;  /* key of a process → node of its program */
+    struct idmap by_id;     /* stack id → the newest user path of it */
+    struct idmap by_stack;  /* process and user stack → user path */
     struct idmap by_kernel; /* node and kernel stack → node */
-    struct idmap lacking;   /* node → enum path_lack */
 };
 
 struct argus_error *paths_init(struct paths *paths, const struct argus_graph *graph,
                                struct argus_symbols *symbols);
 void paths_deinit(struct paths *paths);
 
-/* The node where user stack `id` ends. ARGUS_NONE: the stack is not in the trace, or there is no memory. */
+/* Index of the user path of stack `id`. ARGUS_NONE: the stack is not in the trace, or there is no memory. */
 uint32_t paths_of_user(struct paths *paths, struct frame_space space, uint64_t id);
-/* The node below `node` for a system call; for a pause outside of any, by its name; for the kernel's functions of stack `id`. */
-uint32_t paths_of_syscall(struct paths *paths, uint32_t node, uint32_t number);
+/* The node below user path `user` for a system call. */
+uint32_t paths_of_syscall(struct paths *paths, uint32_t user, uint32_t number);
+/* The node below `node` for a pause outside of any call, by its name; for the kernel's functions of stack `id`. */
 uint32_t paths_of_pause(struct paths *paths, uint32_t node, const char *name);
 uint32_t paths_of_kernel(struct paths *paths, uint32_t node, uint64_t id);
 
-/* Of a node that paths_of_user() returned. */
-enum path_lack paths_lack(const struct paths *paths, uint32_t node);
 bool paths_no_memory(const struct paths *paths);
 
 #endif

@@ -66,14 +66,14 @@ enum argus_moment {
 /* A function in one calling context: the path from the root to it. Node 0 is the root; a parent comes before its
  * children. Times are ns, by enum argus_estimate. */
 struct argus_context_node {
-    uint32_t parent; /* ARGUS_NONE: the root */
-    uint32_t depth;  /* the root is 0, a program 1, a thread's outermost function 2 */
-    uint64_t count;  /* function instances; 0: the root and the programs */
+    uint32_t parent;   /* ARGUS_NONE: the root */
+    uint32_t depth;    /* the root is 0, a program 1, a thread's outermost function 2 */
+    uint32_t function; /* of argus_contexts_functions(); the root's is ARGUS_NONE */
+    uint32_t path;     /* its path index when a stack ended here, else ARGUS_NONE */
+    uint64_t count;    /* function instances; 0: the root and the programs */
     uint64_t total_ns[ARGUS_ESTIMATES];
     uint64_t own_ns[ARGUS_ESTIMATES];       /* without children */
     uint64_t waited_ns[ARGUS_WAITED_KINDS]; /* of own_ns */
-    uint32_t function; /* of argus_contexts_functions(); the root's is ARGUS_NONE */
-    uint32_t path;     /* its path index when a stack ended here, else ARGUS_NONE */
 };
 
 struct argus_context_function {
