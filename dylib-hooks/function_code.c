@@ -12,22 +12,6 @@ static int compare_targets(const void *a, const void *b)
     return left->from < right->from ? -1 : left->from > right->from;
 }
 
-static struct argus_error *decode(struct function_code *code)
-{
-    struct insn insn;
-    code->undecoded = code->first;
-    while (code->undecoded < code->end) {
-        const uint8_t *bytes = image_bytes(code->image, code->undecoded, 1);
-        if (!bytes || !decoder_next(code->decoder, bytes, (size_t)(code->end - code->undecoded),
-                                    code->undecoded, &insn))
-            return NULL;
-        if (!vec_push(&code->starts, code->undecoded))
-            return argus_error_memory();
-        code->undecoded += insn.length;
-    }
-    return NULL;
-}
-
 struct argus_error *function_code_create(const struct image *image, struct decoder *decoder,
                                          uint64_t address, struct function_code *ret)
 {
@@ -40,11 +24,11 @@ struct argus_error *function_code_create(const struct image *image, struct decod
                                   "it is not known where the function at 0x%llx begins: the file "
                                   "has neither symbols nor unwind tables for it",
                                   (unsigned long long)address);
-    struct argus_error *error = decode(&code);
-    if (!error)
-        error = jump_targets_collect(&code);
+    struct argus_error *error = jump_targets_collect(&code);
     if (!error && code.targets.length)
         qsort(code.targets.data, code.targets.length, sizeof(*code.targets.data), compare_targets);
+    if (!error)
+        error = function_flow_follow(&code);
     if (error)
         function_code_deinit(&code);
     else
@@ -56,40 +40,54 @@ void function_code_deinit(struct function_code *code)
 {
     vec_deinit(&code->starts);
     vec_deinit(&code->targets);
+    free(code->reached);
+    code->reached = NULL;
 }
 
-/* The last start at or before `address`, which is in the function. */
-static uint64_t start_before(const struct function_code *code, uint64_t address)
+/* The last start at or before `address`; NULL: none. */
+static const uint64_t *start_before(const struct function_code *code, uint64_t address)
 {
     size_t low = 0, high = code->starts.length;
-    while (low + 1 < high) {
+    while (low < high) { /* the first one behind `address` */
         size_t middle = low + (high - low) / 2;
         if (code->starts.data[middle] <= address)
-            low = middle;
+            low = middle + 1;
         else
             high = middle;
     }
-    return code->starts.data[low];
+    return low ? &code->starts.data[low - 1] : NULL;
 }
 
 struct argus_error *function_code_check_start(const struct function_code *code, uint64_t address)
 {
     struct insn insn = {0};
-    if (address >= code->undecoded)
+    const uint64_t *start = start_before(code, address);
+    if (code->reached[address - code->first] == REACHED_START)
+        return NULL;
+    if (start && *start == address)
+        return argus_error_create(
+            ARGUS_ERROR_UNSUPPORTED,
+            "nothing in the image leads to +0x%llx: it is padding, data among "
+            "the code, or behind what cannot be decoded",
+            OFFSET(code, address));
+    if (start)
+        function_code_insn(code, *start, &insn);
+    if (address - insn.address >= insn.length)
         return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
                                   "what stands at +0x%llx cannot be decoded",
-                                  OFFSET(code, code->undecoded));
-    uint64_t start = start_before(code, address);
-    if (start == address)
-        return NULL;
-    const uint8_t *bytes = image_bytes(code->image, start, 1);
-    if (bytes)
-        decoder_next(code->decoder, bytes, (size_t)(code->end - start), start, &insn);
+                                  OFFSET(code, address));
     return argus_error_create(ARGUS_ERROR_USAGE,
                               "no instruction begins at +0x%llx: it lies inside of +0x%llx (%s), "
                               "the next one is at +0x%llx",
-                              OFFSET(code, address), OFFSET(code, start), insn.text,
-                              OFFSET(code, start) + insn.length);
+                              OFFSET(code, address), OFFSET(code, insn.address), insn.text,
+                              OFFSET(code, insn.address) + insn.length);
+}
+
+bool function_code_insn(const struct function_code *code, uint64_t at, struct insn *ret)
+{
+    const uint8_t *bytes = image_bytes(code->image, at, 1);
+    return bytes && at < code->end &&
+           decoder_next(code->decoder, bytes, (size_t)(code->end - at), at, ret);
 }
 
 const struct jump_target *function_code_target(const struct function_code *code, uint64_t first,

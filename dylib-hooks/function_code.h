@@ -1,22 +1,34 @@
-/* One function, decoded once: where its instructions begin, and every address in it that something jumps to. */
+/* One function, decoded once: where its instructions begin, every address in it that something jumps to, and which of its
+ * instructions can be come to at all (function_flow.c). */
 #ifndef ARGUS_HOOKS_FUNCTION_CODE_H
 #define ARGUS_HOOKS_FUNCTION_CODE_H
 
 #include "image.h"
 #include "insn_decode.h"
 
+enum target_kind {
+    TARGET_OF_BRANCH,  /* of the function itself */
+    TARGET_OF_TABLE,   /* of jumps, or a pointer in data */
+    TARGET_OF_FAR,     /* of what seems to be a branch elsewhere */
+    TARGET_OF_ADDRESS, /* the address is taken: code or data */
+    TARGET_OF_DATA,    /* data among the code */
+};
+
 struct jump_target {
     uint64_t to, from;
     const char *what; /* static: "the branch", "a jump table" … */
+    enum target_kind kind;
 };
+
+enum reached { REACHED_NOT, REACHED_START, REACHED_INSIDE };
 
 struct function_code {
     const struct image *image; /* borrowed, as the decoder */
     struct decoder *decoder;
     uint64_t first, end;
-    VEC(uint64_t) starts;            /* of instructions, in order */
+    VEC(uint64_t) starts;            /* of instructions, in order; also of what may be data */
     VEC(struct jump_target) targets; /* by `to` */
-    uint64_t undecoded;              /* where decoding ended; `end` when all could be */
+    uint8_t *reached;                /* for each byte, enum reached; owned */
 };
 
 /* The function that has `address`. An error: that is not known, or no code. */
@@ -24,7 +36,9 @@ struct argus_error *function_code_create(const struct image *image, struct decod
                                          uint64_t address, struct function_code *ret);
 void function_code_deinit(struct function_code *code);
 
-/* NULL: an instruction begins at `address`. */
+/* Decodes what stands at `at`. False: it cannot be decoded, or the function ends before. */
+bool function_code_insn(const struct function_code *code, uint64_t at, struct insn *ret);
+/* NULL: an instruction begins at `address`, and something leads to it. */
 struct argus_error *function_code_check_start(const struct function_code *code, uint64_t address);
 /* The first target that is at least `first` and below `end`; NULL: none. */
 const struct jump_target *function_code_target(const struct function_code *code, uint64_t first,
@@ -32,5 +46,7 @@ const struct jump_target *function_code_target(const struct function_code *code,
 
 /* jump_targets.c: fills `targets`, unsorted. */
 struct argus_error *jump_targets_collect(struct function_code *code);
+/* function_flow.c: fills `reached`, then `starts`. */
+struct argus_error *function_flow_follow(struct function_code *code);
 
 #endif

@@ -70,7 +70,8 @@ static struct argus_error *sort_tables(struct image *image)
         qsort(image->starts.data, image->starts.length, sizeof(uint64_t), compare_numbers);
     if (image->pointers.data)
         qsort(image->pointers.data, image->pointers.length, sizeof(uint64_t), compare_numbers);
-    return NULL;
+    bool done = image->arch == HOOK_ARCH_ARM64 || image_find_far_branches(image);
+    return done ? NULL : argus_error_memory();
 }
 
 static struct argus_error *read_format(struct image *image, enum hook_arch arch)
@@ -118,6 +119,7 @@ void image_close(struct image *image)
     vec_deinit(&image->functions);
     vec_deinit(&image->starts);
     vec_deinit(&image->pointers);
+    vec_deinit(&image->far_branches);
     if (image->file)
         munmap((void *)image->file, image->file_bytes);
     free(image->path);

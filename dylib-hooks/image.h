@@ -23,6 +23,12 @@ struct image_segment {
     bool is_code;
 };
 
+/* What could be a branch, a call or a lea with 32 bits, if an instruction begins there. */
+struct far_branch {
+    uint64_t to, from;
+    bool takes_address;
+};
+
 struct image_function {
     char *name; /* owned */
     uint64_t address;
@@ -41,6 +47,8 @@ struct image {
     VEC(struct image_function) functions; /* by address */
     VEC(uint64_t) starts;   /* of functions, with or without a name; sorted, each once */
     VEC(uint64_t) pointers; /* addresses in code that data or exception tables name; sorted */
+    VEC(struct far_branch)
+    far_branches; /* into code of x86-64, from every place whose bytes could be one; by `to` */
 };
 
 /* Opens the file. `arch` chooses among the parts of a universal Mach-O file; 0: that of this machine, or the only one. */
@@ -65,6 +73,9 @@ const char *image_function_name(const struct image *image, uint64_t address, uin
 bool image_add_segment(struct image *image, uint64_t address, uint64_t offset, uint64_t bytes,
                        bool is_code);
 bool image_add_function(struct image *image, const char *name, size_t length, uint64_t address);
+
+/* Fills far_branches. */
+bool image_find_far_branches(struct image *image);
 
 struct argus_error *elf_image_read(struct image *image, enum hook_arch arch);
 struct argus_error *macho_image_read(struct image *image, enum hook_arch arch);

@@ -99,6 +99,7 @@ static void describe_x86(csh handle, const cs_insn *insn, struct insn *ret)
         if (operand->mem.base != X86_REG_RIP || ret->is_nop)
             continue;
         ret->names_data = true;
+        ret->takes_address = insn->id == X86_INS_LEA;
         ret->displacement_at = x86->encoding.disp_offset;
         ret->target = insn->address + insn->size + (uint64_t)operand->mem.disp;
     }

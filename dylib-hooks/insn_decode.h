@@ -30,9 +30,10 @@ struct insn {
         target; /* of a direct branch, or the address of the data that it names by its own address */
     uint8_t bytes[INSN_BYTES_MOST];
     uint8_t length;
-    uint8_t flow;    /* enum insn_flow */
-    bool names_data; /* relative to its own address: rip + displacement, adr, ldr literal */
-    bool uses_sp;    /* a memory operand counts from the stack pointer */
+    uint8_t flow;       /* enum insn_flow */
+    bool names_data;    /* relative to its own address: rip + displacement, adr, ldr literal */
+    bool takes_address; /* of it, and does not read it: lea */
+    bool uses_sp;       /* a memory operand counts from the stack pointer */
     bool is_nop;
     uint8_t displacement_at; /* x86-64: where the displacement stands; 0: none */
     uint32_t id;             /* Capstone's */

@@ -3,10 +3,11 @@
  *
  *   - direct branches of the function itself and of its neighbours, decoded from their beginnings;
  *   - direct branches and calls with 32 bits anywhere in the code of the image (compilers put unlikely parts of a function far
- *     away, under another name or none): every place whose bytes could be one, decoded or not;
+ *     away, under another name or none), and addresses that are taken there: every place whose bytes could be one, decoded or not;
  *   - jump tables: what code of the function names by lea, read as offsets from the table itself, and absolute tables of
  *     programs that are not relocated, as long as entries lie in the function;
- *   - pointers that the loader relocates (computed goto, tables of functions);
+ *   - addresses in itself that the function takes (computed goto);
+ *   - pointers that the loader relocates (tables of labels and of functions);
  *   - landing pads of exceptions.
  *
  * What remains is code that computes an address in its own middle in another way; no compiler is known to do that.
@@ -19,6 +20,9 @@
 #define NEIGHBOURHOOD 130 /* short branches reach no farther */
 #define TABLE_MOST    65536
 
+static const char branch[] = "the branch", taken[] = "an instruction that takes the address",
+                  used[] = "an instruction that reads or writes data";
+
 /* More jumps than the file has bytes: tables that overlap, which no compiler makes. */
 static bool is_absurd(const struct function_code *code)
 {
@@ -26,31 +30,63 @@ static bool is_absurd(const struct function_code *code)
 }
 
 /* False: no memory, or absurd. */
-static bool add(struct function_code *code, const char *what, uint64_t from, uint64_t to)
+static bool add(struct function_code *code, enum target_kind kind, const char *what, uint64_t from,
+                uint64_t to)
 {
+    struct jump_target target = {.to = to, .from = from, .what = what, .kind = kind};
     if (to < code->first || to >= code->end)
         return true;
-    return !is_absurd(code) &&
-           vec_push(&code->targets, (struct jump_target){.to = to, .from = from, .what = what});
+    return !is_absurd(code) && vec_push(&code->targets, target);
 }
 
 /* --- jump tables --- */
 
+static bool read_offset(const struct function_code *code, uint64_t table, uint32_t index,
+                        uint64_t *ret_target)
+{
+    int32_t offset;
+    const uint8_t *entry = image_bytes(code->image, table + 4ull * index, sizeof(offset));
+    if (entry)
+        memcpy(&offset, entry, sizeof(offset));
+    *ret_target = entry ? table + (uint64_t)(int64_t)offset : 0;
+    return entry != NULL;
+}
+
+/* How many offsets stand at `table` that lead into the function. */
+static uint32_t count_offsets(const struct function_code *code, uint64_t table)
+{
+    uint64_t target;
+    uint32_t count = 0;
+    while (count < TABLE_MOST && read_offset(code, table, count, &target) &&
+           target >= code->first && target < code->end)
+        count++;
+    return count;
+}
+
+/* Among the code there are other tables as well, of small numbers too; a table of jumps has several and does not lead into itself. */
+static bool can_be_jumps(const struct function_code *code, uint64_t table, uint32_t count)
+{
+    uint64_t target;
+    if (!image_code(code->image, table))
+        return true;
+    for (uint32_t i = 0; i < count; i++)
+        if (read_offset(code, table, i, &target) && target - table < 4ull * count)
+            return false;
+    return count > 1;
+}
+
 static bool add_offsets(struct function_code *code, uint64_t table)
 {
-    for (uint32_t i = 0; i < TABLE_MOST; i++) {
-        int32_t offset;
-        const uint8_t *entry = image_bytes(code->image, table + 4ull * i, sizeof(offset));
-        if (!entry)
-            return true;
-        memcpy(&offset, entry, sizeof(offset));
-        uint64_t target = table + (uint64_t)(int64_t)offset;
-        if (target < code->first || target >= code->end)
-            return true;
-        if (!add(code, "a jump table", table, target))
-            return false;
-    }
-    return true;
+    uint64_t target;
+    uint32_t count = count_offsets(code, table);
+    enum target_kind kind = image_code(code->image, table) ? TARGET_OF_ADDRESS : TARGET_OF_TABLE;
+    bool done = true;
+    if (!can_be_jumps(code, table, count))
+        return true;
+    for (uint32_t i = 0; i < count && done; i++)
+        done =
+            !read_offset(code, table, i, &target) || add(code, kind, "a jump table", table, target);
+    return done;
 }
 
 static bool add_addresses(struct function_code *code, uint64_t table)
@@ -63,7 +99,7 @@ static bool add_addresses(struct function_code *code, uint64_t table)
         memcpy(&target, entry, sizeof(target));
         if (target < code->first || target >= code->end)
             return true;
-        if (!add(code, "a jump table", table, target))
+        if (!add(code, TARGET_OF_TABLE, "a jump table", table, target))
             return false;
     }
     return true;
@@ -77,19 +113,30 @@ static bool has_direct_target(const struct insn *insn)
            insn->flow == INSN_SHORT_BRANCH || insn->flow == INSN_CALL;
 }
 
-static bool add_of_insn(struct function_code *code, const struct insn *insn)
+/* What is named may be a table, also among the code (Mach-O, and ELF where one segment has both). */
+static bool add_named(struct function_code *code, const struct insn *insn)
+{
+    size_t before = code->targets.length;
+    if (!add_offsets(code, insn->target))
+        return false;
+    if (code->targets.length > before)
+        return true;
+    return insn->takes_address ? add(code, TARGET_OF_ADDRESS, taken, insn->address, insn->target)
+                               : add(code, TARGET_OF_DATA, used, insn->address, insn->target);
+}
+
+static bool add_of_insn(struct function_code *code, const struct insn *insn, enum target_kind kind)
 {
     if (has_direct_target(insn))
-        return add(code, "the branch", insn->address, insn->target);
+        return add(code, kind, branch, insn->address, insn->target);
     if (insn->flow == INSN_JUMP_INDIRECT && !insn->names_data)
         return add_addresses(code, insn->target);
-    if (insn->names_data && !image_code(code->image, insn->target))
-        return add_offsets(code, insn->target);
-    return true;
+    return !insn->names_data || add_named(code, insn);
 }
 
 /* What cannot be decoded is passed over byte by byte. */
-static bool add_of_range(struct function_code *code, uint64_t first, uint64_t end)
+static bool add_of_range(struct function_code *code, uint64_t first, uint64_t end,
+                         enum target_kind kind)
 {
     while (first < end) {
         struct insn insn;
@@ -100,7 +147,7 @@ static bool add_of_range(struct function_code *code, uint64_t first, uint64_t en
             first++;
             continue;
         }
-        if (!add_of_insn(code, &insn))
+        if (!add_of_insn(code, &insn, kind))
             return false;
         first += insn.length;
     }
@@ -112,36 +159,35 @@ static bool add_of_neighbours(struct function_code *code)
 {
     uint64_t first, end;
     if (image_function_range(code->image, code->first - 1, &first, &end) &&
-        !add_of_range(code, first, end))
+        !add_of_range(code, first, end, TARGET_OF_FAR))
         return false;
     if (!image_function_range(code->image, code->end, &first, &end))
         return true;
-    return add_of_range(code, first, first + NEIGHBOURHOOD < end ? first + NEIGHBOURHOOD : end);
+    return add_of_range(code, first, first + NEIGHBOURHOOD < end ? first + NEIGHBOURHOOD : end,
+                        TARGET_OF_FAR);
 }
 
 /* --- all code --- */
 
-/* Where the 32 bits begin of what could be a branch at `bytes`; 0: it is none. */
-static size_t branch_operand(const uint8_t *bytes)
+static bool add_far(struct function_code *code)
 {
-    if (bytes[0] == 0xe8 || bytes[0] == 0xe9)
-        return 1;
-    return bytes[0] == 0x0f && (bytes[1] & 0xf0) == 0x80 ? 2 : 0;
-}
-
-static bool add_of_segment(struct function_code *code, const struct image_segment *segment)
-{
-    for (uint64_t i = 0; i + 6 <= segment->bytes; i++) {
-        size_t operand = branch_operand(segment->data + i);
-        int32_t distance;
-        uint64_t from = segment->address + i;
-        if (!operand || (from >= code->first && from < code->end)) /* its own are decoded */
-            continue;
-        memcpy(&distance, segment->data + i + operand, sizeof(distance));
-        if (!add(code, "the branch", from, from + operand + 4 + (uint64_t)(int64_t)distance))
-            return false;
+    const struct far_branch *far = code->image->far_branches.data;
+    size_t low = 0, count = code->image->far_branches.length, high = count;
+    while (low < high) { /* the first one that leads into the function */
+        size_t middle = low + (high - low) / 2;
+        if (far[middle].to < code->first)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return true;
+    bool done = true;
+    for (; low < count && far[low].to < code->end && done; low++) {
+        bool is_own = far[low].from >= code->first && far[low].from < code->end; /* decoded */
+        bool takes = far[low].takes_address;
+        done = is_own || add(code, takes ? TARGET_OF_ADDRESS : TARGET_OF_FAR,
+                             takes ? taken : branch, far[low].from, far[low].to);
+    }
+    return done;
 }
 
 static bool add_pointers(struct function_code *code)
@@ -149,7 +195,7 @@ static bool add_pointers(struct function_code *code)
     static const char what[] = "a pointer or an exception table of the image, for the code";
     const struct image *image = code->image;
     for (size_t i = 0; i < image->pointers.length; i++)
-        if (!add(code, what, image->pointers.data[i], image->pointers.data[i]))
+        if (!add(code, TARGET_OF_TABLE, what, image->pointers.data[i], image->pointers.data[i]))
             return false;
     return true;
 }
@@ -159,11 +205,8 @@ struct argus_error *jump_targets_collect(struct function_code *code)
     const struct image *image = code->image;
     if (image->arch == HOOK_ARCH_ARM64)
         return NULL;
-    bool done =
-        add_of_range(code, code->first, code->end) && add_of_neighbours(code) && add_pointers(code);
-    for (size_t i = 0; i < image->segments.length && done; i++)
-        if (image->segments.data[i].is_code)
-            done = add_of_segment(code, &image->segments.data[i]);
+    bool done = add_of_range(code, code->first, code->end, TARGET_OF_BRANCH) &&
+                add_of_neighbours(code) && add_pointers(code) && add_far(code);
     if (!done && is_absurd(code))
         return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
                                   "more jumps seem to lead into the function than it can have");

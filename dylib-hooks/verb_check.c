@@ -59,16 +59,17 @@ static struct argus_error *print_insn(const struct function_code *code, const st
 static struct argus_error *print_insns(const struct function_code *code)
 {
     struct argus_error *error = NULL;
-    for (size_t i = 0; i < code->starts.length && !error; i++) {
+    uint64_t behind = code->first;
+    for (size_t i = 0; i <= code->starts.length && !error; i++) {
         struct insn insn;
-        uint64_t at = code->starts.data[i];
-        const uint8_t *bytes = image_bytes(code->image, at, 1);
-        if (bytes && decoder_next(code->decoder, bytes, (size_t)(code->end - at), at, &insn))
+        uint64_t at = i < code->starts.length ? code->starts.data[i] : code->end;
+        if (at > behind)
+            printf("+0x%-6llx cannot be decoded\n", (unsigned long long)(behind - code->first));
+        if (function_code_insn(code, at, &insn)) {
             error = print_insn(code, &insn);
+            behind = at + insn.length;
+        }
     }
-    if (!error && code->undecoded < code->end)
-        printf("+0x%-6llx cannot be decoded\n",
-               (unsigned long long)(code->undecoded - code->first));
     return error;
 }
 

@@ -27,6 +27,9 @@ FUNCTION(victim_jrcxz)
 FUNCTION(victim_entered)
 FUNCTION(enters)
 FUNCTION(victim_computed)
+FUNCTION(victim_with_data)
+FUNCTION(victim_taken)
+FUNCTION(victim_switch_inside)
 FUNCTION(victim_registers)
 
 #define THREADS 4
@@ -54,6 +57,10 @@ static const struct check checks[] = {
     {"entered", victim_entered, 5, 8},
     {"enters", enters, 5, 8},
     {"computed", victim_computed, 5, 9},
+    {"with_data", victim_with_data, 5, 11},
+    {"taken", victim_taken, 5, 13},
+    {"switch_inside", victim_switch_inside, 0, 200},
+    {"switch_inside", victim_switch_inside, 1, 201},
     {"registers", victim_registers, 5, 10},
 };
 

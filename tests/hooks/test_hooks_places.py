@@ -27,8 +27,16 @@ class Places(hooks_harness.HooksTest):
     def test_jumps_into_the_window(self):
         self.assertIn("the branch at", self.error("VICTIMS note victim_loop"))
         self.assertIn("the branch at", self.error("VICTIMS note victim_entered"))
-        self.assertIn("a jump table at", self.error("VICTIMS note victim_switch+0x1d"))
         self.assertIn("a pointer or an exception table", self.error("VICTIMS note victim_computed"))
+
+        self.assertIn("an instruction that takes the address at", self.error("VICTIMS note victim_taken_middle"))
+        self.assertIn("a jump table at", self.error("VICTIMS note victim_switch_inside+0x18"))
+
+    def test_data_among_the_code(self):
+        for place in ("victim_with_data+0xe", "victim_switch_inside+0x10", "victim_taken+0xd"):
+            self.assertIn("nothing in the image leads to", self.error(f"VICTIMS note {place}"))
+        text = self.hook("show", self.victims, "victim_with_data")
+        self.assertEqual([line.split()[0] for line in text.splitlines() if line.endswith(" ok")], ["+0x0", "+0x6"])
 
     def test_what_cannot_be_moved(self):
         self.assertIn("its branch only reaches 128 bytes", self.error("VICTIMS note victim_jrcxz"))

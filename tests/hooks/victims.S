@@ -151,6 +151,56 @@ victim_computed_behind:
     ret
 end victim_computed
 
+/* Data among the code, whose bytes are good instructions: mov $0x6, %eax twice. x + 6 */
+function victim_with_data
+    mov numbers(%rip), %eax
+    shr $8, %rax
+    add %rdi, %rax
+    ret
+numbers:
+    .byte 0xb8, 6, 0, 0, 0, 0xb8, 6, 0, 0, 0
+end victim_with_data
+
+/* Computed goto by an address that the code takes. x + 8 */
+function victim_taken
+    lea 1f(%rip), %rax
+    add $2, %rdi
+    jmp *%rax
+    .skip 3, 0xcc
+2:  nop
+    nop
+1:  lea 6(%rdi), %rax
+    ret
+end victim_taken
+
+/* The same, and the middle is what follows another instruction. x + 9 */
+function victim_taken_middle
+    nop
+    nop
+1:  add $2, %rdi
+    lea 7(%rdi), %rax
+    cmp $1000, %rdi
+    jb 2f
+    lea 1b(%rip), %rax
+    jmp *%rax
+2:  ret
+end victim_taken_middle
+
+/* A table of jumps in the code itself. x is 0 or 1: 200 + x */
+function victim_switch_inside
+    lea 1f(%rip), %rdx
+    movslq (%rdx, %rdi, 4), %rax
+    add %rdx, %rax
+    jmp *%rax
+    .p2align 2
+1:  .long 2f - 1b, 3f - 1b
+2:  nop
+    nop
+3:  add $200, %rdi
+    mov %rdi, %rax
+    ret
+end victim_switch_inside
+
 /* All registers that a shell function may not change. x + 5, or 0 if one was. */
 function victim_registers
     movabs $0x1111111111111111, %rax
