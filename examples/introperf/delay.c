@@ -1,18 +1,21 @@
-/* A library to preload, which makes one function of other libraries slow, as a fault in them would:
+/* A library to preload, which makes one function slow, as a fault in it would:
  *
- *     DELAY_MS=20 DELAY_HOW=sleep DELAY_CALLER=mod_deflate LD_PRELOAD=./libdelay.so apache2 …
+ *     DELAY_MS=20 DELAY_HOW=sleep DELAY_FUNCTION=deflate DELAY_CALLER=mod_deflate LD_PRELOAD=./libdelay.so apache2 …
  *
- * DELAY_FUNCTION: which of those below. DELAY_CALLER: only when called by a file whose path has this in it; all when not set. DELAY_HOW: sleep, or
- * compute. DELAY_EVERY: only each that manieth call. To add a function, add a row: it may have six arguments that go into integer
- * registers, and return one.
+ * DELAY_FUNCTION: which of those below, of other libraries. DELAY_CALLER: only when called by a file whose path has this in it;
+ * all when not set. DELAY_HOW: sleep, or compute. DELAY_EVERY: only each that manieth call. Functions that no other file can take
+ * the place of: delay_at.c. To add a function, add a row: it may have six arguments that go into integer registers, and return one.
  */
 #define _GNU_SOURCE
+#include "delay.h"
+
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-typedef long (*function)(long, long, long, long, long, long);
+typedef long (*original)(long, long, long, long, long, long);
 
 static long setting(const char *name, long otherwise)
 {
@@ -31,14 +34,10 @@ static void compute(long ms)
     } while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < ms);
 }
 
-static void delay(const char *name, const void *caller)
+void delay(void)
 {
     static long calls;
-    const char *function = getenv("DELAY_FUNCTION"), *file = getenv("DELAY_CALLER");
-    Dl_info info;
-    if (!function || strcmp(function, name) != 0 ||
-        (file && (!dladdr(caller, &info) || !strstr(info.dli_fname, file))) ||
-        __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) % setting("DELAY_EVERY", 1) != 0)
+    if (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) % setting("DELAY_EVERY", 1) != 0)
         return;
     long ms = setting("DELAY_MS", 20);
     const char *how = getenv("DELAY_HOW");
@@ -48,19 +47,41 @@ static void delay(const char *name, const void *caller)
         nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
 }
 
+static bool is_slow(const char *name, const void *caller)
+{
+    const char *function = getenv("DELAY_FUNCTION"), *file = getenv("DELAY_CALLER");
+    Dl_info info;
+    return function && strcmp(function, name) == 0 &&
+           (!file || (dladdr(caller, &info) && strstr(info.dli_fname, file)));
+}
+
+/* Where `name` would be without this file. A plug-in's own libraries are not among what RTLD_NEXT looks at. */
+static original find_next(const char *name, const void *caller)
+{
+    Dl_info info;
+    void *next = dlsym(RTLD_NEXT, name), *plug_in = NULL;
+    if (!next && dladdr(caller, &info))
+        plug_in = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    return (original)(next ? next : plug_in ? dlsym(plug_in, name) : NULL);
+}
+
 #define DELAYED(name)                                                                              \
     long name(long a, long b, long c, long d, long e, long f)                                      \
     {                                                                                              \
-        static function next;                                                                      \
+        static original next;                                                                      \
         if (!next)                                                                                 \
-            next = (function)dlsym(RTLD_NEXT, #name);                                              \
-        delay(#name, __builtin_return_address(0));                                                 \
+            next = find_next(#name, __builtin_return_address(0));                                  \
+        if (is_slow(#name, __builtin_return_address(0)))                                           \
+            delay();                                                                               \
         return next(a, b, c, d, e, f);                                                             \
     }
 
 DELAYED(deflate)
-DELAYED(apr_file_write_full)
 DELAYED(apr_file_write)
 DELAYED(apr_stat)
 DELAYED(readdir64)
 DELAYED(pread64)
+DELAYED(fdatasync)
+DELAYED(rsvg_handle_write)
+DELAYED(poppler_document_get_page)
+DELAYED(_ZNK7Poppler8Document4pageEi) /* Poppler::Document::page(int) const */
