@@ -13,6 +13,16 @@ struct argus_contexts {
 /* What the contexts are inferred from, what is missing, and what they are compared with: lines. */
 void contexts_write_what(const struct argus_sink *sink, const struct argus_contexts_report *report);
 
+/* Own time, with what samples say of it. */
+static inline uint64_t node_own_ns(const struct argus_context_node *node,
+                                   enum argus_estimate estimate)
+{
+    int64_t own_ns = (int64_t)node->own_ns[estimate];
+    if (estimate == ARGUS_CONSERVATIVE)
+        own_ns += node->sampled_ns;
+    return own_ns > 0 ? (uint64_t)own_ns : 0;
+}
+
 /* The last part of a path. */
 const char *contexts_base_name(const char *path);
 

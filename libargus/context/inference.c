@@ -1,19 +1,5 @@
 #include "context/inference.h"
 
-/* The deepest node that is on the paths of both. A caller has a lower number than what it calls, so of two numbers the higher one
- * cannot be on the path of the lower. The root is 0. */
-static uint32_t common_ancestor(const struct tree *tree, uint32_t a, uint32_t b)
-{
-    const uint32_t *parents = tree->parents.data;
-    while (a != b) {
-        if (a > b)
-            a = parents[a];
-        else
-            b = parents[b];
-    }
-    return a;
-}
-
 /* [since, last] and all that follows until `time_ns`, of which the functions at and outside of `kept` still have something. */
 static void note_stretch(const struct inference *inference, struct tree *tree, uint32_t kept,
                          uint64_t time_ns)
@@ -33,7 +19,7 @@ void inference_moment(struct inference *inference, struct tree *tree, uint32_t n
         return;
     }
     if (inference->node != ARGUS_NONE) {
-        kept = common_ancestor(tree, inference->node, node);
+        kept = tree_common(tree, inference->node, node);
         note_stretch(inference, tree, kept, time_ns);
     }
     tree->nodes.data[node].count++; /* unsigned: what is below 0 meanwhile is not in the sum */

@@ -40,6 +40,9 @@ static void add_moment(struct moments *moments, struct moment_thread *thread, ui
     moments->counts.moments[kind]++;
     moments->counts.threads += !thread->has_moments;
     thread->has_moments = true;
+    sampled_moment(&moments->sampled, &moments->paths->tree, &thread->stretch,
+                   (struct sampled_point){.node = node}, moments->now_ns,
+                   kind == ARGUS_MOMENT_SAMPLE);
     bool known = node == thread->inference.node;
     if (!known && tree_path(&moments->paths->tree, node) == ARGUS_NONE)
         moments->waits.no_memory = true;
@@ -86,6 +89,7 @@ static uint32_t whole_path(struct moments *moments, struct moment_thread *thread
 static void lose(struct moments *moments, struct moment_thread *thread)
 {
     inference_end(&thread->inference, &moments->paths->tree);
+    sampled_drop(&thread->stretch);
     thread->call = NOT_IN_A_CALL;
     thread->call_node = thread->held = thread->cpu = ARGUS_NONE;
     thread->seen_call = false;
@@ -153,6 +157,8 @@ static void go_on(struct moments *moments, uint32_t index)
         return;
     thread->held = ARGUS_NONE;
     add_moment(moments, thread, node, ARGUS_MOMENT_RETURN);
+    if (thread->call == NOT_IN_A_CALL)
+        sampled_begin(&thread->stretch, node, moments->now_ns);
     if (moments->options.no_returns || thread->held_ns < moments->from_ns ||
         moments->now_ns > moments->to_ns)
         return;
@@ -170,6 +176,7 @@ static void on_switch_in(struct moments *moments, uint32_t index, const struct a
     if (thread->cpu != ARGUS_NONE) /* it was running: how it left that cpu is missing */
         lose(moments, thread);
     thread->cpu = record->cpu;
+    sampled_in(&thread->stretch, moments->now_ns);
     go_on(moments, index);
 }
 
@@ -181,6 +188,8 @@ static void on_syscall(struct moments *moments, uint32_t index, const struct arg
     note_running(moments, thread, record->cpu);
     if (!begins && thread->call == number)
         add_moment(moments, thread, thread->call_node, ARGUS_MOMENT_RETURN);
+    if (!begins && thread->call_node != ARGUS_NONE)
+        sampled_begin(&thread->stretch, thread->call_node, moments->now_ns);
     thread->call = begins ? number : NOT_IN_A_CALL;
     thread->call_node = ARGUS_NONE;
     thread->held = ARGUS_NONE;
@@ -195,6 +204,8 @@ static void on_switch_out(struct moments *moments, const struct argus_record *re
     note_running(moments, &moments->threads[thread], record->cpu);
     moments->threads[thread].state = (uint32_t)record->arg[0];
     moments->threads[thread].cpu = ARGUS_NONE;
+    if (record->arg[0] == ARGUS_LINUX_STATE_RUNNING)
+        sampled_out(&moments->threads[thread].stretch, moments->now_ns);
 }
 
 /* Another program's stack follows. The call that began it lasted until now. */
@@ -203,6 +214,7 @@ static void on_exec(struct moments *moments, uint32_t index)
     struct moment_thread *thread = &moments->threads[index];
     add_moment(moments, thread, thread->call_node, ARGUS_MOMENT_RETURN);
     inference_end(&thread->inference, &moments->paths->tree);
+    sampled_drop(&thread->stretch);
     thread->call_node = thread->held = ARGUS_NONE;
 }
 
@@ -259,6 +271,7 @@ static void finish(struct moments *moments)
         }
         inference_end(&thread->inference, &moments->paths->tree);
     }
+    sampled_finish(&moments->sampled, &moments->paths->tree);
 }
 
 struct argus_error *moments_read(struct moments *moments, argus_progress progress, void *context)
@@ -285,7 +298,8 @@ struct argus_error *moments_read(struct moments *moments, argus_progress progres
     merge_destroy(merge);
     if (!error)
         finish(moments);
-    if (!error && (moments->waits.no_memory || paths_no_memory(moments->paths)))
+    if (!error &&
+        (moments->waits.no_memory || moments->sampled.no_memory || paths_no_memory(moments->paths)))
         error = argus_error_memory();
     return error;
 }

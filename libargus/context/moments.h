@@ -4,6 +4,7 @@
 
 #include "context/context_waits.h"
 #include "context/inference.h"
+#include "context/sampled.h"
 #include "context/stack_paths.h"
 
 #define NOT_IN_A_CALL ARGUS_NONE
@@ -11,6 +12,7 @@
 /* A thread on its way through the records. */
 struct moment_thread {
     struct inference inference;
+    struct sampled_stretch stretch;
     uint64_t held_ns;
     uint32_t
         held; /* node of the stack with which it left the cpu at held_ns; ARGUS_NONE: it is on one */
@@ -29,6 +31,7 @@ struct moments {
     struct argus_contexts_options options;
     struct paths *paths; /* borrowed */
     struct waits waits;
+    struct sampled sampled;
     bool *chosen;                  /* owned; by process */
     struct moment_thread *threads; /* owned; by thread of the graph */
     uint32_t *next_life;           /* owned; by thread: the next with the same id */

@@ -85,7 +85,12 @@ struct argus_error *moments_init(struct moments *moments, const struct argus_gra
 
 void moments_deinit(struct moments *moments)
 {
+    const struct argus_thread *threads;
+    size_t count = argus_graph_threads(moments->graph, &threads);
+    for (size_t i = 0; moments->threads && i < count; i++)
+        vec_deinit(&moments->threads[i].stretch.samples);
     waits_deinit(&moments->waits);
+    sampled_deinit(&moments->sampled);
     free(moments->threads);
     free(moments->next_life);
     free(moments->chosen);

@@ -42,7 +42,7 @@ static double *own_means(const struct side *side, enum argus_estimate estimate)
 
 static double work_of(const struct argus_context_node *node, enum argus_estimate estimate)
 {
-    double work = (double)node->own_ns[estimate];
+    double work = (double)node_own_ns(node, estimate);
     for (int i = 0; i < ARGUS_WAITED_KINDS; i++)
         work -= (double)node->waited_ns[i];
     return work > 0 ? work : 0;
@@ -145,7 +145,8 @@ static double cost_of(const struct side *now, const struct side *base, uint32_t 
     if (options->rank == ARGUS_RANK_MEAN)
         return now->means[node] - (there ? base->means[other] : 0);
     if (options->rank == ARGUS_RANK_TOTAL)
-        return (double)here->own_ns[estimate] - (there ? (double)there->own_ns[estimate] : 0);
+        return (double)node_own_ns(here, estimate) -
+               (there ? (double)node_own_ns(there, estimate) : 0);
     return blame(here, there, estimate);
 }
 

@@ -47,6 +47,20 @@ static inline uint32_t tree_path(struct tree *tree, uint32_t node)
     return path;
 }
 
+/* The deepest node that is on the paths of both. A caller has a lower number than what it calls, so of two numbers the higher one
+ * cannot be on the path of the lower. The root is 0. */
+static inline uint32_t tree_common(const struct tree *tree, uint32_t a, uint32_t b)
+{
+    const uint32_t *parents = tree->parents.data;
+    while (a != b) {
+        if (a > b)
+            a = parents[a];
+        else
+            b = parents[b];
+    }
+    return a;
+}
+
 static inline void tree_deinit(struct tree *tree)
 {
     vec_deinit(&tree->nodes);

@@ -52,6 +52,7 @@ static json_t *node_json(const struct argus_contexts_report *report, uint32_t at
     json_put(json, "mean_ns", means(node));
     json_put(json, "total_ns", both(node->total_ns));
     json_put(json, "own_ns", both(node->own_ns));
+    json_put(json, "sampled_ns", json_integer(node->sampled_ns));
     json_put(waited, "others", number(node->waited_ns[ARGUS_WAITED_OTHERS]));
     json_put(waited, "idle", number(node->waited_ns[ARGUS_WAITED_IDLE]));
     json_put(waited, "slept", number(node->waited_ns[ARGUS_WAITED_SLEPT]));

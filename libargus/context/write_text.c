@@ -103,7 +103,7 @@ static void write_function(const struct argus_sink *sink,
     argus_sink_printf(sink, " %c%4u %11s %11s %11s %8llu  %-8s %s", at == bottleneck ? '*' : ' ',
                       route->ranks[i] + 1,
                       signed_time(report->ranking->costs[at], report->base, cost, sizeof(cost)),
-                      argus_duration_text(node->own_ns[estimate], own, sizeof(own)),
+                      argus_duration_text(node_own_ns(node, estimate), own, sizeof(own)),
                       argus_duration_text(mean_ns, mean, sizeof(mean)),
                       (unsigned long long)node->count, argus_layer_name(function->layer),
                       function->name);

@@ -145,6 +145,29 @@ def test_a_vertex_is_its_run_and_its_wait(setup):
     equal("threads", answer["counts"]["threads"], 1)
 
 
+def test_time_between_calls_is_shared_out_by_samples(setup):
+    """Ten times 3 ms between two calls; two of them have a sample, each in another function. 2 ms of the last have no cpu."""
+    scene = Scene()
+    for turn in range(11):
+        time, wait = 4 * turn, scene.stack(MAIN, PARSE)
+        scene.at(time, "syscall_start nr=read arg1=5")
+        scene.at(time, f"stack user={wait} why=call")
+        scene.at(time + 1, "syscall_end nr=read ret=1")
+        if turn in (3, 4):
+            scene.at(time + 3, f"sample user={scene.stack(MAIN, LOAD if turn == 3 else SAVE)} pc=0x5503")
+    scene.at(38, "switch state=R next=0")
+    scene.at(40, f"switch state=R next={scene.tid}")
+    trace = setup.make(scene)
+    tree = {node["function"]: node for node in setup.json("--tree", trace)["tree"]}
+    equal("conservative", [tree[hex(f)]["own_ns"]["conservative"] for f in (LOAD, SAVE)], [0, 0])
+    equal("by samples", [tree[hex(f)]["sampled_ns"] for f in (LOAD, SAVE)], [14_000_000, 14_000_000])
+    equal("without a cpu", sum(node["waited_ns"]["cpu"] for node in tree.values()), 2_000_000)
+    equal("shared out", sum(node["sampled_ns"] for node in tree.values()), 0)
+    equal("first", names(setup.json(trace)["contexts"][0])[-1], hex(LOAD))
+    without = {node["function"]: node for node in setup.json("--tree", "--no-samples", trace)["tree"]}
+    equal("without samples", {node["sampled_ns"] for node in without.values()}, {0})
+
+
 def test_samples_are_said_apart_and_can_be_left_out(setup):
     trace = setup.make(WAIT)
     equal("with", setup.json(trace)["counts"]["moments"]["cpu_samples"], 2)

@@ -15,6 +15,9 @@
  * the parent, so it is never negative. The paper subtracts means from means instead, which can be negative; ARGUS_RANK_MEAN does as
  * the paper does.
  *
+ * A function that is seen in one sample alone has no time, conservatively, although a sample stands for the time around it: how much
+ * that is, `sampled_ns` says beside (sampled.c). It is counted by the ranks that are not the paper's.
+ *
  * Own time is also told apart by what the graph knows of the waits in it (ARGUS_WAITED_…): a worker that waits for work
  * has not become slow, and who waits for an answer is as slow as whoever answers, whose context has the time.
  *
@@ -74,6 +77,13 @@ struct argus_context_node {
     uint64_t total_ns[ARGUS_ESTIMATES];
     uint64_t own_ns[ARGUS_ESTIMATES];       /* without children */
     uint64_t waited_ns[ARGUS_WAITED_KINDS]; /* of own_ns */
+<<<<<<< HEAD
+=======
+    int64_t
+        sampled_ns; /* conservative own time that cpu samples say it had more, or less, than that */
+    uint32_t function; /* of argus_contexts_functions(); the root's is ARGUS_NONE */
+    uint32_t path;     /* its path index when a stack ended here, else ARGUS_NONE */
+>>>>>>> 8f9b1c6 (contexts: the time between two calls is shared out by cpu samples)
 };
 
 struct argus_context_function {

@@ -1,0 +1,144 @@
+/* Of the time between two moments with different stacks the paper's conservative inference knows only that the functions
+ * which both have went on. To them it is given. So a function that was seen in one sample has no time at all, however often that
+ * was: one that is called often and takes a third of the interval between two samples, like a comparison in a loop, has
+ * none, and its caller has all.
+ *
+ * But a sample comes at a time that has nothing to do with what the program does, as a wait and a system call do: it
+ * stands for as much time as any other, as in every profiler. A stretch is the time in which a thread ran code of its own, from one
+ * moment that is no sample to the next. The stretches in which the same functions went on are looked at together, those without a
+ * sample too (most are shorter than the interval between two), and their time is shared out by where their samples are. It is
+ * noted beside what was inferred (sampled_ns); the functions that went on have as much less. Totals stay as they are, and so does the
+ * paper's own order, `--rank mean`. Stretches of which no sample is known are left alone.
+ *
+ * A thread that wants a cpu and has none leaves it without a stack, unless --call-stacks takes one. This is no function's
+ * work, and is counted like the same wait with a stack.
+ */
+#include "context/sampled.h"
+
+void sampled_drop(struct sampled_stretch *stretch)
+{
+    stretch->runs = false;
+    stretch->samples.length = 0;
+    stretch->out_ns = stretch->off_ns = 0;
+}
+
+void sampled_begin(struct sampled_stretch *stretch, uint32_t node, uint64_t time_ns)
+{
+    sampled_drop(stretch);
+    stretch->runs = node != ARGUS_NONE;
+    stretch->first = node;
+    stretch->last_ns = time_ns;
+}
+
+void sampled_out(struct sampled_stretch *stretch, uint64_t time_ns)
+{
+    stretch->out_ns = time_ns;
+}
+
+void sampled_in(struct sampled_stretch *stretch, uint64_t time_ns)
+{
+    if (stretch->out_ns)
+        stretch->off_ns += time_ns - stretch->out_ns;
+    stretch->out_ns = 0;
+}
+
+static struct sampled_pool *pool_of(struct sampled *sampled, uint32_t node)
+{
+    uint32_t pool = idmap_get(&sampled->pool_of_node, node);
+    if (pool != IDMAP_NONE)
+        return &sampled->pools.data[pool];
+    pool = (uint32_t)sampled->pools.length;
+    struct sampled_pool made = {.node = node};
+    if (vec_push(&sampled->pools, made) && idmap_put(&sampled->pool_of_node, node, pool))
+        return &sampled->pools.data[pool];
+    sampled->no_memory = true;
+    return NULL;
+}
+
+static void add_hit(struct sampled *sampled, struct sampled_pool *pool, uint32_t node)
+{
+    uint32_t index = (uint32_t)(pool - sampled->pools.data);
+    uint64_t key = (uint64_t)index << 32 | node;
+    uint32_t hit = idmap_get(&sampled->hit_of, key);
+    if (hit == IDMAP_NONE) {
+        struct sampled_hit made = {.pool = index, .node = node};
+        hit = (uint32_t)sampled->hits.length;
+        if (!vec_push(&sampled->hits, made) || !idmap_put(&sampled->hit_of, key, hit)) {
+            sampled->no_memory = true;
+            return;
+        }
+    }
+    sampled->hits.data[hit].count++;
+    pool->samples++;
+}
+
+/* The functions that went on from `before` to `point` do not keep the time; what they had no cpu for is said. */
+static void take_back(struct tree *tree, uint32_t before, const struct sampled_point *point,
+                      bool has_samples)
+{
+    struct argus_context_node *common = &tree->nodes.data[tree_common(tree, before, point->node)];
+    common->waited_ns[ARGUS_WAITED_CPU] += point->off_ns;
+    if (has_samples)
+        common->sampled_ns -= (int64_t)point->ran_ns;
+}
+
+/* The stretch ends with `last`. */
+static void pool_stretch(struct sampled *sampled, struct tree *tree,
+                         struct sampled_stretch *stretch, const struct sampled_point *last)
+{
+    size_t count = stretch->samples.length;
+    struct sampled_pool *pool = pool_of(sampled, tree_common(tree, stretch->first, last->node));
+    if (!pool)
+        return;
+    uint32_t before = stretch->first;
+    for (size_t i = 0; i <= count; i++) {
+        const struct sampled_point *point = i < count ? &stretch->samples.data[i] : last;
+        take_back(tree, before, point, count > 0);
+        pool->ran_ns += point->ran_ns;
+        pool->unseen_ns += count ? 0 : point->ran_ns;
+        before = point->node;
+        if (i < count)
+            add_hit(sampled, pool, before);
+    }
+}
+
+void sampled_moment(struct sampled *sampled, struct tree *tree, struct sampled_stretch *stretch,
+                    struct sampled_point moment, uint64_t time_ns, bool is_sample)
+{
+    if (!stretch->runs)
+        return;
+    uint64_t passed_ns = time_ns - stretch->last_ns;
+    moment.off_ns = stretch->off_ns < passed_ns ? stretch->off_ns : passed_ns;
+    moment.ran_ns = passed_ns - moment.off_ns;
+    stretch->last_ns = time_ns;
+    stretch->off_ns = 0;
+    if (is_sample) {
+        sampled->no_memory |= !vec_push(&stretch->samples, moment);
+        return;
+    }
+    pool_stretch(sampled, tree, stretch, &moment);
+    sampled_drop(stretch);
+}
+
+void sampled_finish(struct sampled *sampled, struct tree *tree)
+{
+    struct argus_context_node *nodes = tree->nodes.data;
+    for (size_t i = 0; i < sampled->pools.length; i++) {
+        const struct sampled_pool *pool = &sampled->pools.data[i];
+        if (pool->samples)
+            nodes[pool->node].sampled_ns -= (int64_t)pool->unseen_ns;
+    }
+    for (size_t i = 0; i < sampled->hits.length; i++) {
+        const struct sampled_hit *hit = &sampled->hits.data[i];
+        const struct sampled_pool *pool = &sampled->pools.data[hit->pool];
+        nodes[hit->node].sampled_ns += (int64_t)((double)pool->ran_ns / pool->samples * hit->count);
+    }
+}
+
+void sampled_deinit(struct sampled *sampled)
+{
+    vec_deinit(&sampled->pools);
+    vec_deinit(&sampled->hits);
+    idmap_deinit(&sampled->pool_of_node);
+    idmap_deinit(&sampled->hit_of);
+}
