@@ -152,11 +152,12 @@ def test_time_between_calls_is_shared_out_by_samples(setup):
         time, wait = 4 * turn, scene.stack(MAIN, PARSE)
         scene.at(time, "syscall_start nr=read arg1=5")
         scene.at(time, f"stack user={wait} why=call")
-        scene.at(time + 1, "syscall_end nr=read ret=1")
+        scene.at(time + 1, "syscall_end nr=read result=1")
         if turn in (3, 4):
             scene.at(time + 3, f"sample user={scene.stack(MAIN, LOAD if turn == 3 else SAVE)} pc=0x5503")
-    scene.at(38, "switch state=R next=0")
-    scene.at(40, f"switch state=R next={scene.tid}")
+        if turn == 9:
+            scene.at(time + 1, "switch state=R next=0")
+            scene.at(time + 3, f"switch state=R next={scene.tid}", tid=0)
     trace = setup.make(scene)
     tree = {node["function"]: node for node in setup.json("--tree", trace)["tree"]}
     equal("conservative", [tree[hex(f)]["own_ns"]["conservative"] for f in (LOAD, SAVE)], [0, 0])

@@ -77,13 +77,7 @@ struct argus_context_node {
     uint64_t total_ns[ARGUS_ESTIMATES];
     uint64_t own_ns[ARGUS_ESTIMATES];       /* without children */
     uint64_t waited_ns[ARGUS_WAITED_KINDS]; /* of own_ns */
-<<<<<<< HEAD
-=======
-    int64_t
-        sampled_ns; /* conservative own time that cpu samples say it had more, or less, than that */
-    uint32_t function; /* of argus_contexts_functions(); the root's is ARGUS_NONE */
-    uint32_t path;     /* its path index when a stack ended here, else ARGUS_NONE */
->>>>>>> 8f9b1c6 (contexts: the time between two calls is shared out by cpu samples)
+    int64_t sampled_ns; /* what cpu samples add to its conservative own time, or take from it */
 };
 
 struct argus_context_function {
