@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -10,22 +11,58 @@
 
 static const struct darwin_tracepoint rows[] = {
 #define DARWIN(debugid, name, paired, ...) {debugid, name, paired, {__VA_ARGS__}},
+#define DARWIN_END(debugid, ...)
 #include "event/tracepoints_darwin.def"
 #undef DARWIN
+#undef DARWIN_END
 /* Of a kernel with xnu-patch/. */
 #define TRACEPOINT(symbol, debugid, name, paired, ...) {debugid, name, paired, {__VA_ARGS__}},
 #include "event/tracepoints_xnu.def"
 #undef TRACEPOINT
 };
 
-/* Of these the code is the number of a call. */
-#define BSD_MORE  0x6012u
-#define MACH_MORE 0x6013u
+/* Whose end records have other arguments. */
+static const struct darwin_end {
+    uint32_t debugid;
+    const char *arg[4];
+} ends[] = {
+#define DARWIN(...)
+#define DARWIN_END(debugid, ...) {debugid, {__VA_ARGS__}},
+#include "event/tracepoints_darwin.def"
+#undef DARWIN
+#undef DARWIN_END
+};
+
+/* Tracepoints of which every code has the same row, and what the code is called: the number of a call, a program's own number, a
+ * message's id. */
+static const struct {
+    uint32_t debugid, mask;
+    const char *code;
+} families[] = {
+    {0x60120000, 0xffff0000, " nr="},
+    {0x60130000, 0xffff0000, " nr="},
+    {0x210a0000, 0xffff0000, " code="},
+    {0xff000000, 0xff000000, " id="}, /* KDBG_MIGCODE(): 22 bits, there is no subclass */
+};
+
+/* The row of `families` that a tracepoint belongs to; NULL: none. */
+static const char *family_of(uint32_t debugid, uint32_t *ret_id)
+{
+    for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++) {
+        if ((debugid & families[i].mask) != families[i].debugid)
+            continue;
+        *ret_id = families[i].debugid;
+        return families[i].code;
+    }
+    *ret_id = ARGUS_DEBUGID_EVENT(debugid);
+    return NULL;
+}
 
 static uint32_t row_id(uint32_t debugid)
 {
-    uint32_t kind = debugid >> 16;
-    return kind == BSD_MORE || kind == MACH_MORE ? kind << 16 : ARGUS_DEBUGID_EVENT(debugid);
+    uint32_t id;
+    family_of(debugid, &id);
+    return id;
 }
 
 const struct darwin_tracepoint *darwin_tracepoint_find(uint32_t debugid)
@@ -159,20 +196,45 @@ static bool is_string(uint32_t debugid)
            event == 0x2501005c || event == 0x07020010;
 }
 
-static void add_numbers(struct text *text, const struct darwin_tracepoint *row,
-                        const struct argus_record *record)
+/* What the arguments are called. */
+static const char *const *names_of(const struct argus_record *record)
 {
-    for (int i = 0; i < 4; i++) {
-        const char *name = row ? row->arg[i] : "";
-        bool hexadecimal = *name == '#' || !*name;
-        if (!*name && !record->arg[i])
-            continue;
-        if (*name)
-            text_add(text, " %s=", name + (*name == '#'));
-        else
-            text_add(text, " arg%d=", i + 1);
-        text_add(text, hexadecimal ? "0x%" PRIx64 : "%" PRIu64, record->arg[i]);
-    }
+    static const char *const none[4] = {"", "", "", ""};
+    const struct darwin_tracepoint *row = darwin_tracepoint_find(record->debugid);
+    bool ends_it = ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_END;
+    for (size_t i = 0; row && ends_it && i < sizeof(ends) / sizeof(*ends); i++)
+        if (ends[i].debugid == row->debugid)
+            return ends[i].arg;
+    return row ? row->arg : none;
+}
+
+/* "name", "#name": in hexadecimal, "-name": signed, "high:SHIFT:low": two numbers in one. */
+static void add_number(struct text *text, const char *name, int index, uint64_t value)
+{
+    char *end;
+    const char *colon = strchr(name, ':');
+    unsigned long shift = colon ? strtoul(colon + 1, &end, 10) : 0;
+    if (colon)
+        text_add(text, " %.*s=%" PRIu64 " %s=%" PRIu64, (int)(colon - name), name, value >> shift,
+                 end + 1, (uint64_t)(value & ((1ull << shift) - 1)));
+    else if (*name == '#')
+        text_add(text, " %s=0x%" PRIx64, name + 1, value);
+    else if (*name == '-')
+        text_add(text, " %s=%" PRId64, name + 1, (int64_t)value);
+    else if (*name)
+        text_add(text, " %s=%" PRIu64, name, value);
+    else if (value)
+        text_add(text, " arg%d=0x%" PRIx64, index + 1, value);
+}
+
+static void add_numbers(struct text *text, const struct argus_record *record)
+{
+    uint32_t id;
+    const char *const *names = names_of(record), *code = family_of(record->debugid, &id);
+    if (code)
+        text_add(text, "%s%u", code, ((record->debugid & 0xffffffu) - (id & 0xffffffu)) >> 2);
+    for (int i = 0; i < 4; i++)
+        add_number(text, names[i], i, record->arg[i]);
 }
 
 void darwin_record_arguments(const struct argus_record *record, char *buffer, size_t buffer_bytes)
@@ -185,5 +247,5 @@ void darwin_record_arguments(const struct argus_record *record, char *buffer, si
     else if (is_string(record->debugid))
         add_string(&text, record);
     else
-        add_numbers(&text, darwin_tracepoint_find(record->debugid), record);
+        add_numbers(&text, record);
 }

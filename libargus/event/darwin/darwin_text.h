@@ -8,7 +8,7 @@ struct darwin_tracepoint {
     uint32_t debugid; /* without function bits */
     const char *name;
     bool paired;
-    const char *arg[4]; /* as in struct tracepoint */
+    const char *arg[4]; /* as tracepoints_darwin.def says */
 };
 
 /* The row of a debugid; NULL: none. System calls and traps have none, but names. */
