@@ -57,6 +57,7 @@ bool indicator_longest(struct finder *finder);
 bool indicator_ping(struct finder *finder);
 bool indicator_stack(struct finder *finder);
 bool indicator_spindump(struct finder *finder);
+bool indicator_spinning(struct finder *finder);
 bool indicator_flag(struct finder *finder);
 
 /* --- the rest --- */

@@ -14,6 +14,7 @@
 static bool (*const indicators[])(struct finder *finder) = {
     indicator_ping,
     indicator_stack,
+    indicator_spinning,
     indicator_spindump,
     indicator_flag,
 };

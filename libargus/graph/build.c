@@ -266,6 +266,8 @@ static void builder_deinit(struct builder *builder)
     vec_deinit(&builder->flags);
     vec_deinit(&builder->flag_readers);
     flag_code_destroy(builder->flag_code);
+    vec_deinit(&builder->vouchers);
+    vec_deinit(&builder->looked_up);
     vec_deinit(&builder->use_next);
     vec_deinit(&builder->sample_slots);
     idmap_deinit(&builder->cpu_by_number);
@@ -278,6 +280,8 @@ static void builder_deinit(struct builder *builder)
     idmap_deinit(&builder->itimer_by_key);
     idmap_deinit(&builder->flag_by_key);
     idmap_deinit(&builder->flag_reader_by_key);
+    idmap_deinit(&builder->voucher_by_key);
+    idmap_deinit(&builder->looked_up_by_thread);
     idmap_deinit(&builder->use_by_key);
 }
 

@@ -42,6 +42,7 @@ struct cause {
     bool by_timer, by_device;
     bool
         self_timed; /* by a timer that the thread armed in the very system call in which it waits */
+    uint8_t said;   /* ARGUS_WAKE_*: what Darwin's record says of it */
 };
 
 /* What a wait is about, told by records near it. */
@@ -94,7 +95,20 @@ struct talk {
     uint32_t slot, thread;
     uint32_t partner;  /* talk of the other end, ARGUS_NONE: not known */
     uint32_t acts_for; /* a send: the process that it is on behalf of; ARGUS_NONE: not known yet */
+    uint32_t behalf;   /* the same, as its voucher says; ARGUS_NONE: it does not */
     bool receives;
+};
+
+/* A voucher of Darwin: who had it last. */
+struct voucher_state {
+    struct actor last;
+    bool known;
+};
+
+/* The path that the call in progress of a thread has looked up. */
+struct looked_up {
+    char text[ARGUS_PATH_BYTES]; /* filled up with zeros, of which there need not be any */
+    bool is_fresh;               /* whole, and of this call */
 };
 
 struct thread_state {
@@ -291,6 +305,10 @@ struct builder {
     struct flag_code *flag_code; /* owned; NULL: nothing was asked of it */
     VEC(struct flag_reader) flag_readers;
     struct idmap flag_reader_by_key;
+    VEC(struct voucher_state) vouchers;
+    struct idmap voucher_by_key;
+    VEC(struct looked_up) looked_up;
+    struct idmap looked_up_by_thread;
     struct idmap use_by_key; /* object uses: see on_stack.c */
     struct pairing pairing;  /* of messages */
     VEC(struct talk) talks;  /* by time; the pairing's tags are its indices */
@@ -446,6 +464,13 @@ void wait_add_detail(struct builder *builder, uint32_t thread, enum argus_detail
 void wait_add_detail_to(struct builder *builder, uint32_t slot, enum argus_detail_kind kind,
                         const uint64_t arg[4]);
 
+/* --- files that are looked up: looked_up.c --- */
+void looked_up_note(struct builder *builder, const struct cpu_state *cpu,
+                    const struct argus_record *record);
+/* `thread` begins another call; it begins to wait in one. */
+void looked_up_call_begins(struct builder *builder, uint32_t thread);
+void looked_up_wait_begins(struct builder *builder, uint32_t thread);
+
 /* --- rules --- */
 /* rules/wakeups.c: who or what is behind a make_runnable record, by the table of rules. */
 void rule_wakeup(struct builder *builder, const struct cpu_state *cpu,
@@ -456,6 +481,10 @@ void signal_note_stop(struct builder *builder, uint32_t thread);
 uint32_t callback_goes_on(struct builder *builder, uint32_t thread);
 /* rules/callback.c: a UI event of this kind is read from the display server by `thread`. */
 void rule_ui_read(struct builder *builder, uint32_t thread, uint64_t kind);
+/* rules/callback.c: what a hook tells about a program whose cursor spins. */
+void rule_note_hook(struct builder *builder, uint32_t thread, const struct argus_record *record);
+/* rules/voucher.c: something is done with a voucher. */
+void rule_voucher(struct builder *builder, const struct argus_record *record);
 /* rules/queue_order.c: callbacks that wait under one key, first in first out. Take: false when none waits. */
 void queue_order_put(struct builder *builder, struct queued_callback *queued);
 bool queue_order_take(struct builder *builder, struct queued_callback *queued);

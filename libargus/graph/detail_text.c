@@ -100,6 +100,15 @@ static const struct argus_thread *thread_of(const struct argus_graph *graph, uin
     return NULL;
 }
 
+/* The path of which these are pieces; the quotation mark ends it behind the last one. */
+static void add_path(const struct detail *detail, struct text *text)
+{
+    char piece[sizeof(uint64_t) * 4 + 1] = {0};
+    memcpy(piece, detail->arg, sizeof(piece) - 1);
+    text_add(text, "%s%s%s", detail->index ? "" : ", \"", piece,
+             detail->index + 1 == detail->count ? "\"" : "");
+}
+
 static void add_signal(const struct detail *detail, struct text *text)
 {
     const struct argus_wait *wait = &detail->vertex->wait;
@@ -119,9 +128,9 @@ static void add_signal(const struct detail *detail, struct text *text)
 
 /* In the order of the text. To add a kind: its number in argus/graph.h, and a row. */
 static void (*const kinds[])(const struct detail *detail, struct text *text) = {
-    [ARGUS_DETAIL_READY] = add_ready,   [ARGUS_DETAIL_FUTEX] = add_futex,
-    [ARGUS_DETAIL_FAULT] = add_fault,   [ARGUS_DETAIL_BLOCK] = add_block,
-    [ARGUS_DETAIL_SIGNAL] = add_signal,
+    [ARGUS_DETAIL_READY] = add_ready, [ARGUS_DETAIL_FUTEX] = add_futex,
+    [ARGUS_DETAIL_FAULT] = add_fault, [ARGUS_DETAIL_BLOCK] = add_block,
+    [ARGUS_DETAIL_PATH] = add_path,   [ARGUS_DETAIL_SIGNAL] = add_signal,
 };
 
 static unsigned count_kind(const struct argus_wait_detail *details, uint32_t first, uint8_t kind)

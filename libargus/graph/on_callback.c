@@ -252,12 +252,18 @@ void graph_on_ui_event(struct builder *builder, struct cpu_state *cpu,
         vertex_op(builder, cpu->thread, ARGUS_OP_UI_EVENT << 24 | (uint32_t)kind);
 }
 
-/* What the label says is for people and for rules of theirs (argus schema); it causes nothing. */
+/* What the label says is for people, for rules of theirs (argus schema), and for finding hangs; it causes nothing. */
 void graph_on_hook(struct builder *builder, struct cpu_state *cpu,
                    const struct argus_record *record)
 {
-    if (running(builder, cpu))
+    if (record->arg[2] == ARGUS_PROBE_VOUCHER) {
+        rule_voucher(builder, record);
+    } else if (record->arg[2] == ARGUS_PROBE_PATH) {
+        looked_up_note(builder, cpu, record);
+    } else if (running(builder, cpu)) {
         vertex_op(builder, cpu->thread, ARGUS_OP_CALLBACK << 24 | (record->arg[2] & 0xffff));
+        rule_note_hook(builder, cpu->thread, record);
+    }
 }
 
 void graph_on_handler(struct builder *builder, struct cpu_state *cpu,

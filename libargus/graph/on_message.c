@@ -2,6 +2,15 @@
  * the wake-up. Its edge is made when its other end is known: rules/message_edge.c. */
 #include "graph/builder.h"
 
+/* Of a Mach message arg4 is the process that its voucher is for. */
+static void note_behalf(struct builder *builder, uint32_t talk, const struct argus_record *record)
+{
+    struct machine *machine = &builder->graph->machine;
+    bool is_mach = ARGUS_MESSAGE_KIND(record->arg[1]) == ARGUS_CHANNEL_MACH;
+    if (is_mach && record->arg[3])
+        builder->talks.data[talk].behalf = machine_process(machine, record->arg[3]);
+}
+
 void graph_on_message(struct builder *builder, struct cpu_state *cpu,
                       const struct argus_record *record)
 {
@@ -12,6 +21,8 @@ void graph_on_message(struct builder *builder, struct cpu_state *cpu,
     if (state->slot == ARGUS_NONE)
         return;
     uint32_t talk = talk_add(builder, cpu->thread, receives);
+    if (talk != ARGUS_NONE)
+        note_behalf(builder, talk, record);
     if (talk != ARGUS_NONE)
         pairing_feed(&builder->pairing, record, &state->call, cpu->thread, talk);
 }

@@ -18,6 +18,7 @@ static void enter(struct builder *builder, uint32_t thread, const struct argus_r
     state->has_word = false;
     state->trapped = false;
     state->wait_open = false;
+    looked_up_call_begins(builder, thread);
 }
 
 /* The result as it is shown: an error is negative. Linux's have 16 bits, Mach's kern_return_t 32. */

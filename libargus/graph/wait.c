@@ -102,6 +102,7 @@ void wait_begin(struct builder *builder, uint32_t thread, uint64_t os_state)
     if (state->own_timer != ARGUS_NONE)
         vertex->wait.timeout_ns =
             time_left(builder, builder->timers.data[state->own_timer].expiry_ns);
+    looked_up_wait_begins(builder, thread);
     wait_forget_notes(state);
     vertex_flush_ops(builder, state);
 }
@@ -119,7 +120,10 @@ static uint8_t outcome_of(const struct builder *builder, const struct argus_vert
         return builder->last_lost_ns >= vertex->end_ns && builder->last_lost_ns
                    ? ARGUS_OUTCOME_UNKNOWN
                    : ARGUS_OUTCOME_SATISFIED;
-    bool timed = cause->self_timed && vertex->wait.kind != ARGUS_WAIT_SLEEP;
+    if (cause->said & ARGUS_WAKE_INTERRUPTED)
+        return ARGUS_OUTCOME_INTERRUPTED;
+    bool timed = (cause->self_timed || (cause->said & ARGUS_WAKE_TIMED_OUT)) &&
+                 vertex->wait.kind != ARGUS_WAIT_SLEEP;
     return timed ? ARGUS_OUTCOME_TIMED_OUT : ARGUS_OUTCOME_SATISFIED;
 }
 

@@ -9,10 +9,9 @@
 #define MAX_SHOWN 20
 
 static const char *const what_names[] = {
-    [ARGUS_CALLBACK_RUN] = "callback",
-    [ARGUS_CALLBACK_UI_EVENT] = "ui event",
-    [ARGUS_CALLBACK_UI_READ] = "read",
-    [ARGUS_CALLBACK_HANDLER] = "handler",
+    [ARGUS_CALLBACK_RUN] = "callback",     [ARGUS_CALLBACK_UI_EVENT] = "ui event",
+    [ARGUS_CALLBACK_UI_READ] = "read",     [ARGUS_CALLBACK_HANDLER] = "handler",
+    [ARGUS_CALLBACK_BEHALF] = "works for",
 };
 
 static struct argus_symbol symbol_of(const struct argus_report_context *context,
@@ -24,6 +23,21 @@ static struct argus_symbol symbol_of(const struct argus_report_context *context,
         return (struct argus_symbol){0};
     return argus_symbols_find(context->symbols, view.threads[thread].process, callback->time_ns,
                               address, false);
+}
+
+/* "alpha [100]": whom a voucher names. */
+static const char *beneficiary(const struct argus_report_context *context,
+                               const struct argus_callback *callback, char *buffer, size_t bytes)
+{
+    struct view view = view_of(context->graph);
+    const char *name = NULL;
+    for (uint32_t i = 0; i < view.process_count && !name; i++)
+        if (view.processes[i].pid == callback->function &&
+            view.processes[i].start_ns <= callback->time_ns)
+            name = view.processes[i].name;
+    snprintf(buffer, bytes, "%s [%llu], by its voucher", name ? name : "process",
+             (unsigned long long)callback->function);
+    return buffer;
 }
 
 /* The address that names the function best: a probe may have read one that is no function at all (then 0). */
@@ -60,6 +74,8 @@ const char *report_callback(const struct argus_report_context *context,
                             const struct argus_callback *callback, char *buffer, size_t bytes)
 {
     char function[512] = "";
+    if (callback->what == ARGUS_CALLBACK_BEHALF)
+        return beneficiary(context, callback, buffer, bytes);
     uint64_t address = is_ui(callback) ? 0 : function_of(context, callback);
     if (address)
         report_frame(context, callback->vertex, address, false, function, sizeof(function));
@@ -98,16 +114,20 @@ static json_t *callback_json(const struct argus_report_context *context,
 {
     json_t *json = json_object();
     char function[512];
-    uint64_t address = is_ui(callback) ? 0 : function_of(context, callback);
+    bool behalf = callback->what == ARGUS_CALLBACK_BEHALF;
+    uint64_t address = is_ui(callback) || behalf ? 0 : function_of(context, callback);
     json_put(json, "time_ns", json_ns(callback->time_ns));
     json_put(json, "what", json_text(what_names[callback->what]));
+    if (behalf)
+        json_put(json, "for",
+                 json_text(beneficiary(context, callback, function, sizeof(function))));
     json_put(json, "ui_event",
              is_ui(callback) ? json_text(argus_ui_event_name(callback->ui_event)) : json_null());
     json_put(json, "function",
              address ? json_text(report_frame(context, callback->vertex, address, false, function,
                                               sizeof(function)))
                      : json_null());
-    json_put(json, "probe", json_text(label_of(context, callback)));
+    json_put(json, "probe", behalf ? json_null() : json_text(label_of(context, callback)));
     json_put(json, "nested", json_boolean(callback->nested));
     return json;
 }

@@ -8,9 +8,8 @@ static struct kdebug_stack *take_slot(struct kdebug_stacks *stacks, uint64_t key
     uint32_t index = idmap_get(&stacks->by_thread, key);
     if (index != IDMAP_NONE)
         return &stacks->open.data[index];
-    for (index = 0; index < stacks->open.length; index++)
-        if (!stacks->open.data[index].wanted)
-            break;
+    index = stacks->spare.length ? stacks->spare.data[--stacks->spare.length]
+                                 : (uint32_t)stacks->open.length;
     bool kept = index < stacks->open.length || vec_push(&stacks->open, (struct kdebug_stack){0});
     if (!kept || !idmap_put(&stacks->by_thread, key, index)) {
         stacks->no_memory = true;
@@ -49,7 +48,7 @@ static const struct kdebug_stack *go_on(struct kdebug_stacks *stacks,
     stack->id = hash64(kernel, stack->frames, stack->count * sizeof(*stack->frames));
     stack->id += stack->id == 0;
     stack->wanted = 0;
-    if (!idmap_put(&stacks->by_thread, key, IDMAP_NONE))
+    if (!vec_push(&stacks->spare, index) || !idmap_put(&stacks->by_thread, key, IDMAP_NONE))
         stacks->no_memory = true;
     return stack->count ? stack : NULL;
 }
@@ -74,5 +73,6 @@ const struct kdebug_stack *kdebug_stacks_feed(struct kdebug_stacks *stacks,
 void kdebug_stacks_deinit(struct kdebug_stacks *stacks)
 {
     vec_deinit(&stacks->open);
+    vec_deinit(&stacks->spare);
     idmap_deinit(&stacks->by_thread);
 }

@@ -18,13 +18,14 @@ struct kdebug_stack {
     uint64_t frames[ARGUS_STACK_MAX_FRAMES]; /* innermost first */
     uint64_t id;                             /* by its frames; never 0 */
     uint32_t count;                          /* how many there are so far */
-    uint32_t wanted;                         /* how many there will be; 0: the slot is free */
+    uint32_t wanted;                         /* how many there will be */
     bool kernel;
 };
 
 /* Stacks that are not complete. A zeroed struct is empty. */
 struct kdebug_stacks {
     VEC(struct kdebug_stack) open;
+    VEC(uint32_t) spare;    /* those of `open` that nobody has */
     struct idmap by_thread; /* twice the thread id, plus 1 for the kernel's: index of `open` */
     bool no_memory;         /* sticky */
 };

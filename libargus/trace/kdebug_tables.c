@@ -10,24 +10,22 @@
 #include "base/utf8.h"
 #include "trace/kdebug.h"
 #include "trace/kdebug_stack.h"
+#include "trace/kdebug_strings.h"
 
 #define ID_IMAGE_A        0x1f050000u
 #define ID_IMAGE_B        0x1f050004u
 #define ID_IMAGE_32_A     0x1f050008u
 #define ID_IMAGE_32_B     0x1f05000cu
 #define ID_SHARED_CACHE_A 0x1f050028u
-#define ID_STRING_GLOBAL  0x07010000u
 
-enum { UUID_BYTES = 16, MOST_STRING_BYTES = 1024 };
+enum { UUID_BYTES = 16 };
 #define LONGEST_IMAGE_BYTES (256ull << 20)
 #define SHARED_CACHE_BYTES  (4ull << 30)
 #define SHARED_CACHE_PATH   "dyld shared cache"
 
-/* What of an image or a string is known of the records so far, by thread. */
+/* An image of which half is known, by thread. */
 struct pending {
     struct argus_image_entry image;
-    uint64_t string; /* number of a string that goes on */
-    uint32_t text;   /* what there is of it */
     bool has_image;
 };
 
@@ -38,6 +36,7 @@ struct image_path {
 struct kdebug_tables {
     struct argus_trace *trace; /* borrowed */
     struct kdebug_stacks stacks;
+    struct kdebug_strings strings;
     VEC(struct pending) pending;
     VEC(struct image_path) paths;
     struct idmap pending_by_tid, pid_by_tid, text_by_string;
@@ -67,6 +66,7 @@ void kdebug_tables_destroy(struct kdebug_tables *tables)
     if (!tables)
         return;
     kdebug_stacks_deinit(&tables->stacks);
+    kdebug_strings_deinit(&tables->strings);
     vec_deinit(&tables->pending);
     vec_deinit(&tables->paths);
     idmap_deinit(&tables->pending_by_tid);
@@ -95,34 +95,19 @@ static bool intern(struct kdebug_tables *tables, char *text, size_t length, uint
     return !error;
 }
 
-/* --- strings: bsd/kern/kdebug.c:1072. The first record has the tracepoint that it is for, its number and 16 bytes, each other
- * one 32 bytes. --- */
+/* --- strings, which images name by number: the first record has the tracepoint that it is for, and the number --- */
 
 static bool feed_string(struct kdebug_tables *tables, const struct argus_record *record)
 {
-    struct pending *pending = pending_of(tables, record->tid);
-    char text[MOST_STRING_BYTES + 33] = {0};
-    if (!pending)
-        return false;
-    bool begins = ARGUS_DEBUGID_FUNC(record->debugid) & ARGUS_FUNC_START;
-    bool ends = ARGUS_DEBUGID_FUNC(record->debugid) & ARGUS_FUNC_END;
-    size_t skipped = begins ? 2 * sizeof(record->arg[0]) : 0, length = 0;
-    if (begins)
-        pending->string = record->arg[1];
-    else
-        length = strnlen(strtab_get(tables->trace->strings, pending->text), MOST_STRING_BYTES);
-    if (!pending->string)
-        return true;
-    memcpy(text, strtab_get(tables->trace->strings, begins ? 0 : pending->text), length);
-    memcpy(text + length, (const char *)record->arg + skipped, sizeof(record->arg) - skipped);
-    if (!intern(tables, text, strlen(text), &pending->text))
-        return false;
-    bool kept = !ends ||
-                !pending->text || /* an empty one takes the string back, but the paths stay */
-                idmap_put(&tables->text_by_string, pending->string, pending->text);
-    if (ends)
-        pending->string = 0;
-    return kept;
+    const struct kdebug_string *string = kdebug_strings_feed(&tables->strings, record);
+    uint32_t id;
+    if (!string || !string->number[1] ||
+        !string->length) /* an empty one takes a string back, but the paths stay */
+        return !tables->strings.no_memory;
+    struct argus_error *error =
+        strtab_intern(tables->trace->strings, string->text, string->length, &id);
+    argus_error_destroy(error);
+    return !error && idmap_put(&tables->text_by_string, string->number[1], id);
 }
 
 /* --- images --- */
@@ -197,7 +182,7 @@ bool kdebug_tables_feed(struct kdebug_tables *tables, const struct argus_record 
     switch (ARGUS_DEBUGID_EVENT(record->debugid)) {
     case ARGUS_ID_NEW_THREAD:
         return idmap_put(&tables->pid_by_tid, record->arg[0], (uint32_t)record->arg[1]);
-    case ID_STRING_GLOBAL:
+    case KDEBUG_ID_STRING_GLOBAL:
         return feed_string(tables, record);
     case ID_IMAGE_A:
     case ID_SHARED_CACHE_A:

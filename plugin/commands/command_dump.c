@@ -7,6 +7,7 @@
 #include "event/tracepoints.h"
 #include "plugin/json_output.h"
 #include "plugin/session_trace.h"
+#include "trace/kdebug_strings.h"
 
 static const struct command_option options[] = {
     {"raw", 0, NULL, "in the file's order, with numbers only"},
@@ -26,6 +27,8 @@ struct dump {
     bool any_thread;
     bool raw;
     bool json;
+    struct kdebug_strings strings;    /* Darwin: texts that go over several records */
+    const struct kdebug_string *text; /* that the present record ends; NULL: none */
 };
 
 static const char *func_text(uint32_t debugid)
@@ -92,6 +95,8 @@ static void print_darwin(const struct dump *dump, const struct argus_record *rec
     else
         fprintf(dump->session->out, "%08x%s%s", ARGUS_DEBUGID_EVENT(record->debugid),
                 func_text(record->debugid), arguments);
+    if (dump->text && dump->text->records > 1)
+        fprintf(dump->session->out, " whole=%s", dump->text->text);
 }
 
 static void print_text(const struct dump *dump, uint64_t ns, const struct argus_record *record)
@@ -126,6 +131,15 @@ static void print_text(const struct dump *dump, uint64_t ns, const struct argus_
     fputc('\n', out);
 }
 
+/* With the quotation marks; owned by the caller. NULL without memory. */
+static char *json_escaped(const char *text, size_t length)
+{
+    json_t *string = json_stringn(text, length);
+    char *escaped = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
+    json_decref(string);
+    return escaped;
+}
+
 static void print_json(const struct dump *dump, uint64_t ns, const struct argus_record *record)
 {
     const struct tracepoint *row = tracepoint_find(record->debugid);
@@ -133,13 +147,15 @@ static void print_json(const struct dump *dump, uint64_t ns, const struct argus_
     const char *name = row ? row->name : "";
     if (is_darwin(dump, record))
         name = darwin_record_name(dump->trace, record->debugid, buffer, sizeof(buffer));
+    char *text = dump->text ? json_escaped(dump->text->text, dump->text->length) : NULL;
     fprintf(dump->session->out,
             "{\"ns\": %llu, \"cpu\": %u, \"tid\": %llu, \"debugid\": %u, \"name\": \"%s\", "
-            "\"args\": [%llu, %llu, %llu, %llu]}\n",
+            "\"args\": [%llu, %llu, %llu, %llu]%s%s}\n",
             (unsigned long long)ns, record->cpu, (unsigned long long)record->tid, record->debugid,
             name ? name : "", (unsigned long long)record->arg[0],
             (unsigned long long)record->arg[1], (unsigned long long)record->arg[2],
-            (unsigned long long)record->arg[3]);
+            (unsigned long long)record->arg[3], text ? ", \"text\": " : "", text ? text : "");
+    free(text);
 }
 
 /* The merge says that a chunk was damaged by a record in its place. */
@@ -155,6 +171,8 @@ static void note_damage(struct dump *dump, const struct argus_record *record)
 /* False when no more is wanted. */
 static bool print_record(struct dump *dump, uint64_t ns, const struct argus_record *record)
 {
+    bool darwin = argus_trace_header(dump->trace)->os == ARGUS_OS_DARWIN;
+    dump->text = darwin && !dump->raw ? kdebug_strings_feed(&dump->strings, record) : NULL;
     if (!dump->any_thread && record->tid != dump->tid)
         return true;
     if (!dump->limit)
@@ -241,14 +259,17 @@ static struct argus_error *run(struct session *session, const struct arguments *
     if (error)
         return error;
     dump.trace = trace->trace;
-    return dump.raw ? dump_in_file_order(&dump) : dump_in_time_order(&dump);
+    error = dump.raw ? dump_in_file_order(&dump) : dump_in_time_order(&dump);
+    kdebug_strings_deinit(&dump.strings);
+    return error;
 }
 
 const struct command command_dump = {
     .name = "dump",
     .summary = "print the records of a trace",
     .details = "One line a record: time of day (UTC), cpu, thread, tracepoint, arguments;\n"
-               "the tracepoints are explained in argus-trace(5).",
+               "the tracepoints are explained in argus-trace(5). A text of Darwin that goes\n"
+               "over several records is told whole at its last one.",
     .example = "argus dump freeze.argus | less\nargus dump --raw --limit=10 freeze.argus",
     .options = options,
     .flags = COMMAND_TRACE,

@@ -30,11 +30,22 @@ static const struct darwin_row {
     {ARGUS_ID_NAME_NEW, darwin_on_name},
     {ARGUS_ID_NAME_EXEC, darwin_on_name},
     {ARGUS_ID_NAME_THREAD, darwin_on_name},
+    {DARWIN_ID_VOUCHER_SET, darwin_on_voucher_set},
+    {DARWIN_ID_VOUCHER_CREATE, darwin_on_voucher_create},
+    {DARWIN_ID_VOUCHER_CONTENTS, darwin_on_voucher_contents},
+    {DARWIN_ID_VOUCHER_DESTROY, darwin_on_voucher_destroy},
     {DARWIN_ID_MSG_SEND, darwin_on_msg_send},
     {DARWIN_ID_MSG_RECEIVE, darwin_on_msg_receive},
     {DARWIN_ID_MSG_RECEIVE_OTHER, darwin_on_msg_receive},
     {DARWIN_ID_KMSG_SENT, darwin_on_kmsg_sent},
     {DARWIN_ID_KMSG_RECEIVED, darwin_on_kmsg_received},
+    {DARWIN_ID_KMSG_FREED, darwin_on_kmsg_freed},
+    {DARWIN_ID_WAIT_ENDED, darwin_on_wait_ended},
+    {DARWIN_ID_CALL_QUEUED, darwin_on_call_queued},
+    {DARWIN_ID_CALL_RUN, darwin_on_call_run},
+    {DARWIN_ID_MK_TIMER_FIRED, darwin_on_mk_timer_fired},
+    {DARWIN_ID_MAINTENANCE_DUE, darwin_on_maintenance_due},
+    {KDEBUG_ID_LOOKUP, darwin_on_lookup},
     {DARWIN_ID_PERF_EVENT, darwin_on_perf_event},
     {DARWIN_ID_PERF_THREAD, darwin_on_sampled_thread},
     {KDEBUG_ID_USER_STACK, darwin_on_frames},
@@ -131,16 +142,18 @@ void darwin_destroy(struct darwin *darwin)
 {
     if (!darwin)
         return;
-    struct idmap *maps[] = {&darwin->thread_by_tid,       &darwin->cpu_by_number,
-                            &darwin->known_pids,          &darwin->receiver_by_port,
-                            &darwin->size_by_message,     &darwin->holder_by_turnstile,
-                            &darwin->waiter_by_turnstile, &darwin->rows};
+    struct idmap *maps[] = {
+        &darwin->thread_by_tid,       &darwin->cpu_by_number,     &darwin->known_pids,
+        &darwin->receiver_by_port,    &darwin->size_by_message,   &darwin->holder_by_turnstile,
+        &darwin->waiter_by_turnstile, &darwin->origin_by_voucher, &darwin->rows};
     for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
         idmap_deinit(maps[i]);
     vec_deinit(&darwin->threads);
     vec_deinit(&darwin->cpus);
+    vec_deinit(&darwin->recipes);
     vec_deinit(&darwin->out);
     kdebug_stacks_deinit(&darwin->stacks);
+    kdebug_strings_deinit(&darwin->strings);
     free(darwin);
 }
 
@@ -214,7 +227,7 @@ bool darwin_feed(struct darwin *darwin, const struct argus_record *record,
         translate(darwin, cpu, record);
     else if (!vec_push(&darwin->out, *record))
         darwin->no_memory = true;
-    return !darwin->no_memory && !darwin->stacks.no_memory;
+    return !darwin->no_memory && !darwin->stacks.no_memory && !darwin->strings.no_memory;
 }
 
 struct argus_record *darwin_take(struct darwin *darwin)

@@ -13,7 +13,9 @@
  *   - A cpu that idles runs either its idle thread or idles in the thread that wait there last: both become thread 0.
  *   - Which message is received: by the id of the message where the kernel writes one (MACH_IPC_msg_send and _recv), exactly.
  *     Release kernels of Apple silicon do not; then a wake-up inside of a send, of a thread that waits in a receive, shows to whom the
- *     remote port of the sender belongs, and messages to that port are dealt out in order. Such pairs are marked as doubtful.
+ *     remote port of the sender belongs, and messages to that port are dealt out in order; answers go to who has asked. Such pairs
+ *     are marked as doubtful.
+ *   - On whose behalf a message is sent: by its voucher (darwin_vouchers.c).
  *   - Who holds a lock: turnstiles name the thread that inherits the waiter's priority, which is the holder.
  *
  * To add a record: a row in darwin_rows[] (darwin.c) and a function that emits what it means; a row in tracepoints_darwin.def for
@@ -27,9 +29,13 @@
 #include "base/vec.h"
 #include "event/syscalls.h"
 #include "trace/kdebug_stack.h"
+#include "trace/kdebug_strings.h"
 
 /* Records that are looked at ahead: MACH_DISPATCH follows its switch within a few. */
 enum { DARWIN_AHEAD = 24, DARWIN_QUEUE = 8 };
+
+/* A voucher's contents (osfmk/ipc/ipc_voucher.c: PAYLOAD_SIZE), and how many are read at a time. */
+enum { DARWIN_RECIPE_BYTES = 1024, DARWIN_RECIPES = 64 };
 
 /* Numbers of Mach traps among system calls: DARWIN_TRAP + number. BSD's are below. */
 #define DARWIN_TRAP       0x2000u
@@ -42,50 +48,86 @@ enum { DARWIN_MSC_MACH_MSG = 31, DARWIN_MSC_MACH_MSG_OVERWRITE = 32, DARWIN_MSC_
 #define DARWIN_MACH_RCV  0x2u
 
 /* Ids of Darwin that the translation or others need by name. */
-#define DARWIN_ID_STACK_HANDOFF     0x01400008u
-#define DARWIN_ID_CALLOUT           0x01400010u
-#define DARWIN_ID_IDLE              0x01400024u
-#define DARWIN_ID_BLOCK             0x0140003cu
-#define DARWIN_ID_DISPATCH          0x01400080u
-#define DARWIN_ID_TRAP(n)           ARGUS_DEBUGID(0x01, 0x0c, n)
-#define DARWIN_ID_MSG_SEND          0x0120000cu
-#define DARWIN_ID_MSG_RECEIVE       0x01200010u
-#define DARWIN_ID_KMSG_SENT         0x60100004u /* xnu-patch/tracepoints.md */
-#define DARWIN_ID_KMSG_RECEIVED     0x6010000cu
-#define DARWIN_ID_MSG_RECEIVE_OTHER 0x01200014u /* the receiver refused the voucher */
-#define DARWIN_ID_PROC_EXIT         0x04010004u
-#define DARWIN_ID_TERMINATE_PID     0x07000010u
-#define DARWIN_ID_LOST              0x07020008u
-#define DARWIN_ID_PERF_EVENT        0x25000000u
-#define DARWIN_ID_PERF_THREAD       0x25010004u
-#define DARWIN_ID_PERF_SWITCH       0x25010014u
-#define DARWIN_ID_LAZY_WAKE         0x25090000u
-#define DARWIN_ID_LAZY_WAIT         0x25090004u
-#define DARWIN_ID_LAZY_WAIT_OLD     0x25090040u /* as trace_codes has it */
-#define DARWIN_ID_TURNSTILE_WAITER  0x35100004u
-#define DARWIN_ID_TURNSTILE_HOLDER  0x3510001cu
-#define DARWIN_ID_TURNSTILE_FREED   0x35100020u
-#define DARWIN_ID_PUSH_BLOCK        0x2e050014u
-#define DARWIN_ID_PUSH_BLOCK_FUNC   0x2e050018u
-#define DARWIN_ID_PUSH_FUNCTION     0x2e05001cu
-#define DARWIN_ID_PUSH_SOURCE       0x2e050020u
-#define DARWIN_ID_POP               0x2e050024u
-#define DARWIN_ID_POP_SOURCE        0x2e050028u
-#define DARWIN_ID_ITEM_DONE         0x2e05002cu
-#define DARWIN_ID_SOURCE_CALLOUT    0x2e050030u
+#define DARWIN_ID_STACK_HANDOFF       0x01400008u
+#define DARWIN_ID_CALLOUT             0x01400010u
+#define DARWIN_ID_IDLE                0x01400024u
+#define DARWIN_ID_BLOCK               0x0140003cu
+#define DARWIN_ID_DISPATCH            0x01400080u
+#define DARWIN_ID_TRAP(n)             ARGUS_DEBUGID(0x01, 0x0c, n)
+#define DARWIN_ID_VOUCHER_SET         0x01200008u
+#define DARWIN_ID_MSG_SEND            0x0120000cu
+#define DARWIN_ID_VOUCHER_CREATE      0x0120001cu
+#define DARWIN_ID_VOUCHER_CONTENTS    0x01200020u
+#define DARWIN_ID_VOUCHER_DESTROY     0x01200024u
+#define DARWIN_ID_MSG_RECEIVE         0x01200010u
+#define DARWIN_ID_KMSG_SENT           0x60100004u /* xnu-patch/tracepoints.md */
+#define DARWIN_ID_KMSG_SENT_NAMES     0x60100008u
+#define DARWIN_ID_KMSG_RECEIVED       0x6010000cu
+#define DARWIN_ID_KMSG_RECEIVED_NAMES 0x60100010u
+#define DARWIN_ID_MSG_RECEIVE_OTHER   0x01200014u /* the receiver refused the voucher */
+#define DARWIN_ID_KMSG_FREED          0x60100018u
+#define DARWIN_ID_WAIT_ENDED          0x60110008u
+#define DARWIN_ID_CALL_QUEUED         0x60140004u
+#define DARWIN_ID_CALL_RUN            0x6014000cu
+#define DARWIN_ID_MK_TIMER_FIRED      0x60140014u
+#define DARWIN_ID_MAINTENANCE_DUE     0x60160008u
+#define DARWIN_ID_PROC_EXIT           0x04010004u
+#define DARWIN_ID_TERMINATE_PID       0x07000010u
+#define DARWIN_ID_LOST                0x07020008u
+#define DARWIN_ID_PERF_EVENT          0x25000000u
+#define DARWIN_ID_PERF_THREAD         0x25010004u
+#define DARWIN_ID_PERF_SWITCH         0x25010014u
+#define DARWIN_ID_LAZY_WAKE           0x25090000u
+#define DARWIN_ID_LAZY_WAIT           0x25090004u
+#define DARWIN_ID_LAZY_WAIT_OLD       0x25090040u /* as trace_codes has it */
+#define DARWIN_ID_TURNSTILE_WAITER    0x35100004u
+#define DARWIN_ID_TURNSTILE_HOLDER    0x3510001cu
+#define DARWIN_ID_TURNSTILE_FREED     0x35100020u
+#define DARWIN_ID_PUSH_BLOCK          0x2e050014u
+#define DARWIN_ID_PUSH_BLOCK_FUNC     0x2e050018u
+#define DARWIN_ID_PUSH_FUNCTION       0x2e05001cu
+#define DARWIN_ID_PUSH_SOURCE         0x2e050020u
+#define DARWIN_ID_POP                 0x2e050024u
+#define DARWIN_ID_POP_SOURCE          0x2e050028u
+#define DARWIN_ID_ITEM_DONE           0x2e05002cu
+#define DARWIN_ID_SOURCE_CALLOUT      0x2e050030u
+
+/* A guessed message that has not been received yet. */
+struct darwin_letter {
+    uint64_t message;
+    uint32_t sender; /* index of the thread */
+    bool answers;    /* it goes to a reply port */
+};
 
 struct darwin_thread {
     uint64_t tid;
-    uint64_t pid;                 /* valid if has_pid */
-    uint64_t arg[4];              /* of the call in progress */
-    uint64_t turnstile;           /* that it waits on; 0: none */
-    uint64_t inbox[DARWIN_QUEUE]; /* guessed messages that it has not received yet, oldest first */
-    uint32_t inbox_count;
+    uint64_t pid;                             /* valid if has_pid */
+    uint64_t arg[4];                          /* of the call in progress */
+    uint64_t turnstile;                       /* that it waits on; 0: none */
+    uint64_t voucher;                         /* that it has adopted; 0: none, or not known */
+    struct darwin_letter inbox[DARWIN_QUEUE]; /* oldest first */
+    uint32_t askers
+        [DARWIN_QUEUE]; /* threads that wait for an answer to what it has received, oldest first */
+    uint32_t inbox_count, asker_count;
     uint32_t call;  /* in progress, as number; ARGUS_NO_SYSCALL: none, or not known */
     uint32_t items; /* of libdispatch that it is in */
+    uint8_t wake;   /* enum darwin_wake */
     bool has_pid, idle;
     bool sent; /* the message of the call in progress has been dealt with */
     bool exited;
+};
+
+struct darwin_message {
+    uint64_t id, bytes, behalf;
+    uint32_t flags; /* enum argus_message_flags */
+};
+
+/* What is known of the wake-up of a thread that comes next. */
+enum darwin_wake {
+    DARWIN_WAKE_UNKNOWN,
+    DARWIN_WAKE_MEANT,      /* of those, or of one, that wait for an event */
+    DARWIN_WAKE_CLEARED,    /* whatever it waits for */
+    DARWIN_WAKE_MAINTENANCE /* to keep the kernel's house */
 };
 
 /* What the record before a kperf sample was, which says what its stacks belong to. */
@@ -107,6 +149,13 @@ struct darwin_cpu {
     bool known, idles, in_sample;
 };
 
+/* The contents of a voucher, as far as they have come. */
+struct darwin_recipe {
+    uint64_t tid, voucher;
+    uint32_t left, length; /* bytes; nothing left: unused */
+    char text[DARWIN_RECIPE_BYTES + 32 + 1];
+};
+
 struct darwin {
     const struct argus_trace *trace; /* borrowed */
     VEC(struct darwin_thread) threads;
@@ -117,9 +166,12 @@ struct darwin {
         receiver_by_port; /* process and port name of a sender → index of the receiving thread */
     struct idmap size_by_message;                          /* id of a kernel message → bytes */
     struct idmap holder_by_turnstile, waiter_by_turnstile; /* → index of a thread */
+    struct idmap origin_by_voucher;                        /* → process that it is for */
+    VEC(struct darwin_recipe) recipes;
     struct kdebug_stacks stacks;
-    struct idmap rows;            /* debugid → index of darwin_rows[] */
-    VEC(struct argus_record) out; /* translated, from `next_out` on */
+    struct kdebug_strings strings; /* paths */
+    struct idmap rows;             /* debugid → index of darwin_rows[] */
+    VEC(struct argus_record) out;  /* translated, from `next_out` on */
     size_t next_out;
     const struct argus_record
         *ahead; /* the records behind the one being translated, valid meanwhile */
@@ -189,7 +241,15 @@ void darwin_on_msg_send(struct darwin *, struct darwin_cpu *, const struct argus
 void darwin_on_kmsg_sent(struct darwin *, struct darwin_cpu *, const struct argus_record *);
 void darwin_on_kmsg_received(struct darwin *, struct darwin_cpu *, const struct argus_record *);
 void darwin_on_msg_receive(struct darwin *, struct darwin_cpu *, const struct argus_record *);
-/* A wake-up by the thread on `cpu`: does it deliver the message that this one sends? */
+/* Of the call in progress: a send of a message; the bytes it sends (1: not known). */
+bool darwin_sends(const struct darwin_thread *thread);
+/* Messages also come with kevents, and to workers of libdispatch. */
+bool darwin_receives(const struct darwin *darwin, const struct darwin_thread *thread);
+uint64_t darwin_bytes_sent(const struct darwin_thread *thread);
+/* Emits a message of the thread on `cpu`, on behalf of a process (0: not known). */
+void darwin_emit_message(struct darwin *darwin, const struct darwin_cpu *cpu,
+                         const struct argus_record *record, const struct darwin_message *message);
+/* darwin_guesses.c: messages without ids. A wake-up by the thread on `cpu`: does it deliver the message that this one sends? */
 void darwin_message_wakes(struct darwin *darwin, const struct darwin_cpu *cpu,
                           const struct argus_record *record);
 /* The thread on `cpu` leaves its call, or the cpu: the message that it sent without waking anybody. */
@@ -198,6 +258,25 @@ void darwin_message_sent(struct darwin *darwin, const struct darwin_cpu *cpu,
 /* The thread on `cpu` has received something, in the call that ends. */
 void darwin_message_received(struct darwin *darwin, const struct darwin_cpu *cpu,
                              const struct argus_record *record);
+/* darwin_patch.c */
+void darwin_on_wait_ended(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+void darwin_on_maintenance_due(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+void darwin_on_call_queued(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+void darwin_on_call_run(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+void darwin_on_mk_timer_fired(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+void darwin_on_kmsg_freed(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+/* darwin_vouchers.c */
+void darwin_on_voucher_set(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+void darwin_on_voucher_create(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+void darwin_on_voucher_contents(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+void darwin_on_voucher_destroy(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+/* A message with `voucher` (0: none) is sent or received by the thread on `cpu`: the process that it is for; 0: not known. */
+uint64_t darwin_voucher_sent(struct darwin *darwin, const struct darwin_cpu *cpu,
+                             const struct argus_record *record, uint64_t voucher);
+uint64_t darwin_voucher_received(struct darwin *darwin, const struct darwin_cpu *cpu,
+                                 const struct argus_record *record, uint64_t voucher);
+/* darwin_paths.c */
+void darwin_on_lookup(struct darwin *, struct darwin_cpu *, const struct argus_record *);
 /* darwin_stacks.c */
 void darwin_on_perf_event(struct darwin *, struct darwin_cpu *, const struct argus_record *);
 void darwin_on_frames(struct darwin *, struct darwin_cpu *, const struct argus_record *);

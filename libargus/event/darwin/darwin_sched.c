@@ -124,13 +124,35 @@ void darwin_on_idle(struct darwin *darwin, struct darwin_cpu *cpu,
     }
 }
 
+/* How the wait ended: osfmk/kern/kern_types.h. */
+enum { THREAD_AWAKENED, THREAD_TIMED_OUT, THREAD_INTERRUPTED };
+
+/* What the records say about a wake-up: arg3 of what is emitted. A thread whose wait is interrupted is taken out of it whatever
+ * it waits for: clear_wait(). */
+static uint64_t wake_bits(struct darwin_thread *thread, uint64_t result)
+{
+    uint64_t bits = result == THREAD_TIMED_OUT     ? ARGUS_WAKE_TIMED_OUT
+                    : result == THREAD_INTERRUPTED ? ARGUS_WAKE_INTERRUPTED
+                                                   : 0;
+    uint8_t wake = thread ? thread->wake : DARWIN_WAKE_UNKNOWN;
+    bool cleared = wake == DARWIN_WAKE_CLEARED ||
+                   (wake == DARWIN_WAKE_UNKNOWN && result == THREAD_INTERRUPTED);
+    if (thread)
+        thread->wake = DARWIN_WAKE_UNKNOWN;
+    return bits | (cleared ? ARGUS_WAKE_CLEARED : 0) |
+           (wake == DARWIN_WAKE_MAINTENANCE ? ARGUS_WAKE_MAINTENANCE : 0);
+}
+
 void darwin_on_wake(struct darwin *darwin, struct darwin_cpu *cpu,
                     const struct argus_record *record)
 {
     bool lazy = ARGUS_DEBUGID_EVENT(record->debugid) == DARWIN_ID_LAZY_WAKE;
     bool interrupted = cpu->interrupts || (lazy && record->arg[2]);
     uint64_t context = interrupted ? ARGUS_CONTEXT_HARDIRQ : ARGUS_CONTEXT_TASK;
-    const uint64_t arg[4] = {without_idle(darwin, record->arg[0]), record->arg[1], 0, context};
+    uint64_t woken = without_idle(darwin, record->arg[0]);
+    struct darwin_thread *thread = woken ? darwin_thread(darwin, woken) : NULL;
+    const uint64_t arg[4] = {woken, record->arg[1], wake_bits(thread, lazy ? 0 : record->arg[2]),
+                             context};
     if (!arg[0])
         return;
     if (!interrupted)

@@ -21,4 +21,11 @@ const char *darwin_record_name(const struct argus_trace *trace, uint32_t debugid
 /* Writes what a record says behind its name: " next=12 priority=31". A number without a name is left out if it is 0. */
 void darwin_record_arguments(const struct argus_record *record, char *buffer, size_t buffer_bytes);
 
+/* --- for darwin_arguments.c --- */
+bool darwin_is_trap(uint32_t debugid);
+bool darwin_is_bsd_call(uint32_t debugid);
+/* What the code is called (" nr=") of a tracepoint that has one row for all its codes, and the row's debugid; NULL: it is none, and
+ * `*ret_id` is its own. */
+const char *darwin_family(uint32_t debugid, uint32_t *ret_id);
+
 #endif

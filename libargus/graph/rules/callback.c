@@ -34,22 +34,39 @@ static struct queued_callback *find(struct builder *builder, uint32_t thread,
     return make || same ? found : NULL;
 }
 
+static const struct argus_probe_entry *probe_of(const struct builder *builder,
+                                                const struct argus_record *record)
+{
+    return record->arg[2] > UINT32_MAX
+               ? NULL
+               : argus_graph_probe(builder->graph, (uint32_t)record->arg[2]);
+}
+
+static void add_ping(struct builder *builder, uint32_t thread, uint64_t key, uint64_t to,
+                     const struct argus_probe_entry *probe)
+{
+    struct argus_ping ping = {
+        .time_ns = builder->now_ns, .key = key, .to = to, .thread = thread, .probe = probe->number};
+    if (!vec_push(&builder->graph->pings, ping))
+        builder->no_memory = true;
+}
+
 /* Pings are told by probes of the same shape. */
 static bool note_ping(struct builder *builder, uint32_t thread, const struct argus_record *record)
 {
-    const struct argus_probe_entry *probe =
-        argus_graph_probe(builder->graph, (uint32_t)record->arg[2]);
+    const struct argus_probe_entry *probe = probe_of(builder, record);
     const char *label = probe ? strrchr(probe->label, ' ') : NULL;
     if (!label || (strcmp(label, " ping") != 0 && strcmp(label, " pong") != 0))
         return false;
-    struct argus_ping ping = {.time_ns = builder->now_ns,
-                              .key = record->arg[0],
-                              .to = record->arg[1],
-                              .thread = thread,
-                              .probe = probe->number};
-    if (!vec_push(&builder->graph->pings, ping))
-        builder->no_memory = true;
+    add_ping(builder, thread, record->arg[0], record->arg[1], probe);
     return true;
+}
+
+void rule_note_hook(struct builder *builder, uint32_t thread, const struct argus_record *record)
+{
+    const struct argus_probe_entry *probe = probe_of(builder, record);
+    if (probe && strcmp(probe->label, ARGUS_LABEL_SPINNING) == 0)
+        add_ping(builder, thread, record->arg[0], record->arg[3], probe);
 }
 
 void graph_on_callback_queued(struct builder *builder, struct cpu_state *cpu,

@@ -47,6 +47,8 @@ static const char *const housekeepers[] = {
 
 bool match_housekeeping(const struct wakeup *wakeup)
 {
+    if (wakeup->said & ARGUS_WAKE_MAINTENANCE)
+        return true;
     const struct machine *machine = &wakeup->builder->graph->machine;
     const struct argus_thread *thread = &machine->threads.data[wakeup->wakee];
     if (!machine->processes.data[thread->process].kernel || !thread->name)

@@ -8,7 +8,7 @@
  *   - the direct peer: the process at the other end, unless it is the thread's own;
  *   - the beneficiary: the process that the message is on behalf of, as far as that is known.
  *
- * The beneficiary travels with the messages. A thread acts for the process whose request it received last, or for the one
+ * Darwin's vouchers say who the beneficiary is. Otherwise it travels with the messages. A thread acts for the process whose request it received last, or for the one
  * that this process acted for when it sent that; until then, and again when it has come back to its event loop (a wait in
  * poll or sleep, a callback's begin), for its own process. The thread goes on acting for the same one behind other
  * waits, since these lie within its work. What it sends is
@@ -181,6 +181,7 @@ static void receive(const struct splitter *splitter, struct company *company, ui
     uint32_t self = process_of(splitter, talk->thread);
     uint32_t from = process_of(splitter, sent->thread);
     uint32_t acts_for = sent->acts_for != ARGUS_NONE ? sent->acts_for : from;
+    acts_for = talk->behalf != ARGUS_NONE ? talk->behalf : acts_for;
     company->acts_for = acts_for;
     ret->set[0] = from == self ? acts_for : from;
     ret->set[1] = acts_for;
@@ -231,6 +232,8 @@ static void send(const struct splitter *splitter, struct company *company, uint3
     struct talk *talk = &splitter->builder->talks.data[index];
     uint32_t self = process_of(splitter, talk->thread);
     uint32_t to = process_of(splitter, splitter->builder->talks.data[talk->partner].thread);
+    if (talk->behalf != ARGUS_NONE)
+        company->acts_for = talk->behalf;
     talk->acts_for = company->acts_for;
     ret->set[0] = to == self ? company->acts_for : to;
     ret->set[1] = company->acts_for;
@@ -248,6 +251,8 @@ static void send(const struct splitter *splitter, struct company *company, uint3
         request(company, talk, ret);
     }
     act_on(company, talk->acts_for);
+    if (talk->behalf != ARGUS_NONE)
+        ret->set[1] = talk->acts_for = talk->behalf;
 }
 
 static bool is_disjoint(const uint32_t a[2], const uint32_t b[2])

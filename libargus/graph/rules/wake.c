@@ -57,6 +57,11 @@ bool match_parked(const struct wakeup *wakeup)
            (syscall_row(builder->os, builder->arch, wakee->syscall)->flags & SYSCALL_PARKS);
 }
 
+bool match_cleared(const struct wakeup *wakeup)
+{
+    return in_task(wakeup) && (wakeup->said & ARGUS_WAKE_CLEARED);
+}
+
 bool match_task(const struct wakeup *wakeup)
 {
     return in_task(wakeup);

@@ -11,6 +11,7 @@ struct wakeup {
     uint32_t wakee;
     const struct syscall_row *call; /* of the waker, never NULL */
     enum argus_context context;     /* never UNKNOWN: then what the cpu's records say */
+    uint8_t said;                   /* as in struct cause */
 };
 
 /* One rule: whether it applies, and what it does. The first row that applies decides. */
@@ -41,6 +42,7 @@ bool match_condition(const struct wakeup *wakeup);
 bool match_exit(const struct wakeup *wakeup);
 bool match_parked(const struct wakeup *wakeup);
 bool match_task(const struct wakeup *wakeup);
+bool match_cleared(const struct wakeup *wakeup);
 /* rules/wake_stacks.c: what call stacks say about wake-ups, after the last record. False without memory. */
 bool rule_wake_stacks(struct builder *builder);
 /* rules/watchpoint.c */

@@ -12,6 +12,7 @@ static const struct wake_rule wake_rules[] = {
     {match_scheduler, act_scheduler, RULE_CULL_SCHEDULER, false, 0},
     {match_device, act_device, RULE_CULL_DEVICE, false, 0},
     {match_signal, NULL, RULE_WAKE_SIGNAL, false, ARGUS_EDGE_SIGNAL},
+    {match_cleared, NULL, RULE_WAKE_CLEAR_WAIT, true, ARGUS_EDGE_WAKE},
     {match_parked, NULL, RULE_WAKE_PARKED, true, ARGUS_EDGE_WAKE},
     {match_exit, NULL, RULE_WAKE_EXIT, false, ARGUS_EDGE_WAKE},
     {match_condition, NULL, RULE_WAKE_CONDITION, false, ARGUS_EDGE_WAKE},
@@ -45,6 +46,8 @@ void rule_wakeup(struct builder *builder, const struct cpu_state *cpu,
         .wakee = wakee,
         .context = cpu_context(cpu, record->arg[3]),
     };
+    if (builder->os == ARGUS_OS_DARWIN)
+        wakeup.said = record->arg[2] & ARGUS_WAKE_SAID;
     bool has_vertex =
         cpu->thread != ARGUS_NONE && thread_at(builder, cpu->thread)->slot != ARGUS_NONE;
     if (!has_vertex)
@@ -64,6 +67,7 @@ void rule_wakeup(struct builder *builder, const struct cpu_state *cpu,
         ret->edge.rule = (uint16_t)rule->rule;
         if (!ret->known)
             builder_count(builder, rule->rule);
-        return;
+        break;
     }
+    ret->said = wakeup.said;
 }

@@ -57,6 +57,7 @@ enum argus_detail_kind {
     ARGUS_DETAIL_FUTEX, /* what a shared futex lies in: as in the record `mapping` */
     ARGUS_DETAIL_FAULT, /* the page that was missing: its address */
     ARGUS_DETAIL_BLOCK, /* requests to a disk: device and operation as in arg4 of `block_issued`, bytes, requests, inode (0: not known) */
+    ARGUS_DETAIL_PATH, /* the file that its call looked up (Darwin): 32 bytes of the path, which several details make up */
     ARGUS_DETAIL_SIGNAL, /* what interrupted or stopped it: signal, thread id of the sender (0: not known), si_code */
 };
 
@@ -72,6 +73,7 @@ enum argus_callback_what {
     ARGUS_CALLBACK_UI_EVENT, /* a UI event is handed to the program */
     ARGUS_CALLBACK_UI_READ,  /* a UI event is read from the display server */
     ARGUS_CALLBACK_HANDLER,  /* a function of the program is called for one of these */
+    ARGUS_CALLBACK_BEHALF, /* no callback: a voucher says (Darwin) that it works for the process whose id is in `function` */
 };
 
 struct argus_callback {
@@ -236,12 +238,14 @@ struct argus_flag_use {
     uint32_t thread; /* of the edge's `to` */
 };
 
-/* "Are you there?" of a window manager or compositor, or a program's answer: what a probe tells whose label says so
- * (share/probes.conf). */
+/* "Are you there?" of a window manager or compositor, or a program's answer; or that a program's cursor is to spin, or not any
+ * more: what a probe tells whose label says so (share/probes.conf, share/hooks/macos/CoreGraphics.conf). */
 struct argus_ping {
     uint64_t time_ns;
-    uint64_t key;    /* X11: the window that is asked, or answers; Wayland: the serial number */
-    uint64_t to;     /* X11: the window that the event was sent to; Wayland: the request's number */
+    uint64_t
+        key; /* X11: the window that is asked, or answers; Wayland: the serial number; macOS: the connection */
+    uint64_t
+        to; /* X11: the window that the event was sent to; Wayland: the request's number; macOS: 1 spins, 0 does not */
     uint32_t thread; /* that sent it */
     uint32_t probe;
 };

@@ -103,6 +103,14 @@ enum argus_context {
 #define ARGUS_LINUX_STATE_TRACED          0x0008u
 #define ARGUS_LINUX_STATE_DEAD            0x0080u /* TASK_DEAD: will never run again */
 
+/* arg3 of ARGUS_ID_MAKE_RUNNABLE, besides 1 for a new thread: what Darwin's records say. No file has these bits: they are made
+ * when it is read. */
+#define ARGUS_WAKE_TIMED_OUT   2u
+#define ARGUS_WAKE_INTERRUPTED 4u
+#define ARGUS_WAKE_CLEARED     8u  /* whatever the thread waits for: clear_wait() */
+#define ARGUS_WAKE_SAID        30u /* all of them */
+#define ARGUS_WAKE_MAINTENANCE 16u /* to keep the kernel's house, by whoever comes by */
+
 /* arg3 of ARGUS_ID_STACK: which record, just before it on the same cpu and thread, the stack
  * belongs to. */
 enum argus_stack_why {
@@ -118,6 +126,17 @@ enum argus_stack_why {
 
 /* The number of the probe that stands for libdispatch's own records (Darwin's class 0x2e). */
 #define ARGUS_PROBE_LIBDISPATCH 0x2e050000u
+
+/* The same for vouchers (Darwin's class 0x01, subclass 0x20). No file has such records: they are made of Darwin's when those are
+ * read. arg1 is the voucher, arg2 the process that it is for (0: not known), arg4 what is done with it. */
+#define ARGUS_PROBE_VOUCHER 0x01200000u
+enum argus_voucher_use { ARGUS_VOUCHER_SENT, ARGUS_VOUCHER_RECEIVED, ARGUS_VOUCHER_ADOPTED };
+
+/* And for paths that Darwin's kernel looks up: arg1 is how far the text in arg2 and arg4 is from the path's beginning, with
+ * ARGUS_PATH_ENDS in the last one. */
+#define ARGUS_PROBE_PATH 0x03010090u
+#define ARGUS_PATH_ENDS  (1ull << 32)
+#define ARGUS_PATH_BYTES 256
 
 /* What a probe of a library reports (chunk kind 10); the numbers are in files. */
 enum argus_probe_shape {
@@ -135,6 +154,9 @@ enum argus_probe_shape {
     ARGUS_PROBE_FLAG_READ = 11,
     ARGUS_PROBE_SHAPES
 };
+
+/* The label of a hook that tells that a program's cursor is to spin: its arg1 is whose, arg4 whether. */
+#define ARGUS_LABEL_SPINNING "spinning"
 
 /* arg1 of ARGUS_ID_UI_EVENT. Never which key or where: the kind only. */
 enum argus_ui_event {

@@ -1,0 +1,57 @@
+/* Vouchers of Darwin: on whose behalf a thread works (event/darwin/darwin_vouchers.c).
+ *
+ * A voucher that comes with a message says who its beneficiary is, which the splits ask for (rules/split.c). It also is a
+ * thread's way to hand on what it works for: libdispatch takes the voucher of who queues an item, and whoever runs the
+ * item adopts it. Where neither a message nor an item of libdispatch is on record, that is all there is to see of it. So who
+ * had a voucher last made go on who adopts it: a weak edge, since one voucher can be handed on more than once.
+ *
+ * A thread that has just received the voucher itself gets no edge: the message says it. */
+#include "graph/builder.h"
+
+static bool can_act(const struct builder *builder, uint32_t thread)
+{
+    return thread < builder->threads.length && builder->threads.data[thread].slot != ARGUS_NONE &&
+           builder->threads.data[thread].activity == THREAD_RUNNING;
+}
+
+static void note_beneficiary(struct builder *builder, uint32_t thread, uint64_t pid)
+{
+    const struct machine *machine = &builder->graph->machine;
+    const struct argus_process *own =
+        &machine->processes.data[machine->threads.data[thread].process];
+    struct argus_callback note = {.time_ns = builder->now_ns,
+                                  .function = pid,
+                                  .vertex = thread_at(builder, thread)->slot,
+                                  .probe = ARGUS_PROBE_VOUCHER,
+                                  .what = ARGUS_CALLBACK_BEHALF};
+    if (!pid || pid == own->pid)
+        return;
+    if (builder->graph->callbacks.length >= ARGUS_NONE - 1)
+        builder->full = true;
+    else if (!vec_push(&builder->graph->callbacks, note))
+        builder->no_memory = true;
+}
+
+void rule_voucher(struct builder *builder, const struct argus_record *record)
+{
+    uint32_t thread = machine_find_thread(&builder->graph->machine, record->tid);
+    if (!record->arg[0] || !can_act(builder, thread))
+        return;
+    uint32_t index =
+        builder_place(builder, &builder->vouchers, &builder->voucher_by_key, record->arg[0]);
+    if (index == ARGUS_NONE)
+        return;
+    struct voucher_state *voucher = &builder->vouchers.data[index];
+    bool other = voucher->known && voucher->last.thread != thread;
+    if (record->arg[3] == ARGUS_VOUCHER_ADOPTED && other) {
+        struct cause cause = actor_cause(&voucher->last, ARGUS_EDGE_DISPATCH, RULE_VOUCHER);
+        cause.edge.strong = false;
+        if (cause.known)
+            vertex_add_edge(builder, thread, &cause);
+    }
+    if (record->arg[3] != ARGUS_VOUCHER_SENT)
+        note_beneficiary(builder, thread, record->arg[1]);
+    voucher->known = true;
+    voucher->last = (struct actor){
+        .since_ns = builder->now_ns, .thread = thread, .slot = thread_at(builder, thread)->slot};
+}
