@@ -95,7 +95,8 @@ struct talk {
     uint32_t slot, thread;
     uint32_t partner;  /* talk of the other end, ARGUS_NONE: not known */
     uint32_t acts_for; /* a send: the process that it is on behalf of; ARGUS_NONE: not known yet */
-    uint32_t behalf;   /* the same, as its voucher says; ARGUS_NONE: it does not */
+    uint32_t
+        behalf; /* the same as a process's id, as its voucher says; 0: it does not. From rule_split() on the process, or ARGUS_NONE */
     bool receives;
 };
 

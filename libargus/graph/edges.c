@@ -14,7 +14,8 @@ static bool resolve_target(const struct argus_graph *graph, const uint32_t *new_
     const struct argus_vertex *vertices = graph->vertices.data;
     uint32_t to = new_id[edge->to];
     bool inside = edge->rule == RULE_SIGNAL_TAKEN || edge->rule == RULE_MESSAGE ||
-                  edge->kind == ARGUS_EDGE_FLAG || edge->rule == RULE_DISPATCH_REQUEST;
+                  edge->kind == ARGUS_EDGE_FLAG || edge->rule == RULE_DISPATCH_REQUEST ||
+                  edge->rule == RULE_VOUCHER;
     if (inside)
         to = finish_vertex_for(graph, to, edge->to_ns);
     if (to >= graph->vertices.length ||

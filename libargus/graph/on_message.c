@@ -5,10 +5,9 @@
 /* Of a Mach message arg4 is the process that its voucher is for. */
 static void note_behalf(struct builder *builder, uint32_t talk, const struct argus_record *record)
 {
-    struct machine *machine = &builder->graph->machine;
     bool is_mach = ARGUS_MESSAGE_KIND(record->arg[1]) == ARGUS_CHANNEL_MACH;
-    if (is_mach && record->arg[3])
-        builder->talks.data[talk].behalf = machine_process(machine, record->arg[3]);
+    if (is_mach && record->arg[3] < ARGUS_NONE)
+        builder->talks.data[talk].behalf = (uint32_t)record->arg[3];
 }
 
 void graph_on_message(struct builder *builder, struct cpu_state *cpu,

@@ -68,7 +68,6 @@ uint32_t talk_note(struct builder *builder, uint32_t thread)
                         .partner = ARGUS_NONE,
                         .ops = now.ops,
                         .acts_for = ARGUS_NONE,
-                        .behalf = ARGUS_NONE,
                         .thread = thread};
     uint32_t index = (uint32_t)builder->talks.length;
     if (builder->talks.length >= ARGUS_NONE - 1)
@@ -91,7 +90,6 @@ uint32_t talk_add(struct builder *builder, uint32_t thread, bool receives)
                         .partner = ARGUS_NONE,
                         .ops = cut.ops,
                         .acts_for = ARGUS_NONE,
-                        .behalf = ARGUS_NONE,
                         .thread = thread,
                         .receives = receives};
     state->marks.last = now;

@@ -152,8 +152,8 @@ static void add_symbol(struct builder *builder, const struct line *line)
 /* "begin" → ARGUS_PROBE_BEGIN */
 static uint32_t probe_shape(const struct line *line, const char *word)
 {
-    static const char *const names[] = {"queue", "cancel", "begin", "end",
-                                        "turn",  "ui",     "read",  "handler"};
+    static const char *const names[] = {"queue", "cancel", "begin",   "end", "turn",
+                                        "ui",    "read",   "handler", "note"};
     for (uint32_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (strcmp(names[i], word) == 0)
             return i + 1;

@@ -28,6 +28,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 GRAPH = HERE.parents[1] / "libargus" / "graph"
+DARWIN = HERE.parents[1] / "libargus" / "event" / "darwin"
 sys.path.insert(0, str(HERE / "second"))
 
 import random_trace  # noqa: E402
@@ -71,6 +72,22 @@ RULES = [
     ("FLAG", "rules/flag.c", "comes_before(write, read) && write->value == read->value", "comes_before(write, read)"),
     ("FLAG", "rules/flag.c", "comes_before(write, read) && write->value == read->value", "write->value == read->value"),
     ("FLAG", "rules/flag.c", "is_news(builder, flag, read->by.thread, write) && ", ""),
+    ("VOUCHER", "rules/voucher.c", "cause.edge.strong = false;", "(void)0;"),
+    ("VOUCHER", "rules/voucher.c", "voucher->known && voucher->last.thread != thread;", "voucher->known;"),
+    ("VOUCHER", "rules/voucher.c", "record->arg[3] == ARGUS_VOUCHER_ADOPTED && other", "other"),
+    ("SPLIT_PEERS", "rules/split.c", "talk->behalf != ARGUS_NONE ? talk->behalf : acts_for;", "acts_for;"),
+    ("SPLIT_PEERS", "rules/split.c", "is_disjoint(company->set, news->set) || news->other_request", "is_disjoint(company->set, news->set)"),
+    ("MESSAGE", "darwin/darwin_guesses.c", "!thread->inbox[index].answers", "false"),
+    ("MESSAGE", "darwin/darwin_guesses.c", "remote_port(sender) != NO_PORT && !answers", "remote_port(sender) != NO_PORT"),
+    ("MESSAGE", "darwin/darwin_guesses.c", "receiver = oldest_asker(darwin, thread);", "receiver = IDMAP_NONE;"),
+    ("MESSAGE", "darwin/darwin_guesses.c", "bool answers = remote_type(thread) == MOVE_SEND_ONCE;", "bool answers = false;"),
+    ("MESSAGE", "darwin/darwin_vouchers.c", "return origin == IDMAP_NONE ? 0 : origin;\n}\n\nvoid darwin_on_voucher_set",
+     "return 0;\n}\n\nvoid darwin_on_voucher_set"),
+    ("WORK", "darwin/darwin_patch.c", "!cpu->interrupts && cpu->tid", "cpu->tid"),
+    ("WAKE_CLEAR_WAIT", "darwin/darwin_sched.c", "(wake == DARWIN_WAKE_UNKNOWN && result == THREAD_INTERRUPTED)",
+     "result == THREAD_INTERRUPTED"),
+    ("CULL_HOUSEKEEPING", "rules/cull.c", "if (wakeup->said & ARGUS_WAKE_MAINTENANCE)\n        return true;\n", ""),
+    ("BOUNDARY_WAIT", "looked_up.c", "wait->syscall == state->syscall && ", "false && "),
     ("FORK", "rules/fork.c", ".strong = true,", ".strong = false,"),
     ("SEQUENCE", "rules/sequence.c", ".strong = continues,", ".strong = true,"),
     ("SEQUENCE_CALLBACK", "rules/sequence.c", ".strong = continues,", ".strong = false,"),
@@ -113,6 +130,7 @@ class Sources:
     def __init__(self):
         self.missing = []
         self.texts = {str(path.relative_to(GRAPH)): path.read_text() for path in sorted(GRAPH.rglob("*.c"))}
+        self.texts |= {f"darwin/{path.name}": path.read_text() for path in sorted(DARWIN.glob("*.c"))}
 
     def edit(self, file, old, new):
         text = self.texts.get(file, "")
@@ -274,7 +292,7 @@ class Workshop:
     def build_mutant(self, mutant, folder):
         link = list(self.link)
         for file, text in mutant.edits.items():
-            original = GRAPH / file
+            original = DARWIN.parent / file if file.startswith("darwin/") else GRAPH / file
             entry = self.compile[str(original)]
             made = folder / (original.stem + ".c")
             made.write_text(text)

@@ -8,7 +8,8 @@
  *   - the direct peer: the process at the other end, unless it is the thread's own;
  *   - the beneficiary: the process that the message is on behalf of, as far as that is known.
  *
- * Darwin's vouchers say who the beneficiary is. Otherwise it travels with the messages. A thread acts for the process whose request it received last, or for the one
+ * Darwin's vouchers say who the beneficiary is; then two sends to one process that are for different requests are split as well.
+ * Otherwise it travels with the messages. A thread acts for the process whose request it received last, or for the one
  * that this process acted for when it sent that; until then, and again when it has come back to its event loop (a wait in
  * poll or sleep, a callback's begin), for its own process. The thread goes on acting for the same one behind other
  * waits, since these lie within its work. What it sends is
@@ -58,6 +59,7 @@ struct company {
     uint32_t vertex;   /* of its last message; ARGUS_NONE: none yet */
     uint32_t acts_for; /* process */
     uint32_t set[2];   /* of the last message in `vertex`; ARGUS_NONE: none */
+    uint32_t behalf;   /* whom its voucher names; ARGUS_NONE: it does not */
     bool sent;         /* the last message was a send */
 };
 
@@ -101,6 +103,7 @@ static struct company *company_for(struct splitter *splitter, uint32_t thread)
             .vertex = ARGUS_NONE,
             .acts_for = process_of(splitter, thread),
             .set = {ARGUS_NONE, ARGUS_NONE},
+            .behalf = ARGUS_NONE,
         };
     }
     return &splitter->companies[*index];
@@ -126,7 +129,7 @@ static void enter_vertex(const struct splitter *splitter, struct company *compan
     if (company->vertex != ARGUS_NONE && comes_home(splitter->graph, company->vertex, vertex))
         company->acts_for = process_of(splitter, splitter->graph->vertices.data[vertex].thread);
     company->vertex = vertex;
-    company->set[0] = company->set[1] = ARGUS_NONE;
+    company->set[0] = company->set[1] = company->behalf = ARGUS_NONE;
 }
 
 static struct peer *find_peer(struct company *company, uint32_t process)
@@ -168,9 +171,10 @@ static const struct peer *find_behalf(const struct company *company, uint32_t pr
 /* What one message tells: its peer set, and which request it answers. */
 struct news {
     uint32_t set[2];
-    uint32_t request;  /* talk, or ARGUS_NONE */
-    bool is_likely;    /* `request` is likely, but not sure */
-    bool is_asked_for; /* a receive: the answer to a request of the thread's */
+    uint32_t request;   /* talk, or ARGUS_NONE */
+    bool is_likely;     /* `request` is likely, but not sure */
+    bool is_asked_for;  /* a receive: the answer to a request of the thread's */
+    bool other_request; /* by its voucher it is for another request than the message before */
 };
 
 static void receive(const struct splitter *splitter, struct company *company, uint32_t index,
@@ -226,6 +230,19 @@ static void request(struct company *company, struct talk *talk, struct news *ret
     ret->is_likely = true;
 }
 
+/* Whatever was thought: its voucher says on whose behalf a message is sent, and so which request it is for. */
+static void believe_voucher(const struct company *company, struct talk *talk, struct news *ret)
+{
+    const struct peer *asked = find_behalf(company, talk->behalf);
+    bool answers = ret->request != ARGUS_NONE && !ret->is_likely;
+    ret->set[1] = talk->acts_for = talk->behalf;
+    if (answers)
+        return;
+    ret->request = asked ? asked->request : ARGUS_NONE;
+    ret->is_likely = false;
+    ret->other_request = asked && company->behalf != ARGUS_NONE && company->behalf != talk->behalf;
+}
+
 static void send(const struct splitter *splitter, struct company *company, uint32_t index,
                  struct news *ret)
 {
@@ -250,9 +267,9 @@ static void send(const struct splitter *splitter, struct company *company, uint3
     } else {
         request(company, talk, ret);
     }
-    act_on(company, talk->acts_for);
     if (talk->behalf != ARGUS_NONE)
-        ret->set[1] = talk->acts_for = talk->behalf;
+        believe_voucher(company, talk, ret);
+    act_on(company, talk->acts_for);
 }
 
 static bool is_disjoint(const uint32_t a[2], const uint32_t b[2])
@@ -273,7 +290,7 @@ static uint32_t cut_flag(struct splitter *splitter, const struct company *compan
 {
     if (company->set[0] == ARGUS_NONE || !talk->cut_ns)
         return 0;
-    if (is_disjoint(company->set, news->set))
+    if (is_disjoint(company->set, news->set) || news->other_request)
         return ARGUS_VERTEX_PEERS;
     bool next_item = talk->receives && company->sent && !news->is_asked_for;
     return next_item && is_batch(splitter, company->vertex) ? ARGUS_VERTEX_BATCHED : 0;
@@ -316,6 +333,7 @@ static bool look_at(struct splitter *splitter, const uint32_t *new_id, uint32_t 
     uint32_t flag = cut_flag(splitter, company, talk, &news);
     company->set[0] = news.set[0];
     company->set[1] = news.set[1];
+    company->behalf = talk->behalf;
     company->sent = !talk->receives;
     if (!flag)
         return true;
@@ -324,13 +342,44 @@ static bool look_at(struct splitter *splitter, const uint32_t *new_id, uint32_t 
            (news.request == ARGUS_NONE || add_request_edge(splitter, talk, &news));
 }
 
+/* The process with id `pid` at that time; ARGUS_NONE: none is known. `last`: id → the last process with it. */
+static uint32_t process_with(const struct argus_graph *graph, const struct idmap *last,
+                             uint32_t pid, uint64_t time_ns)
+{
+    const struct argus_process *processes = graph->machine.processes.data;
+    uint32_t process = idmap_get(last, pid);
+    while (process != IDMAP_NONE && processes[process].start_ns > time_ns) {
+        while (process > 0 && processes[process - 1].pid != pid)
+            process--;
+        process = process ? process - 1 : IDMAP_NONE;
+    }
+    return process == IDMAP_NONE ? ARGUS_NONE : process;
+}
+
+/* Processes have their final numbers only now. */
+static bool find_beneficiaries(struct builder *builder)
+{
+    struct idmap last = {0};
+    const struct argus_graph *graph = builder->graph;
+    bool done = true;
+    for (size_t i = 0; done && builder->vouchers.length && i < graph->machine.processes.length; i++)
+        done = idmap_put(&last, graph->machine.processes.data[i].pid, (uint32_t)i);
+    for (size_t i = 0; i < builder->talks.length; i++) {
+        struct talk *talk = &builder->talks.data[i];
+        talk->behalf =
+            talk->behalf ? process_with(graph, &last, talk->behalf, talk->time_ns) : ARGUS_NONE;
+    }
+    idmap_deinit(&last);
+    return done;
+}
+
 bool rule_split(struct builder *builder, uint32_t *new_id, size_t slots)
 {
     struct splitter splitter = {
         .builder = builder, .graph = builder->graph, .patterns = {.graph = builder->graph}};
     size_t threads = builder->graph->machine.threads.length;
     splitter.company_of = malloc((threads + 1) * sizeof(*splitter.company_of));
-    bool done = splitter.company_of;
+    bool done = splitter.company_of && find_beneficiaries(builder);
     for (size_t i = 0; done && i < threads; i++)
         splitter.company_of[i] = ARGUS_NONE;
     for (size_t i = 0; done && i < builder->talks.length; i++)

@@ -136,7 +136,7 @@ enum argus_voucher_use { ARGUS_VOUCHER_SENT, ARGUS_VOUCHER_RECEIVED, ARGUS_VOUCH
  * ARGUS_PATH_ENDS in the last one. */
 #define ARGUS_PROBE_PATH 0x03010090u
 #define ARGUS_PATH_ENDS  (1ull << 32)
-#define ARGUS_PATH_BYTES 256
+#define ARGUS_PATH_BYTES 128
 
 /* What a probe of a library reports (chunk kind 10); the numbers are in files. */
 enum argus_probe_shape {

@@ -1,0 +1,278 @@
+"""macOS semantics in the graph: test_semantics.py MKTRACE MKKDEBUG ARGUS SCRATCH. The scenes are in semantics_scenes.py."""
+import json
+import pathlib
+import subprocess
+import sys
+import unittest
+
+import semantics_scenes as scenes
+
+MKTRACE = MKKDEBUG = ARGUS = ""
+SCRATCH = pathlib.Path()
+
+
+def argus(*words):
+    done = subprocess.run([ARGUS, *words], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, (words, done.returncode, done.stdout, done.stderr)
+    return done.stdout
+
+
+class Graph:
+    """The graph of a scene, read back from argus."""
+
+    def __init__(self, name, scene):
+        text, self.trace = SCRATCH / f"{name}.trace", SCRATCH / f"{name}.argus"
+        text.write_text(scene.text())
+        subprocess.run([MKTRACE, text, self.trace], check=True, timeout=60)
+        rows = json.loads(argus("graph", "find", "--json", self.trace))["vertices"]
+        self.vertices = [json.loads(argus("graph", "show", "--json", self.trace, row["id"])) for row in rows]
+
+    def of(self, tid):
+        return [vertex for vertex in self.vertices if vertex["tid"] == tid]
+
+    def named(self, identifier):
+        return next(vertex for vertex in self.vertices if vertex["id"] == identifier)
+
+
+def causes(vertex, rule=None):
+    """Who caused it: thread, rule, strength; without the vertex before it on its own thread."""
+    return [(cause["from"]["tid"], cause["rule"], cause["strong"]) for cause in vertex["causes"]
+            if not cause["rule"].startswith("sequence") and (rule is None or cause["rule"] == rule)]
+
+
+def begun_by(graph, tid):
+    """For each vertex of the thread in which it got an answer: the chain of requests behind that answer, as threads."""
+    chains = []
+    for vertex in graph.of(tid):
+        for cause in vertex["causes"]:
+            if cause["message"] and cause["from"]["tid"] != tid:
+                server = graph.named(cause["from"]["id"])
+                chains.append([edge["from"]["tid"] for edge in server["causes"] if edge["message"]])
+    return chains
+
+
+class Semantics(unittest.TestCase):
+    def test_batching(self):
+        """Each client's answer comes of its own request, and of no other's; with ids, and without."""
+        for ids in (True, False):
+            scene = scenes.Batching(ids)
+            scene.alone(scene.beta, 0x601, 0x1903)
+            scene.both()
+            graph = Graph(f"batching{ids:d}", scene)
+            pieces = graph.of(scene.server)[-2:]
+            self.assertEqual([row for row in causes(pieces[0]) if row[1] != "split.peers"], [(scene.alpha, "wake.task", True)], ids)
+            self.assertIn((scene.beta, "message", ids), causes(pieces[1]))
+            self.assertIn((scene.server, "split.peers", False), causes(pieces[1]))
+            self.assertNotIn(scene.alpha, [row[0] for row in causes(pieces[1])])
+            self.assertEqual(begun_by(graph, scene.alpha), [[scene.alpha]], ids)
+            self.assertEqual(begun_by(graph, scene.beta)[-1], [scene.beta], ids)
+
+    def test_window_server(self):
+        for ids in (True, False):
+            scene = scenes.WindowServer(ids)
+            if not ids:  # whose the clients' ports are shows only by wake-ups
+                for number, client in enumerate(scene.clients):
+                    asked = scene.request(client, 0x501 + number, scene.server)
+                    scene.runs(scene.server)
+                    scene.end(scene.server)
+                    scene.begin(scene.server, scenes.answer_and_receive(0x1903 + asked % 7))
+                    scene.wakes(scene.server, client)
+                    scene.sleeps(scene.server)
+                    scene.gets_answer(client, 0)
+            scene.turn()
+            graph = Graph(f"window_server{ids:d}", scene)
+            for client in scene.clients:
+                self.assertEqual(begun_by(graph, client)[-1], [client], (ids, client))
+            splits = [vertex for vertex in graph.of(scene.server) if causes(vertex, "split.peers")]
+            self.assertEqual(len(splits), 2, ids)
+
+    def test_answers(self):
+        """An answer that wakes nobody goes to who asked, though the name of its port has been another client's."""
+        scene = scenes.Answers()
+        scene.slow(scene.alpha, 0x501, 0x1703)
+        scene.slow(scene.beta, 0x601, 0x1803)
+        scene.fast(scene.beta, 0x601, 0x1703)
+        graph = Graph("answers", scene)
+        last = graph.of(scene.beta)[-1]
+        self.assertIn((scene.server, "message", False), causes(last))
+        late = [cause for vertex in graph.of(scene.alpha) for cause in vertex["causes"] if cause["rule"] == "message"]
+        self.assertEqual(late, [])
+
+    def test_answer_and_message(self):
+        """Who waits for an answer gets it, whatever else has come; and a name that an answer went to leads to nobody."""
+        scene = scenes.Answers()
+        scene.tells(scene.beta, scene.alpha, 0x903)
+        scene.meanwhile(scene.alpha, 0x501, 0x1703, scene.beta, 0x903)
+        scene.tells(scene.server, None, 0x1703)
+        scene.tells(scene.beta, scene.alpha, 0x903)
+        graph = Graph("answer_and_message", scene)
+        answered = next(vertex for vertex in graph.of(scene.alpha) if (scene.server, "wake.task", True) in causes(vertex))
+        by_message = [(cause["from"]["tid"], cause["rule"]) for cause in answered["causes"] if cause["message"]]
+        self.assertEqual(by_message, [(scene.server, "wake.task")])
+        later = [row for vertex in graph.of(scene.alpha) for row in causes(vertex, "message")]
+        self.assertEqual(later, [(scene.beta, "message", False)])
+
+    def test_voucher_of_the_receiver(self):
+        scene = scenes.Vouchers()
+        scene.redeemed()
+        graph = Graph("redeemed", scene)
+        self.assertEqual([row for vertex in graph.of(scene.database) for row in causes(vertex, "split.peers")], [])
+
+    def test_vouchers(self):
+        """Each part of the broker's work is for its own client, and so is the database's."""
+        for contents in (False, True):
+            scene = scenes.Vouchers(contents)
+            scene.interleaved()
+            graph = Graph(f"vouchers{contents:d}", scene)
+            works_for = [[note["for"].split(",")[0] for note in vertex["callbacks"] if note["what"] == "works for"]
+                         for vertex in graph.of(scene.database)[1:3]]
+            self.assertEqual(works_for, [["beta [200]"], ["alpha [100]"]])
+            pieces = [vertex for vertex in graph.of(scene.broker) if causes(vertex, "split.peers")]
+            self.assertTrue(pieces)
+            # what told the database of alpha's comes of the piece that received alpha's, or is one with it
+            told = next(cause for cause in graph.of(scene.database)[2]["causes"] if cause["message"])
+            teller = graph.named(told["from"]["id"])
+            self.assertIn(scene.alpha, [row[0] for row in self.back(graph, teller, scene.broker)])
+
+    @staticmethod
+    def back(graph, vertex, tid):
+        """The causes of a vertex of the thread, and of those of its vertices that it was a request of."""
+        rows, seen, todo = [], set(), [vertex]
+        while todo:
+            vertex = todo.pop()
+            if vertex["id"] in seen:
+                continue
+            seen.add(vertex["id"])
+            rows += causes(vertex)
+            todo += [graph.named(cause["from"]["id"]) for cause in vertex["causes"]
+                     if cause["from"]["tid"] == tid and cause["rule"] == "dispatch.request"]
+        return rows
+
+    def test_voucher_handed_on(self):
+        scene = scenes.Vouchers()
+        scene.creates(scene.alpha, scene.of_alpha)
+        scene.handed_on()
+        scene.adopted_again()
+        graph = Graph("handed_on", scene)
+        helped, *again = graph.of(scene.helper)[1:]
+        self.assertEqual([row for vertex in again for row in causes(vertex)], [])
+        self.assertIn((scene.broker, "voucher", False), causes(helped))
+        self.assertEqual([note["for"] for note in helped["callbacks"]], ["alpha [100], by its voucher"])
+        # the broker has received it itself: that says the message
+        self.assertEqual([row for vertex in graph.of(scene.broker) for row in causes(vertex, "voucher")], [])
+        text = argus("graph", "show", graph.trace, helped["id"])
+        self.assertIn("works for alpha [100], by its voucher", text)
+
+    def test_spinning_cursor(self):
+        """The hook's record points at the main thread, whatever the threshold; the call that ends it does not."""
+        for told in (True, False):
+            scene = scenes.Cursor()
+            for _ in range(4):
+                scene.event()
+                scene.home(scene.events)
+                scene.home(scene.main)
+                scene.work(100)
+            scene.hang(1500, told)
+            graph = Graph(f"cursor{told:d}", scene)
+            hangs = json.loads(argus("hangs", "--json", graph.trace))["hangs"]
+            found = [(hang["tid"], hang["indicators"]) for hang in hangs]
+            self.assertEqual(found, [(scene.main, ["spinning cursor requested"])] if told else [])
+        found = json.loads(argus("hangs", "--json", "--threshold=1s", SCRATCH / "cursor1.argus"))["hangs"][0]
+        self.assertEqual(found["indicators"], ["event loop did not come back", "spinning cursor requested"])
+        answer = json.loads(argus("diagnose", "--auto", "--json", SCRATCH / "cursor1.argus"))
+        self.assertEqual(answer["root_causes"][0]["process"], "authd")
+
+    def test_run_loop(self):
+        """Observers, timers, sources and blocks: each callout is caused by who asked for it."""
+        scene = scenes.RunLoop()
+        scene.device(scene.main)
+        for kind in ("observer", "timer"):
+            scene.asks_for(scene.main, kind)
+        scene.home(scene.main)
+        scene.device(scene.worker)
+        scene.work(1)
+        for kind in ("source 0", "block"):
+            scene.asks_for(scene.worker, kind)
+        scene.wakes(scene.worker, scene.main)
+        scene.home(scene.worker)
+        scene.runs(scene.main)
+        scene.end(scene.main)
+        scene.turn("observer", "timer", "source 0", "block")
+        graph = Graph("run_loop", scene)
+        found = {}
+        for vertex in graph.of(scene.main):
+            for note in vertex["callbacks"]:
+                found[note["probe"].removeprefix("run loop ")] = causes(vertex, "dispatch.queued")
+        self.assertEqual(found, {kind: [(thread, "dispatch.queued", True)] for kind, thread in (
+            ("observer", scene.main), ("timer", scene.main), ("source 0", scene.worker), ("block", scene.worker))})
+
+    def test_timers(self):
+        """A timer leads from who armed it, by its id, over the kernel's thread to whom that wakes."""
+        for patched in (False, True):
+            scene = scenes.Timers()
+            (scene.patched if patched else scene.armed_for_another)()
+            graph = Graph(f"timers{patched:d}", scene)
+            kernel = graph.of(scene.daemon)[-1]
+            self.assertIn((scene.worker, "work.executed" if patched else "timer.fired", True), causes(kernel))
+            self.assertIn((scene.daemon, "wake.task", True), causes(graph.of(scene.other)[-1]))
+
+    def test_wake_ups(self):
+        """By clear_wait(), as the result or a patched kernel tells; by the kernel's housekeeping; as an event means it."""
+        expected = (
+            ({}, "wake.task", True, "satisfied"),
+            ({"result": 2}, "wake.clear_wait", False, "satisfied"),
+            ({"how": 4}, "wake.clear_wait", False, "satisfied"),
+            ({"how": 2}, "wake.task", True, "satisfied"),
+            ({"how": 3, "result": 2}, "wake.task", True, "satisfied"),
+            ({"due": True}, None, None, "satisfied"),
+        )
+        for number, (how, rule, strong, outcome) in enumerate(expected):
+            scene = scenes.Timers()
+            scene.wakes_by(**how)
+            graph = Graph(f"wakes{number}", scene)
+            before, woken = graph.of(scene.other)[-2:]
+            self.assertEqual(causes(woken), [(scene.worker, rule, strong)] if rule else [], how)
+            self.assertEqual(before["outcome"], outcome, how)
+
+    def test_wake_up_result(self):
+        """Where no system call says how a wait ended, the wake-up does."""
+        for result, outcome in ((0, "satisfied"), (1, "timed out"), (2, "interrupted")):
+            scene = scenes.Timers()
+            scene.records = [line for line in scene.records if "trap_" not in line and "mach_msg2" not in line]
+            for text in ("interrupt_start", f"mach_wake thread={scene.other} result={result}", "interrupt_end"):
+                scene.say(scene.other, text, on=0)
+            scene.runs(scene.other)
+            scene.work(1)
+            scene.sleeps(scene.other)
+            graph = Graph(f"result{result}", scene)
+            self.assertEqual(graph.of(scene.other)[0]["outcome"], outcome)
+
+    def test_files(self):
+        """The wait in open() says which file, in short and in long."""
+        for before in (True, False):
+            for path in ("/a", "/Users/someone/Pictures/2026/a long name of a picture.jpeg", "/x" * 300 + "/the end ü"):
+                scene = scenes.Files()
+                scene.opens(path, before)
+                graph = Graph("files", scene)
+                wait = graph.of(scene.main)[1]["wait_on"]
+                self.assertTrue(wait.startswith("open, \"") and wait.endswith(path[-100:] + "\""), wait)
+                self.assertEqual("…" in wait, len(path.encode()) > 128)
+                whole = [row["text"] for row in map(json.loads, argus("dump", "--json", graph.trace).splitlines()) if "text" in row]
+                self.assertEqual(whole, [path])
+
+    def test_kdebug(self):
+        """The same graph from the file that the kernel would write."""
+        scene = scenes.Batching(True)
+        scene.both()
+        graph = Graph("again", scene)
+        path = SCRATCH / "again.kdebug"
+        subprocess.run([MKKDEBUG, "v3", graph.trace, path], check=True, timeout=60)
+        texts = [[line.split(":")[0].split(" ", 1)[1] for line in argus("graph", "find", trace).splitlines()]
+                 for trace in (graph.trace, path)]
+        self.assertEqual(*texts)
+
+
+if __name__ == "__main__":
+    MKTRACE, MKKDEBUG, ARGUS, SCRATCH = *sys.argv[1:4], pathlib.Path(sys.argv[4])
+    SCRATCH.mkdir(parents=True, exist_ok=True)
+    unittest.main(argv=sys.argv[:1] + sys.argv[5:])
