@@ -12,11 +12,7 @@
 
 /* The indicators that look at the whole trace; to add one: a row, a file, a value of enum argus_indicator. */
 static bool (*const indicators[])(struct finder *finder) = {
-    indicator_ping,
-    indicator_stack,
-    indicator_spinning,
-    indicator_spindump,
-    indicator_flag,
+    indicator_ping, indicator_stack, indicator_spinning, indicator_spindump, indicator_flag,
 };
 
 const char *argus_indicator_name(enum argus_indicator indicator)
