@@ -7,7 +7,13 @@
  */
 #include "context/context_waits.h"
 
+#include "argus/slice.h"
+
 #define OWN_WORK ARGUS_WAITED_KINDS
+
+/* Shorter waits are taken to be for whoever ended them: a ten-thousandth of the trace. So the work is bounded by its threads, and
+ * what is left out changes no share that anybody reads. */
+#define SHORT 10000
 
 /* The process whose thread ended the wait of `vertex`; ARGUS_NONE: nobody, the kernel, or not known. */
 static uint32_t ended_by(const struct waits *waits, uint32_t vertex)
@@ -47,7 +53,8 @@ static int kind_of_wait(const struct waits *waits, const struct argus_vertex *ve
     return nothing_came ? ARGUS_WAITED_IDLE : (int)OWN_WORK;
 }
 
-static void add(struct waits *waits, uint32_t node, uint32_t process, uint64_t ns)
+/* The row of a node and a process; NULL without memory. Valid until the next row is made. */
+static struct argus_context_wait *row_of(struct waits *waits, uint32_t node, uint32_t process)
 {
     uint64_t key = (uint64_t)node << 32 | process;
     uint32_t at = idmap_get(&waits->by_node, key);
@@ -56,24 +63,73 @@ static void add(struct waits *waits, uint32_t node, uint32_t process, uint64_t n
         struct argus_context_wait made = {.node = node, .process = process};
         if (!vec_push(&waits->table, made) || !idmap_put(&waits->by_node, key, at)) {
             waits->no_memory = true;
-            return;
+            return NULL;
         }
     }
-    waits->table.data[at].ns += ns;
-    waits->table.data[at].count++;
+    return &waits->table.data[at];
+}
+
+static void add(struct waits *waits, uint32_t node, uint32_t process, uint64_t ns)
+{
+    struct argus_context_wait *row = row_of(waits, node, process);
+    if (row)
+        row->ns += ns;
+}
+
+/* What others did meanwhile. The thread's own way to a cpu, the kernel's work and what nobody knows are nobody's. */
+static void add_account(struct waits *waits, uint32_t thread, uint32_t node,
+                        const struct argus_account *account)
+{
+    const struct argus_vertex *vertices;
+    const struct argus_thread *threads;
+    const struct argus_process *processes;
+    argus_graph_vertices(waits->graph, &vertices);
+    argus_graph_threads(waits->graph, &threads);
+    argus_graph_processes(waits->graph, &processes);
+    for (size_t i = 0; i < account->count; i++) {
+        const struct argus_stretch *stretch = &account->stretches[i];
+        uint32_t other =
+            stretch->vertex == ARGUS_NONE ? ARGUS_NONE : vertices[stretch->vertex].thread;
+        if (other == ARGUS_NONE || other == thread || stretch->state == ARGUS_STRETCH_UNKNOWN ||
+            processes[threads[other].process].kernel)
+            continue;
+        add(waits, node, threads[other].process, stretch->end_ns - stretch->start_ns);
+    }
+}
+
+static void share_out(struct waits *waits, uint32_t thread, uint32_t node, uint32_t ender,
+                      uint64_t from_ns, uint64_t to_ns)
+{
+    struct argus_account account;
+    uint64_t whole = argus_graph_end_ns(waits->graph) - argus_graph_start_ns(waits->graph);
+    if (to_ns - from_ns < whole / SHORT) {
+        add(waits, node, ender, to_ns - from_ns);
+        return;
+    }
+    if (waits->error)
+        return;
+    waits->error = argus_account(waits->graph, thread, from_ns, to_ns, &account);
+    if (waits->error)
+        return;
+    add_account(waits, thread, node, &account);
+    argus_account_deinit(&account);
 }
 
 static void note_one(struct waits *waits, struct tree *tree, uint32_t vertex, uint32_t node,
-                     uint64_t ns)
+                     uint64_t from_ns, uint64_t to_ns)
 {
     const struct argus_vertex *vertices;
     argus_graph_vertices(waits->graph, &vertices);
     uint32_t process = ended_by(waits, vertex);
     int kind = kind_of_wait(waits, &vertices[vertex], process);
     if (kind < ARGUS_WAITED_KINDS)
-        tree->nodes.data[node].waited_ns[kind] += ns;
-    if (process != ARGUS_NONE)
-        add(waits, node, process, ns);
+        tree->nodes.data[node].waited_ns[kind] += to_ns - from_ns;
+    struct argus_context_wait *row = process == ARGUS_NONE ? NULL : row_of(waits, node, process);
+    if (!row)
+        return;
+    row->ended_ns += to_ns - from_ns;
+    row->count++;
+    share_out(waits, vertices[vertex].thread, node, process, from_ns, to_ns);
 }
 
 void waits_note(struct waits *waits, struct tree *tree, uint32_t thread, uint32_t node,
@@ -93,7 +149,7 @@ void waits_note(struct waits *waits, struct tree *tree, uint32_t thread, uint32_
         bool is_last = i + 1 == count || vertex[1].end_ns >= to_ns;
         uint64_t end_ns = is_last || vertex->wait.end_ns > to_ns ? to_ns : vertex->wait.end_ns;
         if (vertex->wait.kind != ARGUS_WAIT_NONE && begin_ns < end_ns)
-            note_one(waits, tree, first + i, node, end_ns - begin_ns);
+            note_one(waits, tree, first + i, node, begin_ns, end_ns);
     }
 }
 
@@ -107,14 +163,18 @@ static int by_node(const void *left, const void *right)
     return a->process < b->process ? -1 : a->process > b->process;
 }
 
-void waits_finish(struct waits *waits)
+struct argus_error *waits_finish(struct waits *waits)
 {
+    struct argus_error *error = waits->error;
+    waits->error = NULL;
     if (waits->table.length)
         qsort(waits->table.data, waits->table.length, sizeof(*waits->table.data), by_node);
+    return error;
 }
 
 void waits_deinit(struct waits *waits)
 {
+    argus_error_destroy(waits->error);
     vec_deinit(&waits->table);
     idmap_deinit(&waits->by_node);
 }

@@ -1,4 +1,4 @@
-/* What the graph knows of the waits inside a context: who ended them. */
+/* What the graph knows of the waits inside a context: who ended them, and for whom they were in the end. */
 #ifndef ARGUS_CONTEXT_CONTEXT_WAITS_H
 #define ARGUS_CONTEXT_CONTEXT_WAITS_H
 
@@ -9,6 +9,7 @@ struct waits {
     const bool *chosen;                   /* by process; borrowed */
     VEC(struct argus_context_wait) table; /* one for each node and process */
     struct idmap by_node;                 /* node << 32 | process → table */
+    struct argus_error *error;            /* owned; of accounting; sticky */
     bool no_memory;                       /* sticky */
 };
 
@@ -16,8 +17,8 @@ struct waits {
  * come in time order. */
 void waits_note(struct waits *waits, struct tree *tree, uint32_t thread, uint32_t node,
                 uint64_t from_ns, uint64_t to_ns, uint32_t *cursor);
-/* Sorts the table: by node, the longest first. */
-void waits_finish(struct waits *waits);
+/* Sorts the table: by node, the longest first. Returns what went wrong in between. */
+struct argus_error *waits_finish(struct waits *waits);
 void waits_deinit(struct waits *waits);
 
 #endif

@@ -83,11 +83,12 @@ struct argus_error *argus_contexts_create(const struct argus_graph *graph,
         error = moments_read(&contexts->moments, progress, context);
     if (!error && !contexts->paths.tree.paths.length)
         error = no_stacks(contexts);
+    if (!error)
+        error = waits_finish(&contexts->moments.waits);
     if (error) {
         argus_contexts_destroy(contexts);
         return error;
     }
-    waits_finish(&contexts->moments.waits);
     inference_sum(&contexts->paths.tree);
     sum_up(&contexts->paths.tree);
     count_up(contexts);

@@ -95,6 +95,7 @@ static json_t *waits_json(const struct argus_contexts_report *report, const stru
             json_put(wait, "process", json_text(processes[waits[k].process].name));
             json_put(wait, "pid", number(processes[waits[k].process].pid));
             json_put(wait, "wait_ns", number(waits[k].ns));
+            json_put(wait, "ended_ns", number(waits[k].ended_ns));
             json_put(wait, "count", number(waits[k].count));
             json_add(array, wait);
         }

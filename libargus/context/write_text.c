@@ -111,24 +111,42 @@ static void write_function(const struct argus_sink *sink,
     argus_sink_printf(sink, file[0] ? "  (%s)\n" : "\n", file);
 }
 
+/* "waited 3.42 s in the end for dict-server [12], 98 %; it ended none of the waits". */
+static void write_wait(const struct argus_sink *sink, const struct argus_contexts_report *report,
+                       const struct argus_context_wait *wait)
+{
+    const struct argus_process *processes;
+    const struct argus_context_node *nodes;
+    const struct argus_context_function *functions;
+    char time[32], ended[32];
+    argus_graph_processes(argus_contexts_graph(report->contexts), &processes);
+    argus_contexts_nodes(report->contexts, &nodes);
+    argus_contexts_functions(report->contexts, &functions);
+    uint64_t all_ns = nodes[wait->node].waited_ns[ARGUS_WAITED_OTHERS];
+    argus_sink_printf(
+        sink, "       waited %s in the end for %s [%llu], %.0f %% of the waits in %s; it ended",
+        argus_duration_text(wait->ns, time, sizeof(time)), processes[wait->process].name,
+        (unsigned long long)processes[wait->process].pid,
+        all_ns ? (double)wait->ns * 100 / (double)all_ns : 0,
+        functions[nodes[wait->node].function].name);
+    if (wait->count)
+        argus_sink_printf(sink, " %llu, of %s\n", (unsigned long long)wait->count,
+                          argus_duration_text(wait->ended_ns, ended, sizeof(ended)));
+    else
+        argus_sink_printf(sink, " none\n");
+}
+
 static void write_waits(const struct argus_sink *sink, const struct argus_contexts_report *report,
                         const struct route *route)
 {
     const struct argus_context_wait *waits;
-    const struct argus_process *processes;
     size_t count = argus_contexts_waits(report->contexts, &waits), shown = 0;
-    argus_graph_processes(argus_contexts_graph(report->contexts), &processes);
     for (uint32_t i = 0; i < route->count; i++)
-        for (size_t k = 0; k < count && shown < WAITS_SHOWN; k++) {
-            char time[32];
-            if (waits[k].node != route->nodes[i])
-                continue;
-            const struct argus_process *process = &processes[waits[k].process];
-            argus_sink_printf(sink, "       waited %s for %s [%llu], %llu times\n",
-                              argus_duration_text(waits[k].ns, time, sizeof(time)), process->name,
-                              (unsigned long long)process->pid, (unsigned long long)waits[k].count);
-            shown++;
-        }
+        for (size_t k = 0; k < count && shown < WAITS_SHOWN; k++)
+            if (waits[k].node == route->nodes[i]) {
+                write_wait(sink, report, &waits[k]);
+                shown++;
+            }
 }
 
 static void write_path(const struct argus_sink *sink, const struct argus_contexts_report *report,

@@ -198,12 +198,13 @@ static void write_waits(const struct argus_sink *sink, const struct argus_contex
             char time[32];
             if (waits[k].node != route.nodes[i])
                 continue;
-            argus_sink_printf(sink, "<p>Waited %s for ",
+            argus_sink_printf(sink, "<p>Waited %s in the end for ",
                               argus_duration_text(waits[k].ns, time, sizeof(time)));
-            html_textf(sink, "%s [%llu], %llu times, in %s.", processes[waits[k].process].name,
+            html_textf(sink, "%s [%llu], in %s; it ended %llu of the waits.",
+                       processes[waits[k].process].name,
                        (unsigned long long)processes[waits[k].process].pid,
-                       (unsigned long long)waits[k].count,
-                       function_of(report, waits[k].node)->name);
+                       function_of(report, waits[k].node)->name,
+                       (unsigned long long)waits[k].count);
             argus_sink_printf(sink, "</p>\n");
             shown++;
         }

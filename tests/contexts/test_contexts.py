@@ -128,12 +128,49 @@ stack 2 0x6603 0x6601
 """
 
 
+CHAIN = """cpus 3
+thread 100 pid 100 name alpha
+thread 200 pid 200 name beta
+thread 300 pid 300 name gamma
+stack 1 0x5503 0x5501
+0 cpu0 t0 switch state=R next=100
+0 cpu1 t0 switch state=R next=200
+0 cpu2 t0 switch state=R next=300
+1ms cpu0 t100 syscall_start nr=read arg1=5
+1ms cpu0 t100 switch state=S next=0
+1ms cpu0 t100 stack user=1 why=block
+5ms cpu1 t200 syscall_start nr=read arg1=6
+5ms cpu1 t200 switch state=S next=0
+85ms cpu2 t300 make_runnable thread=200 context=task
+85.1ms cpu1 t0 switch state=R next=200
+85.1ms cpu1 t200 syscall_end nr=read result=1 pid=200
+91ms cpu1 t200 make_runnable thread=100 context=task
+91.1ms cpu0 t0 switch state=R next=100
+91.1ms cpu0 t100 syscall_end nr=read result=1 pid=100
+92ms cpu2 t300 thread_exit
+"""
+
+
+def whom(context):
+    return [(w["process"], w["wait_ns"], w["ended_ns"], w["count"]) for w in context["waits"]]
+
+
+def test_a_wait_is_for_who_was_at_work_in_the_end(setup):
+    trace = setup.make(CHAIN)
+    found = whom(setup.json("--rank=total", "--process=alpha", trace)["contexts"][0])
+    equal("for whom", found, [("gamma", 80_000_000, 0, 0), ("beta", 10_000_000, 90_100_000, 1)])
+    text = setup.run("--rank=total", "--process=alpha", trace).stdout
+    assert "waited 80.0 ms in the end for gamma [300], 89 % of the waits in read; it ended none" in text
+    assert "waited 10.0 ms in the end for beta [200], 11 % of the waits in read; it ended 1, of 90.1 ms" in text
+
+
 def test_a_wait_is_charged_to_who_ended_it(setup):
     trace = setup.make(WAIT)
     total = setup.json("--rank=total", "--process=alpha", trace)["contexts"][0]
     equal("path", names(total), ["0x5501", "0x5503", "read"])
     equal("cost with the wait, and 1 ms to the sample", total["cost_ns"], 42_000_000)
-    equal("for whom", [(w["process"], w["wait_ns"]) for w in total["waits"]], [("beta", 41_000_000)])
+    # until 2 ms nobody knows what beta did, and the last one alpha wanted a cpu
+    equal("for whom", whom(total), [("beta", 39_000_000, 41_000_000, 1)])
     blamed = setup.json(trace)["contexts"]
     equal("without it", [p["cost_ns"] for p in blamed if p["process"] == "alpha"], [1_000_000])
     equal("the other one", blamed[0]["process"], "beta")

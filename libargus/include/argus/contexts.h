@@ -87,9 +87,12 @@ struct argus_context_function {
     uint8_t layer;     /* enum argus_layer */
 };
 
-/* How long the threads in a node's own code waited for a process. */
+/* How long the threads in a node's own code waited for a process. Who ended a wait may itself have waited for somebody: in the end
+ * it was waited for who was at work meanwhile, as the diagnosis accounts for a hang (argus_account()). */
 struct argus_context_wait {
-    uint64_t ns, count;
+    uint64_t ns;       /* waited for it in the end */
+    uint64_t ended_ns; /* of the waits that it ended itself */
+    uint64_t count;    /* of these */
     uint32_t node;
     uint32_t process; /* index: argus_graph_processes() */
 };
