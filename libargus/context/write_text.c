@@ -9,9 +9,10 @@
 #include "context/write_json.h"
 #include "report/lines.h"
 
-#define FILES_SHOWN  8
-#define BUILDS_SHOWN 4
-#define WAITS_SHOWN  3
+#define FILES_SHOWN   8
+#define BUILDS_SHOWN  4
+#define WAITS_SHOWN   3
+#define ROOTLESS_MANY 10 /* one of so many stacks */
 
 static const char *signed_time(double ns, bool has_base, char *buffer, size_t bytes)
 {
@@ -19,6 +20,28 @@ static const char *signed_time(double ns, bool has_base, char *buffer, size_t by
     argus_duration_text((uint64_t)fabs(ns), text, sizeof(text));
     snprintf(buffer, bytes, "%s%s", ns < 0 ? "-" : has_base ? "+" : "", text);
     return buffer;
+}
+
+/* Stacks by frame pointers, of code that has none: most of what Debian builds. */
+static void write_rootless(const struct argus_sink *sink,
+                           const struct argus_contexts_report *report)
+{
+    const struct argus_context_counts *counts = argus_contexts_counts(report->contexts);
+    const char *process = report->contexts->moments.options.process;
+    uint64_t stacks = 0;
+    for (int i = 0; i < ARGUS_MOMENTS; i++)
+        stacks += i == ARGUS_MOMENT_RETURN ? 0 : counts->moments[i];
+    if (counts->rootless)
+        argus_sink_printf(sink,
+                          "%llu of %llu stacks do not reach the beginning of their thread, so less "
+                          "is known to have gone on: record programs without frame pointers with "
+                          "--unwind\n",
+                          (unsigned long long)counts->rootless, (unsigned long long)stacks);
+    if (counts->rootless * ROOTLESS_MANY >= stacks && counts->rootless)
+        argus_sink_printf(sink,
+                          "These are many: callers are missing, and what is to blame may be among "
+                          "them. Record again: argus record --call-stacks --unwind %s ...\n",
+                          process ? process : "NAME");
 }
 
 static void write_counts(const struct argus_sink *sink, const struct argus_contexts_report *report)
@@ -47,12 +70,7 @@ static void write_counts(const struct argus_sink *sink, const struct argus_conte
                           "%llu stacks are cut short, below [stack cut]: record with a larger "
                           "--unwind-size\n",
                           (unsigned long long)counts->cut);
-    if (counts->rootless)
-        argus_sink_printf(
-            sink,
-            "%llu stacks do not reach the beginning of their thread, so less is known "
-            "to have gone on: record programs without frame pointers with --unwind\n",
-            (unsigned long long)counts->rootless);
+    write_rootless(sink, report);
     if (counts->missing)
         argus_sink_printf(sink, "%llu stacks are not in the trace\n",
                           (unsigned long long)counts->missing);
