@@ -126,7 +126,8 @@ static void finds_function_and_line(void **state)
         assert_non_null(symbol.file);
         assert_non_null(strstr(symbol.file, "test_symbols.c"));
         argus_test_landmark(1);
-        assert_true(symbol.line >= found_line - 4 && symbol.line <= found_line);
+        int line = (int)symbol.line;
+        assert_true(line >= found_line - 4 && line <= found_line);
         char text[100];
         assert_string_equal(argus_symbol_text(&symbol, address, text, sizeof(text)),
                             "argus_test_landmark");
