@@ -57,8 +57,8 @@ enum argus_detail_kind {
     ARGUS_DETAIL_FUTEX, /* what a shared futex lies in: as in the record `mapping` */
     ARGUS_DETAIL_FAULT, /* the page that was missing: its address */
     ARGUS_DETAIL_BLOCK, /* requests to a disk: device and operation as in arg4 of `block_issued`, bytes, requests, inode (0: not known) */
-    ARGUS_DETAIL_PATH, /* the file that its call looked up (Darwin): 32 bytes of the path, which several details make up */
     ARGUS_DETAIL_SIGNAL, /* what interrupted or stopped it: signal, thread id of the sender (0: not known), si_code */
+    ARGUS_DETAIL_PATH, /* the file that its call looked up (Darwin): 32 bytes of the path, which several details make up */
 };
 
 struct argus_wait_detail {
