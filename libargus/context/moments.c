@@ -58,12 +58,15 @@ static uint32_t user_path(struct moments *moments, uint32_t thread, uint64_t id)
         return ARGUS_NONE;
     struct frame_space space = {.process = threads[thread].process, .time_ns = moments->now_ns};
     uint32_t user = paths_of_user(moments->paths, space, id);
-    moments->counts.missing += user == ARGUS_NONE;
-    if (user != ARGUS_NONE) {
-        uint8_t lack = moments->paths->users.data[user].lack;
-        moments->counts.cut += lack == PATH_CUT;
-        moments->counts.rootless += lack == PATH_ROOTLESS;
+    if (user == ARGUS_NONE) {
+        moments->counts.missing++;
+        return ARGUS_NONE;
     }
+    user = cut_stacks_apply(&moments->cuts, thread, user);
+    const struct user_path *path = &moments->paths->users.data[user];
+    moments->counts.cut += path->lack == PATH_CUT;
+    moments->counts.rootless += path->lack == PATH_ROOTLESS;
+    moments->counts.grafted += path->is_grafted;
     return user;
 }
 
@@ -298,8 +301,8 @@ struct argus_error *moments_read(struct moments *moments, argus_progress progres
     merge_destroy(merge);
     if (!error)
         finish(moments);
-    if (!error &&
-        (moments->waits.no_memory || moments->sampled.no_memory || paths_no_memory(moments->paths)))
+    if (!error && (moments->waits.no_memory || moments->sampled.no_memory ||
+                   moments->cuts.no_memory || paths_no_memory(moments->paths)))
         error = argus_error_memory();
     return error;
 }

@@ -3,6 +3,7 @@
 #define ARGUS_CONTEXT_MOMENTS_H
 
 #include "context/context_waits.h"
+#include "context/cut_stacks.h"
 #include "context/inference.h"
 #include "context/sampled.h"
 #include "context/stack_paths.h"
@@ -31,6 +32,7 @@ struct moments {
     struct argus_contexts_options options;
     struct paths *paths; /* borrowed */
     struct waits waits;
+    struct cut_stacks cuts;
     struct sampled sampled;
     bool *chosen;                  /* owned; by process */
     struct moment_thread *threads; /* owned; by thread of the graph */

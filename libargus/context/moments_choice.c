@@ -77,6 +77,7 @@ struct argus_error *moments_init(struct moments *moments, const struct argus_gra
     struct argus_error *error = choose(moments);
     if (!error)
         error = chain_lives(moments);
+    cut_stacks_init(&moments->cuts, paths);
     moments->waits.graph = graph;
     moments->waits.chosen = moments->chosen;
     choose_window(moments);
@@ -90,6 +91,7 @@ void moments_deinit(struct moments *moments)
     for (size_t i = 0; moments->threads && i < count; i++)
         vec_deinit(&moments->threads[i].stretch.samples);
     waits_deinit(&moments->waits);
+    cut_stacks_deinit(&moments->cuts);
     sampled_deinit(&moments->sampled);
     free(moments->threads);
     free(moments->next_life);

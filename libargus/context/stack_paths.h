@@ -19,9 +19,10 @@ struct user_path {
     uint32_t node; /* where it ends */
     uint32_t call; /* the last system call made from here; ARGUS_NONE */
     uint32_t call_node;
-    uint32_t space; /* key of the process, and of before or behind its last exec */
-    uint32_t next;  /* the same stack elsewhere; ARGUS_NONE */
-    uint8_t lack;   /* enum path_lack */
+    uint32_t space;  /* key of the process, and of before or behind its last exec */
+    uint32_t next;   /* the same stack elsewhere; ARGUS_NONE */
+    bool is_grafted; /* cut, and put where it belongs in one thread (cut_stacks.h) */
+    uint8_t lack;    /* enum path_lack */
 };
 
 struct paths {

@@ -142,6 +142,7 @@ static json_t *counts_json(const struct argus_contexts_report *report)
     json_put(json, "longest", number(counts->longest));
     json_put(json, "instances", number(counts->instances));
     json_put(json, "cut", number(counts->cut));
+    json_put(json, "grafted", number(counts->grafted));
     json_put(json, "rootless", number(counts->rootless));
     json_put(json, "missing", number(counts->missing));
     json_put(json, "open_wait_ns", number(counts->open_ns));

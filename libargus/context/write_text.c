@@ -70,6 +70,11 @@ static void write_counts(const struct argus_sink *sink, const struct argus_conte
                           "%llu stacks are cut short, below [stack cut]: record with a larger "
                           "--unwind-size\n",
                           (unsigned long long)counts->cut);
+    if (counts->grafted)
+        argus_sink_printf(sink,
+                          "%llu of them go on where their thread's whole stacks have the same "
+                          "functions, and are not below [stack cut]\n",
+                          (unsigned long long)counts->grafted);
     write_rootless(sink, report);
     if (counts->missing)
         argus_sink_printf(sink, "%llu stacks are not in the trace\n",

@@ -273,6 +273,61 @@ def test_what_a_call_to_exec_took_is_the_old_programs(setup):
     equal("time", exec_node["total_ns"], {"conservative": 4_000_000, "aggressive": 4_000_000})
 
 
+def cut(scene, length_ms, *functions):
+    """The same as scene.calls(), of a stack whose outermost functions are not there."""
+    for _ in range(2):
+        scene.at(scene.time, f"stack user={scene.stack(1, *functions)} why=call")  # 1: the mark of a copy that was too short
+        scene.time += length_ms
+    scene.time -= length_ms
+    return scene
+
+
+def paths(answer):
+    nodes, found = {node["node"]: node for node in answer["tree"]}, {}
+    for node in answer["tree"]:
+        path, at = [], node
+        while at["parent"] in nodes:
+            path.insert(0, at["function"])
+            at = nodes[at["parent"]]
+        if node["count"]:
+            found["/".join(path)] = node["count"]
+    return found
+
+
+def test_a_cut_stack_goes_on_where_the_thread_had_its_functions(setup):
+    scene = Scene().calls(2, MAIN, PARSE, LOAD)
+    cut(scene, 3, PARSE, LOAD, SAVE)
+    cut(scene, 3, LOAD, SAVE, 0x5510)  # stands on the one before
+    answer = setup.json("--tree", setup.make(scene))
+    main, parse, load, save = (hex(f) for f in (MAIN, PARSE, LOAD, SAVE))
+    equal("counts", (answer["counts"]["cut"], answer["counts"]["grafted"]), (4, 4))
+    equal("paths", paths(answer), {main: 1, f"{main}/{parse}": 1, f"{main}/{parse}/{load}": 1, f"{main}/{parse}/{load}/{save}": 1,
+                                   f"{main}/{parse}/{load}/{save}/{hex(0x5510)}": 1})
+    assert "4 of them go on where their thread's whole stacks have" in setup.run(setup.make(scene)).stdout
+
+
+def test_a_cut_stack_that_fits_at_several_places_stays_cut(setup):
+    scene = Scene().calls(2, MAIN, PARSE, LOAD).calls(2, MAIN, SAVE, PARSE, LOAD)
+    cut(scene, 3, PARSE, LOAD, SAVE)
+    answer = setup.json("--tree", setup.make(scene))
+    equal("counts", (answer["counts"]["cut"], answer["counts"]["grafted"]), (2, 0))
+    assert any(path.startswith("[stack cut]/" + hex(PARSE)) for path in paths(answer))
+
+
+def test_a_cut_stack_is_not_put_into_another_thread(setup):
+    scene = Scene().calls(2, MAIN, PARSE, LOAD)
+    scene.lines.append("thread 101 pid 100 name other")
+    scene.tid = 101
+    cut(scene, 3, PARSE, LOAD, SAVE)
+    equal("grafted", setup.json(setup.make(scene))["counts"]["grafted"], 0)
+
+
+def test_one_function_is_not_enough_to_know_where(setup):
+    scene = Scene().calls(2, MAIN, PARSE)
+    cut(scene, 3, PARSE)
+    equal("grafted", setup.json(setup.make(scene))["counts"]["grafted"], 0)
+
+
 def test_recursion_keeps_its_depth(setup):
     scene = Scene().calls(2, MAIN, LOAD, LOAD, LOAD)
     equal("path", names(setup.json(setup.make(scene))["contexts"][0]), [hex(MAIN)] + 3 * [hex(LOAD)])

@@ -101,6 +101,8 @@ struct argus_context_counts {
     uint64_t moments[ARGUS_MOMENTS];
     uint64_t cut; /* moments whose stack has no outermost frames */
     uint64_t
+        grafted; /* of these, as many were put where they belong: below functions that the thread had in whole stacks */
+    uint64_t
         rootless; /* moments whose stack does not reach the beginning of its thread: no frame pointers */
     uint64_t missing;   /* moments whose stack is not in the trace */
     uint64_t open_ns;   /* waits that had not ended with the trace; in no latency */
