@@ -49,7 +49,19 @@ static void add_moment(struct moments *moments, struct moment_thread *thread, ui
     inference_moment(&thread->inference, &moments->paths->tree, node, moments->now_ns);
 }
 
-/* The user path of a record's stack, or ARGUS_NONE, which is counted. */
+static void count_lack(struct moments *moments, uint32_t user)
+{
+    if (user == ARGUS_NONE) {
+        moments->counts.missing++;
+        return;
+    }
+    const struct user_path *path = &moments->paths->users.data[user];
+    moments->counts.cut += path->lack == PATH_CUT;
+    moments->counts.rootless += path->lack == PATH_ROOTLESS;
+    moments->counts.grafted += path->is_grafted;
+}
+
+/* The user path of a record's stack, or ARGUS_NONE. What it lacks is counted. */
 static uint32_t user_path(struct moments *moments, uint32_t thread, uint64_t id)
 {
     const struct argus_thread *threads;
@@ -58,15 +70,10 @@ static uint32_t user_path(struct moments *moments, uint32_t thread, uint64_t id)
         return ARGUS_NONE;
     struct frame_space space = {.process = threads[thread].process, .time_ns = moments->now_ns};
     uint32_t user = paths_of_user(moments->paths, space, id);
-    if (user == ARGUS_NONE) {
-        moments->counts.missing++;
-        return ARGUS_NONE;
-    }
-    user = cut_stacks_apply(&moments->cuts, thread, user);
-    const struct user_path *path = &moments->paths->users.data[user];
-    moments->counts.cut += path->lack == PATH_CUT;
-    moments->counts.rootless += path->lack == PATH_ROOTLESS;
-    moments->counts.grafted += path->is_grafted;
+    if (user != ARGUS_NONE)
+        user = cut_stacks_apply(&moments->cuts, thread, user);
+    if (moments->now_ns >= moments->from_ns && moments->now_ns <= moments->to_ns)
+        count_lack(moments, user);
     return user;
 }
 

@@ -2,11 +2,12 @@
 #include <string.h>
 
 #include "argus/page.h"
-#include "plugin/analysis.h"
+#include "plugin/hang_contexts.h"
 
 static const struct command_option options[] = {
     {"process", 'p', "NAME|PID", "only processes of this name, or the one with this id"},
     {"vertex", 0, "V", "only this vertex and its wait"},
+    HANG_CONTEXTS_OPTIONS,
     {"base", 'b', "FILE", "a trace in which all went well: what is slower than there"},
     {"base-vertex", 0, "V", "compare with a vertex, of FILE or of --base"},
     {"top", 'n', "N", "print the N dearest contexts (10)"},
@@ -30,6 +31,7 @@ struct wanted {
     struct argus_contexts_options contexts, base;
     struct argus_ranking_options ranking;
     const char *base_path; /* NULL: none, or the same trace */
+    struct hang_contexts hang;
     bool has_base;
     uint64_t top;
     enum format format;
@@ -61,7 +63,8 @@ static struct argus_error *words_get(const struct arguments *arguments, struct w
     static const char *const ranks[] = {"blame", "total", "mean", NULL};
     static const char *const formats[] = {"text", "folded", "speedscope", "html", NULL};
     int mode = ARGUS_CONSERVATIVE, format = FORMAT_TEXT;
-    int rank = arguments_has(arguments, "vertex") ? ARGUS_RANK_TOTAL : ARGUS_RANK_BLAME;
+    bool is_one = arguments_has(arguments, "vertex") || hang_contexts_wanted(arguments);
+    int rank = is_one ? ARGUS_RANK_TOTAL : ARGUS_RANK_BLAME;
     struct argus_error *error = one_of(arguments, "mode", modes, &mode);
     if (!error)
         error = one_of(arguments, "rank", ranks, &rank);
@@ -73,6 +76,24 @@ static struct argus_error *words_get(const struct arguments *arguments, struct w
                                                   arguments_has(arguments, "every")};
     ret->format = (enum format)format;
     return error;
+}
+
+/* What the diagnosis names, where the user has not named it. */
+static struct argus_error *hang_get(const struct analysis *analysis, struct wanted *ret)
+{
+    if (arguments_has(analysis->arguments, "vertex"))
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "--vertex and --hang or --culprit contradict each other");
+    struct argus_error *error = hang_contexts_find(analysis, &ret->hang);
+    if (error)
+        return error;
+    ret->contexts.process = ret->base.process = NULL; /* the vertex says it */
+    ret->contexts.vertex = ret->hang.vertex;
+    if (ret->has_base || ret->hang.base_vertex == ARGUS_NONE)
+        return NULL;
+    ret->has_base = true;
+    ret->base.vertex = ret->hang.base_vertex;
+    return NULL;
 }
 
 static struct argus_error *wanted_get(const struct analysis *analysis, struct wanted *ret)
@@ -93,6 +114,8 @@ static struct argus_error *wanted_get(const struct analysis *analysis, struct wa
     struct argus_error *error = words_get(arguments, ret);
     if (!error && vertex)
         error = analysis_vertex(analysis, vertex, &ret->contexts.vertex);
+    if (!error && hang_contexts_wanted(arguments))
+        error = hang_get(analysis, ret);
     return error;
 }
 
@@ -168,7 +191,9 @@ static struct argus_error *with_base(struct analysis *analysis, struct wanted *w
         error = argus_error_context(error, "--base");
     else
         error = rank_and_write(analysis, wanted, contexts, base,
-                               wanted->base_path ? wanted->base_path : vertex);
+                               wanted->base_path ? wanted->base_path
+                               : vertex          ? vertex
+                                                 : wanted->hang.base_name);
     argus_contexts_destroy(base);
     session_trace_destroy(other);
     return error;
@@ -233,6 +258,7 @@ const struct command command_contexts = {
     .example = "argus record --call-stacks --unwind myprog -o slow.argus -- myprog big\n"
                "argus contexts --base=good.argus --process=myprog slow.argus\n"
                "argus contexts --vertex=v1234 slow.argus\n"
+               "argus contexts --culprit freeze.argus\n"
                "argus contexts --format=folded slow.argus > slow.folded\n"
                "argus contexts --format=html --base=good.argus slow.argus > slow.html",
     .options = options,

@@ -164,6 +164,19 @@ def test_a_wait_is_for_who_was_at_work_in_the_end(setup):
     assert "waited 10.0 ms in the end for beta [200], 11 % of the waits in read; it ended 1, of 90.1 ms" in text
 
 
+def test_what_the_diagnosis_names_is_looked_at(setup):
+    trace = setup.make(WAIT)
+    done = setup.run("--json", "--hang=1", "--process=alpha", trace)
+    equal("the spinning vertex", names(json.loads(done.stdout)["contexts"][0]), ["0x5501", "0x5503", "read"])
+    assert "alpha [100], the spinning vertex of the hang; no baseline of it was found" in done.stderr
+    done = setup.run("--json", "--culprit", "--process=alpha", trace)
+    answer = json.loads(done.stdout)
+    equal("the culprit", {path["process"] for path in answer["contexts"]}, {"beta"})
+    assert "beta [200], the culprit of the hang" in done.stderr
+    assert "no hang 7" in setup.run("--hang=7", "--process=alpha", trace, code=1).stderr
+    assert "contradict each other" in setup.run("--hang=1", "--vertex=v0", trace, code=2).stderr
+
+
 def test_a_wait_is_charged_to_who_ended_it(setup):
     trace = setup.make(WAIT)
     total = setup.json("--rank=total", "--process=alpha", trace)["contexts"][0]

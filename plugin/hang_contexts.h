@@ -1,0 +1,26 @@
+/* Which vertices `argus contexts --hang` and `--culprit` look at: those that the diagnosis names. */
+#ifndef ARGUS_PLUGIN_HANG_CONTEXTS_H
+#define ARGUS_PLUGIN_HANG_CONTEXTS_H
+
+#include "plugin/analysis.h"
+
+#define HANG_CONTEXTS_OPTIONS                                                                      \
+    {"hang", 0, "N", "the spinning vertex of hang N, and its baseline as the base"},               \
+        {"culprit", 0, NULL, "its culprit instead; of the first hang without --hang"},             \
+    {                                                                                              \
+        "threshold", 't', "DURATION", "what counts as a hang, for these two (2s)"                  \
+    }
+
+struct hang_contexts {
+    uint32_t vertex;
+    uint32_t base_vertex; /* of the same trace; ARGUS_NONE: none was found */
+    char base_name[16];   /* "v378"; "" */
+};
+
+/* Whether one of the options was given. */
+bool hang_contexts_wanted(const struct arguments *arguments);
+
+/* Diagnoses the hang with the default answers, and says which vertices it found. */
+struct argus_error *hang_contexts_find(const struct analysis *analysis, struct hang_contexts *ret);
+
+#endif
