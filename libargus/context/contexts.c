@@ -58,6 +58,11 @@ static struct argus_error *no_stacks(const struct argus_contexts *contexts)
     if (contexts->moments.options.vertex != ARGUS_NONE)
         return argus_error_create(ARGUS_ERROR_NOT_FOUND, "v%u of %s has no call stack",
                                   contexts->moments.options.vertex, path);
+    if (argus_trace_header(argus_graph_trace(contexts->graph))->os == ARGUS_OS_DARWIN)
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND,
+                                  "%s has no call stacks of what was chosen: kperf takes them "
+                                  "(argus record on a Mac, Instruments)",
+                                  path);
     return argus_error_create(
         ARGUS_ERROR_NOT_FOUND,
         "%s has no call stacks of what was chosen: record with --call-stacks, without "

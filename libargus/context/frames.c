@@ -64,9 +64,18 @@ static bool in_library_folder(const char *path)
     return false;
 }
 
+/* macOS: the system's folder, and files of which only the UUID is known (trace/kdebug_tables.c): nearly all are its libraries. */
+static bool is_darwins(const char *path)
+{
+    return strncmp(path, "/System/", 8) == 0 || strncmp(path, "UUID ", 5) == 0 ||
+           strncmp(path, ARGUS_SHARED_CACHE_PATH, strlen(ARGUS_SHARED_CACHE_PATH)) == 0;
+}
+
 static enum argus_layer layer_of_shared(const char *path)
 {
     const char *name = base_name(path);
+    if (is_darwins(path))
+        return ARGUS_LAYER_LIBRARY;
     bool is_library = strncmp(name, "lib", 3) == 0 && strstr(name, ".so.");
     return is_library || path[0] == '[' || strncmp(name, "ld-", 3) == 0 || in_library_folder(path)
                ? ARGUS_LAYER_LIBRARY

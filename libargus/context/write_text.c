@@ -22,6 +22,12 @@ static const char *signed_time(double ns, bool has_base, char *buffer, size_t by
     return buffer;
 }
 
+/* kperf takes other stacks than Argus's recorder on Linux, and has no such options. */
+static bool is_darwin(const struct argus_contexts_report *report)
+{
+    return argus_trace_header(argus_graph_trace(report->contexts->graph))->os == ARGUS_OS_DARWIN;
+}
+
 /* Stacks by frame pointers, of code that has none: most of what Debian builds. */
 static void write_rootless(const struct argus_sink *sink,
                            const struct argus_contexts_report *report)
@@ -32,12 +38,18 @@ static void write_rootless(const struct argus_sink *sink,
     for (int i = 0; i < ARGUS_MOMENTS; i++)
         stacks += i == ARGUS_MOMENT_RETURN ? 0 : counts->moments[i];
     if (counts->rootless)
+        argus_sink_printf(
+            sink,
+            "%llu of %llu stacks do not reach the beginning of their thread, so less "
+            "is known to have gone on%s\n",
+            (unsigned long long)counts->rootless, (unsigned long long)stacks,
+            is_darwin(report) ? "" : ": record programs without frame pointers with --unwind");
+    if (counts->rootless * ROOTLESS_MANY >= stacks && counts->rootless && is_darwin(report))
         argus_sink_printf(sink,
-                          "%llu of %llu stacks do not reach the beginning of their thread, so less "
-                          "is known to have gone on: record programs without frame pointers with "
-                          "--unwind\n",
-                          (unsigned long long)counts->rootless, (unsigned long long)stacks);
-    if (counts->rootless * ROOTLESS_MANY >= stacks && counts->rootless)
+                          "These are many: callers are missing, and what is to blame may be among "
+                          "them. On a Mac, kperf follows frame pointers: build the program with "
+                          "them (-fno-omit-frame-pointer)\n");
+    else if (counts->rootless * ROOTLESS_MANY >= stacks && counts->rootless)
         argus_sink_printf(sink,
                           "These are many: callers are missing, and what is to blame may be among "
                           "them. Record again: argus record --call-stacks --unwind %s ...\n",
@@ -63,8 +75,8 @@ static void write_counts(const struct argus_sink *sink, const struct argus_conte
                       counts->paths, counts->mean_frames, counts->longest, counts->functions,
                       counts->images, (unsigned long long)counts->instances);
     if (!counts->moments[ARGUS_MOMENT_CALL])
-        argus_sink_printf(sink, "no stacks at system calls: 'argus record --call-stacks' takes "
-                                "them\n");
+        argus_sink_printf(sink, "no stacks at system calls%s\n",
+                          is_darwin(report) ? "" : ": 'argus record --call-stacks' takes them");
     if (counts->cut)
         argus_sink_printf(sink,
                           "%llu stacks are cut short, below [stack cut]: record with a larger "

@@ -1,6 +1,7 @@
 #include "event/images.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/compat.h"
 
@@ -16,6 +17,73 @@ static int by_pid(const void *left, const void *right, void *context)
     return a < b ? -1 : a > b;
 }
 
+/* --- Darwin's shared cache --- */
+
+static bool is_cache(const struct argus_image_entry *entry)
+{
+    return strncmp(entry->path, ARGUS_SHARED_CACHE_PATH, strlen(ARGUS_SHARED_CACHE_PATH)) == 0;
+}
+
+/* The cache that `address` may lie in; NULL: none. */
+static const struct argus_image_entry *cache_at(const struct images *images, const uint32_t *caches,
+                                                size_t count, uint64_t address)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct argus_image_entry *cache = &images->entries[caches[i]];
+        if (address >= cache->start && address - cache->start < ARGUS_SHARED_CACHE_BYTES)
+            return cache;
+    }
+    return NULL;
+}
+
+static int by_start(const void *left, const void *right, void *context)
+{
+    const struct argus_image_entry *entries = context;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    if (entries[a].start != entries[b].start)
+        return entries[a].start < entries[b].start ? -1 : 1;
+    return a < b ? -1 : a > b;
+}
+
+/* There are a few caches at most (of other architectures): what begins in one is in all processes. */
+static bool find_shared(struct images *images)
+{
+    enum { MOST_CACHES = 8 };
+    uint32_t caches[MOST_CACHES];
+    size_t count = 0;
+    for (size_t i = 0; i < images->count && count < MOST_CACHES; i++)
+        if (is_cache(&images->entries[i]) &&
+            !cache_at(images, caches, count, images->entries[i].start))
+            caches[count++] = (uint32_t)i;
+    if (!count)
+        return true;
+    images->shared = malloc(images->count * sizeof(*images->shared));
+    for (size_t i = 0; images->shared && i < images->count; i++)
+        if (cache_at(images, caches, count, images->entries[i].start))
+            images->shared[images->shared_count++] = (uint32_t)i;
+    if (images->shared_count)
+        qsort_r(images->shared, images->shared_count, sizeof(*images->shared), by_start,
+                (void *)images->entries);
+    return images->shared != NULL;
+}
+
+/* The last one that begins at the address or before; it reaches to the next one. */
+static uint32_t shared_at(const struct images *images, uint64_t address)
+{
+    size_t low = 0, high = images->shared_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (images->entries[images->shared[middle]].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (!low)
+        return UINT32_MAX;
+    const struct argus_image_entry *entry = &images->entries[images->shared[low - 1]];
+    return address < entry->end ? images->shared[low - 1] : UINT32_MAX;
+}
+
 struct argus_error *images_init(struct images *images, const struct argus_trace *trace,
                                 const struct argus_process *processes, size_t process_count)
 {
@@ -23,7 +91,8 @@ struct argus_error *images_init(struct images *images, const struct argus_trace 
         (struct images){.trace = trace, .processes = processes, .process_count = process_count};
     images->count = argus_trace_images(images->trace, &images->entries);
     images->by_pid = malloc((images->count + 1) * sizeof(*images->by_pid));
-    if (!images->by_pid)
+    bool darwin = argus_trace_header(trace)->os == ARGUS_OS_DARWIN;
+    if (!images->by_pid || (darwin && !find_shared(images)))
         return argus_error_memory();
     for (size_t i = 0; i < images->count; i++)
         images->by_pid[i] = (uint32_t)i;
@@ -36,7 +105,8 @@ struct argus_error *images_init(struct images *images, const struct argus_trace 
 void images_deinit(struct images *images)
 {
     free(images->by_pid);
-    images->by_pid = NULL;
+    free(images->shared);
+    images->by_pid = images->shared = NULL;
 }
 
 /* Where the entries of `pid` begin in by_pid. */
@@ -96,11 +166,13 @@ uint32_t images_find(const struct images *images, uint32_t process, uint64_t tim
         const struct argus_process *own = &images->processes[process];
         uint32_t found = find_own(images, own, time_ns, address);
         bool another_program = own->exec_ns && own->exec_ns <= time_ns;
-        if (found != UINT32_MAX || another_program)
+        if (found != UINT32_MAX)
             return found;
+        if (another_program)
+            break;
         /* What the parent mapped later is not the child's. */
         time_ns = own->start_ns && own->start_ns < time_ns ? own->start_ns : time_ns;
         process = own->forked_from;
     }
-    return UINT32_MAX;
+    return images->shared_count ? shared_at(images, address) : UINT32_MAX;
 }

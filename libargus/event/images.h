@@ -11,6 +11,9 @@ struct images {
     const struct argus_image_entry *entries;
     uint32_t *by_pid; /* owned: indices of entries, by process id, then file order */
     size_t count;
+    uint32_t
+        *shared; /* owned: those in Darwin's shared cache, by address, which all processes have */
+    size_t shared_count;
 };
 
 struct argus_error *images_init(struct images *images, const struct argus_trace *trace,
@@ -18,7 +21,7 @@ struct argus_error *images_init(struct images *images, const struct argus_trace 
 void images_deinit(struct images *images);
 
 /* The entry that covers `address` in `process` at `time_ns`: its own mappings, or before its first exec those of the
- * process that it was forked from. UINT32_MAX: none. */
+ * process that it was forked from; on Darwin, at last, any process's in the shared cache. UINT32_MAX: none. */
 uint32_t images_find(const struct images *images, uint32_t process, uint64_t time_ns,
                      uint64_t address);
 

@@ -141,6 +141,13 @@ static struct argus_error *write_text(struct message_report *report)
     argus_sink_printf(report->sink, "%" PRIu64 " of %zu channels; all of them:\n", report->written,
                       report->channel_count);
     counts_text(report, argus_messages_counts(report->messages), true);
+    bool darwin = argus_trace_header(report->trace)->os == ARGUS_OS_DARWIN;
+    if (darwin && !report->channel_count)
+        argus_sink_printf(report->sink,
+                          "The trace has no records of messages. Of Mach messages tell "
+                          "MACH_IPC_msg_send and _recv (kernels of Intel Macs), kmsg_sent and "
+                          "_received (xnu-patch), or, by guessing, MSC_mach_msg2_trap with "
+                          "MACH_MKRUNNABLE.\n");
     return report->options->pairs ? message_report_pairs(report, pair_text) : NULL;
 }
 

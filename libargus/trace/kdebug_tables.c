@@ -4,6 +4,7 @@
  * system, B the file and the number of a string which is the path. Older ones have no path, and none has a size; so an image
  * reaches to the next one of its process, but not further than any image is long.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,8 +21,6 @@
 
 enum { UUID_BYTES = 16 };
 #define LONGEST_IMAGE_BYTES (256ull << 20)
-#define SHARED_CACHE_BYTES  (4ull << 30)
-#define SHARED_CACHE_PATH   "dyld shared cache"
 
 /* An image of which half is known, by thread. */
 struct pending {
@@ -116,7 +115,7 @@ static bool begin_image(struct kdebug_tables *tables, const struct argus_record 
 {
     struct pending *pending = pending_of(tables, record->tid);
     uint32_t id, pid = idmap_get(&tables->pid_by_tid, record->tid);
-    char path[] = SHARED_CACHE_PATH;
+    char path[] = ARGUS_SHARED_CACHE_PATH;
     bool is_cache = ARGUS_DEBUGID_EVENT(record->debugid) == ID_SHARED_CACHE_A;
     if (!pending || !intern(tables, path, is_cache ? strlen(path) : 0, &id))
         return false;
@@ -212,10 +211,31 @@ static int by_place(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
+static bool is_shared_cache(const struct argus_image_entry *image)
+{
+    return strncmp(image->path, ARGUS_SHARED_CACHE_PATH, strlen(ARGUS_SHARED_CACHE_PATH)) == 0;
+}
+
+/* Where the path is not told the UUID says which file it is, to `dwarfdump --uuid`, atos and symbol servers. */
+static bool name_by_uuid(struct kdebug_tables *tables, struct argus_image_entry *image)
+{
+    char text[96];
+    const uint8_t *u = image->build_id;
+    uint32_t id;
+    int length =
+        snprintf(text, sizeof(text),
+                 "%s%sUUID %02X%02X%02X%02X-%02X%02X-%02X%02X-%02X%02X-%02X%02X%02X%02X%02X%02X",
+                 image->path, *image->path ? " " : "", u[0], u[1], u[2], u[3], u[4], u[5], u[6],
+                 u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
+    if (!intern(tables, text, (size_t)length, &id))
+        return false;
+    image->path = strtab_get(tables->trace->strings, id);
+    return true;
+}
+
 static uint64_t end_of(const struct argus_image_entry *image, const struct argus_image_entry *next)
 {
-    uint64_t length =
-        strcmp(image->path, SHARED_CACHE_PATH) ? LONGEST_IMAGE_BYTES : SHARED_CACHE_BYTES;
+    uint64_t length = is_shared_cache(image) ? ARGUS_SHARED_CACHE_BYTES : LONGEST_IMAGE_BYTES;
     uint64_t end = image->start > UINT64_MAX - length ? UINT64_MAX : image->start + length;
     return next && next->pid == image->pid && next->start < end ? next->start : end;
 }
@@ -248,6 +268,8 @@ bool kdebug_tables_finish(struct kdebug_tables *tables)
         uint32_t text = idmap_get(&tables->text_by_string, tables->paths.data[i].string);
         if (tables->paths.data[i].string && text != IDMAP_NONE)
             images[i].path = strtab_get(tables->trace->strings, text);
+        else if (!name_by_uuid(tables, &images[i]))
+            return false;
     }
     return set_ends(images, tables->paths.length);
 }

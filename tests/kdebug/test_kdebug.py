@@ -134,6 +134,31 @@ class Kdebug(unittest.TestCase):
         done = subprocess.run([ARGUS, "graph", self.files["v2"]], capture_output=True, text=True, timeout=60, check=True)
         self.assertNotIn("no records of wake-ups", done.stderr)
 
+    def test_shared_cache(self):
+        """dyld tells one process of the libraries in the shared cache; another one's frames there are named by them as well."""
+        lines = ["os darwin", "arch aarch64", "cpus 2", "thread 200 pid 57 name told", "thread 300 pid 58 name other",
+                 "1000 cpu0 t200 record id=0x1f050028 arg1=0x2211 arg3=0x180000000", "1001 cpu0 t200 record id=0x1f05002c"]
+        for at, (low, address) in enumerate(((0x4433, 0x180100000), (0x6655, 0x180200000), (0x8877, 0x100000000))):
+            lines += [f"{1010 + at} cpu0 t200 record id=0x1f050000 arg1={low:#x} arg3={address:#x}",
+                      f"{1010 + at} cpu0 t200 record id=0x1f050004"]
+        frames = (0x180100040, 0x1802000f0, 0x100000040, 0x180000080)
+        for at in (2000, 4000):
+            lines += [f"{at} cpu1 t300 perf_event_start actions=9", f"{at + 1} cpu1 t300 perf_user_stack frames={len(frames)}",
+                      f"{at + 2} cpu1 t300 perf_user_frames " + " ".join(f"arg{i + 1}={frame:#x}" for i, frame in enumerate(frames)),
+                      f"{at + 3} cpu1 t300 perf_event_end actions=9"]
+        lines += ["6000 cpu1 t300 syscall_start nr=3"]
+        text, trace = SCRATCH / "cache.trace", SCRATCH / "cache.argus"
+        text.write_text("\n".join(lines) + "\n")
+        run(MKTRACE, text, trace)
+        path = SCRATCH / "cache.kdebug"
+        run(MKKDEBUG, "v2", trace, path)
+        said = run(ARGUS, "contexts", path)
+        for words in ("UUID 33440000-0000-0000-0000-000000000000+0x3f", "UUID 55660000-0000-0000-0000-000000000000+0xef",
+                      "dyld shared cache UUID 11220000-0000-0000-0000-000000000000+0x7f", "0x100000040"):
+            self.assertRegex(said, words.replace("+", "[+]").replace("3f", "(3f|40)").replace("ef", "(ef|f0)").replace("7f", "(7f|80)"))
+        self.assertNotIn("--unwind", said)
+        self.assertIn("no records of messages", run(ARGUS, "messages", path))
+
     def test_contents(self):
         found = info(self.files["v2"])["darwin"]
         self.assertEqual(found, {"user_stacks": 1, "kernel_stacks": 0, "images": 1, "shared_caches": 0, "spawns": []})

@@ -139,6 +139,10 @@ struct argus_flag_entry {
     const char *label;  /* what a person calls it, e.g. "did_reconfigure in settings"; borrowed */
 };
 
+/* How the path of an image begins that is Darwin's shared cache: all system libraries in one, at one address for all processes. */
+#define ARGUS_SHARED_CACHE_PATH  "dyld shared cache"
+#define ARGUS_SHARED_CACHE_BYTES (4ull << 30) /* it is no longer */
+
 /* A number the recorder counted about itself, e.g. "stacks_lost". */
 struct argus_counter {
     const char *name; /* borrowed */
