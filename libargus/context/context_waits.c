@@ -122,8 +122,15 @@ static void note_one(struct waits *waits, struct tree *tree, uint32_t vertex, ui
     argus_graph_vertices(waits->graph, &vertices);
     uint32_t process = ended_by(waits, vertex);
     int kind = kind_of_wait(waits, &vertices[vertex], process);
+    uint64_t woken_ns = vertices[vertex].wait.end_ns;
+    if (woken_ns < from_ns || woken_ns > to_ns)
+        woken_ns = to_ns;
+    struct argus_context_node *waited = &tree->nodes.data[node];
     if (kind < ARGUS_WAITED_KINDS)
-        tree->nodes.data[node].waited_ns[kind] += to_ns - from_ns;
+        waited->waited_ns[kind] += woken_ns - from_ns;
+    waited->waited_ns[ARGUS_WAITED_CPU] += to_ns - woken_ns;
+    if (kind == ARGUS_WAITED_SLEPT)
+        sleeps_note(&waits->sleeps, node, woken_ns - from_ns);
     struct argus_context_wait *row = process == ARGUS_NONE ? NULL : row_of(waits, node, process);
     if (!row)
         return;
@@ -145,7 +152,7 @@ void waits_note(struct waits *waits, struct tree *tree, uint32_t thread, uint32_
     for (uint32_t i = *cursor; i < count && vertices[first + i].end_ns < to_ns; i++) {
         const struct argus_vertex *vertex = &vertices[first + i];
         uint64_t begin_ns = vertex->end_ns > from_ns ? vertex->end_ns : from_ns;
-        /* the way from the wake-up to a cpu is part of the wait */
+        /* the way from the wake-up to a cpu is part of the wait, but a wait for a cpu */
         bool is_last = i + 1 == count || vertex[1].end_ns >= to_ns;
         uint64_t end_ns = is_last || vertex->wait.end_ns > to_ns ? to_ns : vertex->wait.end_ns;
         if (vertex->wait.kind != ARGUS_WAIT_NONE && begin_ns < end_ns)
@@ -177,4 +184,5 @@ void waits_deinit(struct waits *waits)
     argus_error_destroy(waits->error);
     vec_deinit(&waits->table);
     idmap_deinit(&waits->by_node);
+    sleeps_deinit(&waits->sleeps);
 }

@@ -2,15 +2,16 @@
 #ifndef ARGUS_CONTEXT_CONTEXT_WAITS_H
 #define ARGUS_CONTEXT_CONTEXT_WAITS_H
 
-#include "context/tree.h"
+#include "context/sleeps.h"
 
 struct waits {
     const struct argus_graph *graph;      /* borrowed */
     const bool *chosen;                   /* by process; borrowed */
     VEC(struct argus_context_wait) table; /* one for each node and process */
     struct idmap by_node;                 /* node << 32 | process → table */
-    struct argus_error *error;            /* owned; of accounting; sticky */
-    bool no_memory;                       /* sticky */
+    struct sleeps sleeps;
+    struct argus_error *error; /* owned; of accounting; sticky */
+    bool no_memory;            /* sticky */
 };
 
 /* `thread` was off its cpu from `from_ns` to `to_ns` with the stack of `node`. `*cursor` is 0 at first, and the thread's; its stretches

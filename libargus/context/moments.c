@@ -308,8 +308,9 @@ struct argus_error *moments_read(struct moments *moments, argus_progress progres
     merge_destroy(merge);
     if (!error)
         finish(moments);
-    if (!error && (moments->waits.no_memory || moments->sampled.no_memory ||
-                   moments->cuts.no_memory || paths_no_memory(moments->paths)))
+    if (!error &&
+        (moments->waits.no_memory || moments->waits.sleeps.no_memory ||
+         moments->sampled.no_memory || moments->cuts.no_memory || paths_no_memory(moments->paths)))
         error = argus_error_memory();
     return error;
 }

@@ -7,8 +7,7 @@
  *   - What is not the context's own fault is left out (context_waits.c).
  *   - Equivalence is looked for node by node. In the paper a path that the base lacks costs all of its functions' time, also
  *     that of main(), although main() is in both. Here the part that both have is compared.
- *   - Of sleeps only what is longer than the base's mean is counted. A loop that sleeps a second between two looks has slept
- *     as long as the trace is.
+ *   - Of sleeps only what is longer than the base's mean, beyond chance, is counted (sleeps.c).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +18,7 @@
 /* What a node of the base is compared with. */
 struct side {
     const struct argus_context_node *nodes;
+    const struct sleeps *sleeps;
     size_t count;
     double *means; /* owned; own means, only for ARGUS_RANK_MEAN */
 };
@@ -48,18 +48,10 @@ static double work_of(const struct argus_context_node *node, enum argus_estimate
     return work > 0 ? work : 0;
 }
 
-static double blame(const struct argus_context_node *node, const struct argus_context_node *base,
-                    enum argus_estimate estimate)
+static double blame(struct sleeper now, struct sleeper base, enum argus_estimate estimate)
 {
-    double slept = (double)node->waited_ns[ARGUS_WAITED_SLEPT];
-    double cost = work_of(node, estimate);
-    if (base) {
-        cost -= work_of(base, estimate);
-        if (base->count)
-            slept -= (double)base->waited_ns[ARGUS_WAITED_SLEPT] * (double)node->count /
-                     (double)base->count;
-    }
-    return cost + slept;
+    double cost = work_of(now.node, estimate) - (base.node ? work_of(base.node, estimate) : 0);
+    return cost + sleeps_excess(now, base);
 }
 
 /* --- which node of the base is the same --- */
@@ -147,7 +139,8 @@ static double cost_of(const struct side *now, const struct side *base, uint32_t 
     if (options->rank == ARGUS_RANK_TOTAL)
         return (double)node_own_ns(here, estimate) -
                (there ? (double)node_own_ns(there, estimate) : 0);
-    return blame(here, there, estimate);
+    return blame((struct sleeper){here, now->sleeps, node},
+                 (struct sleeper){there, base->sleeps, other}, estimate);
 }
 
 /* A path that ends at `node`: the sum of its functions' costs, and the one with the highest. */
@@ -225,6 +218,8 @@ struct argus_error *argus_contexts_rank(const struct argus_contexts *contexts,
     struct side now = {0}, then = {0};
     *ret = (struct argus_ranking){0};
     now.count = argus_contexts_nodes(contexts, &now.nodes);
+    now.sleeps = &contexts->moments.waits.sleeps;
+    then.sleeps = base ? &base->moments.waits.sleeps : NULL;
     then.count = base ? argus_contexts_nodes(base, &then.nodes) : 0;
     bool good = match_base(contexts, base, ret);
     ret->costs = calloc(now.count + 1, sizeof(*ret->costs));

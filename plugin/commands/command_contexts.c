@@ -236,7 +236,7 @@ const struct command command_contexts = {
                "\n"
                "  blame   without waits that another thread of the trace ended (its context\n"
                "          has the time), polls and locks that timed out, and waits for a cpu;\n"
-               "          of sleeps, what is longer than the base's mean\n"
+               "          of sleeps, what is longer than in the base, beyond chance\n"
                "  total   all own time\n"
                "  mean    as in the paper: of one call, by the mean\n"
                "\n"

@@ -163,7 +163,7 @@ const struct argus_graph *argus_contexts_graph(const struct argus_contexts *cont
 
 /* What a context costs: the sum over the functions of its path of what each has more than its equivalent in the base. */
 enum argus_rank {
-    ARGUS_RANK_BLAME, /* own time but for waits for others and idle ones; of sleeps, what the base's mean does not explain */
+    ARGUS_RANK_BLAME, /* own time but for waits for others and idle ones; of sleeps, what the base's do not explain */
     ARGUS_RANK_TOTAL, /* own time */
     ARGUS_RANK_MEAN, /* the paper's: means less the means of the children; a path that the base lacks has all of its own */
     ARGUS_RANKS
