@@ -56,7 +56,9 @@ static void count_lack(struct moments *moments, uint32_t user)
         return;
     }
     const struct user_path *path = &moments->paths->users.data[user];
-    moments->counts.cut += path->lack == PATH_CUT;
+    moments->counts.cut += path->lack > PATH_CUT;
+    if (path->lack > PATH_CUT)
+        moments->counts.cut_by[path->lack - PATH_CUT]++;
     moments->counts.rootless += path->lack == PATH_ROOTLESS;
     moments->counts.grafted += path->is_grafted;
 }

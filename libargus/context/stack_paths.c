@@ -115,7 +115,8 @@ static uint32_t make_user_path(struct paths *paths, struct frame_space space, ui
 {
     struct argus_stack stack = stacks_get(&paths->stacks, index);
     uint32_t node = program_node(paths, space);
-    bool cut = stack.count && stack.frames[stack.count - 1] < ARGUS_FRAME_ENDS;
+    uint64_t last = stack.count ? stack.frames[stack.count - 1] : ARGUS_FRAME_ENDS;
+    uint32_t cut = last < ARGUS_FRAME_ENDS ? (uint32_t)last : 0;
     if (cut) {
         node = below(paths, node, frames_named(&paths->frames, CUT_NAME, "", ARGUS_LAYER_UNKNOWN));
         stack.count--;
@@ -129,7 +130,7 @@ static uint32_t make_user_path(struct paths *paths, struct frame_space space, ui
                              .next = ARGUS_NONE,
                              .lack = PATH_WHOLE};
     if (cut)
-        made.lack = PATH_CUT;
+        made.lack = (uint8_t)(PATH_CUT + cut);
     else if (space.is_later && is_rootless(outermost(paths, node)))
         made.lack = PATH_ROOTLESS;
     paths->frames.no_memory |= !vec_push(&paths->users, made);

@@ -10,8 +10,8 @@
 /* What a stack lacks, as far as one can see. */
 enum path_lack {
     PATH_WHOLE,
-    PATH_CUT, /* it says that its outermost frames are not in the trace */
     PATH_ROOTLESS, /* its outermost frame is not where threads begin: code without frame pointers was left out */
+    PATH_CUT, /* it says that its outermost frames are not in the trace */
 };
 
 /* A recorded user stack in one process. */
@@ -22,7 +22,7 @@ struct user_path {
     uint32_t space;  /* key of the process, and of before or behind its last exec */
     uint32_t next;   /* the same stack elsewhere; ARGUS_NONE */
     bool is_grafted; /* cut, and put where it belongs in one thread (cut_stacks.h) */
-    uint8_t lack;    /* enum path_lack */
+    uint8_t lack;    /* enum path_lack; of a cut one an enum argus_frame_end more */
 };
 
 struct paths {

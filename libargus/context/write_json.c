@@ -143,6 +143,16 @@ static json_t *counts_json(const struct argus_contexts_report *report)
     json_put(json, "instances", number(counts->instances));
     json_put(json, "cut", number(counts->cut));
     json_put(json, "grafted", number(counts->grafted));
+    static const char *const reasons[ARGUS_FRAME_ENDS] = {
+        [ARGUS_FRAME_CUT] = "copy",
+        [ARGUS_FRAME_MISSING] = "memory",
+        [ARGUS_FRAME_UNKNOWN] = "code",
+        [ARGUS_FRAME_DEEP] = "depth",
+    };
+    json_t *by = json_object();
+    for (int i = 1; i < ARGUS_FRAME_ENDS; i++)
+        json_put(by, reasons[i], number(counts->cut_by[i]));
+    json_put(json, "cut_by", by);
     json_put(json, "rootless", number(counts->rootless));
     json_put(json, "missing", number(counts->missing));
     json_put(json, "open_wait_ns", number(counts->open_ns));

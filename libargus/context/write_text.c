@@ -56,6 +56,47 @@ static void write_rootless(const struct argus_sink *sink,
                           process ? process : "NAME");
 }
 
+/* Why, for each kind of cut stack, and what can be done about it. */
+static const char *const cut_reasons[ARGUS_FRAME_ENDS] = {
+    [ARGUS_FRAME_CUT] = "longer than what was copied (--unwind-size)",
+    [ARGUS_FRAME_MISSING] = "whose next page was not in memory",
+    [ARGUS_FRAME_UNKNOWN] =
+        "from code without unwind information (made at run time, or its file is another one now)",
+    [ARGUS_FRAME_DEEP] = "with more functions than are kept (--unwind keeps more)",
+};
+
+static void write_cut(const struct argus_sink *sink, const struct argus_context_counts *counts)
+{
+    const char *between = "";
+    if (!counts->cut)
+        return;
+    argus_sink_printf(
+        sink, "%llu stacks are cut short, below [stack cut]: ", (unsigned long long)counts->cut);
+    for (int i = 1; i < ARGUS_FRAME_ENDS; i++) {
+        if (!counts->cut_by[i])
+            continue;
+        argus_sink_printf(sink, "%s%llu %s", between, (unsigned long long)counts->cut_by[i],
+                          cut_reasons[i]);
+        between = ", ";
+    }
+    argus_sink_printf(sink, "\n");
+}
+
+/* In code made at run time each place counts as a function. */
+static void write_made_code(const struct argus_sink *sink, const struct argus_contexts *contexts)
+{
+    const struct argus_context_function *functions;
+    size_t count = argus_contexts_functions(contexts, &functions), made = 0;
+    for (size_t i = 0; i < count; i++)
+        made +=
+            functions[i].layer == ARGUS_LAYER_UNKNOWN && strncmp(functions[i].name, "0x", 2) == 0;
+    if (made)
+        argus_sink_printf(sink,
+                          "%zu functions are addresses without a file: code made at run time, "
+                          "or where a walk lost its way in code without frame pointers\n",
+                          made);
+}
+
 static void write_counts(const struct argus_sink *sink, const struct argus_contexts_report *report)
 {
     const struct argus_context_counts *counts = argus_contexts_counts(report->contexts);
@@ -77,11 +118,7 @@ static void write_counts(const struct argus_sink *sink, const struct argus_conte
     if (!counts->moments[ARGUS_MOMENT_CALL])
         argus_sink_printf(sink, "no stacks at system calls%s\n",
                           is_darwin(report) ? "" : ": 'argus record --call-stacks' takes them");
-    if (counts->cut)
-        argus_sink_printf(sink,
-                          "%llu stacks are cut short, below [stack cut]: record with a larger "
-                          "--unwind-size\n",
-                          (unsigned long long)counts->cut);
+    write_cut(sink, counts);
     if (counts->grafted)
         argus_sink_printf(sink,
                           "%llu of them go on where their thread's whole stacks have the same "
@@ -91,6 +128,7 @@ static void write_counts(const struct argus_sink *sink, const struct argus_conte
     if (counts->missing)
         argus_sink_printf(sink, "%llu stacks are not in the trace\n",
                           (unsigned long long)counts->missing);
+    write_made_code(sink, report->contexts);
 }
 
 static void write_builds(const struct argus_sink *sink, const struct argus_contexts_report *report)

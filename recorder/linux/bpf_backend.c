@@ -204,8 +204,11 @@ static size_t bpf_stack(struct backend *base, uint64_t id, uint64_t *frames)
     struct bpf_stack stack;
     if (bpf_map_lookup_elem(backend->stacks_fd, &id, &stack) < 0 || stack.count > BPF_STACK_FRAMES)
         return 0;
-    memcpy(frames, stack.frames, stack.count * sizeof(*frames));
-    return stack.count;
+    size_t count = stack.count;
+    memcpy(frames, stack.frames, count * sizeof(*frames));
+    if (count == BPF_STACK_FRAMES && !(frames[0] >> 63)) /* a user's, that may go on */
+        frames[count++] = ARGUS_FRAME_DEEP;
+    return count;
 }
 
 static bool bpf_snapshot(struct backend *base, uint64_t id, struct argus_snapshot *ret)

@@ -83,7 +83,15 @@ static uint64_t put_part(const struct translation *now, uint64_t context, bool *
         end++;
     if (!*ret_is_there || end == from)
         return 0;
-    uint64_t id = stack_table_put(now->translator->stacks, frames + from, end - from);
+    uint64_t deep[BPF_STACK_FRAMES + 1];
+    bool goes_on = end - from == BPF_STACK_FRAMES && end < count && is_user_address(frames[end]) &&
+                   context == (uint64_t)PERF_CONTEXT_USER;
+    if (goes_on) {
+        memcpy(deep, frames + from, sizeof(deep) - sizeof(deep[0]));
+        deep[BPF_STACK_FRAMES] = ARGUS_FRAME_DEEP;
+    }
+    uint64_t id = goes_on ? stack_table_put(now->translator->stacks, deep, BPF_STACK_FRAMES + 1)
+                          : stack_table_put(now->translator->stacks, frames + from, end - from);
     now->translator->stacks_not_taken += id == 0;
     return id;
 }

@@ -285,8 +285,9 @@ def test_cut_and_missing_stacks_are_counted(setup):
     trace = setup.make(scene)
     counts = setup.json(trace)["counts"]
     equal("cut, missing", (counts["cut"], counts["missing"]), (1, 1))
+    equal("why", counts["cut_by"], {"copy": 1, "memory": 0, "code": 0, "depth": 0})
     text = setup.run(trace).stdout
-    assert "1 stacks are cut short" in text and "1 stacks are not in the trace" in text
+    assert "1 stacks are cut short, below [stack cut]: 1 longer than what was copied (--unwind-size)\n" in text and "1 stacks are not in the trace" in text
 
 
 def test_lost_records_end_what_goes_on(setup):

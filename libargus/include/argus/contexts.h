@@ -99,7 +99,8 @@ struct argus_context_wait {
 
 struct argus_context_counts {
     uint64_t moments[ARGUS_MOMENTS];
-    uint64_t cut; /* moments whose stack has no outermost frames */
+    uint64_t cut;                      /* moments whose stack has no outermost frames */
+    uint64_t cut_by[ARGUS_FRAME_ENDS]; /* the same by why: enum argus_frame_end */
     uint64_t
         grafted; /* of these, as many were put where they belong: below functions that the thread had in whole stacks */
     uint64_t
