@@ -6,6 +6,8 @@
 
 #include <capstone/capstone.h>
 
+#include "insn_vector.h"
+
 struct decoder {
     csh handle;
     cs_insn *insn;
@@ -168,7 +170,7 @@ bool decoder_next(struct decoder *decoder, const uint8_t *bytes, size_t count, u
     cs_insn *insn = decoder->insn;
     if (!cs_disasm_iter(decoder->handle, &bytes, &count, &behind, insn) ||
         insn->size > INSN_BYTES_MOST)
-        return false;
+        return decoder->arch == HOOK_ARCH_X86_64 && insn_vector_decode(bytes, count, address, ret);
     *ret = (struct insn){.address = address, .length = (uint8_t)insn->size, .id = insn->id};
     memcpy(ret->bytes, insn->bytes, insn->size);
     snprintf(ret->text, sizeof(ret->text), "%s%s%.70s", insn->mnemonic, *insn->op_str ? " " : "",

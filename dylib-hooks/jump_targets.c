@@ -154,20 +154,22 @@ static bool add_of_range(struct function_code *code, uint64_t first, uint64_t en
     return true;
 }
 
-/* Of the neighbours only what is near: their own ends are far away. */
+/* Small functions of assembly jump into each other (glibc: mempcpy into memcpy), also over others. */
 static bool add_of_neighbours(struct function_code *code)
 {
-    uint64_t first, end;
-    if (image_function_range(code->image, code->first - 1, &first, &end) &&
-        !add_of_range(code, first, end, TARGET_OF_FAR))
-        return false;
-    if (!image_function_range(code->image, code->end, &first, &end))
-        return true;
-    return add_of_range(code, first, first + NEIGHBOURHOOD < end ? first + NEIGHBOURHOOD : end,
-                        TARGET_OF_FAR);
+    uint64_t first = code->first, end = code->end;
+    bool done = true;
+    while (done && code->first - first < NEIGHBOURHOOD &&
+           image_function_range(code->image, first - 1, &first, &end))
+        done = add_of_range(code, first, end, TARGET_OF_FAR);
+    end = code->end;
+    while (done && end - code->end < NEIGHBOURHOOD &&
+           image_function_range(code->image, end, &first, &end)) {
+        uint64_t near = code->end + NEIGHBOURHOOD; /* of what begins there, only what is near */
+        done = add_of_range(code, first, near < end ? near : end, TARGET_OF_FAR);
+    }
+    return done;
 }
-
-/* --- all code --- */
 
 static bool add_far(struct function_code *code)
 {

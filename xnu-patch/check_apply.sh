@@ -66,11 +66,23 @@ check_patches() {
     [ "$named" = "$changed" ] || die "$patches: the files that are named by hash are not those that are changed"
 }
 
+# All of them, before the first is changed.
+check_writable() {
+    local hash file wrong=0
+    while read -r hash file; do
+        if [ ! -w "$1/$file" ]; then
+            echo "check_apply.sh: $file: cannot be written" >&2
+            wrong=$((wrong + 1))
+        fi
+    done <<<"$(hashes before)"
+    [ "$wrong" -eq 0 ]
+}
+
 copy_files() {
     local hash file
     while read -r hash file; do
         mkdir -p "$2/$(dirname "$file")"
-        cp -p "$1/$file" "$2/$file"
+        cp "$1/$file" "$2/$file" || return 1
     done <<<"$(hashes before)"
 }
 
@@ -102,6 +114,9 @@ main() {
         echo "$xnu has these patches already; nothing was changed"
         return
     fi
+    if [ "$mode" = undo ] && check_files before "$xnu" 2>/dev/null; then
+        die "$xnu has none of these patches; nothing was changed"
+    fi
     check_files "$from" "$xnu" ||
         die "$xnu is not what these patches are for ($([ "$mode" = undo ] && echo "xnu-11417.121.6 with them" || echo "xnu-11417.121.6")); nothing was changed"
     work=$(mktemp -d)
@@ -114,7 +129,12 @@ main() {
     check_files "$to" "$work" || die "the patches did not give what they should; nothing was changed"
 
     if [ "$mode" != dry ]; then
-        copy_files "$work" "$xnu"
+        check_writable "$xnu" || die "$xnu cannot be changed; nothing was changed"
+        copy_files "$xnu" "$work/before"
+        copy_files "$work" "$xnu" || {
+            copy_files "$work/before" "$xnu" || die "$xnu is half changed: not even what was there could be written back"
+            die "not all files could be written (is the disk full?); nothing was changed"
+        }
     fi
     echo "$(hashes before | wc -l | tr -d ' ') files by $(find "$patches" -name '*.patch' | wc -l | tr -d ' ') patches: $(
         case $mode in

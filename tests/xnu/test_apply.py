@@ -1,5 +1,6 @@
 """check_apply.sh on a small tree with a small patch: applies, refuses, undoes, and leaves everything alone when it refuses."""
 import hashlib
+import os
 import pathlib
 import subprocess
 import sys
@@ -87,6 +88,13 @@ class Apply(unittest.TestCase):
 
     def test_undo_of_what_was_never_applied_is_refused(self):
         self.assert_refused("nothing was changed", options=("--undo",))
+
+    def test_a_file_that_cannot_be_written_leaves_all_alone(self):
+        target = self.tree / "osfmk/b.c"
+        target.chmod(0o444)
+        if os.access(target, os.W_OK):
+            self.skipTest("root can write everything")
+        self.assert_refused("osfmk/b.c: cannot be written", "nothing was changed")
 
     def test_a_file_without_a_hash_is_refused(self):
         text = (self.patches / "0002.patch").read_text(encoding="utf-8")
