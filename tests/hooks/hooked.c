@@ -30,6 +30,9 @@ FUNCTION(victim_computed)
 FUNCTION(victim_with_data)
 FUNCTION(victim_taken)
 FUNCTION(victim_switch_inside)
+FUNCTION(enters_over)
+FUNCTION(victim_entered_over)
+FUNCTION(victim_vector)
 FUNCTION(victim_registers)
 
 #define THREADS 4
@@ -61,6 +64,9 @@ static const struct check checks[] = {
     {"taken", victim_taken, 5, 13},
     {"switch_inside", victim_switch_inside, 0, 200},
     {"switch_inside", victim_switch_inside, 1, 201},
+    {"enters_over", enters_over, 5, 8},
+    {"entered_over", victim_entered_over, 5, 8},
+    {"vector", victim_vector, 5, 6},
     {"registers", victim_registers, 5, 10},
 };
 

@@ -31,6 +31,13 @@ class Places(hooks_harness.HooksTest):
 
         self.assertIn("an instruction that takes the address at", self.error("VICTIMS note victim_taken_middle"))
         self.assertIn("a jump table at", self.error("VICTIMS note victim_switch_inside+0x18"))
+        self.assertIn("the branch at", self.error("VICTIMS note victim_entered_over"))
+
+    def test_vector_instructions(self):
+        lines = self.hook("show", self.victims, "victim_vector").splitlines()
+        offsets = {line.split()[0]: line for line in lines if line.startswith("+")}
+        for offset in ("+0x5", "+0xc", "+0x17"):
+            self.assertTrue(offsets[offset].endswith(" ok"), offsets[offset])
 
     def test_data_among_the_code(self):
         for place in ("victim_with_data+0xe", "victim_switch_inside+0x10", "victim_taken+0xd"):

@@ -7,9 +7,10 @@ import hooks_harness
 
 PLACES = ("victim_short", "victim_rip", "victim_rip+9", "victim_red_zone+0xa", "victim_loop+2", "victim_call+5",
           "victim_call+0xd", "victim_call_register+1", "victim_tail", "victim_switch", "victim_switch+0x1e",
-          "victim_entered+2", "victim_computed+2", "victim_with_data", "victim_taken", "victim_switch_inside+0x1a", "victim_registers+0x2a", "victim_jrcxz+5",
+          "victim_entered+2", "victim_computed+2", "victim_with_data", "victim_taken", "victim_switch_inside+0x1a",
+          "victim_entered_over+2", "victim_vector", "victim_vector+5", "victim_registers+0x2a", "victim_jrcxz+5",
           "victim_call_register+8 nounwind")
-HITS = 33  # one round of hooked: the loop goes round 10 times, x = 0 never comes to victim_jrcxz+5
+HITS = 36  # one round of hooked: the loop goes round 10 times, x = 0 never comes to victim_jrcxz+5
 
 
 class Programs(hooks_harness.HooksTest):

@@ -142,6 +142,33 @@ function enters
     jmp.d32 victim_entered_behind
 end enters
 
+/* A short jump over a neighbour, as in glibc's mempcpy. x + 3 */
+function enters_over
+    jmp victim_entered_over_behind
+end enters_over
+
+function between
+    ret
+end between
+
+function victim_entered_over
+    nop
+    nop
+victim_entered_over_behind:
+    lea 3(%rdi), %rax
+    ret
+end victim_entered_over
+
+/* What Capstone 4 does not know, vpcmpeqb (%rdi), %ymm16, %k0, and vpcmpeqb of what rip names. Not executed. x + 1 */
+function victim_vector
+    test %rdi, %rdi
+    jns 1f
+    .byte 0x62, 0xf3, 0x7d, 0x20, 0x3f, 0x07, 0
+    .byte 0x62, 0xf3, 0x7d, 0x20, 0x3f, 0x05, 0x10, 0, 0, 0, 0
+1:  lea 1(%rdi), %rax
+    ret
+end victim_vector
+
 /* A pointer in data leads into it (computed goto). x + 4 */
 function victim_computed
     nop
