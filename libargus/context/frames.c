@@ -15,7 +15,8 @@ struct argus_error *frames_init(struct frames *frames, const struct argus_graph 
     frames->symbols = symbols;
     frames->keys = strtab_create();
     frames->texts = strtab_create();
-    return frames->keys && frames->texts ? NULL : argus_error_memory();
+    bool good = layers_init(&frames->layers, graph);
+    return good && frames->keys && frames->texts ? NULL : argus_error_memory();
 }
 
 void frames_deinit(struct frames *frames)
@@ -23,7 +24,7 @@ void frames_deinit(struct frames *frames)
     strtab_destroy(frames->keys);
     strtab_destroy(frames->texts);
     vec_deinit(&frames->functions);
-    idmap_deinit(&frames->main_image);
+    layers_deinit(&frames->layers);
     idmap_deinit(&frames->by_syscall);
     idmap_deinit(&frames->by_address);
 }
@@ -37,103 +38,10 @@ static uint32_t intern(struct frames *frames, struct strtab *table, const char *
     return id;
 }
 
-/* --- layers --- */
-
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
-}
-
-/* Libraries that programs are linked with lie in these folders themselves, or in that of the machine below them
- * (x86_64-linux-gnu); their plug-ins in further ones. To add one: a row. */
-static const char *const library_folders[] = {"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/",
-                                              "/usr/local/lib/"};
-
-static bool in_library_folder(const char *path)
-{
-    for (size_t i = 0; i < sizeof(library_folders) / sizeof(library_folders[0]); i++) {
-        size_t length = strlen(library_folders[i]);
-        if (strncmp(path, library_folders[i], length) != 0)
-            continue;
-        const char *rest = path + length, *slash = strchr(rest, '/');
-        if (!slash ||
-            (strstr(rest, "-linux-") && strstr(rest, "-linux-") < slash && !strchr(slash + 1, '/')))
-            return true;
-    }
-    return false;
-}
-
-/* macOS: the system's folder, and files of which only the UUID is known (trace/kdebug_tables.c): nearly all are its libraries. */
-static bool is_darwins(const char *path)
-{
-    return strncmp(path, "/System/", 8) == 0 || strncmp(path, "UUID ", 5) == 0 ||
-           strncmp(path, ARGUS_SHARED_CACHE_PATH, strlen(ARGUS_SHARED_CACHE_PATH)) == 0;
-}
-
-static enum argus_layer layer_of_shared(const char *path)
-{
-    const char *name = base_name(path);
-    if (is_darwins(path))
-        return ARGUS_LAYER_LIBRARY;
-    bool is_library = strncmp(name, "lib", 3) == 0 && strstr(name, ".so.");
-    return is_library || path[0] == '[' || strncmp(name, "ld-", 3) == 0 || in_library_folder(path)
-               ? ARGUS_LAYER_LIBRARY
-               : ARGUS_LAYER_PLUGIN;
-}
-
-/* Whether `path` can be the program's file of a process called `name`, which the kernel cuts after 15 bytes. */
-static bool is_named_like(const char *path, const char *name)
-{
-    size_t length = strlen(name);
-    return length && strncmp(base_name(path), name, length) == 0;
-}
-
-/* The file that is named like the process; else the one at the lowest address, as programs are. */
-static uint32_t find_main(struct frames *frames, uint32_t process)
-{
-    const struct argus_process *processes;
-    const struct argus_image_entry *images;
-    size_t count = argus_trace_images(argus_graph_trace(frames->graph), &images);
-    const char *best = "";
-    uint64_t lowest = UINT64_MAX;
-    argus_graph_processes(frames->graph, &processes);
-    uint32_t from = process; /* a fork's images are its parent's */
-    for (int i = 0; i < 8 && processes[from].forked_from != ARGUS_NONE && !processes[from].exec_ns;
-         i++)
-        from = processes[from].forked_from;
-    for (size_t i = 0; i < count; i++) {
-        const struct argus_image_entry *image = &images[i];
-        if (image->pid != processes[from].pid || image->path[0] != '/' ||
-            strstr(base_name(image->path), ".so"))
-            continue;
-        bool named = is_named_like(image->path, processes[process].name);
-        if (image->start < lowest || named) {
-            best = image->path;
-            lowest = named ? 0 : image->start;
-        }
-    }
-    return intern(frames, frames->texts, best);
-}
-
-/* Memory that is no file, in which programs make code at run time; the kernel calls it //anon. */
-static bool is_anonymous(const char *path)
-{
-    return strncmp(path, "//", 2) == 0 || strcmp(path, "[heap]") == 0 ||
-           strncmp(path, "[anon", 5) == 0;
-}
-
-static enum argus_layer layer_of(struct frames *frames, uint32_t process, const char *path)
-{
-    if (is_anonymous(path))
-        return ARGUS_LAYER_UNKNOWN;
-    uint32_t id = idmap_get(&frames->main_image, process);
-    if (id == IDMAP_NONE) {
-        id = find_main(frames, process);
-        frames->no_memory |= !idmap_put(&frames->main_image, process, id);
-    }
-    return strcmp(strtab_get(frames->texts, id), path) == 0 ? ARGUS_LAYER_MAIN
-                                                            : layer_of_shared(path);
 }
 
 /* --- functions --- */
@@ -166,7 +74,7 @@ static uint32_t add_unnamed(struct frames *frames, struct frame_space space, uin
 {
     char name[512];
     uint64_t at;
-    if (is_anonymous(image)) {
+    if (layers_is_anonymous(image)) {
         snprintf(name, sizeof(name), "0x%" PRIx64, address);
         return frames_named(frames, name, "[anon]", ARGUS_LAYER_UNKNOWN);
     }
@@ -178,7 +86,7 @@ static uint32_t add_unnamed(struct frames *frames, struct frame_space space, uin
             argus_symbols_find(frames->symbols, space.process, space.time_ns, address, is_return);
         argus_symbol_text(&symbol, address, name, sizeof(name));
     }
-    return frames_named(frames, name, image, layer_of(frames, space.process, image));
+    return frames_named(frames, name, image, layers_of(&frames->layers, space.process, image));
 }
 
 static uint32_t find(struct frames *frames, struct frame_space space, uint64_t address,
@@ -197,7 +105,7 @@ static uint32_t find(struct frames *frames, struct frame_space space, uint64_t a
         return frames_named(frames, function ? function : "[kernel]", image, ARGUS_LAYER_KERNEL);
     if (!function)
         return add_unnamed(frames, space, address, is_return, image);
-    return frames_named(frames, function, image, layer_of(frames, space.process, image));
+    return frames_named(frames, function, image, layers_of(&frames->layers, space.process, image));
 }
 
 /* Addresses of user space have 47 bits here, or 56 of which nobody uses the upper ones. What does not fit into a key (many
@@ -233,7 +141,7 @@ uint32_t frames_left_out(struct frames *frames, struct frame_space space, uint64
         argus_symbols_function(frames->symbols, space.process, space.time_ns, innermost, false);
     if (!function || (here && strcmp(function, here) == 0))
         return ARGUS_NONE;
-    return frames_named(frames, function, outer, layer_of(frames, space.process, outer));
+    return frames_named(frames, function, outer, layers_of(&frames->layers, space.process, outer));
 }
 
 uint32_t frames_of_syscall(struct frames *frames, uint32_t number)

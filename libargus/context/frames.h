@@ -6,6 +6,7 @@
 #include "base/idmap.h"
 #include "base/strtab.h"
 #include "base/vec.h"
+#include "context/layers.h"
 
 struct frames {
     const struct argus_graph *graph; /* borrowed */
@@ -14,7 +15,7 @@ struct frames {
         *keys; /* owned: of each function what makes it one; its id less 1 is the number */
     struct strtab *texts; /* owned: names and images */
     VEC(struct argus_context_function) functions;
-    struct idmap main_image; /* process and exec → id in `texts` */
+    struct layers layers;
     struct idmap by_syscall; /* system call → function */
     struct idmap by_address; /* address in a process → function */
     bool no_memory;          /* sticky */

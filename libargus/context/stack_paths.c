@@ -217,5 +217,5 @@ uint32_t paths_of_kernel(struct paths *paths, uint32_t node, uint64_t id)
 
 bool paths_no_memory(const struct paths *paths)
 {
-    return paths->frames.no_memory || paths->stacks.no_memory;
+    return paths->frames.no_memory || paths->frames.layers.no_memory || paths->stacks.no_memory;
 }

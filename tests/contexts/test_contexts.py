@@ -1,6 +1,6 @@
 """argus contexts as a command, on traces made of text: schema, formats, ranking, waits, and what is wrong with the input.
 
-    test_contexts.py MKTRACE ARGUS FOLDER
+    test_contexts.py MKTRACE ARGUS FOLDER PROGRAM LINKED OPENED        the last three: files whose layers are told apart
 """
 import json
 import pathlib
@@ -53,8 +53,8 @@ def slow():
 
 
 class Setup:
-    def __init__(self, mktrace, argus, folder):
-        self.mktrace, self.argus, self.folder, self.count = mktrace, argus, folder, 0
+    def __init__(self, mktrace, argus, folder, *files):
+        self.mktrace, self.argus, self.folder, self.count, self.files = mktrace, argus, folder, 0, files
 
     def make(self, scene):
         self.count += 1
@@ -382,6 +382,15 @@ def test_code_made_at_run_time_is_named_by_address(setup):
     equal("name", (function["function"], function["image"], function["layer"]), (hex(PARSE), "[anon]", "unknown"))
 
 
+def test_a_library_is_linked_and_a_plug_in_opened(setup):
+    scene = Scene("layer_host")
+    for number, path in enumerate((*setup.files, "/usr/bin/env", "/usr/lib/x86_64-linux-gnu/libz.so.1", "/gone/odd.so")):
+        scene.lines.append(f"image pid 100 start {hex(0x10000 * (number + 1))} end {hex(0x10000 * (number + 2))} path {path}")
+    scene.calls(3, *(0x10000 * (number + 1) + 0x100 for number in range(6)))
+    layers = [function["layer"] for function in setup.json(setup.make(scene))["contexts"][0]["functions"]]
+    equal("layers", layers, ["main", "library", "plug-in", "main", "library", "plug-in"])
+
+
 def test_a_base_of_another_program_is_said(setup):
     other = setup.make(Scene("other", 300).calls(1, MAIN))
     done = setup.run(f"--base={other}", setup.make(usual()))
@@ -417,7 +426,7 @@ def test_the_same_input_gives_the_same_bytes(setup):
 
 
 def main():
-    setup = Setup(sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3]))
+    setup = Setup(sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3]), *sys.argv[4:])
     setup.folder.mkdir(parents=True, exist_ok=True)
     tests = [(name, function) for name, function in globals().items() if name.startswith("test_")]
     failed = 0

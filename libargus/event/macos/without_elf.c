@@ -1,6 +1,7 @@
 /* What libargus does with ELF files only, and so not in a build for macOS. Each says so where a user comes to it. */
 #include "argus/data_symbols.h"
 #include "argus/unwind.h"
+#include "event/elf_needed.h"
 #include "event/elf_symbols.h"
 #include "event/function_range.h"
 #include "event/live_stack.h"
@@ -10,6 +11,22 @@ static struct argus_error *not_here(const char *what)
     return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
                               "%s is not possible in Argus for macOS: it reads ELF files of Linux",
                               what);
+}
+
+/* --- elf_needed.h: names and folders have to do --- */
+
+bool elf_needed_read(const char *path, bool (*each)(void *context, const char *name), void *context)
+{
+    (void)path;
+    (void)each;
+    (void)context;
+    return true;
+}
+
+bool elf_needed_is_program(const char *path)
+{
+    (void)path;
+    return false;
 }
 
 /* --- elf_symbols.h: probes in libraries are uprobes, which macOS has not --- */
