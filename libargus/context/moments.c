@@ -2,6 +2,9 @@
  * system calls and preemptions. Between the begin of a call and its return, and while a thread is off its cpu, its user
  * stack cannot change: so the return, and the moment at which it goes on, are moments with a known stack too.
  *
+ * When a call has returned, its kernel part has ended, and the user stack alone goes on: the same call once more is another one. So it
+ * is after a page fault.
+ *
  * Where records are missing (MERGE_ID_LOST), nobody knows what the thread did that was on that cpu: what went on in it ended at its
  * last moment, in both modes, and begins anew. The same of a thread that is found running where it cannot be without a record
  * that is not there. A thread that waits across the gap, and is seen to go on afterwards, has waited: as in the graph.
@@ -29,14 +32,15 @@ static bool is_left_out(const struct moments *moments, const struct moment_threa
            !moments->options.observe(moments->options.observe_context, &moment);
 }
 
-static void add_moment(struct moments *moments, struct moment_thread *thread, uint32_t node,
+/* False: it does not count. */
+static bool add_moment(struct moments *moments, struct moment_thread *thread, uint32_t node,
                        enum argus_moment kind)
 {
     bool returns = kind == ARGUS_MOMENT_RETURN;
     if (node == ARGUS_NONE || moments->now_ns < moments->from_ns ||
         moments->now_ns > moments->to_ns || (returns && moments->options.no_returns) ||
         is_left_out(moments, thread, node, kind))
-        return;
+        return false;
     moments->counts.moments[kind]++;
     moments->counts.threads += !thread->has_moments;
     thread->has_moments = true;
@@ -47,6 +51,17 @@ static void add_moment(struct moments *moments, struct moment_thread *thread, ui
     if (!known && tree_path(&moments->paths->tree, node) == ARGUS_NONE)
         moments->waits.no_memory = true;
     inference_moment(&thread->inference, &moments->paths->tree, node, moments->now_ns);
+    return true;
+}
+
+/* The thread has come back from the kernel, with the stack whose user functions end at `user`, and runs them. */
+static void back_to_user(struct moments *moments, struct moment_thread *thread, uint32_t user,
+                         bool counts)
+{
+    struct tree *tree = &moments->paths->tree;
+    if (counts && tree->nodes.data[user].depth >= INFERENCE_FIRST_DEPTH)
+        inference_moment(&thread->inference, tree, user, moments->now_ns);
+    sampled_begin(&thread->stretch, user, moments->now_ns);
 }
 
 static void count_lack(struct moments *moments, uint32_t user)
@@ -144,6 +159,7 @@ static void on_stack(struct moments *moments, uint32_t index, const struct argus
     add_moment(moments, thread, node, (enum argus_moment)why);
     if (blocked || why == ARGUS_MOMENT_PREEMPTED) {
         thread->held = node;
+        thread->held_user = node == ARGUS_NONE ? ARGUS_NONE : moments->paths->users.data[user].node;
         thread->held_ns = moments->now_ns;
         thread->blocked = blocked;
     }
@@ -168,9 +184,9 @@ static void go_on(struct moments *moments, uint32_t index)
     if (node == ARGUS_NONE)
         return;
     thread->held = ARGUS_NONE;
-    add_moment(moments, thread, node, ARGUS_MOMENT_RETURN);
+    bool counts = add_moment(moments, thread, node, ARGUS_MOMENT_RETURN);
     if (thread->call == NOT_IN_A_CALL)
-        sampled_begin(&thread->stretch, node, moments->now_ns);
+        back_to_user(moments, thread, thread->held_user, counts);
     if (moments->options.no_returns || thread->held_ns < moments->from_ns ||
         moments->now_ns > moments->to_ns)
         return;
@@ -198,10 +214,11 @@ static void on_syscall(struct moments *moments, uint32_t index, const struct arg
     bool begins = ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_START;
     uint32_t number = ARGUS_DEBUGID_CODE(record->debugid);
     note_running(moments, thread, record->cpu);
-    if (!begins && thread->call == number)
-        add_moment(moments, thread, thread->call_node, ARGUS_MOMENT_RETURN);
+    bool counts = !begins && thread->call == number &&
+                  add_moment(moments, thread, thread->call_node, ARGUS_MOMENT_RETURN);
     if (!begins && thread->call_node != ARGUS_NONE)
-        sampled_begin(&thread->stretch, thread->call_node, moments->now_ns);
+        back_to_user(moments, thread, moments->paths->tree.nodes.data[thread->call_node].parent,
+                     counts);
     thread->call = begins ? number : NOT_IN_A_CALL;
     thread->call_node = ARGUS_NONE;
     thread->held = ARGUS_NONE;

@@ -17,6 +17,7 @@ struct moment_thread {
     uint64_t held_ns;
     uint32_t
         held; /* node of the stack with which it left the cpu at held_ns; ARGUS_NONE: it is on one */
+    uint32_t held_user; /* the user functions of it */
     uint32_t call;      /* the system call that it is in; ARGUS_NONE */
     uint32_t call_node; /* of its user stack and that call; ARGUS_NONE: not known */
     uint32_t cursor;    /* of waits_note() */

@@ -80,6 +80,7 @@ class Trace:
         self.record(cpu, "syscall_end nr=read result=1 pid=100")
         if has_stack:
             self.moment(cpu, inside, False)
+            self.moment(cpu, stack, False)  # the kernel's part is over
 
 
 def contexts_of(answer):

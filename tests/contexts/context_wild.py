@@ -31,7 +31,7 @@ class Thread:
 
     def __init__(self, tid, process):
         self.tid, self.process = tid, process
-        self.cpu = self.call = self.held = None  # truth and, when nothing is lost, knowledge
+        self.cpu = self.call = self.held = self.held_user = None  # truth and, when nothing is lost, knowledge
         self.known_call = self.call_path = self.call_path_sampled = None  # the latter: when samples count, too
         self.seen_call, self.held_time, self.unseen = False, 0, False
         self.lists = [[]]  # (time, path, path when samples count, kind); another list begins after a gap
@@ -40,7 +40,9 @@ class Thread:
         self.lists[-1].append((time, None if kind == "sample" else path, path, kind))
 
     def call_returns(self, time):
-        self.lists[-1].append((time, self.call_path, self.call_path_sampled, "return"))
+        for end in (None, -1):  # the call's last moment, and the first without it
+            paths = [path and path[:end] for path in (self.call_path, self.call_path_sampled)]
+            self.lists[-1].append((time, *paths, "return"))
 
     def forget(self):
         """Records are missing: whatever it did ended with its last moment."""
@@ -212,6 +214,7 @@ class Wild:
         thread.cpu, self.on_cpu[cpu], thread.held = None, successor, None
         if has_stack:
             self.emit(cpu, thread.tid, f"stack user={number} why={why}")
+            thread.held_user = path
             path = self.whole(thread, path, why == "block", state)
             thread.moment(self.time, path, "stack")
             thread.held, thread.held_time = path, self.time
@@ -222,6 +225,8 @@ class Wild:
     def arrive(self, cpu, thread):
         thread.cpu = cpu
         thread.moment(self.time, thread.held, "return")
+        if thread.held and not thread.known_call:  # it has come back from the kernel
+            thread.moment(self.time, thread.held_user, "return")
         thread.held = None
 
     def block(self, cpu, thread):
