@@ -139,16 +139,36 @@ static void note_one(struct waits *waits, struct tree *tree, uint32_t vertex, ui
     share_out(waits, vertices[vertex].thread, node, process, from_ns, to_ns);
 }
 
+/* A turn of a run of them, whose waits, all but the last, are no waits of the graph: the thread's own timers ended them. */
+static bool note_turn(struct waits *waits, struct tree *tree, const struct argus_vertex *vertex,
+                      uint32_t node, const struct waits_stretch *stretch)
+{
+    if (vertex->repeat < 2 || stretch->from_ns < vertex->start_ns ||
+        stretch->to_ns > vertex->end_ns)
+        return false;
+    uint64_t *waited_ns = tree->nodes.data[node].waited_ns;
+    uint64_t ns = stretch->woken_ns - stretch->from_ns;
+    bool sleeps = vertex->wait.kind == ARGUS_WAIT_SLEEP;
+    waited_ns[sleeps ? ARGUS_WAITED_SLEPT : ARGUS_WAITED_IDLE] += ns;
+    waited_ns[ARGUS_WAITED_CPU] += stretch->to_ns - stretch->woken_ns;
+    if (sleeps)
+        sleeps_note(&waits->sleeps, node, ns);
+    return true;
+}
+
 void waits_note(struct waits *waits, struct tree *tree, uint32_t thread, uint32_t node,
-                uint64_t from_ns, uint64_t to_ns, uint32_t *cursor)
+                const struct waits_stretch *stretch, uint32_t *cursor)
 {
     const struct argus_vertex *vertices;
     const struct argus_thread *threads;
     argus_graph_vertices(waits->graph, &vertices);
     argus_graph_threads(waits->graph, &threads);
+    uint64_t from_ns = stretch->from_ns, to_ns = stretch->to_ns;
     uint32_t first = threads[thread].first_vertex, count = threads[thread].vertex_count;
     while (*cursor < count && vertices[first + *cursor].wait.end_ns <= from_ns)
         (*cursor)++;
+    if (*cursor < count && note_turn(waits, tree, &vertices[first + *cursor], node, stretch))
+        return;
     for (uint32_t i = *cursor; i < count && vertices[first + i].end_ns < to_ns; i++) {
         const struct argus_vertex *vertex = &vertices[first + i];
         uint64_t begin_ns = vertex->end_ns > from_ns ? vertex->end_ns : from_ns;

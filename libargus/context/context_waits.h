@@ -14,10 +14,14 @@ struct waits {
     bool no_memory;            /* sticky */
 };
 
-/* `thread` was off its cpu from `from_ns` to `to_ns` with the stack of `node`. `*cursor` is 0 at first, and the thread's; its stretches
- * come in time order. */
+/* A thread had no cpu from `from_ns` to `to_ns`; from `woken_ns` on it wanted one. */
+struct waits_stretch {
+    uint64_t from_ns, woken_ns, to_ns;
+};
+
+/* `thread` waited so with the stack of `node`. `*cursor` is 0 at first, and the thread's; its stretches come in time order. */
 void waits_note(struct waits *waits, struct tree *tree, uint32_t thread, uint32_t node,
-                uint64_t from_ns, uint64_t to_ns, uint32_t *cursor);
+                const struct waits_stretch *stretch, uint32_t *cursor);
 /* Sorts the table: by node, the longest first. Returns what went wrong in between. */
 struct argus_error *waits_finish(struct waits *waits);
 void waits_deinit(struct waits *waits);

@@ -161,6 +161,7 @@ static void on_stack(struct moments *moments, uint32_t index, const struct argus
         thread->held = node;
         thread->held_user = node == ARGUS_NONE ? ARGUS_NONE : moments->paths->users.data[user].node;
         thread->held_ns = moments->now_ns;
+        thread->woken_ns = 0;
         thread->blocked = blocked;
     }
 }
@@ -174,6 +175,27 @@ static void on_sample(struct moments *moments, uint32_t index, const struct argu
     uint32_t user = user_path(moments, index, record->arg[0]);
     add_moment(moments, thread, whole_path(moments, thread, user, record->arg[1], false),
                ARGUS_MOMENT_SAMPLE);
+}
+
+static void note_wait(struct moments *moments, uint32_t index, uint32_t node)
+{
+    struct moment_thread *thread = &moments->threads[index];
+    struct waits_stretch stretch = {
+        .from_ns = thread->held_ns,
+        .woken_ns = thread->woken_ns ? thread->woken_ns : moments->now_ns,
+        .to_ns = moments->now_ns,
+    };
+    waits_note(&moments->waits, &moments->paths->tree, index, node, &stretch, &thread->cursor);
+}
+
+static void on_make_runnable(struct moments *moments, const struct argus_record *record)
+{
+    uint32_t index = moments_thread(moments, record->arg[0]);
+    if (index == ARGUS_NONE)
+        return;
+    struct moment_thread *thread = &moments->threads[index];
+    if (thread->held != ARGUS_NONE && !thread->woken_ns)
+        thread->woken_ns = moments->now_ns;
 }
 
 /* A thread goes on that had left the cpu with a stack that is known. */
@@ -194,8 +216,7 @@ static void go_on(struct moments *moments, uint32_t index)
         moments->paths->tree.nodes.data[node].waited_ns[ARGUS_WAITED_CPU] +=
             moments->now_ns - thread->held_ns;
     else
-        waits_note(&moments->waits, &moments->paths->tree, index, node, thread->held_ns,
-                   moments->now_ns, &thread->cursor);
+        note_wait(moments, index, node);
 }
 
 static void on_switch_in(struct moments *moments, uint32_t index, const struct argus_record *record)
@@ -260,6 +281,8 @@ static void on_record(struct moments *moments, const struct argus_record *record
     bool is_switch = id == ARGUS_ID_SWITCH;
     if (record->debugid == MERGE_ID_LOST)
         on_lost(moments, record);
+    if (id == ARGUS_ID_MAKE_RUNNABLE)
+        on_make_runnable(moments, record);
     if (!is_call && !is_switch && id != ARGUS_ID_STACK && id != ARGUS_ID_SAMPLE &&
         id != ARGUS_ID_EXEC && id != ARGUS_ID_THREAD_EXIT)
         return;

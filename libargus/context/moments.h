@@ -15,6 +15,7 @@ struct moment_thread {
     struct inference inference;
     struct sampled_stretch stretch;
     uint64_t held_ns;
+    uint64_t woken_ns; /* made runnable then, since held_ns; 0: not yet */
     uint32_t
         held; /* node of the stack with which it left the cpu at held_ns; ARGUS_NONE: it is on one */
     uint32_t held_user; /* the user functions of it */

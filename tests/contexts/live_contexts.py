@@ -37,9 +37,9 @@ class Contexts(Live):
         return first
 
     def test_a_function_that_sleeps(self):
-        base, slow = self.slow_parts("base.argus", ""), self.slow_parts("slow.argus", "sleep", "--call-stacks")
-        moments = self.contexts(base)["counts"]["moments"]
+        moments = self.contexts(self.slow_parts("plain.argus", "sleep"))["counts"]["moments"]
         self.assertEqual((moments["system_calls"], moments["preemptions"]), (0, 0))  # only on demand
+        base, slow = self.slow_parts("base.argus", "", "--call-stacks"), self.slow_parts("slow.argus", "sleep", "--call-stacks")
         answer = self.contexts(slow, f"--base={base}")
         self.assertGreaterEqual(answer["counts"]["moments"]["system_calls"], 3 * TIMES)
         first = self.assert_body_is_first(answer)

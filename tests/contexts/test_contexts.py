@@ -189,6 +189,29 @@ def test_a_wait_is_charged_to_who_ended_it(setup):
     equal("the other one", blamed[0]["process"], "beta")
 
 
+def test_sleeps_of_a_run_are_sleeps(setup):
+    """The graph makes one vertex of ten turns of 1 ms and a sleep of 2 ms, which ends 1 ms before there is a cpu."""
+    scene = Scene()
+    wait = scene.stack(MAIN, PARSE)
+    for start in range(1, 41, 4):
+        scene.at(start, "syscall_start nr=clock_nanosleep")
+        scene.at(start, f"timer_armed timer=0xa function=0xf expiry={(start + 2) * 1000000}")
+        scene.at(start, f"stack user={wait} why=block")
+        scene.at(start, "switch state=S next=200")
+        scene.at(start + 2, "interrupt_start irq=236", tid=200)
+        scene.at(start + 2, "timer_fired_start timer=0xa function=0xf now=1", tid=200)
+        scene.at(start + 2, "make_runnable thread=100 context=hardirq", tid=200)
+        scene.at(start + 2, "timer_fired_end timer=0xa", tid=200)
+        scene.at(start + 2, "interrupt_end irq=236", tid=200)
+        scene.at(start + 3, "switch state=R next=100", tid=200)
+        scene.at(start + 3, "syscall_end nr=clock_nanosleep result=0 pid=100")
+    sleeps = [node for node in setup.json("--tree", "--process=alpha", setup.make(scene))["tree"] if node["function"] == "clock_nanosleep"]
+    equal("calls", [node["count"] for node in sleeps], [10])
+    equal("slept", sleeps[0]["waited_ns"]["slept"], 20_000_000)
+    equal("wanted a cpu", sleeps[0]["waited_ns"]["cpu"], 10_000_000)
+    equal("all of it", sleeps[0]["own_ns"]["conservative"], 30_000_000)
+
+
 def test_a_vertex_is_its_run_and_its_wait(setup):
     answer = setup.json("--vertex=v0", setup.make(WAIT))
     equal("cost", answer["contexts"][0]["cost_ns"], 40_000_000)
