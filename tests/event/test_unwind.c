@@ -334,8 +334,7 @@ static void unknown_code_says_so(void **state)
 /* --- a function with more on its stack than is copied --- */
 
 #define MOST_COPIED 16384
-
-#define ALONE __attribute__((noinline, noclone))
+#define ALONE       __attribute__((noinline, noclone))
 
 static ALONE int with_a_large_array(int depth)
 {
@@ -365,8 +364,8 @@ static ALONE int another_caller(int large)
 }
 
 /* The snapshot that a call of `function` takes, with a copy of its own; for free(). */
-static uint8_t *take_of(int (*volatile function)(int), int large, uint64_t id,
-                        struct argus_snapshot *ret)
+static ALONE uint8_t *take_of(int (*volatile function)(int), int large, uint64_t id,
+                              struct argus_snapshot *ret)
 {
     volatile int result = function(large);
     (void)result;
@@ -391,7 +390,7 @@ static size_t unwind_beside(int (*const *callers)(int), size_t count,
     uint8_t *copies[4];
     struct argus_unwind_totals totals;
     const uint64_t *frames;
-    for (size_t i = 0; i <= count; i++) /* all from one place */
+    for (size_t i = 0; i <= count; i++)
         copies[i] = take_of(i < count ? callers[i] : one_caller, i == count, ID + (count - i),
                             &snapshots[i]);
     assert_int_equal(snapshots[count].end, ARGUS_SNAPSHOT_CUT);
@@ -416,7 +415,11 @@ static void a_cut_stack_goes_on_as_others(void **state)
     int (*const callers[])(int) = {one_caller};
     size_t count = unwind_beside(callers, 1, frames, &continued);
     assert_int_equal(continued, 1);
-    assert_as_expected(frames, count);
+    size_t first = 0; /* behind it: in_the_middle(), the large array, one_caller(), take_of() */
+    while (first < count && frames[first] != (uintptr_t)expected[0])
+        first++;
+    assert_true(first + 4 < count && frames[count - 1] >= ARGUS_FRAME_ENDS);
+    assert_memory_equal(frames + first, expected, 4 * sizeof(*expected));
 }
 
 /* Who called is not clear when another function has had its frame at the same place, or none was seen there. */
@@ -426,15 +429,13 @@ static void a_cut_stack_stays_cut_in_doubt(void **state)
     uint64_t frames[ARGUS_STACK_MAX_FRAMES], continued;
     int (*const both[])(int) = {one_caller, another_caller};
     int (*const wrong[])(int) = {another_caller};
-    size_t count = unwind_beside(both, 2, frames, &continued);
-    assert_int_equal(continued, 0);
-    assert_int_equal(frames[count - 1], ARGUS_FRAME_CUT);
-    count = unwind_beside(wrong, 1, frames, &continued);
-    assert_int_equal(continued, 0);
-    assert_int_equal(frames[count - 1], ARGUS_FRAME_CUT);
-    count = unwind_beside(NULL, 0, frames, &continued);
-    assert_int_equal(continued, 0);
-    assert_int_equal(frames[count - 1], ARGUS_FRAME_CUT);
+    static const size_t counts[] = {2, 1, 0};
+    int (*const *callers[])(int) = {both, wrong, wrong};
+    for (size_t i = 0; i < 3; i++) {
+        size_t count = unwind_beside(callers[i], counts[i], frames, &continued);
+        assert_int_equal(continued, 0);
+        assert_int_equal(frames[count - 1], ARGUS_FRAME_CUT);
+    }
 }
 
 /* Recursion deeper than a stack in a trace may be. */
