@@ -9,7 +9,7 @@
 static const char *const servants[] = {"libc.so", "libc-2", "libpthread", "ld-linux",
                                        "ld-2",    "librt.", "[vdso]"};
 
-static bool is_servant(const struct argus_context_function *function)
+bool charges_is_servant(const struct argus_context_function *function)
 {
     const char *name = contexts_base_name(function->image);
     if (function->layer == ARGUS_LAYER_KERNEL)
@@ -27,7 +27,7 @@ uint32_t charged_node(const struct argus_contexts *contexts, uint32_t node)
     argus_contexts_nodes(contexts, &nodes);
     argus_contexts_functions(contexts, &functions);
     for (uint32_t at = node; nodes[at].depth >= INFERENCE_FIRST_DEPTH; at = nodes[at].parent)
-        if (!is_servant(&functions[nodes[at].function]))
+        if (!charges_is_servant(&functions[nodes[at].function]))
             return at;
     return node;
 }

@@ -22,6 +22,9 @@ struct charges {
 struct argus_error *charges_create(const struct argus_contexts_report *report, struct charges *ret);
 void charges_deinit(struct charges *charges);
 
+/* Whether it is the kernel's or the C library's: does what others ask it to. */
+bool charges_is_servant(const struct argus_context_function *function);
+
 /* The nearest function at or outside of `node` that is neither the kernel's nor the C library's: on whose behalf it is; `node`
  * itself where there is none. */
 uint32_t charged_node(const struct argus_contexts *contexts, uint32_t node);

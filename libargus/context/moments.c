@@ -2,8 +2,8 @@
  * system calls and preemptions. Between the begin of a call and its return, and while a thread is off its cpu, its user
  * stack cannot change: so the return, and the moment at which it goes on, are moments with a known stack too.
  *
- * When a call has returned, its kernel part has ended, and the user stack alone goes on: the same call once more is another one. So it
- * is after a page fault.
+ * When a call has returned, its kernel part has ended, and so has the function of the C library that made it: it is the call's
+ * wrapper. What lies outside of them goes on: the same call once more is another one. After a page fault all user functions go on.
  *
  * Where records are missing (MERGE_ID_LOST), nobody knows what the thread did that was on that cpu: what went on in it ended at its
  * last moment, in both modes, and begins anew. The same of a thread that is found running where it cannot be without a record
@@ -14,6 +14,7 @@
  */
 #include "context/moments.h"
 
+#include "context/charges.h"
 #include "event/merge.h"
 
 #define STATES_STOPPED (ARGUS_LINUX_STATE_STOPPED | ARGUS_LINUX_STATE_TRACED)
@@ -54,12 +55,35 @@ static bool add_moment(struct moments *moments, struct moment_thread *thread, ui
     return true;
 }
 
+/* Whether a function is the C library's. */
+static bool is_wrapper(struct moments *moments, uint32_t function)
+{
+    while (moments->wrappers.length <= function)
+        if (!vec_push(&moments->wrappers, 0)) {
+            moments->waits.no_memory = true;
+            return false;
+        }
+    uint8_t *known = &moments->wrappers.data[function];
+    if (!*known)
+        *known = charges_is_servant(&moments->paths->frames.functions.data[function]) ? 2 : 1;
+    return *known == 2;
+}
+
+/* Where the stack ends when the call at `call_node` has returned. */
+static uint32_t caller_of(struct moments *moments, uint32_t call_node)
+{
+    const struct argus_context_node *nodes = moments->paths->tree.nodes.data;
+    uint32_t user = nodes[call_node].parent;
+    bool is_call = nodes[user].depth >= INFERENCE_FIRST_DEPTH;
+    return is_call && is_wrapper(moments, nodes[user].function) ? nodes[user].parent : user;
+}
+
 /* The thread has come back from the kernel, with the stack whose user functions end at `user`, and runs them. */
 static void back_to_user(struct moments *moments, struct moment_thread *thread, uint32_t user,
                          bool counts)
 {
     struct tree *tree = &moments->paths->tree;
-    if (counts && tree->nodes.data[user].depth >= INFERENCE_FIRST_DEPTH)
+    if (counts)
         inference_moment(&thread->inference, tree, user, moments->now_ns);
     sampled_begin(&thread->stretch, user, moments->now_ns);
 }
@@ -238,8 +262,7 @@ static void on_syscall(struct moments *moments, uint32_t index, const struct arg
     bool counts = !begins && thread->call == number &&
                   add_moment(moments, thread, thread->call_node, ARGUS_MOMENT_RETURN);
     if (!begins && thread->call_node != ARGUS_NONE)
-        back_to_user(moments, thread, moments->paths->tree.nodes.data[thread->call_node].parent,
-                     counts);
+        back_to_user(moments, thread, caller_of(moments, thread->call_node), counts);
     thread->call = begins ? number : NOT_IN_A_CALL;
     thread->call_node = ARGUS_NONE;
     thread->held = ARGUS_NONE;

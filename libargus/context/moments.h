@@ -40,6 +40,7 @@ struct moments {
     struct moment_thread *threads; /* owned; by thread of the graph */
     uint32_t *next_life;           /* owned; by thread: the next with the same id */
     struct idmap by_tid;           /* id → the life that it names now */
+    VEC(uint8_t) wrappers;         /* by function: 0 not looked at, 1 no, 2 of the C library */
     struct argus_context_counts counts;
     uint64_t now_ns, from_ns, to_ns; /* what is looked at: inclusive */
     uint64_t lost_ns;                /* until then records are missing; 0: none so far */

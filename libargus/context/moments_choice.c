@@ -97,6 +97,7 @@ void moments_deinit(struct moments *moments)
     free(moments->next_life);
     free(moments->chosen);
     idmap_deinit(&moments->by_tid);
+    vec_deinit(&moments->wrappers);
 }
 
 uint32_t moments_thread(struct moments *moments, uint64_t tid)

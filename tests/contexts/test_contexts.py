@@ -326,6 +326,23 @@ def test_lost_records_end_what_goes_on(setup):
     equal("on another cpu", of_parse(scene("2ms cpu1 t0 timer_armed", "lost cpu1 5", "4ms cpu1 t0 timer_armed")), (hex(PARSE), 1, 9_000_000, 9_000_000))
 
 
+def test_a_call_and_its_wrapper_end_at_its_return(setup):
+    """Ten sleeps of 1 ms, 9 ms apart: ten, and not one of 91 ms; what lies between is the caller's."""
+    wrapper = 0x7100
+    scene = Scene()
+    scene.lines.append("image pid 100 start 0x7000 end 0x8000 path /nowhere/libc.so.6")
+    for turn in range(10):
+        scene.at(10 * turn, "syscall_start nr=clock_nanosleep")
+        scene.at(10 * turn, f"stack user={scene.stack(MAIN, PARSE, wrapper)} why=call")
+        scene.at(10 * turn + 1, "syscall_end nr=clock_nanosleep")
+    trace = setup.make(scene)
+
+    def of(*words):
+        return [(node["count"], node["own_ns"]["conservative"] // 1_000_000) for node in setup.json("--tree", *words, trace)["tree"][1:]]
+    equal("main, parse, wrapper, call", of(), [(1, 0), (1, 81), (10, 0), (10, 10)])
+    equal("as in the paper", of("--no-returns"), [(1, 0), (1, 0), (1, 0), (1, 90)])
+
+
 def test_what_a_call_to_exec_took_is_the_old_programs(setup):
     lines = Scene().lines + ["stack 1 0x5502 0x5501", "1ms cpu0 t100 syscall_start nr=execve", "1ms cpu0 t100 stack user=1 why=call",
                              "5ms cpu0 t100 exec pid=100", "5ms cpu0 t100 name_exec name=gamma", "6ms cpu0 t100 syscall_end nr=execve pid=100",
