@@ -1,6 +1,8 @@
 /* A context in which a thread waited has not become slow by itself when somebody else let it wait: the time is that
  * one's, and in that one's contexts it is found as well. What is not slow either is a wait for something that did not
- * come. What remains is the context's own: running, wanting a cpu, disks, page faults, and its own sleeps.
+ * come. What remains is the context's own: running, disks, page faults, and its own sleeps. A poll that somebody outside of the trace ended,
+ * a peer on another machine or a watched file, is looked at as a sleep: an event loop may wait for them as long as it likes,
+ * but not longer each time than in the base.
  *
  * The one exception: waiting for a child that was not chosen to be looked at. Who starts a program and waits for it does
  * nothing else meanwhile, and the child's contexts are not there to show it.
@@ -49,8 +51,9 @@ static int kind_of_wait(const struct waits *waits, const struct argus_vertex *ve
                                                                          : ARGUS_WAITED_OTHERS;
     if (wait->kind == ARGUS_WAIT_SLEEP)
         return ARGUS_WAITED_SLEPT;
-    bool nothing_came = wait->by_timer || wait->outcome == ARGUS_OUTCOME_TIMED_OUT;
-    return nothing_came ? ARGUS_WAITED_IDLE : (int)OWN_WORK;
+    if (wait->by_timer || wait->outcome == ARGUS_OUTCOME_TIMED_OUT)
+        return ARGUS_WAITED_IDLE;
+    return wait->kind == ARGUS_WAIT_POLL ? ARGUS_WAITED_SLEPT : (int)OWN_WORK;
 }
 
 /* The row of a node and a process; NULL without memory. Valid until the next row is made. */

@@ -242,34 +242,34 @@ def test_time_between_calls_is_shared_out_by_samples(setup):
     equal("without samples", {node["sampled_ns"] for node in without.values()}, {0})
 
 
-def sleeper(*sleeps_ms, late_ms=0):
+def sleeper(*sleeps_ms, late_ms=0, call="nanosleep"):
     """A loop that looks at something between its sleeps, and gets its cpu late."""
     scene, time = Scene(), 1
     scene.at(0, f"switch state=R next={scene.tid}", tid=0)
     for length in sleeps_ms:
         scene.calls(0, MAIN, LOAD)
-        scene.at(time, "syscall_start nr=nanosleep")
+        scene.at(time, f"syscall_start nr={call}")
         scene.at(time, "switch state=S next=0")
         scene.at(time, f"stack user={scene.stack(MAIN, SAVE)} why=block")
         time += length
         scene.at(time, f"make_runnable thread={scene.tid} context=hardirq", cpu=1, tid=0)
         scene.at(time + late_ms, f"switch state=R next={scene.tid}", tid=0)
         time = scene.time = time + late_ms + 1
-        scene.at(time, "syscall_end nr=nanosleep")
+        scene.at(time, f"syscall_end nr={call} result=1")
     return scene
 
 
 def test_a_sleep_that_is_as_long_as_it_may_be_is_not_slow(setup):
-    base = setup.make(sleeper(10, 30, 50))  # woken early now and then
+    for call in ("nanosleep", "poll"):
+        base = setup.make(sleeper(10, 30, 50, call=call))  # woken early now and then
 
-    def cost(scene):
-        paths = [path for path in setup.json(f"--base={base}", setup.make(scene))["contexts"] if names(path)[-1] == "nanosleep"]
-        return paths[0]["cost_ns"]
-    usual = cost(sleeper(50, 50, 50, 50, 50))
-    assert abs(usual) < 5_000_000, usual  # 1 ms each until the call returns
-    longer = cost(sleeper(200, 200, 200))
-    assert longer > 300_000_000, longer
-    equal("a cpu that comes late", cost(sleeper(200, 200, 200, late_ms=40)), longer)
+        def cost(*sleeps_ms, **how):
+            answer = setup.json(f"--base={base}", setup.make(sleeper(*sleeps_ms, call=call, **how)))
+            return [path for path in answer["contexts"] if names(path)[-1] == call][0]["cost_ns"]
+        usual, longer = cost(50, 50, 50, 50, 50), cost(200, 200, 200)
+        assert abs(usual) < 5_000_000, usual  # 1 ms each until the call returns
+        assert longer > 300_000_000, longer
+        equal("a cpu that comes late", cost(200, 200, 200, late_ms=40), longer)
 
 
 def test_samples_are_said_apart_and_can_be_left_out(setup):

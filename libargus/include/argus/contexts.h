@@ -49,7 +49,7 @@ enum argus_layer {
 enum argus_waited {
     ARGUS_WAITED_OTHERS, /* another thread of the trace ended the wait */
     ARGUS_WAITED_IDLE,   /* for something that did not come: a poll or lock that timed out */
-    ARGUS_WAITED_SLEPT,  /* a sleep of its own */
+    ARGUS_WAITED_SLEPT,  /* a sleep of its own, or a poll that nobody in the trace ended */
     ARGUS_WAITED_CPU,    /* preempted: for a cpu */
     ARGUS_WAITED_KINDS   /* the rest (disk, device, faults, stopped) counts as its own work */
 };

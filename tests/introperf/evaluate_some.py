@@ -1,0 +1,41 @@
+"""examples/introperf/evaluate.py: a library and a program that were made slow are found, each among the first three contexts.
+
+    evaluate_some.py ARGUS
+
+All cases take minutes; these take seconds. Needs root, sqlite3, Debian's python3 and a compiler; exits 77 (skipped) without.
+"""
+import pathlib
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "e2e"))
+
+import machine  # noqa: E402
+
+CASES = {"sqlite-read": "libsqlite3.so", "python-zlib": "python3"}
+
+
+def reason_to_skip():
+    missing = [program for program in ("sqlite3", "/usr/bin/python3", "cc") if not shutil.which(program)]
+    return f"not installed: {', '.join(missing)}" if missing else machine.reason_to_skip_beside_others()
+
+
+def main():
+    reason = reason_to_skip()
+    if reason:
+        print("skipped:", reason)
+        return 77
+    script = HERE.parent.parent / "examples/introperf/evaluate.py"
+    done = subprocess.run([sys.executable, "-B", script, "--argus", sys.argv[1], *CASES], capture_output=True, text=True, timeout=100)
+    print(done.stdout, done.stderr)
+    rows = {line.split()[0]: line for line in done.stdout.splitlines() if line}
+    wrong = [case for case, file in CASES.items() if file not in rows.get(case, "")]
+    if wrong:
+        print("no root cause:", *wrong)
+    return 1 if done.returncode or wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
