@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "argus/property_lists.h"
 #include "argus/unwind.h"
 #include "plugin/graph_cache.h"
 #include "plugin/rule_files.h"
@@ -58,6 +59,8 @@ static struct argus_error *open_trace(struct session *session, const struct argu
         return argus_error_memory();
     }
     struct argus_error *error = open_file(session, arguments, trace->path, &trace->trace);
+    if (!error)
+        error = argus_property_lists_read(trace->trace);
     if (!error) /* a recorder that was killed leaves snapshots of stacks */
         error = argus_unwind_trace(trace->trace, show_progress, session, NULL);
     if (error) {

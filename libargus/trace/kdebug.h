@@ -30,7 +30,7 @@ struct kdebug_file {
     bool has_timebase; /* otherwise it is guessed from the records */
     bool has_wall;     /* header.anchor_* are right */
     uint64_t
-        wall_ns; /* V1: of the beginning, whose ticks only the first record tells; 0: not known */
+        wall_ns; /* V1, V2: of the beginning, whose ticks only the first record tells; 0: not known */
     uint32_t skipped; /* chunks of a kind that Argus has no use for */
 };
 
@@ -93,6 +93,10 @@ static inline uint32_t kdebug_thread_bytes(bool narrow)
 {
     return narrow ? 28 : 32;
 }
+
+/* Names of tracepoints, as text: kdebug_codes.c. */
+struct argus_error *kdebug_codes_read(const struct kdebug_file *file, uint64_t offset_bytes,
+                                      uint64_t length_bytes);
 
 /* --- what the records tell: kdebug_index.c, kdebug_tables.c, kdebug_records.c --- */
 

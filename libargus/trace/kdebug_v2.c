@@ -1,6 +1,7 @@
 /* V2: what Instruments and kperf write, also as the stream of an iOS device (coreprofilesessiontap).
  *
- *     0x00  u32 magic      0x04  u32 thread_count      0x14  u32 is_64bit      0x18  u64 ticks in a second
+ *     0x00  u32 magic      0x04  u32 thread_count      0x08  u64 seconds, u32 microseconds (often 0)
+ *     0x14  u32 is_64bit   0x18  u64 ticks in a second
  *     0x120 kd_threadmap[thread_count], then, from the next multiple of 4096 on, records to the end
  *
  * It is in none of Apple's sources ("only used by kperf and Instruments", xnu-4570 bsd/sys/kdebug.h); the layout is that of
@@ -13,7 +14,8 @@
 
 struct v2_head {
     uint32_t magic, thread_count;
-    uint8_t zeros[12];
+    uint64_t seconds; /* of the beginning, since 1970, or 0 */
+    uint32_t microseconds;
     uint32_t is_64bit;
     uint64_t ticks_per_second;
 } __attribute__((packed));
@@ -58,6 +60,9 @@ struct argus_error *kdebug_v2_read(struct kdebug_file *file)
     if (error)
         return error;
     file->narrow = !head.is_64bit;
+    file->has_wall = head.seconds && head.seconds < 1ull << 33 && head.microseconds < 1000000;
+    if (file->has_wall)
+        file->wall_ns = head.seconds * 1000000000 + head.microseconds * 1000ull;
     uint64_t map_end = MAP_AT + (uint64_t)head.thread_count * kdebug_thread_bytes(file->narrow);
     error = kdebug_threads_read(file, MAP_AT, head.thread_count);
     uint64_t first = (map_end + PAGE - 1) / PAGE * PAGE;

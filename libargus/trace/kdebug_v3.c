@@ -8,6 +8,7 @@
  * A chunk of records begins with 8 bytes (the time from which on more records may come). Kernels up to xnu-8020, and
  * ktrace.py, count them in the length, and later kernels do not (bsd/kern/kdebug.c:2270). A whole number of records is never
  * 8 more than another one, so the length itself tells which it is.
+ * A length of all ones means that the chunk goes on to the end of the file.
  * Chunks of unknown tags are passed over, as the text in Apple's header asks for.
  * Where a length leads nowhere, the next chunk of threads or records is looked for, since those can be told by themselves.
  */
@@ -31,6 +32,8 @@ struct v3_head {
 } __attribute__((packed));
 
 static_assert(sizeof(struct v3_chunk) == 16 && sizeof(struct v3_head) == 40, "the file's bytes");
+
+#define UNTIL_THE_END UINT64_MAX
 
 enum { FUTURE_BYTES = 8, CPU_ENTRY_BYTES = 16, ALIGN = 8, FLAG_64_BIT = 1, SCAN_BYTES = 1 << 16 };
 
@@ -74,15 +77,36 @@ static struct argus_error *take_cpus(struct v3_walk *walk)
     return NULL;
 }
 
+static struct argus_error *take_codes(struct v3_walk *walk)
+{
+    return kdebug_codes_read(walk->file, walk->at, walk->chunk.length);
+}
+
+static struct argus_error *keep(struct v3_walk *walk)
+{
+    struct argus_attachment attachment = {
+        .offset_bytes = walk->at, .length_bytes = walk->chunk.length, .tag = walk->chunk.tag};
+    return vec_push(&walk->file->trace->attachments, attachment) ? NULL : argus_error_memory();
+}
+
+/* libktrace can write them; how they are packed is published nowhere. */
+static struct argus_error *miss_compressed(struct v3_walk *walk)
+{
+    return kdebug_damage(walk->file, walk->at, walk->chunk.length,
+                         "compressed records (chunk 0x1f00), which cannot be read");
+}
+
 /* The chunks that Argus reads; to add one: a function and a row. */
 static const struct v3_tag {
     uint32_t tag;
     struct argus_error *(*take)(struct v3_walk *walk);
 } tags[] = {
-    {0x1c00, take_cpus},
-    {0x1d00, take_threads},
-    {0x1e00, take_records},
-    {0x2000, NULL}, /* empty: fills up */
+    {0x1c00, take_cpus},  {0x1d00, take_threads}, {0x1e00, take_records}, {0x1f00, miss_compressed},
+    {0x2000, NULL},       /* empty: fills up */
+    {0x8001, keep},       /* property list: files that dyld has loaded */
+    {0x8004, keep},       /* … images of processes */
+    {0x800f, take_codes}, /* names of tracepoints */
+    {0x8c00, keep},       /* property list: the machine */
 };
 
 static const struct v3_tag *find_tag(uint32_t tag)
@@ -143,6 +167,8 @@ static struct argus_error *take_chunk(struct v3_walk *walk, uint64_t offset_byte
 {
     const struct v3_tag *tag = find_tag(walk->chunk.tag);
     uint64_t left = walk->file->trace->file_bytes - walk->at;
+    if (walk->chunk.length == UNTIL_THE_END) /* of a file that was written as a stream */
+        walk->chunk.length = left;
     bool is_records = tag && tag->take == take_records;
     if (walk->chunk.length > left && !is_records)
         return find_way(walk, offset_bytes, "a chunk is longer than the rest of the file");

@@ -343,6 +343,9 @@ void argus_trace_close(struct argus_trace *trace)
     vec_deinit(&trace->damage);
     vec_deinit(&trace->losses);
     vec_deinit(&trace->clock_steps);
+    vec_deinit(&trace->codes);
+    vec_deinit(&trace->attachments);
+    vec_deinit(&trace->named_images);
     strtab_destroy(trace->strings);
     free(trace->path);
     free(trace);

@@ -37,6 +37,12 @@ struct trace_clock_step {
 
 struct kdebug_format; /* trace/kdebug.h */
 
+/* The name of a tracepoint, as the file says. */
+struct trace_code {
+    const char *name;
+    uint32_t event; /* debugid without function bits */
+};
+
 struct argus_trace {
     int fd;     /* owned */
     char *path; /* owned */
@@ -52,7 +58,11 @@ struct argus_trace {
     struct trace_tables tables;
     VEC(struct trace_clock_step) clock_steps; /* by time */
     uint64_t record_count, lost_count;
-    uint64_t first_ticks, last_ticks;   /* of all records */
+    uint64_t first_ticks, last_ticks;         /* of all records */
+    VEC(struct trace_code) codes;             /* by debugid */
+    VEC(struct argus_attachment) attachments; /* in the file's order */
+    VEC(struct argus_image_entry)
+    named_images;                       /* that argus_trace_name_images() takes paths from */
     const struct kdebug_format *kdebug; /* NULL: an .argus file */
     bool kdebug_narrow;                 /* with the records of a 32-bit kernel */
     bool complete;

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "argus/property_lists.h"
 #include "event/darwin/darwin_text.h"
 #include "event/merge.h"
 #include "fuzz.h"
@@ -70,6 +71,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct argus_trace *trace = NULL;
     const struct argus_chunk *chunks;
     struct argus_error *error = argus_trace_open(path, &trace);
+    if (!error)
+        error = argus_property_lists_read(trace);
     if (!error) {
         size_t count = argus_trace_chunks(trace, &chunks);
         for (size_t i = 0; i < count; i++)

@@ -5,6 +5,7 @@ the files are broken, one thing at a time, and the error has to say where.
 """
 import json
 import pathlib
+import plistlib
 import struct
 import subprocess
 import sys
@@ -75,7 +76,7 @@ class Kdebug(unittest.TestCase):
             self.assertEqual("how long a tick is" in notes, version.startswith("v1"), notes)
             self.assertEqual("time of day" in notes, version == "v2", notes)
             if version == "v3":
-                self.assertIn("2 chunks of other kinds", notes)
+                self.assertIn("1 chunk of other kinds", notes)
 
     def test_processes(self):
         """kernel_task is not launchd, and a name that the map cuts is whole in the record."""
@@ -134,8 +135,9 @@ class Kdebug(unittest.TestCase):
         done = subprocess.run([ARGUS, "graph", self.files["v2"]], capture_output=True, text=True, timeout=60, check=True)
         self.assertNotIn("no records of wake-ups", done.stderr)
 
-    def test_shared_cache(self):
-        """dyld tells one process of the libraries in the shared cache; another one's frames there are named by them as well."""
+    @staticmethod
+    def shared_cache():
+        """dyld tells one process of the libraries in the shared cache; another one has a sampled stack there."""
         lines = ["os darwin", "arch aarch64", "cpus 2", "thread 200 pid 57 name told", "thread 300 pid 58 name other",
                  "1000 cpu0 t200 record id=0x1f050028 arg1=0x2211 arg3=0x180000000", "1001 cpu0 t200 record id=0x1f05002c"]
         for at, (low, address) in enumerate(((0x4433, 0x180100000), (0x6655, 0x180200000), (0x8877, 0x100000000))):
@@ -150,6 +152,11 @@ class Kdebug(unittest.TestCase):
         text, trace = SCRATCH / "cache.trace", SCRATCH / "cache.argus"
         text.write_text("\n".join(lines) + "\n")
         run(MKTRACE, text, trace)
+        return trace
+
+    def test_shared_cache(self):
+        """What dyld tells one process of the shared cache names another one's frames as well."""
+        trace = self.shared_cache()
         path = SCRATCH / "cache.kdebug"
         run(MKKDEBUG, "v2", trace, path)
         said = run(ARGUS, "contexts", path)
@@ -158,6 +165,73 @@ class Kdebug(unittest.TestCase):
             self.assertRegex(said, words.replace("+", "[+]").replace("3f", "(3f|40)").replace("ef", "(ef|f0)").replace("7f", "(7f|80)"))
         self.assertNotIn("--unwind", said)
         self.assertIn("no records of messages", run(ARGUS, "messages", path))
+
+    @staticmethod
+    def chunk(tag, data, length=None):
+        return struct.pack("<IHHQ", tag, 0, 0, len(data) if length is None else length) + data + bytes(-len(data) % 8)
+
+    def v3_with(self, name, *chunks, base=None):
+        """The V3 file with further chunks behind it."""
+        path = SCRATCH / f"{name}.kdebug"
+        data = (base or self.files["v3"]).read_bytes()
+        path.write_bytes(data + bytes(-len(data) % 8) + b"".join(chunks))
+        return path
+
+    def test_codes(self):
+        """The names that a file brings along are for tracepoints that have none."""
+        names = b"0x25990000\tPERF_Preamble\n0x1400000 MACH_another\nnonsense\n0x5550000 \"quoted\"\n"
+        path = self.v3_with("codes", self.chunk(0x800f, names))
+        text = run(ARGUS, "dump", path)
+        self.assertIn("PERF_Preamble arg1=0x4", text)
+        self.assertIn("MACH_SCHED reason=0 next=101", text)
+        self.assertNotIn("25990000", text)
+        self.assertIn("PERF_Preamble", [json.loads(line)["name"] for line in run(ARGUS, "dump", "--json", path).splitlines()])
+        self.assertIn("sound", run(ARGUS, "verify", path))
+
+    def test_property_lists(self):
+        """Images and paths, in both forms; the machine; what cannot be read is said."""
+        uuid = "33440000-0000-0000-0000-000000000000"
+        cache = SCRATCH / "cache-v3.kdebug"
+        run(MKKDEBUG, "v3", self.shared_cache(), cache)
+        modules = {"Binaries": [{"UUID": uuid, "Path": "/usr/lib/told.dylib"}, {"UUID": "short"}, 7]}
+        images = {"Processes": [{"pid": 58, "Images": [
+            {"uuid": bytes(range(16)), "Path": "/Applications/Snap", "LoadAddress": 0x100000000, "Size": 0x800},
+            {"uuid": bytes(range(1, 17)), "LoadAddress": 0x4000}]}]}
+        machine = {"hw_model": "Mac14,2", "os_name": "macOS", "os_version": "15.5", "os_build": "24F74"}
+        for form in (plistlib.FMT_BINARY, plistlib.FMT_XML):
+            path = self.v3_with("lists", *(self.chunk(tag, plistlib.dumps(what, fmt=form)) for tag, what in (
+                (0x8001, modules), (0x8004, images), (0x8c00, machine))), base=cache)
+            said = run(ARGUS, "contexts", path)
+            self.assertRegex(said, "Snap[+]0x(3f|40)")
+            self.assertRegex(said, "told.dylib[+]0x(3f|40)")
+            self.assertNotIn(uuid, said)
+            notes = " ".join(info(path)["notes"])
+            self.assertIn("the machine, as the file says: Mac14,2 macOS 15.5 24F74", notes)
+        for broken in (b"bplist00", b"bplist00" + bytes(40), b"<plist><dict>", b"", b"bplist00" + b"\xff" * 64):
+            path = self.v3_with("broken_list", self.chunk(0x8004, broken))
+            self.assertIn("cannot be read", " ".join(info(path)["notes"]))
+            self.assertEqual(info(path)["records"], 27)
+
+    def test_to_the_end(self):
+        """A length of all ones: the file was written as a stream, and its last chunk goes on to the end."""
+        data = bytearray(self.files["v3"].read_bytes())
+        last = data.rindex(struct.pack("<IHH", 0x1e00, 0, 0))
+        struct.pack_into("<Q", data, last + 8, 2**64 - 1)
+        path = SCRATCH / "stream.kdebug"
+        path.write_bytes(data)
+        self.assertEqual(info(path)["records"], 27)
+        self.assertIn("sound", run(ARGUS, "verify", path))
+        self.assertIn("cannot be read", run(ARGUS, "verify", self.v3_with("compressed", self.chunk(0x1f00, bytes(64))), code=4))
+
+    def test_wall_clock_of_v2(self):
+        data = bytearray(self.files["v2"].read_bytes())
+        struct.pack_into("<QI", data, 8, 1_700_000_000, 500_000)
+        path = SCRATCH / "wall.kdebug"
+        path.write_bytes(data)
+        found = info(path)
+        first_ns = (9000 - 1000) * 125 // 3  # the first record in the file is not the earliest
+        self.assertAlmostEqual(found["start_wall_ns"], 1_700_000_000_500_000_000 - first_ns, delta=100)
+        self.assertNotIn("time of day", " ".join(found["notes"]))
 
     def test_contents(self):
         found = info(self.files["v2"])["darwin"]

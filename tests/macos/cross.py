@@ -23,11 +23,11 @@ BREW = {"aarch64": "/opt/homebrew", "x86_64": "/usr/local"}
 EXPECTED = {
     "bin/argus": (EXECUTABLE, {"/usr/lib/libz.1.dylib", "/usr/lib/libedit.3.dylib", "/usr/lib/libc++.1.dylib",
                                "{}/opt/jansson/lib/libjansson.4.dylib", "{}/opt/popt/lib/libpopt.0.dylib",
-                               "{}/opt/capstone/lib/libcapstone.5.dylib"}),
+                               "{}/opt/capstone/lib/libcapstone.5.dylib", "{}/opt/libplist/lib/libplist-2.0.4.dylib"}),
     # Runs as root: no library but the system's.
     "bin/argus-recorder": (EXECUTABLE, {"/usr/lib/libz.1.dylib"}),
     "bin/argus-hook": (EXECUTABLE, {"/usr/lib/libz.1.dylib", "/usr/lib/libc++.1.dylib", "{}/opt/capstone/lib/libcapstone.5.dylib",
-                                    "{}/opt/jansson/lib/libjansson.4.dylib"}),
+                                    "{}/opt/jansson/lib/libjansson.4.dylib", "{}/opt/libplist/lib/libplist-2.0.4.dylib"}),
     # Loaded into other people's programs.
     "lib/libargus-hook.dylib": (DYLIB, set()),
 }

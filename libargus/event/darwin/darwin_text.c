@@ -77,8 +77,9 @@ const char *darwin_record_name(const struct argus_trace *trace, uint32_t debugid
     else if (darwin_is_trap(debugid))
         snprintf(buffer, buffer_bytes, "MSC_%s",
                  argus_syscall_name(trace, DARWIN_TRAP + code, number, sizeof(number)));
-    else if (row)
-        snprintf(buffer, buffer_bytes, "%s", row->name);
+    else if (row || argus_trace_code_name(trace, debugid))
+        snprintf(buffer, buffer_bytes, "%s",
+                 row ? row->name : argus_trace_code_name(trace, debugid));
     else
         return NULL;
     return buffer;

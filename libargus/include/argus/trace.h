@@ -267,6 +267,30 @@ void argus_snapshots_deinit(struct argus_snapshots *snapshots);
 struct argus_error *argus_trace_add_stack(struct argus_trace *trace, uint64_t id,
                                           const uint64_t *frames, size_t count);
 
+/* The name that a file of Darwin's tracing (V3) brings along for a tracepoint; NULL: none. Valid as long as the trace. */
+const char *argus_trace_code_name(const struct argus_trace *trace, uint32_t debugid);
+
+/* Property lists in such a file: what they describe is up to who parses them (libargus/event/darwin/property_lists.c). */
+struct argus_attachment {
+    uint64_t offset_bytes, length_bytes; /* inside the file */
+    uint32_t tag;                        /* of the chunk: libargus/trace/kdebug_v3.c */
+};
+size_t argus_trace_attachments(const struct argus_trace *trace,
+                               const struct argus_attachment **ret);
+/* Its bytes into `ret`, which has room for them. */
+struct argus_error *argus_trace_read_attachment(const struct argus_trace *trace,
+                                                const struct argus_attachment *attachment,
+                                                uint8_t *ret);
+/* Adds an image to the opened trace, not to its file. The path is copied; `pid` is ARGUS_ANY_PID where only UUID (16 bytes in
+ * build_id) and path are known. After the last one, argus_trace_name_images() gives their paths to all images of the same UUID
+ * of which no path was known. By the trace's owner, before others read it. */
+#define ARGUS_ANY_PID UINT64_MAX
+struct argus_error *argus_trace_add_image(struct argus_trace *trace,
+                                          const struct argus_image_entry *image);
+void argus_trace_name_images(struct argus_trace *trace);
+/* A sentence for the reader, as if the file had it. */
+struct argus_error *argus_trace_add_note(struct argus_trace *trace, const char *text);
+
 /* --- writing ---
  *
  * Each chunk is one pwrite(). When a call fails (full disk), the file is as it was before that
