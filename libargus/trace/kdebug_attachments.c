@@ -26,6 +26,15 @@ struct argus_error *argus_trace_read_attachment(const struct argus_trace *trace,
     return failed ? argus_error_os(failed, "cannot read %s", trace->path) : NULL;
 }
 
+/* What comes out of a property list may be anything, and is shown at a terminal. */
+static void make_showable(char *text, size_t length)
+{
+    utf8_repair(text, length);
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
+            text[i] = '?';
+}
+
 struct argus_error *argus_trace_add_image(struct argus_trace *trace,
                                           const struct argus_image_entry *image)
 {
@@ -34,7 +43,7 @@ struct argus_error *argus_trace_add_image(struct argus_trace *trace,
     struct argus_image_entry added = *image;
     uint32_t id;
     memcpy(path, image->path, length);
-    utf8_repair(path, length);
+    make_showable(path, length);
     struct argus_error *error = strtab_intern(trace->strings, path, length, &id);
     if (error)
         return error;
@@ -74,7 +83,7 @@ struct argus_error *argus_trace_add_note(struct argus_trace *trace, const char *
     uint32_t id;
     size_t length = strnlen(text, sizeof(note));
     memcpy(note, text, length);
-    utf8_repair(note, length);
+    make_showable(note, length);
     struct argus_error *error = strtab_intern(trace->strings, note, length, &id);
     if (error)
         return error;

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/text.h"
 
@@ -22,50 +21,64 @@ enum { UUID_BYTES = 16, DEEPEST = 16, MOST_BYTES = 256 << 20 };
 
 enum key { KEY_UUID, KEY_PID, KEY_ADDRESS, KEY_SIZE, KEY_PATH };
 
-/* Upper and lower case are the same. To add a name: a row; of several the first counts. */
+/* To add a name: a row; of several the first counts. */
 static const struct {
     const char *name;
     enum key key;
 } keys[] = {
     {"UUID", KEY_UUID},
+    {"uuid", KEY_UUID},
     {"BinaryUUID", KEY_UUID},
     {"PID", KEY_PID},
+    {"pid", KEY_PID},
     {"ProcessID", KEY_PID},
-    {"Process ID", KEY_PID},
     {"LoadAddress", KEY_ADDRESS},
-    {"Load Address", KEY_ADDRESS},
+    {"loadAddress", KEY_ADDRESS},
+    {"load_address", KEY_ADDRESS},
     {"BaseAddress", KEY_ADDRESS},
-    {"Base", KEY_ADDRESS},
     {"Address", KEY_ADDRESS},
+    {"address", KEY_ADDRESS},
+    {"Base", KEY_ADDRESS},
+    {"base", KEY_ADDRESS},
     {"StartAddress", KEY_ADDRESS},
     {"Size", KEY_SIZE},
+    {"size", KEY_SIZE},
     {"Length", KEY_SIZE},
     {"Path", KEY_PATH},
+    {"path", KEY_PATH},
     {"BinaryPath", KEY_PATH},
     {"FilePath", KEY_PATH},
     {"Name", KEY_PATH},
+    {"name", KEY_PATH},
 };
+
+/* libplist 2.2 aborts when it is asked for the text of a key that has a zero byte in it, so keys are only compared. */
+static bool is_key_of(plist_t value, const char *name)
+{
+    plist_t key = plist_dict_item_get_key(value);
+    return key && plist_key_val_compare(key, name) == 0;
+}
+
+static plist_t next_value(plist_t dictionary, plist_dict_iter iterator)
+{
+    plist_t value = NULL;
+    if (iterator)
+        plist_dict_next_item(dictionary, iterator, NULL, &value);
+    return value;
+}
 
 static plist_t value_of(plist_t dictionary, enum key key)
 {
     plist_dict_iter iterator = NULL;
     plist_t found = NULL, value;
     size_t best = sizeof(keys) / sizeof(*keys);
-    char *name;
     plist_dict_new_iter(dictionary, &iterator);
-    while (iterator) {
-        name = NULL;
-        value = NULL;
-        plist_dict_next_item(dictionary, iterator, &name, &value);
-        if (!value)
-            break;
-        for (size_t i = 0; name && i < best; i++)
-            if (keys[i].key == key && strcasecmp(keys[i].name, name) == 0) {
+    while ((value = next_value(dictionary, iterator)))
+        for (size_t i = 0; i < best; i++)
+            if (keys[i].key == key && is_key_of(value, keys[i].name)) {
                 found = value;
                 best = i;
             }
-        free(name);
-    }
     free(iterator);
     return found;
 }
@@ -141,16 +154,12 @@ static void look_into(struct reading *reading, plist_t node, uint64_t pid, int d
 static void look_into_dictionary(struct reading *reading, plist_t node, uint64_t pid, int depth)
 {
     plist_dict_iter iterator = NULL;
-    plist_t value = node;
+    plist_t value;
     get_number(node, KEY_PID, &pid);
     take_image(reading, node, pid);
     plist_dict_new_iter(node, &iterator);
-    while (iterator && value && !reading->error) {
-        value = NULL;
-        plist_dict_next_item(node, iterator, NULL, &value);
-        if (value)
-            look_into(reading, value, pid, depth);
-    }
+    while (!reading->error && (value = next_value(node, iterator)))
+        look_into(reading, value, pid, depth);
     free(iterator);
 }
 
@@ -185,9 +194,13 @@ static void describe_machine(struct reading *reading, plist_t node)
     text_add(&text, "the machine, as the file says:");
     size_t begins = text.length;
     for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++) {
-        plist_t value = plist_dict_get_item(node, shown[i]);
-        if (value && plist_get_node_type(value) == PLIST_STRING)
-            text_add(&text, " %s", plist_get_string_ptr(value, &length));
+        plist_dict_iter iterator = NULL;
+        plist_t value;
+        plist_dict_new_iter(node, &iterator);
+        while ((value = next_value(node, iterator)))
+            if (is_key_of(value, shown[i]) && plist_get_node_type(value) == PLIST_STRING)
+                text_add(&text, " %s", plist_get_string_ptr(value, &length));
+        free(iterator);
     }
     if (text.length > begins)
         reading->error = argus_trace_add_note(reading->trace, note);
