@@ -43,6 +43,7 @@ PUBLIC = {
     "messages.h": "libargus/event",
     "abilities.h": "libargus/event",
     "contents.h": "libargus/event",
+    "property_lists.h": "libargus/event",
     "symbols.h": "libargus/graph",  # of which process and when: the graph knows
     "build_id.h": "libargus/event",
     "unwind.h": "libargus/event",
