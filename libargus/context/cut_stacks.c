@@ -96,7 +96,6 @@ static uint32_t graft(struct cut_stacks *cuts, uint32_t thread, uint32_t user)
         node = tree_child(&cuts->paths->tree, node, cuts->functions.data[i]);
     made.node = node;
     made.call = ARGUS_NONE;
-    made.next = ARGUS_NONE;
     made.is_grafted = true;
     if (node == ARGUS_NONE || !vec_push(&cuts->paths->users, made)) {
         cuts->no_memory = true;

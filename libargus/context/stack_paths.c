@@ -124,11 +124,8 @@ static uint32_t make_user_path(struct paths *paths, struct frame_space space, ui
     node = walk_in(paths, node, space, stack);
     if (node == ARGUS_NONE)
         return ARGUS_NONE;
-    struct user_path made = {.node = node,
-                             .call = ARGUS_NONE,
-                             .space = space_key(space),
-                             .next = ARGUS_NONE,
-                             .lack = PATH_WHOLE};
+    struct user_path made = {
+        .node = node, .call = ARGUS_NONE, .space = space_key(space), .lack = PATH_WHOLE};
     if (cut)
         made.lack = (uint8_t)(PATH_CUT + cut);
     else if (space.is_later && is_rootless(outermost(paths, node)))
@@ -153,36 +150,20 @@ static uint32_t find_user_path(struct paths *paths, struct frame_space space, ui
     return user;
 }
 
-/* The user path for an id that has none in this process. Frames that another id has too get one more user path: a chain is of one id. */
-static uint32_t add_id(struct paths *paths, struct frame_space space, uint64_t id, uint32_t next)
-{
-    size_t known = paths->users.length;
-    uint32_t user = find_user_path(paths, space, id);
-    if (user == ARGUS_NONE)
-        return ARGUS_NONE;
-    if (user < known) {
-        struct user_path copy = paths->users.data[user];
-        user = (uint32_t)known;
-        if (!vec_push(&paths->users, copy)) {
-            paths->frames.no_memory = true;
-            return ARGUS_NONE;
-        }
-    }
-    paths->users.data[user].next = next;
-    paths->frames.no_memory |= !idmap_put(&paths->by_id, id, user);
-    return user;
-}
-
+/* An id stands for the same frames everywhere, so what was found for it last answers at once, if that was in this process. */
 uint32_t paths_of_user(struct paths *paths, struct frame_space space, uint64_t id)
 {
     const struct argus_process *processes;
     argus_graph_processes(paths->frames.graph, &processes);
     space.is_later = space.time_ns >= processes[space.process].exec_ns;
-    uint32_t wanted = space_key(space), first = idmap_get(&paths->by_id, id);
-    for (uint32_t user = first; user != IDMAP_NONE; user = paths->users.data[user].next)
-        if (paths->users.data[user].space == wanted)
-            return user;
-    return add_id(paths, space, id, first);
+    uint32_t user = idmap_get(&paths->by_id, id);
+    if (user != IDMAP_NONE && paths->users.data[user].space == space_key(space))
+        return user;
+    bool is_known = user != IDMAP_NONE;
+    user = find_user_path(paths, space, id);
+    if (user != ARGUS_NONE && !is_known && !idmap_put(&paths->by_id, id, user))
+        paths->frames.no_memory = true;
+    return user;
 }
 
 uint32_t paths_of_syscall(struct paths *paths, uint32_t user, uint32_t number)

@@ -20,7 +20,6 @@ struct user_path {
     uint32_t call; /* the last system call made from here; ARGUS_NONE */
     uint32_t call_node;
     uint32_t space;  /* key of the process, and of before or behind its last exec */
-    uint32_t next;   /* the same stack elsewhere; ARGUS_NONE */
     bool is_grafted; /* cut, and put where it belongs in one thread (cut_stacks.h) */
     uint8_t lack;    /* enum path_lack; of a cut one an enum argus_frame_end more */
 };
@@ -31,7 +30,7 @@ struct paths {
     struct tree tree;
     VEC(struct user_path) users;
     struct idmap by_space;  /* key of a process → node of its program */
-    struct idmap by_id;     /* stack id → the newest user path of it */
+    struct idmap by_id;     /* stack id → a user path of it */
     struct idmap by_stack;  /* process and user stack → user path */
     struct idmap by_kernel; /* node and kernel stack → node */
 };

@@ -58,12 +58,28 @@ static struct argus_error *add_shares(struct lanes *lanes, const struct argus_gr
     return NULL;
 }
 
+/* Where what set off the hang is seen: half of its length before it at most. */
+static uint64_t first_cause(const struct argus_graph *graph, const struct argus_hang *hang,
+                            const struct argus_diagnosis *diagnosis)
+{
+    const struct argus_edge *edges;
+    uint64_t first = hang->start_ns, room = (hang->end_ns - hang->start_ns) / 2;
+    argus_graph_edges(graph, &edges);
+    for (size_t i = 0; diagnosis && i < diagnosis->path_count; i++) {
+        uint32_t edge = diagnosis->path[i].edge;
+        uint64_t from_ns = edge == ARGUS_NONE ? first : edges[edge].from_ns;
+        if (from_ns < first && from_ns + room >= hang->start_ns)
+            first = from_ns;
+    }
+    return first;
+}
+
 static void choose_scale(struct lanes *lanes, const struct argus_graph *graph,
-                         const struct argus_hang *hang)
+                         const struct argus_hang *hang, uint64_t begin_ns)
 {
     uint64_t margin = (hang->end_ns - hang->start_ns) / MARGIN + 1;
     uint64_t first = argus_graph_start_ns(graph), last = argus_graph_end_ns(graph);
-    lanes->scale.from_ns = hang->start_ns > first + margin ? hang->start_ns - margin : first;
+    lanes->scale.from_ns = begin_ns > first + margin ? begin_ns - margin : first;
     lanes->scale.to_ns = hang->end_ns + margin < last ? hang->end_ns + margin : last;
     if (lanes->scale.to_ns < hang->end_ns)
         lanes->scale.to_ns = hang->end_ns;
@@ -75,7 +91,7 @@ struct argus_error *lanes_choose(const struct argus_graph *graph, const struct a
     const struct argus_vertex *vertices;
     argus_graph_vertices(graph, &vertices);
     *ret = (struct lanes){.count = 0};
-    choose_scale(ret, graph, hang);
+    choose_scale(ret, graph, hang, first_cause(graph, hang, diagnosis));
     add(ret, hang->thread);
     if (!diagnosis)
         return NULL;

@@ -232,13 +232,15 @@ static void write_overview(const struct argus_report_context *context,
         double x = html_percent(&scale, hang->start_ns), end = html_percent(&scale, hang->end_ns);
         unsigned y = (unsigned)i * ROW_Y;
         char thread[128], lasted[32];
-        bool is_right = x > 55;
+        bool is_right =
+            x > 55; /* the name then stands before the bar, else behind it, or in a long one */
+        double at = is_right || end > 70 ? x : end;
         argus_sink_printf(sink,
                           "<a href=\"#h%zu\"><rect class=\"hangbar\" x=\"%.3f%%\" y=\"%u\" "
                           "width=\"%.3f%%\" height=\"%u\" rx=\"2\"/>",
                           i + 1, x, y + 2, end - x > 0.2 ? end - x : 0.2, ROW_Y - 6);
         argus_sink_printf(sink, "<text%s x=\"%.3f%%\" y=\"%u\" dx=\"%s\">",
-                          is_right ? " class=\"end\"" : "", x, y + 14, is_right ? "-5" : "5");
+                          is_right ? " class=\"end\"" : "", at, y + 14, is_right ? "-5" : "5");
         html_textf(sink, "%zu. %s %s", i + 1,
                    report_thread(context, hang->thread, thread, sizeof(thread)),
                    argus_duration_text(hang->end_ns - hang->start_ns, lasted, sizeof(lasted)));

@@ -319,8 +319,10 @@ static void draw_path(const struct picture *picture)
 {
     const struct argus_diagnosis *diagnosis = picture->diagnosis;
     for (size_t i = 1; i < diagnosis->path_count && i < MOST_EDGES; i++)
-        if (!draw_edge(picture, diagnosis->path[i].edge, ""))
+        if (diagnosis->path[i].expected || diagnosis->path[i].edge == ARGUS_NONE)
             draw_expected(picture, i);
+        else
+            draw_edge(picture, diagnosis->path[i].edge, "");
 }
 
 /* --- marks --- */
