@@ -4,8 +4,9 @@
  * branch by branch; a hook can only be where that came along. What was not come to is decoded as well, for people to see.
  *
  * An address that is taken (lea) may be that of code or of a table. It counts as code only where the function jumps to a
- * computed address. What only seems to be a branch elsewhere does not count where it leads into the middle of an instruction
- * that was come to. So what can be missing are the targets of jumps that nobody explains: no hook can be there.
+ * computed address. Some of what seems to lead here is none: bytes of another instruction that look like a branch, entries behind the
+ * end of a table. So what agrees with decoding the function from its beginning on is followed first, and the rest only as
+ * far as it does not collide with that. What can be missing are the targets of jumps that nobody explains: no hook can be there.
  * On arm64 jump tables are not read; there all that can be decoded counts.
  */
 #include "function_code.h"
@@ -15,6 +16,9 @@
 struct flow {
     struct function_code *code;
     VEC(uint64_t) queue;
+    uint8_t *
+        in_line; /* for each byte: an instruction begins there, decoded one behind the other; owned */
+    bool careful;  /* nothing counts that collides with what counts already */
     bool computes; /* a jump whose target is in a register, or in a table */
 };
 
@@ -45,11 +49,21 @@ static bool leads_elsewhere(const struct insn *insn)
            insn->flow == INSN_SHORT_BRANCH || insn->flow == INSN_CALL;
 }
 
+static bool collides(const struct flow *flow, const struct insn *insn)
+{
+    const uint8_t *reached = &flow->code->reached[insn->address - flow->code->first];
+    bool does = reached[0] == REACHED_INSIDE;
+    for (uint8_t i = 1; i < insn->length; i++)
+        does |= reached[i] == REACHED_START;
+    return does && flow->careful;
+}
+
 /* False: no memory. */
 static bool follow_from(struct flow *flow, uint64_t at)
 {
     struct insn insn;
-    while (is_new(flow, at) && function_code_insn(flow->code, at, &insn)) {
+    while (is_new(flow, at) && function_code_insn(flow->code, at, &insn) &&
+           !collides(flow, &insn)) {
         mark(flow->code, &insn);
         flow->computes |= insn.flow == INSN_JUMP_INDIRECT && !insn.names_data;
         if (leads_elsewhere(&insn) && is_new(flow, insn.target) &&
@@ -70,16 +84,41 @@ static bool follow_all(struct flow *flow)
     return done;
 }
 
-static bool follow_targets(struct flow *flow, enum target_kind kind)
+/* Those whose kind is among `kinds`: bits. */
+static bool follow_targets(struct flow *flow, unsigned kinds, bool in_line)
 {
+    const struct function_code *code = flow->code;
     bool done = true;
-    for (size_t i = 0; i < flow->code->targets.length && done; i++) {
-        const struct jump_target *target = &flow->code->targets.data[i];
-        if (target->kind == kind &&
-            flow->code->reached[target->to - flow->code->first] == REACHED_NOT)
+    flow->careful = !in_line;
+    for (size_t i = 0; i < code->targets.length && done; i++) {
+        const struct jump_target *target = &code->targets.data[i];
+        if (kinds >> target->kind & 1 && flow->in_line[target->to - code->first] == in_line)
             done = follow_from(flow, target->to) && follow_all(flow);
     }
     return done;
+}
+
+static void decode_in_line(struct flow *flow)
+{
+    const struct function_code *code = flow->code;
+    struct insn insn;
+    for (uint64_t at = code->first; at < code->end;) {
+        bool is_insn = function_code_insn(code, at, &insn);
+        flow->in_line[at - code->first] = is_insn;
+        at += is_insn ? insn.length : 1;
+    }
+}
+
+static bool follow_function(struct flow *flow)
+{
+    const unsigned sure = 1u << TARGET_OF_TABLE | 1u << TARGET_OF_FAR;
+    decode_in_line(flow);
+    bool done = follow_from(flow, flow->code->first) && follow_all(flow) &&
+                follow_targets(flow, sure, true) && follow_targets(flow, sure, false);
+    if (!done || !flow->computes)
+        return done;
+    return follow_targets(flow, 1u << TARGET_OF_ADDRESS, true) &&
+           follow_targets(flow, 1u << TARGET_OF_ADDRESS, false);
 }
 
 /* Until an instruction that was come to. What cannot be decoded is passed over byte by byte. */
@@ -116,12 +155,13 @@ static bool add_starts(struct function_code *code)
 struct argus_error *function_flow_follow(struct function_code *code)
 {
     struct flow flow = {.code = code};
-    bool done = (code->reached = calloc(1, code->end - code->first)) != NULL;
+    code->reached = calloc(1, code->end - code->first);
+    flow.in_line = calloc(1, code->end - code->first);
+    bool done = code->reached && flow.in_line;
     if (done && code->image->arch != HOOK_ARCH_ARM64)
-        done = follow_from(&flow, code->first) && follow_all(&flow) &&
-               follow_targets(&flow, TARGET_OF_TABLE) && follow_targets(&flow, TARGET_OF_FAR) &&
-               (!flow.computes || follow_targets(&flow, TARGET_OF_ADDRESS));
+        done = follow_function(&flow);
     done = done && add_starts(code);
     vec_deinit(&flow.queue);
+    free(flow.in_line);
     return done ? NULL : argus_error_memory();
 }

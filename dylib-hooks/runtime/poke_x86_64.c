@@ -12,7 +12,7 @@
 #define NOP        0x90
 #define JUMP       0xe9
 #define JUMP_BYTES 5
-#define PATIENCE   20 /* milliseconds */
+#define PATIENCE   100 /* milliseconds */
 
 static bool is_one_word(uint64_t victim, uint32_t bytes)
 {

@@ -86,8 +86,11 @@ static void check_all(void)
     rounds++;
 }
 
+static pthread_barrier_t all_run; /* a thread that begins blocks all signals */
+
 static void *call_all(void *unused)
 {
+    pthread_barrier_wait(&all_run);
     while (!stop)
         check_all();
     return unused;
@@ -118,9 +121,12 @@ static bool come_and_go(const char *library, int times)
 static int with_threads(const char *library, int times)
 {
     pthread_t threads[THREADS];
+    if (pthread_barrier_init(&all_run, NULL, THREADS + 1) != 0)
+        return 1;
     for (int i = 0; i < THREADS; i++)
         if (pthread_create(&threads[i], NULL, call_all, NULL) != 0)
             return 1;
+    pthread_barrier_wait(&all_run);
     bool good = come_and_go(library, times);
     stop = true;
     for (int i = 0; i < THREADS; i++)

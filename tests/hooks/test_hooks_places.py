@@ -33,6 +33,9 @@ class Places(hooks_harness.HooksTest):
         self.assertIn("a jump table at", self.error("VICTIMS note victim_switch_inside+0x18"))
         self.assertIn("the branch at", self.error("VICTIMS note victim_entered_over"))
 
+    def test_what_follows_a_table_of_jumps_is_no_entry(self):
+        self.assertIn("no instruction begins at +0x19", self.error("VICTIMS note victim_switch+0x19"))
+
     def test_vector_instructions(self):
         lines = self.hook("show", self.victims, "victim_vector").splitlines()
         offsets = {line.split()[0]: line for line in lines if line.startswith("+")}

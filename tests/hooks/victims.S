@@ -266,6 +266,7 @@ end victim_registers
     .p2align 2
 table:
     .long case0 - table, case1 - table, case2b - table, case3 - table
+    .long case1 + 2 - table /* what follows is no entry */
 
     .data
     .hidden add_two
