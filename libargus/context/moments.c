@@ -222,6 +222,20 @@ static void on_make_runnable(struct moments *moments, const struct argus_record 
         thread->woken_ns = moments->now_ns;
 }
 
+/* Since it was held the thread was off its cpu, with the stack of `node`. */
+static void note_off_cpu(struct moments *moments, uint32_t index, uint32_t node)
+{
+    struct moment_thread *thread = &moments->threads[index];
+    if (moments->options.no_returns || thread->held_ns < moments->from_ns ||
+        moments->now_ns > moments->to_ns)
+        return;
+    if (!thread->blocked)
+        moments->paths->tree.nodes.data[node].waited_ns[ARGUS_WAITED_CPU] +=
+            moments->now_ns - thread->held_ns;
+    else
+        note_wait(moments, index, node);
+}
+
 /* A thread goes on that had left the cpu with a stack that is known. */
 static void go_on(struct moments *moments, uint32_t index)
 {
@@ -233,14 +247,7 @@ static void go_on(struct moments *moments, uint32_t index)
     bool counts = add_moment(moments, thread, node, ARGUS_MOMENT_RETURN);
     if (thread->call == NOT_IN_A_CALL)
         back_to_user(moments, thread, thread->held_user, counts);
-    if (moments->options.no_returns || thread->held_ns < moments->from_ns ||
-        moments->now_ns > moments->to_ns)
-        return;
-    if (!thread->blocked)
-        moments->paths->tree.nodes.data[node].waited_ns[ARGUS_WAITED_CPU] +=
-            moments->now_ns - thread->held_ns;
-    else
-        note_wait(moments, index, node);
+    note_off_cpu(moments, index, node);
 }
 
 static void on_switch_in(struct moments *moments, uint32_t index, const struct argus_record *record)
@@ -265,6 +272,8 @@ static void on_syscall(struct moments *moments, uint32_t index, const struct arg
         back_to_user(moments, thread, caller_of(moments, thread->call_node), counts);
     thread->call = begins ? number : NOT_IN_A_CALL;
     thread->call_node = ARGUS_NONE;
+    if (thread->held != ARGUS_NONE) /* the record of its way back to a cpu is missing */
+        note_off_cpu(moments, index, thread->held);
     thread->held = ARGUS_NONE;
     thread->seen_call = true;
 }
