@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Latencies inferred from many stacks: seconds, stacks a second, and memory, which grows with distinct contexts and not with stacks.
 
-    bench_contexts.py [--bin DIR] [MILLIONS ...]      1 2 5 10 if none is given
+    bench_contexts.py [--bin DIR] [MILLIONS ...]      1 3 10 if none is given
 
 The traces are made up (contexts_bench.c says how), three records a stack, and read from the page cache. `memory` is what the
 contexts took beyond the graph, `graph` what building the graph took before, which other commands share.
@@ -29,15 +29,16 @@ def measure(program, folder, stacks, distinct):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", default="build/bin")
-    parser.add_argument("millions", nargs="*", type=float, default=[1, 2, 5, 10])
+    parser.add_argument("millions", nargs="*", type=float, default=[1, 3, 10])
     options = parser.parse_args()
     program = pathlib.Path(options.bin) / "contexts_bench"
     with tempfile.TemporaryDirectory() as folder:
         print(HEAD)
-        rows = [measure(program, pathlib.Path(folder), int(m * 1e6), FEW) for m in options.millions]
-        measure(program, pathlib.Path(folder), int(options.millions[-1] * 1e6), MANY)
-    more = rows[-1]["more_kib"] - rows[0]["more_kib"]
-    print(f"memory from {rows[0]['stacks']} to {rows[-1]['stacks']} stacks of {FEW} kinds: {more / 1024:+.1f} MB")
+        for distinct in (FEW, MANY):
+            rows = [measure(program, pathlib.Path(folder), int(m * 1e6), distinct) for m in options.millions]
+            first, last = rows[0], rows[-1]
+            print(f"{first['stacks']} to {last['stacks']} stacks of {distinct} kinds: memory {(last['more_kib'] - first['more_kib']) / 1024:+.1f} MB,"
+                  f" {(last['seconds'] - first['seconds']) * 1e9 / max(1, last['stacks'] - first['stacks']):.0f} ns a stack")
 
 
 if __name__ == "__main__":

@@ -91,7 +91,7 @@ struct argus_error *page_functions(const struct argus_sink *sink,
                       "<th>own</th><th>of it waits</th><th>calls</th><th>contexts</th></tr>"
                       "</thead><tbody>\n");
     for (size_t i = 0; i < count; i++) {
-        if (sums[i].contexts && i < MOST_ROWS)
+        if (i < MOST_ROWS && sums[i].contexts)
             write_row(sink, report, &sums[i]);
         else
             left_out += sums[i].contexts > 0;

@@ -127,13 +127,15 @@ static void write_legend(const struct canvas *canvas)
     argus_sink_printf(sink, "<p class=\"legend\"><span><i class=\"k now\"></i>this trace</span> ");
     if (canvas->report->base)
         argus_sink_printf(sink, "<span><i class=\"k base\"></i>the base</span> ");
-    for (double ns = canvas->most_ns; ns > canvas->most_ns / 5000; ns /= 10)
+    for (int i = 0; i < 4; i++) {
+        double ns = canvas->most_ns / pow(10, i);
         argus_sink_printf(sink,
                           "<span><svg class=\"sample\" width=\"34\" height=\"12\" "
                           "aria-hidden=\"true\"><path class=\"now\" stroke-width=\"%.1f\" d=\"M5 "
                           "6H29\"/></svg>%s</span> ",
                           thickness(canvas, ns),
                           argus_duration_text((uint64_t)ns, text, sizeof(text)));
+    }
     argus_sink_printf(sink, "</p>\n");
 }
 

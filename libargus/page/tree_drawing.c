@@ -149,7 +149,7 @@ static bool choose(const struct argus_contexts_report *report, struct tree_drawi
 
 /* Callees come after their caller, so going backward gives each its leaves, going forward its place. Those of one caller are
  * side by side in the order of their numbers. */
-static bool place(struct tree_drawing *drawing)
+static bool place_all(struct tree_drawing *drawing)
 {
     struct drawn_node *nodes = drawing->nodes;
     double *width = calloc(drawing->count + 1, sizeof(*width)); /* leaves below */
@@ -180,7 +180,7 @@ struct argus_error *tree_drawing_create(const struct argus_contexts_report *repo
                                         struct tree_drawing *ret)
 {
     *ret = (struct tree_drawing){.count = 0};
-    if (merge(report, ret) && choose(report, ret) && place(ret))
+    if (merge(report, ret) && choose(report, ret) && place_all(ret))
         return NULL;
     tree_drawing_deinit(ret);
     return argus_error_memory();
