@@ -150,11 +150,11 @@ static void print_json(const struct dump *dump, uint64_t ns, const struct argus_
     char *text = dump->text ? json_escaped(dump->text->text, dump->text->length) : NULL;
     fprintf(dump->session->out,
             "{\"ns\": %llu, \"cpu\": %u, \"tid\": %llu, \"debugid\": %u, \"name\": \"%s\", "
-            "\"args\": [%llu, %llu, %llu, %llu]%s%s}\n",
+            "\"args\": [%llu, %llu, %llu, %llu], \"text\": %s}\n",
             (unsigned long long)ns, record->cpu, (unsigned long long)record->tid, record->debugid,
             name ? name : "", (unsigned long long)record->arg[0],
             (unsigned long long)record->arg[1], (unsigned long long)record->arg[2],
-            (unsigned long long)record->arg[3], text ? ", \"text\": " : "", text ? text : "");
+            (unsigned long long)record->arg[3], text ? text : "null");
     free(text);
 }
 

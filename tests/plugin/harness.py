@@ -198,8 +198,14 @@ class Terminal:
         os.close(self.fd)
 
 
-def main(*tests):
+def tests_of_main():
+    """The functions test_… of the program, in their order, so that none can be forgotten."""
+    return [value for name, value in vars(sys.modules["__main__"]).items() if name.startswith("test_")]
+
+
+def main():
     """Runs the functions of a test file, each with the setup; says which failed."""
+    tests = tests_of_main()
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True)
     parser.add_argument("--source", required=True)

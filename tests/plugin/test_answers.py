@@ -267,9 +267,4 @@ def test_undo_at_a_terminal_asks_again(setup):
     expect_equal("kept", [q["answer"] for q in questions(setup, "slice", path, VERTEX)], [2])
 
 
-main(test_guesses_name_their_runner_up, test_answer_goes_on_and_undo_takes_back, test_several_answers_at_once,
-     test_kept_answers_count_the_next_time,
-     test_answers_are_listed_exported_and_cleared, test_the_file_is_for_its_owner,
-     test_where_the_folder_cannot_be_written_the_cache_has_them, test_files_that_are_no_answers,
-     test_answers_to_other_questions_are_not_used, test_back_at_the_prompt, test_more_about_an_option,
-     test_undo_at_a_terminal_asks_again)
+main()

@@ -119,6 +119,4 @@ def test_without_any_place_it_works(setup):
     expect_equal("left behind", sorted(os.listdir(trace.parent)), ["big.argus", "big.argus.graph", "file"])
 
 
-main(test_the_second_time_it_is_loaded, test_answers_are_the_same, test_no_cache_means_none,
-     test_small_traces_leave_nothing_behind, test_a_broken_graph_is_built_again, test_a_changed_trace_is_built_again,
-     test_where_it_cannot_be_written_the_cache_is_used, test_without_any_place_it_works)
+main()

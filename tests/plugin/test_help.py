@@ -114,6 +114,4 @@ def test_the_list_names_every_command_of_the_shell(setup):
     expect_equal("argus --help", setup.run("--help", code=0).stdout, text)
 
 
-main(test_every_command_has_its_man_section, test_who_needs_the_graph_says_so, test_options_are_those_of_the_man_page,
-     test_usage_is_that_of_the_man_page, test_the_comparison_finds_a_difference, test_help_is_complete,
-     test_help_option_is_the_help_command, test_the_list_names_every_command_of_the_shell)
+main()

@@ -58,4 +58,4 @@ def test_lldbinit_at_the_start(setup):
         expect_in("lldb version", done.stdout.split("(lldb) version")[1])
 
 
-main(test_files, test_debug_finds_the_installed_plugin, test_lldbinit, test_lldbinit_at_the_start)
+main()

@@ -96,7 +96,4 @@ def test_scripts_keep_their_lines(setup):
     expect_in("trace format", setup.run_lldb(f"command source {source}"))
 
 
-main(test_load_and_diagnose, test_same_result_as_in_the_shell, test_file_may_be_left_out_once_loaded,
-     test_second_load_replaces, test_failed_load_keeps_the_old_trace, test_plugin_loaded_twice, test_help,
-     test_failures_are_failures_and_nothing_more, test_damaged_traces, test_open_question_is_no_failure_but_with_no_ask,
-     test_scripts_keep_their_lines)
+main()

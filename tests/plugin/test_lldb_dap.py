@@ -79,4 +79,4 @@ def test_a_question_and_its_answer(setup):
         adapter.close()
 
 
-main(test_a_question_and_its_answer)
+main()

@@ -122,5 +122,4 @@ def test_the_prompt_stays_as_it_is(setup):
         terminal.close()
 
 
-main(test_every_write_and_nothing_printed, test_a_symbol_of_a_file_and_pointers, test_what_is_refused,
-     test_five_are_too_many, test_beside_another_trace, test_the_prompt_stays_as_it_is)
+main()

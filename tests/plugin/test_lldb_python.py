@@ -64,4 +64,4 @@ def test_sessions_are_per_debugger(setup):
     expect("Traceback" not in done.stdout, done.stdout)
 
 
-main(test_sessions_are_per_debugger)
+main()

@@ -111,6 +111,4 @@ def test_commands_of_dash_o_are_not_taken_for_answers(setup):
         terminal.close()
 
 
-main(test_answer_at_the_prompt, test_interrupt_cancels_the_question_only, test_more_about_an_option_and_stop,
-     test_answer_and_undo_in_a_batch, test_the_same_answers_give_the_same_output_everywhere,
-     test_commands_of_dash_o_are_not_taken_for_answers)
+main()

@@ -53,4 +53,4 @@ def test_refusals(setup):
         expect_in(message, setup.run_lldb(*commands, code=1))
 
 
-main(test_a_function, test_where_it_is, test_it_is_left_whole, test_refusals)
+main()

@@ -103,6 +103,4 @@ def test_no_ask(setup):
         terminal.close()
 
 
-main(test_answers_choose, test_answers_are_written_down, test_wrong_answers_are_refused,
-     test_an_open_question_says_how_to_go_on, test_json_stays_json_when_a_question_is_open, test_prompt,
-     test_interrupt_and_end_of_input_leave_it_open, test_no_ask)
+main()

@@ -128,5 +128,4 @@ def test_odd_file_names(setup):
     setup.run("info", odd, code=0)
 
 
-main(test_usage_errors, test_files_that_are_no_traces, test_info, test_dump, test_verify,
-     test_damaged_and_cut_off_traces_are_used_and_said, test_full_disk, test_odd_file_names)
+main()

@@ -136,5 +136,4 @@ def test_rules_change_the_answer(setup):
     expect(not reaches(path("--rules", FIXTURES / "user_wakeups.rules")), "the rule ignores that wake-up")
 
 
-main(test_list_without_a_trace, test_counts_of_a_trace, test_why_a_rule_has_not_applied, test_add_and_remove, test_mistakes,
-     test_rules_change_the_answer)
+main()
