@@ -95,9 +95,8 @@ def contexts_of(answer):
     return result
 
 
-def differences(tree, answer):
-    """What is not as in `tree`, which the paper's algorithm made."""
-    ours = contexts_of(answer)
+def node_differences(tree, ours):
+    """What is not as in `tree`, which the paper's algorithm made; `ours`: context → node."""
     for context in sorted(set(tree) ^ set(ours)):
         yield f"{context} is only in {'the slow one' if context in tree else 'argus'}"
     for context in sorted(set(tree) & set(ours)):
@@ -105,6 +104,11 @@ def differences(tree, answer):
             slow, fast = getattr(tree[context], mode), ours[context]["total_ns"][mode]
             if (tree[context].count, slow) != (ours[context]["count"], fast):
                 yield f"{context} {mode}: {tree[context].count} × {slow} ns, argus {ours[context]['count']} × {fast} ns"
+
+
+def differences(tree, answer):
+    ours = contexts_of(answer)
+    yield from node_differences(tree, ours)
     for context, node in ours.items():
         below = [other for path, other in ours.items() if path[:-1] == context]
         for mode in MODES:

@@ -13,9 +13,9 @@ import random
 import subprocess
 import sys
 
+from context_property import node_differences
 from introperf_by_the_paper import pa_cct
 
-MODES = ("conservative", "aggressive")
 CALLS = ("read", "write", "futex", "poll")
 CUT = "[stack cut]"
 LETTER = "abcdefgh"
@@ -347,15 +347,7 @@ def contexts_of(answer):
 
 
 def differences(tree, answer):
-    ours = contexts_of(answer)
-    tree = {path: node for path, node in tree.items() if len(path) > 1}
-    for context in sorted(set(tree) ^ set(ours)):
-        yield f"{context} is only in {'the slow one' if context in tree else 'argus'}"
-    for context in sorted(set(tree) & set(ours)):
-        for mode in MODES:
-            slow, fast = getattr(tree[context], mode), ours[context]["total_ns"][mode]
-            if (tree[context].count, slow) != (ours[context]["count"], fast):
-                yield f"{context} {mode}: {tree[context].count} × {slow} ns, argus {ours[context]['count']} × {fast} ns"
+    return node_differences({path: node for path, node in tree.items() if len(path) > 1}, contexts_of(answer))
 
 
 def run(argus, file, *options):

@@ -204,6 +204,7 @@ static size_t unwind(const struct argus_snapshot *snapshot, bool images,
 {
     struct argus_unwind_totals totals;
     const uint64_t *frames;
+    memset(ret, 0, ARGUS_STACK_MAX_FRAMES * sizeof(*ret));
     write_trace(snapshot, 0, images);
     struct argus_trace *trace = open_trace();
     assert_int_equal(argus_trace_stack(trace, ID, &frames), 0);
@@ -367,8 +368,7 @@ static ALONE int another_caller(int large)
 static ALONE uint8_t *take_of(int (*volatile function)(int), int large, uint64_t id,
                               struct argus_snapshot *ret)
 {
-    volatile int result = function(large);
-    (void)result;
+    (void)function(large);
     *ret = taken;
     ret->id = id;
     if (ret->stack_bytes > MOST_COPIED && large) {
