@@ -411,7 +411,7 @@ static size_t unwind_beside(int (*const *callers)(int), size_t count,
 static void a_cut_stack_goes_on_as_others(void **state)
 {
     (void)state;
-    uint64_t frames[ARGUS_STACK_MAX_FRAMES], continued;
+    uint64_t frames[ARGUS_STACK_MAX_FRAMES] = {0}, continued;
     int (*const callers[])(int) = {one_caller};
     size_t count = unwind_beside(callers, 1, frames, &continued);
     assert_int_equal(continued, 1);
@@ -426,7 +426,7 @@ static void a_cut_stack_goes_on_as_others(void **state)
 static void a_cut_stack_stays_cut_in_doubt(void **state)
 {
     (void)state;
-    uint64_t frames[ARGUS_STACK_MAX_FRAMES], continued;
+    uint64_t frames[ARGUS_STACK_MAX_FRAMES] = {0}, continued;
     int (*const both[])(int) = {one_caller, another_caller};
     int (*const wrong[])(int) = {another_caller};
     static const size_t counts[] = {2, 1, 0};
