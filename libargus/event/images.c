@@ -58,13 +58,15 @@ static bool find_shared(struct images *images)
     if (!count)
         return true;
     images->shared = malloc(images->count * sizeof(*images->shared));
-    for (size_t i = 0; images->shared && i < images->count; i++)
+    if (!images->shared)
+        return false;
+    for (size_t i = 0; i < images->count; i++)
         if (cache_at(images, caches, count, images->entries[i].start))
             images->shared[images->shared_count++] = (uint32_t)i;
     if (images->shared_count)
         qsort_r(images->shared, images->shared_count, sizeof(*images->shared), by_start,
                 (void *)images->entries);
-    return images->shared != NULL;
+    return true;
 }
 
 /* The last one that begins at the address or before; it reaches to the next one. */
