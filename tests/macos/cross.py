@@ -87,7 +87,8 @@ def check_plugin(file):
 def build(source, folder, arch):
     sysroot = folder / "sysroot"
     flags = "-O0 -g0 -fno-sanitize=all"
-    if not (folder / "build.ninja").exists():
+    made, script = folder / "build.ninja", source / "scripts/macos-sysroot"
+    if not made.exists() or made.stat().st_mtime < script.stat().st_mtime:
         subprocess.run([source / "scripts/macos-sysroot", sysroot, arch], check=True)
         subprocess.run(["cmake", "-G", "Ninja", "--toolchain", source / "cmake/macos.cmake", f"-DARGUS_SYSROOT={sysroot}", "-DARGUS_TESTS=OFF",
                         "-DCMAKE_BUILD_TYPE=None", f"-DCMAKE_C_FLAGS={flags}", f"-DCMAKE_CXX_FLAGS={flags}", "-S", source, "-B", folder],
