@@ -170,6 +170,7 @@ EXPORTED void argus_hook_install(const struct hook_plan *plan)
         return hook_say(plan, "no hooks: it is another version than the one that they were made "
                               "for; make them anew with argus-hook");
     pthread_mutex_lock(&lock);
+    poke_begin();
     struct installation *at = find(plan);
     if (!at)
         at = create(plan);
@@ -180,15 +181,31 @@ EXPORTED void argus_hook_install(const struct hook_plan *plan)
     pthread_mutex_unlock(&lock);
 }
 
-static void remove_one(struct argus_hook *hook)
+static const char *remove_one(struct argus_hook *hook)
 {
     const char *reason = NULL;
     enum poke_way way = poke_choose(hook->entry, hook->entry->victim + hook->slide, &reason);
     if (!reason)
         reason = poke_original(hook, way);
     hook->installed = reason != NULL;
-    if (reason)
-        hook_say(hook->plan, "the hook at %s stays: %s", argus_hook_place(hook), reason);
+    return reason;
+}
+
+/* One sentence for all that stay: at the end of a program that may be thousands. */
+static void remove_all(struct installation *at)
+{
+    const char *why = NULL;
+    unsigned stay = 0, first = 0;
+    for (unsigned i = 0; i < at->count; i++) {
+        const char *reason = at->hooks[i].installed ? remove_one(&at->hooks[i]) : NULL;
+        if (reason && stay++ == 0) {
+            first = i;
+            why = reason;
+        }
+    }
+    if (stay)
+        hook_say(at->plan, "%u of %u hooks stay, the first of them at %s: %s", stay, at->count,
+                 argus_hook_place(&at->hooks[first]), why);
 }
 
 EXPORTED void argus_hook_remove(const struct hook_plan *plan)
@@ -197,12 +214,12 @@ EXPORTED void argus_hook_remove(const struct hook_plan *plan)
     struct loaded_image image = loaded_image_find(plan);
     bool is_loaded = plan->id_bytes ? image.is_right : image.found; /* our jumps change the hash */
     pthread_mutex_lock(&lock);
+    poke_begin();
     struct installation *at = find(plan);
-    for (unsigned i = 0; at && i < at->count; i++) {
-        if (at->hooks[i].installed && is_loaded)
-            remove_one(&at->hooks[i]);
+    for (unsigned i = 0; at && i < at->count; i++)
         at->hooks[i].installed &= is_loaded;
-    }
+    if (at)
+        remove_all(at);
     pthread_mutex_unlock(&lock);
 }
 

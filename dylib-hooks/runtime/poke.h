@@ -33,6 +33,9 @@
 /* How one window can be written at this moment. */
 enum poke_way { POKE_PLAIN, POKE_WORD, POKE_TRAPS, POKE_REFUSED };
 
+/* Before the hooks of a plan are written or taken away, under the lock of install.c: a thread that blocks SIGTRAP is waited for once,
+ * not once for each. */
+void poke_begin(void);
 /* `*ret_reason` is set with POKE_REFUSED. */
 enum poke_way poke_choose(const struct hook_entry *entry, uint64_t victim, const char **ret_reason);
 /* What POKE_TRAPS wishes of the displacement; nothing for the others. */

@@ -14,6 +14,13 @@
 #define JUMP_BYTES 5
 #define PATIENCE   100 /* milliseconds */
 
+static int patience; /* what is left of it for the hooks of one plan */
+
+void poke_begin(void)
+{
+    patience = PATIENCE;
+}
+
 static bool is_one_word(uint64_t victim, uint32_t bytes)
 {
     return (victim & 7) + bytes <= 8;
@@ -24,7 +31,7 @@ static struct threads_seen look_patiently(void)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
     struct threads_seen threads = threads_look();
-    for (int i = 0; i < PATIENCE && threads.blocks_traps; i++) {
+    for (; patience > 0 && threads.blocks_traps; patience--) {
         nanosleep(&pause, NULL);
         threads = threads_look();
     }
