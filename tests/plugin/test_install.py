@@ -45,7 +45,7 @@ def test_lldbinit(setup):
 
 def test_lldbinit_at_the_start(setup):
     """From ~/.lldbinit and from the file of one program, twice as well, with commands on standard input: none is swallowed."""
-    line = f'command source -s true "{install(setup)}/share/argus/argus.lldbinit"\n'
+    line = f'command source "{install(setup)}/share/argus/argus.lldbinit"\n'
     program = pathlib.Path(shutil.which(setup.lldb())).resolve().name
     for name in ".lldbinit", f".lldbinit-{program}":
         home = setup.folder / f"home{name}"
