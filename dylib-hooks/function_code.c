@@ -101,6 +101,6 @@ const struct jump_target *function_code_target(const struct function_code *code,
         else
             high = middle;
     }
-    const struct jump_target *found = &code->targets.data[low];
-    return low < code->targets.length && found->to < end ? found : NULL;
+    bool is_there = low < code->targets.length && code->targets.data[low].to < end;
+    return is_there ? &code->targets.data[low] : NULL;
 }
