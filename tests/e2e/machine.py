@@ -1,8 +1,10 @@
 """Can this machine record at all? Asked of the kernel and not of Argus, so that a broken recorder is never "skipped"."""
+import contextlib
 import ctypes
 import os
 import platform
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -49,11 +51,44 @@ def reason_to_skip_beside_others():
     return "recording beside others needs root" if os.geteuid() else reason_to_skip()
 
 
-def enter_namespace():
-    """Runs this program again where /run/argus is empty and ours, so that no other recording is in the way. Needs root."""
-    if "ARGUS_TEST_NAMESPACE" in os.environ:
+def processes_of_namespace(namespace):
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if os.readlink(f"/proc/{name}/ns/mnt") == namespace and int(name) != os.getpid():
+                yield int(name)
+        except OSError:  # it has ended
+            pass
+
+
+def end_namespace_with_us():
+    """Leaves a process behind that waits for the end of this one, whatever ends it, and then ends all others of the mount namespace."""
+    ours, theirs = os.pipe()
+    if os.fork():
+        os.close(ours)  # `theirs` stays open until we end; programs that we start do not have it
         return
-    os.environ["ARGUS_TEST_NAMESPACE"] = "1"
+    os.setsid()
+    os.close(theirs)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for standard in range(3):
+        os.dup2(nothing, standard)
+    os.read(ours, 1)
+    for pid in processes_of_namespace(os.readlink("/proc/self/ns/mnt")):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGTERM)
+    os._exit(0)
+
+
+def enter_namespace():
+    """Runs this program again where /run/argus is empty and ours, so that no other recording is in the way. Needs root.
+
+    What runs there has been started by the test: it is ended with it, also when the test is killed."""
+    stage = os.environ.get("ARGUS_TEST_NAMESPACE")
+    if stage == "entered":
+        os.environ["ARGUS_TEST_NAMESPACE"] = "watched"
+        end_namespace_with_us()
+    if stage:
+        return
+    os.environ["ARGUS_TEST_NAMESPACE"] = "entered"
     os.makedirs("/run/argus", mode=0o755, exist_ok=True)
     script = 'mount -t tmpfs -o mode=755 tmpfs /run/argus && exec "$@"'
     os.execvp("unshare", ["unshare", "--mount", "sh", "-c", script, "sh", sys.executable, "-B", *sys.argv])
