@@ -1,31 +1,9 @@
 #include "likeness_of_names.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-#define LONGEST 64
-
-/* Levenshtein's distance of the first 64 characters, without case. */
-static unsigned distance(const char *a, const char *b)
-{
-    unsigned row[LONGEST + 1];
-    size_t columns = strnlen(b, LONGEST), rows = strnlen(a, LONGEST);
-    for (size_t k = 0; k <= columns; k++)
-        row[k] = (unsigned)k;
-    for (size_t i = 1; i <= rows; i++) {
-        unsigned corner = row[0];
-        row[0] = (unsigned)i;
-        for (size_t k = 1; k <= columns; k++) {
-            unsigned same =
-                corner + (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[k - 1]));
-            unsigned other = (row[k] < row[k - 1] ? row[k] : row[k - 1]) + 1;
-            corner = row[k];
-            row[k] = same < other ? same : other;
-        }
-    }
-    return row[columns];
-}
+#include "base/edit_distance.h"
 
 /* 0: not like it. Otherwise the more, the better. */
 static unsigned score(const char *wanted, const char *name)
@@ -36,7 +14,7 @@ static unsigned score(const char *wanted, const char *name)
         return 1000u - (difference < 500 ? (unsigned)difference : 500u);
     if (difference > 3 || length < 3)
         return 0;
-    unsigned edits = distance(wanted, name);
+    unsigned edits = edit_distance(wanted, name);
     return edits <= 1 + length / 5 ? 400 - edits : 0;
 }
 

@@ -3,31 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { NAME_MAX_LENGTH = 40 };
-
-/* Levenshtein's distance, one row at a time. */
-static size_t edit_distance(const char *a, const char *b)
-{
-    size_t row[NAME_MAX_LENGTH + 1], length = strlen(b);
-    if (length > NAME_MAX_LENGTH || strlen(a) > NAME_MAX_LENGTH)
-        return SIZE_MAX;
-    for (size_t j = 0; j <= length; j++)
-        row[j] = j;
-    for (size_t i = 0; a[i]; i++) {
-        size_t diagonal = row[0];
-        row[0] = i + 1;
-        for (size_t j = 0; j < length; j++) {
-            size_t best = diagonal + (a[i] != b[j]);
-            if (row[j] + 1 < best)
-                best = row[j] + 1;
-            if (row[j + 1] + 1 < best)
-                best = row[j + 1] + 1;
-            diagonal = row[j + 1];
-            row[j + 1] = best;
-        }
-    }
-    return row[length];
-}
+#include "base/edit_distance.h"
 
 void nearest_init(struct nearest *nearest, const char *given)
 {
