@@ -6,6 +6,8 @@
 
 #include "macos/kdebug_images.h"
 
+#define THREADS_EVERY_NS 1000000000ull
+
 struct argus_error *kdebug_answer_header(const struct backend *base, struct argus_trace_header *ret)
 {
     const struct kdebug_backend *backend = kdebug_of_base(base);
@@ -87,6 +89,23 @@ struct argus_error *kdebug_answer_write_threads(struct backend *base, struct arg
             ? NULL
             : kdebug_threads_read(&backend->threads, backend->os, kdebug_now_ns(backend));
     return error ? error : kdebug_threads_write(&backend->threads, writer);
+}
+
+/* New threads are in no map yet; who has ended will never be, so the map is not read for them all the time. */
+struct argus_error *kdebug_answer_pollers(struct backend *base, struct backend_poller *ret,
+                                          size_t room, size_t *ret_count)
+{
+    struct kdebug_backend *backend = kdebug_of_base(base);
+    struct kdebug_pollers *pollers = &backend->pollers;
+    uint64_t now_ns = kdebug_now_ns(backend);
+    struct argus_error *error = pollers->no_memory ? argus_error_memory() : NULL;
+    if (!error && !backend->detached && now_ns - pollers->threads_read_ns >= THREADS_EVERY_NS &&
+        kdebug_pollers_lack(pollers, &backend->threads)) {
+        pollers->threads_read_ns = now_ns;
+        error = kdebug_threads_read(&backend->threads, backend->os, now_ns);
+    }
+    *ret_count = error ? 0 : kdebug_pollers_copy(pollers, &backend->threads, ret, room);
+    return error;
 }
 
 /* Keeps those of `pids` whose mappings were not written before; what a process maps later, dyld's records tell. */

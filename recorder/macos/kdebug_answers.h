@@ -4,6 +4,7 @@
 
 #include "backend.h"
 #include "base/idmap.h"
+#include "macos/kdebug_pollers.h"
 #include "macos/kdebug_session.h"
 #include "macos/kdebug_times.h"
 #include "macos/threads_of_kdebug.h"
@@ -15,11 +16,12 @@ struct kdebug_backend {
     struct kdebug_session session;
     struct record_rings rings;
     struct kdebug_threads threads;
+    struct kdebug_pollers pollers;
     uint32_t numer, denom;
     unsigned collections;
     uint64_t lost_places, foreign_cpus;
     struct idmap written; /* processes whose mappings were written */
-    bool stacks, detached;
+    bool stacks, detached, watch_polls;
 };
 
 static inline struct kdebug_backend *kdebug_of_base(const struct backend *base)
@@ -54,6 +56,8 @@ struct argus_error *kdebug_answer_renew_names(struct backend *base, uint64_t tak
                                               struct argus_writer *writer);
 struct argus_error *kdebug_answer_write_kernel_symbols(struct backend *base, uint64_t *addresses,
                                                        size_t count, struct argus_writer *writer);
+struct argus_error *kdebug_answer_pollers(struct backend *base, struct backend_poller *ret,
+                                          size_t room, size_t *ret_count);
 size_t kdebug_answer_counters(const struct backend *base, struct argus_counter *ret, size_t room);
 
 #endif

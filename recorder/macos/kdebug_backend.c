@@ -45,6 +45,8 @@ static void take_record(void *context, const struct argus_record *given)
     struct argus_record record = *given;
     record.unused = 0;
     kdebug_times_to_ns(&record, backend->numer, backend->denom);
+    if (backend->watch_polls)
+        kdebug_pollers_note(&backend->pollers, &record);
     if (ARGUS_DEBUGID_EVENT(record.debugid) == KDEBUG_ID_LOST)
         take_lost(backend, &record);
     else if (record.cpu < backend->rings.cpu_count)
@@ -101,6 +103,9 @@ static struct argus_error *start(struct kdebug_backend *backend,
     uint32_t cpu_count = 0, wanted = options->categories;
     if (options->rate_hz)
         wanted |= CATEGORY_BIT(CATEGORY_STACKS); /* samples are kperf's as well */
+    if (options->watch_polls)
+        wanted |= CATEGORY_BIT(CATEGORY_SYSCALLS); /* there is no other way to see them */
+    backend->watch_polls = options->watch_polls;
     struct argus_error *error = kdebug_cpu_count(backend->os, &cpu_count);
     if (!error)
         error = record_rings_init(&backend->rings, cpu_count,
@@ -174,6 +179,7 @@ static void kdebug_destroy(struct backend *base)
         kperf_end(backend->os);
     kdebug_session_end(&backend->session);
     kdebug_threads_deinit(&backend->threads);
+    kdebug_pollers_deinit(&backend->pollers);
     idmap_deinit(&backend->written);
     record_rings_deinit(&backend->rings);
     free(backend);
@@ -201,5 +207,6 @@ const struct backend_ops kdebug_backend_ops = {
     .write_images = kdebug_answer_write_images,
     .renew_names = kdebug_answer_renew_names,
     .write_kernel_symbols = kdebug_answer_write_kernel_symbols,
+    .pollers = kdebug_answer_pollers,
     .counters = kdebug_answer_counters,
 };

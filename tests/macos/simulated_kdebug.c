@@ -17,6 +17,7 @@ struct simulated_kdebug *simulated_kdebug_create(void)
     kernel->numer = kernel->denom = 1;
     kernel->refuse_operation = -1;
     kernel->now_ticks = 1000;
+    kernel->arg2 = 2;
     return kernel;
 }
 
@@ -41,7 +42,7 @@ void simulated_kdebug_emit(struct simulated_kdebug *kernel, uint32_t debugid, ui
         return;
     kernel->ring[kernel->head++ % SIM_RECORDS] = (struct argus_record){
         .timestamp = kernel->now_ticks,
-        .arg = {arg1, 2, 3, 4},
+        .arg = {arg1, kernel->arg2, 3, 4},
         .tid = tid,
         .debugid = debugid,
         .cpu = cpu,

@@ -16,6 +16,7 @@ struct simulated_kdebug {
     int refuse_after;                  /* … when it was called so often before */
     const char *refuse_control;        /* the setting that fails, with EINVAL */
     uint64_t now_ticks;
+    uint64_t arg2; /* of the records to come */
     struct kdebug_thread threads[SIM_THREADS];
     size_t thread_count;
     const struct kdebug_region *regions; /* of every process, by address */

@@ -381,6 +381,93 @@ static void test_stacks_that_the_kernel_refuses(void **state)
     backend_destroy(backend);
 }
 
+/* --- who polls --- */
+
+#define MACH_MSG2 0x010c00bcu
+
+static void emit_call(uint64_t tid, uint64_t options)
+{
+    kernel->arg2 = options;
+    simulated_kdebug_emit(kernel, MACH_MSG2 | ARGUS_FUNC_START, tid, 0, 0);
+}
+
+static void emit_return(uint64_t tid)
+{
+    simulated_kdebug_emit(kernel, MACH_MSG2 | ARGUS_FUNC_END, tid, 0, 0);
+}
+
+static void add_thread(uint64_t tid, int pid)
+{
+    struct kdebug_thread thread = {.tid = tid, .pid = pid, .name = "loop"};
+    kernel->threads[kernel->thread_count++] = thread;
+}
+
+static size_t pollers_now(struct backend *backend, struct backend_poller *ret)
+{
+    size_t count = 99;
+    assert_null(backend_collect(backend));
+    assert_null(backend_pollers(backend, ret, 8, &count));
+    return count;
+}
+
+static void test_an_event_loop_waits_for_messages(void **state)
+{
+    (void)state;
+    struct backend_options options = options_of(CATEGORY_BIT(CATEGORY_SCHED));
+    struct backend_poller pollers[8];
+    options.watch_polls = true;
+    add_thread(40, 9);
+    struct backend *backend = begin_with(&options);
+    assert_int_equal(pollers_now(backend, pollers), 0);
+    emit_call(40, 3); /* sends and receives: it waits for an answer */
+    emit_return(40);
+    assert_int_equal(pollers_now(backend, pollers), 0);
+    emit_call(40, 2);
+    assert_int_equal(pollers_now(backend, pollers), 1);
+    assert_true(pollers[0].polling && pollers[0].tid == 40 && pollers[0].pid == 9);
+    assert_int_equal(pollers[0].returns, 0);
+    emit_return(40);
+    uint64_t returned_ns = kernel->now_ticks;
+    emit_call(40, 3);
+    emit_return(40);
+    assert_int_equal(pollers_now(backend, pollers), 1);
+    assert_false(pollers[0].polling);
+    assert_int_equal(pollers[0].returns, 1);
+    assert_int_equal(pollers[0].returned_ns, returned_ns);
+    backend_destroy(backend);
+}
+
+static void test_a_new_thread_polls(void **state)
+{
+    (void)state;
+    struct backend_options options = options_of(CATEGORIES_ALL);
+    struct backend_poller pollers[8];
+    options.watch_polls = true;
+    struct backend *backend = begin_with(&options);
+    kernel->now_ticks += 2000000000;
+    emit_call(41, 2);
+    assert_int_equal(pollers_now(backend, pollers), 0); /* of no process that is known */
+    int readings = kernel->calls[KDEBUG_READ_THREADS];
+    add_thread(41, 9);
+    assert_int_equal(pollers_now(backend, pollers), 0); /* the map was read a moment ago */
+    assert_int_equal(kernel->calls[KDEBUG_READ_THREADS], readings);
+    kernel->now_ticks += 2000000000;
+    assert_int_equal(pollers_now(backend, pollers), 1);
+    assert_int_equal(pollers[0].pid, 9);
+    backend_destroy(backend);
+}
+
+static void test_nobody_asked_who_polls(void **state)
+{
+    (void)state;
+    struct backend_poller pollers[8];
+    add_thread(40, 9);
+    struct backend *backend = begin();
+    emit_call(40, 2);
+    assert_int_equal(pollers_now(backend, pollers), 0);
+    backend_destroy(backend);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, set_up, tear_down)
@@ -403,6 +490,9 @@ int main(void)
         TEST(a_kernel_that_stops),
         TEST(a_kernel_that_was_reset),
         TEST(stacks),
+        TEST(an_event_loop_waits_for_messages),
+        TEST(a_new_thread_polls),
+        TEST(nobody_asked_who_polls),
         TEST(stacks_that_the_kernel_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
