@@ -335,7 +335,11 @@ static void unknown_code_says_so(void **state)
 /* --- a function with more on its stack than is copied --- */
 
 #define MOST_COPIED 16384
-#define ALONE       __attribute__((noinline, noclone))
+#if __has_attribute(noclone) /* gcc; clang makes no clones */
+#define ALONE __attribute__((noinline, noclone))
+#else
+#define ALONE __attribute__((noinline))
+#endif
 
 static ALONE int with_a_large_array(int depth)
 {
