@@ -7,6 +7,7 @@
 
 #include <gelf.h>
 
+#include "event/elf_needed.h"
 #include "event/elf_symbols.h"
 #include "exception_tables.h"
 
@@ -227,16 +228,8 @@ static bool read_debug_symbols(struct image *image)
 static bool name_image(struct image *image, Elf *elf)
 {
     const char *slash = strrchr(image->path, '/');
-    size_t count = 0;
-    bool is_program = false;
-    elf_getphdrnum(elf, &count);
-    for (size_t i = 0; i < count; i++) {
-        GElf_Phdr header;
-        is_program |= gelf_getphdr(elf, (int)i, &header) && header.p_type == PT_INTERP;
-    }
-    if (image->name && is_program) { /* ld.so and libc can be run, but are libraries */
-        is_program = false;
-    }
+    /* ld.so and libc can be run, but are libraries */
+    bool is_program = !image->name && elf_has_interpreter(elf);
     if (!image->name)
         image->name = strdup(is_program ? "" : slash ? slash + 1 : image->path);
     return image->name != NULL;

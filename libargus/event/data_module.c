@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "event/demangle.h"
+#include "event/elf_needed.h"
 
 #if defined(__aarch64__)
 #define RELOCATE_MODULE R_AARCH64_TLS_DTPMOD
@@ -40,25 +41,13 @@ static uint64_t module_word(Elf *elf)
     return 0;
 }
 
-/* A program has an interpreter; a library that has one, too (libc), is no program that anybody debugs. */
-static bool is_program(Elf *elf)
-{
-    size_t count = 0;
-    elf_getphdrnum(elf, &count);
-    for (size_t i = 0; i < count; i++) {
-        GElf_Phdr header;
-        if (gelf_getphdr(elf, (int)i, &header) && header.p_type == PT_INTERP)
-            return true;
-    }
-    return false;
-}
-
 void data_module_each(Dwfl_Module *module, argus_data_symbol_function function, void *context)
 {
     GElf_Addr bias;
     Elf *elf = dwfl_module_getelf(module, &bias);
     uint64_t word = module_word(elf);
-    bool of_program = is_program(elf);
+    /* a library that has an interpreter, too (libc), is no program that anybody debugs */
+    bool of_program = elf_has_interpreter(elf);
     int count = dwfl_module_getsymtab(module);
     for (int i = 1; i < count; i++) {
         GElf_Sym entry;

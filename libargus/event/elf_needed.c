@@ -42,7 +42,7 @@ bool elf_needed_read(const char *path, bool (*each)(void *context, const char *n
     return go_on;
 }
 
-static bool has_interpreter(Elf *elf)
+bool elf_has_interpreter(Elf *elf)
 {
     size_t count = 0;
     elf_getphdrnum(elf, &count);
@@ -61,7 +61,7 @@ bool elf_needed_is_program(const char *path)
     int fd = elf_open_regular(path, 0);
     Elf *elf = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ, NULL);
     bool is_program =
-        elf && gelf_getehdr(elf, &header) && (header.e_type == ET_EXEC || has_interpreter(elf));
+        elf && gelf_getehdr(elf, &header) && (header.e_type == ET_EXEC || elf_has_interpreter(elf));
     elf_end(elf);
     if (fd >= 0)
         close(fd);

@@ -4,6 +4,11 @@
 
 #include <stdbool.h>
 
+struct Elf; /* libelf's */
+
+/* Whether an opened file names an interpreter: programs do, and the few libraries that can be run (libc). */
+bool elf_has_interpreter(struct Elf *elf);
+
 /* Calls `each` for the name of each library that the file at `path` is linked with (DT_NEEDED), e.g. "libm.so.6". Nothing is called
  * where the file is not there, or is no ELF file. False: `each` said so, and no more was wanted. */
 bool elf_needed_read(const char *path, bool (*each)(void *context, const char *name),
