@@ -8,6 +8,12 @@ static int compare_ids(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
+void argus_export_order(uint32_t *vertices, size_t count)
+{
+    if (count > 0)
+        qsort(vertices, count, sizeof(*vertices), compare_ids);
+}
+
 bool export_has(const struct argus_export *part, uint32_t vertex)
 {
     return part->count > 0 &&

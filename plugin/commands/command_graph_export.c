@@ -109,20 +109,13 @@ static struct argus_error *collect_around(struct analysis *analysis, const char 
     return error;
 }
 
-static int compare_ids(const void *left, const void *right)
-{
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return (a > b) - (a < b);
-}
-
 /* Writes the first `limit` of what was found: of those around a vertex the nearest, else thread by thread. */
 static struct argus_error *write_part(struct analysis *analysis, const struct format *format,
                                       vertex_list *found, uint64_t limit)
 {
     size_t count = found->length < limit ? found->length : (size_t)limit;
     uint64_t edges_cut = 0;
-    if (count > 0)
-        qsort(found->data, count, sizeof(*found->data), compare_ids);
+    argus_export_order(found->data, count);
     struct argus_export part = {found->data, count};
     struct argus_error *error = format->write(&analysis->report, &part, &edges_cut);
     if (!error && count < found->length)

@@ -20,6 +20,9 @@ struct argus_export {
     size_t count;
 };
 
+/* Puts ids into the order that is wanted. */
+void argus_export_order(uint32_t *vertices, size_t count);
+
 struct argus_error *argus_export_perfetto(const struct argus_report_context *context,
                                           const struct argus_export *part, uint64_t *ret_edges_cut);
 struct argus_error *argus_export_dot(const struct argus_report_context *context,
