@@ -5,12 +5,12 @@
 Seeds FIRST … FIRST + COUNT - 1. A failure prints its seed, and leaves the trace in FOLDER.
 """
 import json
-import pathlib
 import random
 import subprocess
 import sys
 
 from introperf_by_the_paper import pa_cct, ranked_paths
+from seeds import run_seeds
 
 MODES = ("conservative", "aggressive")
 READ = "read"
@@ -164,22 +164,13 @@ class Case:
             file.with_suffix(".trace").unlink()
 
 
-def main():
-    mktrace, argus, folder = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
-    first, count = int((sys.argv[4:5] or [1])[0]), int((sys.argv[5:6] or [40])[0])
-    folder.mkdir(parents=True, exist_ok=True)
-    failed = 0
-    for seed in range(first, first + count):
-        case = Case(mktrace, argus, folder, seed)
-        found = list(case.check())
-        for text in found:
-            print(f"seed {seed}: {text}")
-        failed += bool(found)
-        if not found:
-            case.remove()
-    print(f"{count} random traces, {failed} failed")
-    return 1 if failed or not count else 0
+def check(mktrace, argus, folder, seed):
+    case = Case(mktrace, argus, folder, seed)
+    found = list(case.check())
+    if not found:
+        case.remove()
+    return found
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_seeds(check, 40, "random"))

@@ -8,13 +8,13 @@ make of the records is written down here a second time, record by record, as lis
 needs no exceptions: where nothing goes on, a list ends and another begins.
 """
 import json
-import pathlib
 import random
 import subprocess
 import sys
 
 from context_property import node_differences
 from introperf_by_the_paper import pa_cct
+from seeds import run_seeds
 
 CALLS = ("read", "write", "futex", "poll")
 CUT = "[stack cut]"
@@ -373,22 +373,8 @@ def check(mktrace, argus, folder, seed):
     file.unlink()
     if not found:
         text.unlink()
-    return found
-
-
-def main():
-    mktrace, argus, folder = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
-    first, count = int((sys.argv[4:5] or [1])[0]), int((sys.argv[5:6] or [100])[0])
-    folder.mkdir(parents=True, exist_ok=True)
-    failed = 0
-    for seed in range(first, first + count):
-        found = check(mktrace, argus, folder, seed)
-        for text in found[:4]:
-            print(f"seed {seed}: {text}", flush=True)
-        failed += bool(found)
-    print(f"{count} awkward traces, {failed} failed")
-    return 1 if failed or not count else 0
+    return found[:4]
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_seeds(check, 100, "awkward"))
