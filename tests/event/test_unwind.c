@@ -21,9 +21,8 @@
 
 #include <cmocka.h>
 
-#include "argus/unwind.h"
+#include "snapshot_trace.h"
 
-#define ID        0x8000000000000007u
 #define MOST_DEEP 64
 
 static struct argus_snapshot taken;
@@ -31,7 +30,6 @@ static uint8_t copy[1 << 20];
 static void *expected[MOST_DEEP];
 static int expected_count;
 static const char *top_of_stack; /* main's */
-static char path[64];
 
 /* --- taking a snapshot --- */
 
@@ -116,86 +114,9 @@ static void handle(int signal)
 
 /* --- a trace with it --- */
 
-static void must(struct argus_error *error)
-{
-    if (error)
-        fail_msg("%s", error->message);
-}
-
-static void put_images(struct argus_writer *writer)
-{
-    FILE *maps = fopen("/proc/self/maps", "re");
-    char line[512];
-    assert_non_null(maps);
-    while (fgets(line, sizeof(line), maps)) {
-        char flags[5], file[256] = "";
-        struct argus_image_entry image = {.pid = (uint64_t)getpid(), .path = file};
-        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %" SCNu64 " %255s",
-                   &image.start, &image.end, flags, &image.file_offset, &image.inode, file) >= 5 &&
-            flags[2] == 'x')
-            must(argus_writer_images(writer, &image, 1));
-    }
-    fclose(maps);
-}
-
-static void put_record(struct argus_writer *writer, uint64_t id)
-{
-    struct argus_record record = {
-        .timestamp = 1000, .tid = taken.tid, .debugid = ARGUS_ID_STACK, .arg = {id, 0, 1}};
-    must(argus_writer_records(writer, 0, &record, 1, 0));
-}
-
-/* Writes snapshots to a new trace at `path`. */
-static void write_snapshots(const struct argus_snapshot *snapshots, size_t count,
-                            uint64_t ring_bytes, bool images)
-{
-    struct argus_trace_header header = {
-        .os = ARGUS_OS_LINUX,
-#if defined(__x86_64__)
-        .arch = ARGUS_ARCH_X86_64,
-#else
-        .arch = ARGUS_ARCH_AARCH64,
-#endif
-        .timebase_numer = 1,
-        .timebase_denom = 1,
-        .anchor_wall_ns = 4102444800000000000u, /* 2100: files of today are older */
-        .page_bytes = 4096,
-        .cpu_count = 1,
-        .ring_bytes = ring_bytes,
-    };
-    struct argus_writer *writer;
-    struct argus_thread_entry thread = {
-        .tid = (uint64_t)getpid(), .pid = (uint64_t)getpid(), .name = "test_unwind"};
-    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    assert_true(fd >= 0);
-    must(argus_writer_create(fd, &header, &writer));
-    must(argus_writer_threads(writer, &thread, 1));
-    if (images)
-        put_images(writer);
-    for (size_t i = 0; i < count; i++) {
-        put_record(writer, snapshots[i].id);
-        must(argus_writer_snapshot(writer, &snapshots[i]));
-        must(argus_writer_snapshot(writer, &snapshots[i])); /* the second time is dropped */
-    }
-    must(argus_writer_end(writer, NULL, 0));
-    argus_writer_destroy(writer);
-    close(fd);
-}
-
 static void write_trace(const struct argus_snapshot *snapshot, uint64_t ring_bytes, bool images)
 {
-    write_snapshots(snapshot, 1, ring_bytes, images);
-}
-
-static struct argus_trace *open_trace(void)
-{
-    struct argus_trace *trace;
-    const struct argus_damage *damage;
-    must(argus_trace_open(path, &trace));
-    if (argus_trace_damage(trace, &damage))
-        fail_msg("%s", damage[0].reason);
-    assert_true(argus_trace_complete(trace));
-    return trace;
+    snapshot_trace_write(snapshot, 1, ring_bytes, images);
 }
 
 /* The frames of `snapshot`; the number of them. */
@@ -206,15 +127,11 @@ static size_t unwind(const struct argus_snapshot *snapshot, bool images,
     const uint64_t *frames;
     memset(ret, 0, ARGUS_STACK_MAX_FRAMES * sizeof(*ret));
     write_trace(snapshot, 0, images);
-    struct argus_trace *trace = open_trace();
+    struct argus_trace *trace = snapshot_trace_open();
     assert_int_equal(argus_trace_stack(trace, ID, &frames), 0);
     must(argus_unwind_trace(trace, NULL, NULL, &totals));
     assert_int_equal(totals.snapshots, 1);
-    size_t count = argus_trace_stack(trace, ID, &frames);
-    assert_true(count >= 1 && count <= ARGUS_STACK_MAX_FRAMES);
-    memcpy(ret, frames, count * sizeof(*ret));
-    argus_trace_close(trace);
-    return count;
+    return snapshot_trace_take(trace, ret);
 }
 
 /* --- the facts --- */
@@ -393,20 +310,16 @@ static size_t unwind_beside(int (*const *callers)(int), size_t count,
     struct argus_snapshot snapshots[4];
     uint8_t *copies[4];
     struct argus_unwind_totals totals;
-    const uint64_t *frames;
     for (size_t i = 0; i <= count; i++)
         copies[i] = take_of(i < count ? callers[i] : one_caller, i == count, ID + (count - i),
                             &snapshots[i]);
     assert_int_equal(snapshots[count].end, ARGUS_SNAPSHOT_CUT);
-    write_snapshots(snapshots, count + 1, 0, true);
-    struct argus_trace *trace = open_trace();
+    snapshot_trace_write(snapshots, count + 1, 0, true);
+    struct argus_trace *trace = snapshot_trace_open();
     must(argus_unwind_trace(trace, NULL, NULL, &totals));
     assert_int_equal(totals.cut, 1);
     *ret_continued = totals.continued;
-    size_t depth = argus_trace_stack(trace, ID, &frames);
-    assert_true(depth >= 1 && depth <= ARGUS_STACK_MAX_FRAMES);
-    memcpy(ret, frames, depth * sizeof(*ret));
-    argus_trace_close(trace);
+    size_t depth = snapshot_trace_take(trace, ret);
     for (size_t i = 0; i <= count; i++)
         free(copies[i]);
     return depth;
@@ -462,7 +375,7 @@ static void a_deep_stack_says_so(void **state)
 /* The bytes of the file that the first snapshot chunk takes; for free(). */
 static uint8_t *read_place(uint64_t offset, size_t bytes)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(snapshot_trace_path, O_RDONLY | O_CLOEXEC);
     uint8_t *content = malloc(bytes);
     assert_true(fd >= 0 && content);
     assert_int_equal(pread(fd, content, bytes, (off_t)offset), bytes);
@@ -502,22 +415,22 @@ static void a_finished_file_holds_no_memory(void **state)
     for (size_t i = 0; i < 2; i++) {
         struct stat before, after;
         write_trace(&taken, rings[i], true);
-        struct argus_trace *trace = open_trace();
+        struct argus_trace *trace = snapshot_trace_open();
         assert_int_equal(argus_trace_snapshot_chunks(trace, &chunks), 1);
         struct argus_chunk place = chunks[0];
         argus_trace_close(trace);
-        assert_int_equal(stat(path, &before), 0);
-        must(argus_unwind_file(path, NULL, NULL, NULL));
-        assert_int_equal(stat(path, &after), 0);
+        assert_int_equal(stat(snapshot_trace_path, &before), 0);
+        must(argus_unwind_file(snapshot_trace_path, NULL, NULL, NULL));
+        assert_int_equal(stat(snapshot_trace_path, &after), 0);
         assert_int_equal(after.st_size, before.st_size);
         assert_scrubbed(&place);
-        trace = open_trace();
+        trace = snapshot_trace_open();
         assert_int_equal(argus_trace_snapshot_chunks(trace, &chunks), 0);
         assert_int_equal(argus_trace_stack(trace, ID, &frames), count);
         assert_memory_equal(frames, other, count * sizeof(*frames));
         assert_int_equal(argus_trace_record_count(trace), 1);
         argus_trace_close(trace);
-        must(argus_unwind_file(path, NULL, NULL, NULL)); /* nothing is left to do */
+        must(argus_unwind_file(snapshot_trace_path, NULL, NULL, NULL)); /* nothing is left to do */
     }
 }
 
@@ -535,12 +448,12 @@ static void interrupting_it_leaves_the_file(void **state)
     int asked = 0;
     in_the_middle(0);
     write_trace(&taken, 0, true);
-    struct argus_error *error = argus_unwind_file(path, refuse, &asked, NULL);
+    struct argus_error *error = argus_unwind_file(snapshot_trace_path, refuse, &asked, NULL);
     assert_non_null(error);
     assert_int_equal(error->code, ARGUS_ERROR_INTERRUPTED);
     argus_error_destroy(error);
     assert_true(asked > 0);
-    struct argus_trace *trace = open_trace();
+    struct argus_trace *trace = snapshot_trace_open();
     assert_int_equal(argus_trace_snapshot_chunks(trace, &chunks), 1);
     argus_trace_close(trace);
 }
@@ -576,7 +489,7 @@ static void nonsense_is_survived(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    return unlink(path) ? errno : 0;
+    return unlink(snapshot_trace_path) ? errno : 0;
 }
 
 int main(void)
@@ -599,6 +512,7 @@ int main(void)
     struct sigaction action = {.sa_sigaction = take, .sa_flags = SA_SIGINFO};
     top_of_stack = (const char *)environ; /* below it is all that was ever called */
     sigaction(SIGUSR1, &action, NULL);
-    snprintf(path, sizeof(path), "/tmp/test_unwind-%d.argus", getpid());
+    snprintf(snapshot_trace_path, sizeof(snapshot_trace_path), "/tmp/test_unwind-%d.argus",
+             getpid());
     return cmocka_run_group_tests(tests, NULL, tear_down);
 }

@@ -1,0 +1,101 @@
+#include "snapshot_trace.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+char snapshot_trace_path[64];
+
+void must(struct argus_error *error)
+{
+    if (error)
+        fail_msg("%s", error->message);
+}
+
+static void put_images(struct argus_writer *writer)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    char line[512];
+    assert_non_null(maps);
+    while (fgets(line, sizeof(line), maps)) {
+        char flags[5], file[256] = "";
+        struct argus_image_entry image = {.pid = (uint64_t)getpid(), .path = file};
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %" SCNu64 " %255s",
+                   &image.start, &image.end, flags, &image.file_offset, &image.inode, file) >= 5 &&
+            flags[2] == 'x')
+            must(argus_writer_images(writer, &image, 1));
+    }
+    fclose(maps);
+}
+
+static void put_record(struct argus_writer *writer, uint64_t id, uint64_t tid)
+{
+    struct argus_record record = {
+        .timestamp = 1000, .tid = tid, .debugid = ARGUS_ID_STACK, .arg = {id, 0, 1}};
+    must(argus_writer_records(writer, 0, &record, 1, 0));
+}
+
+void snapshot_trace_write(const struct argus_snapshot *snapshots, size_t count, uint64_t ring_bytes,
+                          bool images)
+{
+    struct argus_trace_header header = {
+        .os = ARGUS_OS_LINUX,
+#if defined(__x86_64__)
+        .arch = ARGUS_ARCH_X86_64,
+#else
+        .arch = ARGUS_ARCH_AARCH64,
+#endif
+        .timebase_numer = 1,
+        .timebase_denom = 1,
+        .anchor_wall_ns = 4102444800000000000u, /* 2100: files of today are older */
+        .page_bytes = 4096,
+        .cpu_count = 1,
+        .ring_bytes = ring_bytes,
+    };
+    struct argus_writer *writer;
+    struct argus_thread_entry thread = {
+        .tid = (uint64_t)getpid(), .pid = (uint64_t)getpid(), .name = "test_unwind"};
+    int fd = open(snapshot_trace_path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    must(argus_writer_create(fd, &header, &writer));
+    must(argus_writer_threads(writer, &thread, 1));
+    if (images)
+        put_images(writer);
+    for (size_t i = 0; i < count; i++) {
+        put_record(writer, snapshots[i].id, snapshots[i].tid);
+        must(argus_writer_snapshot(writer, &snapshots[i]));
+        must(argus_writer_snapshot(writer, &snapshots[i])); /* the second time is dropped */
+    }
+    must(argus_writer_end(writer, NULL, 0));
+    argus_writer_destroy(writer);
+    close(fd);
+}
+
+struct argus_trace *snapshot_trace_open(void)
+{
+    struct argus_trace *trace;
+    const struct argus_damage *damage;
+    must(argus_trace_open(snapshot_trace_path, &trace));
+    if (argus_trace_damage(trace, &damage))
+        fail_msg("%s", damage[0].reason);
+    assert_true(argus_trace_complete(trace));
+    return trace;
+}
+
+size_t snapshot_trace_take(struct argus_trace *trace, uint64_t ret[ARGUS_STACK_MAX_FRAMES])
+{
+    const uint64_t *frames;
+    size_t count = argus_trace_stack(trace, ID, &frames);
+    assert_true(count >= 1 && count <= ARGUS_STACK_MAX_FRAMES);
+    memcpy(ret, frames, count * sizeof(*ret));
+    argus_trace_close(trace);
+    return count;
+}

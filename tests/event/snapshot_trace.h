@@ -1,0 +1,21 @@
+/* A trace with snapshots of this very program's stacks, and what unwinding has made of one. What fails, fails the test. */
+#ifndef ARGUS_TESTS_EVENT_SNAPSHOT_TRACE_H
+#define ARGUS_TESTS_EVENT_SNAPSHOT_TRACE_H
+
+#include "argus/unwind.h"
+
+#define ID 0x8000000000000007u /* of the stack that is looked at */
+
+extern char snapshot_trace_path[64]; /* the test's to set */
+
+/* There is no error. */
+void must(struct argus_error *error);
+
+/* Writes a new file: a record for each snapshot, and the snapshot twice; with `images` what is mapped here now. */
+void snapshot_trace_write(const struct argus_snapshot *snapshots, size_t count, uint64_t ring_bytes,
+                          bool images);
+struct argus_trace *snapshot_trace_open(void);
+/* The frames of the stack ID, and how many; closes the trace. */
+size_t snapshot_trace_take(struct argus_trace *trace, uint64_t ret[ARGUS_STACK_MAX_FRAMES]);
+
+#endif
