@@ -514,6 +514,8 @@ size_t rule_message_merge(struct builder *builder, struct argus_edge *edges, siz
 bool rule_rewait(struct builder *builder, uint32_t thread);
 /* rules/yield.c: merges the current vertex, whose wait has just ended, into the yield run before it. */
 bool rule_yield(struct builder *builder, uint32_t thread);
+/* The same for the vertex before the current one, of which a result has just told that its timer woke it. */
+void rule_yield_told(struct builder *builder, uint32_t thread);
 /* rules/sequence.c: the edge to `to` (final id) from the vertex before it. */
 struct argus_edge rule_sequence(const struct argus_graph *graph, uint32_t to);
 

@@ -183,10 +183,12 @@ void wait_result(struct builder *builder, uint32_t thread, uint32_t number, int6
                                                   : wait_darwin_outcome(wait, result);
     bool timed = wait->outcome == ARGUS_OUTCOME_TIMED_OUT ||
                  (wait->kind == ARGUS_WAIT_SLEEP && wait->outcome == ARGUS_OUTCOME_SATISFIED);
-    if (!timed)
+    if (!timed) {
         vertex->flags &= ~VERTEX_SELF_TIMED;
-    else if (!state->cause.known) /* its wake-up is missing, but the result says what it was */
+    } else if (!state->cause.known) { /* its wake-up is missing, but the result says what it was */
         vertex->flags |= VERTEX_SELF_TIMED;
+        rule_yield_told(builder, thread);
+    }
 }
 
 void wait_note_stack(struct builder *builder, uint32_t thread, uint32_t user, uint32_t kernel)

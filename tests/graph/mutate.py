@@ -104,6 +104,7 @@ RULES = [
     ("MERGE_YIELD", "rules/yield.c", "(vertex->flags & VERTEX_SELF_TIMED) && ", ""),
     ("MERGE_YIELD", "rules/yield.c", "vertex->run_ns / vertex->repeat <= YIELD_RUN_NS", "true"),
     ("MERGE_YIELD", "rules/yield.c", "meant_wait_ns(&vertex->wait, vertex->end_ns) <= YIELD_WAIT_NS", "true"),
+    ("MERGE_YIELD", "wait.c", "        rule_yield_told(builder, thread);\n", ""),
     ("MERGE_YIELD", "rules/yield.c", "wait->timeout_ns < wait_ns && ", "false && "),
     ("MERGE_YIELD", "rules/yield.c", " && wait_ns <= LATE_NS", ""),
     ("MERGE_YIELD", "rules/yield.c", "a->wait.object == b->wait.object && ", ""),

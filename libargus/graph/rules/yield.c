@@ -2,7 +2,8 @@
  *
  * Each turn is a vertex whose wait the thread's own timer ended. Three in a row that do the same things and wait
  * in the same call become one vertex with a count, which then grows turn by turn. Nothing is merged across a vertex that
- * somebody else woke: that wake-up is a cause.
+ * somebody else woke: that wake-up is a cause. Where the record of the wake-up is missing, the result of the system call tells
+ * that it was the timer, when the next turn has begun already.
  *
  * The merged vertex lasts from the first turn's start to the last turn's end. Its run and runnable times are sums;
  * the rest of it, end - start - run - runnable, was spent in the waits between the turns.
@@ -88,4 +89,18 @@ bool rule_yield(struct builder *builder, uint32_t thread)
     state->slot = run;
     state->previous = state->older = ARGUS_NONE;
     return true;
+}
+
+void rule_yield_told(struct builder *builder, uint32_t thread)
+{
+    struct thread_state *state = thread_at(builder, thread);
+    uint32_t turn = state->previous, run = state->older;
+    if (run == ARGUS_NONE || !(slot_at(builder, run)->flags & ARGUS_VERTEX_YIELDS) ||
+        slot_at(builder, turn)->repeat != 1 || !may_be_turn(slot_at(builder, turn)) ||
+        !may_be_turn(slot_at(builder, run)) ||
+        !same_turn(builder, slot_at(builder, run), slot_at(builder, turn)))
+        return;
+    grow(builder, thread, run, turn);
+    state->previous = run;
+    state->older = ARGUS_NONE;
 }

@@ -121,6 +121,7 @@ class Waits:
             vertex.self_timed = False
         elif not doing.cause.edge:
             vertex.self_timed = True
+            self.join_yield_run_late(doing)
 
     @staticmethod
     def outcome_by_result(wait, result):
@@ -184,6 +185,14 @@ class Waits:
         doing.cause.edge = None
         doing.before = []
         return True
+
+    def join_yield_run_late(self, doing):
+        """The last turn's wake-up was missing, and is known now."""
+        turn, *older = doing.before
+        if older and "yields" in older[0].flags and turn.repeat == 1 and self.may_be_turn(turn) and \
+                self.may_be_turn(older[0]) and self.same_turn(older[0], turn):
+            self.absorb(older[0], turn)
+            doing.before = older[:1]
 
     def absorb(self, run, turn):
         run.end, run.wait, run.self_timed = turn.end, turn.wait, turn.self_timed
