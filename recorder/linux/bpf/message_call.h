@@ -31,7 +31,7 @@ static __always_inline void message_unseen(void)
 }
 
 /* A socket of a kernel that has no tracepoints in its socket calls, or one that was spliced. */
-static __always_inline void message_socket(const struct moment *now, const struct sock *sock,
+static __always_inline void message_socket(struct moment *now, const struct sock *sock,
                                            uint64_t bytes, uint32_t flags, bool spliced)
 {
     uint32_t family = message_family(sock), type = kernel_read(sock, sock, sk_type);
@@ -44,7 +44,7 @@ static __always_inline void message_socket(const struct moment *now, const struc
                                   .kind = unix_kind(sock),
                                   .flags = flags,
                                   .other = receive ? other : own};
-        message_emit(now, &message);
+        message_emit_read(now, &message);
     } else if ((family == AF_INET || family == AF_INET6) && type == SOCK_STREAM &&
                kernel_read(sock, sock, sk_protocol) == IPPROTO_TCP) {
         if (receive)
@@ -55,7 +55,7 @@ static __always_inline void message_socket(const struct moment *now, const struc
 }
 
 /* One object of the call; `buffer` is the user's. */
-static __always_inline void message_object(const struct moment *now, uint32_t descriptor,
+static __always_inline void message_object(struct moment *now, uint32_t descriptor,
                                            const void *buffer, uint64_t bytes, uint32_t flags,
                                            bool spliced)
 {
@@ -80,7 +80,7 @@ static __always_inline void message_object(const struct moment *now, uint32_t de
     }
 }
 
-static __always_inline void message_of_queue(const struct moment *now, struct pt_regs *regs,
+static __always_inline void message_of_queue(struct moment *now, struct pt_regs *regs,
                                              uint64_t bytes, uint32_t flags)
 {
     const void *file = file_of_descriptor(now->task, (uint32_t)arch_argument0(regs));
@@ -150,7 +150,7 @@ static __always_inline struct message_ends message_ends(struct task_struct *task
 }
 
 /* The call has succeeded, and is none of the queues'. */
-static __always_inline void message_of_files(const struct moment *now, struct pt_regs *regs,
+static __always_inline void message_of_files(struct moment *now, struct pt_regs *regs,
                                              uint32_t operation, uint64_t bytes)
 {
     struct message_ends ends = message_ends(now->task, regs, operation);
@@ -173,7 +173,7 @@ static __always_inline bool has_messages(uint64_t number)
 }
 
 /* At the end of a system call of the current thread that has_messages(), before its end record. */
-static __always_inline void messages_of_call(const struct moment *now, struct pt_regs *regs,
+static __always_inline void messages_of_call(struct moment *now, struct pt_regs *regs,
                                              uint64_t number, int64_t result)
 {
     uint32_t operation = settings.message_operations[number & (BPF_SYSCALLS - 1)];

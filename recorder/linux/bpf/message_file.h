@@ -25,7 +25,7 @@
 #define SIGINFO_PID         12
 #define SIGINFO_SIGNALS_MAX 16
 
-static __always_inline void message_eventfd(const struct moment *now, const void *counter,
+static __always_inline void message_eventfd(struct moment *now, const void *counter,
                                             const void *buffer, uint32_t flags)
 {
     uint64_t units = 0;
@@ -38,10 +38,10 @@ static __always_inline void message_eventfd(const struct moment *now, const void
         .position = kernel_read(eventfd_ctx, counter, count),
         .other = kernel_read(eventfd_ctx, counter, flags) & EFD_SEMAPHORE,
     };
-    message_emit(now, &message);
+    message_emit_read(now, &message);
 }
 
-static __always_inline void message_timerfd(const struct moment *now, const void *timer,
+static __always_inline void message_timerfd(struct moment *now, const void *timer,
                                             const void *buffer)
 {
     uint64_t expirations = 0;
@@ -55,10 +55,10 @@ static __always_inline void message_timerfd(const struct moment *now, const void
         .flags = ARGUS_MESSAGE_RECEIVE,
         .other = is_alarm ? 0 : (uint64_t)timer, /* the hrtimer is the first thing in it */
     };
-    message_emit(now, &message);
+    message_emit_read(now, &message);
 }
 
-static __always_inline void message_signalfd(const struct moment *now, const void *object,
+static __always_inline void message_signalfd(struct moment *now, const void *object,
                                              const void *buffer, uint64_t bytes)
 {
     for (uint32_t i = 0; i < SIGINFO_SIGNALS_MAX && (i + 1) * SIGINFO_BYTES <= bytes; i++) {
@@ -73,12 +73,11 @@ static __always_inline void message_signalfd(const struct moment *now, const voi
             .flags = ARGUS_MESSAGE_RECEIVE,
             .other = (uint64_t)number << 32 | process,
         };
-        message_emit(now, &message);
+        message_emit_read(now, &message);
     }
 }
 
-static __always_inline void message_inotify(const struct moment *now, const void *group,
-                                            uint64_t bytes)
+static __always_inline void message_inotify(struct moment *now, const void *group, uint64_t bytes)
 {
     struct message message = {
         .channel = (uint64_t)group,
@@ -86,11 +85,11 @@ static __always_inline void message_inotify(const struct moment *now, const void
         .kind = ARGUS_CHANNEL_INOTIFY,
         .flags = ARGUS_MESSAGE_RECEIVE,
     };
-    message_emit(now, &message);
+    message_emit_read(now, &message);
 }
 
 /* A file without a type: `object` is its private data. */
-static __always_inline void message_anonymous(const struct moment *now, const void *file,
+static __always_inline void message_anonymous(struct moment *now, const void *file,
                                               const void *object, const void *buffer,
                                               uint64_t bytes, uint32_t flags)
 {
@@ -107,7 +106,7 @@ static __always_inline void message_anonymous(const struct moment *now, const vo
 }
 
 /* mq_timedsend() has the priority as its fourth argument, mq_timedreceive() a pointer to where it goes, or NULL. */
-static __always_inline void message_queue(const struct moment *now, const struct inode *inode,
+static __always_inline void message_queue(struct moment *now, const struct inode *inode,
                                           uint64_t bytes, uint64_t priority, uint32_t flags)
 {
     uint32_t received;
@@ -129,7 +128,7 @@ static __always_inline void message_queue(const struct moment *now, const struct
         message.flags |= ARGUS_MESSAGE_POSITION;
         message.position = (uint64_t)kernel_read(mqueue_inode_info, queue, attr.mq_curmsgs);
     }
-    message_emit(now, &message);
+    message_emit_read(now, &message);
 }
 
 #endif

@@ -13,8 +13,8 @@
 #define NOTIFY_MARKS_MAX  8
 
 /* A record for each group that has a mark with one of `events` at `inode`. */
-static __always_inline void notify_marks(const struct moment *now, const void *inode,
-                                         uint32_t events, const struct message *message)
+static __always_inline void notify_marks(struct moment *now, const void *inode, uint32_t events,
+                                         const struct message *message)
 {
     const void *connector = (void *)kernel_word(kernel_place(inode, inode, i_fsnotify_marks));
     uint64_t node = kernel_word(kernel_place(fsnotify_mark_connector, connector, list.first));
@@ -23,13 +23,13 @@ static __always_inline void notify_marks(const struct moment *now, const void *i
         struct message of_group = *message;
         of_group.channel = kernel_word(kernel_place(fsnotify_mark, mark, group));
         if (kernel_read(fsnotify_mark, mark, mask) & events)
-            message_emit(now, &of_group);
+            message_emit_read(now, &of_group);
         node = kernel_word((const void *)node);
     }
 }
 
 /* `bytes` were written to `file`, a regular one. */
-static __always_inline void message_notify(const struct moment *now, const void *file,
+static __always_inline void message_notify(struct moment *now, const void *file,
                                            const struct inode *inode, uint64_t bytes)
 {
     if (!bpf_core_field_exists(struct inode, i_fsnotify_mask))

@@ -134,7 +134,7 @@ static __always_inline void message_pipe_sent(const struct moment *now, const vo
                               : ARGUS_MESSAGE_DOUBTFUL;
 }
 
-static __always_inline void message_pipe(const struct moment *now, const struct inode *inode,
+static __always_inline void message_pipe(struct moment *now, const struct inode *inode,
                                          const void *pipe, uint64_t bytes, uint32_t flags,
                                          bool spliced)
 {
@@ -148,7 +148,7 @@ static __always_inline void message_pipe(const struct moment *now, const struct 
         message.position = pipe_taken(pipe);
     else
         message_pipe_sent(now, pipe, spliced, &message);
-    message_emit(now, &message);
+    message_emit_read(now, &message);
 }
 
 #endif

@@ -72,6 +72,14 @@ static __always_inline void message_emit(const struct moment *now, const struct 
          message->other);
 }
 
+/* The same for what was read when the call returned, when others may already have moved the position: stamped after that, so that
+ * whatever the position has seen began before the record. */
+static __always_inline void message_emit_read(struct moment *now, const struct message *message)
+{
+    now->time_ns = bpf_ktime_get_ns();
+    message_emit(now, message);
+}
+
 /* One of two objects can have the same inode number in different file systems. */
 static __always_inline uint64_t message_inode(const struct inode *inode)
 {

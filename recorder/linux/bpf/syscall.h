@@ -113,13 +113,15 @@ int on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
         return 0;
     int64_t result = ctx->args[1];
     uint64_t error_number = result < 0 && result >= -4095 ? -result : 0;
-    struct moment now = {.time_ns = bpf_ktime_get_ns(), .tid = IDS_TID(ids)};
+    struct moment now = {.tid = IDS_TID(ids)};
     bool messages = has_messages(number), ready = bit_is_set(settings.ready_syscalls, number);
-    poller_returns(&now, number, IDS_TGID(ids));
     if (messages || ready)
         now.task = bpf_get_current_task_btf();
     if (messages)
         messages_of_call(&now, regs, number, result);
+    if (!now.time_ns) /* no message was stamped */
+        now.time_ns = bpf_ktime_get_ns();
+    poller_returns(&now, number, IDS_TGID(ids));
     if (ready)
         emit_ready(&now, regs, number, result);
     emit_on(state, cpu, &now, ARGUS_ID_SYSCALL(number & 0x3fff) | ARGUS_FUNC_END, error_number,
