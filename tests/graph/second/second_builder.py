@@ -406,8 +406,9 @@ class Builder(Threads, Callbacks, Waits, Wakeups):
             thread.doing.exiting = True
 
     def on_exec(self, cpu, record):
-        if cpu.thread:
-            cpu.thread.process.kernel = False
+        thread = self.lives.thread(record.tid)
+        if thread:
+            thread.process.kernel = False
             self.count("boundary.exec")
 
     @staticmethod
