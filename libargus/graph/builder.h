@@ -519,6 +519,12 @@ void rule_yield_told(struct builder *builder, uint32_t thread);
 /* rules/sequence.c: the edge to `to` (final id) from the vertex before it. */
 struct argus_edge rule_sequence(const struct argus_graph *graph, uint32_t to);
 
+/* --- on_block.c --- */
+/* The record of `cpu` may stand between the completion of a request and that of the one on top of it. */
+void graph_block_passes(struct cpu_state *cpu);
+/* The same for one by which `thread` is woken or comes on the cpu, if it is the kernel's thread for softirqs. */
+void graph_block_put_off(const struct builder *builder, struct cpu_state *cpu, uint32_t thread);
+
 /* --- finish.c and edges.c, after the last record --- */
 /* Tells how far it is. False: the user stops it, and whatever is being done returns false. */
 bool builder_goes_on(struct builder *builder, double share);

@@ -3,9 +3,13 @@
  * A request can be completed in parts. One that was never issued is completed as well: to flush a disk's cache, the kernel
  * issues a request of its own, and completes behind it those for which it did that (block/blk-flush.c). So what an
  * unknown request wakes in the same interrupt is still the doing of the one before it. And a device on top of another one
- * (loop, device mapper) completes its request just behind that of the lower one, which says who had to do with it.
+ * (loop, device mapper) completes its request just behind that of the lower one, which says who had to do with it: in the same
+ * softirq, in the next one, or, when the kernel has had enough of softirqs, in the one that its own thread does (kernel/softirq.c,
+ * wakeup_softirqd()).
  */
 #include "graph/builder.h"
+
+#include <string.h>
 
 void graph_on_block_issued(struct builder *builder, struct cpu_state *cpu,
                            const struct argus_record *record)
@@ -31,15 +35,33 @@ void graph_on_block_file(struct builder *builder, struct cpu_state *cpu,
         builder->requests.data[index].inode = record->arg[1];
 }
 
-/* The end of an interrupt and the begin of its softirq may stand between both completions. */
-enum { BETWEEN_STACKED = 2 };
+/* Whether nothing but what graph_block_passes() lets pass has happened on the cpu since a request was completed. */
+static bool is_just_behind(const struct cpu_state *cpu)
+{
+    return cpu->completion.position && cpu->completion.position + 1 == cpu->position;
+}
+
+void graph_block_passes(struct cpu_state *cpu)
+{
+    if (is_just_behind(cpu))
+        cpu->completion.position = cpu->position;
+}
+
+void graph_block_put_off(const struct builder *builder, struct cpu_state *cpu, uint32_t thread)
+{
+    if (!is_just_behind(cpu))
+        return;
+    const struct machine *machine = &builder->graph->machine;
+    const struct argus_thread *at = &machine->threads.data[thread];
+    if (machine->processes.data[at->process].kernel && at->name &&
+        strncmp(at->name, "ksoftirqd/", strlen("ksoftirqd/")) == 0)
+        graph_block_passes(cpu);
+}
 
 static bool is_stacked(const struct cpu_state *cpu, const struct request_state *request)
 {
-    const struct completion *lower = &cpu->completion;
-    return lower->position && cpu_interrupted(cpu) &&
-           lower->position + 1 + BETWEEN_STACKED >= cpu->position &&
-           (uint32_t)lower->target != (uint32_t)request->target;
+    return is_just_behind(cpu) && cpu_interrupted(cpu) &&
+           (uint32_t)cpu->completion.target != (uint32_t)request->target;
 }
 
 void graph_on_block_completed(struct builder *builder, struct cpu_state *cpu,

@@ -6,12 +6,13 @@ them meanwhile, or the whole machine stood still for a while, it is said and wha
 Each try is a process of its own, and this one adopts and reaps the orphans that its programs leave: so their time is known to be ours,
 and none stays a zombie.
 """
+import contextlib
 import ctypes
 import json
 import os
 import resource
+import select
 import sys
-import threading
 import time
 import traceback
 import unittest
@@ -19,6 +20,7 @@ import unittest
 CROWDED = 0.10
 STOOD_STILL_S = 0.05
 TRIES = 3
+PR_SET_NAME = 15
 PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -34,32 +36,42 @@ def own_seconds():
     return sum(u.ru_utime + u.ru_stime for u in used)
 
 
-class Witness(threading.Thread):
+class Witness:
     """Looks whether the machine goes on: a guest can be stopped as a whole, and is then told of no stolen time.
 
-    It sleeps before every other thread, so when it is late, no program of this machine was the reason. Without the right to do so it
-    sees nothing."""
+    A process of another name than ours, since tests look for that. It sleeps before every other one, so when it is late, no program
+    of this machine was the reason. Without the right to do so it sees nothing."""
 
     def __init__(self):
-        super().__init__(daemon=True)
-        self.longest_s, self.over = 0.0, threading.Event()
+        reader, self.end = os.pipe()
+        self.report, writer = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.close(self.end)
+            os.close(self.report)
+            self.look(reader, writer)
+        os.close(reader)
+        os.close(writer)
 
-    def run(self):
-        try:
-            os.sched_setscheduler(threading.get_native_id(), os.SCHED_FIFO, os.sched_param(99))
-        except PermissionError:
-            return
-        last = time.monotonic()
-        while not self.over.is_set():
-            time.sleep(0.01)
-            now = time.monotonic()
-            self.longest_s, last = max(self.longest_s, now - last), now
+    @staticmethod
+    def look(end, report):
+        longest_s, last = 0.0, time.monotonic()
+        ctypes.CDLL(None).prctl(PR_SET_NAME, b"witness", 0, 0, 0)
+        with contextlib.suppress(PermissionError):
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(99))
+            while not select.select([end], [], [], 0.01)[0]:
+                now = time.monotonic()
+                longest_s, last = max(longest_s, now - last), now
+        os.write(report, str(longest_s).encode())
+        os._exit(0)
 
     def ask(self):
         """For how long the machine stood still, at most; it ends with that."""
-        self.over.set()
-        self.join()
-        return self.longest_s
+        os.close(self.end)
+        with open(self.report, encoding="ascii") as report:
+            longest_s = float(report.read())
+        os.waitpid(self.pid, 0)
+        return longest_s
 
 
 def be_a_try(check, names, report):
@@ -76,18 +88,20 @@ def be_a_try(check, names, report):
     os._exit(0)
 
 
-def reap(child):
-    """Waits for the child and every orphan; for those behind the child not longer than a while."""
-    end = None
+def reap(child, witness):
+    """Waits for the child and every orphan; for those behind the child not longer than a while. Returns what the witness says."""
+    end, stood_still_s = None, 0.0
     try:
         while end is None or time.monotonic() < end:
             pid = os.waitpid(-1, 0 if end is None else os.WNOHANG)[0]
             if pid == child:
+                stood_still_s = witness.ask()
                 end = time.monotonic() + 2
             elif pid == 0:
                 time.sleep(0.01)
     except ChildProcessError:
         pass
+    return stood_still_s
 
 
 def try_once(check, names):
@@ -100,9 +114,7 @@ def try_once(check, names):
         be_a_try(check, names, writer)
     os.close(writer)
     witness = Witness()
-    witness.start()
-    reap(child)
-    stood_still_s = witness.ask()
+    stood_still_s = reap(child, witness)
     with open(reader, encoding="utf-8") as report:
         return json.loads(report.read() or '["?"]'), stood_still_s
 

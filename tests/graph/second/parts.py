@@ -154,6 +154,11 @@ class Cpu:
     def interrupted(self):
         return bool(self.interrupts or self.softirqs or self.firing)
 
+    def completion_goes_on(self):
+        """This record may stand between what was completed and what is completed because of that."""
+        if self.completed and self.completed_at + 1 == self.records:
+            self.completed_at = self.records
+
     def timer(self):
         return self.firing[-1][1] if self.firing else None
 

@@ -118,6 +118,13 @@ class Builder(Threads, Callbacks, Waits, Wakeups):
         cpu.tid, cpu.known, cpu.thread = record.arg[1], True, self.lives.thread(record.arg[1])
         if cpu.thread:
             self.runs(cpu.thread, cpu, True)
+            self.softirqs_go_to(cpu, cpu.thread)
+
+    @staticmethod
+    def softirqs_go_to(cpu, thread):
+        """What is completed next may still follow from what was completed last."""
+        if thread.process.kernel and thread.name.startswith(b"ksoftirqd/"):
+            cpu.completion_goes_on()
 
     def on_lost(self, cpu, record):
         self.last_lost = self.now
@@ -130,6 +137,7 @@ class Builder(Threads, Callbacks, Waits, Wakeups):
         wakee = self.lives.thread(record.arg[0])
         if not wakee or wakee is cpu.thread or (record.arg[2] == 1 and wakee.doing.state == "runnable"):
             return
+        self.softirqs_go_to(cpu, wakee)
         cause = self.who_is_behind(cpu, record, wakee)
         if cpu.completing and wakee.doing.state == "waiting":
             request = cpu.completing
@@ -268,6 +276,7 @@ class Builder(Threads, Callbacks, Waits, Wakeups):
             self.pause(cpu)
             cpu.interrupts += 1
         elif cpu.interrupts:
+            cpu.completion_goes_on()
             cpu.interrupts -= 1
             cpu.past[-1] = ("interrupt", 2, "left")
             self.resume(cpu)
@@ -275,6 +284,7 @@ class Builder(Threads, Callbacks, Waits, Wakeups):
     def on_softirq(self, cpu, record):
         """A softirq that the end of an interrupt began is the device's, and so is the one behind it."""
         vector = record.arg[0] & 63
+        cpu.completion_goes_on()
         if record.func == 1:
             self.pause(cpu)
             if not cpu.softirqs:
@@ -372,7 +382,7 @@ class Builder(Threads, Callbacks, Waits, Wakeups):
             return
         request.issued = record.arg[2] < request.bytes - request.done
         request.done += record.arg[2]
-        stacked = (cpu.completed and cpu.interrupted() and cpu.completed_at + 3 >= cpu.records
+        stacked = (cpu.completed and cpu.interrupted() and cpu.completed_at + 1 == cpu.records
                    and (cpu.completed.target ^ request.target) & 0xFFFFFFFF)
         if not stacked:
             cpu.completed_by = request
