@@ -429,8 +429,8 @@ class Builder(Threads, Callbacks, Waits, Wakeups):
     def on_name_new(self, cpu, record):
         self.rename(cpu.last_new, record)
 
-    def on_name_exec(self, cpu, record):
-        self.rename(cpu.thread, record)
+    def on_name_exec(self, _, record):
+        self.rename(self.lives.thread(record.tid), record)
 
     on_name_thread = on_name_exec
 
