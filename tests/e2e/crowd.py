@@ -138,6 +138,11 @@ def settled(check):
     return False
 
 
+def run_check(check):
+    """For a live test that is one check(), which raises or exits where something is wrong. Does not return."""
+    sys.exit(0 if settled(lambda _: check() or []) else 1)
+
+
 def run_unittests(argv):
     """unittest.main() for a live test. Does not return."""
     def check(names):

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 
+import crowd
 import machine
 from run_case import record
 
@@ -28,6 +29,17 @@ def diagnose(lldb, build, trace):
     return done.stdout, done.returncode
 
 
+def check(lldb, build):
+    trace = build / "tests/e2e/out/lldb.argus"
+    trace.parent.mkdir(parents=True, exist_ok=True)
+    record(build / "bin/argus", trace, "bpf", [build / "examples/frozen-editor/frozen-editor"])
+    text, code = diagnose(lldb, build, trace)
+    missing = [word for word in EXPECTED if word not in text]
+    if code or missing or "bystander" in text:
+        sys.exit(f"WRONG: {lldb} ended with {code}; not in its answer: {missing}\n{text}")
+    trace.unlink()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, required=True)
@@ -37,16 +49,7 @@ def main():
     if reason:
         print(f"skipped: {reason}")
         return 77
-    trace = build / "tests/e2e/out/lldb.argus"
-    trace.parent.mkdir(parents=True, exist_ok=True)
-    record(build / "bin/argus", trace, "bpf", [build / "examples/frozen-editor/frozen-editor"])
-    text, code = diagnose(lldb, build, trace)
-    missing = [word for word in EXPECTED if word not in text]
-    if code or missing or "bystander" in text:
-        print(f"WRONG: {lldb} ended with {code}; not in its answer: {missing}\n{text}")
-        return 1
-    trace.unlink()
-    return 0
+    crowd.run_check(lambda: check(lldb, build))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ import sys
 import tempfile
 
 sys.path.insert(0, sys.argv[3])
-import machine  # noqa: E402  (of the e2e tests)
+import crowd  # noqa: E402  (of the e2e tests)
+import machine  # noqa: E402
 
 
 def run(*words):
@@ -44,13 +45,8 @@ def check_suspect(found):
         sys.exit(f"it is to be split in {found['split']}")
 
 
-def main():
+def check():
     argus, program = map(pathlib.Path, sys.argv[1:3])
-    reason = machine.reason_to_skip_beside_others()
-    if reason:
-        print(reason)
-        sys.exit(77)
-    machine.enter_namespace()
     with tempfile.TemporaryDirectory() as folder:
         trace, rules = pathlib.Path(folder) / "crier.argus", pathlib.Path(folder) / "crier.rules"
         record = [argus, "record", "--unwind", program.name, "-o", trace]
@@ -67,6 +63,15 @@ def main():
         if left:
             sys.exit(f"with the rule '{line[0]}' it is still a suspect: {left}")
     print(f"split by: {line[0]}")
+
+
+def main():
+    reason = machine.reason_to_skip_beside_others()
+    if reason:
+        print(reason)
+        sys.exit(77)
+    machine.enter_namespace()
+    crowd.run_check(check)
 
 
 main()

@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 from display import Display
-from recording import enter_namespace, skip
+from recording import crowd, enter_namespace, skip
 
 LOOP, PING = "event loop did not come back", "ping not answered"
 
@@ -35,13 +35,7 @@ def hangs(argus, trace, *options):
     return json.loads(done.stdout)["hangs"]
 
 
-def main():
-    argus, manager, program = sys.argv[1:]
-    if "none" in (manager, program):
-        skip("GTK 3 or Xlib is not installed for building programs (scripts/deps toolkits)")
-    if not shutil.which("Xvfb"):
-        skip("there is no Xvfb (scripts/deps toolkits)")
-    enter_namespace()
+def check(argus, manager, program):
     with tempfile.TemporaryDirectory(prefix="argus-ping-") as folder:
         trace = str(pathlib.Path(folder) / "ping.argus")
         record(argus, manager, program, 3, trace)
@@ -55,6 +49,16 @@ def main():
         record(argus, manager, program, 0, trace)
         found = [hang for hang in hangs(argus, trace, "--threshold=1500ms") if PING in hang["indicators"]]
         assert found == [], found
+
+
+def main():
+    argus, manager, program = sys.argv[1:]
+    if "none" in (manager, program):
+        skip("GTK 3 or Xlib is not installed for building programs (scripts/deps toolkits)")
+    if not shutil.which("Xvfb"):
+        skip("there is no Xvfb (scripts/deps toolkits)")
+    enter_namespace()
+    crowd.run_check(lambda: check(argus, manager, program))
 
 
 main()

@@ -15,7 +15,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "trace"))
 import decode  # noqa: E402
 from display import Display, wait_for  # noqa: E402
-from recording import Graph, enter_namespace, skip  # noqa: E402
+from recording import Graph, crowd, enter_namespace, skip  # noqa: E402
 
 UI_EVENT, HIGHEST_KIND = 0x60030010, 13
 
@@ -93,14 +93,7 @@ def check_uv(argus, program, trace):
     sys.exit("the timer's callback is in no vertex")
 
 
-def main():
-    argus, name, program = sys.argv[1:]
-    if program == "none":
-        skip(f"{name} is not installed for building programs (scripts/deps toolkits)")
-    missing = [tool for tool in ("Xvfb", "xdotool") if name != "uv" and not shutil.which(tool)]
-    if missing:
-        skip(f"there is no {missing[0]} (scripts/deps toolkits)")
-    enter_namespace()
+def check(argus, name, program):
     with tempfile.TemporaryDirectory(prefix="argus-toolkits-") as folder:
         trace = pathlib.Path(folder) / "click.argus"
         if name == "uv":
@@ -109,6 +102,17 @@ def main():
         record_click(argus, program, CASES[name][0], str(trace), pathlib.Path(folder))
         check_no_codes(trace)
         check_click(argus, name, pathlib.Path(program).name, str(trace))
+
+
+def main():
+    argus, name, program = sys.argv[1:]
+    if program == "none":
+        skip(f"{name} is not installed for building programs (scripts/deps toolkits)")
+    missing = [tool for tool in ("Xvfb", "xdotool") if name != "uv" and not shutil.which(tool)]
+    if missing:
+        skip(f"there is no {missing[0]} (scripts/deps toolkits)")
+    enter_namespace()
+    crowd.run_check(lambda: check(argus, name, program))
 
 
 main()
