@@ -31,6 +31,7 @@ Needs root, and leaves nothing behind. Other work on the machine, above all anot
 import argparse
 import json
 import os
+import pathlib
 import sys
 import tempfile
 
@@ -39,6 +40,9 @@ import bench_losses
 import bench_programs
 from bench_loads import loads as all_loads
 from bench_recorders import Recorders, Refused, adopt_orphans
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests/e2e"))
+import machine  # noqa: E402
 
 
 def enter_private_mounts():
@@ -102,6 +106,7 @@ def main():
     if os.geteuid() != 0:
         sys.exit("bench_recorder: recording needs root: sudo ninja bench_recorder")
     enter_private_mounts()
+    machine.end_namespace_with_us()  # also when we are killed
     adopt_orphans()
     others = bench_programs.others(options)
     if others:

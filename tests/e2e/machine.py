@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 
 BPF_PROG_LOAD = 5
 BPF_PROG_TYPE_RAW_TRACEPOINT = 17
@@ -60,21 +61,37 @@ def processes_of_namespace(namespace):
             pass
 
 
+def end_namespace():
+    """Ends all others of the mount namespace, those too that somebody in it was just starting, and waits for their end for a while."""
+    told, give_up = set(), time.monotonic() + 10
+    while time.monotonic() < give_up:
+        left = set(processes_of_namespace(os.readlink("/proc/self/ns/mnt")))
+        if not left:
+            return
+        for pid in left - told:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
+        told |= left
+        time.sleep(0.1)
+
+
 def end_namespace_with_us():
     """Leaves a process behind that waits for the end of this one, whatever ends it, and then ends all others of the mount namespace."""
     ours, theirs = os.pipe()
-    if os.fork():
+    between = os.fork()
+    if between:
         os.close(ours)  # `theirs` stays open until we end; programs that we start do not have it
+        os.waitpid(between, 0)
         return
+    if os.fork():  # it is no child of ours, so nobody takes it for a daemon of what is tested
+        os._exit(0)
     os.setsid()
     os.close(theirs)
     nothing = os.open(os.devnull, os.O_RDWR)
     for standard in range(3):
         os.dup2(nothing, standard)
     os.read(ours, 1)
-    for pid in processes_of_namespace(os.readlink("/proc/self/ns/mnt")):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGTERM)
+    end_namespace()
     os._exit(0)
 
 
