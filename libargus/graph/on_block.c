@@ -55,7 +55,7 @@ void graph_block_put_off(const struct builder *builder, struct cpu_state *cpu, u
     const struct argus_thread *at = &machine->threads.data[thread];
     if (machine->processes.data[at->process].kernel && at->name &&
         strncmp(at->name, "ksoftirqd/", strlen("ksoftirqd/")) == 0)
-        graph_block_passes(cpu);
+        cpu->completion.position = cpu->position;
 }
 
 static bool is_stacked(const struct cpu_state *cpu, const struct request_state *request)
