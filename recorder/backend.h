@@ -184,6 +184,9 @@ bool backend_flags_awaited(const struct backend *backend);
 struct argus_error *backend_write_flags(struct backend *backend, struct argus_writer *writer);
 bool backend_flag_get(const struct backend *backend, uint32_t number, struct reply_flag *ret);
 
+/* Between the sentence of a note and what only a developer wants to read (`argus status --verbose`). */
+#define BACKEND_NOTE_DETAIL "\t"
+
 /* Adds a sentence about what could not be attached and why, or what went wrong since. The same sentence counts once. */
 __attribute__((format(printf, 2, 3))) void backend_note(struct backend *backend, const char *format,
                                                         ...);

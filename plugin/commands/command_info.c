@@ -3,9 +3,11 @@
 
 #include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "plugin/darwin_contents.h"
 #include "plugin/json_output.h"
+#include "plugin/note.h"
 #include "plugin/session_trace.h"
 
 static const struct command_option options[] = {
@@ -78,7 +80,7 @@ static json_t *notes_json(const struct argus_trace *trace)
     size_t count = argus_trace_notes(trace, &notes);
     json_t *json = json_array();
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(json, json_text(notes[i]));
+        json_array_append_new(json, note_json(notes[i], strlen(notes[i])));
     return json;
 }
 
@@ -145,7 +147,7 @@ static void print_remarks(struct session *session, const struct argus_trace *tra
                        (unsigned long long)counters[i].value);
     count = argus_trace_notes(trace, &notes);
     for (size_t i = 0; i < count; i++)
-        session_printf(session, "note       %s\n", notes[i]);
+        note_print(session, notes[i], strlen(notes[i]), true);
 }
 
 static void print_text(struct session *session, const struct argus_trace *trace,

@@ -3,6 +3,7 @@
 #include "plugin/json_output.h"
 
 static const struct command_option options[] = {
+    {"verbose", 0, NULL, "say also why the kernel refused a program"},
     COMMAND_OPTION_JSON,
     COMMAND_OPTIONS_END,
 };
@@ -18,7 +19,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
     if (arguments_has(arguments, "json"))
         error = json_output(session, recorder_report_json(&report));
     else
-        recorder_report_print(session, &report);
+        recorder_report_print(session, &report, arguments_has(arguments, "verbose"));
     recorder_report_deinit(&report);
     return error;
 }
@@ -29,8 +30,9 @@ const struct command command_status = {
     .details =
         "In memory \"kept\" is what the ring holds, and \"of\" what it has seen; \"span\" is\n"
         "how far back all cpus are complete. The rates are those of the newest records.\n"
-        "Notes say what could not be attached and why. JSON: docs/schema/status.json.",
-    .example = "argus status\nargus status --json",
+        "Notes say what could not be attached and why; --verbose adds the words of the kernel's\n"
+        "verifier about each BPF program that it refused. JSON: docs/schema/status.json.",
+    .example = "argus status\nargus status --verbose\nargus status --json",
     .options = options,
     .run = run,
 };

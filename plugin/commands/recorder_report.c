@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "plugin/json_output.h"
+#include "plugin/note.h"
 
 static const char *const mode_names[] = {
     [RECORDER_IDLE] = "idle",
@@ -82,7 +83,7 @@ static json_t *notes_json(const char *notes)
     json_t *json = json_array();
     while (notes && *notes) {
         size_t length = strcspn(notes, "\n");
-        json_array_append_new(json, json_stringn(notes, length));
+        json_array_append_new(json, note_json(notes, length));
         notes += length;
         notes += *notes == '\n';
     }
@@ -237,17 +238,18 @@ static void print_hangs(struct session *session, const struct recorder_status *s
         session_printf(session, "; nobody writes any more\n");
 }
 
-static void print_notes(struct session *session, const char *notes)
+static void print_notes(struct session *session, const char *notes, bool detail)
 {
     for (const char *line = notes; *line;) {
-        int length = (int)strcspn(line, "\n");
-        session_printf(session, "note       %.*s\n", length, line);
+        size_t length = strcspn(line, "\n");
+        note_print(session, line, length, detail);
         line += length;
         line += *line == '\n';
     }
 }
 
-void recorder_report_print(struct session *session, const struct recorder_report *report)
+void recorder_report_print(struct session *session, const struct recorder_report *report,
+                           bool verbose)
 {
     const struct recorder_status *status = &report->status;
     if (status->mode == RECORDER_IDLE) {
@@ -270,5 +272,5 @@ void recorder_report_print(struct session *session, const struct recorder_report
     session_printf(session, "recorder   pid %d, %.3f s of cpu time (%.2f %%)\n",
                    status->recorder_pid, (double)status->own_cpu_ns / 1e9,
                    own_cpu_share(status) * 100);
-    print_notes(session, report->notes);
+    print_notes(session, report->notes, verbose);
 }

@@ -20,6 +20,8 @@ void recorder_report_deinit(struct recorder_report *report);
 
 /* As docs/schema/status.json; NULL without memory. */
 json_t *recorder_report_json(const struct recorder_report *report);
-void recorder_report_print(struct session *session, const struct recorder_report *report);
+/* `verbose`: also what only a developer of the recorder wants to know. */
+void recorder_report_print(struct session *session, const struct recorder_report *report,
+                           bool verbose);
 
 #endif

@@ -24,6 +24,12 @@ struct argus_error *flags_create(struct bpf_object *object, struct backend *note
     if (!flags)
         return argus_error_memory();
     flags->program = bpf_object__find_program_by_name(object, PROGRAM);
+    if (bpf_program__fd(flags->program) < 0) {
+        free(flags);
+        return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
+                                  "this kernel refuses the program that watches data flags "
+                                  "(argus status --verbose says why)");
+    }
     flags->map_fd = bpf_object__find_map_fd_by_name(object, "flags");
     flags->notes = notes;
     *ret = flags;

@@ -97,5 +97,4 @@ void kernel_btf_fill(const struct btf *btf, struct bpf_settings *settings)
     settings->has_data_ready = kernel_btf_tracepoint_arguments(btf, "sk_data_ready") >= 0;
     settings->has_socket_lengths = kernel_btf_tracepoint_arguments(btf, "sock_recv_length") >= 0;
     settings->drop_has_buffer = kernel_btf_tracepoint_arguments(btf, "udp_fail_queue_rcv_skb") >= 3;
-    settings->can_cast = btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) >= 0;
 }

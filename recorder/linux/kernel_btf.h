@@ -17,7 +17,7 @@ struct argus_error *kernel_btf_load(struct btf **ret);
 /* How many arguments the tracepoint passes, without the leading `void *`; -1 when the kernel does not have it. */
 int kernel_btf_tracepoint_arguments(const struct btf *btf, const char *tracepoint);
 
-/* Fills has_preempt_count, preempt_count_offset, state_is_argument and can_cast. */
+/* Fills has_preempt_count, preempt_count_offset, and what is known from the tracepoints' arguments. */
 void kernel_btf_fill(const struct btf *btf, struct bpf_settings *settings);
 
 #endif

@@ -21,7 +21,6 @@
 
 #include "argus/record.h"
 
-#define PROGRAM                  "on_probe"
 #define TRACE_UPROBE_MULTI       48 /* enum bpf_attach_type, include/uapi/linux/bpf.h of Linux 6.6 */
 #define FLAG_UPROBE_MULTI_RETURN 1
 
@@ -41,24 +40,30 @@ struct probes {
     VEC(int) link_fds;
 };
 
+static bool has_multi(const struct btf *btf)
+{
+    return btf__find_by_name_kind(btf, "bpf_uprobe_multi_link", BTF_KIND_STRUCT) >= 0;
+}
+
+void probes_prepare(struct bpf_object *object, const struct btf *btf, const struct probe_list *list)
+{
+    struct bpf_program *program = bpf_object__find_program_by_name(object, PROBE_PROGRAM);
+    if (!list || list->probes.length == 0)
+        bpf_program__set_autoload(program, false);
+    else if (has_multi(btf))
+        bpf_program__set_expected_attach_type(program, (enum bpf_attach_type)TRACE_UPROBE_MULTI);
+}
+
 struct argus_error *probes_create(struct bpf_object *object, const struct btf *btf,
                                   const struct probe_list *list, struct probes **ret)
 {
-    struct bpf_program *program = bpf_object__find_program_by_name(object, PROGRAM);
-    *ret = NULL;
-    if (!list || list->probes.length == 0) {
-        bpf_program__set_autoload(program, false);
-        return NULL;
-    }
     struct probes *probes = calloc(1, sizeof(*probes));
     if (!probes)
         return argus_error_memory();
     probes->object = object;
     probes->list = list;
-    probes->program = program;
-    probes->is_multi = btf__find_by_name_kind(btf, "bpf_uprobe_multi_link", BTF_KIND_STRUCT) >= 0;
-    if (probes->is_multi)
-        bpf_program__set_expected_attach_type(program, (enum bpf_attach_type)TRACE_UPROBE_MULTI);
+    probes->program = bpf_object__find_program_by_name(object, PROBE_PROGRAM);
+    probes->is_multi = has_multi(btf);
     *ret = probes;
     return NULL;
 }

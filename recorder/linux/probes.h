@@ -12,7 +12,12 @@
 struct btf;
 struct probes;
 
-/* Before loading: leaves the program out when there is nothing to attach. `*ret`: NULL then. `object` and `list` are borrowed. */
+#define PROBE_PROGRAM "on_probe"
+
+/* Before loading: leaves the program out when there is nothing to attach. `list`: NULL for none. */
+void probes_prepare(struct bpf_object *object, const struct btf *btf,
+                    const struct probe_list *list);
+/* After loading, if the program was loaded. `object` and `list` are borrowed. */
 struct argus_error *probes_create(struct bpf_object *object, const struct btf *btf,
                                   const struct probe_list *list, struct probes **ret);
 

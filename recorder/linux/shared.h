@@ -164,7 +164,6 @@ struct bpf_settings {
     uint32_t unwind;              /* enum bpf_unwind; 0: no snapshots */
     uint32_t snapshot_bytes;      /* of a stack, a multiple of 8 */
     uint32_t snapshot_slots;      /* per cpu */
-    uint32_t can_cast;            /* the kernel has bpf_rdonly_cast() (Linux 6.2) */
     uint32_t messages;            /* 1: record messages */
     uint32_t has_data_ready;      /* tracepoint sk_data_ready (Linux 6.3) */
     uint32_t has_socket_lengths;  /* tracepoints sock_send_length, sock_recv_length (Linux 6.3) */

@@ -7,28 +7,36 @@ else()
   set(bpf_arch x86)
 endif()
 
-# The BPF programs: one object, put into the program by bpf_object.c. CO-RE types are our own (bpf/kernel_types.h),
-# so neither bpftool nor a vmlinux.h is needed.
-set(bpf_object ${CMAKE_CURRENT_BINARY_DIR}/argus.bpf.o)
-add_custom_command(
-  OUTPUT ${bpf_object}
-  COMMAND ${ARGUS_BPF_CLANG} -target bpf -mcpu=v3 -g -O2 -ffreestanding -Wall -Wextra -Werror
-          -D__TARGET_ARCH_${bpf_arch} -I${PROJECT_SOURCE_DIR}/libargus/include
-          -idirafter /usr/include/${CMAKE_LIBRARY_ARCHITECTURE}
-          -MD -MF ${bpf_object}.d -MT argus.bpf.o
-          -c ${CMAKE_CURRENT_SOURCE_DIR}/linux/bpf/argus.bpf.c -o ${bpf_object}
-  DEPENDS linux/bpf/argus.bpf.c
-  DEPFILE ${bpf_object}.d
-  COMMENT "Building the BPF programs"
-  VERBATIM)
+# The BPF programs, built twice (bpf_object.h says why) and put into the program by bpf_object.c. CO-RE types are our own
+# (bpf/kernel_types.h), so neither bpftool nor a vmlinux.h is needed.
+function(argus_bpf_object output)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${ARGUS_BPF_CLANG} -target bpf -mcpu=v3 -g -O2 -ffreestanding -Wall -Wextra -Werror
+            -D__TARGET_ARCH_${bpf_arch} ${ARGN} -I${PROJECT_SOURCE_DIR}/libargus/include
+            -idirafter /usr/include/${CMAKE_LIBRARY_ARCHITECTURE}
+            -MD -MF ${output}.d -MT ${output}
+            -c ${PROJECT_SOURCE_DIR}/recorder/linux/bpf/argus.bpf.c -o ${output}
+    DEPENDS ${PROJECT_SOURCE_DIR}/recorder/linux/bpf/argus.bpf.c
+    DEPFILE ${output}.d
+    COMMENT "Building the BPF programs"
+    VERBATIM)
+endfunction()
+set(bpf_casts ${CMAKE_CURRENT_BINARY_DIR}/argus.casts.bpf.o)
+set(bpf_plain ${CMAKE_CURRENT_BINARY_DIR}/argus.plain.bpf.o)
+argus_bpf_object(${bpf_casts} -DARGUS_CASTS)
+argus_bpf_object(${bpf_plain})
+execute_process(COMMAND ${ARGUS_BPF_CLANG} --version OUTPUT_VARIABLE bpf_compiler)
+string(REGEX REPLACE ".*clang version ([0-9.]+).*" "clang \\1" bpf_compiler "${bpf_compiler}")
 
 target_sources(argus_recorder PRIVATE
   linux/bpf_backend.c linux/bpf_object.c linux/cpu_watch.c linux/crowd.c linux/epoll_sets.c linux/flag_memory.c linux/flag_plans.c linux/flag_threads.c linux/flags.c linux/image_events.c linux/image_maps.c linux/mapped_images.c linux/kallsyms.c linux/pollers.c
-  linux/kernel_btf.c linux/host_header.c linux/probes.c linux/programs.c linux/rings.c linux/snapshots.c linux/syscall_bitmaps.c linux/threads.c
+  linux/kernel_btf.c linux/host_header.c linux/probes.c linux/program_load.c linux/program_table.c linux/programs.c linux/rings.c linux/snapshots.c linux/syscall_bitmaps.c linux/threads.c
   linux/thread_map.c linux/event_format.c linux/online_cpus.c linux/perf_backend.c linux/perf_events.c linux/perf_on_machine.c linux/perf_on_thread.c linux/perf_rows.c linux/perf_translate.c
   linux/proc_stat.c
   linux/step_arrive.c linux/step_attach.c linux/step_breakpoint.c linux/step_check.c linux/step_inside.c linux/step_release.c linux/step_code.c linux/step_instruction.c linux/step_loop.c linux/step_main.c linux/step_maps.c linux/step_move.c linux/step_output.c linux/step_thread.c linux/step_wait.c
   linux/seen_threads.c linux/stack_table.c linux/tracefs.c)
 target_link_libraries(argus_recorder PUBLIC PkgConfig::LIBBPF)
 set_source_files_properties(linux/bpf_object.c PROPERTIES
-  COMPILE_DEFINITIONS ARGUS_BPF_OBJECT="${bpf_object}" OBJECT_DEPENDS ${bpf_object})
+  COMPILE_DEFINITIONS "ARGUS_BPF_CASTS=\"${bpf_casts}\";ARGUS_BPF_PLAIN=\"${bpf_plain}\";ARGUS_BPF_COMPILER=\"${bpf_compiler}\""
+  OBJECT_DEPENDS "${bpf_casts};${bpf_plain}")

@@ -47,6 +47,9 @@
 
 #define arch_thread_pointer(task) ((task)->thread.fsbase)
 
+/* Of a return address on the stack: the bits that are the address. */
+#define arch_code_mask(mm) ((void)(mm), ~0ull)
+
 /* In DWARF's order (System V ABI, AMD64 supplement, figure 3.36). */
 #define arch_copy_registers(to, regs)                                                              \
     do {                                                                                           \
@@ -108,13 +111,18 @@
 #define arch_argument3(regs)      ((regs)->regs[3])
 #define arch_argument4(regs)      ((regs)->regs[4])
 #define arch_argument5(regs)      ((regs)->regs[5])
-#define arch_syscall_nr(regs)     ((long)(regs)->syscallno)
+/* A 32-bit field, -1 outside of a system call: not widened, it stays a small number to the verifier. */
+#define arch_syscall_nr(regs)     ((uint64_t)(uint32_t)(regs)->syscallno)
 #define arch_pc(regs)             ((regs)->pc)
 #define arch_frame_pointer(regs)  ((regs)->regs[29])
 #define arch_in_syscall(regs)     ((regs)->syscallno >= 0)
 #define arch_in_native_call(regs) (((regs)->pstate & ARCH_PSR_32BIT) == 0)
 #define arch_is_compat(task)      ((task)->thread_info.flags & ARCH_TIF_32BIT)
 #define arch_thread_pointer(task) ((task)->thread.uw.tp_value)
+
+/* With pointer authentication a return address on the stack has a signature in the bits above those of user space
+ * (Documentation/arch/arm64/pointer-authentication.rst; ptrauth_user_pac_mask()). */
+#define arch_code_mask(mm)        ((mm)->task_size - 1)
 
 #define arch_copy_registers(to, from)                                                              \
     do {                                                                                           \

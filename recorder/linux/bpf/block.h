@@ -27,6 +27,24 @@ static __always_inline uint64_t device_of(struct request *request)
 
 #define MAPPING_FLAGS 3 /* include/linux/page-flags.h: of a mapping that is no file's */
 
+#define PAGE_IS_TAIL   1
+#define PAGE_MASK_FROM (-(1ull << 30)) /* no struct page lies that high */
+
+/* The first page of the block that `page` belongs to. A page behind the first one has the address of the first; or, since Linux
+ * 7.2 where the size of struct page is a power of two, the mask that makes it (include/linux/page-flags.h). */
+static __always_inline const void *head_of(const void *page)
+{
+    uint64_t compound;
+    if (bpf_core_field_exists(struct page___since_7_2, compound_info))
+        compound = kernel_word(kernel_place(page___since_7_2, page, compound_info));
+    else
+        compound = kernel_word(kernel_place(page___before_7_2, page, compound_head));
+    if (!(compound & PAGE_IS_TAIL))
+        return page;
+    return (const void *)(compound > PAGE_MASK_FROM ? (uint64_t)page & compound
+                                                    : compound - PAGE_IS_TAIL);
+}
+
 /* The number of a page in its file, whose pages are one block in memory with `head` as the first. */
 static __always_inline uint64_t index_of(const void *page, const void *head)
 {
@@ -44,8 +62,7 @@ static __always_inline void emit_block_file(const struct moment *now, struct req
     uint64_t vector = (uint64_t)BPF_CORE_READ(bio, bi_io_vec) +
                       BPF_CORE_READ(bio, bi_iter.bi_idx) * bpf_core_type_size(struct bio_vec);
     const void *page = (void *)kernel_word(kernel_place(bio_vec, (void *)vector, bv_page));
-    uint64_t compound = kernel_word(kernel_place(page, page, compound_head));
-    const void *head = compound & 1 ? (void *)(compound - 1) : page;
+    const void *head = head_of(page);
     uint64_t mapping = kernel_word(kernel_place(page, head, mapping));
     if (!page || !mapping || mapping & MAPPING_FLAGS)
         return;

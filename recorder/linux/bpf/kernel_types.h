@@ -40,6 +40,7 @@ struct mm_struct {
     unsigned long mmap_base; /* where the mappings are, below it or (rarely) above */
     unsigned long start_code, end_code;
     unsigned long start_stack; /* the stack pointer that exec() gave to the program */
+    unsigned long task_size;   /* arm64: of user space, a power of two */
 };
 
 #if defined(__TARGET_ARCH_x86)
@@ -270,11 +271,18 @@ struct address_space {
 struct page {
     struct address_space *mapping;
     unsigned long __folio_index;
-    unsigned long compound_head;
 };
 
 struct page___before_6_16 {
     unsigned long index;
+};
+
+struct page___before_7_2 {
+    unsigned long compound_head;
+};
+
+struct page___since_7_2 {
+    unsigned long compound_info;
 };
 
 struct bio_vec {

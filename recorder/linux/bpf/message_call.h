@@ -168,15 +168,14 @@ static __always_inline void message_of_files(struct moment *now, struct pt_regs 
 /* Whether the system call may send or receive. */
 static __always_inline bool has_messages(uint64_t number)
 {
-    return number < BPF_SYSCALLS && settings.messages &&
-           settings.message_operations[number & (BPF_SYSCALLS - 1)] != MESSAGE_NOTHING;
+    return settings.messages && operation_of_call(number) != MESSAGE_NOTHING;
 }
 
 /* At the end of a system call of the current thread that has_messages(), before its end record. */
 static __always_inline void messages_of_call(struct moment *now, struct pt_regs *regs,
                                              uint64_t number, int64_t result)
 {
-    uint32_t operation = settings.message_operations[number & (BPF_SYSCALLS - 1)];
+    uint32_t operation = operation_of_call(number);
     if (result < 0 && (operation == MESSAGE_WRITE || operation == MESSAGE_WRITEV))
         message_pipe_forget(now);
     if (operation == MESSAGE_QUEUE_SEND && result == 0)

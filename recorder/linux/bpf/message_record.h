@@ -92,10 +92,7 @@ static __always_inline uint64_t message_inode(const struct inode *inode)
 static __always_inline uint32_t message_operation(struct task_struct *task)
 {
     struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
-    uint64_t number = arch_syscall_nr(regs);
-    if (!arch_in_syscall(regs) || number >= BPF_SYSCALLS)
-        return MESSAGE_NOTHING;
-    return settings.message_operations[number & (BPF_SYSCALLS - 1)];
+    return arch_in_syscall(regs) ? operation_of_call(arch_syscall_nr(regs)) : MESSAGE_NOTHING;
 }
 
 static __always_inline uint32_t message_family(const struct sock *sock)

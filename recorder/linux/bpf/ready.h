@@ -10,7 +10,8 @@
 #include "object.h"
 #include "ring.h"
 
-/* Unrolled, the loops would be ten thousands of instructions. */
+/* Unrolled, the loops would be ten thousands of instructions. Their counters have 64 bits: the verifier of Linux 5.15 forgets a
+ * number of 32 bits that lay on the stack, and a loop without a known counter has no end. */
 #define KEEP_LOOP _Pragma("clang loop unroll(disable)")
 
 #define READY_MOST    16  /* recorded of one call */
@@ -91,7 +92,7 @@ __attribute__((noinline)) int emit_ready_polls(uint64_t address, uint64_t count,
         return 0;
     scratch->found = 0;
     KEEP_LOOP
-    for (uint32_t i = 0; i < POLL_MOST && i < count; i++) {
+    for (uint64_t i = 0; i < POLL_MOST && i < count; i++) {
         uint64_t entry = *(volatile uint64_t *)&scratch->polls[i];
         if (!(entry >> 48) || (int32_t)entry < 0)
             continue;
@@ -102,17 +103,23 @@ __attribute__((noinline)) int emit_ready_polls(uint64_t address, uint64_t count,
     return 0;
 }
 
-/* The number of the lowest bit of `bits`, which is not 0. (clang 14 cannot translate __builtin_ctzll() for BPF.) */
+/* The number of the lowest bit of `bits`, which is not 0: how many bits lie below it. Without branches, because in a loop the
+ * verifier of Linux 5.15 follows every combination of them. (clang 14 cannot translate __builtin_ctzll() for BPF.) */
 static __always_inline uint32_t lowest_bit(uint64_t bits)
 {
-    uint32_t number = 0;
-    for (uint32_t width = 32; width; width /= 2) {
-        if (bits & ((1ull << width) - 1))
-            continue;
-        bits >>= width;
-        number += width;
-    }
-    return number;
+    uint64_t below = ~bits & (bits - 1);
+    below -= below >> 1 & 0x5555555555555555ull;
+    below = (below & 0x3333333333333333ull) + (below >> 2 & 0x3333333333333333ull);
+    below = (below + (below >> 4)) & 0x0f0f0f0f0f0f0f0full;
+    return (uint32_t)(below * 0x0101010101010101ull >> 56);
+}
+
+_Static_assert(POLLIN == 1 && POLLPRI == 2 && POLLOUT == 4, "events_of_bit() shifts bits to these");
+
+static __always_inline uint64_t events_of_bit(uint64_t readable, uint64_t writable, uint64_t urgent,
+                                              uint32_t number)
+{
+    return (readable >> number & 1) | (urgent >> number & 1) << 1 | (writable >> number & 1) << 2;
 }
 
 /* 64 descriptors of a select. */
@@ -121,14 +128,13 @@ __attribute__((noinline)) int emit_ready_word(uint64_t word, uint64_t time_ns)
     struct ready_scratch *scratch = scratch_of_cpu();
     if (!scratch || word >= SELECT_WORDS)
         return 0;
-    uint64_t readable = scratch->sets[0][word], writable = scratch->sets[1][word];
-    uint64_t urgent = scratch->sets[2][word], left = readable | writable | urgent;
+    uint64_t at = bounded(word, SELECT_WORDS);
+    uint64_t readable = scratch->sets[0][at], writable = scratch->sets[1][at];
+    uint64_t urgent = scratch->sets[2][at], left = readable | writable | urgent;
     KEEP_LOOP
-    for (uint32_t i = 0; i < READY_MOST && left && scratch->found < READY_MOST; i++) {
+    for (uint64_t i = 0; i < READY_MOST && left && scratch->found < READY_MOST; i++) {
         uint32_t number = lowest_bit(left);
-        uint64_t events = (readable >> number & 1 ? POLLIN : 0) |
-                          (writable >> number & 1 ? POLLOUT : 0) |
-                          (urgent >> number & 1 ? POLLPRI : 0);
+        uint64_t events = events_of_bit(readable, writable, urgent, number);
         emit_ready_object((word * 64 + number) | events << 32, 0, time_ns);
         left &= left - 1;
         scratch->found++;
@@ -156,7 +162,7 @@ static __always_inline void emit_ready_select(struct pt_regs *regs, uint64_t tim
         !read_set(scratch->sets[2], words * 8, arch_argument3(regs)))
         return;
     KEEP_LOOP
-    for (uint32_t i = 0; i < SELECT_WORDS && i < words; i++)
+    for (uint64_t i = 0; i < SELECT_WORDS && i < words; i++)
         emit_ready_word(i, time_ns);
 }
 
@@ -172,7 +178,7 @@ __attribute__((noinline)) int emit_ready_epolls(uint64_t set, uint64_t address, 
                             (void *)address) < 0)
         return 0;
     KEEP_LOOP
-    for (uint32_t i = 0; i < READY_MOST && i < count; i++) {
+    for (uint64_t i = 0; i < READY_MOST && i < count; i++) {
         key.data = scratch->epolls[i].data;
         uint32_t *descriptor = bpf_map_lookup_elem(&epoll_sets, &key);
         uint64_t what = descriptor ? *descriptor : READY_UNKNOWN;

@@ -92,10 +92,28 @@ static __always_inline void caller_forget(void)
         state->caller_key = 0;
 }
 
+/* `index`, cut to below `size`, a power of two. The verifier of a kernel before 6.9 forgets a bound that was checked in another
+ * register, in one half of this one, or before the number lay on the stack; and a compiler that has seen a check leaves a mask
+ * out. So the mask is an instruction that it cannot see through, on the register that becomes the address. */
+#define bounded(index, size)                                                                       \
+    ({                                                                                             \
+        uint64_t bounded_index = (index);                                                          \
+        asm volatile("%0 &= %1" : "+r"(bounded_index) : "i"((size)-1));                            \
+        bounded_index;                                                                             \
+    })
+
 static __always_inline bool bit_is_set(const volatile uint64_t *words, uint64_t number)
 {
-    return number < BPF_SYSCALL_WORDS * 64 &&
-           (words[(number >> 6) & (BPF_SYSCALL_WORDS - 1)] >> (number & 63)) & 1;
+    return number < BPF_SYSCALLS &&
+           (words[bounded(number >> 6, BPF_SYSCALL_WORDS)] >> (number & 63)) & 1;
+}
+
+/* What system call `number` does with messages. */
+static __always_inline uint32_t operation_of_call(uint64_t number)
+{
+    if (number >= BPF_SYSCALLS)
+        return MESSAGE_NOTHING;
+    return settings.message_operations[bounded(number, BPF_SYSCALLS)];
 }
 
 #endif

@@ -75,6 +75,7 @@ struct address_ranges {
     uint64_t code, code_bytes;
     uint64_t mappings, mappings_bytes; /* to the end of user space */
     uint64_t sp;
+    uint64_t code_mask; /* arch_code_mask() */
 };
 
 /* The top bit says whether `distance` is below `bytes`, both being below 2^63 where it is. Without a branch, because the
@@ -86,8 +87,9 @@ static __always_inline uint64_t below(uint64_t distance, uint64_t bytes)
 
 static __always_inline bool may_matter(const struct address_ranges *ranges, uint64_t word)
 {
-    uint64_t any = below(word - ranges->mappings, ranges->mappings_bytes) |
-                   below(word - ranges->code, ranges->code_bytes) |
+    uint64_t code = word & ranges->code_mask;
+    uint64_t any = below(code - ranges->mappings, ranges->mappings_bytes) |
+                   below(code - ranges->code, ranges->code_bytes) |
                    below(word - ranges->sp, SNAPSHOT_MOST_BYTES);
     asm volatile("" : "+r"(any));
     return (int64_t)any < 0;
@@ -109,6 +111,7 @@ static __always_inline struct address_ranges ranges_of(const struct mm_struct *m
         .mappings = base,
         .mappings_bytes = (1ull << 56) - base,
         .sp = sp,
+        .code_mask = arch_code_mask(mm),
     };
 }
 

@@ -34,9 +34,12 @@ static __always_inline bool is_native(struct pt_regs *regs, uint64_t number)
  * helper for older kernels is a call. */
 static __always_inline struct pt_regs *saved_registers(struct bpf_raw_tracepoint_args *ctx)
 {
-    if (settings.can_cast)
-        return bpf_rdonly_cast((void *)ctx->args[0], bpf_core_type_id_kernel(struct pt_regs));
+#if defined(ARGUS_CASTS)
+    return bpf_rdonly_cast((void *)ctx->args[0], bpf_core_type_id_kernel(struct pt_regs));
+#else
+    (void)ctx;
     return (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+#endif
 }
 
 /* The thread in a system call on this cpu, and its process. Asking for the current task is a call; so the answer is kept
@@ -106,7 +109,8 @@ int on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
     if (!state)
         return 0;
     uint64_t number = arch_syscall_nr(regs), ids = caller_ids(state, ctx->args[0]);
-    if (number == (uint64_t)-1) /* rt_sigreturn restores the registers of the interrupted code */
+    if ((uint32_t)number ==
+        (uint32_t)-1) /* rt_sigreturn restores the registers of the interrupted code */
         number = ARCH_RT_SIGRETURN;
     if (IDS_TGID(ids) == settings.own_tgid || !is_native(regs, number) ||
         is_hook_call(regs, number))
@@ -114,16 +118,18 @@ int on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
     int64_t result = ctx->args[1];
     uint64_t error_number = result < 0 && result >= -4095 ? -result : 0;
     struct moment now = {.tid = IDS_TID(ids)};
-    bool messages = has_messages(number), ready = bit_is_set(settings.ready_syscalls, number);
-    if (messages || ready)
+    if (has_messages(number)) {
         now.task = bpf_get_current_task_btf();
-    if (messages)
         messages_of_call(&now, regs, number, result);
+    }
     if (!now.time_ns) /* no message was stamped */
         now.time_ns = bpf_ktime_get_ns();
     poller_returns(&now, number, IDS_TGID(ids));
-    if (ready)
+    if (bit_is_set(settings.ready_syscalls, number)) {
+        /* Asked again where it is used: on its way through a variable the pointer becomes a mere number to older verifiers. */
+        now.task = bpf_get_current_task_btf();
         emit_ready(&now, regs, number, result);
+    }
     emit_on(state, cpu, &now, ARGUS_ID_SYSCALL(number & 0x3fff) | ARGUS_FUNC_END, error_number,
             result, 0, IDS_TGID(ids));
     return 0;

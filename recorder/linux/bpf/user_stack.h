@@ -28,9 +28,9 @@ static __always_inline bool window_move(struct bpf_window *window, uint64_t addr
     return bpf_probe_read_user(window->words, 16, (const void *)address) == 0;
 }
 
-/* Fills `frames` from `address`, a frame pointer, on; returns how many there are then. */
+/* Fills `frames` from `address`, a frame pointer, on; returns how many there are then. `code_mask`: arch_code_mask(). */
 static __always_inline uint32_t follow_frames(uint64_t *frames, uint64_t address,
-                                              struct bpf_window *window)
+                                              uint64_t code_mask, struct bpf_window *window)
 {
     uint32_t count = 1;
     for (; count < BPF_STACK_FRAMES; count++) {
@@ -45,7 +45,8 @@ static __always_inline uint32_t follow_frames(uint64_t *frames, uint64_t address
         uint32_t index = (offset / 8) & (WINDOW_WORDS - 1);
         if (index > WINDOW_WORDS - 2)
             break;
-        uint64_t caller = window->words[index], return_address = window->words[index + 1];
+        uint64_t caller = window->words[index];
+        uint64_t return_address = window->words[index + 1] & code_mask;
         if (!is_user_address(return_address))
             break;
         frames[count] = return_address;
@@ -60,13 +61,14 @@ static __always_inline uint32_t user_stack_walk(struct task_struct *task, uint64
                                                 struct bpf_window *window)
 {
     struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+    struct mm_struct *mm = task->mm;
     uint64_t pc = arch_pc(regs);
-    if (!is_user_address(pc))
+    if (!is_user_address(pc) || !mm)
         return 0;
     frames[0] = pc;
     window->address = 0; /* nothing is in it */
     window->bytes = 16;
-    return follow_frames(frames, arch_frame_pointer(regs), window);
+    return follow_frames(frames, arch_frame_pointer(regs), arch_code_mask(mm), window);
 }
 
 #endif

@@ -1,0 +1,36 @@
+#include "plugin/note.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugin/json_output.h"
+
+/* Where the sentence ends; `length`: there is nothing behind it. */
+static size_t sentence_length(const char *note, size_t length)
+{
+    const char *tab = memchr(note, '\t', length);
+    return tab ? (size_t)(tab - note) : length;
+}
+
+void note_print(struct session *session, const char *note, size_t length, bool detail)
+{
+    size_t sentence = sentence_length(note, length);
+    session_printf(session, "note       %.*s\n", (int)sentence, note);
+    if (detail && sentence < length)
+        session_printf(session, "           %.*s\n", (int)(length - sentence - 1),
+                       note + sentence + 1);
+}
+
+json_t *note_json(const char *note, size_t length)
+{
+    size_t sentence = sentence_length(note, length);
+    size_t detail = sentence < length ? length - sentence - 1 : 0;
+    char *text = NULL;
+    if (asprintf(&text, detail ? "%.*s (%.*s)" : "%.*s", (int)sentence, note, (int)detail,
+                 note + length - detail) < 0)
+        return NULL;
+    json_t *json = json_text(text);
+    free(text);
+    return json;
+}

@@ -1,0 +1,372 @@
+/* The kernel takes all programs of an object or none. A recorder that is meant for many kernels must not depend on every
+ * verifier's opinion of every program. So one that is refused is left out by name, and the others are loaded again.
+ *
+ * Which one was refused, libbpf does not say as a value. But each program has a buffer of its own for the verifier's log, and the
+ * kernel is only asked for a log when a program has failed: the program whose buffer was written to is the one. The buffers are
+ * address space that is never touched otherwise.
+ */
+#include "linux/program_load.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+
+#include "linux/bpf_object.h"
+#include "linux/host_header.h"
+#include "linux/kallsyms.h"
+#include "linux/kernel_btf.h"
+#include "linux/probes.h"
+#include "linux/program_table.h"
+#include "linux/snapshots.h"
+#include "linux/syscall_bitmaps.h"
+
+/* A kernel that refuses more than these is not one that the programs were written for, and each costs another try. */
+#define REFUSED_MOST 8
+
+/* Linux before 5.16 takes no larger buffer; a log that does not fit has no last line. */
+#define LOG_BYTES  ((16u << 20) - 1)
+#define LOG_STRIDE (16u << 20)
+
+/* In the environment: what libbpf and the verifier say goes to stderr, for whoever works on the programs. */
+#define DEBUG_VARIABLE "ARGUS_LIBBPF_DEBUG"
+
+struct loader {
+    const struct program_request *request;
+    const struct btf *btf;
+    struct program_set *set;
+    char *logs; /* one for each row; NULL: there is no room for them */
+};
+
+static __attribute__((format(printf, 2, 3))) void add_note(struct program_set *set,
+                                                           const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = NULL;
+    if (vasprintf(&text, format, args) >= 0 && !vec_push(&set->notes, text))
+        free(text);
+    va_end(args);
+}
+
+/* What libbpf would print: the recorder has no terminal, and its errors are sentences of its own. */
+static int swallow_message(enum libbpf_print_level level, const char *format, va_list args)
+{
+    if (getenv(DEBUG_VARIABLE))
+        return vfprintf(stderr, format, args);
+    (void)level;
+    return 0;
+}
+
+static struct bpf_program *find_program(const struct program_set *set, uint32_t row)
+{
+    return bpf_object__find_program_by_name(set->object, program_table[row].program);
+}
+
+static struct bpf_map *find_map(const struct program_set *set, const char *name)
+{
+    return bpf_object__find_map_by_name(set->object, name);
+}
+
+/* --- which programs --- */
+
+static bool is_refused(const struct program_set *set, uint32_t row)
+{
+    for (size_t i = 0; i < set->refused.length; i++)
+        if (set->refused.data[i].row == row)
+            return true;
+    return false;
+}
+
+/* Whether a program that does the work of `setting` together with others was refused. */
+static bool is_setting_refused(const struct program_set *set, size_t setting)
+{
+    for (size_t i = 0; i < set->refused.length; i++)
+        if (program_table[set->refused.data[i].row].setting == setting)
+            return setting != PROGRAM_NO_SETTING;
+    return false;
+}
+
+static bool has_tracepoint(const struct loader *loader, const struct program_row *row)
+{
+    const char *without = loader->request->without;
+    if (!row->tracepoint)
+        return true;
+    if (without && strcmp(without, row->tracepoint) == 0)
+        return false;
+    return kernel_btf_tracepoint_arguments(loader->btf, row->tracepoint) >= 0;
+}
+
+static bool is_wanted(const struct loader *loader, const struct program_row *row)
+{
+    return loader->request->options->categories & CATEGORY_BIT(row->category);
+}
+
+static void choose_programs(struct loader *loader)
+{
+    struct program_set *set = loader->set;
+    for (uint32_t i = 0; i < program_table_length; i++) {
+        const struct program_row *row = &program_table[i];
+        struct bpf_program *program = find_program(set, i);
+        bool chosen = is_wanted(loader, row) && has_tracepoint(loader, row) &&
+                      !is_refused(set, i) && !is_setting_refused(set, row->setting);
+        if (!chosen)
+            bpf_program__set_autoload(program, false);
+        else if (loader->logs)
+            bpf_program__set_log_buf(program, loader->logs + (size_t)i * LOG_STRIDE, LOG_BYTES);
+    }
+}
+
+static struct argus_error *check_required(const struct loader *loader)
+{
+    for (uint32_t i = 0; i < program_table_length; i++) {
+        const struct program_row *row = &program_table[i];
+        if (row->required && !has_tracepoint(loader, row))
+            return argus_error_create(
+                ARGUS_ERROR_UNSUPPORTED,
+                "this kernel has no tracepoint %s, without which there are %s", row->tracepoint,
+                row->lost_without);
+    }
+    return NULL;
+}
+
+/* --- settings --- */
+
+static void clear_settings(const struct loader *loader, struct bpf_settings *settings)
+{
+    for (uint32_t i = 0; i < program_table_length; i++) {
+        const struct program_row *row = &program_table[i];
+        if (row->setting != PROGRAM_NO_SETTING &&
+            (is_setting_refused(loader->set, row->setting) || !has_tracepoint(loader, row)))
+            *(uint32_t *)((char *)settings + row->setting) = 0;
+    }
+}
+
+static struct argus_error *configure(struct loader *loader)
+{
+    const struct program_request *request = loader->request;
+    const struct backend_options *options = request->options;
+    struct program_set *set = loader->set;
+    struct bpf_settings settings = {
+        .own_tgid = (uint32_t)getpid(),
+        .slot_count = request->slot_count,
+        .watch_polls = options->watch_polls,
+        .stacks = !!(options->categories & CATEGORY_BIT(CATEGORY_STACKS)),
+        .call_stacks = options->call_stacks && options->categories & CATEGORY_BIT(CATEGORY_STACKS),
+        .tick_ns = host_tick_ns(),
+        .page_bytes = (uint32_t)sysconf(_SC_PAGESIZE),
+        .hooks = !!(options->categories & CATEGORY_BIT(CATEGORY_PROBES)),
+        .messages = !!(options->categories & CATEGORY_BIT(CATEGORY_MESSAGES)),
+        .page_shift = (uint64_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE)),
+    };
+    if (options->rate_hz)
+        settings.own_timer_function = kallsyms_find("perf_swevent_hrtimer");
+    kernel_btf_fill(loader->btf, &settings);
+    clear_settings(loader, &settings);
+    syscalls_fill(&settings);
+    snapshots_configure(set->object, options, request->cpu_count, &settings);
+    int failed = bpf_map__set_initial_value(find_map(set, ".rodata"), &settings, sizeof(settings));
+    if (failed)
+        return argus_error_os(-failed, "libbpf does not take the programs' settings");
+    bpf_map__set_max_entries(find_map(set, "ring"), request->cpu_count * request->slot_count);
+    bpf_map__set_max_entries(find_map(set, "cpus"), request->cpu_count);
+    return NULL;
+}
+
+/* --- loading --- */
+
+static struct argus_error *open_image(struct loader *loader, const struct bpf_image *image)
+{
+    LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "argus");
+    struct program_set *set = loader->set;
+    bpf_object__close(set->object);
+    set->image = image;
+    set->object = bpf_object__open_mem(image->begin, image->end - image->begin, &options);
+    if (!set->object)
+        return argus_error_os(errno, "libbpf cannot read the recorder's own programs");
+    choose_programs(loader);
+    probes_prepare(set->object, loader->btf, loader->request->options->probes);
+    return configure(loader);
+}
+
+/* The row whose program was refused in the last try; program_table_length: none, it failed for another reason. */
+static uint32_t find_refused(const struct loader *loader)
+{
+    uint32_t i = 0;
+    while (i < program_table_length && (!loader->logs || !loader->logs[(size_t)i * LOG_STRIDE]))
+        i++;
+    return i;
+}
+
+/* The verifier's last line but the one about itself ("processed 1234 insns …"): it says what was wrong. */
+static char *last_line(const char *log)
+{
+    const char *end = log + strnlen(log, LOG_BYTES), *line = end;
+    while (end > log) {
+        while (end > log && end[-1] == '\n')
+            end--;
+        for (line = end; line > log && line[-1] != '\n';)
+            line--;
+        if (line < end && strncmp(line, "processed ", 10) != 0)
+            break;
+        end = line;
+    }
+    return strndup(line, (size_t)(end - line));
+}
+
+static struct argus_error *add_refused(struct loader *loader, uint32_t row)
+{
+    char *log = loader->logs + (size_t)row * LOG_STRIDE;
+    struct program_refused refused = {.row = row, .reason = last_line(log)};
+    if (getenv(DEBUG_VARIABLE))
+        fprintf(stderr, "%.*s\n", (int)LOG_BYTES, log);
+    madvise(log, LOG_STRIDE, MADV_DONTNEED);
+    if (refused.reason && vec_push(&loader->set->refused, refused))
+        return NULL;
+    free(refused.reason);
+    return argus_error_memory();
+}
+
+static struct argus_error *refusal(int failed)
+{
+    if (failed == EPERM || failed == EACCES)
+        return argus_error_create(ARGUS_ERROR_PERMISSION,
+                                  "the kernel refuses BPF programs: root (or CAP_BPF and "
+                                  "CAP_PERFMON) is needed, and no lockdown "
+                                  "(/sys/kernel/security/lockdown) or container that forbids them");
+    if (failed == ENOMEM)
+        return argus_error_create(ARGUS_ERROR_MEMORY,
+                                  "there is not enough memory for the ring: choose a smaller one "
+                                  "with --ring-size");
+    return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
+                              "the kernel does not accept the recorder's programs (%s; Linux 5.15 "
+                              "or later is needed)",
+                              strerror(failed));
+}
+
+static struct argus_error *too_many_refused(const struct program_set *set)
+{
+    const struct program_refused *last = &set->refused.data[set->refused.length - 1];
+    const struct program_row *row = &program_table[last->row];
+    return argus_error_create(
+        ARGUS_ERROR_UNSUPPORTED,
+        "the kernel does not accept the recorder's programs (%s, without which there are %s: %s; "
+        "Linux 5.15 or later is needed)",
+        row->program, row->lost_without, last->reason);
+}
+
+static void forget_refused(struct program_set *set)
+{
+    for (size_t i = 0; i < set->refused.length; i++)
+        free(set->refused.data[i].reason);
+    set->refused.length = 0;
+}
+
+/* Loads what is accepted of one build. */
+static struct argus_error *load_image(struct loader *loader, const struct bpf_image *image,
+                                      size_t refused_most)
+{
+    struct program_set *set = loader->set;
+    for (;;) {
+        struct argus_error *error = open_image(loader, image);
+        if (error)
+            return error;
+        int failed = -bpf_object__load(set->object);
+        if (!failed)
+            return NULL;
+        uint32_t row = find_refused(loader);
+        error = row < program_table_length ? add_refused(loader, row) : refusal(failed);
+        if (error)
+            return error;
+        if (program_table[row].required || set->refused.length > refused_most)
+            return too_many_refused(set);
+    }
+}
+
+static bool image_fits(const struct loader *loader, const struct bpf_image *image)
+{
+    return !image->kernel_function ||
+           btf__find_by_name_kind(loader->btf, image->kernel_function, BTF_KIND_FUNC) >= 0;
+}
+
+/* A build of which the kernel refuses anything is given up for the next one; the last one fits every kernel. */
+static struct argus_error *load_images(struct loader *loader)
+{
+    uint32_t last = BPF_IMAGES - 1;
+    for (uint32_t i = 0; i < last; i++) {
+        if (!image_fits(loader, &bpf_images[i]))
+            continue;
+        struct argus_error *error = load_image(loader, &bpf_images[i], 0);
+        if (!error || error->code != ARGUS_ERROR_UNSUPPORTED)
+            return error;
+        argus_error_destroy(error);
+        forget_refused(loader->set);
+    }
+    return load_image(loader, &bpf_images[last], REFUSED_MOST);
+}
+
+/* --- what is said --- */
+
+static void note_missing(struct loader *loader)
+{
+    struct program_set *set = loader->set;
+    for (uint32_t i = 0; i < program_table_length; i++) {
+        const struct program_row *row = &program_table[i];
+        if (is_wanted(loader, row) && !has_tracepoint(loader, row))
+            add_note(set, "this kernel has no tracepoint %s: %s", row->tracepoint,
+                     row->lost_without);
+    }
+    for (size_t i = 0; i < set->refused.length; i++) {
+        const struct program_row *row = &program_table[set->refused.data[i].row];
+        add_note(set, "this kernel refuses the program %s: %s%s%s", row->program, row->lost_without,
+                 BACKEND_NOTE_DETAIL, set->refused.data[i].reason);
+    }
+    struct bpf_settings settings = {0};
+    kernel_btf_fill(loader->btf, &settings);
+    if (!settings.has_preempt_count)
+        add_note(set, "this kernel's type information does not list the preemption count: "
+                      "the context of wake-ups is unknown");
+}
+
+struct argus_error *program_set_load(const struct program_request *request, const struct btf *btf,
+                                     struct program_set *ret)
+{
+    struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
+    struct loader loader = {.request = request, .btf = btf, .set = ret};
+    *ret = (struct program_set){0};
+    struct argus_error *error = check_required(&loader);
+    if (error)
+        return error;
+    libbpf_set_print(swallow_message);
+    setrlimit(RLIMIT_MEMLOCK, &unlimited); /* kernels before 5.11 count maps against it */
+    size_t bytes = program_table_length * LOG_STRIDE;
+    char *logs = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    loader.logs = logs == MAP_FAILED ? NULL : logs;
+    error =
+        request->image ? load_image(&loader, request->image, REFUSED_MOST) : load_images(&loader);
+    if (!error)
+        note_missing(&loader);
+    if (loader.logs)
+        munmap(loader.logs, bytes);
+    return error;
+}
+
+void program_set_deinit(struct program_set *set)
+{
+    bpf_object__close(set->object);
+    forget_refused(set);
+    vec_deinit(&set->refused);
+    for (size_t i = 0; i < set->notes.length; i++)
+        free(set->notes.data[i]);
+    vec_deinit(&set->notes);
+    *set = (struct program_set){0};
+}
