@@ -86,15 +86,6 @@ static bool is_refused(const struct program_set *set, uint32_t row)
     return false;
 }
 
-/* Whether a program that does the work of `setting` together with others was refused. */
-static bool is_setting_refused(const struct program_set *set, size_t setting)
-{
-    for (size_t i = 0; i < set->refused.length; i++)
-        if (program_table[set->refused.data[i].row].setting == setting)
-            return setting != PROGRAM_NO_SETTING;
-    return false;
-}
-
 static bool has_tracepoint(const struct loader *loader, const struct program_row *row)
 {
     const char *without = loader->request->without;
@@ -105,20 +96,35 @@ static bool has_tracepoint(const struct loader *loader, const struct program_row
     return kernel_btf_tracepoint_arguments(loader->btf, row->tracepoint) >= 0;
 }
 
+/* Whether all programs of a setting can run. */
+static bool setting_holds(const struct loader *loader, size_t setting)
+{
+    for (uint32_t i = 0; i < program_table_length; i++)
+        if (program_table[i].setting == setting &&
+            (!has_tracepoint(loader, &program_table[i]) || is_refused(loader->set, i)))
+            return false;
+    return true;
+}
+
 static bool is_wanted(const struct loader *loader, const struct program_row *row)
 {
-    return loader->request->options->categories & CATEGORY_BIT(row->category);
+    return loader->request->options->categories & CATEGORY_BIT(row->category) &&
+           (row->instead_of == PROGRAM_NO_SETTING || !setting_holds(loader, row->instead_of));
+}
+
+static bool is_chosen(const struct loader *loader, uint32_t row)
+{
+    const struct program_row *chosen = &program_table[row];
+    return is_wanted(loader, chosen) && has_tracepoint(loader, chosen) &&
+           !is_refused(loader->set, row) &&
+           (chosen->setting == PROGRAM_NO_SETTING || setting_holds(loader, chosen->setting));
 }
 
 static void choose_programs(struct loader *loader)
 {
-    struct program_set *set = loader->set;
     for (uint32_t i = 0; i < program_table_length; i++) {
-        const struct program_row *row = &program_table[i];
-        struct bpf_program *program = find_program(set, i);
-        bool chosen = is_wanted(loader, row) && has_tracepoint(loader, row) &&
-                      !is_refused(set, i) && !is_setting_refused(set, row->setting);
-        if (!chosen)
+        struct bpf_program *program = find_program(loader->set, i);
+        if (!is_chosen(loader, i))
             bpf_program__set_autoload(program, false);
         else if (loader->logs)
             bpf_program__set_log_buf(program, loader->logs + (size_t)i * LOG_STRIDE, LOG_BYTES);
@@ -144,8 +150,7 @@ static void clear_settings(const struct loader *loader, struct bpf_settings *set
 {
     for (uint32_t i = 0; i < program_table_length; i++) {
         const struct program_row *row = &program_table[i];
-        if (row->setting != PROGRAM_NO_SETTING &&
-            (is_setting_refused(loader->set, row->setting) || !has_tracepoint(loader, row)))
+        if (row->setting != PROGRAM_NO_SETTING && !setting_holds(loader, row->setting))
             *(uint32_t *)((char *)settings + row->setting) = 0;
     }
 }

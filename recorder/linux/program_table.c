@@ -2,19 +2,26 @@
 
 #include "linux/shared.h"
 
+#define NO_SETTING  PROGRAM_NO_SETTING
+#define FIELD(name) offsetof(struct bpf_settings, name)
+
 #define ROW(category, program, tracepoint, lost)                                                   \
     {                                                                                              \
-        CATEGORY_##category, program, tracepoint, lost, false, PROGRAM_NO_SETTING                  \
+        CATEGORY_##category, program, tracepoint, lost, false, NO_SETTING, NO_SETTING              \
     }
 #define REQUIRED(category, program, tracepoint, lost)                                              \
     {                                                                                              \
-        CATEGORY_##category, program, tracepoint, lost, true, PROGRAM_NO_SETTING                   \
+        CATEGORY_##category, program, tracepoint, lost, true, NO_SETTING, NO_SETTING               \
     }
 /* `field` of struct bpf_settings tells the other programs that this one runs. */
 #define TOGETHER(category, program, tracepoint, field, lost)                                       \
     {                                                                                              \
-        CATEGORY_##category, program, tracepoint, lost, false,                                     \
-            offsetof(struct bpf_settings, field)                                                   \
+        CATEGORY_##category, program, tracepoint, lost, false, FIELD(field), NO_SETTING            \
+    }
+/* Does the work of the programs of setting `field`, on kernels that do not have their tracepoints. */
+#define INSTEAD(category, program, tracepoint, field, lost)                                        \
+    {                                                                                              \
+        CATEGORY_##category, program, tracepoint, lost, false, NO_SETTING, FIELD(field)            \
     }
 
 /* To add a tracepoint: write its program in bpf/, and add a row. A row of a category that is switched off is not loaded.
@@ -53,7 +60,7 @@ const struct program_row program_table[] = {
     ROW(SIGNALS, "on_signal_deliver", "signal_deliver",
         "when a running thread took a signal is not known"),
     TOGETHER(MESSAGES, "on_data_ready", "sk_data_ready", has_data_ready,
-             "messages of unix sockets and UDP are paired by order and size alone"),
+             "which message of a unix socket was sent when is not always known"),
     ROW(MESSAGES, "on_copy_datagram", "skb_copy_datagram_iovec",
         "messages of unix sockets have no receiver"),
     TOGETHER(MESSAGES, "on_send_length", "sock_send_length", has_socket_lengths,
@@ -61,7 +68,9 @@ const struct program_row program_table[] = {
     ROW(MESSAGES, "on_tcp_step", "tcp_sendmsg_locked",
         "which of several writers of one TCP socket was first is not always known"),
     TOGETHER(MESSAGES, "on_receive_length", "sock_recv_length", has_socket_lengths,
-             "messages over UDP have no receiver"),
+             "lengths of messages are read later, when another may have followed"),
+    INSTEAD(MESSAGES, "on_consume", "consume_skb", has_socket_lengths,
+            "messages over UDP have no receiver"),
     ROW(MESSAGES, "on_net_queue", "net_dev_queue", "messages over UDP have no sender"),
     ROW(MESSAGES, "on_udp_dropped", "udp_fail_queue_rcv_skb",
         "UDP messages that did not fit into a queue seem unread"),

@@ -8,8 +8,6 @@
 
 #include "category.h"
 
-/* A setting of struct bpf_settings (an offset) that is only true while this program runs; the other programs of the same
- * setting are then left out as well, because they do the work together. */
 #define PROGRAM_NO_SETTING ((size_t)-1)
 
 struct program_row {
@@ -18,7 +16,9 @@ struct program_row {
     const char *tracepoint;   /* name of the raw tracepoint; NULL: attached elsewhere */
     const char *lost_without; /* ends the sentence "this kernel has no tracepoint …: " */
     bool required;            /* without it the trace is worth nothing: another backend has to do */
-    size_t setting;           /* PROGRAM_NO_SETTING, or see above */
+    /* Offsets in struct bpf_settings, or PROGRAM_NO_SETTING. The first holds only while this program and all others of the same
+     * setting run; without one of them all are left out. Where the second holds, this program is not needed. */
+    size_t setting, instead_of;
 };
 
 extern const struct program_row program_table[];

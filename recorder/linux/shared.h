@@ -103,7 +103,8 @@ enum message_operation {
     MESSAGE_SPLICE,   /* from, offset, to */
     MESSAGE_TEE,      /* from, to */
     MESSAGE_SENDFILE, /* to, from */
-    MESSAGE_RECVMMSG, /* socket, array, length, flags */
+    MESSAGE_RECVMMSG, /* socket, array, length, flags; returns how many */
+    MESSAGE_SENDMMSG, /* the same; looked at only where sockets have no tracepoints (Linux 6.3) */
     MESSAGE_QUEUE_SEND,
     MESSAGE_QUEUE_RECEIVE,
 };

@@ -122,6 +122,7 @@ static const struct {
     {SYS_recvfrom, MESSAGE_RECVFROM},
     {SYS_recvmsg, MESSAGE_RECVMSG},
     {SYS_recvmmsg, MESSAGE_RECVMMSG},
+    {SYS_sendmmsg, MESSAGE_SENDMMSG},
     {SYS_vmsplice, MESSAGE_VMSPLICE},
     {SYS_splice, MESSAGE_SPLICE},
     {SYS_tee, MESSAGE_TEE},

@@ -245,6 +245,23 @@ struct vm_area_struct {
     struct file *vm_file;
 };
 
+struct rb_node {
+    struct rb_node *rb_right, *rb_left;
+};
+
+struct rb_root {
+    struct rb_node *rb_node;
+};
+
+struct mm_struct___before_6_1 {
+    struct rb_root mm_rb;
+};
+
+struct vm_area_struct___before_6_1 {
+    struct rb_node vm_rb;
+    unsigned long vm_start, vm_end;
+};
+
 struct timer_list {
     unsigned long expires; /* in ticks */
     void *function;

@@ -4,12 +4,13 @@
  * The mapping of a futex is looked up at the begin of the call. When the thread leaves the cpu would be cheaper, but there
  * interrupts are off, bpf_find_vma() has to leave the release of the process's mmap_lock to an interrupt, and on one of the
  * machines this was tried on that interrupt could be late by 100 ms. The lock is only tried: whoever changes the mappings
- * at this moment makes the lookup fail, and then the file is unknown. bpf_find_vma() is there since Linux 5.17. The file
- * behind a page fault is known from the images of the process, or from the request to the disk (block.h).
+ * at this moment makes the lookup fail, and then the file is unknown. bpf_find_vma() is there since Linux 5.17; before, the
+ * tree of mappings is walked without a lock, so a mapping that moves meanwhile can be missed. The file behind a page fault is known from the images of the process, or from the request to the disk (block.h).
  */
 #ifndef ARGUS_BPF_MAPPING_H
 #define ARGUS_BPF_MAPPING_H
 
+#include "kernel_read.h"
 #include "lock.h"
 #include "ring.h"
 
@@ -32,12 +33,40 @@ static long look_at_vma(struct task_struct *task, struct vm_area_struct *vma, st
     return 0;
 }
 
+#define TREE_DEPTH_MOST 32
+
+/* The mapping that has `address`, in the tree that kernels before 6.1 keep; 0: none is found. */
+static __always_inline uint64_t mapping_in_tree(const void *mm, uint64_t address)
+{
+    uint64_t node = kernel_word(kernel_place(mm_struct___before_6_1, mm, mm_rb.rb_node));
+    for (uint64_t i = 0; i < TREE_DEPTH_MOST && node; i++) {
+        const void *place = (const void *)node;
+        const void *vma = place - bpf_core_field_offset(struct vm_area_struct___before_6_1, vm_rb);
+        if (address < kernel_read(vm_area_struct___before_6_1, vma, vm_start))
+            node = kernel_word(kernel_place(rb_node, place, rb_left));
+        else if (address >= kernel_read(vm_area_struct___before_6_1, vma, vm_end))
+            node = kernel_word(kernel_place(rb_node, place, rb_right));
+        else
+            return (uint64_t)vma;
+    }
+    return 0;
+}
+
+static __always_inline void look_in_tree(struct task_struct *task, struct mapping *ret)
+{
+    uint64_t vma = task->mm ? mapping_in_tree(task->mm, ret->address) : 0;
+    if (vma)
+        look_at_vma(task, (struct vm_area_struct *)vma, ret);
+}
+
 static __always_inline void emit_mapping(const struct moment *now, uint64_t address,
                                          enum argus_mapping_why why)
 {
     struct mapping mapping = {.address = address};
     if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_find_vma))
         bpf_find_vma(now->task, address, look_at_vma, &mapping, 0);
+    else if (bpf_core_field_exists(struct mm_struct___before_6_1, mm_rb))
+        look_in_tree(now->task, &mapping);
     emit(now, ARGUS_ID_MAPPING, address, mapping.inode, mapping.offset,
          (uint64_t)why | mapping.device << 32);
 }

@@ -9,6 +9,7 @@
 
 #include "message_file.h"
 #include "message_notify.h"
+#include "message_old.h"
 #include "message_pipe.h"
 #include "message_tcp.h"
 #include "message_unix.h"
@@ -20,6 +21,12 @@ static __always_inline bool is_socket_call(uint32_t operation)
 {
     return operation == MESSAGE_SEND || operation == MESSAGE_RECVFROM ||
            operation == MESSAGE_RECVMSG;
+}
+
+/* Its result is how many messages there were, and not how many bytes. */
+static __always_inline bool is_batch(uint32_t operation)
+{
+    return operation == MESSAGE_SENDMMSG || operation == MESSAGE_RECVMMSG;
 }
 
 static __always_inline void message_unseen(void)
@@ -36,7 +43,10 @@ static __always_inline void message_socket(struct moment *now, const struct sock
 {
     uint32_t family = message_family(sock), type = kernel_read(sock, sock, sk_type);
     bool receive = flags & ARGUS_MESSAGE_RECEIVE;
-    if (family == AF_UNIX && (!receive || spliced)) { /* else skb_copy_datagram_iovec was there */
+    if (family == AF_UNIX && !receive && !settings.has_data_ready) {
+        message_old_unix_sent(now, sock, bytes);
+    } else if (family == AF_UNIX &&
+               (!receive || spliced)) { /* else skb_copy_datagram_iovec was there */
         const void *peer = unix_peer(sock);
         uint64_t own = socket_inode(sock), other = peer ? socket_inode(peer) : 0;
         struct message message = {.channel = receive ? own : other,
@@ -118,6 +128,7 @@ static __always_inline struct message_ends message_ends(struct task_struct *task
     case MESSAGE_WRITE:
     case MESSAGE_WRITEV:
     case MESSAGE_SEND:
+    case MESSAGE_SENDMMSG:
         ends.to = first;
         break;
     case MESSAGE_VMSPLICE:
@@ -155,7 +166,7 @@ static __always_inline void message_of_files(struct moment *now, struct pt_regs 
 {
     struct message_ends ends = message_ends(now->task, regs, operation);
     const void *buffer = (const void *)arch_argument1(regs);
-    bool is_splice = operation >= MESSAGE_VMSPLICE;
+    bool is_splice = operation >= MESSAGE_VMSPLICE && !is_batch(operation);
     if (operation == MESSAGE_READV || operation == MESSAGE_WRITEV)
         bpf_probe_read_user(&buffer, sizeof(buffer), buffer); /* the first one's address */
     if (ends.from != NO_DESCRIPTOR)
@@ -182,6 +193,9 @@ static __always_inline void messages_of_call(struct moment *now, struct pt_regs 
         message_of_queue(now, regs, arch_argument2(regs), 0);
     else if (operation == MESSAGE_QUEUE_RECEIVE && result >= 0)
         message_of_queue(now, regs, result, ARGUS_MESSAGE_RECEIVE);
+    else if (result > 0 && is_batch(operation) && !settings.has_socket_lengths)
+        message_of_files(now, regs, operation,
+                         batch_bytes((const void *)arch_argument1(regs), result));
     else if (result > 0 && operation <= MESSAGE_SENDFILE &&
              !(settings.has_socket_lengths && is_socket_call(operation)))
         message_of_files(now, regs, operation, result);

@@ -50,6 +50,8 @@ struct message_slot {
     uint64_t tcp_left;      /* at the last step: bytes still to be sent … */
     uint32_t tcp_next;      /* … and the number of the next one */
     uint32_t tcp_begin;     /* the number at which the last piece began */
+    uint32_t buffers;       /* that it is known to have sent in this call (message_old.h) */
+    uint32_t unused;
 };
 
 struct {

@@ -224,8 +224,7 @@ static __always_inline void message_unix_received(struct task_struct *task, uint
         .channel = receive.inode,
         .bytes = bytes,
         .kind = kind,
-        .flags = receive.flags | ARGUS_MESSAGE_RECEIVE |
-                 (settings.has_data_ready ? ARGUS_MESSAGE_POSITION : 0),
+        .flags = receive.flags | ARGUS_MESSAGE_RECEIVE | ARGUS_MESSAGE_POSITION,
         .position = buffer,
         .other = socket_inode(sender),
     };

@@ -5,6 +5,7 @@
 #include "context.h"
 #include "kernel_read.h"
 #include "lock.h"
+#include "message_old.h"
 #include "message_pipe.h"
 #include "object.h"
 #include "ring.h"
@@ -79,8 +80,12 @@ static __always_inline void wake(struct bpf_raw_tracepoint_args *ctx, uint64_t i
         kernel_read(task_struct, wakee, flags) & PF_KTHREAD)
         return;
     struct object object;
-    if (emit_object(&now, &object) && object.kind == S_IFIFO)
+    bool has_object = emit_object(&now, &object);
+    if (has_object && object.kind == S_IFIFO)
         message_pipe_note(&now, object.data);
+    else if (has_object && settings.messages && !settings.has_data_ready &&
+             (object.kind & 0xffffffff) == (S_IFSOCK | AF_UNIX << 16))
+        message_old_woke(&now, object.data);
     if (settings.stacks) {
         uint64_t user = stack_take_user(ctx, STACK_USER_WAKE);
         emit(&now, ARGUS_ID_STACK, user, 0, ARGUS_STACK_WAKE, 0);

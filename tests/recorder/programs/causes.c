@@ -343,11 +343,31 @@ static void scene_taken(void)
     run_ms(2 * WAIT_MS);
 }
 
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Runs until it was stopped for a while, however slow the machine is; for 20 s at most. */
+static void run_until_stopped(void)
+{
+    uint64_t begin = now_ms(), last = begin;
+    for (;;) {
+        uint64_t now = now_ms();
+        if (now - last >= WAIT_MS * 9 / 10 || now - begin > 20000)
+            return;
+        last = now;
+    }
+}
+
 static void scene_stopped(void)
 {
     say("stopped name=SIGSTOP\n");
     kill_later(SIGSTOP);
-    run_ms(2 * WAIT_MS);
+    run_until_stopped();
+    run_ms(WAIT_MS);
 }
 
 static void scene_pty(void)

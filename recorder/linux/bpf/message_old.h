@@ -1,0 +1,164 @@
+/* Sockets of kernels before 6.3, which have no tracepoints inside the calls of sockets: sk_data_ready, sock_send_length and
+ * sock_recv_length came with it.
+ *
+ * Unix sockets. What sk_data_ready tells is looked for at two other moments: when the sender wakes a thread in its call, which it
+ * does just after its buffer has come into the queue; and at the end of the call, when nobody had to be woken, so that the buffer is
+ * mostly still there. The buffer has to be one that this very socket has sent. Of a call that sends several buffers (a stream of more
+ * than 36 KiB, sendmmsg()) the first and the last can be found so; the rest has no position.
+ *
+ * UDP. The receiver's buffer is seen when the kernel gives it back in the receiving thread (consume_skb), with its headers.
+ *
+ * TCP is numbered by the kernel, and read at the end of the call.
+ */
+#ifndef ARGUS_BPF_MESSAGE_OLD_H
+#define ARGUS_BPF_MESSAGE_OLD_H
+
+#include "message_tcp.h"
+#include "message_udp.h"
+#include "message_unix.h"
+
+#define BATCH_MOST    16 /* messages of sendmmsg() and recvmmsg() that are looked at */
+#define BATCH_ENTRY   64 /* struct mmsghdr: a struct msghdr, and the number of bytes behind it */
+#define BATCH_BYTES   56
+#define PROTOCOL_IPV4 9 /* where the header has the protocol above */
+#define PROTOCOL_IPV6 6
+#define ETH_P_IPV6_BE 0xdd86
+
+static __always_inline bool is_unix_send(uint32_t operation)
+{
+    return operation == MESSAGE_SEND || operation == MESSAGE_SENDMMSG ||
+           operation == MESSAGE_WRITE || operation == MESSAGE_WRITEV;
+}
+
+/* The bytes of the first `count` messages of sendmmsg() or recvmmsg(), from what the kernel has written behind each. */
+static __always_inline uint64_t batch_bytes(const void *entries, uint64_t count)
+{
+    uint64_t sum = 0;
+#pragma clang loop unroll(disable)
+    for (uint64_t i = 0; i < BATCH_MOST && i < count; i++) {
+        uint32_t bytes = 0;
+        if (bpf_probe_read_user(&bytes, sizeof(bytes), entries + i * BATCH_ENTRY + BATCH_BYTES) < 0)
+            break;
+        sum += bytes;
+    }
+    return sum;
+}
+
+/* Looks for the buffer that the current thread has just sent through `sender`, and records it. `bytes`: only if it is of that
+ * length; 0: of any. False: it is not to be found. */
+static __always_inline bool old_unix_look(const struct moment *now, const struct sock *sender,
+                                          struct message_slot *slot, uint64_t bytes)
+{
+    const struct sock *receiver = unix_peer(sender);
+    struct message message = {.flags = ARGUS_MESSAGE_POSITION};
+    if (!receiver)
+        return false;
+    message.position = unix_own_buffer(receiver, &message.flags);
+    const void *buffer = (const void *)message.position;
+    if (!message.position || !unix_is_queued(message.position) ||
+        kernel_word(kernel_place(sk_buff, buffer, sk)) != (uint64_t)sender)
+        return false;
+    message.bytes = kernel_read(sk_buff, buffer, len);
+    if (bytes && message.bytes != bytes)
+        return false;
+    message.kind = unix_kind(receiver);
+    message.channel = socket_inode(receiver);
+    message.other = socket_inode(sender);
+    unix_claim(message.position, (uint64_t)sender, message.bytes, 0);
+    slot->bytes += message.bytes;
+    slot->buffers++;
+    message_emit(now, &message);
+    return true;
+}
+
+/* In sched_waking: the current thread is in a call whose first argument is the unix socket `socket` (its struct socket). */
+static __always_inline void message_old_woke(const struct moment *now, const void *socket)
+{
+    struct message_slot *slot = message_slot(now->tid);
+    if (!slot || !is_unix_send(message_operation(now->task)))
+        return;
+    if (slot->tid != now->tid)
+        *slot = (struct message_slot){.tid = now->tid};
+    if (!slot->buffers)
+        old_unix_look(now, (const void *)kernel_word(kernel_place(socket, socket, sk)), slot, 0);
+}
+
+/* At the end of a call that has sent `bytes`. What is not found in one buffer has no position. */
+static __always_inline void message_old_unix_sent(struct moment *now, const struct sock *sender,
+                                                  uint64_t bytes)
+{
+    struct message_slot *slot = message_slot(now->tid);
+    if (!slot)
+        return;
+    if (slot->tid != now->tid)
+        *slot = (struct message_slot){.tid = now->tid};
+    uint64_t rest = bytes > slot->bytes ? bytes - slot->bytes : 0;
+    now->time_ns = bpf_ktime_get_ns();
+    slot->tid = 0;
+    if (!rest || old_unix_look(now, sender, slot, rest))
+        return;
+    const void *peer = unix_peer(sender);
+    struct message message = {.channel = peer ? socket_inode(peer) : 0,
+                              .bytes = rest,
+                              .kind = unix_kind(sender),
+                              .other = socket_inode(sender)};
+    message_emit_read(now, &message);
+}
+
+/* --- UDP --- */
+
+static __always_inline bool is_udp_buffer(const void *buffer)
+{
+    uint32_t network = kernel_read(sk_buff, buffer, protocol);
+    uint64_t head = kernel_word(kernel_place(sk_buff, buffer, head));
+    const void *header = (void *)(head + kernel_read(sk_buff, buffer, network_header));
+    uint64_t place = network == ETH_P_IP_BE ? PROTOCOL_IPV4 : PROTOCOL_IPV6;
+    return (network == ETH_P_IP_BE || network == ETH_P_IPV6_BE) &&
+           (kernel_word(header + place) & 0xff) == IPPROTO_UDP;
+}
+
+static __always_inline bool is_receive(uint32_t operation)
+{
+    return operation == MESSAGE_RECVFROM || operation == MESSAGE_RECVMSG ||
+           operation == MESSAGE_RECVMMSG || operation == MESSAGE_READ || operation == MESSAGE_READV;
+}
+
+/* The UDP socket that the call in progress receives from; NULL: it receives from none. */
+static __always_inline const struct sock *udp_socket_of_call(struct task_struct *task)
+{
+    struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+    if (!is_receive(message_operation(task)))
+        return NULL;
+    const void *file = file_of_descriptor(task, (uint32_t)arch_argument0(regs));
+    const struct inode *inode = file ? kernel_read(file, file, f_inode) : NULL;
+    if (!inode || (kernel_read(inode, inode, i_mode) & S_IFMT) != S_IFSOCK)
+        return NULL;
+    const void *socket = (const void *)kernel_word(kernel_place(file, file, private_data));
+    const struct sock *sock = (const void *)kernel_word(kernel_place(socket, socket, sk));
+    uint32_t family = message_family(sock);
+    bool is_inet = family == AF_INET || family == AF_INET6;
+    return is_inet && kernel_read(sock, sock, sk_protocol) == IPPROTO_UDP ? sock : NULL;
+}
+
+SEC("raw_tp/consume_skb")
+int on_consume(struct bpf_raw_tracepoint_args *ctx)
+{
+    const void *buffer = (void *)ctx->args[0];
+    if (settings.has_socket_lengths || !is_udp_buffer(buffer))
+        return 0;
+    struct task_struct *task = bpf_get_current_task_btf();
+    const struct sock *sock = udp_socket_of_call(task);
+    if (!sock || is_own(task))
+        return 0;
+    struct moment now = moment_now(task);
+    struct message message = {.channel = udp_channel(buffer, sock_net(sock)),
+                              .bytes = kernel_read(sk_buff, buffer, len),
+                              .kind = ARGUS_CHANNEL_UDP,
+                              .flags = ARGUS_MESSAGE_RECEIVE | ARGUS_MESSAGE_POSITION,
+                              .position = (uint64_t)buffer,
+                              .other = socket_inode(sock)};
+    message_emit(&now, &message);
+    return 0;
+}
+
+#endif
