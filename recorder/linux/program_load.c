@@ -331,8 +331,8 @@ static void note_missing(struct loader *loader)
     }
     for (size_t i = 0; i < set->refused.length; i++) {
         const struct program_row *row = &program_table[set->refused.data[i].row];
-        add_note(set, "this kernel refuses the program %s: %s%s%s", row->program, row->lost_without,
-                 BACKEND_NOTE_DETAIL, set->refused.data[i].reason);
+        add_note(set, "the program %s was refused by this kernel: %s%s%s", row->program,
+                 row->lost_without, BACKEND_NOTE_DETAIL, set->refused.data[i].reason);
     }
     struct bpf_settings settings = {0};
     kernel_btf_fill(loader->btf, &settings);

@@ -7,6 +7,7 @@ AssertionError with a sentence, or returns a short text for the table.
 import dataclasses
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import types
@@ -16,6 +17,9 @@ for folder in ("tests/e2e", "tests/recorder", "tests/messages", "tests/toolkits"
     sys.path.append(str(SOURCE / folder))
 
 MESSAGE_COUNT = 300
+# Without tracepoints inside the calls of sockets (Linux 6.3), where three threads send as fast as they can through one unix socket:
+# the share of the bytes whose send is known.
+LEAST_WITHOUT_POINTS = 0.1
 
 
 @dataclasses.dataclass
@@ -50,7 +54,7 @@ class Context:
         notes = self.info(name)["notes"]
         for note in notes:
             assert "recorded by perf_event" not in note, note
-            assert "refuses the program" not in note, note
+            assert "refused by this kernel" not in note, note
 
     def check_nothing_lost(self, name):
         lost = self.info(name)["lost"]
@@ -113,6 +117,7 @@ def judge_disk(context):
 def judge_messages(context):
     import check_pairs  # pylint: disable=import-outside-toplevel
     known = []
+    has_points = not any("sk_data_ready" in note for note in context.info("messages-unix_stream.argus")["notes"])
     for kind in check_pairs.KINDS:
         name = f"messages-{kind}.argus"
         context.check_backend(name)
@@ -123,7 +128,8 @@ def judge_messages(context):
         assert not counts["exact wrong"], f"{kind}: {counts['exact wrong']} pairs are said to be exact and are wrong"
         share = size["exact"] / max(log.received_bytes(), 1)
         ambiguous = size["ambiguous"] / max(log.received_bytes(), 1)
-        assert share + ambiguous > 0.9, f"{kind}: only {100 * share:.0f} % of the bytes have a pair"
+        least = 0.9 if has_points or not kind.startswith("unix") else LEAST_WITHOUT_POINTS
+        assert share + ambiguous > least, f"{kind}: only {100 * (share + ambiguous):.0f} % of the bytes have a pair"
         known.append((share, kind))
     return f"exact {100 * min(known)[0]:.0f} % ({min(known)[1]})" if min(known)[0] < 0.995 else "exact"
 
@@ -192,9 +198,9 @@ def judge_flags(context):
 def judge_steps(context):
     text = context.text("steps.txt")
     assert (context.results / "out.steps").exists(), context.said("steps.txt")
-    shown = context.ask("steps", context.results / "out.steps")
-    assert "instructions" in text + shown, shown[:200]
-    return "stepped"
+    counted = re.search(r"(\d+) (?:instructions|steps)", text)
+    assert counted and int(counted[1]) > 100, f"it says: {text.strip()[:200]}"
+    return f"{counted[1]} steps"
 
 
 def judge_hooks(context):

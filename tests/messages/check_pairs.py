@@ -82,8 +82,8 @@ class Records:
 
     def __init__(self, argus, trace, log):
         self.before = {}  # bytes of the call's messages before it, by thread and time; for datagrams
-        self.unclear = set()  # calls in which a piece of a stream was gone when the recorder looked for it
-        count = collections.Counter()
+        self.unclear = set()  # calls in which a message, or a piece of a stream, was gone when the recorder looked for it
+        count, calls = collections.Counter(), {}
         dump = subprocess.Popen([argus, "dump", "--json", trace], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                 text=True)
         for line in dump.stdout:
@@ -95,9 +95,11 @@ class Records:
                 continue
             self.before[record["tid"], record["ns"]] = sum(run[3] for run in call.runs[:count[id(call)]])
             count[id(call)] += 1
+            calls[id(call)] = call
             if call.what == "S" and not record["args"][1] >> 56 & POSITION:
                 self.unclear.add(id(call))
         dump.wait()
+        self.fewer = {number for number, call in calls.items() if call.what == "S" and count[number] < len(call.runs)}
 
 
 def is_right(kind, pair, send, receive, records):
@@ -112,9 +114,11 @@ def is_right(kind, pair, send, receive, records):
     return sent is not None and sent == receive.part(places[1], pair["bytes"])
 
 
-def is_of_call(send, pair, receive):
+def is_of_call(kind, send, pair, receive, records):
     """Where in the call it was is not known: some of what the receive got is of messages that this call sent."""
-    part = receive.part(pair["receive"]["offset"], pair["bytes"])
+    end = pair["receive"]
+    place = records.before.get((end["tid"], end["time_ns"])) if kind in DATAGRAMS else end["offset"]
+    part = None if place is None else receive.part(place, pair["bytes"])
     return part is not None and {run[:2] for run in part} <= {run[:2] for run in send.runs}
 
 
@@ -126,8 +130,9 @@ def compare(kind, log, pairs, records):
         receive = log.find(pair["receive"]["tid"], pair["receive"]["time_ns"])
         if send is None or receive is None:
             continue
-        if (kind == "unix_stream" and id(send) in records.unclear) or pair["send"]["offset_is_guess"]:
-            right = is_of_call(send, pair, receive)
+        gone = id(send) in (records.unclear if kind == "unix_stream" else records.fewer if kind in DATAGRAMS else ())
+        if gone or pair["send"]["offset_is_guess"]:
+            right = is_of_call(kind, send, pair, receive, records)
         else:
             right = is_right(kind, pair, send, receive, records)
         name = ("exact" if pair["exact"] else "ambiguous") + ("" if right else " wrong")

@@ -95,8 +95,8 @@ static void one_refused_program_is_left_out_alone(void **state)
     assert_false(is_loaded(&set, "on_work_queued"));
     assert_true(is_loaded(&set, "on_work_start"));
     assert_true(is_loaded(&set, "on_switch"));
-    assert_true(is_noted(&set, "this kernel refuses the program on_work_queued: no edges of work "
-                               "queues\tR9 !read_ok"));
+    assert_true(is_noted(&set, "the program on_work_queued was refused by this kernel: no edges of "
+                               "work queues\tR9 !read_ok"));
     program_set_deinit(&set);
 }
 

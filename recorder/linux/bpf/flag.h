@@ -39,7 +39,7 @@ struct {
 
 static __always_inline struct bpf_flag *flag_find(uint32_t tgid, uint64_t address)
 {
-    for (uint32_t i = 0; i < FLAG_LIMIT; i++) {
+    for (uint64_t i = 0; i < FLAG_LIMIT; i++) {
         uint32_t key = i;
         struct bpf_flag *flag = bpf_map_lookup_elem(&flags, &key);
         if (flag && flag->bytes && flag->tgid == tgid && flag->address == address)

@@ -61,7 +61,7 @@ static __always_inline bool is_in_entry(const struct entry *entry, uint64_t word
 static __always_inline bool name_step(const uint64_t *words, uint32_t from, uint32_t count,
                                       const struct entry *entry, uint64_t *hash)
 {
-    for (uint32_t i = 0; i < STEP_WORDS && i < count; i++) {
+    for (uint64_t i = 0; i < STEP_WORDS && i < count; i++) {
         uint64_t word = words[i];
         if (!may_return_to(word))
             continue;
@@ -78,7 +78,7 @@ static __always_inline uint64_t kernel_stack_name(const void *context, struct ta
                                                   const struct entry *entry, uint64_t *words)
 {
     uint64_t at = (uint64_t)context, top = (uint64_t)bpf_task_pt_regs(task), hash = 1;
-    for (uint32_t step = 0; step < STEPS && entry->first && at < top; step++) {
+    for (uint64_t step = 0; step < STEPS && entry->first && at < top; step++) {
         uint64_t *part = words + step * STEP_WORDS, bytes = top - at;
         if (bytes > STEP_WORDS * 8)
             bytes = STEP_WORDS * 8;
@@ -97,7 +97,7 @@ static __always_inline bool kernel_stack_agrees(const struct bpf_stack *stack,
                                                 struct bpf_window *window)
 {
     window->found = 0;
-    for (uint32_t i = 0; i < BPF_WINDOW_BYTES / 8; i++) {
+    for (uint64_t i = 0; i < BPF_WINDOW_BYTES / 8; i++) {
         uint64_t word = window->words[i], frame = window->found;
         bool is_next = frame < BPF_STACK_FRAMES && word == stack->frames[frame];
         window->found = frame + is_next;

@@ -61,7 +61,7 @@ static __always_inline void message_timerfd(struct moment *now, const void *time
 static __always_inline void message_signalfd(struct moment *now, const void *object,
                                              const void *buffer, uint64_t bytes)
 {
-    for (uint32_t i = 0; i < SIGINFO_SIGNALS_MAX && (i + 1) * SIGINFO_BYTES <= bytes; i++) {
+    for (uint64_t i = 0; i < SIGINFO_SIGNALS_MAX && (i + 1) * SIGINFO_BYTES <= bytes; i++) {
         const void *place = buffer + i * SIGINFO_BYTES;
         uint32_t number = 0, process = 0;
         bpf_probe_read_user(&number, sizeof(number), place);

@@ -18,7 +18,7 @@ static __always_inline void notify_marks(struct moment *now, const void *inode, 
 {
     const void *connector = (void *)kernel_word(kernel_place(inode, inode, i_fsnotify_marks));
     uint64_t node = kernel_word(kernel_place(fsnotify_mark_connector, connector, list.first));
-    for (uint32_t i = 0; i < NOTIFY_MARKS_MAX && node; i++) {
+    for (uint64_t i = 0; i < NOTIFY_MARKS_MAX && node; i++) {
         const void *mark = (void *)(node - bpf_core_field_offset(struct fsnotify_mark, obj_list));
         struct message of_group = *message;
         of_group.channel = kernel_word(kernel_place(fsnotify_mark, mark, group));

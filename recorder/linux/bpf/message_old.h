@@ -3,8 +3,8 @@
  *
  * Unix sockets. What sk_data_ready tells is looked for at two other moments: when the sender wakes a thread in its call, which it
  * does just after its buffer has come into the queue; and at the end of the call, when nobody had to be woken, so that the buffer is
- * mostly still there. The buffer has to be one that this very socket has sent. Of a call that sends several buffers (a stream of more
- * than 36 KiB, sendmmsg()) the first and the last can be found so; the rest has no position.
+ * mostly still there. The buffer has to be one that this very socket has sent and that no other send has claimed. Of a call that
+ * sends many buffers (a long stream, sendmmsg()) the last ones are found so; what has been received by then has no position.
  *
  * UDP. The receiver's buffer is seen when the kernel gives it back in the receiving thread (consume_skb), with its headers.
  *
@@ -17,6 +17,8 @@
 #include "message_udp.h"
 #include "message_unix.h"
 
+#define OLD_WALK      8 /* buffers of a queue that are looked at */
+#define OLD_ANY       (1ull << 30)
 #define BATCH_MOST    16 /* messages of sendmmsg() and recvmmsg() that are looked at */
 #define BATCH_ENTRY   64 /* struct mmsghdr: a struct msghdr, and the number of bytes behind it */
 #define BATCH_BYTES   56
@@ -44,65 +46,118 @@ static __always_inline uint64_t batch_bytes(const void *entries, uint64_t count)
     return sum;
 }
 
-/* Looks for the buffer that the current thread has just sent through `sender`, and records it. `bytes`: only if it is of that
- * length; 0: of any. False: it is not to be found. */
-static __always_inline bool old_unix_look(const struct moment *now, const struct sock *sender,
-                                          struct message_slot *slot, uint64_t bytes)
+/* Whether a buffer was already found to be another send's. */
+static __always_inline bool old_is_claimed(uint64_t buffer)
 {
-    const struct sock *receiver = unix_peer(sender);
-    struct message message = {.flags = ARGUS_MESSAGE_POSITION};
-    if (!receiver)
-        return false;
-    message.position = unix_own_buffer(receiver, &message.flags);
-    const void *buffer = (const void *)message.position;
-    if (!message.position || !unix_is_queued(message.position) ||
-        kernel_word(kernel_place(sk_buff, buffer, sk)) != (uint64_t)sender)
-        return false;
-    message.bytes = kernel_read(sk_buff, buffer, len);
-    if (bytes && message.bytes != bytes)
-        return false;
-    message.kind = unix_kind(receiver);
-    message.channel = socket_inode(receiver);
-    message.other = socket_inode(sender);
-    unix_claim(message.position, (uint64_t)sender, message.bytes, 0);
-    slot->bytes += message.bytes;
-    slot->buffers++;
-    message_emit(now, &message);
-    return true;
+    const struct message_claim *claim = claim_of(buffer, false);
+    return claim_fits(claim, buffer) && !claim->received;
 }
 
-/* In sched_waking: the current thread is in a call whose first argument is the unix socket `socket` (its struct socket). */
+/* Finds the buffers that `sender` put last into the queue of its peer and that no send has claimed: at most as many bytes as
+ * `rest`, the newest first, in the slot of the current thread. Returns how many. What is called here is not inlined, so that the
+ * verifier looks at it once. */
+__attribute__((noinline)) int old_unix_collect(uint64_t sender, uint64_t rest)
+{
+    struct message_slot *slot = message_slot((uint32_t)bpf_get_current_task_btf()->pid);
+    const struct sock *receiver = unix_peer((const struct sock *)sender);
+    if (!slot || !receiver)
+        return 0;
+    uint64_t head = (uint64_t)kernel_place(sock, receiver, sk_receive_queue);
+    uint64_t at = kernel_word(kernel_place(sock, receiver, sk_receive_queue.prev)), sum = 0;
+    slot->found_count = 0;
+#pragma unroll
+    for (uint64_t i = 0; i < OLD_WALK && at && at != head && sum < rest; i++) {
+        const void *buffer = (const void *)at;
+        uint64_t count = slot->found_count, bytes = kernel_read(sk_buff, buffer, len);
+        if (kernel_word(kernel_place(sk_buff, buffer, sk)) == sender && !old_is_claimed(at)) {
+            if (count >= MESSAGE_FOUND || sum + bytes > rest)
+                break;
+            slot->found[bounded(count, MESSAGE_FOUND)] = at;
+            slot->found_count = count + 1;
+            sum += bytes;
+        }
+        at = kernel_word(kernel_place(sk_buff, buffer, prev));
+    }
+    return (int)slot->found_count;
+}
+
+/* Records that the current thread has sent `position`, a buffer that old_unix_collect() found. Returns its bytes; 0: it has been
+ * received meanwhile. */
+__attribute__((noinline)) int old_unix_emit(uint64_t sender, uint64_t position, uint64_t flags,
+                                            uint64_t time_ns)
+{
+    struct task_struct *task = bpf_get_current_task_btf();
+    struct moment now = {.time_ns = time_ns, .tid = (uint32_t)task->pid, .task = task};
+    const struct sock *receiver = unix_peer((const struct sock *)sender);
+    struct message message = {
+        .flags = ARGUS_MESSAGE_POSITION | (uint32_t)flags,
+        .position = position,
+        .bytes = kernel_read(sk_buff, (const void *)position, len),
+        .other = socket_inode((const struct sock *)sender),
+    };
+    if (!receiver || !unix_is_queued(position))
+        return 0;
+    message.kind = unix_kind(receiver);
+    message.channel = socket_inode(receiver);
+    unix_claim(position, sender, message.bytes, 0);
+    message_emit(&now, &message);
+    return (int)message.bytes;
+}
+
+/* In sched_waking: the current thread is in a call whose first argument is the unix socket `socket` (its struct socket). What it wakes
+ * first waits for the buffer that has just come into the queue. */
 static __always_inline void message_old_woke(const struct moment *now, const void *socket)
 {
     struct message_slot *slot = message_slot(now->tid);
+    uint64_t sender = kernel_word(kernel_place(socket, socket, sk));
     if (!slot || !is_unix_send(message_operation(now->task)))
         return;
     if (slot->tid != now->tid)
         *slot = (struct message_slot){.tid = now->tid};
-    if (!slot->buffers)
-        old_unix_look(now, (const void *)kernel_word(kernel_place(socket, socket, sk)), slot, 0);
+    if (slot->bytes == 0 && old_unix_collect(sender, OLD_ANY) > 0)
+        slot->bytes += (uint32_t)old_unix_emit(sender, slot->found[0], 0, now->time_ns);
 }
 
-/* At the end of a call that has sent `bytes`. What is not found in one buffer has no position. */
+/* Another thread of the process may send through the same socket at this moment. */
+static __always_inline uint32_t old_doubt(const struct task_struct *task)
+{
+    return task->signal->live.counter > 1 ? ARGUS_MESSAGE_DOUBTFUL : 0;
+}
+
+/* What was sent in a call and is not found in any buffer: it has no position. */
+static __always_inline void old_unix_rest(struct moment *now, const struct sock *sender,
+                                          uint64_t bytes)
+{
+    const struct sock *peer = unix_peer(sender);
+    struct message message = {.channel = peer ? socket_inode(peer) : 0,
+                              .bytes = bytes,
+                              .kind = unix_kind(sender),
+                              .other = socket_inode(sender)};
+    message_emit_read(now, &message);
+}
+
+/* At the end of a call that has sent `bytes`. */
 static __always_inline void message_old_unix_sent(struct moment *now, const struct sock *sender,
                                                   uint64_t bytes)
 {
     struct message_slot *slot = message_slot(now->tid);
     if (!slot)
         return;
-    if (slot->tid != now->tid)
-        *slot = (struct message_slot){.tid = now->tid};
-    uint64_t rest = bytes > slot->bytes ? bytes - slot->bytes : 0;
-    now->time_ns = bpf_ktime_get_ns();
+    uint64_t known = slot->tid == now->tid ? slot->bytes : 0;
+    uint64_t rest = bytes > known ? bytes - known : 0;
+    uint32_t doubt = old_doubt(now->task);
     slot->tid = 0;
-    if (!rest || old_unix_look(now, sender, slot, rest))
-        return;
-    const void *peer = unix_peer(sender);
-    struct message message = {.channel = peer ? socket_inode(peer) : 0,
-                              .bytes = rest,
-                              .kind = unix_kind(sender),
-                              .other = socket_inode(sender)};
-    message_emit_read(now, &message);
+    now->time_ns = bpf_ktime_get_ns();
+    uint64_t count = rest ? (uint32_t)old_unix_collect((uint64_t)sender, rest) : 0;
+#pragma unroll
+    for (uint64_t i = 0; i < MESSAGE_FOUND; i++) { /* the oldest first */
+        uint64_t place = MESSAGE_FOUND - 1 - i;
+        if (place < count)
+            rest -=
+                (uint32_t)old_unix_emit((uint64_t)sender, slot->found[place], doubt, now->time_ns);
+    }
+    if (rest)
+        old_unix_rest(now, sender, rest);
 }
 
 /* --- UDP --- */

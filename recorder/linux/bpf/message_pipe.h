@@ -25,7 +25,7 @@ static __always_inline uint64_t pipe_buffer_range(const void *pipe, uint32_t ind
         (void *)(buffers + (uint64_t)(index & mask) * bpf_core_type_size(struct pipe_buffer));
     const void *place = kernel_place(pipe_buffer, buffer, offset);
     uint64_t range = kernel_word(place);
-    for (uint32_t i = 0; i < 3; i++) {
+    for (uint64_t i = 0; i < 3; i++) {
         uint64_t again = kernel_word(place);
         if (again == range)
             break;

@@ -31,6 +31,7 @@
 #define MSG_PEEK    2
 
 #define MESSAGE_SLOTS 4096 /* a power of two */
+#define MESSAGE_FOUND 4    /* a power of two */
 
 struct message {
     uint64_t channel, bytes, position, other;
@@ -50,8 +51,8 @@ struct message_slot {
     uint64_t tcp_left;      /* at the last step: bytes still to be sent … */
     uint32_t tcp_next;      /* … and the number of the next one */
     uint32_t tcp_begin;     /* the number at which the last piece began */
-    uint32_t buffers;       /* that it is known to have sent in this call (message_old.h) */
-    uint32_t unused;
+    uint64_t found_count;   /* buffers in `found` (message_old.h) */
+    uint64_t found[MESSAGE_FOUND];
 };
 
 struct {

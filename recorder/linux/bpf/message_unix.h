@@ -85,7 +85,7 @@ static __always_inline uint64_t unix_own_buffer(const struct sock *receiver, uin
     uint64_t best = 0;
     enum unix_fit best_fit = UNIX_FIT_NOT;
     bool rival = false;
-    for (uint32_t i = 0; i < MESSAGE_RIVALS && at && at != head; i++) {
+    for (uint64_t i = 0; i < MESSAGE_RIVALS && at && at != head; i++) {
         enum unix_fit fit = unix_fit(at);
         if (fit > best_fit) {
             best_fit = fit;

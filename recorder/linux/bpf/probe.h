@@ -75,7 +75,7 @@ static __noinline bool probe_read(const uint64_t *registers, const struct probe_
                                   uint64_t *ret)
 {
     uint64_t number = registers[value->base & (PROBE_BASES - 1)];
-    for (uint32_t i = 0; i < PROBE_STEPS; i++) {
+    for (uint64_t i = 0; i < PROBE_STEPS; i++) {
         if (i >= value->steps)
             break;
         bool last = i + 1 == value->steps;
@@ -184,7 +184,7 @@ static __always_inline bool probe_kind(const struct probe_spec *spec, uint64_t n
 {
     if (spec->kind_count == 0)
         return true;
-    for (uint32_t i = 0; i < PROBE_KINDS; i++) {
+    for (uint64_t i = 0; i < PROBE_KINDS; i++) {
         if (i >= spec->kind_count)
             break;
         if (spec->kinds[i].number != number)

@@ -126,7 +126,7 @@ __attribute__((noinline)) uint64_t snapshot_hash(uint32_t index, uint32_t first,
         return hash;
     struct address_ranges ranges = ranges_of(mm, snapshot->registers[BPF_REGISTER_SP]);
     uint32_t words = snapshot->bytes / 8;
-    for (uint32_t i = 0; i < SNAPSHOT_PART; i++) {
+    for (uint64_t i = 0; i < SNAPSHOT_PART; i++) {
         uint32_t at = first + i;
         if (at >= words || at >= settings.snapshot_bytes / 8)
             break;
@@ -145,7 +145,7 @@ static __always_inline uint64_t snapshot_name(const struct bpf_snapshot *snapsho
     hash = hash_add(hash, snapshot->registers[BPF_REGISTER_PC]);
     hash = hash_add(hash, snapshot->registers[BPF_REGISTER_SP]);
     uint32_t words = snapshot->bytes / 8;
-    for (uint32_t first = 0; first < SNAPSHOT_MOST_WORDS; first += SNAPSHOT_PART) {
+    for (uint64_t first = 0; first < SNAPSHOT_MOST_WORDS; first += SNAPSHOT_PART) {
         if (first >= words)
             break;
         hash = snapshot_hash(index, first, hash);
@@ -168,7 +168,7 @@ static __always_inline uint32_t copy_steps(struct bpf_snapshot *snapshot, uint64
 {
     uint8_t *to = (uint8_t *)snapshot->stack;
     uint32_t done = 0, part = SNAPSHOT_STEP - (sp & (SNAPSHOT_STEP - 1));
-    for (uint32_t i = 0; i < SNAPSHOT_MOST_BYTES / SNAPSHOT_STEP + 1; i++) {
+    for (uint64_t i = 0; i < SNAPSHOT_MOST_BYTES / SNAPSHOT_STEP + 1; i++) {
         if (done >= wanted || done >= settings.snapshot_bytes || part > SNAPSHOT_STEP)
             break;
         if (bpf_probe_read_user(to + done, part, (const void *)(sp + done)))

@@ -61,7 +61,7 @@ struct {
 static __always_inline uint64_t stack_hash(const struct bpf_stack *stack)
 {
     uint64_t hash = 1;
-    for (uint32_t i = 0; i < BPF_STACK_FRAMES && i < stack->count; i++) {
+    for (uint64_t i = 0; i < BPF_STACK_FRAMES && i < stack->count; i++) {
         hash = (hash ^ stack->frames[i]) * 0x9e3779b97f4a7c15ull;
         hash ^= hash >> 32;
     }
