@@ -27,6 +27,9 @@ static void finish_create(struct backend *backend, const struct backend_ops *ops
 {
     if (*error)
         backend_note(backend, "recorded by %s, because %s", ops->title, (*error)->message);
+    else if (options->kind != BACKEND_ANY && ops != backend_table[0])
+        backend_note(backend, "recorded by %s, because --backend=%s asked for it", ops->title,
+                     ops->name);
     argus_error_destroy(*error);
     *error = NULL;
     note_switched_off(backend, options->categories);
