@@ -20,6 +20,8 @@
 #include "linux/kallsyms.h"
 #include "linux/mapped_images.h"
 #include "linux/online_cpus.h"
+#include "linux/own_timer.h"
+#include "linux/perf_handlers.h"
 #include "linux/perf_translate.h"
 #include "linux/rings.h"
 #include "linux/syscall_bitmaps.h"
@@ -256,8 +258,7 @@ static void take_over_threads(struct perf_backend *backend)
         seen_threads_put(backend->threads, tid, &thread);
 }
 
-static struct argus_error *make_tables(struct perf_backend *backend,
-                                       const struct backend_options *options)
+static struct argus_error *make_tables(struct perf_backend *backend)
 {
     backend->rows = calloc(perf_row_count, sizeof(*backend->rows));
     backend->stacks = stack_table_create();
@@ -272,11 +273,23 @@ static struct argus_error *make_tables(struct perf_backend *backend,
         .threads = backend->threads,
         .own_pid = (uint32_t)getpid(),
         .tick_ns = host_tick_ns(),
-        .own_timer_function = options->rate_hz ? kallsyms_find("perf_swevent_hrtimer") : 0,
     };
     memcpy(backend->translator.long_syscalls, settings.long_syscalls,
            sizeof(settings.long_syscalls));
     return NULL;
+}
+
+/* After the events are open: closing the last one of a tracepoint takes the kernel some 30 ms. No sample has been looked at. */
+static void find_own_timer(struct perf_backend *backend)
+{
+    for (size_t i = 0; i < perf_row_count; i++) {
+        const struct row_state *state = &backend->rows[i];
+        if (perf_rows[i].translate != perf_on_timer_start || !state->tracepoint)
+            continue;
+        uint64_t function = own_timer_function(state->tracepoint, &state->fields[1]);
+        backend->translator.own_timer_function =
+            function ? function : kallsyms_find("perf_swevent_hrtimer");
+    }
 }
 
 /* Threads and mappings are known before the events begin, so that none that is recorded has no name. */
@@ -289,7 +302,7 @@ static struct argus_error *perf_start(struct perf_backend *backend,
     backend->online = calloc((size_t)cpu_count, sizeof(*backend->online));
     if (!backend->online)
         return argus_error_memory();
-    struct argus_error *error = make_tables(backend, options);
+    struct argus_error *error = make_tables(backend);
     if (!error)
         error = read_rows(backend, options->categories);
     if (!error)
@@ -303,7 +316,10 @@ static struct argus_error *perf_start(struct perf_backend *backend,
         return error;
     take_over_threads(backend);
     note_what_is_missing(backend, options);
-    return open_events(backend, options);
+    error = open_events(backend, options);
+    if (!error && options->rate_hz)
+        find_own_timer(backend);
+    return error;
 }
 
 static struct argus_error *perf_create(const struct backend_options *options, struct backend **ret)
