@@ -23,6 +23,7 @@
 #include "linux/own_timer.h"
 #include "linux/perf_handlers.h"
 #include "linux/perf_translate.h"
+#include "linux/pid_namespace.h"
 #include "linux/rings.h"
 #include "linux/syscall_bitmaps.h"
 #include "linux/threads.h"
@@ -54,6 +55,9 @@ struct perf_backend {
     bool *online;         /* for each cpu; owned */
     unsigned collections; /* since the last look at the cpus */
     bool detached;
+    bool ids_differ; /* the recorder is in a pid namespace of its own, … */
+    uint32_t
+        pid_here; /* … where this is its id; to ask for each sample would be recorded in turn */
 };
 
 static struct perf_backend *of_base(const struct backend *base)
@@ -63,10 +67,20 @@ static struct perf_backend *of_base(const struct backend *base)
 
 /* --- what comes out of the kernel's buffers --- */
 
-static void on_sample(void *context, const struct perf_sample *sample)
+/* The ids of a sample are those of our pid namespace, 0 for a process outside of it; the tracepoint's own are the host's. Which
+ * process a thread belongs to is not known there: it counts as a process of its own. */
+static void use_host_ids(const struct perf_backend *backend, uint32_t tid,
+                         struct perf_sample *sample)
+{
+    sample->pid = sample->pid == backend->pid_here ? backend->translator.own_pid : tid;
+    sample->tid = tid;
+}
+
+static void on_sample(void *context, const struct perf_sample *kernels)
 {
     struct perf_backend *backend = context;
     struct translator *translator = &backend->translator;
+    struct perf_sample own_copy = *kernels, *sample = &own_copy;
     struct translation now = {
         .translator = translator,
         .sample = sample,
@@ -79,6 +93,10 @@ static void on_sample(void *context, const struct perf_sample *sample)
         now.flags =
             (uint8_t)event_field_number(&translator->common_flags, sample->raw, sample->raw_bytes);
     }
+    if (backend->ids_differ && !sample->raw)
+        return; /* a cpu sample: nothing tells the thread */
+    if (backend->ids_differ)
+        use_host_ids(backend, now.tid, sample);
     perf_rows[sample->number].translate(&now);
 }
 
@@ -116,7 +134,8 @@ static struct argus_error *miss(struct perf_backend *backend, const struct perf_
 {
     if (row->options.required)
         return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
-                                  "perf_event cannot record %s (%s), without which there are %s",
+                                  "perf_event cannot record %s (%s: it needs root or CAP_PERFMON, "
+                                  "and a kernel with this tracepoint), without which there are %s",
                                   row->name, why, row->lost_without);
     backend_note(&backend->base, "cannot record the tracepoint %s (%s): %s", row->name, why,
                  row->lost_without);
@@ -230,6 +249,8 @@ static void note_what_is_missing(struct perf_backend *backend,
                                  const struct backend_options *options)
 {
     uint32_t known = CATEGORY_BIT(CATEGORY_STACKS);
+    if (pid_namespace_note())
+        backend_note(&backend->base, "%s", pid_namespace_note());
     for (size_t i = 0; i < perf_row_count; i++)
         known |= CATEGORY_BIT(perf_rows[i].category);
     backend_note(&backend->base,
@@ -271,7 +292,7 @@ static struct argus_error *make_tables(struct perf_backend *backend)
         .rings = &backend->rings,
         .stacks = backend->stacks,
         .threads = backend->threads,
-        .own_pid = (uint32_t)getpid(),
+        .own_pid = pid_namespace_own_id(),
         .tick_ns = host_tick_ns(),
     };
     memcpy(backend->translator.long_syscalls, settings.long_syscalls,
@@ -329,6 +350,8 @@ static struct argus_error *perf_create(const struct backend_options *options, st
         return argus_error_memory();
     backend->base.ops = &perf_backend_ops;
     backend->probes = options->probes;
+    backend->ids_differ = pid_namespace_is_own();
+    backend->pid_here = (uint32_t)getpid();
     struct argus_error *error = perf_start(backend, options);
     if (error) {
         backend_destroy(&backend->base);

@@ -132,6 +132,22 @@ static void an_unknown_program_is_other(void **state)
     release(&found);
 }
 
+/* As recorder/linux/pid_namespace.c says it. */
+static void names_are_missing(void **state)
+{
+    (void)state;
+    struct found found =
+        FIND(DIAGNOSE, 0,
+             "/proc hides processes from the recorder (hidepid): what began before has no names");
+    assert_string_equal(found.gaps.items[0].name, "lives");
+    release(&found);
+    found = FIND(DIAGNOSE, 0,
+                 "the recorder runs in a pid namespace of its own (a container): thread ids are "
+                 "the host's, and what began before has no names");
+    assert_string_equal(found.gaps.items[0].name, "lives");
+    release(&found);
+}
+
 /* What is missing in whole covers its parts; "program" alone is no sign. */
 static void whole_and_part(void **state)
 {
@@ -164,6 +180,7 @@ int main(void)
         cmocka_unit_test(one_program_was_refused),
         cmocka_unit_test(a_tracepoint_is_missing),
         cmocka_unit_test(an_unknown_program_is_other),
+        cmocka_unit_test(names_are_missing),
         cmocka_unit_test(whole_and_part),
         cmocka_unit_test(an_attacker_writes_notes),
     };
