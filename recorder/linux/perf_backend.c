@@ -133,10 +133,11 @@ static struct argus_error *miss(struct perf_backend *backend, const struct perf_
                                 const char *why)
 {
     if (row->options.required)
-        return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
-                                  "perf_event cannot record %s (%s: it needs root, or CAP_PERFMON and CAP_IPC_LOCK, "
-                                  "and a kernel with this tracepoint), without which there are %s",
-                                  row->name, why, row->lost_without);
+        return argus_error_create(
+            ARGUS_ERROR_UNSUPPORTED,
+            "perf_event cannot record %s (%s: it needs root, or CAP_PERFMON and CAP_IPC_LOCK, "
+            "and a kernel with this tracepoint), without which there are %s",
+            row->name, why, row->lost_without);
     backend_note(&backend->base, "cannot record the tracepoint %s (%s): %s", row->name, why,
                  row->lost_without);
     return NULL;

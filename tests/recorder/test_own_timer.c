@@ -15,7 +15,7 @@
 static void test_the_same_as_by_name(void **state)
 {
     (void)state;
-    int tracefs;
+    int tracefs = -1;
     uint64_t expected = geteuid() == 0 ? kallsyms_find("perf_swevent_hrtimer") : 0;
     struct argus_error *error = expected ? tracefs_open(&tracefs) : NULL;
     if (!expected || error) {
