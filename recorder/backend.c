@@ -27,6 +27,9 @@ static void finish_create(struct backend *backend, const struct backend_ops *ops
 {
     if (*error)
         backend_note(backend, "recorded by %s, because %s", ops->title, (*error)->message);
+    else if (options->kind != BACKEND_ANY && ops != backend_table[0])
+        backend_note(backend, "recorded by %s, because --backend=%s asked for it", ops->title,
+                     ops->name);
     argus_error_destroy(*error);
     *error = NULL;
     note_switched_off(backend, options->categories);
@@ -41,6 +44,18 @@ static void finish_create(struct backend *backend, const struct backend_ops *ops
                      ops->title);
 }
 
+/* One sentence; that of the better backend comes first and says what to do. Takes both errors. */
+static struct argus_error *both_failed(struct argus_error *first, const struct backend_ops *second,
+                                       struct argus_error *failed)
+{
+    struct argus_error *error =
+        argus_error_create(first->code, "%s; and %s does not work either: %s", first->message,
+                           second->title, failed->message);
+    argus_error_destroy(first);
+    argus_error_destroy(failed);
+    return error;
+}
+
 struct argus_error *backend_create(const struct backend_options *options, struct backend **ret)
 {
     struct argus_error *error = NULL;
@@ -52,10 +67,7 @@ struct argus_error *backend_create(const struct backend_options *options, struct
             finish_create(*ret, *ops, options, &error);
             return NULL;
         }
-        if (!error)
-            error = failed;
-        else
-            argus_error_destroy(failed);
+        error = error ? both_failed(error, *ops, failed) : failed;
         if (!may_try_next(error))
             return error;
     }

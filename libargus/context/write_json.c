@@ -6,6 +6,7 @@
 #include "context/charges.h"
 #include "context/route.h"
 #include "report/json.h"
+#include "report/report_limits.h"
 
 static json_t *number(uint64_t value)
 {
@@ -242,6 +243,7 @@ struct argus_error *contexts_write_json(const struct argus_sink *sink,
     struct argus_error *error = put_charges(report, json);
     if (report->tree)
         json_put(json, "tree", tree_json(report));
+    json_put(json, "limits", json_limits(trace, ARGUS_GAP_CONTEXTS, ARGUS_GAP_ANY));
     if (error)
         json_decref(json);
     return error ? error : json_write(sink, json);

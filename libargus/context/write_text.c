@@ -8,6 +8,7 @@
 #include "context/route.h"
 #include "context/write_json.h"
 #include "report/lines.h"
+#include "report/report_limits.h"
 
 #define FILES_SHOWN   8
 #define BUILDS_SHOWN  4
@@ -294,7 +295,10 @@ static struct argus_error *write_text(const struct argus_sink *sink,
         write_path(sink, report, i + 1, &ranking->paths[i]);
     if (!ranking->count || ranking->paths[0].cost_ns <= 0)
         argus_sink_printf(sink, "\nno context is slower than in the base\n");
-    return write_charges(sink, report);
+    struct argus_error *error = write_charges(sink, report);
+    return error ? error
+                 : report_limits(sink, argus_graph_trace(report->contexts->graph),
+                                 ARGUS_GAP_CONTEXTS, ARGUS_GAP_ANY);
 }
 
 struct argus_error *argus_report_contexts(const struct argus_sink *sink,

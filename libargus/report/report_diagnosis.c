@@ -7,6 +7,7 @@
 #include "report/diagnosis_words.h"
 #include "report/json.h"
 #include "report/lines.h"
+#include "report/report_limits.h"
 
 #define MAX_FUNCTIONS 3
 #define MAX_FRAMES    8
@@ -138,6 +139,9 @@ static struct argus_error *print_diagnosis(const struct argus_report_context *co
         print_culprit(context, &diagnosis->culprits[i]);
     struct argus_error *error = print_accounting(context, diagnosis);
     report_questions(context->sink, diagnosis->asked, diagnosis->asked_count);
+    if (!error)
+        error = report_limits(context->sink, argus_graph_trace(context->graph), ARGUS_GAP_DIAGNOSE,
+                              limits_subjects_of_diagnosis(context->graph, diagnosis));
     print_uncertain(context, diagnosis);
     return error;
 }

@@ -6,6 +6,7 @@
 #include "report/json.h"
 #include "report/lines.h"
 #include "report/report_hangs.h"
+#include "report/report_limits.h"
 #include "report/report_pending.h"
 #include "slice/timeline.h"
 
@@ -175,7 +176,7 @@ static bool is_idle(const struct argus_hang *hang)
     return hang->nature == ARGUS_NATURE_IDLE;
 }
 
-static struct argus_error *hangs_text(const struct argus_report_context *context,
+static struct argus_error *hangs_list(const struct argus_report_context *context,
                                       const struct argus_hangs *hangs)
 {
     struct argus_error *error = NULL;
@@ -195,6 +196,15 @@ static struct argus_error *hangs_text(const struct argus_report_context *context
     if (!error)
         report_hang_timeline(context, hangs);
     return error;
+}
+
+static struct argus_error *hangs_text(const struct argus_report_context *context,
+                                      const struct argus_hangs *hangs)
+{
+    struct argus_error *error = hangs_list(context, hangs);
+    return error ? error
+                 : report_limits(context->sink, argus_graph_trace(context->graph), ARGUS_GAP_HANGS,
+                                 ARGUS_GAP_ANY);
 }
 
 static struct argus_error *add_hang(const struct argus_report_context *context,
@@ -223,6 +233,8 @@ struct argus_error *argus_report_hangs(const struct argus_report_context *contex
         error = add_hang(context, &hangs->items[i], is_idle(&hangs->items[i]) ? idle : list);
     json_put(whole, "hangs", list);
     json_put(whole, "idle", idle);
+    json_put(whole, "limits",
+             json_limits(argus_graph_trace(context->graph), ARGUS_GAP_HANGS, ARGUS_GAP_ANY));
     if (error) {
         json_decref(whole);
         return error;

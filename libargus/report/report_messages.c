@@ -1,5 +1,6 @@
 /* Messages by channel, and pair by pair, for people. */
 #include "report/report_messages.h"
+#include "report/report_limits.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -148,7 +149,10 @@ static struct argus_error *write_text(struct message_report *report)
                           "MACH_IPC_msg_send and _recv (kernels of Intel Macs), kmsg_sent and "
                           "_received (xnu-patch), or, by guessing, MSC_mach_msg2_trap with "
                           "MACH_MKRUNNABLE.\n");
-    return report->options->pairs ? message_report_pairs(report, pair_text) : NULL;
+    struct argus_error *error =
+        report->options->pairs ? message_report_pairs(report, pair_text) : NULL;
+    return error ? error
+                 : report_limits(report->sink, report->trace, ARGUS_GAP_MESSAGES, ARGUS_GAP_ANY);
 }
 
 struct argus_error *argus_report_messages(const struct argus_sink *sink,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "report/json.h"
+#include "report/report_limits.h"
 #include "report/report_messages.h"
 
 /* Writes one element of an array, or of the object around it. */
@@ -110,6 +111,8 @@ struct argus_error *message_report_json(struct message_report *report)
         error = message_report_pairs(report, pair_json);
         argus_sink_printf(report->sink, "]");
     }
+    write_item(report,
+               ",\n\"limits\":", json_limits(report->trace, ARGUS_GAP_MESSAGES, ARGUS_GAP_ANY));
     argus_sink_printf(report->sink, "}\n");
     return error;
 }

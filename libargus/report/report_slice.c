@@ -3,6 +3,7 @@
 
 #include "report/json.h"
 #include "report/lines.h"
+#include "report/report_limits.h"
 #include "slice/timeline.h"
 
 static const char *edge_text(const struct argus_report_context *context, uint32_t edge,
@@ -85,6 +86,8 @@ static json_t *slice_json(const struct argus_report_context *context,
     json_put(json, "path", list);
     json_put(json, "end", json_text(argus_slice_end_name(slice->end)));
     json_put(json, "questions", json_questions(slice->asked, slice->asked_count));
+    json_put(json, "limits",
+             json_limits(argus_graph_trace(context->graph), ARGUS_GAP_SLICE, ARGUS_GAP_ANY));
     return json;
 }
 
@@ -102,5 +105,6 @@ struct argus_error *argus_report_slice(const struct argus_report_context *contex
     }
     argus_sink_printf(context->sink, "End: %s.\n", argus_slice_end_name(slice->end));
     report_questions(context->sink, slice->asked, slice->asked_count);
-    return NULL;
+    return report_limits(context->sink, argus_graph_trace(context->graph), ARGUS_GAP_SLICE,
+                         ARGUS_GAP_ANY);
 }

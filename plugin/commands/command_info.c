@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "plugin/darwin_contents.h"
+#include "plugin/info_gaps.h"
 #include "plugin/json_output.h"
 #include "plugin/note.h"
 #include "plugin/session_trace.h"
@@ -106,6 +107,8 @@ static struct argus_error *print_json(struct session *session, const struct argu
         (json_int_t)end_ns, "start_wall_ns", (json_int_t)argus_trace_ns_to_wall_ns(trace, start_ns),
         "complete", argus_trace_complete(trace), "counters", counters_json(trace), "notes",
         notes_json(trace));
+    if (json)
+        json_object_set_new(json, "missing", info_gaps_json(trace));
     if (json && header->os == ARGUS_OS_DARWIN)
         json_object_set_new(json, "darwin", darwin_contents_json(contents));
     return json_output(session, json);
@@ -175,6 +178,7 @@ static void print_text(struct session *session, const struct argus_trace *trace,
         darwin_contents_print(session, contents);
     else
         session_printf(session, "stacks     %zu\n", argus_trace_stack_count(trace));
+    info_gaps_print(session, trace);
     print_remarks(session, trace);
 }
 

@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -16,15 +15,13 @@
 #include "linux/host_header.h"
 #include "linux/kallsyms.h"
 #include "linux/mapped_images.h"
+#include "linux/pid_namespace.h"
 #include "linux/pollers.h"
 #include "linux/programs.h"
 #include "linux/rings.h"
 #include "linux/snapshots.h"
 #include "linux/thread_map.h"
 #include "linux/threads.h"
-
-/* include/linux/proc_ns.h: the inode of the first pid namespace. In another one /proc has other numbers than BPF. */
-#define FIRST_PID_NAMESPACE 0xeffffffcu
 
 struct bpf_backend {
     struct backend base;
@@ -48,12 +45,8 @@ static void collect_notes(struct bpf_backend *backend)
 {
     const char *const *notes;
     size_t count = programs_notes(backend->programs, &notes);
-    struct stat namespace;
-    if (stat("/proc/self/ns/pid", &namespace) == 0 && namespace.st_ino != FIRST_PID_NAMESPACE)
-        backend_note(
-            &backend->base,
-            "the recorder runs in a pid namespace of its own (a container): thread ids in "
-            "the trace are the host's, names are missing, and the recorder records itself");
+    if (pid_namespace_note())
+        backend_note(&backend->base, "%s", pid_namespace_note());
     for (size_t i = 0; i < count; i++)
         backend_note(&backend->base, "%s", notes[i]);
 }

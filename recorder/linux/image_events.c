@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "linux/image_list.h"
+#include "linux/pid_namespace.h"
 
 #define BUFFER_PAGES 64
 
@@ -24,6 +25,8 @@ struct image_buffer {
 };
 
 struct image_events {
+    uint32_t own_pid;
+    bool ids_differ; /* these events have the ids of our pid namespace, records the host's */
     uint64_t lost;
     size_t page_bytes;
     uint32_t cpu_count;
@@ -112,6 +115,8 @@ struct argus_error *image_events_create(uint32_t cpu_count, struct image_events 
         return argus_error_memory();
     events->cpu_count = cpu_count;
     events->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    events->own_pid = (uint32_t)getpid();
+    events->ids_differ = pid_namespace_is_own();
     for (uint32_t cpu = 0; cpu < cpu_count; cpu++) {
         /* ENODEV is a cpu that is off */
         if (!open_buffer(events, cpu) && errno != ENODEV)
@@ -181,7 +186,9 @@ static struct argus_error *add_mapping(struct image_list *list, const struct mma
 static struct argus_error *take_record(struct image_events *events, struct image_list *list,
                                        const union any_record *record)
 {
-    bool own = record->header.type == PERF_RECORD_MMAP2 && record->mmap2.pid == (uint32_t)getpid();
+    bool own = record->header.type == PERF_RECORD_MMAP2 && record->mmap2.pid == events->own_pid;
+    if (events->ids_differ)
+        return NULL;
     if (record->header.type == PERF_RECORD_MMAP2 && !own &&
         record->header.size > sizeof(record->mmap2) + sizeof(uint64_t))
         return add_mapping(list, &record->mmap2);

@@ -12,6 +12,7 @@
 
 #include "base/idmap.h"
 #include "linux/image_list.h"
+#include "linux/pid_namespace.h"
 
 /* include/uapi/linux/fs.h of Linux 6.11; older headers lack it. */
 struct procmap_query_6_11 {
@@ -91,6 +92,8 @@ static bool collect_pids(const struct image_list *list, struct idmap *ret)
 struct argus_error *image_maps_read(struct image_list *list)
 {
     struct idmap known = {0};
+    if (!pid_namespace_fits_proc())
+        return NULL; /* its numbers are those of other processes */
     DIR *proc = opendir("/proc");
     if (!proc)
         return argus_error_os(errno, "cannot read /proc");

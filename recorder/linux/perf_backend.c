@@ -20,7 +20,10 @@
 #include "linux/kallsyms.h"
 #include "linux/mapped_images.h"
 #include "linux/online_cpus.h"
+#include "linux/own_timer.h"
+#include "linux/perf_handlers.h"
 #include "linux/perf_translate.h"
+#include "linux/pid_namespace.h"
 #include "linux/rings.h"
 #include "linux/syscall_bitmaps.h"
 #include "linux/threads.h"
@@ -52,6 +55,9 @@ struct perf_backend {
     bool *online;         /* for each cpu; owned */
     unsigned collections; /* since the last look at the cpus */
     bool detached;
+    bool ids_differ; /* the recorder is in a pid namespace of its own, … */
+    uint32_t
+        pid_here; /* … where this is its id; to ask for each sample would be recorded in turn */
 };
 
 static struct perf_backend *of_base(const struct backend *base)
@@ -61,10 +67,20 @@ static struct perf_backend *of_base(const struct backend *base)
 
 /* --- what comes out of the kernel's buffers --- */
 
-static void on_sample(void *context, const struct perf_sample *sample)
+/* The ids of a sample are those of our pid namespace, 0 for a process outside of it; the tracepoint's own are the host's. Which
+ * process a thread belongs to is not known there: it counts as a process of its own. */
+static void use_host_ids(const struct perf_backend *backend, uint32_t tid,
+                         struct perf_sample *sample)
+{
+    sample->pid = sample->pid == backend->pid_here ? backend->translator.own_pid : tid;
+    sample->tid = tid;
+}
+
+static void on_sample(void *context, const struct perf_sample *kernels)
 {
     struct perf_backend *backend = context;
     struct translator *translator = &backend->translator;
+    struct perf_sample own_copy = *kernels, *sample = &own_copy;
     struct translation now = {
         .translator = translator,
         .sample = sample,
@@ -77,6 +93,10 @@ static void on_sample(void *context, const struct perf_sample *sample)
         now.flags =
             (uint8_t)event_field_number(&translator->common_flags, sample->raw, sample->raw_bytes);
     }
+    if (backend->ids_differ && !sample->raw)
+        return; /* a cpu sample: nothing tells the thread */
+    if (backend->ids_differ)
+        use_host_ids(backend, now.tid, sample);
     perf_rows[sample->number].translate(&now);
 }
 
@@ -113,9 +133,11 @@ static struct argus_error *miss(struct perf_backend *backend, const struct perf_
                                 const char *why)
 {
     if (row->options.required)
-        return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
-                                  "perf_event cannot record %s (%s), without which there are %s",
-                                  row->name, why, row->lost_without);
+        return argus_error_create(
+            ARGUS_ERROR_UNSUPPORTED,
+            "perf_event cannot record %s (%s: it needs root, or CAP_PERFMON and CAP_IPC_LOCK, "
+            "and a kernel with this tracepoint), without which there are %s",
+            row->name, why, row->lost_without);
     backend_note(&backend->base, "cannot record the tracepoint %s (%s): %s", row->name, why,
                  row->lost_without);
     return NULL;
@@ -228,6 +250,8 @@ static void note_what_is_missing(struct perf_backend *backend,
                                  const struct backend_options *options)
 {
     uint32_t known = CATEGORY_BIT(CATEGORY_STACKS);
+    if (pid_namespace_note())
+        backend_note(&backend->base, "%s", pid_namespace_note());
     for (size_t i = 0; i < perf_row_count; i++)
         known |= CATEGORY_BIT(perf_rows[i].category);
     backend_note(&backend->base,
@@ -256,8 +280,7 @@ static void take_over_threads(struct perf_backend *backend)
         seen_threads_put(backend->threads, tid, &thread);
 }
 
-static struct argus_error *make_tables(struct perf_backend *backend,
-                                       const struct backend_options *options)
+static struct argus_error *make_tables(struct perf_backend *backend)
 {
     backend->rows = calloc(perf_row_count, sizeof(*backend->rows));
     backend->stacks = stack_table_create();
@@ -270,13 +293,25 @@ static struct argus_error *make_tables(struct perf_backend *backend,
         .rings = &backend->rings,
         .stacks = backend->stacks,
         .threads = backend->threads,
-        .own_pid = (uint32_t)getpid(),
+        .own_pid = pid_namespace_own_id(),
         .tick_ns = host_tick_ns(),
-        .own_timer_function = options->rate_hz ? kallsyms_find("perf_swevent_hrtimer") : 0,
     };
     memcpy(backend->translator.long_syscalls, settings.long_syscalls,
            sizeof(settings.long_syscalls));
     return NULL;
+}
+
+/* After the events are open: closing the last one of a tracepoint takes the kernel some 30 ms. No sample has been looked at. */
+static void find_own_timer(struct perf_backend *backend)
+{
+    for (size_t i = 0; i < perf_row_count; i++) {
+        const struct row_state *state = &backend->rows[i];
+        if (perf_rows[i].translate != perf_on_timer_start || !state->tracepoint)
+            continue;
+        uint64_t function = own_timer_function(state->tracepoint, &state->fields[1]);
+        backend->translator.own_timer_function =
+            function ? function : kallsyms_find("perf_swevent_hrtimer");
+    }
 }
 
 /* Threads and mappings are known before the events begin, so that none that is recorded has no name. */
@@ -289,7 +324,7 @@ static struct argus_error *perf_start(struct perf_backend *backend,
     backend->online = calloc((size_t)cpu_count, sizeof(*backend->online));
     if (!backend->online)
         return argus_error_memory();
-    struct argus_error *error = make_tables(backend, options);
+    struct argus_error *error = make_tables(backend);
     if (!error)
         error = read_rows(backend, options->categories);
     if (!error)
@@ -303,7 +338,10 @@ static struct argus_error *perf_start(struct perf_backend *backend,
         return error;
     take_over_threads(backend);
     note_what_is_missing(backend, options);
-    return open_events(backend, options);
+    error = open_events(backend, options);
+    if (!error && options->rate_hz)
+        find_own_timer(backend);
+    return error;
 }
 
 static struct argus_error *perf_create(const struct backend_options *options, struct backend **ret)
@@ -313,6 +351,8 @@ static struct argus_error *perf_create(const struct backend_options *options, st
         return argus_error_memory();
     backend->base.ops = &perf_backend_ops;
     backend->probes = options->probes;
+    backend->ids_differ = pid_namespace_is_own();
+    backend->pid_here = (uint32_t)getpid();
     struct argus_error *error = perf_start(backend, options);
     if (error) {
         backend_destroy(&backend->base);

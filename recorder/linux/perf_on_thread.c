@@ -32,9 +32,30 @@ static uint64_t state_of_report(uint64_t report)
     return report == REPORT_IDLE ? STATE_IDLE : report;
 }
 
+static void remember_name(const struct translation *now, uint32_t tid, struct bpf_thread thread,
+                          const char *name, size_t length)
+{
+    thread.seen_ns = now->sample->time_ns;
+    thread.died_ns = 0;
+    memset(thread.comm, 0, sizeof(thread.comm));
+    memcpy(thread.comm, name, length < sizeof(thread.comm) ? length : sizeof(thread.comm) - 1);
+    seen_threads_put(now->translator->threads, tid, &thread);
+}
+
+/* A thread that /proc did not tell of: hidden from the recorder, or in another pid namespace. */
+static void learn_name(const struct translation *now)
+{
+    size_t length;
+    const char *name = translation_text(now, 4, &length);
+    if (now->tid != 0 && length > 0 && !thread_of(now, now->tid))
+        remember_name(now, now->tid, (struct bpf_thread){.pid = now->sample->pid}, name, length);
+}
+
 void perf_on_switch(const struct translation *now)
 {
     uint64_t state = state_of_report(translation_number(now, 0));
+    if (!(state & ARGUS_LINUX_STATE_DEAD)) /* it has been forgotten */
+        learn_name(now);
     translation_emit(now, ARGUS_ID_SWITCH, state, (uint32_t)translation_number(now, 1),
                      (uint32_t)translation_number(now, 2), (uint32_t)translation_number(now, 3));
     if (!now->sample->frames || !state || state & ARGUS_LINUX_STATE_DEAD || translation_is_own(now))
@@ -142,16 +163,6 @@ void perf_on_sys_exit(const struct translation *now)
 }
 
 /* --- life and names --- */
-
-static void remember_name(const struct translation *now, uint32_t tid, struct bpf_thread thread,
-                          const char *name, size_t length)
-{
-    thread.seen_ns = now->sample->time_ns;
-    thread.died_ns = 0;
-    memset(thread.comm, 0, sizeof(thread.comm));
-    memcpy(thread.comm, name, length < sizeof(thread.comm) ? length : sizeof(thread.comm) - 1);
-    seen_threads_put(now->translator->threads, tid, &thread);
-}
 
 /* Just before sched_process_fork, which does not say to which process the new thread belongs. */
 void perf_on_new_task(const struct translation *now)

@@ -15,7 +15,7 @@
 /* clang-format off */
 const struct perf_row perf_rows[] = {
     {"sched", "sched_switch", CATEGORY_SCHED, "no context switches",
-     perf_on_switch, {"prev_state", "next_pid", "prev_prio", "next_prio"},
+     perf_on_switch, {"prev_state", "next_pid", "prev_prio", "next_prio", "?prev_comm"},
      {.required = true, .chain = PERF_CHAIN_BOTH, .filter = BLOCKS, .filter_rest = DOES_NOT_BLOCK}},
     {"sched", "sched_waking", CATEGORY_SCHED, "no wake-ups",
      perf_on_waking, {"pid", "prio"},

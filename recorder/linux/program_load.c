@@ -24,6 +24,8 @@
 #include "linux/host_header.h"
 #include "linux/kallsyms.h"
 #include "linux/kernel_btf.h"
+#include "linux/own_timer.h"
+#include "linux/pid_namespace.h"
 #include "linux/probes.h"
 #include "linux/program_table.h"
 #include "linux/snapshots.h"
@@ -161,7 +163,7 @@ static struct argus_error *configure(struct loader *loader)
     const struct backend_options *options = request->options;
     struct program_set *set = loader->set;
     struct bpf_settings settings = {
-        .own_tgid = (uint32_t)getpid(),
+        .own_tgid = pid_namespace_own_id(),
         .slot_count = request->slot_count,
         .watch_polls = options->watch_polls,
         .stacks = !!(options->categories & CATEGORY_BIT(CATEGORY_STACKS)),

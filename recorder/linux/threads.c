@@ -10,6 +10,7 @@
 
 #include "base/vec.h"
 #include "clocks.h"
+#include "linux/pid_namespace.h"
 #include "proc_stat.h"
 
 struct thread {
@@ -61,6 +62,8 @@ static struct argus_error *read_process(struct thread_list *list, const char *pi
 
 static struct argus_error *read_all(struct thread_list *list)
 {
+    if (!pid_namespace_fits_proc())
+        return NULL; /* its numbers are those of other threads */
     DIR *proc = opendir("/proc");
     if (!proc)
         return argus_error_os(errno, "cannot read /proc");

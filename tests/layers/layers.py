@@ -42,6 +42,7 @@ PUBLIC = {
     "event.h": "libargus/event",
     "messages.h": "libargus/event",
     "abilities.h": "libargus/event",
+    "gaps.h": "libargus/event",
     "contents.h": "libargus/event",
     "property_lists.h": "libargus/event",
     "symbols.h": "libargus/graph",  # of which process and when: the graph knows

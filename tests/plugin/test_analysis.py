@@ -142,6 +142,26 @@ def test_diagnose(setup):
     expect_in("neither a vertex", setup.run("diagnose", "--auto", path, "first", code=2).stderr)
 
 
+def test_what_a_trace_cannot_tell(setup):
+    """Each answer says for itself what it lacks, and only what it is about."""
+    notes = ('note "perf_event cannot record messages: no message edges"\n'
+             'note "recorded by perf_event, because this kernel has no BTF"\n'
+             'note "this kernel has no tracepoint block_rq_issue: no edges of disks"\n')
+    path, whole = setup.trace("limited", freezes(3000) + notes), one_hang(setup)
+    reason = "(recorded through perf_event: this kernel has no BTF)"
+    for words in ["diagnose", "--auto"], ["hangs"], ["messages"], ["slice", "--auto"]:
+        more = ["v1"] if words[0] == "slice" else []
+        text = " ".join(setup.run(*words, path, *more, code=0).stdout.split())
+        expect_in("because this trace has no messages " + reason, text)
+        expect("cannot tell" not in setup.run(*words, whole, *more, code=0).stdout, f"{words}: nothing is missing")
+        limits = json.loads(setup.run(*words, "--json", path, *more, code=0).stdout)["limits"]
+        expect_equal(f"{words}: the first limit", (limits[0]["missing"], limits[0]["partly"]), ("messages", False))
+        expect_equal(f"{words}: none", json.loads(setup.run(*words, "--json", whole, *more, code=0).stdout)["limits"], [])
+    limits = json.loads(setup.run("diagnose", "--auto", "--json", path, code=0).stdout)["limits"]
+    expect("block" not in [limit["missing"] for limit in limits], "nobody waited for a disk")
+    expect_in("missing    messages\nmissing    some records of: disk requests", setup.run("info", path, code=0).stdout)
+
+
 def test_same_bytes_each_time(setup):
     path = one_hang(setup)
     for words in ["diagnose", "--auto", path], ["diagnose", "--auto", "--json", path], ["hangs", path], ["schema", path]:
