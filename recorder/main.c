@@ -16,7 +16,7 @@
 #include "server.h"
 
 static const char usage[] =
-    "usage: argus-recorder serve | step\n"
+    "usage: argus-recorder serve | step | --version\n"
     "Records the system for argus(1), which starts it. See argus-recorder(8).\n";
 
 /* Whom to serve besides root: who called sudo, else who called us. */
@@ -102,7 +102,8 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "step") == 0)
         return step_main(argv);
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-        puts("argus-recorder " ARGUS_VERSION);
+        puts("argus-recorder " ARGUS_VERSION "\ncompiler: " ARGUS_BUILT_COMPILER
+             "\nrecorder: " ARGUS_BUILT_RECORDER);
         return 0;
     }
     bool help = argc == 2 && strcmp(argv[1], "--help") == 0;
