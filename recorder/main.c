@@ -19,10 +19,10 @@ static const char usage[] =
     "usage: argus-recorder serve | step | --version\n"
     "Records the system for argus(1), which starts it. See argus-recorder(8).\n";
 
-/* Whom to serve besides root: who called sudo, else who called us. */
+/* The user to serve besides root: the one who called sudo or pkexec, else the one who called us. */
 static uid_t starter_uid(void)
 {
-    const char *text = getenv("SUDO_UID");
+    const char *sudo = getenv("SUDO_UID"), *text = sudo ? sudo : getenv("PKEXEC_UID");
     char *end = NULL;
     unsigned long uid = text ? strtoul(text, &end, 10) : 0;
     bool valid = text && end != text && *end == '\0' && uid < (uid_t)-1;
