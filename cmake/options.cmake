@@ -1,5 +1,7 @@
 # Build options and the compiler flags that every target shares.
 option(ARGUS_TESTS "Build the tests" ON)
+option(ARGUS_BENCH "Build the benchmarks" ON)
+option(ARGUS_PLUGIN "Build the LLDB plugin, if there are LLDB's headers and a C++ compiler" ON)
 option(ARGUS_WERROR "Treat warnings as errors" OFF)
 option(ARGUS_FUZZERS "Build the libFuzzer targets (needs clang)" OFF)
 set(ARGUS_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined")

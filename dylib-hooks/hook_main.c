@@ -27,6 +27,7 @@ static const char help[] =
     "      --image=FILE     the image is FILE, whatever the table calls it\n"
     "      --arch=ARCH      of a universal Mach-O file: x86_64 or arm64\n"
     "  -h, --help           print this\n"
+    "      --version        print the version\n"
     "\n"
     "Example: argus-hook run hooks.conf -- gedit\n";
 
@@ -131,8 +132,15 @@ static struct argus_error *run(int argc, char **argv, struct hook_options *optio
                                           "there is no verb \"%s\"; try argus-hook --help", name);
 }
 
+static const char version[] = "argus-hook " ARGUS_VERSION "\ncompiler: " ARGUS_BUILT_COMPILER
+                              "\nlibraries: " ARGUS_BUILT_LIBRARIES "\n";
+
 int main(int argc, char **argv)
 {
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        fputs(version, stdout);
+        return 0;
+    }
     struct hook_options options = {0};
     bool wants_help = false;
     struct argus_error *error = run(argc, argv, &options, &wants_help);

@@ -29,7 +29,7 @@ const struct command_option command_option_help = {"help", 'h', NULL, "print thi
 const struct command_option command_options_graph[] = {
     {"no-cache", 0, NULL, "build the graph, do not use or keep one in a file"},
     {"with", 0, "FILE", "put what LLDB has recorded of flags beside it (argus watchflag in LLDB)"},
-    {"rules", 0, "FILE", "use these rules, not those of 'argus schema add'; or none"},
+    {"rules", 0, "FILE|none", "use these rules, not those of 'argus schema add'; or none"},
     COMMAND_OPTIONS_END,
 };
 

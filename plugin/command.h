@@ -48,10 +48,12 @@ enum command_flags {
 };
 
 struct command_option {
-    const char *name;     /* without the dashes */
-    char short_name;      /* 0: none */
-    const char *argument; /* its argument's name in the help, e.g. "FILE"; NULL: a switch */
-    const char *help;     /* one line, no full stop */
+    const char *name; /* without the dashes */
+    char short_name;  /* 0: none */
+    /* Its argument's name in the help, e.g. "FILE"; NULL: a switch. Values that stand for themselves are in small letters or
+     * digits: "perfetto|dot", "all|none|RANGE"; shells complete them (completion_values.c). */
+    const char *argument;
+    const char *help; /* one line, no full stop */
 };
 
 #define COMMAND_OPTION_JSON                                                                        \

@@ -3,6 +3,7 @@
 
 #include "plugin/arguments.h"
 #include "plugin/command.h"
+#include "plugin/completion.h"
 #include "plugin/nearest.h"
 
 /* How many of the words are `name`, which may consist of two; 0 if they are not. */
@@ -123,17 +124,35 @@ static struct argus_error *unknown_command(const char *word, bool in_lldb)
     return argus_error_create(ARGUS_ERROR_USAGE, "no command '%s' ('argus help' lists them)", word);
 }
 
+/* What stands in place of a command. */
+static const struct alone {
+    const char *word;
+    const char *command, *argument;
+} alone_rows[] = {
+    {"", "help", NULL},           {"-h", "help", NULL},         {"--help", "help", NULL},
+    {"-v", "version", "--short"}, {"-V", "version", "--short"}, {"--version", "version", NULL},
+};
+
+static const struct alone *find_alone(const char *word)
+{
+    for (size_t i = 0; i < sizeof(alone_rows) / sizeof(*alone_rows); i++)
+        if (!strcmp(alone_rows[i].word, word))
+            return &alone_rows[i];
+    return NULL;
+}
+
 int command_line_run(struct session *session, int argc, const char *const *argv,
                      struct argus_error **ret_error)
 {
     int words;
-    const char *alone = argc == 0 ? "help" : NULL;
-    if (argc == 1 && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h")))
-        alone = "help";
-    if (argc == 1 && !strcmp(argv[0], "--version"))
-        alone = "version";
+    if (argc > 0 && !strcmp(argv[0], COMPLETION_WORD)) {
+        completion_print(session, argc - 1, argv + 1);
+        return EXIT_CODE_DONE;
+    }
+    const struct alone *alone = argc <= 1 ? find_alone(argc ? argv[0] : "") : NULL;
     if (alone)
-        return command_run(session, command_find(1, &alone, &words), 0, argv, ret_error);
+        return command_run(session, command_find(1, &alone->command, &words),
+                           alone->argument != NULL, &alone->argument, ret_error);
 
     const struct command *command = command_find(argc, argv, &words);
     if (!command) {

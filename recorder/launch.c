@@ -36,63 +36,108 @@ static int redirect(posix_spawn_file_actions_t *actions, int input_fd, int outpu
     return failed ? failed : posix_spawn_file_actions_adddup2(actions, output_fd, STDOUT_FILENO);
 }
 
+/* What stands before the recorder's command line, up to the first NULL. */
+static const char *const launchers[][3] = {
+    [LAUNCH_PLAIN] = {NULL},
+    [LAUNCH_SUDO] = {"sudo", "--"},
+    [LAUNCH_SUDO_SILENT] = {"sudo", "-n", "--"},
+    [LAUNCH_PKEXEC] = {"pkexec"},
+};
+
 struct argus_error *launch_recorder_verb(const char *verb, int input_fd, int output_fd,
-                                         bool with_sudo, pid_t *ret_pid)
+                                         enum launch_by by, pid_t *ret_pid)
 {
     char recorder[PATH_MAX];
+    const char *arguments[6];
+    size_t count = 0;
     find_recorder(recorder);
-    const char *plain[] = {recorder, verb, NULL};
-    const char *through_sudo[] = {"sudo", "--", recorder, verb, NULL};
-    const char **arguments = with_sudo ? through_sudo : plain;
+    for (; count < 3 && launchers[by][count]; count++)
+        arguments[count] = launchers[by][count];
+    arguments[count] = recorder;
+    arguments[count + 1] = verb;
+    arguments[count + 2] = NULL;
     posix_spawn_file_actions_t actions;
     int failed = redirect(&actions, input_fd, output_fd);
     if (!failed)
         failed =
             posix_spawnp(ret_pid, arguments[0], &actions, NULL, (char *const *)arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
-    if (failed && with_sudo)
-        return argus_error_create(
-            ARGUS_ERROR_PERMISSION,
-            "this needs root, and sudo cannot be started (%s): run it as root", strerror(failed));
+    if (failed && by != LAUNCH_PLAIN)
+        return argus_error_create(ARGUS_ERROR_PERMISSION,
+                                  "this needs root, and %s cannot be started (%s): run it as root",
+                                  arguments[0], strerror(failed));
     if (failed)
         return argus_error_os(failed, "cannot start %s", recorder);
     return NULL;
 }
 
-/* "ready", "error CODE SENTENCE", or nothing at all, when sudo refused or the program is not there. */
-static struct argus_error *judge_line(const char *line, bool with_sudo)
+static struct argus_error *refused(enum launch_by by)
+{
+    if (by == LAUNCH_PKEXEC)
+        return argus_error_create(ARGUS_ERROR_PERMISSION,
+                                  "recording needs root: without a terminal neither sudo nor "
+                                  "polkit (pkexec) allowed it; argus-recorder(8) shows a rule");
+    return argus_error_create(ARGUS_ERROR_PERMISSION,
+                              "recording needs root, and sudo did not start argus-recorder: run "
+                              "argus as root, or allow argus-recorder in sudoers(5)");
+}
+
+/* "ready", "error CODE SENTENCE", or nothing at all, when sudo refused or the program is not there. `*ret_answered` says
+ * whether it was the recorder that answered. */
+static struct argus_error *judge_line(const char *line, enum launch_by by, bool *ret_answered)
 {
     int code, sentence = 0;
+    *ret_answered = true;
     if (strcmp(line, "ready") == 0)
         return NULL;
     if (sscanf(line, "error %d %n", &code, &sentence) == 1 && sentence > 0 && code >= 0 &&
         code <= ARGUS_ERROR_QUESTION)
         return argus_error_create((enum argus_error_code)code, "%s", line + sentence);
-    if (with_sudo)
-        return argus_error_create(
-            ARGUS_ERROR_PERMISSION,
-            "recording needs root, and sudo did not start argus-recorder: run "
-            "argus as root, or allow argus-recorder in sudoers(5)");
+    *ret_answered = false;
+    if (by != LAUNCH_PLAIN)
+        return refused(by);
     return argus_error_create(ARGUS_ERROR_IO, "argus-recorder ended before it was ready");
 }
 
-struct argus_error *launch_recorder(void)
+static struct argus_error *launch_by(enum launch_by by, bool *ret_answered)
 {
     char line[2048];
     int output[2], status;
     pid_t pid = -1;
-    bool with_sudo = geteuid() != 0;
+    *ret_answered = false;
     if (pipe2(output, O_CLOEXEC) < 0)
         return argus_error_os(errno, "cannot make a pipe");
-    struct argus_error *error = launch_recorder_verb("serve", -1, output[1], with_sudo, &pid);
+    struct argus_error *error = launch_recorder_verb("serve", -1, output[1], by, &pid);
     close(output[1]);
     if (!error) {
         background_hear(output[0], line, sizeof(line));
         line[strcspn(line, "\n")] = '\0';
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
             ;
-        error = judge_line(line, with_sudo);
+        error = judge_line(line, by, ret_answered);
     }
     close(output[0]);
     return error;
+}
+
+static bool has_terminal(void)
+{
+    int fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+struct argus_error *launch_recorder(void)
+{
+    bool answered;
+    if (geteuid() == 0)
+        return launch_by(LAUNCH_PLAIN, &answered);
+    if (has_terminal())
+        return launch_by(LAUNCH_SUDO, &answered);
+    struct argus_error *error = launch_by(LAUNCH_SUDO_SILENT, &answered);
+    if (!error || answered)
+        return error;
+    argus_error_destroy(error);
+    return launch_by(LAUNCH_PKEXEC, &answered);
 }

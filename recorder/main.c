@@ -16,13 +16,13 @@
 #include "server.h"
 
 static const char usage[] =
-    "usage: argus-recorder serve | step\n"
+    "usage: argus-recorder serve | step | --version\n"
     "Records the system for argus(1), which starts it. See argus-recorder(8).\n";
 
-/* Whom to serve besides root: who called sudo, else who called us. */
+/* The user to serve besides root: the one who called sudo or pkexec, else the one who called us. */
 static uid_t starter_uid(void)
 {
-    const char *text = getenv("SUDO_UID");
+    const char *sudo = getenv("SUDO_UID"), *text = sudo ? sudo : getenv("PKEXEC_UID");
     char *end = NULL;
     unsigned long uid = text ? strtoul(text, &end, 10) : 0;
     bool valid = text && end != text && *end == '\0' && uid < (uid_t)-1;
@@ -102,7 +102,8 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "step") == 0)
         return step_main(argv);
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-        puts("argus-recorder " ARGUS_VERSION);
+        puts("argus-recorder " ARGUS_VERSION "\ncompiler: " ARGUS_BUILT_COMPILER
+             "\nrecorder: " ARGUS_BUILT_RECORDER);
         return 0;
     }
     bool help = argc == 2 && strcmp(argv[1], "--help") == 0;

@@ -50,7 +50,8 @@ static struct argus_error *start(struct step_client *client, const struct step_r
     /* Before the stepper is there: our own end of the pipe is still open, and nobody can be gone. */
     struct argus_error *error = send_request(to[1], request);
     if (!error)
-        error = launch_recorder_verb("step", to[0], from[1], with_sudo, &client->pid);
+        error = launch_recorder_verb("step", to[0], from[1], with_sudo ? LAUNCH_SUDO : LAUNCH_PLAIN,
+                                     &client->pid);
     close(to[0]);
     close(from[1]);
     return error;

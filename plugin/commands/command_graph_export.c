@@ -8,7 +8,7 @@
 enum { DEFAULT_HOPS = 3 };
 
 static const struct command_option options[] = {
-    {"format", 0, "FORMAT", "perfetto (the default) or dot"},
+    {"format", 0, "perfetto|dot", "perfetto (the default) or dot"},
     {"around", 0, "V", "only this vertex and those near it"},
     {"hops", 0, "N", "with --around: as many edges away (3)"},
     VERTEX_FILTER_OPTIONS,

@@ -9,9 +9,10 @@
 #include "plugin/flag_watch.h"
 
 static const struct command_option options[] = {
-    {"size", 0, "BYTES", "1, 2, 4 or 8 (the variable's, where its file says it; else 4)"},
-    {"access", 0, "ACCESS", "w: writes alone; rw: reads and writes (rw; flip and queue: w)"},
-    {"semantics", 0, "WORD", "value, flip (set and cleared) or queue (counts work) (value)"},
+    {"size", 0, "1|2|4|8", "1, 2, 4 or 8 (the variable's, where its file says it; else 4)"},
+    {"access", 0, "w|rw", "w: writes alone; rw: reads and writes (rw; flip and queue: w)"},
+    {"semantics", 0, "value|flip|queue",
+     "value, flip (set and cleared) or queue (counts work) (value)"},
     {"name", 0, "NAME", "what to call it in the trace (SYMBOL in IMAGE)"},
     {"tid", 0, "TID", "of a thread-local variable, the copy of this thread (the main thread's)"},
     {"output", 'o', "FILE", "in LLDB: the trace that its hits go to (flags-PID.argus)"},

@@ -14,12 +14,11 @@
         {"unwind", 0, "NAME|PID", "copy its stacks and unwind them afterwards"},                   \
         {"unwind-size", 0, "SIZE", "how much of a stack to copy, up to 64K (16K)"},                \
         {"without", 0, "CATEGORIES", "leave out kinds of records, e.g. interrupts,timers"},        \
-        {"backend", 0, "NAME",                                                                     \
-         "record over bpf or perf (the first of them that works); kdebug on macOS"},               \
+        {"backend", 0, "bpf|perf|kdebug", "record over this one (the first that works)"},          \
         {"only", 0, "CATEGORIES", "leave out all others; sched is always recorded"},               \
         {"probes", 0, "FILE", "listen also at the places in libraries that FILE lists"},           \
         {"hooks", 0, "FILE", "name what the library FILE of argus-hook reports"},                  \
-        {"rules", 0, "FILE", "listen for these rules, not those of 'argus schema add'"},           \
+        {"rules", 0, "FILE|none", "listen for these rules, not those of 'argus schema add'"},      \
         {"flags", 0, "FILE", "watch the data flags that FILE lists (argus watchflag --save)"},     \
     {                                                                                              \
         "no-probes", 0, NULL, "no callbacks and UI events: put no probes into libraries"           \

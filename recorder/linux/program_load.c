@@ -24,7 +24,6 @@
 #include "linux/host_header.h"
 #include "linux/kallsyms.h"
 #include "linux/kernel_btf.h"
-#include "linux/own_timer.h"
 #include "linux/pid_namespace.h"
 #include "linux/probes.h"
 #include "linux/program_table.h"

@@ -1,0 +1,40 @@
+# argus_built_with(FILE…): what `argus --version` and `argus-recorder --version` print of this build, as definitions for these
+# source files: ARGUS_BUILT_COMPILER, ARGUS_BUILT_RECORDER and ARGUS_BUILT_LIBRARIES. Call it behind add_subdirectory(recorder),
+# which finds the compiler of the BPF programs.
+
+# "clang 14.0.6" from what the compiler says of itself.
+function(argus_version_of_clang program ret)
+  execute_process(COMMAND ${program} --version OUTPUT_VARIABLE text ERROR_QUIET)
+  if(text MATCHES "clang version ([0-9.]+)")
+    set(${ret} "clang ${CMAKE_MATCH_1}" PARENT_SCOPE)
+  else()
+    set(${ret} "${program}" PARENT_SCOPE)
+  endif()
+endfunction()
+
+# To add a library: a pair.
+function(argus_built_libraries ret)
+  set(found "")
+  foreach(pair "zlib:${ZLIB_VERSION_STRING}" "elfutils:${LIBDW_libdw_VERSION}" "capstone:${CAPSTONE_VERSION}"
+               "jansson:${JANSSON_VERSION}" "popt:${POPT_VERSION}" "libedit:${EDIT_VERSION}" "libplist:${PLIST_VERSION}")
+    string(REGEX MATCH "^([^:]+):(.+)$" known "${pair}")
+    if(known) # elfutils is only on Linux
+      list(APPEND found "${CMAKE_MATCH_1} ${CMAKE_MATCH_2}")
+    endif()
+  endforeach()
+  list(JOIN found ", " found)
+  set(${ret} "${found}" PARENT_SCOPE)
+endfunction()
+
+function(argus_built_with)
+  set(recorder "kdebug")
+  if(ARGUS_BPF_CLANG)
+    argus_version_of_clang(${ARGUS_BPF_CLANG} clang)
+    set(recorder "libbpf ${LIBBPF_VERSION}, zlib ${ZLIB_VERSION_STRING}, BPF programs by ${clang}")
+  endif()
+  argus_built_libraries(libraries)
+  string(TOLOWER "${CMAKE_C_COMPILER_ID}" compiler)
+  string(REPLACE "gnu" "gcc" compiler "${compiler}")
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_DEFINITIONS
+    "ARGUS_BUILT_COMPILER=\"${compiler} ${CMAKE_C_COMPILER_VERSION}\";ARGUS_BUILT_RECORDER=\"${recorder}\";ARGUS_BUILT_LIBRARIES=\"${libraries}\"")
+endfunction()
