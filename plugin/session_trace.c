@@ -8,6 +8,7 @@
 #include "argus/property_lists.h"
 #include "argus/unwind.h"
 #include "plugin/graph_cache.h"
+#include "plugin/paths.h"
 #include "plugin/rule_files.h"
 #include "plugin/trace_join.h"
 
@@ -21,16 +22,6 @@ void session_trace_destroy(struct session_trace *trace)
     free(trace->path);
     free(trace->kept);
     free(trace);
-}
-
-/* LLDB passes "~/x" as it was typed; a shell has replaced it. */
-static char *expand_home(const char *path)
-{
-    const char *home = getenv("HOME");
-    char *expanded;
-    if (strncmp(path, "~/", 2) != 0 || !home)
-        return strdup(path);
-    return asprintf(&expanded, "%s%s", home, path + 1) < 0 ? NULL : expanded;
 }
 
 static bool show_progress(void *context, const char *what, double share)
@@ -54,7 +45,7 @@ static struct argus_error *open_trace(struct session *session, const struct argu
                                       const char *path, struct session_trace **ret)
 {
     struct session_trace *trace = calloc(1, sizeof(*trace));
-    if (!trace || !(trace->path = expand_home(path))) {
+    if (!trace || !(trace->path = paths_expand_home(path))) {
         session_trace_destroy(trace);
         return argus_error_memory();
     }
@@ -150,7 +141,7 @@ static bool is_file(const char *word)
 {
     if (ends_in_argus(word))
         return true;
-    char *path = expand_home(word);
+    char *path = paths_expand_home(word);
     bool exists = path && access(path, F_OK) == 0;
     free(path);
     return exists;
