@@ -131,6 +131,7 @@ static void status_from_reply(const struct reply *reply, struct recorder_status 
         .bytes = reply->bytes,
         .emitted = reply->emitted,
         .own_cpu_ns = reply->own_cpu_ns,
+        .start_cpu_ns = reply->start_cpu_ns,
         .oldest_ns = reply->oldest_ns,
         .newest_ns = reply->newest_ns,
         .categories = reply->categories,

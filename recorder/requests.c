@@ -54,6 +54,7 @@ struct reply reply_make(const struct server *server, uint16_t verb)
     reply.started_wall_ns = server->started_wall_ns;
     reply.categories = server->started_with.categories;
     reply.rate_hz = server->started_with.rate_hz;
+    reply.start_cpu_ns = server->start_cpu_ns;
     reply.hang_ms = server->started_with.hang_ms;
     reply.file_ring_bytes = server->started_with.file_ring_bytes;
     reply.backend = recording_backend(server->recording)->ops->kind;
@@ -220,6 +221,7 @@ static struct argus_error *handle_start(struct server *server, struct client *cl
         server_finish(server);
         return error;
     }
+    server->start_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     server->owner = request->flags & REQUEST_OWNED ? client : NULL;
     *reply = reply_make(server, request->verb);
     return NULL;
@@ -295,7 +297,8 @@ static struct argus_error *handle_status(struct server *server, struct client *c
     if (!server->recording)
         return NULL;
     put_path(reply, server->recording);
-    return measure_rates(recording_backend(server->recording), reply->newest_ns,
+    return measure_rates(recording_backend(server->recording),
+                         reply->newest_ns - reply->duration_ns, reply->newest_ns,
                          reply->category_rates);
 }
 
