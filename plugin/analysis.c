@@ -44,10 +44,12 @@ struct argus_error *analysis_begin(struct session *session, const struct argumen
     ret->session = session;
     ret->arguments = arguments;
     ret->json = arguments_has(arguments, "json");
-    struct argus_error *error =
-        session_trace_get_graph(session, arguments, &ret->next, &ret->trace);
-    if (!error)
+    const char *path;
+    struct argus_error *error = session_trace_path(session, arguments, &ret->next, &path);
+    if (!error) /* before the graph is built, which takes its time */
         error = arguments_expect(arguments, ret->next + least, ret->next + most);
+    if (!error)
+        error = session_trace_get_graph(session, arguments, &ret->next, &ret->trace);
     if (!error)
         error = session_trace_symbols(ret->trace, &ret->report.symbols);
     if (error)

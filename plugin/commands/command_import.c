@@ -89,6 +89,6 @@ const struct command command_import = {
     .example = "argus import freeze.trace -o freeze.argus\n"
                "argus import --timebase=125/3 old.raw -o old.argus",
     .options = options,
-    .flags = COMMAND_TRACE,
+    .flags = COMMAND_TRACE | COMMAND_TRACE_NAMED,
     .run = run,
 };

@@ -32,20 +32,31 @@ def damaged(setup):
 
 def test_usage_errors(setup):
     path = setup.trace("small", SMALL)
+    empty = setup.folder / "empty"
+    empty.mkdir()
     for words, message in [
             (["inf"], "did you mean 'argus info'"),
             (["grpah"], "did you mean 'argus graph'"),
             (["quux"], "no command 'quux'"),
-            (["info"], "the trace file is missing"),
+            (["info"], "there is no trace (*.argus) in this folder"),
+            (["import", "-o", "x.argus"], "no trace is named: write FILE"),
+            (["answers", "clear"], "no trace is named: write FILE"),
             (["info", "--jsn", path], "did you mean --json"),
             (["info", path, "more"], "one word too many: 'more'"),
             (["dump", "--limit"], "--limit needs an argument"),
             (["dump", "--limit=x", path], "'x' is not a number"),
             (["dump", "--raw=1", path], "--raw"),
-            (["graph", "show", "v1"], "the trace file is missing"),
+            (["graph", "show", "v1"], "there is no trace (*.argus) in this folder"),
+            (["graph", "shwo", "v1"], "did you mean 'argus graph show'"),
+            (["slice", path], "slice: V is missing: a vertex such as v1234"),
+            (["diverge"], "diverge: BAD is missing: a step file"),
+            (["watchflag", "remove"], "N is missing: a number that argus watchflag list shows"),
+            ([path], "is a file, not a command: write what to do with it, e.g. argus diagnose "),
+            ([path, "graph", "show", "v1"], f"the command comes first: argus graph show {path} v1"),
+            (["--json", "info", path], f"the command comes first: argus info --json {path}"),
             (["load", path], "only in LLDB"),
             (["help", "quux"], "no command 'quux'")]:
-        done = setup.run(*words, code=2)
+        done = setup.run(*words, code=2, cwd=empty)
         expect_in(message, done.stderr)
         expect_equal(f"output of argus {words}", done.stdout, "")
 
