@@ -8,6 +8,7 @@
 
 #include "argus/symbols.h"
 #include "argus/unwind.h"
+#include "plugin/arguments.h"
 #include "plugin/recording_flags.h"
 #include "plugin/recording_probes.h"
 
@@ -149,10 +150,14 @@ struct argus_error *recording_begin(struct session *session, struct recorder_cli
 
 struct argus_error *recording_output_path(const struct arguments *arguments, const char **ret)
 {
+    const char *name = arguments_command(arguments)->name;
     *ret = arguments_option(arguments, "output");
     if (*ret && **ret)
         return NULL;
-    return argus_error_create(ARGUS_ERROR_USAGE, "-o FILE is missing: where the trace goes");
+    return argus_error_create(ARGUS_ERROR_USAGE,
+                              "%s: -o FILE is missing: say where to write the trace, e.g. argus %s "
+                              "-o freeze.argus",
+                              name, name);
 }
 
 static bool unwind_progress(void *context, const char *what, double share)
