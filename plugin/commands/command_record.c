@@ -10,8 +10,7 @@
 #define DEFAULT_PATH "argus.argus"
 
 static const struct command_option options[] = {
-    {"output", 'o', "FILE",
-     "write the trace to FILE (argus.argus)"},
+    {"output", 'o', "FILE", "write the trace to FILE (argus.argus)"},
     {"ring-size", 0, "SIZE", "of FILE, which then keeps only the newest records"},
     {"buffer", 0, "SIZE", "memory for records that are not yet in FILE (256M)"},
     RECORDING_OPTIONS,
@@ -66,8 +65,10 @@ static struct argus_error *record_child(struct session *session, struct child *c
     if (error)
         return error;
     error = run_child(session, child, name, client, output, &code);
-    if (!error)
+    if (!error) {
+        recording_warn_missed(session, client);
         error = recorder_stop(client, -1, &status);
+    }
     if (error)
         return error; /* the connection closes, and with it the recording */
     if (code != 0)

@@ -29,7 +29,8 @@ const struct command command_status = {
     .details =
         "In memory \"kept\" is what the ring holds, and \"of\" what it has seen; \"span\" is\n"
         "how far back all cpus are complete. The rates are those of the newest records.\n"
-        "Notes say what could not be attached and why. JSON: docs/schema/status.json.",
+        "Notes say what could not be attached and why, and which name of --unwind no\n"
+        "process or thread has had so far. JSON: docs/schema/status.json.",
     .example = "argus status\nargus status --json",
     .options = options,
     .run = run,

@@ -47,6 +47,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
         error = recorder_connect(&client);
     if (error)
         return error;
+    recording_warn_missed(session, client);
     error = path ? stop_into(session, client, path) : recorder_stop(client, -1, &status);
     recorder_close(client);
     return error || path ? error : say_end(session, &status);

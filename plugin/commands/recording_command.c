@@ -117,8 +117,26 @@ struct argus_error *recording_options(struct session *session, const struct argu
     return error ? error : recording_probes_choose(session, arguments, ret);
 }
 
-/* Says the recorder's notes as warnings: what could not be attached, and what is switched off. */
-static struct argus_error *warn_notes(struct session *session, struct recorder_client *client)
+static bool begins(const char *line, const char *words)
+{
+    return strncmp(line, words, strlen(words)) == 0;
+}
+
+/* What could not be attached, and what is switched off. No machine has all libraries: what is missing is for `argus status`
+ * and the trace. What --unwind names may come yet. */
+static bool is_of_begin(const char *line)
+{
+    return !begins(line, "probes: ") && !begins(line, "--unwind ");
+}
+
+static bool is_of_end(const char *line)
+{
+    return begins(line, "--unwind ");
+}
+
+/* Says the recorder's notes, or some of them, as warnings. */
+static struct argus_error *warn_notes(struct session *session, struct recorder_client *client,
+                                      bool (*wanted)(const char *line))
 {
     char *notes;
     struct argus_error *error = recorder_notes(client, &notes);
@@ -126,14 +144,18 @@ static struct argus_error *warn_notes(struct session *session, struct recorder_c
         return error;
     for (const char *line = notes; *line;) {
         int length = (int)strcspn(line, "\n");
-        /* no machine has all libraries: what is missing is for `argus status` and the trace */
-        if (strncmp(line, "probes: ", 8) != 0)
+        if (wanted(line))
             session_warn(session, "%.*s", length, line);
         line += length;
         line += *line == '\n';
     }
     free(notes);
     return NULL;
+}
+
+void recording_warn_missed(struct session *session, struct recorder_client *client)
+{
+    argus_error_destroy(warn_notes(session, client, is_of_end));
 }
 
 struct argus_error *recording_begin(struct session *session, struct recorder_client *client,
@@ -145,7 +167,7 @@ struct argus_error *recording_begin(struct session *session, struct recorder_cli
         error = recorder_start(client, chosen, fd, ret);
     if (!error)
         recording_flags_tell(session, client, chosen);
-    return error ? error : warn_notes(session, client);
+    return error ? error : warn_notes(session, client, is_of_begin);
 }
 
 struct argus_error *recording_output_path(const struct arguments *arguments, const char **ret)
