@@ -26,9 +26,11 @@ static struct argus_error *not_allowed(void)
     struct stat status;
     if (stat(PROTOCOL_SOCKET, &status) < 0)
         return argus_error_os(errno, "cannot connect to " PROTOCOL_SOCKET);
-    return argus_error_create(ARGUS_ERROR_PERMISSION,
-                              "the recorder serves only root and uid %u, who started it",
-                              status.st_uid);
+    return argus_error_create(
+        ARGUS_ERROR_PERMISSION,
+        "the recorder serves only root and uid %u, who started it; run argus with "
+        "sudo",
+        status.st_uid);
 }
 
 static struct argus_error *connect_socket(int *ret_fd)

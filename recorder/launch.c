@@ -69,8 +69,10 @@ static struct argus_error *judge_line(const char *line, bool with_sudo)
         code <= ARGUS_ERROR_QUESTION)
         return argus_error_create((enum argus_error_code)code, "%s", line + sentence);
     if (with_sudo)
-        return argus_error_create(ARGUS_ERROR_PERMISSION,
-                                  "recording needs root, and sudo did not start argus-recorder");
+        return argus_error_create(
+            ARGUS_ERROR_PERMISSION,
+            "recording needs root, and sudo did not start argus-recorder: run "
+            "argus as root, or at a terminal where sudo can ask");
     return argus_error_create(ARGUS_ERROR_IO, "argus-recorder ended before it was ready");
 }
 

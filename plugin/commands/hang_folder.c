@@ -86,12 +86,13 @@ static bool rights_take(struct rights *ret)
 
 static struct argus_error *cannot_create(const char *path, const char *part, int failed)
 {
+    const char *slash = strrchr(part, '/'), *above = slash ? part : ".";
+    int length = slash > part ? (int)(slash - part) : 1;
     if (failed == EACCES || failed == EPERM || failed == EROFS)
-        return argus_error_create(
-            ARGUS_ERROR_PERMISSION,
-            "cannot create the folder %s: you may not write beside %s; choose "
-            "another with -o FOLDER",
-            path, part);
+        return argus_error_create(ARGUS_ERROR_PERMISSION,
+                                  "cannot create the folder %s: you may not write into %.*s; "
+                                  "choose another with -o FOLDER",
+                                  path, length, above);
     return argus_error_os(failed, "cannot create the folder %s: %s", path, part);
 }
 

@@ -125,7 +125,7 @@ class OnHang(Live):
         closed = self.folder / "closed"
         closed.mkdir(mode=0o755)
         self.folder.chmod(0o755)
-        for path, message in [(closed, "cannot write into the folder"), (closed / "a/b", "you may not write beside")]:
+        for path, message in [(closed, "cannot write into the folder"), (closed / "a/b", f"you may not write into {closed};")]:
             done = argus("start", "--on-hang", "1s", "-o", str(path), env=environment)
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertIn(message, done.stderr)
