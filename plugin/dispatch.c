@@ -1,4 +1,5 @@
 /* From words to a command, and from what it returned to an exit code. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "plugin/arguments.h"

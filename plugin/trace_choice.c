@@ -169,6 +169,27 @@ static size_t misplaced_file(const struct command *command, const struct argumen
     return is_file ? 1 : 0;
 }
 
+/* An empty word comes from a variable that is not set; "x freeze.argus" from a word that was meant otherwise. */
+static struct argus_error *check_first(const struct command *command,
+                                       const struct arguments *arguments)
+{
+    const char *first = arguments_word(arguments, 0), *second = arguments_word(arguments, 1);
+    if (!first || !(command->flags & COMMAND_TRACE))
+        return NULL;
+    if (!*first)
+        return argus_error_create(
+            ARGUS_ERROR_USAGE, "%s: the first word is empty: name a trace there, or leave it out",
+            command->name);
+    if (!second || !trace_choice_is_file(second) || trace_choice_is_file(first) ||
+        trace_choice_is_selector(first))
+        return NULL;
+    return argus_error_create(
+        ARGUS_ERROR_USAGE,
+        "%s: '%s' is neither a file nor a vertex such as v1234, and the trace "
+        "'%s' comes first",
+        command->name, first, second);
+}
+
 static bool lacks_file(const struct command *command, const struct arguments *arguments)
 {
     const char *first = arguments_word(arguments, 0);
@@ -183,12 +204,15 @@ struct argus_error *trace_choice_complete(struct session *session, struct argume
     char *newest;
     if (!(command->flags & (COMMAND_TRACE | COMMAND_TRACE_OF_VERTEX)))
         return NULL;
+    struct argus_error *error = check_first(command, arguments);
+    if (error)
+        return error;
     size_t at = misplaced_file(command, arguments);
     if (at)
         arguments_move_first(arguments, at);
     if (session->in_lldb || session->trace || command->flags & COMMAND_TRACE_NAMED ||
         !lacks_file(command, arguments))
         return NULL;
-    struct argus_error *error = trace_choice_newest(session, &newest);
+    error = trace_choice_newest(session, &newest);
     return error ? error : arguments_insert_first(arguments, newest);
 }

@@ -14,7 +14,9 @@ static void name_text(uint32_t pid, char *ret, size_t room)
         name[strcspn(name, "\n")] = '\0';
     if (file)
         fclose(file);
-    snprintf(ret, room, *name ? " (%s)" : "", name);
+    ret[0] = '\0';
+    if (*name)
+        snprintf(ret, room, " (%s)", name);
 }
 
 /* Numbers: the program that runs as root asks no directory service. */
@@ -37,6 +39,12 @@ struct argus_error *process_owner_error(const char *action, uint32_t pid, uid_t 
     name_text(pid, name, sizeof(name));
     user_text(process.st_uid, owner, sizeof(owner));
     user_text(uid, user, sizeof(user));
+    if (uid == 0)
+        return argus_error_create(
+            ARGUS_ERROR_PERMISSION,
+            "cannot %s process %u%s: the system protects it even from root (a "
+            "container, a security module)",
+            action, pid, name);
     if (process.st_uid == uid)
         return argus_error_create(ARGUS_ERROR_PERMISSION,
                                   "cannot %s process %u%s: the system protects it (it has "

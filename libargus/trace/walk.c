@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <zlib.h>
 
 #include "base/foreign_format.h"
@@ -83,13 +84,14 @@ static struct argus_trace_header header_from_disk(const struct layout_header *di
     return header;
 }
 
-/* Of a file that ended before the room for it did, which is filled with zeros. */
-static size_t bytes_before_zeros(const void *room, size_t length)
+/* `first` has the first bytes of the file, or all of it. */
+static struct argus_error *foreign_file(int fd, const char *name, const struct layout_header *first)
 {
-    const uint8_t *bytes = room;
-    while (length > 8 && !bytes[length - 1])
-        length--;
-    return length;
+    struct stat status;
+    size_t length = sizeof(*first);
+    if (fstat(fd, &status) == 0 && (uint64_t)status.st_size < length)
+        length = (size_t)status.st_size;
+    return foreign_format_error(name, "an Argus trace", LAYOUT_FILE_MAGIC, first, length);
 }
 
 struct argus_error *walk_read_header(int fd, const char *name, struct argus_trace_header *ret)
@@ -103,9 +105,7 @@ struct argus_error *walk_read_header(int fd, const char *name, struct argus_trac
         return argus_error_create(ARGUS_ERROR_FORMAT,
                                   "%s is cut off inside its file header of 4096 bytes", name);
     if (!magic)
-        return foreign_format_error(name, "an Argus trace", LAYOUT_FILE_MAGIC, &disk,
-                                    failed ? bytes_before_zeros(&disk, sizeof(disk))
-                                           : sizeof(disk));
+        return foreign_file(fd, name, &disk);
     struct argus_error *error = check_header(&disk, name);
     if (!error)
         *ret = header_from_disk(&disk);

@@ -9,7 +9,7 @@
 #define RING_FILE_BYTES (2ull << 30)
 
 static const struct command_option options[] = {
-    {"output", 'o', "FILE", "write FILE, a ring on disk; with --on-hang the folder of the snapshots"},
+    {"output", 'o', "FILE", "write FILE, a ring on disk; with --on-hang the folder of snapshots"},
     {"on-hang", 0, "TIME", "look for hangs that long, and keep a snapshot of each"},
     {"process", 'p', "NAME", "with --on-hang: only of this process"},
     {"max-files", 0, "N", "with --on-hang: keep at most so many (10)"},

@@ -42,7 +42,10 @@ def test_graph_find(setup):
     expect_equal("by name of the thread", {v["tid"] for v in find(setup, path, "--thread=input0")}, {102})
     expect_equal("limit", len(find(setup, path, "--limit=3")), 3)
     expect_in("did you mean 'editor0'", setup.run("graph", "find", "--process=editr0", path, code=1).stderr)
+    expect_in("did you mean 'editor0'", setup.run("graph", "find", "--thread=editr0", path, code=1).stderr)
     setup.run("graph", "find", "--time=noon", path, code=2)
+    expect_in("--from is later than --to", setup.run("graph", "find", "--from=+2s", "--to=+1s", path, code=2).stderr)
+    expect_in("no vertex meets all conditions", setup.run("graph", "find", "--longer-than=1000s", path, code=0).stderr)
 
 
 def everything_start(vertices):

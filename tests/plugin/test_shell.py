@@ -48,6 +48,9 @@ def test_usage_errors(setup):
             (["dump", "--raw=1", path], "--raw"),
             (["graph", "show", "v1"], "there is no trace (*.argus) in this folder"),
             (["graph", "shwo", "v1"], "did you mean 'argus graph show'"),
+            (["info", ""], "info: the first word is empty"),
+            (["graph", "check", "x", path], f"'x' is neither a file nor a vertex such as v1234, and the trace '{path}' comes first"),
+            (["help", "graph", "quux"], "no command 'graph quux' ('argus help' lists them)"),
             (["slice", path], "slice: V is missing: a vertex such as v1234"),
             (["diverge"], "diverge: BAD is missing: a step file"),
             (["watchflag", "remove"], "N is missing: a number that argus watchflag list shows"),
@@ -70,6 +73,10 @@ def test_files_that_are_no_traces(setup):
     expect_in("/etc/passwd is not an Argus trace: it is plain text", done.stderr)
     done = setup.run("diverge", setup.trace("small", SMALL), code=1)
     expect_in("the file is not a step file of argus step: it is an Argus trace", done.stderr)
+    expect_in("cannot open nosuch.argus: No such file", setup.run("answers", "nosuch.argus", code=1).stderr)
+    small = setup.folder / "small.json"
+    small.write_text("{}\n")
+    expect_in('it is JSON text (offset 0: "{}")', setup.run("info", small, code=1).stderr)
     for word, message in [("nosuch.argus", "No such file"), ("/etc/passwd", "not an Argus trace: it is plain text"),
                           (perf, "perf.data is not an Argus trace: it is a perf.data file (offset 0: PERFILE2)"),
                           (setup.folder, "directory"), (empty, "not an Argus trace")]:
