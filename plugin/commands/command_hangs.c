@@ -20,12 +20,12 @@ static void drop_short(const struct argus_hang_options *wanted, struct argus_han
 
 /* Says what was looked at: the longest that an event loop was away, if that can be noticed at all. */
 static struct argus_error *report_none(struct analysis *analysis,
-                                       const struct argus_hang_options *options)
+                                       const struct argus_hang_options *wanted)
 {
-    struct argus_hang_options shorter = *options;
+    struct argus_hang_options shorter = *wanted;
     struct argus_hangs hangs;
     const struct argus_hang *longest = NULL;
-    uint64_t threshold_ns = options->threshold_ns ? options->threshold_ns : ARGUS_HANG_THRESHOLD_NS;
+    uint64_t threshold_ns = wanted->threshold_ns ? wanted->threshold_ns : ARGUS_HANG_THRESHOLD_NS;
     shorter.threshold_ns = NOTICED_NS < threshold_ns ? NOTICED_NS : threshold_ns;
     struct argus_error *error = argus_hangs_find(analysis->graph, &shorter, &hangs);
     if (error)
