@@ -12,7 +12,7 @@
 static bool is_text(const uint8_t *bytes, size_t length)
 {
     for (size_t i = 0; i < length; i++)
-        if (bytes[i] == 0x7f || (bytes[i] < ' ' && !memchr("\t\n\f\r\033", bytes[i], 5)))
+        if (!bytes[i] || bytes[i] == 0x7f || (bytes[i] < ' ' && !strchr("\t\n\f\r\033", bytes[i])))
             return false;
     return length > 0;
 }

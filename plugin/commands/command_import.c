@@ -57,7 +57,7 @@ static struct argus_error *write_file(struct session *session, const struct argu
 
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
 {
-    size_t next;
+    size_t next = 0;
     struct session_trace *trace = NULL;
     uint64_t numer = 0, denom = 0;
     const char *path = arguments_option(arguments, "output");

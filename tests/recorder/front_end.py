@@ -41,6 +41,15 @@ class DefaultFile(Live):
         self.assertEqual([(path.name, path.read_text()) for path in self.folder.iterdir()], [("argus.argus", "precious")])
 
 
+class NothingRecorded(Live):
+    def test_stop_after_a_start_that_failed(self):
+        self.assertEqual(argus("start", "--ring-size", "1").returncode, 2)
+        done = argus("stop")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, "^argus: (nothing is being recorded|no recorder is running): argus start")
+        self.assertEqual(done.stderr.count("\n"), 1)
+
+
 class UnknownUnwindName(Live):
     """A name that nobody has is said, and one that somebody has is not."""
 
