@@ -1,6 +1,7 @@
 #include "plugin/commands/recording_command.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,8 +154,17 @@ static struct argus_error *warn_notes(struct session *session, struct recorder_c
     return NULL;
 }
 
+/* A recorder that has failed has said why already: that sentence is for recorder_stop(), not the answer to another request. */
+static bool has_failed(const struct recorder_client *client)
+{
+    struct pollfd fd = {.fd = recorder_poll_fd(client), .events = POLLIN};
+    return poll(&fd, 1, 0) != 0;
+}
+
 void recording_warn_missed(struct session *session, struct recorder_client *client)
 {
+    if (has_failed(client))
+        return;
     argus_error_destroy(warn_notes(session, client, is_of_end));
 }
 
