@@ -44,10 +44,12 @@ struct argus_error *analysis_begin(struct session *session, const struct argumen
     ret->session = session;
     ret->arguments = arguments;
     ret->json = arguments_has(arguments, "json");
-    struct argus_error *error =
-        session_trace_get_graph(session, arguments, &ret->next, &ret->trace);
-    if (!error)
+    const char *path;
+    struct argus_error *error = session_trace_path(session, arguments, &ret->next, &path);
+    if (!error) /* before the graph is built, which takes its time */
         error = arguments_expect(arguments, ret->next + least, ret->next + most);
+    if (!error)
+        error = session_trace_get_graph(session, arguments, &ret->next, &ret->trace);
     if (!error)
         error = session_trace_symbols(ret->trace, &ret->report.symbols);
     if (error)
@@ -75,7 +77,7 @@ struct argus_error *analysis_vertex(const struct analysis *analysis, const char 
     unsigned long long id =
         word[0] == 'v' && isdigit((unsigned char)word[1]) ? strtoull(word + 1, &end, 10) : 0;
     if (!end || *end)
-        return argus_error_create(ARGUS_ERROR_USAGE, "'%s' is no vertex: one is written v1234",
+        return argus_error_create(ARGUS_ERROR_USAGE, "'%s' is no vertex: a vertex is written v1234",
                                   word);
     if (errno || id >= count)
         return argus_error_create(ARGUS_ERROR_NOT_FOUND, "no vertex %s: the graph has %zu, from v0",
@@ -102,4 +104,27 @@ struct argus_error *analysis_check_process(const struct analysis *analysis, cons
     return argus_error_create(ARGUS_ERROR_NOT_FOUND,
                               "no process '%s' in the trace (the kernel keeps 15 bytes of a name)",
                               name);
+}
+
+struct argus_error *analysis_check_thread(const struct analysis *analysis, const char *text)
+{
+    const struct argus_thread *threads;
+    size_t count = argus_graph_threads(analysis->graph, &threads);
+    struct nearest nearest;
+    nearest_init(&nearest, text);
+    for (size_t i = 0; i < count; i++) {
+        char tid[32];
+        snprintf(tid, sizeof(tid), "%llu", (unsigned long long)threads[i].tid);
+        if (!strcmp(threads[i].name, text) || !strcmp(tid, text))
+            return NULL;
+        nearest_offer(&nearest, threads[i].name);
+    }
+    if (nearest.best)
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND,
+                                  "no thread '%s' in the trace; did you mean '%s'?", text,
+                                  nearest.best);
+    return argus_error_create(ARGUS_ERROR_NOT_FOUND,
+                              "no thread '%s' in the trace, neither by id nor by name (the kernel "
+                              "keeps 15 bytes of a name)",
+                              text);
 }

@@ -33,5 +33,7 @@ struct argus_error *analysis_vertex(const struct analysis *analysis, const char 
 
 /* A process by its name (comm), with a hint when there is none; NULL: it exists. */
 struct argus_error *analysis_check_process(const struct analysis *analysis, const char *name);
+/* The same of a thread, by its id or its name. */
+struct argus_error *analysis_check_thread(const struct analysis *analysis, const char *text);
 
 #endif

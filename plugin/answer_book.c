@@ -176,7 +176,11 @@ struct argus_error *answer_book_of(struct session *session, const struct argumen
     struct argus_error *error = session_trace_path(session, arguments, ret_next, ret_path);
     if (!error)
         error = arguments_expect(arguments, *ret_next + words, *ret_next + words);
-    return error ? error : answer_book_open(*ret_path, ret);
+    if (!error)
+        error = answer_book_open(*ret_path, ret);
+    if (!error && !json_array_size(ret->walks) && access(*ret_path, F_OK) < 0)
+        error = argus_error_os(errno, "cannot open %s", *ret_path);
+    return error;
 }
 
 void answer_book_deinit(struct answer_book *book)

@@ -215,6 +215,27 @@ char *const *arguments_argv(const struct arguments *arguments, size_t index)
     return arguments->words + (index < arguments->count ? index : arguments->count);
 }
 
+struct argus_error *arguments_insert_first(struct arguments *arguments, char *word)
+{
+    char **words = realloc(arguments->words, (arguments->count + 2) * sizeof(*words));
+    if (!words) {
+        free(word);
+        return argus_error_memory();
+    }
+    memmove(words + 1, words, (arguments->count + 1) * sizeof(*words));
+    words[0] = word;
+    arguments->words = words;
+    arguments->count++;
+    return NULL;
+}
+
+void arguments_move_first(struct arguments *arguments, size_t index)
+{
+    char *word = arguments->words[index];
+    memmove(arguments->words + 1, arguments->words, index * sizeof(*arguments->words));
+    arguments->words[0] = word;
+}
+
 const struct command *arguments_command(const struct arguments *arguments)
 {
     return arguments->command;
@@ -231,17 +252,33 @@ bool arguments_given(const struct arguments *arguments, size_t index, const char
     return true;
 }
 
+/* What is wrong, and how it would be right. */
+static struct argus_error *usage_error(const struct arguments *arguments, const char *what)
+{
+    char *usage = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&usage, &length);
+    if (!out)
+        return argus_error_memory();
+    help_write_usage(out, arguments->command, false);
+    fclose(out);
+    struct argus_error *error = argus_error_create(ARGUS_ERROR_USAGE, "%s: %s; usage: %s",
+                                                   arguments->command->name, what, usage);
+    free(usage);
+    return error;
+}
+
 struct argus_error *arguments_expect(const struct arguments *arguments, size_t least, size_t most)
 {
-    const char *name = arguments->command->name;
+    char what[512];
+    const char *missing = arguments->command->missing;
     if (arguments->count < least)
-        return argus_error_create(ARGUS_ERROR_USAGE, "%s: something is missing (argus %s --help)",
-                                  name, name);
-    if (arguments->count > most)
-        return argus_error_create(ARGUS_ERROR_USAGE,
-                                  "%s: one word too many: '%s' (argus %s --help)", name,
-                                  arguments->words[most], name);
-    return NULL;
+        snprintf(what, sizeof(what), "%s", missing ? missing : "FILE is missing: the trace");
+    else if (arguments->count > most)
+        snprintf(what, sizeof(what), "one word too many: '%s'", arguments->words[most]);
+    else
+        return NULL;
+    return usage_error(arguments, what);
 }
 
 /* Words of letters, digits and the like stand as they are; others get single quotes. */

@@ -15,6 +15,10 @@ const struct command *arguments_command(const struct arguments *arguments);
 /* The option that was given as number `index`; `*ret_value` is NULL for a switch. False behind the last. Borrowed. */
 bool arguments_given(const struct arguments *arguments, size_t index, const char **ret_name,
                      const char **ret_value);
+/* Puts `word` (from malloc, taken) in front of the words. */
+struct argus_error *arguments_insert_first(struct arguments *arguments, char *word);
+/* Moves the word `index` to the front. */
+void arguments_move_first(struct arguments *arguments, size_t index);
 /* Writes a word as a shell takes it. */
 void arguments_write_quoted(const char *word, FILE *out);
 

@@ -41,8 +41,10 @@ enum command_flags {
     COMMAND_LLDB = 1 << 1,  /* exists only in LLDB */
     COMMAND_TRACE =
         1
-        << 2, /* reads a trace: takes FILE first, in LLDB also the loaded one (see session_trace.h) */
-    COMMAND_GRAPH = 1 << 4, /* needs the graph: takes command_options_graph too */
+        << 2, /* reads a trace: takes FILE first; without it the newest here, in LLDB the loaded one */
+    COMMAND_GRAPH = 1 << 4,           /* needs the graph: takes command_options_graph too */
+    COMMAND_TRACE_NAMED = 1 << 5,     /* COMMAND_TRACE, and FILE is never chosen for the user */
+    COMMAND_TRACE_OF_VERTEX = 1 << 6, /* reads a trace if its words begin with [FILE] V */
     COMMAND_PROGRAM =
         1 << 3, /* options end at the first word: what follows is another program's command line */
 };
@@ -78,6 +80,7 @@ struct command {
         arguments; /* of the usage line, e.g. "V"; without options and without FILE of COMMAND_TRACE */
     const char *summary; /* one line, lower case, no full stop */
     const char *details; /* paragraphs for --help, lines of at most 78 columns; NULL: none */
+    const char *missing; /* of a word that has to be there, what it is; NULL: none has to */
     const char *example; /* command lines, one each line, as typed in a shell */
     const struct command_option *options; /* ends with COMMAND_OPTIONS_END; NULL: only --help */
     unsigned flags;                       /* enum command_flags */

@@ -1,10 +1,12 @@
 /* From words to a command, and from what it returned to an exit code. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "plugin/arguments.h"
 #include "plugin/command.h"
 #include "plugin/completion.h"
 #include "plugin/nearest.h"
+#include "plugin/trace_choice.h"
 
 /* How many of the words are `name`, which may consist of two; 0 if they are not. */
 static int name_words(const char *name, int argc, const char *const *argv)
@@ -67,7 +69,7 @@ static struct argus_error *parse_and_run(struct session *session, const struct c
     session->no_cache = arguments_has(arguments, "no-cache");
     if (arguments_has(arguments, "help"))
         help_print_command(session, command);
-    else
+    else if (!(error = trace_choice_complete(session, arguments)))
         error = command->run(session, arguments);
     /* An analysis whose output was cut short is not done. Recording takes Ctrl-C for the program that it runs. */
     if (!error && command->flags & COMMAND_TRACE && session_interrupted(session))
@@ -77,16 +79,21 @@ static struct argus_error *parse_and_run(struct session *session, const struct c
     return error;
 }
 
+static bool is_group(const struct command *command, const struct command *member)
+{
+    size_t length = strlen(command->name);
+    return !strncmp(member->name, command->name, length) && member->name[length] == ' ';
+}
+
 /* "graph" with "show v12" is "graph show" with "v12". */
 static const struct command *descend(const struct command *command, int *argc,
                                      const char *const **argv)
 {
     size_t length = strlen(command->name);
     for (const struct command *const *row = commands(); *row; row++) {
-        const char *name = (*row)->name;
-        if (strncmp(name, command->name, length) != 0 || name[length] != ' ')
+        if (!is_group(command, *row))
             continue;
-        int words = name_words(name + length + 1, *argc, *argv);
+        int words = name_words((*row)->name + length + 1, *argc, *argv);
         if (words) {
             *argc -= words;
             *argv += words;
@@ -96,13 +103,33 @@ static const struct command *descend(const struct command *command, int *argc,
     return command;
 }
 
+/* "graph shwo v12": what follows a group's name is one of its commands, FILE, or a mistake. */
+static struct argus_error *misspelt_member(const struct command *group, const char *word)
+{
+    struct nearest nearest;
+    if (!(group->flags & (COMMAND_TRACE | COMMAND_GRAPH)) || word[0] == '-' ||
+        trace_choice_is_file(word))
+        return NULL;
+    nearest_init(&nearest, word);
+    for (const struct command *const *row = commands(); *row; row++)
+        if (is_group(group, *row))
+            nearest_offer(&nearest, (*row)->name + strlen(group->name) + 1);
+    return nearest.best ? argus_error_create(ARGUS_ERROR_USAGE,
+                                             "there is neither a file nor a command 'argus %s %s'; "
+                                             "did you mean 'argus %s %s'?",
+                                             group->name, word, group->name, nearest.best)
+                        : NULL;
+}
+
 int command_run(struct session *session, const struct command *command, int argc,
                 const char *const *argv, struct argus_error **ret_error)
 {
     command = descend(command, &argc, &argv);
     session->exit_code = EXIT_CODE_DONE;
     session->damage_seen = false;
-    struct argus_error *error = parse_and_run(session, command, argc, argv);
+    struct argus_error *error = argc ? misspelt_member(command, argv[0]) : NULL;
+    if (!error)
+        error = parse_and_run(session, command, argc, argv);
     *ret_error = error;
     if (error)
         return exit_code_of(error);
@@ -111,8 +138,54 @@ int command_run(struct session *session, const struct command *command, int argc
     return session->exit_code;
 }
 
-static struct argus_error *unknown_command(const char *word, bool in_lldb)
+/* "freeze.argus diagnose v12" or "--json diagnose freeze.argus": the command, and what is in front of it; 0: there is none. */
+static int command_behind(int argc, const char *const *argv, int *ret_words)
 {
+    bool displaced = argv[0][0] == '-' || trace_choice_is_file(argv[0]);
+    for (int at = 1; displaced && at < argc; at++)
+        if (command_find(argc - at, argv + at, ret_words))
+            return at;
+    return 0;
+}
+
+static void write_words(FILE *out, int count, const char *const *words)
+{
+    for (int i = 0; i < count; i++) {
+        fputc(' ', out);
+        arguments_write_quoted(words[i], out);
+    }
+}
+
+static struct argus_error *command_comes_first(int argc, const char *const *argv, int at, int words)
+{
+    char *line = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&line, &length);
+    if (!out)
+        return argus_error_memory();
+    fputs("argus", out);
+    write_words(out, words, argv + at);
+    write_words(out, at, argv);
+    write_words(out, argc - at - words, argv + at + words);
+    fclose(out);
+    struct argus_error *error = argus_error_create(
+        ARGUS_ERROR_USAGE, "'%s' is not a command: the command comes first: %s", argv[0], line);
+    free(line);
+    return error;
+}
+
+static struct argus_error *unknown_command(int argc, const char *const *argv, bool in_lldb)
+{
+    int words;
+    const char *word = argv[0];
+    int at = command_behind(argc, argv, &words);
+    if (at)
+        return command_comes_first(argc, argv, at, words);
+    if (trace_choice_is_file(word))
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "'%s' is a file, not a command: write what to do with it, e.g. "
+                                  "argus diagnose %s",
+                                  word, word);
     struct nearest nearest;
     nearest_init(&nearest, word);
     for (const struct command *const *row = commands(); *row; row++)
@@ -156,7 +229,7 @@ int command_line_run(struct session *session, int argc, const char *const *argv,
 
     const struct command *command = command_find(argc, argv, &words);
     if (!command) {
-        *ret_error = unknown_command(argv[0], session->in_lldb);
+        *ret_error = unknown_command(argc, argv, session->in_lldb);
         return EXIT_CODE_USAGE;
     }
     return command_run(session, command, argc - words, argv + words, ret_error);

@@ -140,6 +140,13 @@ static struct argus_error *choose_among(const struct analysis *analysis,
     return NULL;
 }
 
+/* HANG or V, as a word or as --hang; NULL: neither. */
+static const char *wanted_word(const struct analysis *analysis)
+{
+    const char *option = arguments_option(analysis->arguments, "hang");
+    return option ? option : analysis_word(analysis, 0);
+}
+
 /* Whether `word` is a process id of the trace, and no number in the list; then that process is meant. */
 static bool is_pid(const struct analysis *analysis, const char *word, size_t hang_count,
                    uint64_t *ret)
@@ -161,7 +168,7 @@ static struct argus_error *find(const struct analysis *analysis,
 {
     struct argus_hang_options wanted = *options;
     uint64_t pid;
-    *ret_word = analysis_word(analysis, 0);
+    *ret_word = wanted_word(analysis);
     wanted.at_least_one = hang_options_name(&wanted);
     struct argus_error *error = argus_hangs_find(analysis->graph, &wanted, ret);
     if (error || wanted.pid || !is_pid(analysis, *ret_word, ret->count, &pid))
@@ -177,7 +184,11 @@ struct argus_error *hang_choice_make(const struct analysis *analysis,
                                      const struct argus_hang_options *options,
                                      struct argus_asker asker, struct hang_choice *ret)
 {
-    const char *word = analysis_word(analysis, 0);
+    const char *word = wanted_word(analysis);
+    if (word && arguments_has(analysis->arguments, "hang") && analysis_word(analysis, 0))
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "which hang is meant is said twice: '%s' and --hang=%s",
+                                  analysis_word(analysis, 0), word);
     if (word && word[0] == 'v') {
         uint32_t vertex;
         struct argus_error *error = analysis_vertex(analysis, word, &vertex);

@@ -34,20 +34,15 @@ static struct argus_error *get_thread(const struct analysis *analysis, const cha
     const struct argus_thread *threads;
     size_t count = argus_graph_threads(analysis->graph, &threads);
     uint64_t number = 0;
-    bool is_number = units_parse(text, units_none, &number), named = false;
+    bool is_number = units_parse(text, units_none, &number);
     for (size_t i = 0; i < count; i++) {
         if (is_number && threads[i].tid == number) {
             ret->tid = number;
             return NULL;
         }
-        named |= strcmp(threads[i].name, text) == 0;
     }
     ret->thread_name = text;
-    return named ? NULL
-                 : argus_error_create(ARGUS_ERROR_NOT_FOUND,
-                                      "no thread '%s' in the trace, neither by id nor by name (the "
-                                      "kernel keeps 15 bytes of a name)",
-                                      text);
+    return analysis_check_thread(analysis, text);
 }
 
 /* "14:32:10" means that second, "14:32:10.5" and "+3s" a moment. */

@@ -11,7 +11,7 @@ void help_write_usage(FILE *out, const struct command *command, bool in_lldb)
     if (command->options && command->options->name)
         fputs(" [OPTIONS]", out);
     if (command->flags & COMMAND_TRACE)
-        fputs(in_lldb ? " [FILE]" : " FILE", out);
+        fputs(command->flags & COMMAND_TRACE_NAMED && !in_lldb ? " FILE" : " [FILE]", out);
     if (command->arguments && *command->arguments)
         fprintf(out, " %s", command->arguments);
 }

@@ -119,6 +119,15 @@ struct argus_error *paths_find_probes(char **ret)
     return NULL;
 }
 
+char *paths_expand_home(const char *path)
+{
+    const char *home = getenv("HOME");
+    char *expanded;
+    if (strncmp(path, "~/", 2) != 0 || !home)
+        return strdup(path);
+    return asprintf(&expanded, "%s%s", home, path + 1) < 0 ? NULL : expanded;
+}
+
 void paths_make_directories(const char *path)
 {
     char *part = strdup(path);

@@ -1,6 +1,5 @@
 #include "plugin/session_trace.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,7 +7,9 @@
 #include "argus/property_lists.h"
 #include "argus/unwind.h"
 #include "plugin/graph_cache.h"
+#include "plugin/paths.h"
 #include "plugin/rule_files.h"
+#include "plugin/trace_choice.h"
 #include "plugin/trace_join.h"
 
 void session_trace_destroy(struct session_trace *trace)
@@ -21,16 +22,6 @@ void session_trace_destroy(struct session_trace *trace)
     free(trace->path);
     free(trace->kept);
     free(trace);
-}
-
-/* LLDB passes "~/x" as it was typed; a shell has replaced it. */
-static char *expand_home(const char *path)
-{
-    const char *home = getenv("HOME");
-    char *expanded;
-    if (strncmp(path, "~/", 2) != 0 || !home)
-        return strdup(path);
-    return asprintf(&expanded, "%s%s", home, path + 1) < 0 ? NULL : expanded;
 }
 
 static bool show_progress(void *context, const char *what, double share)
@@ -54,7 +45,7 @@ static struct argus_error *open_trace(struct session *session, const struct argu
                                       const char *path, struct session_trace **ret)
 {
     struct session_trace *trace = calloc(1, sizeof(*trace));
-    if (!trace || !(trace->path = expand_home(path))) {
+    if (!trace || !(trace->path = paths_expand_home(path))) {
         session_trace_destroy(trace);
         return argus_error_memory();
     }
@@ -135,35 +126,14 @@ static void warn_no_wakeups(struct session *session, const struct session_trace 
         trace->path);
 }
 
-static bool is_vertex(const char *word)
-{
-    return word[0] == 'v' && word[1] && word[1 + strspn(word + 1, "0123456789")] == '\0';
-}
-
-static bool ends_in_argus(const char *word)
-{
-    size_t length = strlen(word);
-    return length > 6 && !strcmp(word + length - 6, ".argus");
-}
-
-static bool is_file(const char *word)
-{
-    if (ends_in_argus(word))
-        return true;
-    char *path = expand_home(word);
-    bool exists = path && access(path, F_OK) == 0;
-    free(path);
-    return exists;
-}
-
 /* Is the command's first word the trace? Without a loaded one it has to be. */
 static bool names_file(const struct session *session, const char *word)
 {
     if (!word)
         return false;
-    if (is_file(word))
+    if (trace_choice_is_file(word))
         return true;
-    return !session->trace && !is_vertex(word) && word[0] != '-';
+    return !session->trace && !trace_choice_is_selector(word) && word[0] != '-';
 }
 
 static struct argus_error *missing_file(const struct session *session)
@@ -172,7 +142,7 @@ static struct argus_error *missing_file(const struct session *session)
         return argus_error_create(ARGUS_ERROR_USAGE,
                                   "no trace is loaded: 'argus load FILE' first, or name FILE here");
     return argus_error_create(ARGUS_ERROR_USAGE,
-                              "the trace file is missing: it is the first word behind the command");
+                              "no trace is named: write FILE behind the command");
 }
 
 struct argus_error *session_trace_path(const struct session *session,

@@ -1,7 +1,8 @@
 /* The trace that a command works on, and what is built from it on demand.
  *
- * In the shell a command's first word is FILE. In LLDB it may be left out after `argus load FILE`; there a word is
- * FILE when it ends in .argus or names an existing file. A trace that is damaged or was cut off still works:
+ * A command's first word is FILE. It may be left out: plugin/trace_choice.h then takes the newest trace here, and in LLDB the
+ * one of `argus load FILE` is meant. A word is FILE when it ends in .argus or names an existing file, and where no trace is
+ * loaded also when it is no vertex, number or answer. A trace that is damaged or was cut off still works:
  * a warning says so, and the command's exit code becomes 4.
  */
 #ifndef ARGUS_PLUGIN_SESSION_TRACE_H

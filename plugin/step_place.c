@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "argus/schema.h"
+#include "base/process_owner.h"
 #include "base/vec.h"
 #include "event/elf_file.h"
 #include "event/elf_symbols.h"
@@ -80,11 +81,12 @@ static struct argus_error *list_mapped(uint32_t pid, struct file_list *ret)
         fclose(maps);
     if (!memory)
         return argus_error_memory();
+    if (!maps)
+        return process_owner_error("look into", pid, geteuid());
     return seen
                ? NULL
-               : argus_error_create(ARGUS_ERROR_PERMISSION,
-                                    "which files process %u has mapped cannot be seen: run this as "
-                                    "root, or give an address",
+               : argus_error_create(ARGUS_ERROR_NOT_FOUND,
+                                    "process %u has mapped no program files: it is a kernel thread",
                                     pid);
 }
 

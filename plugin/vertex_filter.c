@@ -113,6 +113,9 @@ static struct argus_error *times_get(const struct analysis *analysis, struct ver
     struct argus_error *error = moment_get(analysis, "from", &ret->from_ns);
     if (!error)
         error = moment_get(analysis, "to", &ret->to_ns);
+    if (!error && ret->from_ns > ret->to_ns)
+        error =
+            argus_error_create(ARGUS_ERROR_USAGE, "--from is later than --to: nothing is between");
     if (error || !arguments_has(analysis->arguments, "time"))
         return error;
     if (arguments_has(analysis->arguments, "from") || arguments_has(analysis->arguments, "to"))
@@ -138,5 +141,7 @@ struct argus_error *vertex_filter_get(const struct analysis *analysis, struct ve
         error = check_event(ret->event);
     if (!error && ret->process)
         error = analysis_check_process(analysis, ret->process);
+    if (!error && ret->thread)
+        error = analysis_check_thread(analysis, ret->thread);
     return error ? error : times_get(analysis, ret);
 }

@@ -267,3 +267,10 @@ size_t backend_counters(const struct backend *backend, struct argus_counter *ret
 {
     return backend->ops->counters(backend, ret, room);
 }
+
+struct argus_error *backend_search_name(struct backend *backend, struct name_search *search)
+{
+    if (!backend->ops->offer_names)
+        return argus_error_create(ARGUS_ERROR_UNSUPPORTED, "this backend keeps no names");
+    return backend->ops->offer_names(backend, search);
+}

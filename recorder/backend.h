@@ -17,6 +17,7 @@
 #include "argus/record.h"
 #include "argus/trace.h"
 #include "base/vec.h"
+#include "name_search.h"
 #include "probe_list.h"
 #include "protocol.h"
 
@@ -98,6 +99,8 @@ struct backend_ops {
     bool (*flags_awaited)(const struct backend *backend);
     struct argus_error *(*write_flags)(struct backend *backend, struct argus_writer *writer);
     bool (*is_crowded)(void);
+    /* May be NULL: offers the names of all threads that it has seen. */
+    struct argus_error *(*offer_names)(struct backend *backend, struct name_search *search);
 };
 
 /* The first member of every backend. */
@@ -147,6 +150,9 @@ struct argus_error *backend_collect(struct backend *backend);
 
 /* The frames of stack `id`, innermost first; 0 when it is not there. `frames` has room for ARGUS_STACK_MAX_FRAMES. */
 size_t backend_stack(struct backend *backend, uint64_t id, uint64_t *frames);
+
+/* Looks for a thread of search->wanted among all that it has seen. UNSUPPORTED where the backend cannot tell. */
+struct argus_error *backend_search_name(struct backend *backend, struct name_search *search);
 
 /* The snapshot that stands for stack `id`, of a process of options->unwind; valid until the next call. False: it is not
  * there. */

@@ -26,9 +26,11 @@ static struct argus_error *not_allowed(void)
     struct stat status;
     if (stat(PROTOCOL_SOCKET, &status) < 0)
         return argus_error_os(errno, "cannot connect to " PROTOCOL_SOCKET);
-    return argus_error_create(ARGUS_ERROR_PERMISSION,
-                              "the recorder serves only root and uid %u, who started it",
-                              status.st_uid);
+    return argus_error_create(
+        ARGUS_ERROR_PERMISSION,
+        "the recorder serves only root and uid %u, who started it; run argus with "
+        "sudo",
+        status.st_uid);
 }
 
 static struct argus_error *connect_socket(int *ret_fd)
@@ -131,6 +133,7 @@ static void status_from_reply(const struct reply *reply, struct recorder_status 
         .bytes = reply->bytes,
         .emitted = reply->emitted,
         .own_cpu_ns = reply->own_cpu_ns,
+        .start_cpu_ns = reply->start_cpu_ns,
         .oldest_ns = reply->oldest_ns,
         .newest_ns = reply->newest_ns,
         .categories = reply->categories,

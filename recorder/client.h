@@ -83,6 +83,7 @@ struct recorder_status {
     uint64_t bytes;                          /* of the file */
     uint64_t emitted;                        /* records since the start, kept or overwritten */
     uint64_t own_cpu_ns;                     /* cpu time of the recorder */
+    uint64_t start_cpu_ns;                   /* … of it, before the recording began */
     uint64_t oldest_ns;                      /* the trace clock at the oldest … */
     uint64_t newest_ns;                      /* … and at the newest record that is kept */
     uint32_t categories;                     /* bits of enum category */

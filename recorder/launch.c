@@ -79,7 +79,7 @@ static struct argus_error *refused(enum launch_by by)
                                   "polkit (pkexec) allowed it; argus-recorder(8) shows a rule");
     return argus_error_create(ARGUS_ERROR_PERMISSION,
                               "recording needs root, and sudo did not start argus-recorder: run "
-                              "argus as root, or allow argus-recorder in sudoers(5)");
+                              "argus as root, or at a terminal where sudo can ask");
 }
 
 /* "ready", "error CODE SENTENCE", or nothing at all, when sudo refused or the program is not there. `*ret_answered` says

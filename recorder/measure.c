@@ -2,22 +2,23 @@
 
 #include <stdlib.h>
 
+#include "rates.h"
+
 #define SAMPLE_RECORDS 4096 /* of each cpu: enough for a share of one percent */
 
-/* Adds the rates of one cpu: its newest records fill the time since the first of them. */
-static void add_rates(const struct argus_record *records, size_t count, uint64_t now_ns,
+/* Adds the rates of one cpu, whose newest records stand for `span_ns`. */
+static void add_rates(const struct argus_record *records, size_t count, uint64_t span_ns,
                       uint64_t *rates)
 {
     uint64_t counts[CATEGORY_COUNT] = {0};
-    uint64_t span_ns = count && now_ns > records[0].timestamp ? now_ns - records[0].timestamp : 1;
     for (size_t i = 0; i < count; i++)
         counts[category_of_record(records[i].debugid)]++;
     for (size_t i = 0; i < CATEGORY_COUNT; i++)
         rates[i] += (uint64_t)((double)counts[i] * 1e9 / (double)span_ns);
 }
 
-struct argus_error *measure_rates(const struct backend *backend, uint64_t now_ns,
-                                  uint64_t *ret_rates)
+struct argus_error *measure_rates(const struct backend *backend, uint64_t started_ns,
+                                  uint64_t now_ns, uint64_t *ret_rates)
 {
     struct argus_record *records = malloc(SAMPLE_RECORDS * sizeof(*records));
     if (!records)
@@ -26,7 +27,11 @@ struct argus_error *measure_rates(const struct backend *backend, uint64_t now_ns
         ret_rates[i] = 0;
     for (uint32_t cpu = 0; cpu < backend_cpu_count(backend); cpu++) {
         size_t count = backend_peek(backend, cpu, false, records, SAMPLE_RECORDS);
-        add_rates(records, count, now_ns, ret_rates);
+        if (!count)
+            continue;
+        bool all = backend_emitted(backend, cpu) <= count;
+        add_rates(records, count, rates_span_ns(started_ns, records[0].timestamp, all, now_ns),
+                  ret_rates);
     }
     free(records);
     return NULL;

@@ -56,9 +56,43 @@ struct argus_error *output_create(const char *path, struct output *ret)
     return NULL;
 }
 
+struct argus_error *output_create_keeping(const char *path, struct output *ret)
+{
+    struct output output;
+    char *old = NULL;
+    struct argus_error *error = output_create(path, &output);
+    if (error)
+        return error;
+    if (asprintf(&old, "%s.old", path) < 0) {
+        output_deinit(&output);
+        return argus_error_memory();
+    }
+    output.old = old;
+    error = check_path(old);
+    if (error)
+        output_deinit(&output);
+    else
+        *ret = output;
+    return error;
+}
+
+/* What has the name now gets the other one, if it is to be kept. */
+static struct argus_error *set_old_aside(struct output *output)
+{
+    struct argus_error *error = output->old ? check_path(output->old) : NULL;
+    if (error || !output->old)
+        return error;
+    output->replaced = rename(output->path, output->old) == 0;
+    return output->replaced || errno == ENOENT
+               ? NULL
+               : argus_error_os(errno, "cannot rename %s to %s", output->path, output->old);
+}
+
 struct argus_error *output_commit(struct output *output)
 {
     struct argus_error *error = check_path(output->path);
+    if (!error)
+        error = set_old_aside(output);
     if (!error && rename(output->temporary, output->path) < 0)
         error = argus_error_os(errno, "cannot write %s", output->path);
     if (!error) {
@@ -76,5 +110,6 @@ void output_deinit(struct output *output)
         unlink(output->temporary);
     free(output->temporary);
     free(output->path);
+    free(output->old);
     *output = (struct output){.fd = -1};
 }

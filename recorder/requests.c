@@ -54,6 +54,7 @@ struct reply reply_make(const struct server *server, uint16_t verb)
     reply.started_wall_ns = server->started_wall_ns;
     reply.categories = server->started_with.categories;
     reply.rate_hz = server->started_with.rate_hz;
+    reply.start_cpu_ns = server->start_cpu_ns;
     reply.hang_ms = server->started_with.hang_ms;
     reply.file_ring_bytes = server->started_with.file_ring_bytes;
     reply.backend = recording_backend(server->recording)->ops->kind;
@@ -220,6 +221,7 @@ static struct argus_error *handle_start(struct server *server, struct client *cl
         server_finish(server);
         return error;
     }
+    server->start_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     server->owner = request->flags & REQUEST_OWNED ? client : NULL;
     *reply = reply_make(server, request->verb);
     return NULL;
@@ -295,8 +297,38 @@ static struct argus_error *handle_status(struct server *server, struct client *c
     if (!server->recording)
         return NULL;
     put_path(reply, server->recording);
-    return measure_rates(recording_backend(server->recording), reply->newest_ns,
+    return measure_rates(recording_backend(server->recording),
+                         reply->newest_ns - reply->duration_ns, reply->newest_ns,
                          reply->category_rates);
+}
+
+/* What --unwind names and nobody has seen, which may come yet: so it is asked for anew each time, and no note that stays.
+ * When a stack was copied, a thread may have had the name for a while: that is told of the only name, and of names in a ring
+ * file, where threads are forgotten that ended long ago. */
+static bool is_missed(struct server *server, uint32_t index, char *ret, size_t room)
+{
+    const struct request_start *start = &server->started_with;
+    struct name_search search = {.wanted = start->unwind_names[index]};
+    if (start->unwind_pids[index])
+        return false;
+    struct argus_error *error = backend_search_name(recording_backend(server->recording), &search);
+    bool unknown = error != NULL || search.found;
+    argus_error_destroy(error);
+    if (unknown ||
+        (search.any_stack && (start->mode == RECORDING_RING || start->unwind_count == 1)))
+        return false;
+    name_search_write(&search, ret, room);
+    return true;
+}
+
+/* A note, or behind them all one for each name of --unwind that was missed; "" when there is none. */
+static const char *note_text(struct server *server, size_t index, char *room, size_t room_bytes)
+{
+    const char *const *notes;
+    size_t count = recording_notes(server->recording, &notes);
+    if (index < count)
+        return notes[index];
+    return is_missed(server, (uint32_t)(index - count), room, room_bytes) ? room : "";
 }
 
 /* As many of the notes as fit, from request->page.first on, one a line. */
@@ -304,14 +336,17 @@ static struct argus_error *handle_notes(struct server *server, struct client *cl
                                         const struct request *request, int fd, struct reply *reply)
 {
     const char *const *notes;
-    size_t count = server->recording ? recording_notes(server->recording, &notes) : 0, at = 0;
-    size_t i = request->page.first;
+    size_t count = 0, at = 0, i = request->page.first;
+    char missed[256];
     (void)client;
     if (fd >= 0)
         close(fd);
+    if (server->recording)
+        count = recording_notes(server->recording, &notes) + server->started_with.unwind_count;
     for (; i < count; i++) {
         size_t room = sizeof(reply->text) - at;
-        int length = snprintf(reply->text + at, room, "%s\n", notes[i]);
+        const char *text = note_text(server, i, missed, sizeof(missed));
+        int length = snprintf(reply->text + at, room, "%s%s", text, *text ? "\n" : "");
         if (length < 0 || ((size_t)length >= room && reply->count > 0)) {
             reply->text[at] = '\0';
             break;

@@ -32,6 +32,7 @@ struct server {
     struct peer started_by;
     struct probe_list probes;
     uint64_t started_wall_ns;
+    uint64_t start_cpu_ns;          /* cpu time of this process before the recording began */
     struct hang_watch *hangs;       /* NULL: does not look for hangs */
     struct backend_poller *pollers; /* room for the looks; owned */
     uint64_t looked_ns;

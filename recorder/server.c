@@ -174,9 +174,11 @@ static struct argus_error *check_allowed(const struct server *server, const stru
 {
     if (is_allowed(server, client))
         return NULL;
-    return argus_error_create(ARGUS_ERROR_PERMISSION,
-                              "the recorder serves only root and uid %u, who started it",
-                              server->starter);
+    return argus_error_create(
+        ARGUS_ERROR_PERMISSION,
+        "the recorder serves only root and uid %u, who started it; run argus with "
+        "sudo",
+        server->starter);
 }
 
 /* A recorder is started for one START: when that is refused, there is nothing to stay for. */

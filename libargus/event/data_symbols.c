@@ -10,6 +10,7 @@
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 
+#include "base/process_owner.h"
 #include "event/data_module.h"
 #include "event/debug_file.h"
 
@@ -79,7 +80,7 @@ static struct argus_error *report(Dwfl *dwfl, uint32_t pid)
     if (failed == ENOENT || failed == ESRCH)
         return argus_error_create(ARGUS_ERROR_NOT_FOUND, "there is no process %u", pid);
     if (failed == EACCES || failed == EPERM)
-        return argus_error_create(ARGUS_ERROR_PERMISSION, "process %u is somebody else's", pid);
+        return process_owner_error("look into", pid, geteuid());
     if (failed)
         return argus_error_create(ARGUS_ERROR_IO, "cannot read which files process %u has mapped",
                                   pid);

@@ -171,6 +171,26 @@ static void idle_text(const struct argus_report_context *context, const struct a
         argus_time_text(argus_graph_trace(context->graph), hang->start_ns, time, sizeof(time)));
 }
 
+void argus_report_no_hangs(const struct argus_report_context *context, uint64_t threshold_ns,
+                           const struct argus_hang *longest)
+{
+    char threshold[32], lasted[32], time[32], thread[128];
+    argus_sink_printf(context->sink,
+                      "No hangs: no event loop was away from its wait for %s or longer",
+                      argus_duration_text(threshold_ns, threshold, sizeof(threshold)));
+    if (longest)
+        argus_sink_printf(
+            context->sink, ".\nThe longest: %s, %s from %s on; --threshold lists it.\n",
+            report_thread(context, longest->thread, thread, sizeof(thread)),
+            argus_duration_text(longest->end_ns - longest->start_ns, lasted, sizeof(lasted)),
+            argus_time_text(argus_graph_trace(context->graph), longest->start_ns, time,
+                            sizeof(time)));
+    else
+        argus_sink_printf(context->sink, ", nor noticeably.\n");
+    argus_sink_printf(context->sink, "A program without an event loop is explained by "
+                                     "argus diagnose --process NAME.\n");
+}
+
 static bool is_idle(const struct argus_hang *hang)
 {
     return hang->nature == ARGUS_NATURE_IDLE;
@@ -181,10 +201,7 @@ static struct argus_error *hangs_list(const struct argus_report_context *context
 {
     struct argus_error *error = NULL;
     if (hangs->count == 0) {
-        argus_sink_printf(context->sink,
-                          "No hangs: no event loop stayed away from its wait for so long.\n"
-                          "A program without an event loop is explained by "
-                          "argus diagnose --process NAME.\n");
+        argus_report_no_hangs(context, ARGUS_HANG_THRESHOLD_NS, NULL);
         return NULL;
     }
     if (is_idle(&hangs->items[0])) { /* it is alone then */

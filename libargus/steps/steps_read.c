@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/foreign_format.h"
 #include "steps/steps_file.h"
 #include "steps/steps_layout.h"
 #include "trace/file.h"
@@ -31,13 +32,16 @@ static struct argus_error *damaged(const struct walk *walk, const char *reason)
 static struct argus_error *read_header(struct walk *walk, struct argus_steps *steps)
 {
     struct steps_file_header header;
-    int failed = walk->file_bytes < sizeof(header)
-                     ? ENODATA
-                     : file_read(walk->fd, &header, sizeof(header), 0);
-    if (failed && failed != ENODATA)
+    size_t length = walk->file_bytes < sizeof(header) ? (size_t)walk->file_bytes : sizeof(header);
+    memset(&header, 0, sizeof(header));
+    int failed = file_read(walk->fd, &header, length, 0);
+    if (failed)
         return argus_error_os(failed, "cannot read");
-    if (failed || memcmp(header.magic, STEPS_FILE_MAGIC, sizeof(header.magic)) != 0)
-        return argus_error_create(ARGUS_ERROR_FORMAT, "not an Argus step file");
+    if (memcmp(header.magic, STEPS_FILE_MAGIC, sizeof(header.magic)) != 0)
+        return foreign_format_error("the file", "a step file of argus step", STEPS_FILE_MAGIC,
+                                    &header, length);
+    if (length < sizeof(header))
+        return damaged(walk, "it is cut off inside its header");
     if ((uint32_t)crc32(0, (const void *)&header, offsetof(struct steps_file_header, crc)) !=
         header.crc)
         return damaged(walk, "the checksum of the file's header is wrong");

@@ -5,8 +5,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <zlib.h>
 
+#include "base/foreign_format.h"
 #include "base/utf8.h"
 #include "trace/file.h"
 
@@ -44,10 +46,6 @@ static const char *header_fault(const struct layout_header *disk)
 
 static struct argus_error *check_header(const struct layout_header *disk, const char *name)
 {
-    if (memcmp(disk->magic, LAYOUT_FILE_MAGIC, sizeof(disk->magic)) != 0)
-        return argus_error_create(ARGUS_ERROR_FORMAT,
-                                  "%s is not an Argus trace: it does not begin with %s", name,
-                                  LAYOUT_FILE_MAGIC);
     if (disk->version_major > ARGUS_TRACE_VERSION_MAJOR)
         return argus_error_create(ARGUS_ERROR_VERSION,
                                   "%s was written by a newer Argus: its format is %u.%u, this one "
@@ -86,6 +84,16 @@ static struct argus_trace_header header_from_disk(const struct layout_header *di
     return header;
 }
 
+/* `first` has the first bytes of the file, or all of it. */
+static struct argus_error *foreign_file(int fd, const char *name, const struct layout_header *first)
+{
+    struct stat status;
+    size_t length = sizeof(*first);
+    if (fstat(fd, &status) == 0 && (uint64_t)status.st_size < length)
+        length = (size_t)status.st_size;
+    return foreign_format_error(name, "an Argus trace", LAYOUT_FILE_MAGIC, first, length);
+}
+
 struct argus_error *walk_read_header(int fd, const char *name, struct argus_trace_header *ret)
 {
     struct layout_header disk = {0};
@@ -96,6 +104,8 @@ struct argus_error *walk_read_header(int fd, const char *name, struct argus_trac
     if (failed == ENODATA && magic)
         return argus_error_create(ARGUS_ERROR_FORMAT,
                                   "%s is cut off inside its file header of 4096 bytes", name);
+    if (!magic)
+        return foreign_file(fd, name, &disk);
     struct argus_error *error = check_header(&disk, name);
     if (!error)
         *ret = header_from_disk(&disk);

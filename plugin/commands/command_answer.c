@@ -34,6 +34,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
 const struct command command_answer = {
     .name = "answer",
     .arguments = "N",
+    .missing = "N is missing: the number of an option, stop or default",
     .summary = "answer the question that is open, and go on",
     .details = "N is the number of an option, 'stop' or 'default'; several with commas answer\n"
                "the next questions, too. The walk is the last one that was begun: what was\n"

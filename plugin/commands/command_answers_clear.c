@@ -25,6 +25,6 @@ const struct command command_answers_clear = {
     .summary = "forget what was answered about a trace",
     .details = NULL,
     .example = "argus answers clear freeze.argus",
-    .flags = COMMAND_TRACE,
+    .flags = COMMAND_TRACE | COMMAND_TRACE_NAMED,
     .run = run,
 };

@@ -109,13 +109,12 @@ static struct argus_error *run(struct session *session, const struct arguments *
 
 const struct command command_debug = {
     .name = "debug",
-    .arguments = "FILE",
     .summary = "start LLDB with the plugin and a trace loaded",
     .details = "Takes $ARGUS_LLDB, or else lldb from PATH, or the newest of lldb-22 to\n"
                "lldb-14.",
     .example = "argus debug freeze.argus\n"
                "argus debug --batch --one-line='argus diagnose --auto' freeze.argus",
     .options = options,
-    .flags = COMMAND_SHELL,
+    .flags = COMMAND_SHELL | COMMAND_TRACE,
     .run = run,
 };

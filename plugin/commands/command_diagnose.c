@@ -10,7 +10,12 @@
 #include "plugin/hang_choice.h"
 
 static const struct command_option options[] = {
-    HANG_OPTIONS, BASELINE_OPTIONS, ANSWERS_OPTIONS, COMMAND_OPTION_JSON, COMMAND_OPTIONS_END,
+    {"hang", 0, "N", "explain hang N of 'argus hangs': the same as HANG"},
+    HANG_OPTIONS,
+    BASELINE_OPTIONS,
+    ANSWERS_OPTIONS,
+    COMMAND_OPTION_JSON,
+    COMMAND_OPTIONS_END,
 };
 
 static struct argus_error *report(struct analysis *analysis, struct answers *answers,

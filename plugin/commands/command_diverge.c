@@ -47,6 +47,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
 const struct command command_diverge = {
     .name = "diverge",
     .arguments = "[NORMAL] BAD",
+    .missing = "BAD is missing: a step file that argus step wrote",
     .summary = "compare two instruction traces: which branch decided, by which variable",
     .details = "NORMAL and BAD are step files ('argus step') of one function in two runs, one\n"
                "that went well and one that spins. Prints the first place at which they part,\n"

@@ -3,11 +3,13 @@
 
 #include <string.h>
 
+#include "plugin/output_file.h"
 #include "plugin/vertex_filter.h"
 
 enum { DEFAULT_HOPS = 3 };
 
 static const struct command_option options[] = {
+    {"output", 'o', "FILE", "write to FILE, not to standard output"},
     {"format", 0, "perfetto|dot", "perfetto (the default) or dot"},
     {"around", 0, "V", "only this vertex and those near it"},
     {"hops", 0, "N", "with --around: as many edges away (3)"},
@@ -141,6 +143,25 @@ static struct argus_error *collect(struct analysis *analysis, uint64_t limit, ve
     return vertex_filter_search(analysis, &filter, ret);
 }
 
+/* To -o FILE, or to the command's own output. */
+static struct argus_error *write_somewhere(struct analysis *analysis, const struct format *format,
+                                           vertex_list *found, uint64_t limit)
+{
+    const char *path = arguments_option(analysis->arguments, "output");
+    struct output_file file;
+    if (!path)
+        return write_part(analysis, format, found, limit);
+    struct argus_error *error = output_file_open(path, &file);
+    if (error)
+        return error;
+    analysis->report.sink = &file.sink;
+    error = write_part(analysis, format, found, limit);
+    analysis->report.sink = &analysis->sink;
+    if (!error && session_interrupted(analysis->session))
+        error = session_interrupt_error();
+    return output_file_close(&file, error);
+}
+
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
 {
     struct analysis analysis;
@@ -155,7 +176,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
     if (!error)
         error = collect(&analysis, limit, &found);
     if (!error)
-        error = write_part(&analysis, format, &found, limit);
+        error = write_somewhere(&analysis, format, &found, limit);
     vec_deinit(&found);
     return error;
 }
@@ -169,7 +190,7 @@ const struct command command_graph_export = {
                "  perfetto  a file for ui.perfetto.dev or chrome://tracing: threads as\n"
                "            tracks, segments and waits as slices, edges as arrows\n"
                "  dot       for Graphviz: threads as frames, weak edges dashed",
-    .example = "argus graph export --from=+2s --to=+6s freeze.argus > freeze.json\n"
+    .example = "argus graph export --from=+2s --to=+6s freeze.argus -o freeze.json\n"
                "argus graph export --format=dot --around=v1234 freeze.argus | dot -Tsvg > v.svg",
     .options = options,
     .flags = COMMAND_TRACE | COMMAND_GRAPH,

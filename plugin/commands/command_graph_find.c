@@ -18,6 +18,8 @@ static struct argus_error *print(struct analysis *analysis, const vertex_list *f
         return error;
     size_t shown = found->length < limit ? found->length : (size_t)limit;
     error = argus_report_vertices(&analysis->report, found->data, shown, analysis->json);
+    if (!error && !found->length)
+        session_note(analysis->session, "no vertex meets all conditions");
     if (!error && shown < found->length)
         session_note(analysis->session, "%zu of %zu vertices shown: --limit=N shows more", shown,
                      found->length);

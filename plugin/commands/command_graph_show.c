@@ -31,6 +31,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
 const struct command command_graph_show = {
     .name = "graph show",
     .arguments = "V",
+    .missing = "V is missing: a vertex such as v1234 (argus hangs and argus graph find list them)",
     .summary = "show one vertex: what it ran, its wait, its causes and effects",
     .details = "Step files of the vertex (argus step) are named that lie beside the trace.",
     .example = "argus graph show freeze.argus v1234",

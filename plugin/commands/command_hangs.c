@@ -6,6 +6,8 @@ static const struct command_option options[] = {
     COMMAND_OPTIONS_END,
 };
 
+#define NOTICED_NS 20000000u /* away for less is as it should be */
+
 /* What was named has its longest stretch listed only if it is long. */
 static void drop_short(const struct argus_hang_options *wanted, struct argus_hangs *hangs)
 {
@@ -14,6 +16,29 @@ static void drop_short(const struct argus_hang_options *wanted, struct argus_han
     if (hangs->count == 1 && hang->indicator == ARGUS_INDICATOR_LONGEST && !wanted->has_time &&
         hang->end_ns - hang->start_ns < threshold_ns)
         hangs->count = 0;
+}
+
+/* Says what was looked at: the longest that an event loop was away, if that can be noticed at all. */
+static struct argus_error *report_none(struct analysis *analysis,
+                                       const struct argus_hang_options *wanted)
+{
+    struct argus_hang_options shorter = *wanted;
+    struct argus_hangs hangs;
+    const struct argus_hang *longest = NULL;
+    uint64_t threshold_ns = wanted->threshold_ns ? wanted->threshold_ns : ARGUS_HANG_THRESHOLD_NS;
+    shorter.threshold_ns = NOTICED_NS < threshold_ns ? NOTICED_NS : threshold_ns;
+    struct argus_error *error = argus_hangs_find(analysis->graph, &shorter, &hangs);
+    if (error)
+        return error;
+    for (size_t i = 0; i < hangs.count; i++) {
+        const struct argus_hang *hang = &hangs.items[i];
+        if (hang->nature != ARGUS_NATURE_IDLE &&
+            (!longest || hang->end_ns - hang->start_ns > longest->end_ns - longest->start_ns))
+            longest = hang;
+    }
+    argus_report_no_hangs(&analysis->report, threshold_ns, longest);
+    argus_hangs_deinit(&hangs);
+    return NULL;
 }
 
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
@@ -30,7 +55,10 @@ static struct argus_error *run(struct session *session, const struct arguments *
     if (error)
         return error;
     drop_short(&hang_options, &hangs);
-    error = argus_report_hangs(&analysis.report, &hangs, analysis.json);
+    if (hangs.count || analysis.json)
+        error = argus_report_hangs(&analysis.report, &hangs, analysis.json);
+    else
+        error = report_none(&analysis, &hang_options);
     argus_hangs_deinit(&hangs);
     return error;
 }

@@ -12,7 +12,8 @@ static struct argus_error *run(struct session *session, const struct arguments *
     const char *const *argv = (const char *const *)arguments_argv(arguments, 0);
     const struct command *command = command_find(count, argv, &words);
     if (!command || words != count)
-        return argus_error_create(ARGUS_ERROR_USAGE, "help: no command '%s%s%s'", argv[0],
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "help: no command '%s%s%s' ('argus help' lists them)", argv[0],
                                   count > 1 ? " " : "", count > 1 ? argv[1] : "");
     help_print_command(session, command);
     return NULL;

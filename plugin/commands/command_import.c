@@ -57,19 +57,23 @@ static struct argus_error *write_file(struct session *session, const struct argu
 
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
 {
-    size_t next;
+    size_t next = 0;
     struct session_trace *trace = NULL;
     uint64_t numer = 0, denom = 0;
     const char *path = arguments_option(arguments, "output");
     struct argus_error *error = read_timebase(arguments, &numer, &denom);
     if (!error && !path)
-        error = argus_error_create(ARGUS_ERROR_USAGE, "where to? -o FILE is missing");
+        error = argus_error_create(ARGUS_ERROR_USAGE,
+                                   "import: -o FILE is missing: where to write the trace");
     if (!error)
         error = session_trace_get(session, arguments, &next, &trace);
+    if (error && error->code == ARGUS_ERROR_FORMAT)
+        error = argus_error_context(error, "import takes a kdebug file of macOS or iOS");
     if (!error)
         error = arguments_expect(arguments, next, next);
     if (!error && !argus_trace_is_kdebug(trace->trace))
-        error = argus_error_create(ARGUS_ERROR_UNSUPPORTED, "%s is an .argus file already",
+        error = argus_error_create(ARGUS_ERROR_UNSUPPORTED,
+                                   "%s is an .argus file already: nothing is to be imported",
                                    argus_trace_path(trace->trace));
     return error ? error : write_file(session, trace->trace, path, numer, denom);
 }
@@ -89,6 +93,6 @@ const struct command command_import = {
     .example = "argus import freeze.trace -o freeze.argus\n"
                "argus import --timebase=125/3 old.raw -o old.argus",
     .options = options,
-    .flags = COMMAND_TRACE,
+    .flags = COMMAND_TRACE | COMMAND_TRACE_NAMED,
     .run = run,
 };

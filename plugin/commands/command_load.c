@@ -1,12 +1,19 @@
 #include "plugin/command.h"
 
+#include <stdlib.h>
+
 #include "plugin/session_trace.h"
+#include "plugin/trace_choice.h"
 
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
 {
-    struct argus_error *error = arguments_expect(arguments, 1, 1);
+    char *newest = NULL;
+    struct argus_error *error = arguments_expect(arguments, 0, 1);
+    if (!error && arguments_count(arguments) == 0)
+        error = trace_choice_newest(session, &newest);
     if (!error)
-        error = session_load(session, arguments, arguments_word(arguments, 0));
+        error = session_load(session, arguments, newest ? newest : arguments_word(arguments, 0));
+    free(newest);
     if (error)
         return error;
     const struct argus_graph *graph = session->trace->graph;
@@ -22,10 +29,11 @@ static struct argus_error *run(struct session *session, const struct arguments *
 
 const struct command command_load = {
     .name = "load",
-    .arguments = "FILE",
+    .arguments = "[FILE]",
     .summary = "load a trace into this LLDB session",
     .details = "The other commands then work on it without naming FILE. A trace that was\n"
-               "loaded before is replaced; if FILE cannot be read, it stays.",
+               "loaded before is replaced; if FILE cannot be read, it stays. Without FILE:\n"
+               "the newest *.argus of the folder that LLDB runs in.",
     .example = "(lldb) argus load freeze.argus\n(lldb) argus diagnose",
     .flags = COMMAND_LLDB | COMMAND_GRAPH,
     .run = run,

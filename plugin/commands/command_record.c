@@ -7,8 +7,10 @@
 #include "plugin/hook_names.h"
 #include "recorder/child.h"
 
+#define DEFAULT_PATH "argus.argus"
+
 static const struct command_option options[] = {
-    {"output", 'o', "FILE", "write the trace to FILE"},
+    {"output", 'o', "FILE", "write the trace to FILE (argus.argus)"},
     {"ring-size", 0, "SIZE", "of FILE, which then keeps only the newest records"},
     {"buffer", 0, "SIZE", "memory for records that are not yet in FILE (256M)"},
     RECORDING_OPTIONS,
@@ -63,12 +65,16 @@ static struct argus_error *record_child(struct session *session, struct child *c
     if (error)
         return error;
     error = run_child(session, child, name, client, output, &code);
-    if (!error)
+    if (!error) {
+        recording_warn_missed(session, client);
         error = recorder_stop(client, -1, &status);
+    }
     if (error)
         return error; /* the connection closes, and with it the recording */
     if (code != 0)
         session_set_exit_code(session, code);
+    if (output->replaced)
+        session_note(session, "the trace that was %s before is %s now", output->path, output->old);
     return recording_finish(session, output->path, &status);
 }
 
@@ -91,6 +97,17 @@ static struct argus_error *create_child(const struct recorder_options *chosen, c
     return error;
 }
 
+/* Without -o the trace goes where the next command looks for it. The one before is perhaps the only one: it stays. */
+static struct argus_error *create_output(const char *path, struct output *ret)
+{
+    struct argus_error *error =
+        path ? output_create(path, ret) : output_create_keeping(DEFAULT_PATH, ret);
+    if (!error || path || error->code != ARGUS_ERROR_PERMISSION)
+        return error;
+    return argus_error_context(error, "choose another place with -o FILE");
+}
+
+/* `path` NULL: the default. */
 static struct argus_error *record(struct session *session, const char *path,
                                   const struct recorder_options *chosen, char *const *argv)
 {
@@ -100,7 +117,7 @@ static struct argus_error *record(struct session *session, const char *path,
     struct argus_error *error = create_child(chosen, argv, &child);
     if (error)
         return error;
-    error = output_create(path, &output);
+    error = create_output(path, &output);
     if (!error) {
         error = recorder_launch(&client);
         if (!error) {
@@ -125,14 +142,15 @@ static struct argus_error *size_options(const struct arguments *arguments,
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
 {
     struct recorder_options chosen = RECORDER_OPTIONS_STREAM;
-    const char *path;
-    struct argus_error *error = recording_output_path(arguments, &path);
+    const char *path = NULL;
+    struct argus_error *error =
+        arguments_has(arguments, "output") ? recording_output_path(arguments, &path) : NULL;
     if (!error)
         error = size_options(arguments, &chosen);
     if (!error)
         error = recording_options(session, arguments, &chosen);
-    if (!error && arguments_count(arguments) == 0)
-        error = argus_error_create(ARGUS_ERROR_USAGE, "record needs a command to run: -- CMD…");
+    if (!error)
+        error = arguments_expect(arguments, 1, SIZE_MAX);
     if (error)
         return error;
     chosen.program = arguments_word(arguments, 0);
@@ -142,11 +160,17 @@ static struct argus_error *run(struct session *session, const struct arguments *
 const struct command command_record = {
     .name = "record",
     .arguments = "-- CMD [ARG…]",
+    .missing = "CMD is missing: the program to record, e.g. argus record -- sleep 10",
     .summary = "record the whole system while CMD runs",
     .details = "CMD runs with your own rights; only argus-recorder is root. The exit code is\n"
                "that of CMD (128 + signal when one ended it), or 1 when the recording failed.\n"
-               "Ctrl-C goes to CMD, and the trace is ended properly.",
-    .example = "argus record -o freeze.argus -- gedit notes.txt\n"
+               "Ctrl-C goes to CMD, and the trace is ended properly.\n"
+               "\n"
+               "Without -o the trace is argus.argus, which the other commands find by\n"
+               "themselves. A trace of that name becomes argus.argus.old, in the place of an\n"
+               "older one; a FILE of -o is replaced.",
+    .example = "argus record -- gedit notes.txt && argus diagnose\n"
+               "argus record -o freeze.argus -- gedit notes.txt\n"
                "argus record -o freeze.argus -- sleep 10",
     .options = options,
     .flags = COMMAND_SHELL | COMMAND_PROGRAM,

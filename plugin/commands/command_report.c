@@ -258,7 +258,9 @@ static struct argus_error *run(struct session *session, const struct arguments *
     struct page_maker maker = {.base_path = NULL};
     const char *path = arguments_option(arguments, "output");
     struct argus_error *error =
-        path ? NULL : argus_error_create(ARGUS_ERROR_USAGE, "where to? -o FILE is missing");
+        path ? NULL
+             : argus_error_create(ARGUS_ERROR_USAGE,
+                                  "report: -o FILE is missing: where to write the page");
     if (!error)
         error = analysis_begin(session, arguments, 0, 0, &maker.analysis);
     if (!error)

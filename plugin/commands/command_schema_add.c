@@ -106,6 +106,7 @@ static struct argus_error *run_add(struct session *session, const struct argumen
 const struct command command_schema_add = {
     .name = "schema add",
     .arguments = "RULES-FILE…",
+    .missing = "RULES-FILE is missing: a file of rules (argus-rules(5))",
     .summary = "check files of rules, and keep them",
     .details = "From then on they count for whatever you record and analyse, but where --rules\n"
                "names others. All mistakes in a file are told, with line and column; then\n"

@@ -55,6 +55,7 @@ static struct argus_error *run_remove(struct session *session, const struct argu
 const struct command command_schema_remove = {
     .name = "schema remove",
     .arguments = "NAME…",
+    .missing = "NAME is missing: of a file that argus schema add took",
     .summary = "forget files of rules that were added",
     .details = "NAME is the name of the file without its folder, as \"schema list\" shows it.",
     .example = "argus schema remove my.rules",

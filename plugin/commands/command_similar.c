@@ -52,6 +52,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
 const struct command command_similar = {
     .name = "similar",
     .arguments = "V",
+    .missing = "V is missing: a vertex such as v1234 (argus hangs and argus graph find list them)",
     .summary = "find vertices like V whose wait went otherwise: candidates for a baseline",
     .details = "Compares what the vertices did, in order, the stacks they waited in and the\n"
                "processes they dealt with. The best baseline comes first. Of a vertex that was\n"

@@ -64,6 +64,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
 const struct command command_slice = {
     .name = "slice",
     .arguments = "V",
+    .missing = "V is missing: a vertex such as v1234 (argus hangs and argus graph find list them)",
     .summary = "walk from V backward along its causes, asking where there are several",
     .details = "At a terminal it asks. Elsewhere --answers or --auto answers; a question\n"
                "that nobody answers is printed with the command that goes on, and the exit\n"

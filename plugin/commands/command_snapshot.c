@@ -16,6 +16,7 @@ static struct argus_error *snapshot(struct session *session, const char *path)
         return error;
     error = output_create(path, &output);
     if (!error) {
+        recording_warn_missed(session, client);
         error = recorder_snapshot(client, output.fd, &status);
         if (!error)
             error = output_commit(&output);

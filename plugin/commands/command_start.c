@@ -2,13 +2,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "plugin/commands/hang_folder.h"
 #include "plugin/commands/hang_watcher.h"
 #include "plugin/commands/recording_command.h"
 
 #define RING_FILE_BYTES (2ull << 30)
 
 static const struct command_option options[] = {
-    {"output", 'o', "FILE", "write FILE, a ring on disk; with --on-hang a directory"},
+    {"output", 'o', "FILE", "write FILE, a ring on disk; with --on-hang the folder of snapshots"},
     {"on-hang", 0, "TIME", "look for hangs that long, and keep a snapshot of each"},
     {"process", 'p', "NAME", "with --on-hang: only of this process"},
     {"max-files", 0, "N", "with --on-hang: keep at most so many (10)"},
@@ -100,7 +101,7 @@ static struct argus_error *start_on_hang(struct session *session, const struct a
     pid_t watcher = -1;
     struct argus_error *error = arguments_number(arguments, "max-files", &most_files);
     if (!error)
-        error = hang_watcher_open_directory(directory ? directory : ".", &fd);
+        error = hang_folder_open(directory ? directory : ".", &fd);
     if (error)
         return error;
     error = start(session, chosen, -1, &status);
@@ -168,10 +169,10 @@ const struct command command_start = {
                "memory, take a snapshot after a freeze; FILE survives a crash, and holds days.\n"
                "With --on-hang each event loop that is away from its wait for so long is kept,\n"
                "half a second after it is back, or after 10 s more. Idle, stopped and\n"
-               "suspended are no hangs.\n"
+               "suspended are no hangs. The folder is created where it does not exist.\n"
                "Needs root, or sudo. One recording at a time.",
     .example = "argus start\nargus start --ring-size 1G --rate 0\nargus start -o day.argus\n"
-               "argus start --on-hang 2s --process gedit -o /tmp",
+               "argus start --on-hang 2s --process gedit -o ~/hangs",
     .options = options,
     .flags = COMMAND_SHELL,
     .run = run,

@@ -134,7 +134,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
 
 const struct command command_step = {
     .name = "step",
-    .arguments = "[FILE V] [-- CMD [ARG…]]",
+    .arguments = "[[FILE] V] [-- CMD [ARG…]]",
     .summary = "trace the instructions of a vertex's code in a live run",
     .details = "The function that vertex V of the trace FILE was in is looked for in the\n"
                "process PID, or in a new run of CMD. When a thread comes to it (the main\n"
@@ -159,6 +159,6 @@ const struct command command_step = {
                "argus step --process 4711 --function libfoo:wait_for_reply\n"
                "argus step freeze.argus v1234 --script -o look.lldb",
     .options = options,
-    .flags = COMMAND_GRAPH,
+    .flags = COMMAND_GRAPH | COMMAND_TRACE_OF_VERTEX,
     .run = run,
 };

@@ -27,6 +27,8 @@ static struct argus_error *stop_into(struct session *session, struct recorder_cl
 static struct argus_error *say_end(struct session *session, const struct recorder_status *status)
 {
     double seconds = (double)status->duration_ns / 1e9;
+    if (status->mode == RECORDER_IDLE)
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND, "nothing is being recorded: argus start");
     if (status->mode == RECORDER_MEMORY && status->hang_ms)
         session_note(session, "stopped after %.1f s: %u hangs, of which %u were kept", seconds,
                      status->hangs_seen, status->hang_files);
@@ -47,6 +49,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
         error = recorder_connect(&client);
     if (error)
         return error;
+    recording_warn_missed(session, client);
     error = path ? stop_into(session, client, path) : recorder_stop(client, -1, &status);
     recorder_close(client);
     return error || path ? error : say_end(session, &status);

@@ -209,6 +209,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
 const struct command command_watchflag = {
     .name = "watchflag",
     .arguments = "PID (ADDRESS | IMAGE SYMBOL[+OFFSET][->OFFSET…])",
+    .missing = "a process id and a variable of it are missing",
     .summary = "record each read and write of a variable of a running process",
     .details = "Needs a recording ('argus start'), into whose trace the reads and writes go.\n"
                "IMAGE is a file that the process has mapped: its name, or the beginning of it.\n"

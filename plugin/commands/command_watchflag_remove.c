@@ -32,6 +32,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
 const struct command command_watchflag_remove = {
     .name = "watchflag remove",
     .arguments = "N",
+    .missing = "N is missing: a number that argus watchflag list shows",
     .summary = "watch a variable no longer",
     .details = "N is a number of 'argus watchflag list'. One of --flags is then watched in no\n"
                "process any more.",

@@ -3,9 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <limits.h>
-#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,22 +11,9 @@
 #include <unistd.h>
 
 #include "base/compat.h"
+#include "plugin/commands/hang_folder.h"
 #include "plugin/commands/recording_command.h"
 #include "recorder/background.h"
-
-struct argus_error *hang_watcher_open_directory(const char *directory, int *ret_fd)
-{
-    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return argus_error_os(errno, "cannot write into %s", directory);
-    if (faccessat(fd, ".", W_OK | X_OK, 0) < 0) {
-        struct argus_error *error = argus_error_os(errno, "cannot write into %s", directory);
-        close(fd);
-        return error;
-    }
-    *ret_fd = fd;
-    return NULL;
-}
 
 /* hang-PROCESS-PID-TIME.argus; whatever is in the process's name, it is one name in this directory. */
 static void make_name(const struct reply_hang *hang, unsigned attempt, char *ret, size_t room)
@@ -112,24 +97,13 @@ static void watch(struct session *session, struct recorder_client *client, uint6
     argus_error_destroy(error);
 }
 
-/* Under sudo we are root, but the files and what reads them are the user's. */
-static bool become_invoker(void)
-{
-    const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID"), *user = getenv("SUDO_USER");
-    if (geteuid() != 0 || !uid || !gid || !user)
-        return true;
-    gid_t group = (gid_t)strtoul(gid, NULL, 10);
-    return initgroups(user, group) == 0 && setgid(group) == 0 &&
-           setuid((uid_t)strtoul(uid, NULL, 10)) == 0;
-}
-
 /* In the child: connects, tells the parent by one byte that it watches, and goes on alone. */
 static void watcher_main(struct session *session, int directory_fd, uint64_t most_files,
                          int ready_fd)
 {
     struct recorder_client *client = NULL;
     setsid();
-    if (fchdir(directory_fd) < 0 || !become_invoker())
+    if (fchdir(directory_fd) < 0 || !hang_folder_become_invoker())
         return;
     struct argus_error *error = recorder_connect(&client);
     if (!error)

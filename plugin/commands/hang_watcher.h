@@ -6,8 +6,6 @@
 
 #include "plugin/command.h"
 
-/* Checks that files can be made in the directory; `*ret_fd` is it. */
-struct argus_error *hang_watcher_open_directory(const char *directory, int *ret_fd);
 /* Begins a process of its own, with the rights of the user also under sudo, that writes a snapshot into the directory
  * `fd` (taken) for each hang, until the recording ends. Returns once it watches. */
 struct argus_error *hang_watcher_start(struct session *session, int fd, uint64_t most_files,

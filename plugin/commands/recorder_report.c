@@ -6,6 +6,7 @@
 
 #include "plugin/json_output.h"
 #include "plugin/note.h"
+#include "recorder/rates.h"
 
 static const char *const mode_names[] = {
     [RECORDER_IDLE] = "idle",
@@ -71,9 +72,16 @@ static double fill_share(const struct recorder_report *report)
     return room <= 0 ? 0 : used < room ? used / room : 1;
 }
 
-static double own_cpu_share(const struct recorder_status *status)
+/* Of the time since the recording began; loading the programs, before that, would hide what recording costs. */
+static bool own_cpu_share(const struct recorder_status *status, double *ret)
 {
-    return status->duration_ns ? (double)status->own_cpu_ns / (double)status->duration_ns : 0.0;
+    return rates_cpu_share(status->own_cpu_ns - status->start_cpu_ns, status->duration_ns, ret);
+}
+
+static json_t *own_cpu_share_json(const struct recorder_status *status)
+{
+    double share;
+    return own_cpu_share(status, &share) ? json_real(share) : json_null();
 }
 
 /* --- JSON --- */
@@ -126,14 +134,14 @@ static json_t *hangs_json(const struct recorder_status *status)
 static json_t *numbers_json(const struct recorder_report *report)
 {
     const struct recorder_status *status = &report->status;
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f}", "records",
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:f, s:f}", "records",
                      (json_int_t)status->records, "emitted", (json_int_t)status->emitted, "lost",
                      (json_int_t)status->lost, "stacks_lost", (json_int_t)status->stacks_lost,
                      "ring_bytes", (json_int_t)status->ring_bytes, "file_ring_bytes",
                      (json_int_t)status->file_ring_bytes, "file_bytes", (json_int_t)status->bytes,
                      "duration_ns", (json_int_t)status->duration_ns, "own_cpu_ns",
-                     (json_int_t)status->own_cpu_ns, "own_cpu_share", own_cpu_share(status), "fill",
-                     fill_share(report), "span_s", span_s(status));
+                     (json_int_t)status->own_cpu_ns, "own_cpu_share", own_cpu_share_json(status),
+                     "fill", fill_share(report), "span_s", span_s(status));
 }
 
 json_t *recorder_report_json(const struct recorder_report *report)
@@ -238,6 +246,17 @@ static void print_hangs(struct session *session, const struct recorder_status *s
         session_printf(session, "; nobody writes any more\n");
 }
 
+static void print_cpu_time(struct session *session, const struct recorder_status *status)
+{
+    double share;
+    session_printf(session, "recorder   pid %d, %.3f s of cpu time", status->recorder_pid,
+                   (double)status->own_cpu_ns / 1e9);
+    if (own_cpu_share(status, &share))
+        session_printf(session, ", of it %.3f s to start; %.2f %% since then",
+                       (double)status->start_cpu_ns / 1e9, share * 100);
+    session_printf(session, "\n");
+}
+
 static void print_notes(struct session *session, const char *notes, bool detail)
 {
     for (const char *line = notes; *line;) {
@@ -269,8 +288,6 @@ void recorder_report_print(struct session *session, const struct recorder_report
     print_cpus(session, report);
     print_categories(session, status);
     print_hangs(session, status);
-    session_printf(session, "recorder   pid %d, %.3f s of cpu time (%.2f %%)\n",
-                   status->recorder_pid, (double)status->own_cpu_ns / 1e9,
-                   own_cpu_share(status) * 100);
+    print_cpu_time(session, status);
     print_notes(session, report->notes, verbose);
 }

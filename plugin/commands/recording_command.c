@@ -1,6 +1,7 @@
 #include "plugin/commands/recording_command.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 
 #include "argus/symbols.h"
 #include "argus/unwind.h"
+#include "plugin/arguments.h"
 #include "plugin/recording_flags.h"
 #include "plugin/recording_probes.h"
 
@@ -116,8 +118,26 @@ struct argus_error *recording_options(struct session *session, const struct argu
     return error ? error : recording_probes_choose(session, arguments, ret);
 }
 
-/* Says the recorder's notes as warnings: what could not be attached, and what is switched off. */
-static struct argus_error *warn_notes(struct session *session, struct recorder_client *client)
+static bool begins(const char *line, const char *words)
+{
+    return strncmp(line, words, strlen(words)) == 0;
+}
+
+/* What could not be attached, and what is switched off. No machine has all libraries: what is missing is for `argus status`
+ * and the trace. What --unwind names may come yet. */
+static bool is_of_begin(const char *line)
+{
+    return !begins(line, "probes: ") && !begins(line, "--unwind ");
+}
+
+static bool is_of_end(const char *line)
+{
+    return begins(line, "--unwind ");
+}
+
+/* Says the recorder's notes, or some of them, as warnings. */
+static struct argus_error *warn_notes(struct session *session, struct recorder_client *client,
+                                      bool (*wanted)(const char *line))
 {
     char *notes;
     struct argus_error *error = recorder_notes(client, &notes);
@@ -125,14 +145,27 @@ static struct argus_error *warn_notes(struct session *session, struct recorder_c
         return error;
     for (const char *line = notes; *line;) {
         int length = (int)strcspn(line, "\n");
-        /* no machine has all libraries: what is missing is for `argus status` and the trace */
-        if (strncmp(line, "probes: ", 8) != 0)
+        if (wanted(line))
             session_warn(session, "%.*s", length, line);
         line += length;
         line += *line == '\n';
     }
     free(notes);
     return NULL;
+}
+
+/* A recorder that has failed has said why already: that sentence is for recorder_stop(), not the answer to another request. */
+static bool has_failed(const struct recorder_client *client)
+{
+    struct pollfd fd = {.fd = recorder_poll_fd(client), .events = POLLIN};
+    return poll(&fd, 1, 0) != 0;
+}
+
+void recording_warn_missed(struct session *session, struct recorder_client *client)
+{
+    if (has_failed(client))
+        return;
+    argus_error_destroy(warn_notes(session, client, is_of_end));
 }
 
 struct argus_error *recording_begin(struct session *session, struct recorder_client *client,
@@ -144,15 +177,19 @@ struct argus_error *recording_begin(struct session *session, struct recorder_cli
         error = recorder_start(client, chosen, fd, ret);
     if (!error)
         recording_flags_tell(session, client, chosen);
-    return error ? error : warn_notes(session, client);
+    return error ? error : warn_notes(session, client, is_of_begin);
 }
 
 struct argus_error *recording_output_path(const struct arguments *arguments, const char **ret)
 {
+    const char *name = arguments_command(arguments)->name;
     *ret = arguments_option(arguments, "output");
     if (*ret && **ret)
         return NULL;
-    return argus_error_create(ARGUS_ERROR_USAGE, "-o FILE is missing: where the trace goes");
+    return argus_error_create(ARGUS_ERROR_USAGE,
+                              "%s: -o FILE is missing: say where to write the trace, e.g. argus %s "
+                              "-o freeze.argus",
+                              name, name);
 }
 
 static bool unwind_progress(void *context, const char *what, double share)

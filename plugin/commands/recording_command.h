@@ -33,6 +33,9 @@ struct argus_error *recording_begin(struct session *session, struct recorder_cli
                                     const struct recorder_options *chosen, int fd,
                                     struct recorder_status *ret);
 
+/* Before the recording ends, or a snapshot: warns of names of --unwind that nobody has had. */
+void recording_warn_missed(struct session *session, struct recorder_client *client);
+
 /* The argument of -o; an error without it. */
 struct argus_error *recording_output_path(const struct arguments *arguments, const char **ret);
 

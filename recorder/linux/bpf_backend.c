@@ -346,6 +346,14 @@ static bool bpf_flag_get(const struct backend *base, uint32_t number, struct rep
     return flags_get(of_base(base)->flags, number, ret);
 }
 
+static struct argus_error *bpf_offer_names(struct backend *base, struct name_search *search)
+{
+    struct bpf_backend *backend = of_base(base);
+    struct thread_source source = thread_map_source(backend->threads_fd);
+    search->any_stack = snapshots_any(&backend->snapshots);
+    return thread_list_offer_names(backend->threads, &source, search);
+}
+
 const struct backend_ops bpf_backend_ops = {
     .name = "bpf",
     .title = "BPF programs",
@@ -377,5 +385,6 @@ const struct backend_ops bpf_backend_ops = {
     .flags_awaited = bpf_flags_awaited,
     .write_flags = bpf_write_flags,
     .is_crowded = crowd_now,
+    .offer_names = bpf_offer_names,
     .release = bpf_release,
 };

@@ -115,6 +115,16 @@ static bool copy_slot(const struct snapshots *snapshots, uint32_t cpu, uint64_t 
            snapshots->copy->bytes == bytes;
 }
 
+bool snapshots_any(const struct snapshots *snapshots)
+{
+    for (uint32_t cpu = 0; snapshots->slots && cpu < snapshots->cpu_count; cpu++) {
+        size_t first = (size_t)cpu * snapshots->slots_of_cpu * snapshots->slot_bytes;
+        if (((const struct bpf_snapshot *)(const void *)(snapshots->slots + first))->time_ns)
+            return true;
+    }
+    return false;
+}
+
 bool snapshots_find(struct snapshots *snapshots, uint64_t id, struct argus_snapshot *ret)
 {
     uint64_t place;

@@ -31,6 +31,9 @@ struct argus_error *snapshots_init(struct snapshots *snapshots, struct bpf_objec
                                    uint32_t cpu_count);
 void snapshots_deinit(struct snapshots *snapshots);
 
+/* Has one ever been taken? */
+bool snapshots_any(const struct snapshots *snapshots);
+
 /* The snapshot named `id`, which stays valid until the next call. False: there is none, or it was overwritten. */
 bool snapshots_find(struct snapshots *snapshots, uint64_t id, struct argus_snapshot *ret);
 

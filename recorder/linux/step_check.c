@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/process_owner.h"
 #include "linux/small_file.h"
 
 static bool status_number(uint32_t pid, const char *name, unsigned long *ret)
@@ -92,8 +93,5 @@ struct argus_error *step_refusal(const struct step_request *request, pid_t tid, 
                                   "process %u may be stepped by root only: "
                                   "/proc/sys/kernel/yama/ptrace_scope is %c",
                                   request->pid, scope[0]);
-    return argus_error_create(ARGUS_ERROR_PERMISSION,
-                              "process %u may not be stepped: it is somebody else's, or the "
-                              "system protects it",
-                              request->pid);
+    return process_owner_error("step", request->pid, geteuid());
 }

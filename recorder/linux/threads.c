@@ -196,3 +196,24 @@ struct argus_error *thread_list_renew(struct thread_list *list, const struct thr
     list->taken_ns = taken_ns;
     return NULL;
 }
+
+static void offer_all(const struct thread_list *list, struct name_search *search)
+{
+    for (size_t i = 0; i < list->threads.length; i++)
+        name_search_offer(search, list->threads.data[i].is.comm);
+}
+
+struct argus_error *thread_list_offer_names(const struct thread_list *list,
+                                            const struct thread_source *source,
+                                            struct name_search *search)
+{
+    struct thread_list *now;
+    struct argus_error *error = thread_list_create(&now);
+    if (error)
+        return error;
+    error = source->read(source, now);
+    offer_all(list, search);
+    offer_all(now, search);
+    thread_list_destroy(now);
+    return error;
+}

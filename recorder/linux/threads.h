@@ -9,6 +9,7 @@
 #include "argus/error.h"
 #include "argus/trace.h"
 #include "linux/shared.h"
+#include "name_search.h"
 
 struct thread_list;
 
@@ -33,6 +34,11 @@ bool thread_list_get(const struct thread_list *list, size_t index, uint32_t *ret
                      struct bpf_thread *ret);
 /* false without memory. */
 bool thread_list_add(struct thread_list *list, uint32_t tid, const struct bpf_thread *thread);
+
+/* Offers the names in the list, of what `source` has seen since, and of the threads alive now. */
+struct argus_error *thread_list_offer_names(const struct thread_list *list,
+                                            const struct thread_source *source,
+                                            struct name_search *search);
 
 /* Writes the list, what `source` has seen since, and the threads alive now: later entries are newer. */
 struct argus_error *thread_list_write(struct thread_list *list, const struct thread_source *source,

@@ -168,7 +168,7 @@ def boot(unpacked, architecture, initrd, folder, timeout_s, extra=""):
     command = [machine["program"], *machine["arguments"], "-accel", accelerator(), "-smp", "2", "-m", str(MEMORY_MIB),
                "-kernel", str(unpacked.image), "-initrd", str(initrd), "-nographic", "-no-reboot", "-monitor", "none",
                "-nic", "none", "-append",
-               f"console={machine['console']} quiet panic=-1 rdinit=/init {machine['command_line']} {extra}",
+               f"console={machine['console']} panic=-1 rdinit=/init loglevel=6 {machine['command_line']} {extra}",
                "-drive", f"file={folder}/disk,format=raw,if=virtio", "-drive", f"file={folder}/out,format=raw,if=virtio"]
     began = time.monotonic()
     with open(folder / "console", "wb") as console, open(os.devnull, "rb") as nothing:

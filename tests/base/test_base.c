@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "argus/error.h"
+#include "base/foreign_format.h"
 #include "base/idmap.h"
 #include "base/strtab.h"
 #include "base/utf8.h"
@@ -108,12 +109,76 @@ static void errors_say_what_and_why(void **state)
     argus_error_destroy(NULL);
 }
 
+struct foreign_case {
+    const char *bytes;
+    size_t length;
+    const char *words;
+};
+
+#define BYTES(text) text, sizeof(text) - 1
+
+/* What users hand over instead of a trace. */
+static const struct foreign_case foreign_cases[] = {
+    {BYTES("PERFILE2\x68\0\0\0"), "it is a perf.data file (offset 0: PERFILE2); perf report"},
+    {BYTES("2ELIFREP\0\0"), "perf.data file of the other byte order"},
+    {BYTES("\x17\x08\x44tracing6\0"), "a trace.dat file of trace-cmd"},
+    {BYTES("\x57\x1d\xd1\x75\0\0"), "CTF metadata (offset 0: 0x75D11D57)"},
+    {BYTES("\x75\xd1\x1d\x57\0\0"), "CTF metadata (offset 0: 0x75D11D57)"},
+    {BYTES("/* CTF 1.8 */\n"), "CTF metadata (offset 0: /* CTF)"},
+    {BYTES("\xc1\x1f\xfc\xc1\0"), "a CTF stream"},
+    {BYTES("\x0a\x03\x08\x01\x02\x0a\x02\x08\x01"), "a Perfetto trace"},
+    {BYTES("\xd4\xc3\xb2\xa1\x02\0"), "a pcap file"},
+    {BYTES("\x0a\x0d\x0d\x0a\x1c\0"), "a pcapng file"},
+    {BYTES("\x1f\x8b\x08\0"), "a gzip file (offset 0: 1f 8b); decompress it first (gunzip)"},
+    {BYTES("\xfd"
+           "7zXZ\0"),
+     "an xz file"},
+    {BYTES("\x28\xb5\x2f\xfd\x04"), "a zstd file"},
+    {BYTES("\x7f"
+           "ELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x04\0"),
+     "an ELF core file"},
+    {BYTES("\x7f"
+           "ELF\x02\x02\x01\0\0\0\0\0\0\0\0\0\0\x04"),
+     "an ELF core file"},
+    {BYTES("\x7f"
+           "ELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0"),
+     "an ELF program or library"},
+    {BYTES("\x7f"
+           "ELF"),
+     "an ELF program or library"},
+    {BYTES(" {\"traceEvents\": []}"), "JSON text"},
+    {BYTES("<!DOCTYPE html>"), "HTML or XML text"},
+    {BYTES("root:x:0:0:root"),
+     "it is plain text (offset 0: \"root:x:0:0:root\"); name a file that"},
+    {BYTES("\n  a text\nthat begins with an empty line"), "plain text"},
+    {BYTES("ARGUSSTP\x01"),
+     "a step file of argus step (offset 0: ARGUSSTP); argus diverge reads it"},
+    {BYTES("\x01\x02\xff\0\0\0\0\0\x09"),
+     "it begins with the bytes 01 02 ff 00 00 00 00 00 (offset 0)"},
+    {BYTES("\0"), "it begins with the bytes 00 (offset 0)"},
+};
+
+static void foreign_files_are_named(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(foreign_cases) / sizeof(foreign_cases[0]); i++) {
+        const struct foreign_case *known = &foreign_cases[i];
+        struct argus_error *error = foreign_format_error("x.data", "an Argus trace", "ARGUSTRC",
+                                                         known->bytes, known->length);
+        assert_int_equal(error->code, ARGUS_ERROR_FORMAT);
+        if (!strstr(error->message, known->words) ||
+            strncmp(error->message, "x.data is not an Argus trace: ", 30) != 0)
+            fail_msg("\"%s\" instead of \"%s\"", error->message, known->words);
+        argus_error_destroy(error);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ids_are_found_again),     cmocka_unit_test(broken_utf8_is_repaired),
         cmocka_unit_test(strings_are_kept_once),   cmocka_unit_test(vectors_grow),
-        cmocka_unit_test(errors_say_what_and_why),
+        cmocka_unit_test(errors_say_what_and_why), cmocka_unit_test(foreign_files_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

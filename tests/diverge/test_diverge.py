@@ -275,8 +275,8 @@ class Diverge(unittest.TestCase):
         text.write_text("no steps at all, but long enough to be looked at closely\n", encoding="utf-8")
         for words, code, said in [((line,), 1, "executed twice"), ((arm, bad), 1, "different processors"),
                                   ((other, bad), 1, "no branch in common"), ((text, bad), 1, "text"),
-                                  ((bad, "/nowhere/x.steps"), 1, "/nowhere/x.steps"), ((), 2, "--help"),
-                                  (("--spin", line, bad), 2, "--help"), ((line, bad, bad), 2, "--help")]:
+                                  ((bad, "/nowhere/x.steps"), 1, "/nowhere/x.steps"), ((), 2, "usage: argus diverge"),
+                                  (("--spin", line, bad), 2, "usage: argus diverge"), ((line, bad, bad), 2, "usage: argus diverge")]:
             self.assertIn(said, diverge(*words, code=code))
 
 

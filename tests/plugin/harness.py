@@ -47,9 +47,9 @@ class Setup:
         self.argus = self.build / "bin/argus"
         self.plugin = self.build / "lib/libargus.so"
 
-    def run(self, *words, code=None, stdin=subprocess.DEVNULL, **environment):
+    def run(self, *words, code=None, stdin=subprocess.DEVNULL, cwd=None, **environment):
         """`argus words…`: the finished process, with text."""
-        done = subprocess.run([str(self.argus), *map(str, words)], stdin=stdin, stdout=subprocess.PIPE,
+        done = subprocess.run([str(self.argus), *map(str, words)], stdin=stdin, cwd=cwd, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, timeout=120, env={**os.environ, **environment})
         if code is not None:
             expect(done.returncode == code,

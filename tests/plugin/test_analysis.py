@@ -42,7 +42,10 @@ def test_graph_find(setup):
     expect_equal("by name of the thread", {v["tid"] for v in find(setup, path, "--thread=input0")}, {102})
     expect_equal("limit", len(find(setup, path, "--limit=3")), 3)
     expect_in("did you mean 'editor0'", setup.run("graph", "find", "--process=editr0", path, code=1).stderr)
+    expect_in("did you mean 'editor0'", setup.run("graph", "find", "--thread=editr0", path, code=1).stderr)
     setup.run("graph", "find", "--time=noon", path, code=2)
+    expect_in("--from is later than --to", setup.run("graph", "find", "--from=+2s", "--to=+1s", path, code=2).stderr)
+    expect_in("no vertex meets all conditions", setup.run("graph", "find", "--longer-than=1000s", path, code=0).stderr)
 
 
 def everything_start(vertices):
@@ -114,7 +117,7 @@ def test_graph_show(setup):
 def test_hangs(setup):
     path = one_hang(setup)
     expect_in("editor0", setup.run("hangs", path, code=0).stdout)
-    expect("editor0" not in setup.run("hangs", "--threshold=4s", path, code=0).stdout, "--threshold does nothing")
+    expect(setup.run("hangs", "--threshold=4s", path, code=0).stdout.startswith("No hangs: "), "--threshold does nothing")
     expect_in("no process 'nobody'", setup.run("hangs", "--process=nobody", path, code=1).stderr)
     expect_in("no process with pid 999", setup.run("hangs", "--pid=999", path, code=1).stderr)
     expect_in("no thread with tid 999", setup.run("hangs", "--tid=999", path, code=1).stderr)
@@ -214,6 +217,37 @@ def test_debug_starts_lldb_with_plugin_and_trace(setup):
     expect_in("no lldb in PATH", setup.run("debug", path, code=1, PATH=str(setup.folder), ARGUS_LLDB="").stderr)
     expect_in("/nosuch", setup.run("debug", path, code=1, ARGUS_LLDB="/nosuch").stderr)
     expect_in("No such file", setup.run("debug", "nosuch.argus", code=1).stderr)
+
+
+def test_the_hang_by_an_option(setup):
+    path = setup.trace("by_option", freezes(3000, 2500))
+    expect_equal("--hang 2", setup.run("diagnose", path, "--hang", "2", "--auto", code=0).stdout,
+                 setup.run("diagnose", path, "2", "--auto", code=0).stdout)
+    expect_in("said twice: '1' and --hang=2", setup.run("diagnose", path, "1", "--hang=2", code=2).stderr)
+    expect_in("no hang 9: 'argus hangs' lists 2", setup.run("diagnose", path, "--hang=9", code=1).stderr)
+
+
+def test_no_hangs_says_what_was_looked_at(setup):
+    path = setup.trace("quick", freezes(1500, 700))
+    text = setup.run("hangs", path, code=0).stdout
+    expect_in("No hangs: no event loop was away from its wait for 2.00 s or longer.\n", text)
+    expect_in("The longest: editor0 [100], 1.50 s from ", text)
+    expect_in("The longest: editor1 [110], 700 ms from ", setup.run("hangs", "--process=editor1", path, code=0).stdout)
+    still = setup.trace("still", "cpus 1\nthread 5 pid 5 ppid 1 name still\n1ms cpu0 t5 switch state=S next=0\n")
+    expect_in("2.00 s or longer, nor noticeably", setup.run("hangs", still, code=0).stdout)
+
+
+def test_graph_export_into_a_file(setup):
+    path, out = setup.trace("export", freezes(3000)), setup.folder / "graph.json"
+    done = setup.run("graph", "export", path, "-o", out, code=0)
+    expect_equal("output", done.stdout, "")
+    expect_equal("file", out.read_text(), setup.run("graph", "export", path, code=0).stdout)
+    expect_equal("mode", out.stat().st_mode & 0o777, 0o600)
+    out.write_text("precious")
+    setup.run("graph", "export", path, "-o", out, "--around=v99999", code=1)
+    expect_equal("after a failure", out.read_text(), "precious")
+    done = setup.run("graph", "export", path, "-o", setup.folder / "no/such/file", code=1)
+    expect_in("no/such/file: No such file", done.stderr)
 
 
 main()

@@ -1,5 +1,6 @@
 """The plugin in LLDB's batch mode: loading, help, analysis, and everything that must not end the debugger."""
 import json
+import os
 import pathlib
 
 from harness import expect, expect_equal, expect_in, freezes, main
@@ -94,6 +95,24 @@ def test_scripts_keep_their_lines(setup):
     source = setup.folder / "script"
     source.write_text(f"argus load {path}\nargus diagnose\nargus version\n")
     expect_in("trace format", setup.run_lldb(f"command source {source}"))
+
+
+def test_no_trace_is_chosen_but_by_load(setup):
+    here = setup.folder / "here"
+    here.mkdir()
+    setup.trace("freeze", freezes(3000)).rename(here / "freeze.argus")
+    other = setup.trace("loaded", freezes(4000))
+    before = os.getcwd()
+    os.chdir(here)
+    try:
+        text = setup.run_lldb("argus info", code=1)
+        expect_in("no trace is loaded: 'argus load FILE' first", text)
+        expect("freeze.argus" not in text, "a trace was chosen in LLDB")
+        expect_in("loaded.argus", setup.run_lldb(f'argus load "{other}"', "argus info"))
+        text = setup.run_lldb("argus load", "argus info")
+        expect_in("using freeze.argus (the only trace here", text)
+    finally:
+        os.chdir(before)
 
 
 main()

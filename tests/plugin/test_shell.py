@@ -32,20 +32,34 @@ def damaged(setup):
 
 def test_usage_errors(setup):
     path = setup.trace("small", SMALL)
+    empty = setup.folder / "empty"
+    empty.mkdir()
     for words, message in [
             (["inf"], "did you mean 'argus info'"),
             (["grpah"], "did you mean 'argus graph'"),
             (["quux"], "no command 'quux'"),
-            (["info"], "the trace file is missing"),
+            (["info"], "there is no trace (*.argus) in this folder"),
+            (["import", "-o", "x.argus"], "no trace is named: write FILE"),
+            (["answers", "clear"], "no trace is named: write FILE"),
             (["info", "--jsn", path], "did you mean --json"),
             (["info", path, "more"], "one word too many: 'more'"),
             (["dump", "--limit"], "--limit needs an argument"),
             (["dump", "--limit=x", path], "'x' is not a number"),
             (["dump", "--raw=1", path], "--raw"),
-            (["graph", "show", "v1"], "the trace file is missing"),
+            (["graph", "show", "v1"], "there is no trace (*.argus) in this folder"),
+            (["graph", "shwo", "v1"], "did you mean 'argus graph show'"),
+            (["info", ""], "info: the first word is empty"),
+            (["graph", "check", "x", path], f"'x' is neither a file nor a vertex such as v1234, and the trace '{path}' comes first"),
+            (["help", "graph", "quux"], "no command 'graph quux' ('argus help' lists them)"),
+            (["slice", path], "slice: V is missing: a vertex such as v1234"),
+            (["diverge"], "diverge: BAD is missing: a step file"),
+            (["watchflag", "remove"], "N is missing: a number that argus watchflag list shows"),
+            ([path], "is a file, not a command: write what to do with it, e.g. argus diagnose "),
+            ([path, "graph", "show", "v1"], f"the command comes first: argus graph show {path} v1"),
+            (["--json", "info", path], f"the command comes first: argus info --json {path}"),
             (["load", path], "only in LLDB"),
             (["help", "quux"], "no command 'quux'")]:
-        done = setup.run(*words, code=2)
+        done = setup.run(*words, code=2, cwd=empty)
         expect_in(message, done.stderr)
         expect_equal(f"output of argus {words}", done.stdout, "")
 
@@ -53,7 +67,18 @@ def test_usage_errors(setup):
 def test_files_that_are_no_traces(setup):
     empty = setup.folder / "empty.argus"
     empty.write_bytes(b"")
-    for word, message in [("nosuch.argus", "No such file"), ("/etc/passwd", "not an Argus trace"),
+    perf = setup.folder / "perf.data"
+    perf.write_bytes(b"PERFILE2" + bytes(200))
+    done = setup.run("import", "/etc/passwd", "-o", setup.folder / "x.argus", code=1)
+    expect_in("/etc/passwd is not an Argus trace: it is plain text", done.stderr)
+    done = setup.run("diverge", setup.trace("small", SMALL), code=1)
+    expect_in("the file is not a step file of argus step: it is an Argus trace", done.stderr)
+    expect_in("cannot open nosuch.argus: No such file", setup.run("answers", "nosuch.argus", code=1).stderr)
+    small = setup.folder / "small.json"
+    small.write_text("{}\n")
+    expect_in('it is JSON text (offset 0: "{}")', setup.run("info", small, code=1).stderr)
+    for word, message in [("nosuch.argus", "No such file"), ("/etc/passwd", "not an Argus trace: it is plain text"),
+                          (perf, "perf.data is not an Argus trace: it is a perf.data file (offset 0: PERFILE2)"),
                           (setup.folder, "directory"), (empty, "not an Argus trace")]:
         for command in "info", "dump", "verify", "graph":
             done = setup.run(command, word, code=1)

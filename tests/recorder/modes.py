@@ -189,7 +189,13 @@ class Status(Live):
         self.assertEqual(told["categories"]["block"], {"on": False, "records_per_s": 0})
         self.assertIn("recorded without block: waits for a disk do not name it", told["notes"])
         self.assertGreater(told["own_cpu_ns"], 0)
+        self.assertIsNone(told["own_cpu_share"])  # loading the programs took more than the 2 s since
+        self.assertRegex(argus("status").stdout, r"recorder   pid \d+, \d+\.\d+ s of cpu time\n")
+        time.sleep(max(0, 5.2 - told["duration_ns"] / 1e9))
+        told = status()
+        self.assertEqual(mismatches(told, self.schema), [])
         self.assertLess(told["own_cpu_share"], 1)
+        self.assertRegex(argus("status").stdout, r"of it \d+\.\d+ s to start; \d+\.\d+ % since then\n")
         text = argus("status").stdout
         for part in ("ring in memory", "100 % full", "are kept", "syscalls ", "block off", "note       recorded without block"):
             self.assertIn(part, text)

@@ -102,10 +102,34 @@ class OnHang(Live):
         self.assertTrue(eventually(lambda: status()["hangs"]["watcher_pid"] == 0))
         self.assertIn("nobody writes any more", argus("status").stdout)
 
-    def test_a_directory_that_is_not_there(self):
-        done = argus("start", "--on-hang", "1s", "-o", str(self.folder / "none"))
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("cannot write into", done.stderr)
+    def test_the_folder_is_created(self):
+        folder = self.folder / "a/b"
+        done = argus("start", "--on-hang", "1s", "-o", str(folder) + "/", "--ring-size", "128M")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for part in folder, folder.parent:
+            self.assertEqual(part.stat().st_mode & 0o777, 0o700)
+
+    def test_a_folder_that_cannot_be_created(self):
+        file = self.folder / "file"
+        file.write_text("text")
+        for path, message in [(file, f"{file} is a file"), (file / "b", f"{file} is a file"),
+                              ("/proc/argus/hangs", "cannot create the folder /proc/argus/hangs"), ("", "names no folder")]:
+            done = argus("start", "--on-hang", "1s", "-o", str(path))
+            self.assertIn(done.returncode, (1, 2), done.stderr)
+            self.assertIn(message, done.stderr)
+            self.assertFalse(status()["recording"])
+
+    def test_a_folder_that_the_user_may_not_write_to(self):
+        """Root may; the user who called sudo, whose files they are, may not."""
+        environment = dict(os.environ, SUDO_UID="12345", SUDO_GID="12345", SUDO_USER="nobody")
+        closed = self.folder / "closed"
+        closed.mkdir(mode=0o755)
+        self.folder.chmod(0o755)
+        for path, message in [(closed, "cannot write into the folder"), (closed / "a/b", f"you may not write into {closed};")]:
+            done = argus("start", "--on-hang", "1s", "-o", str(path), env=environment)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn(message, done.stderr)
+        self.assertEqual(list(closed.iterdir()), [])
         self.assertFalse(status()["recording"])
 
     def test_wrong_use(self):
@@ -116,7 +140,8 @@ class OnHang(Live):
         """The watcher has the rights of who called sudo, and so do its files."""
         os.chown(self.folder, 12345, 12345)
         environment = dict(os.environ, SUDO_UID="12345", SUDO_GID="12345", SUDO_USER="nobody")
-        done = argus("start", "--on-hang", "500ms", "-o", str(self.folder), "--ring-size", "128M", "--process", "argusloop6",
+        folder = self.folder / "new"
+        done = argus("start", "--on-hang", "500ms", "-o", str(folder), "--ring-size", "128M", "--process", "argusloop6",
                      env=environment)
         self.assertEqual(done.returncode, 0, done.stderr)
         watcher = int(re.search(r"pid (\d+) keeps a snapshot", done.stdout)[1])
@@ -124,7 +149,8 @@ class OnHang(Live):
         program = self.loop("argusloop6", 0.9)
         self.assertEqual(program.stdout.readline(), "done\n")
         self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 1))
-        self.assertEqual(self.files()[0].stat().st_uid, 12345)
+        self.assertEqual((folder.stat().st_uid, folder.stat().st_gid, folder.stat().st_mode & 0o777), (12345, 12345, 0o700))
+        self.assertEqual(next(folder.glob("hang-*.argus")).stat().st_uid, 12345)
 
 
 if __name__ == "__main__":

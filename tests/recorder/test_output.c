@@ -129,6 +129,71 @@ static void a_link_made_later_is_not_followed(void **state)
     assert_int_equal(status.st_size, strlen("precious"));
 }
 
+static void expect_text(const char *path, const char *text)
+{
+    char got[64] = "";
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_true(fgets(got, sizeof(got), file) || !*text);
+    fclose(file);
+    assert_string_equal(got, text);
+}
+
+static void write_keeping(const char *text, bool replaces)
+{
+    struct output output;
+    assert_null(output_create_keeping("argus.argus", &output));
+    assert_int_equal(write(output.fd, text, strlen(text)), strlen(text));
+    assert_null(output_commit(&output));
+    assert_int_equal(output.replaced, replaces);
+    output_deinit(&output);
+}
+
+static void what_is_there_can_be_kept(void **state)
+{
+    (void)state;
+    write_keeping("first", false);
+    write_keeping("second", true);
+    expect_text("argus.argus", "second");
+    expect_text("argus.argus.old", "first");
+    write_keeping("third", true);
+    expect_text("argus.argus", "third");
+    expect_text("argus.argus.old", "second");
+    assert_int_equal(count_files(), 2);
+    unlink("argus.argus");
+    unlink("argus.argus.old");
+}
+
+/* Neither the trace that is there is harmed, nor is a recording begun that could not be put in its place. */
+static void where_it_cannot_be_kept_nothing_begins(void **state)
+{
+    struct output output;
+    (void)state;
+    write_file("argus.argus", "first");
+    assert_int_equal(mkdir("argus.argus.old", 0700), 0);
+    struct argus_error *error = output_create_keeping("argus.argus", &output);
+    assert_non_null(error);
+    assert_non_null(strstr(error->message, "argus.argus.old: it is a directory"));
+    argus_error_destroy(error);
+    expect_text("argus.argus", "first");
+    assert_int_equal(count_files(), 2);
+    unlink("argus.argus");
+    rmdir("argus.argus.old");
+}
+
+/* A recording that fails leaves the trace before it where it was. */
+static void what_is_not_committed_moves_nothing(void **state)
+{
+    struct output output;
+    (void)state;
+    write_file("argus.argus", "first");
+    assert_null(output_create_keeping("argus.argus", &output));
+    output_deinit(&output);
+    expect_text("argus.argus", "first");
+    assert_int_equal(count_files(), 1);
+    unlink("argus.argus");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +201,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_old_file_stays_until_the_commit, set_up, tear_down),
         cmocka_unit_test_setup_teardown(other_things_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_link_made_later_is_not_followed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_there_can_be_kept, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(where_it_cannot_be_kept_nothing_begins, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_not_committed_moves_nothing, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,6 +67,10 @@ struct argus_error *argus_report_schema(const struct argus_sink *sink,
                                         const struct argus_rule_set *rules, bool json);
 struct argus_error *argus_report_hangs(const struct argus_report_context *context,
                                        const struct argus_hangs *hangs, bool json);
+/* As text, when there are no hangs: what was looked at. `longest`: the event loop that was away longest, and for less than
+ * `threshold_ns`; NULL: the trace has no event loop. */
+void argus_report_no_hangs(const struct argus_report_context *context, uint64_t threshold_ns,
+                           const struct argus_hang *longest);
 struct argus_error *argus_report_similars(const struct argus_report_context *context,
                                           uint32_t vertex, const struct argus_report_context *other,
                                           const struct argus_similars *similars, bool json);

@@ -1,0 +1,169 @@
+#include "plugin/commands/hang_folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "plugin/paths.h"
+
+/* --- who called sudo --- */
+
+struct invoker {
+    const char *user;
+    uid_t uid;
+    gid_t gid;
+};
+
+/* False: we are not root, or nobody called sudo. */
+static bool invoker_get(struct invoker *ret)
+{
+    const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID"), *user = getenv("SUDO_USER");
+    if (geteuid() != 0 || !uid || !gid || !user)
+        return false;
+    *ret = (struct invoker){user, (uid_t)strtoul(uid, NULL, 10), (gid_t)strtoul(gid, NULL, 10)};
+    return true;
+}
+
+bool hang_folder_become_invoker(void)
+{
+    struct invoker invoker;
+    if (!invoker_get(&invoker))
+        return true;
+    return initgroups(invoker.user, invoker.gid) == 0 && setgid(invoker.gid) == 0 &&
+           setuid(invoker.uid) == 0;
+}
+
+/* What root had before the invoker's rights were taken for a moment. */
+struct rights {
+    bool changed;
+    gid_t gid;
+    int group_count;
+    gid_t *groups; /* owned */
+};
+
+static bool rights_restore(struct rights *rights)
+{
+    bool restored =
+        !rights->changed || (seteuid(0) == 0 && setegid(rights->gid) == 0 &&
+                             setgroups((size_t)rights->group_count, rights->groups) == 0);
+    free(rights->groups);
+    rights->groups = NULL;
+    return restored;
+}
+
+static bool rights_save(struct rights *ret)
+{
+    int count = getgroups(0, NULL);
+    ret->groups = count < 0 ? NULL : malloc(((size_t)count + 1) * sizeof(gid_t));
+    if (!ret->groups)
+        return false;
+    ret->gid = getegid();
+    ret->group_count = getgroups(count, ret->groups);
+    ret->changed = ret->group_count >= 0;
+    return ret->changed;
+}
+
+static bool rights_take(struct rights *ret)
+{
+    struct invoker invoker;
+    *ret = (struct rights){.changed = false};
+    if (!invoker_get(&invoker))
+        return true;
+    if (rights_save(ret) && initgroups(invoker.user, invoker.gid) == 0 &&
+        setegid(invoker.gid) == 0 && seteuid(invoker.uid) == 0)
+        return true;
+    int failed = errno;
+    rights_restore(ret);
+    errno = failed;
+    return false;
+}
+
+/* --- the folder --- */
+
+static struct argus_error *cannot_create(const char *path, const char *part, int failed)
+{
+    const char *slash = strrchr(part, '/'), *above = slash ? part : ".";
+    int length = slash > part ? (int)(slash - part) : 1;
+    if (failed == EACCES || failed == EPERM || failed == EROFS)
+        return argus_error_create(ARGUS_ERROR_PERMISSION,
+                                  "cannot create the folder %s: you may not write into %.*s; "
+                                  "choose another with -o FOLDER",
+                                  path, length, above);
+    return argus_error_os(failed, "cannot create the folder %s: %s", path, part);
+}
+
+/* `part` is `path`, or a folder above it. */
+static struct argus_error *create_part(const char *path, const char *part)
+{
+    struct stat status;
+    if (mkdir(part, 0700) == 0)
+        return NULL;
+    int failed = errno;
+    if (stat(part, &status) < 0)
+        return cannot_create(path, part, errno == ENOENT ? failed : errno);
+    if (S_ISDIR(status.st_mode))
+        return NULL;
+    return argus_error_create(ARGUS_ERROR_USAGE,
+                              "cannot create the folder %s: %s is a file; --on-hang keeps several "
+                              "files: choose a folder with -o FOLDER",
+                              path, part);
+}
+
+static struct argus_error *create_all(const char *path)
+{
+    struct argus_error *error = NULL;
+    char *part = strdup(path);
+    if (!part)
+        return argus_error_memory();
+    for (char *slash = part; !error && (slash = strchr(slash + 1, '/'));) {
+        *slash = '\0';
+        error = create_part(path, part);
+        *slash = '/';
+    }
+    free(part);
+    return error ? error : create_part(path, path);
+}
+
+static struct argus_error *open_writable(const char *path, int *ret_fd)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0 && faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) == 0) {
+        *ret_fd = fd;
+        return NULL;
+    }
+    struct argus_error *error = argus_error_os(
+        errno, "cannot write into the folder %s (choose another with -o FOLDER)", path);
+    if (fd >= 0)
+        close(fd);
+    return error;
+}
+
+static struct argus_error *create_and_open(const char *path, int *ret_fd)
+{
+    struct rights rights;
+    if (!rights_take(&rights))
+        return argus_error_os(errno, "cannot take the rights of $SUDO_USER");
+    struct argus_error *error = create_all(path);
+    if (!error)
+        error = open_writable(path, ret_fd);
+    if (rights_restore(&rights))
+        return error;
+    if (!error)
+        close(*ret_fd);
+    argus_error_destroy(error);
+    return argus_error_os(errno, "cannot take back the rights of root");
+}
+
+struct argus_error *hang_folder_open(const char *path, int *ret_fd)
+{
+    if (!*path)
+        return argus_error_create(ARGUS_ERROR_USAGE, "-o names no folder: write -o FOLDER");
+    char *expanded = paths_expand_home(path);
+    struct argus_error *error = expanded ? create_and_open(expanded, ret_fd) : argus_error_memory();
+    free(expanded);
+    return error;
+}

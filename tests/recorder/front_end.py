@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""What the commands say and do around a recording: where the trace goes, what was not seen. See recorder_harness.py."""
+import json
+import subprocess
+import sys
+
+from recorder_harness import Live, argus, main, status
+
+SLEEPER = """
+import ctypes, time
+ctypes.CDLL(None).prctl(15, b"argussleeper", 0, 0, 0)
+print("named", flush=True)
+while True: time.sleep(0.01)
+"""
+
+
+class DefaultFile(Live):
+    def record(self, *words):
+        return argus("record", *words, "--", "true", cwd=self.folder)
+
+    def test_the_trace_before_is_kept(self):
+        self.assertEqual(self.record().returncode, 0)
+        first = (self.folder / "argus.argus").read_bytes()
+        done = self.record()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("the trace that was argus.argus before is argus.argus.old now", done.stderr)
+        self.assertEqual((self.folder / "argus.argus.old").read_bytes(), first)
+        self.assertNotEqual((self.folder / "argus.argus").read_bytes(), first)
+        done = argus("info", "--json", cwd=self.folder)
+        self.assertIn("using argus.argus (the only trace here", done.stderr)
+        self.assertEqual(json.loads(done.stdout)["lost"], 0)
+
+    def test_a_named_file_is_replaced(self):
+        self.assertEqual(self.record("-o", "x.argus").returncode, 0)
+        self.assertEqual(self.record("-o", "x.argus").returncode, 0)
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["x.argus"])
+
+    def test_a_program_that_there_is_not_moves_nothing(self):
+        (self.folder / "argus.argus").write_text("precious")
+        self.assertEqual(argus("record", "--", "/no/such/program", cwd=self.folder).returncode, 1)
+        self.assertEqual([(path.name, path.read_text()) for path in self.folder.iterdir()], [("argus.argus", "precious")])
+
+
+class NothingRecorded(Live):
+    def test_stop_after_a_start_that_failed(self):
+        self.assertEqual(argus("start", "--ring-size", "1").returncode, 2)
+        done = argus("stop")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, "^argus: (nothing is being recorded|no recorder is running): argus start")
+        self.assertEqual(done.stderr.count("\n"), 1)
+
+
+class UnknownUnwindName(Live):
+    """A name that nobody has is said, and one that somebody has is not."""
+
+    MISSED = "--unwind argussleepr: no process or thread of this name was seen, so no stacks of it were copied; names like it: argussleeper"
+
+    def sleeper(self):
+        program = subprocess.Popen([sys.executable, "-c", SLEEPER], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(program.stdout.close)
+        self.addCleanup(program.wait)
+        self.addCleanup(program.kill)
+        self.assertEqual(program.stdout.readline(), "named\n")
+
+    def test_record(self):
+        self.sleeper()
+        done = argus("record", "-o", str(self.path), *self.backend, "--unwind", "argussleepr", "--unwind", "argussleeper",
+                     "--unwind", "sleep", "--", "sleep", "0.3")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([line for line in done.stderr.splitlines() if "--unwind" in line], ["argus: warning: " + self.MISSED])
+
+    def test_status_and_stop(self):
+        done = argus("start", *self.backend, "--unwind", "argussleepr", "--ring-size", "16M")
+        self.assertNotIn("argussleepr", done.stderr)
+        self.sleeper()
+        self.assertIn(self.MISSED, status()["notes"])
+        self.assertIn("note       " + self.MISSED, argus("status").stdout)
+        self.assertIn("warning: " + self.MISSED, argus("snapshot", "-o", str(self.path)).stderr)
+        done = argus("stop")
+        self.assertIn("warning: " + self.MISSED, done.stderr)
+
+    def test_a_process_that_comes_later(self):
+        argus("start", *self.backend, "--unwind", "argussleeper", "--ring-size", "16M")
+        self.assertTrue(any("argussleeper" in note for note in status()["notes"]))
+        self.sleeper()
+        self.assertFalse(any("argussleeper" in note for note in status()["notes"]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""What a user is told who wants to look into, watch or step a process of root's. See recorder_harness.py."""
+import os
+import subprocess
+import unittest
+
+from recorder_harness import ARGUS, Live, argus, main
+
+USER = 12345
+
+
+def as_user(*words):
+    """argus as a user who has no right to anything; sudo cannot ask for a password there."""
+    return subprocess.run([ARGUS, *words], capture_output=True, text=True, timeout=60, user=USER, group=USER, extra_groups=[],
+                          stdin=subprocess.DEVNULL, cwd="/", env={"PATH": os.environ["PATH"], "HOME": "/nonexistent"})
+
+
+class OtherUser(Live):
+    def setUp(self):
+        super().setUp()
+        if subprocess.run(["test", "-x", ARGUS], user=USER, group=USER, extra_groups=[], check=False).returncode:
+            raise unittest.SkipTest("another user cannot run argus from this folder")
+        self.sleeper = subprocess.Popen(["sleep", "60"])
+        self.addCleanup(self.sleeper.wait)
+        self.addCleanup(self.sleeper.kill)
+
+    def belongs_to_root(self, action):
+        return (f"cannot {action} process {self.sleeper.pid} (sleep): it belongs to root, and this is user {USER}; "
+                "run argus with sudo")
+
+    def test_watching_a_variable(self):
+        done = as_user("watchflag", str(self.sleeper.pid), "sleep", "stdout")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(self.belongs_to_root("look into"), done.stderr)
+
+    def test_watching_an_address_in_the_recording_of_root(self):
+        self.assertEqual(argus("start", *self.backend, "--ring-size", "16M").returncode, 0)
+        done = as_user("watchflag", str(self.sleeper.pid), "0x1000")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("the recorder serves only root and uid 0, who started it; run argus with sudo", done.stderr)
+
+    def test_stepping(self):
+        pid = str(self.sleeper.pid)
+        done = as_user("step", "--process", pid, "--thread", pid, "-o", f"/tmp/argus-other-user-{os.getpid()}.steps")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, f"cannot step process {pid} .sleep.: it belongs to root|ptrace_scope is|sudo cannot be started")
+        done = as_user("step", "--process", pid, "--function", "sleep:main")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(self.belongs_to_root("look into"), done.stderr)
+
+    def test_a_process_that_there_is_not(self):
+        done = argus("step", "--process", "4194304", "--function", "sleep:main")
+        self.assertIn("there is no process 4194304", done.stderr)
+
+    def test_recording(self):
+        done = as_user("start")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, "needs root, and sudo (did not start|cannot be started)")
+
+
+if __name__ == "__main__":
+    main()
