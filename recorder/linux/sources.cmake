@@ -10,12 +10,13 @@ endif()
 # The BPF programs, built twice (bpf_object.h says why) and put into the program by bpf_object.c. CO-RE types are our own
 # (bpf/kernel_types.h), so neither bpftool nor a vmlinux.h is needed.
 function(argus_bpf_object output)
+  get_filename_component(name ${output} NAME)
   add_custom_command(
     OUTPUT ${output}
     COMMAND ${ARGUS_BPF_CLANG} -target bpf -mcpu=v3 -g -O2 -ffreestanding -Wall -Wextra -Werror
             -D__TARGET_ARCH_${bpf_arch} ${ARGN} -I${PROJECT_SOURCE_DIR}/libargus/include
             -idirafter /usr/include/${CMAKE_LIBRARY_ARCHITECTURE}
-            -MD -MF ${output}.d -MT ${output}
+            -MD -MF ${output}.d -MT ${name}
             -c ${PROJECT_SOURCE_DIR}/recorder/linux/bpf/argus.bpf.c -o ${output}
     DEPENDS ${PROJECT_SOURCE_DIR}/recorder/linux/bpf/argus.bpf.c
     DEPFILE ${output}.d
