@@ -10,14 +10,11 @@ endif()
 # The BPF programs: one object, put into the program by bpf_object.c. CO-RE types are our own (bpf/kernel_types.h),
 # so neither bpftool nor a vmlinux.h is needed.
 set(bpf_object ${CMAKE_CURRENT_BINARY_DIR}/argus.bpf.o)
-if(CMAKE_SYSROOT) # cross-compiling: the kernel's and libbpf's headers of that architecture
-  set(bpf_sysroot --sysroot=${CMAKE_SYSROOT})
-endif()
 add_custom_command(
   OUTPUT ${bpf_object}
   COMMAND ${ARGUS_BPF_CLANG} -target bpf -mcpu=v3 -g -O2 -ffreestanding -Wall -Wextra -Werror
           -D__TARGET_ARCH_${bpf_arch} -I${PROJECT_SOURCE_DIR}/libargus/include
-          ${bpf_sysroot} -idirafter ${CMAKE_SYSROOT}/usr/include/${CMAKE_LIBRARY_ARCHITECTURE}
+          ${ARGUS_BPF_HEADERS}
           -MD -MF ${bpf_object}.d -MT argus.bpf.o
           -c ${CMAKE_CURRENT_SOURCE_DIR}/linux/bpf/argus.bpf.c -o ${bpf_object}
   DEPENDS linux/bpf/argus.bpf.c
