@@ -3,7 +3,8 @@
 #   scripts/arm64-root FOLDER
 #   cmake --toolchain cmake/aarch64-linux.cmake -DARGUS_SYSROOT=FOLDER …
 #
-# The BPF programs are compiled by this machine's clang. ctest runs the built programs under qemu-user.
+# The BPF programs are compiled by this machine's clang. `scripts/arm64-run FOLDER ctest …` runs the
+# tests. CMAKE_CROSSCOMPILING_EMULATOR is not set: CMake before 3.29 puts it in front of this machine's python as well.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES ARGUS_SYSROOT)
@@ -13,12 +14,6 @@ set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 set(CMAKE_SYSROOT ${ARGUS_SYSROOT})
 set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
-
-# `max` has pointer authentication, by a function of qemu's own, which is much faster than that of Arm's processors.
-find_program(ARGUS_QEMU NAMES qemu-aarch64-static qemu-aarch64)
-if(ARGUS_QEMU)
-  set(CMAKE_CROSSCOMPILING_EMULATOR "${ARGUS_QEMU};-cpu;max,pauth-impdef=on;-L;${ARGUS_SYSROOT}")
-endif()
 
 # Libraries of the folder only. LLDB's headers may be this machine's, and so are python, clang and go-md2man.
 set(ENV{PKG_CONFIG_LIBDIR} ${ARGUS_SYSROOT}/usr/lib/aarch64-linux-gnu/pkgconfig:${ARGUS_SYSROOT}/usr/share/pkgconfig)
