@@ -5,7 +5,7 @@
 
 #include <dwarf.h>
 
-#include "event/code_address.h"
+#include "base/code_address.h"
 
 #define X86_64_RBX 3 /* DWARF's number */
 #define ARM64_SP   31

@@ -143,7 +143,8 @@ static bool is_signal_return(const struct walk *walk, uint64_t address)
         return true;
     struct cfi *cfi = cfi_of(walk->unwinder, image);
     return cfi &&
-           elf_file_read(cfi->elf, address - entry->start + entry->file_offset, sizeof(code), code) &&
+           elf_file_read(cfi->elf, address - entry->start + entry->file_offset, sizeof(code),
+                         code) &&
            unwind_signal_is_return(code);
 }
 

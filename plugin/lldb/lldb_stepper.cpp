@@ -7,6 +7,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "base/code_address.h"
 #include "plugin/lldb/host.h"
 #include "recorder/linux/step_instruction.h"
 
@@ -138,7 +139,8 @@ bool read_registers(struct run *run)
 #if defined(__aarch64__) || defined(__arm64__)
 uint64_t return_address(struct run *run)
 {
-    return run->registers[LINK];
+    return code_address_arm64(
+        run->registers[LINK]); /* in the middle of a function it may be signed */
 }
 #else
 uint64_t return_address(struct run *run)

@@ -331,8 +331,7 @@ static size_t unwind_beside(int (*const *callers)(int), size_t count,
     uint8_t *copies[4];
     struct argus_unwind_totals totals;
     for (size_t i = 0; i <= count; i++)
-        copies[i] = take_of(callers[i], i == count, ID + (count - i),
-                            &snapshots[i]);
+        copies[i] = take_of(callers[i], i == count, ID + (count - i), &snapshots[i]);
     assert_int_equal(snapshots[count].end, ARGUS_SNAPSHOT_CUT);
     snapshot_trace_write(snapshots, count + 1, 0, true);
     struct argus_trace *trace = snapshot_trace_open();

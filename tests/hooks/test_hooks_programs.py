@@ -13,9 +13,10 @@ PLACES_ARM64 = ("victim_short", "victim_short+4", "victim_rip", "victim_rip+4", 
                 "victim_loop+4", "victim_loop+0xc", "victim_call+0xc", "victim_call+0x18", "victim_call_register+4",
                 "victim_call_register+8", "victim_tail+4", "victim_switch", "victim_switch+0x10", "victim_jrcxz",
                 "victim_jrcxz+4", "victim_entered", "victim_computed", "victim_with_data", "victim_taken",
-                "victim_switch_inside", "victim_entered_over", "victim_vector", "victim_vector+0x10", "victim_registers+0x28")
+                "victim_switch_inside", "victim_entered_over", "victim_vector", "victim_vector+0x10",
+                "victim_vector+0x18", "victim_vector+0x20", "victim_registers+0x28")
 # One round of hooked: the loop goes round 10 times, x = 0 never comes to victim_jrcxz+5 (arm64: +4).
-HITS, HITS_ARM64 = 36, 52
+HITS, HITS_ARM64 = 36, 53
 
 
 class Programs(hooks_harness.HooksTest):

@@ -149,7 +149,10 @@ function victim_vector
     add x0, x0, #1
     ldp x29, x30, [sp], #16
     autiasp
-    ret
+    cbz xzr, 1f
+    .word 0xf8200041 /* ldadd x0, x1, [x2] and retaa, which Capstone 4 does not know; not executed */
+    .word 0xd65f0bff
+1:  ret
 end victim_vector
 
 /* A pointer in data leads into it. x + 4 */

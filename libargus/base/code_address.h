@@ -6,8 +6,8 @@
  * A machine with addresses of 52 bits signs fewer bits, but gives addresses above 48 bits only to a process that asks mmap()
  * for one, so code lies below. An address without a signature stays what it is.
  */
-#ifndef ARGUS_EVENT_CODE_ADDRESS_H
-#define ARGUS_EVENT_CODE_ADDRESS_H
+#ifndef ARGUS_BASE_CODE_ADDRESS_H
+#define ARGUS_BASE_CODE_ADDRESS_H
 
 #include <stdint.h>
 
