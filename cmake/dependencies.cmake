@@ -14,6 +14,13 @@ endif()
 if(ARGUS_TESTS)
   pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 endif()
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  # How BPF programs find the headers of the kernel and of libbpf; of another machine when cross-compiling.
+  set(ARGUS_BPF_HEADERS -idirafter ${CMAKE_SYSROOT}/usr/include/${CMAKE_LIBRARY_ARCHITECTURE})
+  if(CMAKE_SYSROOT)
+    list(PREPEND ARGUS_BPF_HEADERS --sysroot=${CMAKE_SYSROOT})
+  endif()
+endif()
 find_path(UTHASH_INCLUDE_DIR uthash.h REQUIRED)
 
 # LLDB: only its headers. The plugin is deliberately not linked against liblldb, so that one file loads in 14 to 22.

@@ -6,6 +6,7 @@
 
 #include <capstone/capstone.h>
 
+#include "insn_newer_arm64.h"
 #include "insn_vector.h"
 
 struct decoder {
@@ -170,7 +171,8 @@ bool decoder_next(struct decoder *decoder, const uint8_t *bytes, size_t count, u
     cs_insn *insn = decoder->insn;
     if (!cs_disasm_iter(decoder->handle, &bytes, &count, &behind, insn) ||
         insn->size > INSN_BYTES_MOST)
-        return decoder->arch == HOOK_ARCH_X86_64 && insn_vector_decode(bytes, count, address, ret);
+        return (decoder->arch == HOOK_ARCH_X86_64 ? insn_vector_decode : insn_newer_arm64_decode)(
+            bytes, count, address, ret);
     *ret = (struct insn){.address = address, .length = (uint8_t)insn->size, .id = insn->id};
     memcpy(ret->bytes, insn->bytes, insn->size);
     snprintf(ret->text, sizeof(ret->text), "%s%s%.70s", insn->mnemonic, *insn->op_str ? " " : "",

@@ -32,9 +32,14 @@ static uint64_t load(uint64_t address, uint32_t bytes)
     }
 }
 
+/* Linux gives a process the lower 47 bits on x86-64 and 48 on arm64, where the highest byte may be a tag. */
 static bool can_be_pointer(uint64_t address)
 {
+#if defined(__aarch64__)
+    return address >= 4096 && (address & 0x00ffffffffffffffull) >> 48 == 0;
+#else
     return address >= 4096 && address >> 47 == 0;
+#endif
 }
 
 /* False: something on the way is no pointer. */

@@ -108,15 +108,15 @@ static uint32_t find(struct frames *frames, struct frame_space space, uint64_t a
     return frames_named(frames, function, image, layers_of(&frames->layers, space.process, image));
 }
 
-/* Addresses of user space have 47 bits here, or 56 of which nobody uses the upper ones. What does not fit into a key (many
- * processes, the kernel) is looked up again. */
+/* Linux puts user space below 2^47 on x86-64 and below 2^48 on arm64. What does not fit into a key (many processes, the
+ * kernel) is looked up again. */
 uint32_t frames_at(struct frames *frames, struct frame_space space, uint64_t address,
                    bool is_return)
 {
     uint64_t where = (uint64_t)space.process << 1 | space.is_later;
-    if (address >> 47 || where >> 16)
+    if (address >> 48 || where >> 15)
         return find(frames, space, address, is_return);
-    uint64_t key = where << 48 | address << 1 | is_return;
+    uint64_t key = where << 49 | address << 1 | is_return;
     uint32_t function = idmap_get(&frames->by_address, key);
     if (function != IDMAP_NONE)
         return function;

@@ -5,7 +5,10 @@
 
 #include <dwarf.h>
 
+#include "base/code_address.h"
+
 #define X86_64_RBX 3 /* DWARF's number */
+#define ARM64_SP   31
 
 void cfi_init(struct cfi *cfi, struct elf_file *elf, uint32_t register_count)
 {
@@ -81,6 +84,25 @@ static bool cfa_rule(Dwarf_Frame *frame, struct cfi_row *row)
     return true;
 }
 
+static bool is_arm64(const struct cfi *cfi)
+{
+    return cfi->register_count == CFI_REGISTERS;
+}
+
+/* DW_CFA_AARCH64_negate_ra_state, which stands beside each signing of a return address, has the number of SPARC's
+ * DW_CFA_GNU_window_save. elfutils (0.188, libdw/cfi.c) takes it for that one: registers 8 to 15 are said to be in 16 to 31,
+ * and those above the CFA, where a function of arm64 saves nothing. Registers that it really saves are named afterwards. */
+static void undo_window_save(struct cfi_row *row)
+{
+    for (uint32_t i = 8; i <= ARM64_SP; i++) {
+        struct cfi_rule *rule = &row->registers[i];
+        bool in_window = rule->kind == CFI_REGISTER && rule->offset == i + 16;
+        bool is_saved = rule->kind == CFI_AT_CFA && i >= 16 && rule->offset == (i - 16) * 8;
+        if (i < 16 ? in_window : is_saved)
+            *rule = (struct cfi_rule){.kind = i == ARM64_SP ? CFI_IS_CFA : CFI_SAME};
+    }
+}
+
 /* Takes `frame`. */
 static struct cfi_row *row_create(const struct cfi *cfi, Dwarf_Frame *frame)
 {
@@ -102,6 +124,8 @@ static struct cfi_row *row_create(const struct cfi *cfi, Dwarf_Frame *frame)
     bool x86_64 = cfi->register_count == 17;
     if (x86_64 && row->registers[X86_64_RBX].kind == CFI_UNDEFINED)
         row->registers[X86_64_RBX].kind = CFI_SAME;
+    if (is_arm64(cfi))
+        undo_window_save(row);
     return row;
 }
 
@@ -193,6 +217,8 @@ enum cfi_step cfi_step(const struct cfi *cfi, const struct cfi_row *row,
     machine->return_slot = back->kind == CFI_AT_CFA ? machine->cfa + (uint64_t)back->offset : 0;
     if (!find_register(back, row->return_register, machine, &address))
         return CFI_NO_MEMORY;
+    if (is_arm64(cfi))
+        address = code_address_arm64(address);
     for (uint32_t i = 0; i < pc; i++)
         if (find_register(&row->registers[i], i, machine, &registers[i]))
             known |= 1ull << i;

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event/unwind_signal.h"
+
 void unwinder_init(struct unwinder *unwinder, const struct argus_trace *trace,
                    const struct images *images)
 {
@@ -126,6 +128,26 @@ static const struct cfi_row *find_row(struct walk *walk, uint64_t address, struc
     return row || !innermost ? row : row_before_syscall(walk, *ret, offset);
 }
 
+/* Does a signal handler return to `address`? The vdso has no other code that calls any. */
+static bool is_signal_return(const struct walk *walk, uint64_t address)
+{
+    const struct images *images = walk->unwinder->images;
+    uint8_t code[UNWIND_SIGNAL_CODE_BYTES];
+    if (walk->unwinder->machine != EM_AARCH64)
+        return false;
+    uint32_t image = images_find(images, walk->process, walk->time_ns, address);
+    if (image == UINT32_MAX)
+        return false;
+    const struct argus_image_entry *entry = &images->entries[image];
+    if (strcmp(entry->path, "[vdso]") == 0)
+        return true;
+    struct cfi *cfi = cfi_of(walk->unwinder, image);
+    return cfi &&
+           elf_file_read(cfi->elf, address - entry->start + entry->file_offset, sizeof(code),
+                         code) &&
+           unwind_signal_is_return(code);
+}
+
 /* Where exec() began the stack there is no caller, as in ld.so's first instructions, which have no information. */
 static bool is_at_the_end(const struct walk *walk)
 {
@@ -147,6 +169,16 @@ static uint64_t end_of_copy(const struct argus_snapshot *snapshot)
     return ARGUS_FRAME_UNKNOWN;
 }
 
+/* Where there is no call frame information. */
+static uint64_t walk_without_row(struct walk *walk, bool *is_return)
+{
+    if (*is_return && is_signal_return(walk, walk->machine.registers[walk->pc])) {
+        *is_return = false;
+        return unwind_signal_step(&walk->machine) ? WALKED : end_of_copy(walk->snapshot);
+    }
+    return is_at_the_end(walk) ? ARGUS_FRAME_OUTERMOST : ARGUS_FRAME_UNKNOWN;
+}
+
 /* To the caller: WALKED, or what the stack ends with. `is_return`: the pc is a return address; then, whether the caller's is. */
 static uint64_t walk_up(struct walk *walk, bool *is_return)
 {
@@ -155,7 +187,7 @@ static uint64_t walk_up(struct walk *walk, bool *is_return)
     const struct cfi_row *row =
         find_row(walk, walk->machine.registers[walk->pc] - *is_return, &cfi);
     if (!row)
-        return is_at_the_end(walk) ? ARGUS_FRAME_OUTERMOST : ARGUS_FRAME_UNKNOWN;
+        return walk_without_row(walk, is_return);
     switch (cfi_step(cfi, row, &walk->machine)) {
     case CFI_OUTERMOST:
         return ARGUS_FRAME_OUTERMOST;

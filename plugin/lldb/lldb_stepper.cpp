@@ -7,6 +7,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "base/code_address.h"
 #include "plugin/lldb/host.h"
 #include "recorder/linux/step_instruction.h"
 
@@ -135,22 +136,21 @@ bool read_registers(struct run *run)
     return true;
 }
 
-uint64_t read_word(struct run *run, uint64_t address)
+#if defined(__aarch64__) || defined(__arm64__)
+uint64_t return_address(struct run *run)
+{
+    return code_address_arm64(
+        run->registers[LINK]); /* in the middle of a function it may be signed */
+}
+#else
+uint64_t return_address(struct run *run)
 {
     lldb::SBError error;
     uint64_t word = 0;
-    run->process.ReadMemory(address, &word, sizeof(word), error);
+    run->process.ReadMemory(run->registers[SP], &word, sizeof(word), error);
     return error.Success() ? word : 0;
 }
-
-uint64_t return_address(struct run *run)
-{
-#if defined(__aarch64__) || defined(__arm64__)
-    return run->registers[LINK];
-#else
-    return read_word(run, run->registers[SP]);
 #endif
-}
 
 /* --- code --- */
 

@@ -15,7 +15,7 @@ function(argus_bpf_object output)
     OUTPUT ${output}
     COMMAND ${ARGUS_BPF_CLANG} -target bpf -mcpu=v3 -g -O2 -ffreestanding -Wall -Wextra -Werror
             -D__TARGET_ARCH_${bpf_arch} ${ARGN} -I${PROJECT_SOURCE_DIR}/libargus/include
-            -idirafter /usr/include/${CMAKE_LIBRARY_ARCHITECTURE}
+            ${ARGUS_BPF_HEADERS}
             -MD -MF ${output}.d -MT ${name}
             -c ${PROJECT_SOURCE_DIR}/recorder/linux/bpf/argus.bpf.c -o ${output}
     DEPENDS ${PROJECT_SOURCE_DIR}/recorder/linux/bpf/argus.bpf.c

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/code_address.h"
 #include "linux/stepper.h"
 
 static uint32_t add_page(struct stepper *stepper, uint64_t address)
@@ -140,8 +141,10 @@ uint64_t step_find_caller(struct stepper *stepper, const uint64_t *registers, ui
                    sizeof(*words);
     uint64_t found = 0;
 #if defined(__aarch64__)
-    if (may_return_to(stepper, registers[30], start, end))
-        found = registers[30];
+    if (may_return_to(stepper, code_address_arm64(registers[30]), start, end))
+        found = code_address_arm64(registers[30]);
+    for (size_t i = 0; i < count; i++)
+        words[i] = code_address_arm64(words[i]);
 #endif
     for (size_t i = 0; i < count && !found; i++)
         if (may_return_to(stepper, words[i], start, end))

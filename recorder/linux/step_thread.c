@@ -9,6 +9,8 @@
 #include <sys/user.h>
 #include <unistd.h>
 
+#include "base/code_address.h"
+
 #define FLAG_TRAP   0x100u
 #define FLAG_RESUME 0x10000u
 
@@ -146,7 +148,7 @@ void step_forget_resume(pid_t tid)
 bool step_return_address(int memory_fd, const uint64_t *registers, uint64_t *ret)
 {
     (void)memory_fd;
-    *ret = registers[X30];
+    *ret = code_address_arm64(registers[X30]); /* in the middle of a function it may be signed */
     return true;
 }
 

@@ -30,8 +30,14 @@ static void put_images(struct argus_writer *writer)
         struct argus_image_entry image = {.pid = (uint64_t)getpid(), .path = file};
         if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %" SCNu64 " %255s",
                    &image.start, &image.end, flags, &image.file_offset, &image.inode, file) >= 5 &&
-            flags[2] == 'x')
+            flags[2] == 'x') {
+#if defined(                                                                                       \
+    __aarch64__) /* qemu-user has no vdso, but a page without a name that signal handlers return to */
+            if (!file[0])
+                strcpy(file, "[vdso]");
+#endif
             must(argus_writer_images(writer, &image, 1));
+        }
     }
     fclose(maps);
 }

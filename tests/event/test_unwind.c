@@ -285,6 +285,26 @@ static ALONE int another_caller(int large)
     return result + 2;
 }
 
+/* On arm64 a function saves its return address below its arrays. So that of with_a_large_array() is in the copy, and the
+ * first one that is not is its caller's. */
+static ALONE int relay(int large)
+{
+    volatile int result = large ? with_a_large_array(3) : with_a_small_array(4);
+    return result + 3;
+}
+
+static ALONE int one_way(int large)
+{
+    volatile int result = relay(large);
+    return result + 4;
+}
+
+static ALONE int another_way(int large)
+{
+    volatile int result = relay(large);
+    return result + 5;
+}
+
 /* The snapshot that a call of `function` takes, with a copy of its own; for free(). */
 static ALONE uint8_t *take_of(int (*volatile function)(int), int large, uint64_t id,
                               struct argus_snapshot *ret)
@@ -303,7 +323,7 @@ static ALONE uint8_t *take_of(int (*volatile function)(int), int large, uint64_t
     return bytes;
 }
 
-/* Unwinds a cut stack beside whole ones of these callers; the number of its frames. */
+/* Unwinds a cut stack, which callers[count] leads to, beside whole ones of those before; the number of its frames. */
 static size_t unwind_beside(int (*const *callers)(int), size_t count,
                             uint64_t ret[ARGUS_STACK_MAX_FRAMES], uint64_t *ret_continued)
 {
@@ -311,8 +331,7 @@ static size_t unwind_beside(int (*const *callers)(int), size_t count,
     uint8_t *copies[4];
     struct argus_unwind_totals totals;
     for (size_t i = 0; i <= count; i++)
-        copies[i] = take_of(i < count ? callers[i] : one_caller, i == count, ID + (count - i),
-                            &snapshots[i]);
+        copies[i] = take_of(callers[i], i == count, ID + (count - i), &snapshots[i]);
     assert_int_equal(snapshots[count].end, ARGUS_SNAPSHOT_CUT);
     snapshot_trace_write(snapshots, count + 1, 0, true);
     struct argus_trace *trace = snapshot_trace_open();
@@ -329,7 +348,7 @@ static void a_cut_stack_goes_on_as_others(void **state)
 {
     (void)state;
     uint64_t frames[ARGUS_STACK_MAX_FRAMES] = {0}, continued;
-    int (*const callers[])(int) = {one_caller};
+    int (*const callers[])(int) = {one_caller, one_caller};
     size_t count = unwind_beside(callers, 1, frames, &continued);
     assert_int_equal(continued, 1);
     size_t first = 0; /* behind it: in_the_middle(), the large array, one_caller(), take_of() */
@@ -344,11 +363,17 @@ static void a_cut_stack_stays_cut_in_doubt(void **state)
 {
     (void)state;
     uint64_t frames[ARGUS_STACK_MAX_FRAMES] = {0}, continued;
-    int (*const both[])(int) = {one_caller, another_caller};
-    int (*const wrong[])(int) = {another_caller};
-    static const size_t counts[] = {2, 1, 0};
-    int (*const *callers[])(int) = {both, wrong, wrong};
-    for (size_t i = 0; i < 3; i++) {
+#if defined(__x86_64__)
+    int (*const both[])(int) = {one_caller, another_caller, one_caller};
+#else
+    int (*const both[])(int) = {one_way, another_way, one_way};
+#endif
+    int (*const both_ways[])(int) = {one_way, another_way, another_way};
+    int (*const wrong[])(int) = {another_caller, one_caller};
+    int (*const alone[])(int) = {one_caller};
+    static const size_t counts[] = {2, 2, 1, 0};
+    int (*const *callers[])(int) = {both, both_ways, wrong, alone};
+    for (size_t i = 0; i < 4; i++) {
         size_t count = unwind_beside(callers[i], counts[i], frames, &continued);
         assert_int_equal(continued, 0);
         assert_int_equal(frames[count - 1], ARGUS_FRAME_CUT);

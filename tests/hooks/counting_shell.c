@@ -19,5 +19,9 @@ void counting_shell(const struct argus_hook *hook, struct argus_hook_context *co
         "pxor %%xmm0, %%xmm0\n pxor %%xmm15, %%xmm15\n xor %%r8, %%r8\n xor %%r9, %%r9\n"
         "xor %%r10, %%r10\n xor %%r11, %%r11\n xor %%rax, %%rax\n xor %%rcx, %%rcx" ::
             : "xmm0", "xmm15", "r8", "r9", "r10", "r11", "rax", "rcx", "cc");
+#elif defined(__aarch64__)
+    __asm__ volatile("movi v0.16b, #0\n movi v31.16b, #0\n mov x8, #0\n mov x9, #0\n mov x15, #0\n"
+                     "mov x16, #0\n mov x17, #0\n cmp sp, #0" ::
+                         : "v0", "v31", "x8", "x9", "x15", "x16", "x17", "cc");
 #endif
 }

@@ -1,14 +1,43 @@
 """What the tests of hooks share: a folder, tables, and running argus-hook."""
 import argparse
+import os
 import pathlib
+import platform
 import subprocess
 import sys
 import tempfile
 import unittest
 
 
+def machine_of(program):
+    """What an ELF file is for, in the words of platform.machine()."""
+    with open(program, "rb") as file:
+        number = int.from_bytes(file.read(20)[18:20], "little")
+    return {62: "x86_64", 183: "aarch64"}[number]
+
+
 class HooksTest(unittest.TestCase):
     build = work = None
+
+    @property
+    def machine(self):
+        return machine_of(self.build / "bin/argus-hook")
+
+    @property
+    def is_emulated(self):
+        return self.machine != platform.machine()
+
+    def environment(self, preload=(), **more):
+        """For a hooked program. Under qemu-user the emulator's own threads are hidden from it."""
+        libraries = [str(self.work / "libhide-emulator.so")] if self.is_emulated else []
+        libraries += preload
+        preloaded = {"LD_PRELOAD": ":".join(libraries)} if libraries else {}
+        return {**os.environ, **preloaded, **more}
+
+    def skip_where_emulated(self):
+        """Programs of this machine, such as python3, cannot load libraries for another one."""
+        if self.is_emulated:
+            self.skipTest("the programs of this machine are not for " + self.machine)
 
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory(prefix="argus-hooks-")
