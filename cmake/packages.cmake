@@ -1,0 +1,47 @@
+# Debian packages by CPack: argus, and argus-dbgsym with the debug symbols. They hold what the folders install, so there is nothing to
+# add here for a new file.
+#
+#   cmake -S . -B build -G Ninja -DCMAKE_INSTALL_PREFIX=/usr -DARGUS_TESTS=OFF && cmake --build build
+#   (cd build && cpack)
+#
+# scripts/release does that for each release in a root of its own: a package depends on what it links, by that release's names.
+if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  return()
+endif()
+
+# Behind the version: ~debian12 and the like, so that an upgrade of the system brings a newer package.
+set(ARGUS_PACKAGE_RELEASE "" CACHE STRING "Suffix of the packages' version, e.g. ~debian12")
+
+install(FILES LICENSE RENAME copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# LLDB hands `plugin load NAME` without a path to the dynamic linker, which looks into its own directories; LLDB itself searches none
+# (LLDB 14 to 22). With this link there `plugin load libargus.so` works.
+set(plugin_by_name ${CMAKE_INSTALL_FULL_LIBDIR}/libargus.so)
+file(RELATIVE_PATH plugin_from_there ${CMAKE_INSTALL_FULL_LIBDIR} ${CMAKE_INSTALL_PREFIX}/${ARGUS_PLUGIN_DIR}/libargus.so)
+install(CODE "
+  file(MAKE_DIRECTORY \"\$ENV{DESTDIR}${CMAKE_INSTALL_FULL_LIBDIR}\")
+  file(CREATE_LINK ${plugin_from_there} \"\$ENV{DESTDIR}${plugin_by_name}\" SYMBOLIC)")
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME argus)
+set(CPACK_PACKAGE_VERSION ${ARGUS_VERSION_TEXT}${ARGUS_PACKAGE_RELEASE})
+set(CPACK_PACKAGE_CONTACT "The Argus developers <argus@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
+set(CPACK_STRIP_FILES ON)
+set(CPACK_SET_DESTDIR ON) # argus.lldbinit names the plugin's final path
+set(CPACK_INSTALL_PREFIX ${CMAKE_INSTALL_PREFIX})
+
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "lldb")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "sudo")
+set(CPACK_DEBIAN_DEBUGINFO_PACKAGE ON)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/share/debian/prerm)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_PACKAGE_DESCRIPTION
+  "Argus records what the whole system did, builds a graph of which thread
+caused what, and walks it from the frozen thread back to the root cause:
+in a shell, or inside LLDB. Recording needs root and a kernel with BTF.")
+include(CPack)
