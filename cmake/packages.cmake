@@ -28,7 +28,7 @@ set(CPACK_PACKAGE_NAME argus)
 set(CPACK_PACKAGE_VERSION ${ARGUS_VERSION_TEXT}${ARGUS_PACKAGE_RELEASE})
 set(CPACK_PACKAGE_CONTACT "The Argus developers <argus@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
-set(CPACK_STRIP_FILES ON)
+set(CPACK_STRIP_FILES OFF) # argus-dbgsym takes the debug symbols out
 set(CPACK_SET_DESTDIR ON) # argus.lldbinit names the plugin's final path
 set(CPACK_INSTALL_PREFIX ${CMAKE_INSTALL_PREFIX})
 
