@@ -15,13 +15,12 @@ set(ARGUS_PACKAGE_RELEASE "" CACHE STRING "Suffix of the packages' version, e.g.
 install(FILES LICENSE RENAME copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-# LLDB hands `plugin load NAME` without a path to the dynamic linker, which looks into its own directories; LLDB itself searches none
-# (LLDB 14 to 22). With this link there `plugin load libargus.so` works.
-set(plugin_by_name ${CMAKE_INSTALL_FULL_LIBDIR}/libargus.so)
-file(RELATIVE_PATH plugin_from_there ${CMAKE_INSTALL_FULL_LIBDIR} ${CMAKE_INSTALL_PREFIX}/${ARGUS_PLUGIN_DIR}/libargus.so)
-install(CODE "
-  file(MAKE_DIRECTORY \"\$ENV{DESTDIR}${CMAKE_INSTALL_FULL_LIBDIR}\")
-  file(CREATE_LINK ${plugin_from_there} \"\$ENV{DESTDIR}${plugin_by_name}\" SYMBOLIC)")
+# `plugin load libargus.so`: LLDB searches no folder for a name without a path (LLDB 14 to 22), and hands it to the dynamic linker,
+# which finds this link.
+file(RELATIVE_PATH plugin_from_there /${CMAKE_INSTALL_LIBDIR} /${ARGUS_PLUGIN_DIR}/libargus.so)
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/plugin-by-name)
+file(CREATE_LINK ${plugin_from_there} ${CMAKE_BINARY_DIR}/plugin-by-name/libargus.so SYMBOLIC)
+install(FILES ${CMAKE_BINARY_DIR}/plugin-by-name/libargus.so DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME argus)

@@ -44,7 +44,7 @@ step_install() {
 record_with() {
     local argus=$1
     "$argus" record -o "$trace" -- "$try/frozen-editor"
-    "$argus" info --json "$trace" | tr ',{' '\n\n' | grep -E '"(records|lost)"' | tr -d ' "' | paste -sd' '
+    "$argus" info --json "$trace" | tr ',{' '\n\n' | grep -E '"(records|lost)"' | tr -d ' "' | head -n 2 | paste -sd' '
 }
 
 diagnose_with() {
