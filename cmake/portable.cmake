@@ -35,3 +35,8 @@ set(CMAKE_CXX_STANDARD_LIBRARIES ${indirect})
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-static-libgcc")
 set(CMAKE_SHARED_LINKER_FLAGS_INIT "-static-libgcc")
 set(CMAKE_MODULE_LINKER_FLAGS_INIT "-static-libgcc -static-libstdc++")
+
+# What glibc 2.31 does not declare yet.
+foreach(language C CXX)
+  set(CMAKE_${language}_FLAGS_INIT "-isystem ${CMAKE_CURRENT_LIST_DIR}/portable")
+endforeach()
