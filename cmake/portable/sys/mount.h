@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 /* Values of the kernel's <linux/mount.h>, which cannot be included beside glibc's. */
-#define FSOPEN_CLOEXEC 1
+#define FSOPEN_CLOEXEC      1
 #define FSCONFIG_CMD_CREATE 6
-#define FSMOUNT_CLOEXEC 1
-#define MOUNT_ATTR_NOSUID 2
-#define MOUNT_ATTR_NOEXEC 8
+#define FSMOUNT_CLOEXEC     1
+#define MOUNT_ATTR_NOSUID   2
+#define MOUNT_ATTR_NOEXEC   8
 
 static inline int fsopen(const char *name, unsigned int flags)
 {
