@@ -34,7 +34,8 @@ set(CMAKE_C_STANDARD_LIBRARIES ${indirect})
 set(CMAKE_CXX_STANDARD_LIBRARIES ${indirect})
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-static-libgcc")
 set(CMAKE_SHARED_LINKER_FLAGS_INIT "-static-libgcc")
-set(CMAKE_MODULE_LINKER_FLAGS_INIT "-static-libgcc -static-libstdc++")
+# -Bsymbolic: some archives are not compiled for shared objects, and may refer to their own data only if nobody can replace it.
+set(CMAKE_MODULE_LINKER_FLAGS_INIT "-static-libgcc -static-libstdc++ -Wl,-Bsymbolic")
 
 # What glibc 2.31 does not declare yet.
 foreach(language C CXX)
