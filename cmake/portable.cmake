@@ -27,7 +27,7 @@ list(JOIN pkgconfig_folders ":" pkgconfig_folders)
 set(ENV{PKG_CONFIG_LIBDIR} "${ARGUS_SYSROOT}/usr/local/lib/pkgconfig:${ARGUS_SYSROOT}/usr/share/pkgconfig:${pkgconfig_folders}")
 
 # What the archives need in their turn, and what glibc 2.31 has in files of their own. Unused ones leave no trace.
-set(indirect "-Wl,--as-needed -lelf -leu -llzma -lzstd -lz -ltinfo -lpthread -ldl -lm")
+set(indirect "-Wl,--as-needed -L${ARGUS_SYSROOT}/usr/local/lib -lelf -leu -llzma -lzstd -lz -ltinfo -lpthread -ldl -lm")
 set(CMAKE_C_STANDARD_LIBRARIES_INIT ${indirect})
 set(CMAKE_CXX_STANDARD_LIBRARIES_INIT ${indirect})
 set(CMAKE_C_STANDARD_LIBRARIES ${indirect})
