@@ -44,7 +44,7 @@ step_install() {
 record_with() {
     local argus=$1
     "$argus" record -o "$trace" -- "$try/frozen-editor"
-    "$argus" info --json "$trace" | tr ',{' '\n\n' | grep -E '"(records|lost)"' | tr -d ' "' | head -n 2 | paste -sd' '
+    "$argus" info --json "$trace" | tr ',{' '\n' | grep -E '"(records|lost)"' | tr -d ' "' | head -n 2 | paste -sd' '
 }
 
 diagnose_with() {
@@ -69,7 +69,9 @@ argus_in_lldb() {
     shift
     (cd / && "$lldb" --batch "$@" -o "argus version" -o "argus load $trace" -o "argus diagnose --process editor --auto") >/root/in-lldb 2>&1
     cat /root/in-lldb
-    ! grep -q '^error:' /root/in-lldb
+    if grep '^error:' /root/in-lldb; then
+        return 1
+    fi
     grep -q 'dict-server' /root/in-lldb
     grep -o 'in lldb version [0-9.]*' /root/in-lldb | tail -n 1
 }
@@ -124,7 +126,9 @@ step_remove() {
     list_files >/root/files-after
     left=$(LC_ALL=C comm -13 "$files_before" /root/files-after | grep -i argus || true)
     [ -z "$left" ] || { echo "left: $(echo "$left" | xargs)"; exit 1; }
-    ! command -v argus
+    if command -v argus; then
+        return 1
+    fi
     echo "$(wc -l </root/installed) paths gone"
 }
 
@@ -137,7 +141,9 @@ step_tarball() {
     record_with "$home/bin/argus"
     diagnose_with "$home/bin/argus"
     argus_in_lldb lldb --no-lldbinit -o "plugin load $home/lib/argus/libargus.so"
-    "$home/bin/argus" debug --batch -o "argus diagnose --process editor --auto" "$trace" | grep -q dict-server
+    # Into a file: LLDB 14 never ends when the reader of its output has closed the pipe.
+    "$home/bin/argus" debug --batch -o "argus diagnose --process editor --auto" "$trace" >/root/in-lldb 2>&1
+    grep -q dict-server /root/in-lldb
     "$home/bin/argus-hook" --help >/dev/null
     lldb --version
 }
