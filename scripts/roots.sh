@@ -8,10 +8,10 @@
 
 roots=${ARGUS_ROOTS:-/var/tmp/argus-roots}
 
-# Release, distribution, suite. To add a release, add a row.
+# Release, distribution, suite. To add a release, add a row. "sysroot" is what scripts/portable compiles against.
 roots_table() {
     cat <<'ROWS'
-debian11    debian bullseye
+sysroot     debian bullseye
 debian12    debian bookworm
 debian13    debian trixie
 ubuntu24.04 ubuntu noble
