@@ -63,7 +63,7 @@ root_make() {
     local options=(--variant=minbase --include=ca-certificates)
     if [ "$distribution" = ubuntu ]; then
         keyring=$(ubuntu_keyring) || return 1
-        options+=("--keyring=$keyring" --components=main,universe)
+        options+=("--keyring=$keyring" "--components=main,universe")
     fi
     rm -rf "${base:?}"
     mkdir -p "$base"
