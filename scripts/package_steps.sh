@@ -137,7 +137,7 @@ step_tarball() {
     mkdir -p "$home"
     apt-get -q update
     apt_install --no-install-recommends xz-utils lldb
-    tar -xf /share/argus-*-linux-*.tar.xz -C "$home" --strip-components=1
+    tar -xf /share/try/portable.tar.xz -C "$home" --strip-components=1
     record_with "$home/bin/argus"
     diagnose_with "$home/bin/argus"
     argus_in_lldb lldb --no-lldbinit -o "plugin load $home/lib/argus/libargus.so"
