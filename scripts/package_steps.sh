@@ -43,7 +43,7 @@ step_install() {
 
 record_with() {
     local argus=$1
-    "$argus" record -o "$trace" -- "$try/frozen-editor"
+    "$argus" record --backend=bpf -o "$trace" -- "$try/frozen-editor"
     "$argus" info --json "$trace" | tr ',{' '\n' | grep -E '"(records|lost)"' | tr -d ' "' | head -n 2 | paste -sd' '
 }
 
