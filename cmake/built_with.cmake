@@ -1,5 +1,5 @@
 # argus_built_with(FILE…): what `argus --version` and `argus-recorder --version` print of this build, as definitions for these
-# source files: ARGUS_BUILT_COMPILER, ARGUS_BUILT_RECORDER and ARGUS_BUILT_LIBRARIES. Call it behind add_subdirectory(recorder),
+# source files: ARGUS_VERSION, ARGUS_BUILT_COMPILER, ARGUS_BUILT_RECORDER and ARGUS_BUILT_LIBRARIES. Call it behind add_subdirectory(recorder),
 # which finds the compiler of the BPF programs.
 
 # "clang 14.0.6" from what the compiler says of itself.
@@ -36,5 +36,5 @@ function(argus_built_with)
   string(TOLOWER "${CMAKE_C_COMPILER_ID}" compiler)
   string(REPLACE "gnu" "gcc" compiler "${compiler}")
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_DEFINITIONS
-    "ARGUS_BUILT_COMPILER=\"${compiler} ${CMAKE_C_COMPILER_VERSION}\";ARGUS_BUILT_RECORDER=\"${recorder}\";ARGUS_BUILT_LIBRARIES=\"${libraries}\"")
+    "${ARGUS_VERSION_DEFINITION};ARGUS_BUILT_COMPILER=\"${compiler} ${CMAKE_C_COMPILER_VERSION}\";ARGUS_BUILT_RECORDER=\"${recorder}\";ARGUS_BUILT_LIBRARIES=\"${libraries}\"")
 endfunction()

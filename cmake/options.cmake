@@ -26,7 +26,9 @@ set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 
 add_compile_options(-Wall -Wextra -Wshadow -Wpointer-arith -fno-omit-frame-pointer)
 add_compile_options($<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes> $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>)
-add_compile_definitions(_GNU_SOURCE ARGUS_VERSION="${PROJECT_VERSION}")
+add_compile_definitions(_GNU_SOURCE)
+# For the programs only: the version changes with each commit, and the stages need not be compiled again for it.
+set(ARGUS_VERSION_DEFINITION ARGUS_VERSION="${ARGUS_VERSION_TEXT}")
 if(ARGUS_WERROR)
   add_compile_options(-Werror)
 endif()

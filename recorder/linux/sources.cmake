@@ -27,8 +27,7 @@ set(bpf_casts ${CMAKE_CURRENT_BINARY_DIR}/argus.casts.bpf.o)
 set(bpf_plain ${CMAKE_CURRENT_BINARY_DIR}/argus.plain.bpf.o)
 argus_bpf_object(${bpf_casts} -DARGUS_CASTS)
 argus_bpf_object(${bpf_plain})
-execute_process(COMMAND ${ARGUS_BPF_CLANG} --version OUTPUT_VARIABLE bpf_compiler)
-string(REGEX REPLACE ".*clang version ([0-9.]+).*" "clang \\1" bpf_compiler "${bpf_compiler}")
+argus_version_of_clang(${ARGUS_BPF_CLANG} bpf_compiler)
 
 target_sources(argus_recorder PRIVATE
   linux/bpf_backend.c linux/bpf_object.c linux/cpu_watch.c linux/crowd.c linux/epoll_sets.c linux/flag_memory.c linux/flag_plans.c linux/flag_threads.c linux/flags.c linux/image_events.c linux/image_maps.c linux/mapped_images.c linux/kallsyms.c linux/pollers.c

@@ -58,4 +58,18 @@ def test_lldbinit_at_the_start(setup):
         expect_in("lldb version", done.stdout.split("(lldb) version")[1])
 
 
+def test_lldbinit_by_name(setup):
+    """A line without a path: the dynamic linker finds the link, as it does in /usr/lib of a package."""
+    links = [path for path in install(setup).glob("lib*/**/libargus.so") if path.is_symlink()]
+    expect_equal("links", len(links), 1)
+    home = setup.folder / "home by name"
+    home.mkdir(exist_ok=True)
+    (home / ".lldbinit").write_text("plugin load libargus.so\n")
+    done = subprocess.run([setup.lldb(), "--batch", "-o", "argus version"], cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, timeout=120,
+                          env={**os.environ, "HOME": str(home), "LD_LIBRARY_PATH": str(links[0].parent)})
+    expect_equal("exit code", done.returncode, 0)
+    expect_in("trace format", done.stdout)
+
+
 main()
