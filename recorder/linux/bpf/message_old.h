@@ -53,6 +53,29 @@ static __always_inline bool old_is_claimed(uint64_t buffer)
     return claim_fits(claim, buffer) && !claim->received;
 }
 
+/* Where old_unix_collect() is. */
+struct old_walk {
+    uint64_t at;  /* a buffer of the queue */
+    uint64_t sum; /* bytes of those that were found */
+};
+
+/* Looks at one buffer; false: the walk has ended. */
+static __always_inline bool old_unix_step(struct old_walk *walk, struct message_slot *slot,
+                                          uint64_t sender, uint64_t rest)
+{
+    const void *buffer = (const void *)walk->at;
+    uint64_t count = slot->found_count, bytes = kernel_read(sk_buff, buffer, len);
+    if (kernel_word(kernel_place(sk_buff, buffer, sk)) == sender && !old_is_claimed(walk->at)) {
+        if (count >= MESSAGE_FOUND || walk->sum + bytes > rest)
+            return false;
+        slot->found[bounded(count, MESSAGE_FOUND)] = walk->at;
+        slot->found_count = count + 1;
+        walk->sum += bytes;
+    }
+    walk->at = kernel_word(kernel_place(sk_buff, buffer, prev));
+    return walk->sum < rest;
+}
+
 /* Finds the buffers that `sender` put last into the queue of its peer and that no send has claimed: at most as many bytes as
  * `rest`, the newest first, in the slot of the current thread. Returns how many. What is called here is not inlined, so that the
  * verifier looks at it once. */
@@ -63,21 +86,13 @@ __attribute__((noinline)) int old_unix_collect(uint64_t sender, uint64_t rest)
     if (!slot || !receiver)
         return 0;
     uint64_t head = (uint64_t)kernel_place(sock, receiver, sk_receive_queue);
-    uint64_t at = kernel_word(kernel_place(sock, receiver, sk_receive_queue.prev)), sum = 0;
+    struct old_walk walk = {kernel_word(kernel_place(sock, receiver, sk_receive_queue.prev)), 0};
+    bool more = rest != 0;
     slot->found_count = 0;
-#pragma unroll
-    for (uint64_t i = 0; i < OLD_WALK && at && at != head && sum < rest; i++) {
-        const void *buffer = (const void *)at;
-        uint64_t count = slot->found_count, bytes = kernel_read(sk_buff, buffer, len);
-        if (kernel_word(kernel_place(sk_buff, buffer, sk)) == sender && !old_is_claimed(at)) {
-            if (count >= MESSAGE_FOUND || sum + bytes > rest)
-                break;
-            slot->found[bounded(count, MESSAGE_FOUND)] = at;
-            slot->found_count = count + 1;
-            sum += bytes;
-        }
-        at = kernel_word(kernel_place(sk_buff, buffer, prev));
-    }
+#pragma unroll /* 5.15 does not take the loop that clang makes of it */
+    for (uint64_t i = 0; i < OLD_WALK; i++)
+        if (more)
+            more = walk.at && walk.at != head && old_unix_step(&walk, slot, sender, rest);
     return (int)slot->found_count;
 }
 
