@@ -31,9 +31,8 @@ const struct command command_status = {
         "In memory \"kept\" is what the ring holds, and \"of\" what it has seen; \"span\" is\n"
         "how far back all cpus are complete. The rates are those of the newest records.\n"
         "Notes say what could not be attached and why, and which name of --unwind no\n"
-        "process or thread has had so far. With --verbose also the words of the kernel's\n"
-        "verifier about each BPF program that it refused. JSON:\n"
-        "docs/schema/status.json.",
+        "process or thread has had so far. --verbose adds what the kernel's verifier\n"
+        "said of each BPF program that it refused. JSON: docs/schema/status.json.",
     .example = "argus status\nargus status --verbose\nargus status --json",
     .options = options,
     .run = run,

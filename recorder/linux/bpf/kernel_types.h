@@ -239,6 +239,14 @@ struct hrtimer {
     struct hrtimer_clock_base *base;
 };
 
+typedef struct {
+    long counter;
+} atomic_long;
+
+struct file___before_6_13 {
+    atomic_long f_count; /* who has it open */
+};
+
 struct vm_area_struct {
     unsigned long vm_start;
     unsigned long vm_pgoff;

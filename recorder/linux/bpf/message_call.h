@@ -38,13 +38,14 @@ static __always_inline void message_unseen(void)
 }
 
 /* A socket of a kernel that has no tracepoints in its socket calls, or one that was spliced. */
-static __always_inline void message_socket(struct moment *now, const struct sock *sock,
-                                           uint64_t bytes, uint32_t flags, bool spliced)
+static __always_inline void message_socket(struct moment *now, const void *file,
+                                           const struct sock *sock, uint64_t bytes, uint32_t flags,
+                                           bool spliced)
 {
     uint32_t family = message_family(sock), type = kernel_read(sock, sock, sk_type);
     bool receive = flags & ARGUS_MESSAGE_RECEIVE;
     if (family == AF_UNIX && !receive && !settings.has_data_ready) {
-        message_old_unix_sent(now, sock, bytes);
+        message_old_unix_sent(now, file, sock, bytes);
     } else if (family == AF_UNIX &&
                (!receive || spliced)) { /* else skb_copy_datagram_iovec was there */
         const void *peer = unix_peer(sock);
@@ -84,7 +85,7 @@ static __always_inline void message_object(struct moment *now, uint32_t descript
         message_pipe(now, inode, data, bytes, flags, spliced);
     } else if (type == S_IFSOCK) { /* its own tracepoints see what is spliced into it */
         if ((spliced && flags & ARGUS_MESSAGE_RECEIVE) || !settings.has_socket_lengths)
-            message_socket(now, kernel_read(socket, data, sk), bytes, flags, spliced);
+            message_socket(now, file, kernel_read(socket, data, sk), bytes, flags, spliced);
     } else if (!type) {
         message_anonymous(now, file, data, buffer, bytes, flags);
     }

@@ -119,24 +119,30 @@ __attribute__((noinline)) int old_unix_emit(uint64_t sender, uint64_t position, 
     return (int)message.bytes;
 }
 
-/* In sched_waking: the current thread is in a call whose first argument is the unix socket `socket` (its struct socket). What it wakes
- * first waits for the buffer that has just come into the queue. */
-static __always_inline void message_old_woke(const struct moment *now, const void *socket)
+/* Another thread or process may send through the same socket at this moment: the process has several threads, or the open socket
+ * (`file`) is shared. */
+static __always_inline uint32_t old_doubt(const struct task_struct *task, const void *file)
+{
+    bool alone = task->signal->live.counter <= 1 &&
+                 bpf_core_field_exists(struct file___before_6_13, f_count) &&
+                 kernel_read(file___before_6_13, file, f_count.counter) <= 1;
+    return alone ? 0 : ARGUS_MESSAGE_DOUBTFUL;
+}
+
+/* In sched_waking: the current thread is in a call whose first argument is the unix socket of `object`. What it wakes first waits for
+ * the buffer that has just come into the queue. */
+static __always_inline void message_old_woke(const struct moment *now, const struct object *object)
 {
     struct message_slot *slot = message_slot(now->tid);
-    uint64_t sender = kernel_word(kernel_place(socket, socket, sk));
-    if (!slot || !is_unix_send(message_operation(now->task)))
+    uint64_t sender = kernel_word(kernel_place(socket, object->data, sk));
+    const void *file = file_of_descriptor(now->task, (uint32_t)object->descriptor);
+    if (!slot || !file || !is_unix_send(message_operation(now->task)))
         return;
     if (slot->tid != now->tid)
         *slot = (struct message_slot){.tid = now->tid};
     if (slot->bytes == 0 && old_unix_collect(sender, OLD_ANY) > 0)
-        slot->bytes += (uint32_t)old_unix_emit(sender, slot->found[0], 0, now->time_ns);
-}
-
-/* Another thread of the process may send through the same socket at this moment. */
-static __always_inline uint32_t old_doubt(const struct task_struct *task)
-{
-    return task->signal->live.counter > 1 ? ARGUS_MESSAGE_DOUBTFUL : 0;
+        slot->bytes += (uint32_t)old_unix_emit(sender, slot->found[0], old_doubt(now->task, file),
+                                               now->time_ns);
 }
 
 /* What was sent in a call and is not found in any buffer: it has no position. */
@@ -151,16 +157,16 @@ static __always_inline void old_unix_rest(struct moment *now, const struct sock 
     message_emit_read(now, &message);
 }
 
-/* At the end of a call that has sent `bytes`. */
-static __always_inline void message_old_unix_sent(struct moment *now, const struct sock *sender,
-                                                  uint64_t bytes)
+/* At the end of a call that has sent `bytes` through the open socket `file`. */
+static __always_inline void message_old_unix_sent(struct moment *now, const void *file,
+                                                  const struct sock *sender, uint64_t bytes)
 {
     struct message_slot *slot = message_slot(now->tid);
     if (!slot)
         return;
     uint64_t known = slot->tid == now->tid ? slot->bytes : 0;
     uint64_t rest = bytes > known ? bytes - known : 0;
-    uint32_t doubt = old_doubt(now->task);
+    uint32_t doubt = old_doubt(now->task, file);
     slot->tid = 0;
     now->time_ns = bpf_ktime_get_ns();
     uint64_t count = rest ? (uint32_t)old_unix_collect((uint64_t)sender, rest) : 0;

@@ -85,7 +85,7 @@ static __always_inline void wake(struct bpf_raw_tracepoint_args *ctx, uint64_t i
         message_pipe_note(&now, object.data);
     else if (has_object && settings.messages && !settings.has_data_ready &&
              (object.kind & 0xffffffff) == (S_IFSOCK | AF_UNIX << 16))
-        message_old_woke(&now, object.data);
+        message_old_woke(&now, &object);
     if (settings.stacks) {
         uint64_t user = stack_take_user(ctx, STACK_USER_WAKE);
         emit(&now, ARGUS_ID_STACK, user, 0, ARGUS_STACK_WAKE, 0);
