@@ -98,11 +98,9 @@ __attribute__((noinline)) int old_unix_collect(uint64_t sender, uint64_t rest)
 
 /* Records that the current thread has sent `position`, a buffer that old_unix_collect() found. Returns its bytes; 0: it has been
  * received meanwhile. */
-__attribute__((noinline)) int old_unix_emit(uint64_t sender, uint64_t position, uint64_t flags,
-                                            uint64_t time_ns)
+__attribute__((noinline)) int old_unix_emit(uint64_t sender, uint64_t position, uint64_t flags)
 {
-    struct task_struct *task = bpf_get_current_task_btf();
-    struct moment now = {.time_ns = time_ns, .tid = (uint32_t)task->pid, .task = task};
+    struct moment now = moment_now(bpf_get_current_task_btf()); /* before the look at the queue */
     const struct sock *receiver = unix_peer((const struct sock *)sender);
     struct message message = {
         .flags = ARGUS_MESSAGE_POSITION | (uint32_t)flags,
@@ -141,8 +139,7 @@ static __always_inline void message_old_woke(const struct moment *now, const str
     if (slot->tid != now->tid)
         *slot = (struct message_slot){.tid = now->tid};
     if (slot->bytes == 0 && old_unix_collect(sender, OLD_ANY) > 0)
-        slot->bytes += (uint32_t)old_unix_emit(sender, slot->found[0], old_doubt(now->task, file),
-                                               now->time_ns);
+        slot->bytes += (uint32_t)old_unix_emit(sender, slot->found[0], old_doubt(now->task, file));
 }
 
 /* What was sent in a call and is not found in any buffer: it has no position. */
@@ -174,8 +171,7 @@ static __always_inline void message_old_unix_sent(struct moment *now, const void
     for (uint64_t i = 0; i < MESSAGE_FOUND; i++) { /* the oldest first */
         uint64_t place = MESSAGE_FOUND - 1 - i;
         if (place < count)
-            rest -=
-                (uint32_t)old_unix_emit((uint64_t)sender, slot->found[place], doubt, now->time_ns);
+            rest -= (uint32_t)old_unix_emit((uint64_t)sender, slot->found[place], doubt);
     }
     if (rest)
         old_unix_rest(now, sender, rest);
