@@ -35,6 +35,19 @@ int kernel_btf_tracepoint_arguments(const struct btf *btf, const char *tracepoin
     return type && btf_is_func_proto(type) ? btf_vlen(type) - 1 : -1;
 }
 
+bool kernel_btf_has_helper(const struct btf *btf, const char *name)
+{
+    int id = btf__find_by_name_kind(btf, "bpf_func_id", BTF_KIND_ENUM);
+    if (id < 0)
+        return false;
+    const struct btf_type *type = btf__type_by_id(btf, id);
+    const struct btf_enum *values = btf_enum(type);
+    for (uint16_t i = 0; i < btf_vlen(type); i++)
+        if (strcmp(btf__name_by_offset(btf, values[i].name_off), name) == 0)
+            return true;
+    return false;
+}
+
 /* The offset of a per-cpu variable in its section; -1 when BTF does not list it. */
 static int64_t per_cpu_offset(const struct btf *btf, const char *name)
 {

@@ -17,6 +17,9 @@ struct argus_error *kernel_btf_load(struct btf **ret);
 /* How many arguments the tracepoint passes, without the leading `void *`; -1 when the kernel does not have it. */
 int kernel_btf_tracepoint_arguments(const struct btf *btf, const char *tracepoint);
 
+/* Whether the kernel has the BPF helper "BPF_FUNC_…". Distributions take helpers over into older kernels, so a version says little. */
+bool kernel_btf_has_helper(const struct btf *btf, const char *name);
+
 /* Fills has_preempt_count, preempt_count_offset, and what is known from the tracepoints' arguments. */
 void kernel_btf_fill(const struct btf *btf, struct bpf_settings *settings);
 

@@ -27,6 +27,7 @@
 #include "linux/pid_namespace.h"
 #include "linux/probes.h"
 #include "linux/program_table.h"
+#include "linux/small_file.h"
 #include "linux/snapshots.h"
 #include "linux/syscall_bitmaps.h"
 
@@ -132,8 +133,15 @@ static void choose_programs(struct loader *loader)
     }
 }
 
+/* The newest helper that the programs cannot do without: Linux 5.15. */
+#define NEWEST_HELPER "BPF_FUNC_get_attach_cookie"
+
 static struct argus_error *check_required(const struct loader *loader)
 {
+    if (!kernel_btf_has_helper(loader->btf, NEWEST_HELPER))
+        return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
+                                  "this kernel is too old for the recorder's BPF programs: Linux "
+                                  "5.15 or later is needed");
     for (uint32_t i = 0; i < program_table_length; i++) {
         const struct program_row *row = &program_table[i];
         if (row->required && !has_tracepoint(loader, row))
@@ -258,8 +266,22 @@ static struct argus_error *refusal(int failed)
                               strerror(failed));
 }
 
+#define LOCKDOWN_FILE "/sys/kernel/security/lockdown"
+
+static bool is_locked_down(void)
+{
+    char modes[128];
+    return small_file_read(LOCKDOWN_FILE, modes, sizeof(modes)) &&
+           strstr(modes, "[confidentiality]");
+}
+
 static struct argus_error *too_many_refused(const struct program_set *set)
 {
+    if (is_locked_down())
+        return argus_error_create(ARGUS_ERROR_PERMISSION,
+                                  "the kernel is locked down (" LOCKDOWN_FILE
+                                  ": confidentiality), and lets nobody read its memory, not even "
+                                  "root: boot it with lockdown=integrity or without lockdown");
     const struct program_refused *last = &set->refused.data[set->refused.length - 1];
     const struct program_row *row = &program_table[last->row];
     return argus_error_create(

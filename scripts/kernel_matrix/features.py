@@ -219,6 +219,15 @@ def judge_fallback(context):
     return "dict-server"
 
 
+def judge_lockdown(context):
+    context.check_backend("integrity.argus")
+    code, said = context.text("confidentiality.code").strip(), context.text("confidentiality.argus.err")
+    if not context.text("integrity.txt").strip():
+        return "no lockdown here"
+    assert code == "1" and "locked down" in said, f"exit {code}: {said.strip()[:200]}"
+    return "said"
+
+
 # --- what the guest runs ---
 
 @dataclasses.dataclass(frozen=True)
@@ -283,6 +292,13 @@ FEATURES = [
     Feature("fallback", judge_fallback,
             "$ARGUS record --backend perf -o $RESULTS/perf.argus -- $BUILD/examples/frozen-editor/frozen-editor "
             "2> $RESULTS/perf.argus.err", FREEZE_PROGRAMS, ("bpf", "perf")),
+    # Last: a lockdown cannot be taken back.
+    Feature("lockdown", judge_lockdown,
+            "echo integrity > /sys/kernel/security/lockdown; cat /sys/kernel/security/lockdown > $RESULTS/integrity.txt\n"
+            "$ARGUS record -o $RESULTS/integrity.argus -- true 2> $RESULTS/integrity.argus.err\n"
+            "echo confidentiality > /sys/kernel/security/lockdown\n"
+            "$ARGUS record -o $RESULTS/confidentiality.argus -- true 2> $RESULTS/confidentiality.argus.err\n"
+            "echo $? > $RESULTS/confidentiality.code"),
 ]
 
 

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
@@ -150,21 +149,12 @@ static bool is_wanted(const char *name, int count, char **names)
     return wanted;
 }
 
-/* The programs' own limit: the uprobe's cookie (bpf_get_attach_cookie()) is of Linux 5.15. */
-static bool is_too_old(void)
-{
-    struct utsname names;
-    int major = 0, minor = 0;
-    uname(&names);
-    return sscanf(names.release, "%d.%d", &major, &minor) == 2 && major * 100 + minor < 515;
-}
-
 int main(int argc, char **argv)
 {
     struct btf *btf;
     struct outcome outcome = {0};
     struct argus_error *error = kernel_btf_load(&btf);
-    if (error || is_too_old()) {
+    if (error || !kernel_btf_has_helper(btf, "BPF_FUNC_get_attach_cookie")) {
         printf("skipped: %s\n", error ? error->message : "Linux 5.15 or later is needed");
         argus_error_destroy(error);
         return SKIPPED;

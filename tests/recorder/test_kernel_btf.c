@@ -134,6 +134,17 @@ static void since_5_18_the_state_is_an_argument(void **state)
     assert_true(settings.state_is_argument);
 }
 
+static void helpers_by_name(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_false(kernel_btf_has_helper(fixture->btf, "BPF_FUNC_get_attach_cookie"));
+    assert_true(btf__add_enum(fixture->btf, "bpf_func_id", 4) > 0);
+    assert_int_equal(btf__add_enum_value(fixture->btf, "BPF_FUNC_task_pt_regs", 175), 0);
+    assert_false(kernel_btf_has_helper(fixture->btf, "BPF_FUNC_get_attach_cookie"));
+    assert_int_equal(btf__add_enum_value(fixture->btf, "BPF_FUNC_get_attach_cookie", 174), 0);
+    assert_true(kernel_btf_has_helper(fixture->btf, "BPF_FUNC_get_attach_cookie"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -141,6 +152,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(inside_pcpu_hot, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_kernel_that_does_not_list_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(tracepoints_and_their_arguments, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(helpers_by_name, set_up, tear_down),
         cmocka_unit_test_setup_teardown(since_5_18_the_state_is_an_argument, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
