@@ -187,7 +187,8 @@ static struct argus_error *configure(struct loader *loader)
     clear_settings(loader, &settings);
     syscalls_fill(&settings);
     snapshots_configure(set->object, options, request->cpu_count, &settings);
-    int failed = bpf_map__set_initial_value(find_map(set, ".rodata"), &settings, sizeof(settings));
+    int failed =
+        bpf_map__set_initial_value(find_map(set, ".rodata.settings"), &settings, sizeof(settings));
     if (failed)
         return argus_error_os(-failed, "libbpf does not take the programs' settings");
     bpf_map__set_max_entries(find_map(set, "ring"), request->cpu_count * request->slot_count);

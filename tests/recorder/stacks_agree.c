@@ -114,7 +114,7 @@ static struct bpf_object *load(const char *path)
     if (!object)
         return NULL;
     int cpus = libbpf_num_possible_cpus();
-    bpf_map__set_initial_value(bpf_object__find_map_by_name(object, ".rodata"), &settings,
+    bpf_map__set_initial_value(bpf_object__find_map_by_name(object, ".rodata.settings"), &settings,
                                sizeof(settings));
     bpf_map__set_max_entries(bpf_object__find_map_by_name(object, "cpus"), (uint32_t)cpus);
     bpf_map__set_max_entries(bpf_object__find_map_by_name(object, "ring"), (uint32_t)cpus * 4096);

@@ -11,7 +11,8 @@
 #include "../shared.h"
 #include "argus/record.h"
 
-const volatile struct bpf_settings settings = {.slot_count = 1};
+/* In a section of its own: newer compilers put constants of their own into .rodata. */
+const volatile struct bpf_settings settings SEC(".rodata.settings") = {.slot_count = 1};
 
 /* Both are sized by the recorder before loading. */
 struct {
