@@ -1,33 +1,5 @@
 # The backends of Linux: BPF programs, and perf_event where those cannot be.
-find_program(ARGUS_BPF_CLANG NAMES clang-19 clang-18 clang-17 clang-16 clang-15 clang-14 clang REQUIRED)
-
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
-  set(bpf_arch arm64)
-else()
-  set(bpf_arch x86)
-endif()
-
-# The BPF programs, built twice (bpf_object.h says why) and put into the program by bpf_object.c. CO-RE types are our own
-# (bpf/kernel_types.h), so neither bpftool nor a vmlinux.h is needed.
-function(argus_bpf_object output)
-  get_filename_component(name ${output} NAME)
-  add_custom_command(
-    OUTPUT ${output}
-    COMMAND ${ARGUS_BPF_CLANG} -target bpf -mcpu=v3 -g -O2 -ffreestanding -Wall -Wextra -Werror
-            -D__TARGET_ARCH_${bpf_arch} ${ARGN} -I${PROJECT_SOURCE_DIR}/libargus/include
-            ${ARGUS_BPF_HEADERS}
-            -MD -MF ${output}.d -MT ${name}
-            -c ${PROJECT_SOURCE_DIR}/recorder/linux/bpf/argus.bpf.c -o ${output}
-    DEPENDS ${PROJECT_SOURCE_DIR}/recorder/linux/bpf/argus.bpf.c
-    DEPFILE ${output}.d
-    COMMENT "Building the BPF programs"
-    VERBATIM)
-endfunction()
-set(bpf_casts ${CMAKE_CURRENT_BINARY_DIR}/argus.casts.bpf.o)
-set(bpf_plain ${CMAKE_CURRENT_BINARY_DIR}/argus.plain.bpf.o)
-argus_bpf_object(${bpf_casts} -DARGUS_CASTS)
-argus_bpf_object(${bpf_plain})
-argus_version_of_clang(${ARGUS_BPF_CLANG} bpf_compiler)
+include(linux/bpf/programs.cmake)
 
 target_sources(argus_recorder PRIVATE
   linux/bpf_backend.c linux/bpf_object.c linux/cpu_watch.c linux/crowd.c linux/epoll_sets.c linux/flag_memory.c linux/flag_plans.c linux/flag_threads.c linux/flags.c linux/image_events.c linux/image_maps.c linux/mapped_images.c linux/kallsyms.c linux/pollers.c
