@@ -3,10 +3,12 @@
 The root file system is a cpio archive: busybox, the programs under test with the libraries that they need, and the kernel's modules
 for disks. The guest has two disks: one to make a file system on, and one onto which it writes its results as a tar archive.
 """
+import ctypes
 import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import tarfile
 import time
@@ -16,6 +18,7 @@ import kernels
 DISK_BYTES = 64 << 20
 RESULT_BYTES = 512 << 20
 MEMORY_MIB = 1536
+PR_SET_PDEATHSIG = 1
 
 # To add an architecture, add a row: QEMU's program and machine, the console, and the folders of libraries below the sysroot.
 MACHINES = {
@@ -188,6 +191,11 @@ def wait_for(guest, console, timeout_s):
     return True
 
 
+def end_with_us():
+    """In QEMU's process: it is ended when this program is, in whatever way."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
 def boot_once(unpacked, architecture, initrd, folder, timeout_s, accelerator):
     machine = MACHINES[architecture]
     for name, size in (("disk", DISK_BYTES), ("out", RESULT_BYTES)):
@@ -199,7 +207,7 @@ def boot_once(unpacked, architecture, initrd, folder, timeout_s, accelerator):
                f"console={machine['console']} panic=-1 rdinit=/init loglevel=4 {machine['command_line']}",
                "-drive", f"file={folder}/disk,format=raw,if=virtio", "-drive", f"file={folder}/out,format=raw,if=virtio"]
     with open(folder / "console", "wb") as console, open(os.devnull, "rb") as nothing:
-        guest = subprocess.Popen(command, stdin=nothing, stdout=console, stderr=subprocess.STDOUT)
+        guest = subprocess.Popen(command, stdin=nothing, stdout=console, stderr=subprocess.STDOUT, preexec_fn=end_with_us)
     try:
         return wait_for(guest, folder / "console", timeout_s)
     finally:
