@@ -285,6 +285,14 @@ FEATURES = [
             "$ARGUS watchflag $(head -n 1 /tmp/pid) flag_target written_flag --access w >> $RESULTS/flags.argus.err 2>&1\n"
             "echo >&5; sleep 3; $ARGUS watchflag list --json > $RESULTS/flags.json; $ARGUS stop > /dev/null 2>> $RESULTS/flags.argus.err\n"
             "exec 5>&-", ("bin/flag_target",)),
+    Feature("hooks", judge_hooks,
+            "echo 'libargus-victims.so note victim_loop+2 key=rdi label=round' > /tmp/hooks.conf\n"
+            "$BUILD/bin/argus-hook make /tmp/hooks.conf -o /tmp/hooks.so --image $BUILD/tests/hooks/libargus-victims.so "
+            "> $RESULTS/hooks.argus.err 2>&1\n"
+            "$ARGUS record -o $RESULTS/hooks.argus --hooks /tmp/hooks.so -- $BUILD/tests/hooks/hooked once > /dev/null "
+            "2>> $RESULTS/hooks.argus.err",
+            ("bin/argus-hook", "tests/hooks/hooked", "tests/hooks/libargus-victims.so", "lib/libargus-hook.so.0"),
+            architectures=("amd64",)),
     Feature("steps", judge_steps,
             "$BUILD/examples/frozen-editor/bystander > /dev/null 2>&1 & target=$!; sleep 1\n"
             "$ARGUS step --process $target --thread $target --max 2000 -o $RESULTS/out.steps > $RESULTS/steps.txt 2> $RESULTS/steps.txt.err\n"
@@ -315,8 +323,7 @@ def scenes():
 
 
 def own_table(program):
-    import importlib  # pylint: disable=import-outside-toplevel
+    """The table of probes of tests/toolkits/test_own_loop.py, for `program`."""
     text = (SOURCE / "tests/toolkits/test_own_loop.py").read_text(encoding="utf-8")
-    del importlib
     table = text.split('TABLE = """')[1].split('"""')[0]
     return table.format(p=program)
