@@ -82,29 +82,36 @@ static struct argus_error *refused(enum launch_by by)
                               "argus as root, or at a terminal where sudo can ask");
 }
 
-/* "ready", "error CODE SENTENCE", or nothing at all, when sudo refused or the program is not there. `*ret_answered` says
- * whether it was the recorder that answered. */
-static struct argus_error *judge_line(const char *line, enum launch_by by, bool *ret_answered)
+/* Which program an answer comes from. */
+enum launch_answer {
+    ANSWER_OF_RECORDER,
+    ANSWER_OF_LAUNCHER, /* sudo or pkexec did not allow it */
+    ANSWER_OF_NONE,     /* there is no sudo, or no pkexec */
+};
+
+/* "ready", "error CODE SENTENCE", or nothing at all, when sudo refused or the program is not there. */
+static struct argus_error *judge_line(const char *line, enum launch_by by,
+                                      enum launch_answer *ret_answer)
 {
     int code, sentence = 0;
-    *ret_answered = true;
+    *ret_answer = ANSWER_OF_RECORDER;
     if (strcmp(line, "ready") == 0)
         return NULL;
     if (sscanf(line, "error %d %n", &code, &sentence) == 1 && sentence > 0 && code >= 0 &&
         code <= ARGUS_ERROR_QUESTION)
         return argus_error_create((enum argus_error_code)code, "%s", line + sentence);
-    *ret_answered = false;
+    *ret_answer = ANSWER_OF_LAUNCHER;
     if (by != LAUNCH_PLAIN)
         return refused(by);
     return argus_error_create(ARGUS_ERROR_IO, "argus-recorder ended before it was ready");
 }
 
-static struct argus_error *launch_by(enum launch_by by, bool *ret_answered)
+static struct argus_error *launch_by(enum launch_by by, enum launch_answer *ret_answer)
 {
     char line[2048];
     int output[2], status;
     pid_t pid = -1;
-    *ret_answered = false;
+    *ret_answer = ANSWER_OF_NONE;
     if (pipe2(output, O_CLOEXEC) < 0)
         return argus_error_os(errno, "cannot make a pipe");
     struct argus_error *error = launch_recorder_verb("serve", -1, output[1], by, &pid);
@@ -114,7 +121,7 @@ static struct argus_error *launch_by(enum launch_by by, bool *ret_answered)
         line[strcspn(line, "\n")] = '\0';
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
             ;
-        error = judge_line(line, by, ret_answered);
+        error = judge_line(line, by, ret_answer);
     }
     close(output[0]);
     return error;
@@ -130,14 +137,19 @@ static bool has_terminal(void)
 
 struct argus_error *launch_recorder(void)
 {
-    bool answered;
+    enum launch_answer answer;
     if (geteuid() == 0)
-        return launch_by(LAUNCH_PLAIN, &answered);
+        return launch_by(LAUNCH_PLAIN, &answer);
     if (has_terminal())
-        return launch_by(LAUNCH_SUDO, &answered);
-    struct argus_error *error = launch_by(LAUNCH_SUDO_SILENT, &answered);
-    if (!error || answered)
-        return error;
-    argus_error_destroy(error);
-    return launch_by(LAUNCH_PKEXEC, &answered);
+        return launch_by(LAUNCH_SUDO, &answer);
+    struct argus_error *by_sudo = launch_by(LAUNCH_SUDO_SILENT, &answer);
+    if (!by_sudo || answer == ANSWER_OF_RECORDER)
+        return by_sudo;
+    struct argus_error *by_polkit = launch_by(LAUNCH_PKEXEC, &answer);
+    if (!by_polkit || answer != ANSWER_OF_NONE) {
+        argus_error_destroy(by_sudo);
+        return by_polkit;
+    }
+    argus_error_destroy(by_polkit);
+    return by_sudo;
 }
