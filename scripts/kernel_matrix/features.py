@@ -221,11 +221,11 @@ def judge_fallback(context):
 
 def judge_lockdown(context):
     context.check_backend("integrity.argus")
-    code, said = context.text("confidentiality.code").strip(), context.text("confidentiality.argus.err")
     if not context.text("integrity.txt").strip():
         return "no lockdown here"
-    assert code == "1" and "locked down" in said, f"exit {code}: {said.strip()[:200]}"
-    return "said"
+    said = context.text("confidentiality.argus.err")
+    assert "locked down" in said, f"it says: {said.strip()[:200]}"
+    return "perf" if context.text("confidentiality.code").strip() == "0" else "refused"
 
 
 # --- what the guest runs ---
