@@ -45,7 +45,9 @@ struct loader {
     const struct program_request *request;
     const struct btf *btf;
     struct program_set *set;
-    char *logs; /* one for each row; NULL: there is no room for them */
+    char *logs;                        /* one for each row; NULL: there is no room for them */
+    bool has_tracepoint[PROGRAM_MOST]; /* by row */
+    struct bpf_settings settings;      /* before those of missing programs are cleared */
 };
 
 static __attribute__((format(printf, 2, 3))) void add_note(struct program_set *set,
@@ -88,14 +90,23 @@ static bool is_refused(const struct program_set *set, uint32_t row)
     return false;
 }
 
-static bool has_tracepoint(const struct loader *loader, const struct program_row *row)
+/* Asked of the kernel's BTF once, which is a search through all of its types. */
+static void find_tracepoints(struct loader *loader)
 {
     const char *without = loader->request->without;
-    if (!row->tracepoint)
-        return true;
-    if (without && strcmp(without, row->tracepoint) == 0)
-        return false;
-    return kernel_btf_tracepoint_arguments(loader->btf, row->tracepoint) >= 0;
+    for (uint32_t i = 0; i < program_table_length; i++) {
+        const char *tracepoint = program_table[i].tracepoint;
+        bool hidden = tracepoint && without && strcmp(without, tracepoint) == 0;
+        loader->has_tracepoint[i] =
+            !hidden &&
+            (!tracepoint || kernel_btf_tracepoint_arguments(loader->btf, tracepoint) >= 0);
+    }
+}
+
+/* Also of a row that needs none. */
+static bool has_tracepoint(const struct loader *loader, const struct program_row *row)
+{
+    return loader->has_tracepoint[row - program_table];
 }
 
 /* Whether all programs of a setting can run. */
@@ -164,17 +175,17 @@ static void clear_settings(const struct loader *loader, struct bpf_settings *set
     }
 }
 
-static struct argus_error *configure(struct loader *loader)
+/* What no try to load changes. */
+static void find_settings(struct loader *loader)
 {
-    const struct program_request *request = loader->request;
-    const struct backend_options *options = request->options;
-    struct program_set *set = loader->set;
-    struct bpf_settings settings = {
+    const struct backend_options *options = loader->request->options;
+    bool stacks = options->categories & CATEGORY_BIT(CATEGORY_STACKS);
+    loader->settings = (struct bpf_settings){
         .own_tgid = pid_namespace_own_id(),
-        .slot_count = request->slot_count,
+        .slot_count = loader->request->slot_count,
         .watch_polls = options->watch_polls,
-        .stacks = !!(options->categories & CATEGORY_BIT(CATEGORY_STACKS)),
-        .call_stacks = options->call_stacks && options->categories & CATEGORY_BIT(CATEGORY_STACKS),
+        .stacks = stacks,
+        .call_stacks = options->call_stacks && stacks,
         .tick_ns = host_tick_ns(),
         .page_bytes = (uint32_t)sysconf(_SC_PAGESIZE),
         .hooks = !!(options->categories & CATEGORY_BIT(CATEGORY_PROBES)),
@@ -182,10 +193,18 @@ static struct argus_error *configure(struct loader *loader)
         .page_shift = (uint64_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE)),
     };
     if (options->rate_hz)
-        settings.own_timer_function = kallsyms_find("perf_swevent_hrtimer");
-    kernel_btf_fill(loader->btf, &settings);
+        loader->settings.own_timer_function = kallsyms_find("perf_swevent_hrtimer");
+    kernel_btf_fill(loader->btf, &loader->settings);
+    syscalls_fill(&loader->settings);
+}
+
+static struct argus_error *configure(struct loader *loader)
+{
+    const struct program_request *request = loader->request;
+    const struct backend_options *options = request->options;
+    struct program_set *set = loader->set;
+    struct bpf_settings settings = loader->settings;
     clear_settings(loader, &settings);
-    syscalls_fill(&settings);
     snapshots_configure(set->object, options, request->cpu_count, &settings);
     int failed =
         bpf_map__set_initial_value(find_map(set, ".rodata.settings"), &settings, sizeof(settings));
@@ -358,9 +377,7 @@ static void note_missing(struct loader *loader)
         add_note(set, "the program %s was refused by this kernel: %s%s%s", row->program,
                  row->lost_without, BACKEND_NOTE_DETAIL, set->refused.data[i].reason);
     }
-    struct bpf_settings settings = {0};
-    kernel_btf_fill(loader->btf, &settings);
-    if (!settings.has_preempt_count)
+    if (!loader->settings.has_preempt_count)
         add_note(set, "this kernel's type information does not list the preemption count: "
                       "the context of wake-ups is unknown");
 }
@@ -371,9 +388,11 @@ struct argus_error *program_set_load(const struct program_request *request, cons
     struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
     struct loader loader = {.request = request, .btf = btf, .set = ret};
     *ret = (struct program_set){0};
+    find_tracepoints(&loader);
     struct argus_error *error = check_required(&loader);
     if (error)
         return error;
+    find_settings(&loader);
     libbpf_set_print(swallow_message);
     setrlimit(RLIMIT_MEMLOCK, &unlimited); /* kernels before 5.11 count maps against it */
     size_t bytes = program_table_length * LOG_STRIDE;

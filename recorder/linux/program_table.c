@@ -81,3 +81,5 @@ const struct program_row program_table[] = {
 };
 
 const size_t program_table_length = sizeof(program_table) / sizeof(program_table[0]);
+
+_Static_assert(sizeof(program_table) / sizeof(program_table[0]) <= PROGRAM_MOST, "too many rows");

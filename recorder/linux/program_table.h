@@ -21,6 +21,8 @@ struct program_row {
     size_t setting, instead_of;
 };
 
+#define PROGRAM_MOST 64 /* rows */
+
 extern const struct program_row program_table[];
 extern const size_t program_table_length;
 
