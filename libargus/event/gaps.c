@@ -104,13 +104,19 @@ static const char *program_of(const char *note, size_t *ret_length)
     return NULL;
 }
 
-/* A note is "why: what is lost". */
+/* A note is "why: what is lost", and behind a tab what the kernel's verifier said. */
 static size_t reason_length(const char *note)
 {
-    size_t length = strlen(note);
-    for (const char *at = note; (at = strstr(at, ": ")); at++)
+    size_t end = strcspn(note, "\t"), length = end;
+    for (const char *at = note; (at = strstr(at, ": ")) && (size_t)(at - note) < end; at++)
         length = (size_t)(at - note);
     return length;
+}
+
+static char *text_of_loss(const char *note, size_t reason)
+{
+    const char *loss = note[reason] == ':' ? note + reason + 2 : note;
+    return strndup(loss, strcspn(loss, "\t"));
 }
 
 static char *text_of_reason(const struct reader *reader, const char *note, const char *reason)
@@ -144,7 +150,7 @@ static bool add(struct reader *reader, enum gap_kind kind, bool partly, const ch
         .name = gap_rows[kind].name,
         .lack = gap_rows[kind].lack,
         .partly = partly,
-        .loss = partly ? strdup(note[length] ? note + length + 2 : note) : NULL,
+        .loss = partly ? text_of_loss(note, length) : NULL,
         .reason = text_of_reason(reader, note, reason),
         .kind = (int)kind,
     };

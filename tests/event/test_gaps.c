@@ -107,6 +107,19 @@ static void one_program_was_refused(void **state)
     release(&found);
 }
 
+static void the_verifiers_words_are_left_out(void **state)
+{
+    (void)state;
+    struct found found = FIND(DIAGNOSE, ARGUS_GAP_INPUT,
+                              "the program on_receive_length was refused by this kernel: messages "
+                              "have no receiver\tR1 type=inv: expected fp");
+    assert_int_equal(found.gaps.count, 1);
+    assert_string_equal(found.gaps.items[0].loss, "messages have no receiver");
+    assert_string_equal(found.gaps.items[0].reason,
+                        "the program on_receive_length was refused by this kernel");
+    release(&found);
+}
+
 static void a_tracepoint_is_missing(void **state)
 {
     (void)state;
@@ -178,6 +191,7 @@ int main(void)
         cmocka_unit_test(only_what_the_answer_is_about),
         cmocka_unit_test(a_category_was_switched_off),
         cmocka_unit_test(one_program_was_refused),
+        cmocka_unit_test(the_verifiers_words_are_left_out),
         cmocka_unit_test(a_tracepoint_is_missing),
         cmocka_unit_test(an_unknown_program_is_other),
         cmocka_unit_test(names_are_missing),
