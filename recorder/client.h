@@ -60,13 +60,13 @@ struct recorder_options {
     (struct recorder_options)                                                                      \
     {                                                                                              \
         .mode = RECORDER_MEMORY, .ring_bytes = 512ull << 20, .rate_hz = 99,                        \
-        .categories = CATEGORIES_ALL, .unwind_bytes = 16384, .late_ns = 500000                     \
+        .categories = CATEGORIES_ALL, .unwind_bytes = 65536, .late_ns = 500000                     \
     }
 #define RECORDER_OPTIONS_STREAM                                                                    \
     (struct recorder_options)                                                                      \
     {                                                                                              \
         .mode = RECORDER_STREAM, .owned = true, .ring_bytes = 256ull << 20, .rate_hz = 99,         \
-        .categories = CATEGORIES_ALL, .unwind_bytes = 16384, .late_ns = 500000                     \
+        .categories = CATEGORIES_ALL, .unwind_bytes = 65536, .late_ns = 500000                     \
     }
 
 struct recorder_status {

@@ -469,6 +469,8 @@ struct argus_error *sink_finish(struct sink *sink, bool all_images)
     if (!error)
         error = backend_write_flags(sink->backend, sink->writer);
     if (!error)
+        error = backend_write_waits(sink->backend, sink->writer);
+    if (!error)
         error = backend_write_images(sink->backend, sink->writer, all_images);
     if (!error)
         error = write_symbols(sink);

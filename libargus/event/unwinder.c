@@ -85,7 +85,7 @@ static bool read_stack(void *context, uint64_t address, uint64_t *ret)
         at > walk->snapshot->stack_bytes - sizeof(*ret))
         return false;
     memcpy(ret, walk->snapshot->stack + at, sizeof(*ret));
-    return true;
+    return *ret != ARGUS_SNAPSHOT_GAP;
 }
 
 /* Is there a system call just before the code at `offset` of the file? Returns how many bytes it has; 0: none. */

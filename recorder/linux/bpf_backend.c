@@ -22,6 +22,7 @@
 #include "linux/snapshots.h"
 #include "linux/thread_map.h"
 #include "linux/threads.h"
+#include "linux/waiting.h"
 
 struct bpf_backend {
     struct backend base;
@@ -31,6 +32,7 @@ struct bpf_backend {
     struct rings rings;
     struct cpu_watch cpu_watch;
     struct snapshots snapshots;
+    struct waiting waiting;
     struct flags *flags;             /* NULL: none has been watched */
     int stacks_fd, threads_fd;       /* maps, borrowed from `programs` */
     const struct probe_list *probes; /* borrowed; NULL: none */
@@ -74,7 +76,7 @@ static struct argus_error *bpf_start(struct bpf_backend *backend,
                        programs_map(backend->programs, "cpus"), (uint32_t)cpu_count, slot_count);
     if (!error && snapshots_wanted(options))
         error = snapshots_init(&backend->snapshots, programs_object(backend->programs),
-                               (uint32_t)cpu_count);
+                               (uint32_t)cpu_count, options->snapshot_bytes);
     epoll_sets_fill(programs_map(backend->programs, "epoll_sets"));
     return error ? error : thread_list_create(&backend->threads);
 }
@@ -100,6 +102,7 @@ static void bpf_destroy(struct backend *base)
     rings_deinit(&backend->rings);
     cpu_watch_deinit(&backend->cpu_watch);
     snapshots_deinit(&backend->snapshots);
+    waiting_deinit(&backend->waiting);
     flags_destroy(backend->flags);
     programs_destroy(backend->programs);
     images_destroy(backend->images);
@@ -186,6 +189,7 @@ static struct argus_error *bpf_collect(struct backend *base)
     struct bpf_backend *backend = of_base(base);
     struct argus_error *error = images_collect(backend->images);
     flags_look(backend->flags);
+    snapshots_collect(&backend->snapshots, backend->rings.cpus);
     if (!error)
         cpu_watch_look(&backend->cpu_watch, cpu_came, backend);
     return error;
@@ -207,6 +211,18 @@ static size_t bpf_stack(struct backend *base, uint64_t id, uint64_t *frames)
 static bool bpf_snapshot(struct backend *base, uint64_t id, struct argus_snapshot *ret)
 {
     return snapshots_find(&of_base(base)->snapshots, id, ret);
+}
+
+static struct argus_error *bpf_look_at_waits(struct backend *base)
+{
+    struct bpf_backend *backend = of_base(base);
+    return waiting_look(&backend->waiting, programs_object(backend->programs),
+                        backend->snapshots.stack_bytes);
+}
+
+static struct argus_error *bpf_write_waits(const struct backend *base, struct argus_writer *writer)
+{
+    return waiting_write(&of_base(base)->waiting, writer);
 }
 
 static struct argus_error *bpf_write_threads(struct backend *base, struct argus_writer *writer)
@@ -371,6 +387,8 @@ const struct backend_ops bpf_backend_ops = {
     .copy = bpf_copy,
     .collect = bpf_collect,
     .stack = bpf_stack,
+    .look_at_waits = bpf_look_at_waits,
+    .write_waits = bpf_write_waits,
     .snapshot = bpf_snapshot,
     .write_threads = bpf_write_threads,
     .write_images = bpf_write_images,

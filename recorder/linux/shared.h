@@ -139,6 +139,14 @@ enum bpf_snapshot_end {
     BPF_SNAPSHOT_MISSING = 2, /* the next page was not in memory */
 };
 
+/* What words of a stack unwinding can depend on: those in these ranges. Others are neither part of a snapshot's name nor kept. */
+struct bpf_ranges {
+    uint64_t code, code_bytes;         /* of the program itself */
+    uint64_t mappings, mappings_bytes; /* libraries, and stacks of other threads */
+    uint64_t sp;                       /* and SNAPSHOT_MOST_BYTES above */
+    uint64_t code_mask;                /* arm64: the bits of a return address that are the address */
+};
+
 /* A slot of the snapshots' ring; bpf/snapshot.h has the rules. */
 struct bpf_snapshot {
     uint64_t sequence; /* 1 + its number on its cpu; 0: being written */
@@ -147,11 +155,19 @@ struct bpf_snapshot {
     uint32_t pid, tid;
     uint32_t bytes; /* of `stack`, a multiple of 8 */
     uint32_t end;   /* enum bpf_snapshot_end */
-    uint64_t code, code_bytes;         /* where an address of the program's code lies, … */
-    uint64_t mappings, mappings_bytes; /* … and one of libraries and of other threads' stacks */
+    struct bpf_ranges ranges;
     uint64_t registers[BPF_REGISTERS];
     uint64_t
         stack[]; /* from the stack pointer on; settings.snapshot_bytes and SNAPSHOT_SLACK_BYTES */
+};
+
+/* What bpf/waiting.h tells of a thread that waits. */
+struct bpf_waiting {
+    uint32_t pid, tid;
+    uint64_t since_ns, first_ns; /* as in struct bpf_wait */
+    uint64_t end;                /* of the stack; 0: not known */
+    struct bpf_ranges ranges;
+    uint64_t registers[BPF_REGISTERS];
 };
 
 #define SNAPSHOT_SLACK_BYTES 1024 /* the verifier cannot see that the last step is a short one */

@@ -111,6 +111,9 @@ enum argus_context {
 #define ARGUS_WAKE_SAID        30u /* all of them */
 #define ARGUS_WAKE_MAINTENANCE 16u /* to keep the kernel's house, by whoever comes by */
 
+/* A word of a stack snapshot where the memory was not there ("STACKGAP"). */
+#define ARGUS_SNAPSHOT_GAP 0x5041474b43415453ull
+
 /* arg3 of ARGUS_ID_STACK: which record, just before it on the same cpu and thread, the stack
  * belongs to. */
 enum argus_stack_why {

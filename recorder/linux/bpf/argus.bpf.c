@@ -12,6 +12,7 @@
 #include "signal.h"
 #include "syscall.h"
 #include "timer_wheel.h"
+#include "waiting.h"
 #include "work.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
