@@ -152,6 +152,8 @@ struct argus_error *argus_writer_late_stack(struct argus_writer *writer,
                                             const struct argus_late_stack *late)
 {
     struct bytes *payload = &writer->late_stacks;
+    if (late->id == 0)
+        return NULL;
     struct argus_error *error =
         payload->length >= writer_table_bytes(writer) ? flush_late_stacks(writer) : NULL;
     if (error)

@@ -33,6 +33,7 @@ struct bpf_backend {
     struct cpu_watch cpu_watch;
     struct snapshots snapshots;
     struct waiting waiting;
+    bool copies_late; /* stacks of all processes */
     struct flags *flags;             /* NULL: none has been watched */
     int stacks_fd, threads_fd;       /* maps, borrowed from `programs` */
     const struct probe_list *probes; /* borrowed; NULL: none */
@@ -71,6 +72,7 @@ static struct argus_error *bpf_start(struct bpf_backend *backend,
     backend->stacks_fd = programs_map(backend->programs, "stacks");
     backend->threads_fd = programs_map(backend->programs, "threads");
     backend->probes = options->probes;
+    backend->copies_late = options->late_ns != 0;
     collect_notes(backend);
     error = rings_init(&backend->rings, programs_map(backend->programs, "ring"),
                        programs_map(backend->programs, "cpus"), (uint32_t)cpu_count, slot_count);
@@ -366,7 +368,8 @@ static struct argus_error *bpf_offer_names(struct backend *base, struct name_sea
 {
     struct bpf_backend *backend = of_base(base);
     struct thread_source source = thread_map_source(backend->threads_fd);
-    search->any_stack = snapshots_any(&backend->snapshots);
+    /* with late stacks a copy may be of any process */
+    search->any_stack = !backend->copies_late && snapshots_any(&backend->snapshots);
     return thread_list_offer_names(backend->threads, &source, search);
 }
 

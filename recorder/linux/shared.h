@@ -161,7 +161,7 @@ struct bpf_snapshot {
         stack[]; /* from the stack pointer on; settings.snapshot_bytes and SNAPSHOT_SLACK_BYTES */
 };
 
-/* What bpf/waiting.h tells of a thread that waits. */
+/* What bpf/lasting.h tells of a thread that waits. */
 struct bpf_waiting {
     uint32_t pid, tid;
     uint64_t since_ns, first_ns; /* as in struct bpf_wait */

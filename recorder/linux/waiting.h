@@ -1,4 +1,4 @@
-/* The stacks of threads that wait for long when the recording ends (bpf/waiting.h). */
+/* The stacks of threads that wait for long when the recording ends (bpf/lasting.h). */
 #ifndef ARGUS_RECORDER_LINUX_WAITING_H
 #define ARGUS_RECORDER_LINUX_WAITING_H
 

@@ -245,7 +245,9 @@ class Trace:
     def late_stack(self, b, _):
         tid, first, length = b.varint(), b.varint(), b.varint()
         require(first + length <= MASK, "time")
-        return self.late_stacks.append, (tid, first, first + length, struct.unpack("<Q", b.take(8))[0])
+        identity = struct.unpack("<Q", b.take(8))[0]
+        require(identity, "stack")
+        return self.late_stacks.append, (tid, first, first + length, identity)
 
     def late(self, tid, time):
         """The stack of the wait that `tid` began at `time`, None: the record's own."""

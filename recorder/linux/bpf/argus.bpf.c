@@ -4,6 +4,7 @@
 #include "block.h"
 #include "flag.h"
 #include "interrupt.h"
+#include "lasting.h"
 #include "message_socket.h"
 #include "probe.h"
 #include "process.h"
@@ -12,7 +13,6 @@
 #include "signal.h"
 #include "syscall.h"
 #include "timer_wheel.h"
-#include "waiting.h"
 #include "work.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

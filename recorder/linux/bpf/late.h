@@ -9,7 +9,7 @@
  *   a wait in a system call  copied when that call ends, for all long waits since its first one (ARGUS_STACK_WAITED)
  *   a wait in a page fault   copied when it begins: the kernel has no tracepoint where a fault ends
  *   a wake-up                the waker's is copied, if the woken thread had waited for long
- *   a wait that still lasts  is read when the recording ends (waiting.h)
+ *   a wait that still lasts  is read when the recording ends (lasting.h)
  *
  * The table is indexed by the lower bits of the thread id. A thread that loses its place to another one has the stack that frame
  * pointers give.

@@ -92,11 +92,11 @@ static __always_inline uint64_t stack_by_helper(void *context, struct bpf_stack 
 }
 
 /* The id of the current thread's user stack; 0: none. It is a snapshot (snapshot.h) where it is worth one: `worth` says so, or
- * the process was chosen. */
+ * somebody asked for a stack at every call (--call-stacks), or the process was chosen. */
 static __always_inline uint64_t stack_take_user_if(void *context, enum stack_user user, bool worth)
 {
     uint32_t slot = user;
-    bool any = worth && late_is_on();
+    bool any = (worth || settings.call_stacks) && late_is_on();
     bool wanted = any || settings.unwind & (UNWIND_PIDS | UNWIND_NAMES);
     uint64_t snapshot =
         settings.unwind && wanted ? snapshot_take(any ? SNAPSHOT_ANY : SNAPSHOT_CHOSEN) : 0;

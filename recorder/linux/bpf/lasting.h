@@ -2,8 +2,8 @@
  * through all tasks and calls this program for each (a BPF iterator), the recorder reads what it writes, and copies the stacks.
  * The registers of a thread that sleeps in the kernel lie at the top of its kernel stack.
  */
-#ifndef ARGUS_BPF_WAITING_H
-#define ARGUS_BPF_WAITING_H
+#ifndef ARGUS_BPF_LASTING_H
+#define ARGUS_BPF_LASTING_H
 
 #include "late.h"
 #include "scheduler.h"
