@@ -34,7 +34,8 @@ struct backend_options {
     uint32_t categories; /* bits of enum category */
     bool watch_polls;    /* backend_pollers() will be asked */
     bool call_stacks;    /* stacks also at the begin of system calls, and of who is preempted */
-    uint64_t late_ns; /* stacks are copied where somebody waited for so long; 0: frame pointers do */
+    uint64_t
+        late_ns; /* stacks are copied where somebody waited for so long; 0: frame pointers do */
     uint64_t snapshot_bytes; /* of memory for copied stacks that are asked for later; 0: none are */
     uint32_t unwind_bytes, unwind_count;
     struct backend_unwind unwind[PROTOCOL_UNWIND_MAX];

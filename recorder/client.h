@@ -44,7 +44,8 @@ struct recorder_options {
     char hang_name[16]; /* only of this process; "": of all */
     struct recorder_unwind unwind[16];
     uint32_t unwind_count, unwind_bytes;
-    uint64_t late_ns; /* stacks are copied where somebody waited for so long; 0: frame pointers do */
+    uint64_t
+        late_ns; /* stacks are copied where somebody waited for so long; 0: frame pointers do */
     const char
         *probe_tables[RECORDER_PROBE_TABLES]; /* paths of tables besides our own; NULL: no more */
     const char

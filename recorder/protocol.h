@@ -94,7 +94,8 @@ struct request_start {
     char hang_name[PROTOCOL_COMM_BYTES];                         /* "": every process */
     uint32_t call_stacks; /* 1: stacks also at the begin of system calls, and of who is preempted */
     uint32_t padding;
-    uint64_t late_ns; /* stacks are copied where somebody waited for so long; 0: frame pointers do */
+    uint64_t
+        late_ns; /* stacks are copied where somebody waited for so long; 0: frame pointers do */
 };
 
 struct request_page {

@@ -71,7 +71,7 @@ bool frame_is_call(const uint8_t *before, size_t count, unsigned elf_machine)
             return false;
         memcpy(&word, end - sizeof(word), sizeof(word));
         return word >> 26 == 0x25 || (word & 0xfffffc1f) == 0xd63f0000 || /* bl, blr */
-               (word & 0xfefff800) == 0xd63f0800;                          /* blraa … */
+               (word & 0xfefff800) == 0xd63f0800;                         /* blraa … */
     }
     if (count >= 5 && end[-5] == 0xe8)
         return true;

@@ -13,7 +13,7 @@
 #include "event/cfi_expression.h"
 
 enum frame_step {
-    FRAME_STEPPED,   /* `machine` is the caller, as far as frame pointers tell: pc, frame and stack pointer */
+    FRAME_STEPPED, /* `machine` is the caller, as far as frame pointers tell: pc, frame and stack pointer */
     FRAME_NO_MEMORY, /* the frame is on the stack, but not in the copy */
     FRAME_NONE,      /* the register is no frame pointer */
 };

@@ -27,7 +27,7 @@ struct trace_tables {
     VEC(const char *) notes;
     VEC(struct argus_counter) counters;
     VEC(struct argus_late_stack) late_stacks; /* by thread and time after tables_finish() */
-    struct idmap stack_index; /* stack id → index in stacks */
+    struct idmap stack_index;                 /* stack id → index in stacks */
 };
 
 /* The wall clock was set. */

@@ -138,9 +138,8 @@ static struct argus_error *flush_late_stacks(struct argus_writer *writer)
 {
     if (!writer->late_count)
         return NULL;
-    struct argus_error *error = put_table_chunk(
-        writer, ARGUS_CHUNK_LATE_STACKS, writer->late_count, writer->latest_ticks,
-        &writer->late_stacks);
+    struct argus_error *error = put_table_chunk(writer, ARGUS_CHUNK_LATE_STACKS, writer->late_count,
+                                                writer->latest_ticks, &writer->late_stacks);
     if (!error) {
         bytes_clear(&writer->late_stacks);
         writer->late_count = 0;

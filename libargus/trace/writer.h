@@ -22,13 +22,13 @@ struct argus_writer {
     uint64_t latest_ticks;   /* largest timestamp of any record so far */
     struct codec_encoder encoder;
     struct packer packer;
-    bool keeps_columns;      /* records are not deflated */
-    struct bytes payload;    /* of the chunk at hand, before compression */
-    struct bytes image;      /* of the chunk at hand, as it goes into the file */
-    struct bytes stacks;     /* entries that wait for their chunk */
-    uint32_t stack_count;    /* in `stacks` */
-    struct bytes snapshots;  /* entries that wait for their chunk */
-    uint32_t snapshot_count; /* in `snapshots` */
+    bool keeps_columns;       /* records are not deflated */
+    struct bytes payload;     /* of the chunk at hand, before compression */
+    struct bytes image;       /* of the chunk at hand, as it goes into the file */
+    struct bytes stacks;      /* entries that wait for their chunk */
+    uint32_t stack_count;     /* in `stacks` */
+    struct bytes snapshots;   /* entries that wait for their chunk */
+    uint32_t snapshot_count;  /* in `snapshots` */
     struct bytes late_stacks; /* entries that wait for their chunk */
     uint32_t late_count;      /* in `late_stacks` */
     struct idmap stacks_written;

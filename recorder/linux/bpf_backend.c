@@ -33,7 +33,7 @@ struct bpf_backend {
     struct cpu_watch cpu_watch;
     struct snapshots snapshots;
     struct waiting waiting;
-    bool copies_late; /* stacks of all processes */
+    bool copies_late;                /* stacks of all processes */
     struct flags *flags;             /* NULL: none has been watched */
     int stacks_fd, threads_fd;       /* maps, borrowed from `programs` */
     const struct probe_list *probes; /* borrowed; NULL: none */

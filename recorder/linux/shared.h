@@ -85,7 +85,7 @@ struct bpf_flag {
 /* The value of the table of waits (bpf/late.h); the index is the lower bits of the thread id. */
 struct bpf_wait {
     uint32_t tid;
-    uint32_t late; /* 1: its stack is to be taken when its system call ends */
+    uint32_t late;     /* 1: its stack is to be taken when its system call ends */
     uint64_t since_ns; /* CLOCK_MONOTONIC: it waits since then; 0: it does not */
     uint64_t first_ns; /* the first wait of that call */
 };
@@ -144,7 +144,7 @@ struct bpf_ranges {
     uint64_t code, code_bytes;         /* of the program itself */
     uint64_t mappings, mappings_bytes; /* libraries, and stacks of other threads */
     uint64_t sp;                       /* and SNAPSHOT_MOST_BYTES above */
-    uint64_t code_mask;                /* arm64: the bits of a return address that are the address */
+    uint64_t code_mask; /* arm64: the bits of a return address that are the address */
 };
 
 /* A slot of the snapshots' ring; bpf/snapshot.h has the rules. */

@@ -107,8 +107,8 @@ static void unfold(const uint64_t *words, uint8_t *stack, struct argus_snapshot 
     }
 }
 
-bool snapshot_store_find(const struct snapshot_store *store, uint64_t id, uint8_t *stack, size_t room,
-                         struct argus_snapshot *ret)
+bool snapshot_store_find(const struct snapshot_store *store, uint64_t id, uint8_t *stack,
+                         size_t room, struct argus_snapshot *ret)
 {
     const struct snapshot_generation *generations[] = {&store->young, &store->old};
     for (size_t i = 0; i < 2; i++) {

@@ -33,7 +33,7 @@ void snapshot_store_deinit(struct snapshot_store *store);
 bool snapshot_store_put(struct snapshot_store *store, const struct argus_snapshot *snapshot);
 
 /* `stack`: room for `room` bytes, to which ret->stack points then. False: it is not here (any more). */
-bool snapshot_store_find(const struct snapshot_store *store, uint64_t id, uint8_t *stack, size_t room,
-                         struct argus_snapshot *ret);
+bool snapshot_store_find(const struct snapshot_store *store, uint64_t id, uint8_t *stack,
+                         size_t room, struct argus_snapshot *ret);
 
 #endif

@@ -201,8 +201,7 @@ void snapshots_collect(struct snapshots *snapshots, const struct bpf_cpu *cpus)
 {
     bool wanted = snapshots->slots && snapshots->store.most_words;
     for (uint32_t cpu = 0; wanted && cpu < snapshots->cpu_count; cpu++)
-        collect_cpu(snapshots, cpu,
-                    __atomic_load_n(&cpus[cpu].snapshot_head, __ATOMIC_ACQUIRE));
+        collect_cpu(snapshots, cpu, __atomic_load_n(&cpus[cpu].snapshot_head, __ATOMIC_ACQUIRE));
 }
 
 static bool find_in_ring(struct snapshots *snapshots, uint64_t id)

@@ -92,8 +92,8 @@ static __always_inline void wake(struct bpf_raw_tracepoint_args *ctx, uint64_t i
              (object.kind & 0xffffffff) == (S_IFSOCK | AF_UNIX << 16))
         message_old_woke(&now, &object);
     if (settings.stacks) {
-        bool late =
-            late_is_on() && late_waited((uint32_t)kernel_read(task_struct, wakee, pid), now.time_ns);
+        bool late = late_is_on() &&
+                    late_waited((uint32_t)kernel_read(task_struct, wakee, pid), now.time_ns);
         uint64_t user = stack_take_user_if(ctx, STACK_USER_WAKE, late);
         emit(&now, ARGUS_ID_STACK, user, 0, ARGUS_STACK_WAKE, 0);
     }

@@ -155,8 +155,8 @@ static __always_inline uint64_t stack_end(struct task_struct *task, uint64_t sp)
 }
 
 /* Takes the place of memory that is not there. */
-static const uint64_t snapshot_gap[SNAPSHOT_STEP / 8]
-    SEC(".rodata.gap") = {[0 ... SNAPSHOT_STEP / 8 - 1] = ARGUS_SNAPSHOT_GAP};
+static const uint64_t snapshot_gap[SNAPSHOT_STEP / 8] SEC(".rodata.gap") = {
+    [0 ... SNAPSHOT_STEP / 8 - 1] = ARGUS_SNAPSHOT_GAP};
 
 /* Page by page, where not all pages are there: a function may never have touched a part of its frame. `to_end`: there is more
  * behind such a gap. Returns how many bytes were copied. */
