@@ -77,6 +77,7 @@ struct bpf_flag {
     uint32_t bytes;  /* 0: none */
     uint32_t access; /* enum flag_access */
     uint32_t number;
+    uint32_t stuck_tid; /* arm64: a thread that cannot go on while the flag is watched; 0: none */
 };
 
 #define BPF_POLLERS 8192 /* more threads than that: those that polled longest ago are forgotten */

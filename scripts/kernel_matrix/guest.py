@@ -160,7 +160,7 @@ def accelerators():
     """What to try, one after the other. KVM only where it was asked for: in a nested guest its device can be there and not work.
 
     With a thread for each cpu, QEMU's emulation can lock up while the kernel patches its own code, which it does whenever a tracepoint
-    is switched on: both cpus then stay at that instruction. One thread for all cpus is slower and does not."""
+    is switched on: both cpus then stay at that instruction, or the kernel panics there. One thread for all cpus is slower and does not."""
     chosen = os.environ.get("ARGUS_QEMU_ACCEL")
     return [chosen] if chosen else ["tcg,thread=multi", "tcg,thread=multi", "tcg,thread=single"]
 
@@ -173,21 +173,33 @@ def boot(unpacked, architecture, initrd, folder, timeout_s):
         if boot_once(unpacked, architecture, initrd, folder, timeout_s, accelerator):
             fetch_results(folder)
             return time.monotonic() - began
-    raise Failed(f"the emulated kernel locked up each time (see {folder}/console)")
+        print(f"QEMU ({accelerator}) failed after {time.monotonic() - began:.0f} s; booting again", flush=True)
+    raise Failed(f"the emulated kernel locked up or panicked each time (see {folder}/console)")
+
+
+def is_emulator_fault(text):
+    """Whether the console tells of what QEMU does when a kernel patches its code: both cpus stay at the instruction, or one meets the
+    breakpoint that the kernel puts there for the moment after the kernel has finished with it."""
+    return b"soft lockup" in text or (b"Kernel panic" in text and b"int3: 0000" in text)
 
 
 def wait_for(guest, console, timeout_s):
-    """Until the guest ends. False: it has locked up, and is ended."""
+    """Until the guest ends. False: the emulator failed, and the guest is ended."""
     give_up = time.monotonic() + timeout_s
     while guest.poll() is None:
         time.sleep(1)
-        locked = b"soft lockup" in console.read_bytes()
-        if locked or time.monotonic() > give_up:
+        failed = is_emulator_fault(console.read_bytes())
+        if failed or time.monotonic() > give_up:
             guest.kill()
             guest.wait()
-            if locked:
+            if failed:
                 return False
             raise Failed(f"no answer within {timeout_s} s (see {console})")
+    text = console.read_bytes()
+    if is_emulator_fault(text):
+        return False
+    if b"Kernel panic" in text:
+        raise Failed(f"the kernel panicked (see {console})")
     return True
 
 
