@@ -217,7 +217,7 @@ static bool run_to(struct stepper *stepper, uint64_t address, uint64_t stack_poi
             if (has_left(stepper))
                 return false;
             signal = is_foreign_trap(stepper, step_pc(stepper->registers)) ? SIGTRAP : 0;
-            request = PTRACE_CONT;
+            request = step_request_after(stepper->tid);
             break;
         case STOP_SIGNAL:
             say_signal(stepper, next);
@@ -238,6 +238,17 @@ static bool run_to(struct stepper *stepper, uint64_t address, uint64_t stack_poi
     }
 }
 
+static bool settle(struct stepper *stepper)
+{
+    int status;
+    if (step_settle(stepper, &status))
+        return true;
+    if (status && !WIFSTOPPED(status))
+        end_of_thread(stepper, status);
+    step_end(stepper, STEP_END_ERROR, "the thread cannot be stepped behind a breakpoint");
+    return false;
+}
+
 bool step_run_to(struct stepper *stepper, uint64_t address, uint64_t stack_pointer, int signal)
 {
     struct step_breakpoint *breakpoint = breakpoint_at(stepper, address);
@@ -254,5 +265,5 @@ bool step_run_to(struct stepper *stepper, uint64_t address, uint64_t stack_point
     step_breakpoint_enable(breakpoint, false);
     if (is_guarded)
         step_breakpoint_enable(&stepper->way_out, false);
-    return has_arrived;
+    return has_arrived && settle(stepper);
 }

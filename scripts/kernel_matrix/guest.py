@@ -165,12 +165,12 @@ def accelerators():
     return [chosen] if chosen else ["tcg,thread=multi", "tcg,thread=multi", "tcg,thread=single"]
 
 
-def boot(unpacked, architecture, initrd, folder, timeout_s):
+def boot(unpacked, architecture, initrd, folder, timeout_s, append=""):
     """Boots; the results lie in `folder`/results afterwards. Returns the seconds that it took."""
     folder = pathlib.Path(folder)
     for accelerator in accelerators():
         began = time.monotonic()
-        if boot_once(unpacked, architecture, initrd, folder, timeout_s, accelerator):
+        if boot_once(unpacked, architecture, initrd, folder, timeout_s, accelerator, append):
             fetch_results(folder)
             return time.monotonic() - began
         print(f"QEMU ({accelerator}) failed after {time.monotonic() - began:.0f} s; booting again", flush=True)
@@ -208,7 +208,7 @@ def end_with_us():
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
-def boot_once(unpacked, architecture, initrd, folder, timeout_s, accelerator):
+def boot_once(unpacked, architecture, initrd, folder, timeout_s, accelerator, append):
     machine = MACHINES[architecture]
     for name, size in (("disk", DISK_BYTES), ("out", RESULT_BYTES)):
         with open(folder / name, "wb") as disk:
@@ -216,7 +216,7 @@ def boot_once(unpacked, architecture, initrd, folder, timeout_s, accelerator):
     command = [machine["program"], *machine["arguments"], "-accel", accelerator, "-smp", "2", "-m", str(MEMORY_MIB),
                "-kernel", str(unpacked.image), "-initrd", str(initrd), "-nographic", "-no-reboot", "-monitor", "none",
                "-nic", "none", "-append",
-               f"console={machine['console']} panic=-1 rdinit=/init loglevel=4 {machine['command_line']}",
+               f"console={machine['console']} panic=-1 rdinit=/init loglevel=4 {machine['command_line']} {append}",
                "-drive", f"file={folder}/disk,format=raw,if=virtio", "-drive", f"file={folder}/out,format=raw,if=virtio"]
     with open(folder / "console", "wb") as console, open(os.devnull, "rb") as nothing:
         guest = subprocess.Popen(command, stdin=nothing, stdout=console, stderr=subprocess.STDOUT, preexec_fn=end_with_us)
