@@ -34,6 +34,7 @@ struct backend_options {
     uint32_t categories; /* bits of enum category */
     bool watch_polls;    /* backend_pollers() will be asked */
     bool call_stacks;    /* stacks also at the begin of system calls, and of who is preempted */
+    uint64_t late_ns; /* stacks are copied where somebody waited for so long; 0: frame pointers do */
     uint32_t unwind_bytes, unwind_count;
     struct backend_unwind unwind[PROTOCOL_UNWIND_MAX];
     const struct probe_list *probes; /* borrowed, outlives the backend; NULL: none */

@@ -153,6 +153,7 @@ static struct backend_options backend_options_of(const struct request_start *sta
         .categories = start->categories,
         .watch_polls = start->hang_ms != 0,
         .call_stacks = start->call_stacks != 0,
+        .late_ns = start->late_ns,
         .unwind_bytes = start->unwind_bytes,
         .unwind_count = start->unwind_count,
     };

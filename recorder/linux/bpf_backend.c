@@ -72,7 +72,7 @@ static struct argus_error *bpf_start(struct bpf_backend *backend,
     collect_notes(backend);
     error = rings_init(&backend->rings, programs_map(backend->programs, "ring"),
                        programs_map(backend->programs, "cpus"), (uint32_t)cpu_count, slot_count);
-    if (!error && options->unwind_count)
+    if (!error && snapshots_wanted(options))
         error = snapshots_init(&backend->snapshots, programs_object(backend->programs),
                                (uint32_t)cpu_count);
     epoll_sets_fill(programs_map(backend->programs, "epoll_sets"));

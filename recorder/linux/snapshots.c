@@ -25,11 +25,21 @@ static uint32_t slot_bytes(uint32_t stack_bytes)
     return (uint32_t)sizeof(struct bpf_snapshot) + stack_bytes + SNAPSHOT_SLACK_BYTES;
 }
 
+bool snapshots_wanted(const struct backend_options *options)
+{
+    return (options->unwind_count || options->late_ns) &&
+           options->categories & CATEGORY_BIT(CATEGORY_STACKS);
+}
+
 void snapshots_configure(struct bpf_object *object, const struct backend_options *options,
                          uint32_t cpu_count, struct bpf_settings *settings)
 {
-    if (options->unwind_count == 0 || !settings->stacks)
+    if (!snapshots_wanted(options))
         return;
+    if (options->late_ns) {
+        settings->unwind |= UNWIND_LATE;
+        settings->late_ns = options->late_ns;
+    }
     for (uint32_t i = 0; i < options->unwind_count; i++)
         settings->unwind |= options->unwind[i].pid ? UNWIND_PIDS : UNWIND_NAMES;
     settings->snapshot_bytes = options->unwind_bytes & ~7u;

@@ -1,4 +1,4 @@
-/* The stack snapshots of --unwind: whom to take them of, and reading them (bpf/snapshot.h has the ring's rules). */
+/* The stack snapshots: whom to take them of, and reading them (bpf/snapshot.h has the ring's rules). */
 #ifndef ARGUS_RECORDER_LINUX_SNAPSHOTS_H
 #define ARGUS_RECORDER_LINUX_SNAPSHOTS_H
 
@@ -11,7 +11,9 @@
 
 struct bpf_object;
 
-/* Before loading: sizes the maps and fills settings->unwind, snapshot_bytes and snapshot_slots. Nothing without options->unwind. */
+/* Whether any stack is to be copied. */
+bool snapshots_wanted(const struct backend_options *options);
+/* Before loading: sizes the maps and fills settings->unwind, snapshot_bytes and snapshot_slots, if snapshots_wanted(). */
 void snapshots_configure(struct bpf_object *object, const struct backend_options *options,
                          uint32_t cpu_count, struct bpf_settings *settings);
 /* After loading, before attaching: tells the programs whom. */

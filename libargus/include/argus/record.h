@@ -120,8 +120,9 @@ enum argus_stack_why {
     ARGUS_STACK_CALL = 4,  /* the thread that begins a system call (--call-stacks) */
     ARGUS_STACK_PREEMPTED =
         5, /* the thread that leaves the cpu although it could go on (--call-stacks) */
-    ARGUS_STACK_WAITED =
-        6, /* the thread that has just come back from a wait: where it waited (Darwin) */
+    /* The thread that has just come back from a wait: where it waited. Linux: for the waits since arg4 (a time of the trace
+     * clock), to which the file's late stacks give it already (trace.h). */
+    ARGUS_STACK_WAITED = 6,
 };
 
 /* The number of the probe that stands for libdispatch's own records (Darwin's class 0x2e). */

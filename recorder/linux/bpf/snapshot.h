@@ -1,6 +1,6 @@
-/* Snapshots of the user stack: the registers and the bytes from the stack pointer up, of processes that were chosen with
- * --unwind. Programs built without frame pointers cannot be unwound here; whoever has the ELF files and time can
- * (libargus/event/unwinder.c).
+/* Snapshots of the user stack: the registers and the bytes from the stack pointer up, of all processes where somebody waited for
+ * long (late.h), and at every wait of those that were chosen with --unwind. Programs built without frame pointers cannot
+ * be unwound here; whoever has the ELF files and time can (libargus/event/unwinder.c).
  *
  * What is copied. At a wait, a wake-up and a sample the thread's registers of user space lie at the top of its kernel stack,
  * all of them: x86-64 (PUSH_AND_CLEAR_REGS in arch/x86/entry/calling.h) and arm64 (kernel_entry in
@@ -109,7 +109,7 @@ static __always_inline struct address_ranges ranges_of(const struct mm_struct *m
         .code = mm->start_code,
         .code_bytes = mm->end_code - mm->start_code,
         .mappings = base,
-        .mappings_bytes = (1ull << 56) - base,
+        .mappings_bytes = mm->task_size - base,
         .sp = sp,
         .code_mask = arch_code_mask(mm),
     };
@@ -213,6 +213,11 @@ static __always_inline bool snapshot_fill(struct bpf_snapshot *snapshot, struct 
     uint64_t sp = snapshot->registers[BPF_REGISTER_SP];
     if (sp < 4096 || sp >> 56 || sp & 7)
         return false;
+    struct address_ranges ranges = ranges_of(task->mm, sp);
+    snapshot->code = ranges.code;
+    snapshot->code_bytes = ranges.code_bytes;
+    snapshot->mappings = ranges.mappings;
+    snapshot->mappings_bytes = ranges.mappings_bytes;
     snapshot->time_ns = bpf_ktime_get_ns();
     snapshot->pid = (uint32_t)task->tgid;
     snapshot->tid = (uint32_t)task->pid;
@@ -242,16 +247,19 @@ static __always_inline uint64_t snapshot_into(struct bpf_cpu *state, uint32_t cp
     return bpf_map_update_elem(&snapshot_places, &name, &place, BPF_ANY) < 0 ? 0 : name;
 }
 
-/* The id of a snapshot of the current thread, if it was chosen; 0: it was not, or it could not be taken, and frame pointers
- * have to do. */
-__attribute__((noinline)) uint64_t snapshot_take(void)
+/* Whose stack to copy. */
+enum snapshot_of { SNAPSHOT_CHOSEN, SNAPSHOT_ANY };
+
+/* The id of a snapshot of the current thread; 0: it was not to be copied, or could not be, and frame pointers have to do.
+ * SNAPSHOT_CHOSEN: only of a thread that --unwind names; SNAPSHOT_ANY: of any. */
+__attribute__((noinline)) uint64_t snapshot_take(uint32_t of)
 {
     uint32_t cpu;
     if (!settings.unwind)
         return 0;
     struct task_struct *task = bpf_get_current_task_btf();
     struct bpf_cpu *state = this_cpu(&cpu);
-    if (!state || !task->mm || arch_is_compat(task) || !is_target(task))
+    if (!state || !task->mm || arch_is_compat(task) || (of == SNAPSHOT_CHOSEN && !is_target(task)))
         return 0;
     if (state->snapshot_busy) { /* we interrupted one that can be interrupted */
         state->snapshots_missed++;
