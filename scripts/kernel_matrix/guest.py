@@ -158,19 +158,25 @@ def busybox(architecture, sysroot):
     raise Failed(f"no busybox for {architecture} below {sysroot}: install busybox-static")
 
 
-def accelerators():
+def accelerators(architecture):
     """What to try, one after the other. KVM only where it was asked for: in a nested guest its device can be there and not work.
 
-    With a thread for each cpu, QEMU's emulation can lock up while the kernel patches its own code, which it does whenever a tracepoint
-    is switched on: both cpus then stay at that instruction, or the kernel panics there. One thread for all cpus is slower and does not."""
+    With a thread for each cpu, QEMU's emulation of x86-64 can lock up while the kernel patches its own code, which it does whenever a
+    tracepoint is switched on: both cpus then stay at that instruction, or the kernel panics there. On a busy machine, where QEMU's
+    threads wait for each other, that is usual. One thread for all cpus is slower where nothing else runs, and does not."""
     chosen = os.environ.get("ARGUS_QEMU_ACCEL")
-    return [chosen] if chosen else ["tcg,thread=multi", "tcg,thread=multi", "tcg,thread=single"]
+    if chosen:
+        return [chosen]
+    if architecture != "amd64":
+        return ["tcg,thread=multi", "tcg,thread=single"]
+    is_busy = os.getloadavg()[0] > os.cpu_count()
+    return ["tcg,thread=single"] if is_busy else ["tcg,thread=multi", "tcg,thread=single"]
 
 
 def boot(unpacked, architecture, initrd, folder, timeout_s, append=""):
     """Boots; the results lie in `folder`/results afterwards. Returns the seconds that it took."""
     folder = pathlib.Path(folder)
-    for accelerator in accelerators():
+    for accelerator in accelerators(architecture):
         began = time.monotonic()
         if boot_once(unpacked, architecture, initrd, folder, timeout_s, accelerator, append):
             fetch_results(folder)
