@@ -1,8 +1,9 @@
 /* An arm64 processor reports a watched access before it is done, and the kernel has to step over the instruction. Kernels before 6.6
- * (6.5.5, 6.1.54 and others have the change as well) do that only where no BPF program is attached: "hw_breakpoint: fix
+ * (6.5.5 and the 6.1 of Debian 12 have the change as well) do that only where no BPF program is attached: "hw_breakpoint: fix
  * single-stepping when using bpf_overflow_handler" (d11a69873d9a). There the thread would repeat the instruction for ever.
  * Distributions take over such changes without a version that tells, so it is tried. Once the event is closed, the thread
- * goes on. x86 reports after the access; trying takes less than a millisecond there, and it is the same code. */
+ * goes on. x86 reports after the access, so there is nothing to try, and a hit in the recorder itself is a risk there
+ * (flag_threads.c). */
 #include "linux/flag_check.h"
 
 #include <pthread.h>
@@ -16,6 +17,12 @@
 #include <bpf/libbpf.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
+
+#if defined(__aarch64__)
+#define REPORTS_BEFORE true
+#else
+#define REPORTS_BEFORE false
+#endif
 
 #define MOST_HITS    1000 /* of one write */
 #define MOST_WAIT_MS 5000 /* for a thread that does not get a cpu */
@@ -94,7 +101,7 @@ struct argus_error *flag_check_kernel(bool *is_checked, struct bpf_program *prog
 {
     struct trial trial = {0};
     pthread_t thread;
-    if (*is_checked || pthread_create(&thread, NULL, write_once, &trial))
+    if (!REPORTS_BEFORE || *is_checked || pthread_create(&thread, NULL, write_once, &trial))
         return NULL;
     bool stuck = try_watch(&trial, program);
     trial.may_write = true;
