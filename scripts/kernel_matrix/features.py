@@ -19,6 +19,7 @@ for folder in ("tests/e2e", "tests/recorder", "tests/messages", "tests/toolkits"
 MESSAGE_COUNT = 300
 ATOMICS = 100
 DISK_TRIES = 3
+STEPPED = ("factorial", "plain_work", "jumping_work")  # recursion; calls into libraries and signals; longjmp()
 # Without tracepoints inside the calls of sockets (Linux 6.3), where three threads send as fast as they can through one unix socket:
 # the share of the bytes whose send is known.
 LEAST_WITHOUT_POINTS = 0.1
@@ -228,6 +229,9 @@ def judge_steps(context):
     assert (context.results / "out.steps").exists(), context.said("steps.txt")
     counted = re.search(r"(\d+) (?:instructions|steps)", text)
     assert counted and int(counted[1]) > 100, f"it says: {text.strip()[:200]}"
+    for function in STEPPED:
+        said = context.text(f"steps-{function}.txt")
+        assert '"end": "return"' in said, f"{function}: {said.strip()[-300:]} {context.said(f'steps-{function}.txt')}"
     return f"{counted[1]} steps"
 
 
@@ -332,7 +336,10 @@ FEATURES = [
     Feature("steps", judge_steps,
             "$BUILD/examples/frozen-editor/bystander > /dev/null 2>&1 & target=$!; sleep 1\n"
             "$ARGUS step --process $target --thread $target --max 2000 -o $RESULTS/out.steps > $RESULTS/steps.txt 2> $RESULTS/steps.txt.err\n"
-            "kill $target", FREEZE_PROGRAMS),
+            "kill $target\n"
+            f"for function in {' '.join(STEPPED)}; do $ARGUS step --json -o $RESULTS/$function.steps --function $function -- "
+            "$BUILD/tests/steps/step-odd-dynamic rounds > $RESULTS/steps-$function.txt 2> $RESULTS/steps-$function.txt.err; done",
+            (*FREEZE_PROGRAMS, "tests/steps/step-odd-dynamic")),
     Feature("fallback", judge_fallback,
             "$ARGUS record --backend perf -o $RESULTS/perf.argus -- $BUILD/examples/frozen-editor/frozen-editor "
             "2> $RESULTS/perf.argus.err", FREEZE_PROGRAMS, ("bpf", "perf")),
