@@ -3,9 +3,11 @@
  * breakpoint_handler() and reinstall_suspended_bps(); with a breakpoint of ptrace it does not, with one of perf_event it
  * does). So PTRACE_SINGLESTEP after a hit lets the thread run away, and after PTRACE_CONT no breakpoint is met any more.
  *
- * That step is therefore spent on an instruction that changes nothing. The thread, all signals held back, is put at a `ret` somewhere in
- * its code, with the address of another `ret` as return address. After one step it is at the other one, and returns
- * to itself until we stop it; then it gets its registers back. If we are killed in these microseconds, the thread stays there.
+ * That step is therefore spent on an instruction that changes nothing. The thread, all other signals held back, is put at a `ret`
+ * somewhere in its code, with 0 as return address. The step ends there unseen, and there is no code at 0: the kernel makes a
+ * SIGSEGV of it, which stops the thread for us and which it never gets. Then it has its registers back. (A thread that returns to
+ * itself until it is stopped does not do: it and we are on the same cpu, and it would take whole slices of time.) If we are killed
+ * in these microseconds, the process ends. A process that ignores SIGSEGV does not ignore it any more: the kernel sees to that.
  */
 #include <elf.h>
 #include <errno.h>
@@ -21,7 +23,8 @@
 
 #define RET              0xd65f03c0u
 #define PSTATE_BTYPE     0xc00u /* set behind an indirect branch: `ret` is no place for one to go to */
-#define MOST_TRIES       1000
+#define MOST_TRIES       100
+#define NOWHERE          0u
 #define PIECE_BYTES      4096u
 #define KERNEL_SET_BYTES 8u
 
@@ -30,27 +33,29 @@ enum { X30 = 30, PC = 32, PSTATE = 33, GENERAL_COUNT = 34 };
 static bool find_in(struct stepper *stepper, const struct step_map *map)
 {
     static uint32_t code[PIECE_BYTES / sizeof(uint32_t)];
-    size_t found = 0;
-    for (uint64_t at = map->start; at < map->end && found < 2; at += PIECE_BYTES) {
+    for (uint64_t at = map->start; at < map->end; at += PIECE_BYTES) {
         size_t bytes = step_memory_read(stepper->memory_fd, at, code, sizeof(code));
-        for (size_t i = 0; i < bytes / sizeof(code[0]) && found < 2; i++)
-            if (code[i] == RET)
-                stepper->settle_places[found++] = at + i * sizeof(code[0]);
+        for (size_t i = 0; i < bytes / sizeof(code[0]); i++)
+            if (code[i] == RET) {
+                stepper->settle_place = at + i * sizeof(code[0]);
+                return true;
+            }
     }
-    return found == 2;
+    return false;
 }
 
-static bool is_ret(const struct stepper *stepper, uint64_t address)
+static bool is_found(const struct stepper *stepper)
 {
     uint32_t code;
-    return address &&
-           step_memory_read(stepper->memory_fd, address, &code, sizeof(code)) == sizeof(code) &&
+    return stepper->settle_place &&
+           step_memory_read(stepper->memory_fd, stepper->settle_place, &code, sizeof(code)) ==
+               sizeof(code) &&
            code == RET;
 }
 
-static bool find_places(struct stepper *stepper)
+static bool find_place(struct stepper *stepper)
 {
-    if (is_ret(stepper, stepper->settle_places[0]) && is_ret(stepper, stepper->settle_places[1]))
+    if (is_found(stepper))
         return true;
     struct step_maps maps = {.pid = stepper->request->pid, .request = stepper->request};
     bool found = false;
@@ -68,11 +73,10 @@ static bool transfer(unsigned request, pid_t tid, uint64_t *registers)
     return ptrace(request, tid, NT_PRSTATUS, &general) == 0;
 }
 
-/* One step that nobody is told of, and a stop soon after it. */
-static bool go_round(pid_t tid, uint64_t *ret_registers, int *ret_status)
+/* Goes on by a step, and waits for the next stop. */
+static bool go_on(pid_t tid, uint64_t *ret_registers, int *ret_status)
 {
-    if (ptrace(PTRACE_SINGLESTEP, tid, NULL, NULL) < 0 ||
-        ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0)
+    if (ptrace(PTRACE_SINGLESTEP, tid, NULL, NULL) < 0)
         return false;
     while (waitpid(tid, ret_status, __WALL) < 0)
         if (errno != EINTR)
@@ -80,32 +84,33 @@ static bool go_round(pid_t tid, uint64_t *ret_registers, int *ret_status)
     return WIFSTOPPED(*ret_status) && transfer(PTRACE_GETREGSET, tid, ret_registers);
 }
 
+/* Other stops (PTRACE_EVENT_STOP) come before the step. */
 static bool spend_step(struct stepper *stepper, const uint64_t *registers, int *ret_status)
 {
     uint64_t moved[GENERAL_COUNT];
     memcpy(moved, registers, sizeof(moved));
-    moved[PC] = stepper->settle_places[0];
-    moved[X30] = stepper->settle_places[1];
+    moved[PC] = stepper->settle_place;
+    moved[X30] = NOWHERE;
     moved[PSTATE] &= ~(uint64_t)PSTATE_BTYPE;
     if (!transfer(PTRACE_SETREGSET, stepper->tid, moved))
         return false;
-    for (int i = 0; i < MOST_TRIES && moved[PC] == stepper->settle_places[0]; i++)
-        if (!go_round(stepper->tid, moved, ret_status))
+    for (int i = 0; i < MOST_TRIES && moved[PC] != NOWHERE; i++)
+        if (!go_on(stepper->tid, moved, ret_status))
             return false;
-    return true;
+    return moved[PC] == NOWHERE;
 }
 
 bool step_settle(struct stepper *stepper, int *ret_status)
 {
     siginfo_t signal;
-    uint64_t registers[GENERAL_COUNT], old_set, all = UINT64_MAX;
+    uint64_t registers[GENERAL_COUNT], old_set, others = ~(1ull << (SIGSEGV - 1));
     pid_t tid = stepper->tid;
     *ret_status = 0;
     if (ptrace(PTRACE_GETSIGINFO, tid, NULL, &signal) < 0 || !step_breakpoint_is_hit(&signal))
         return true;
-    if (!find_places(stepper) || !transfer(PTRACE_GETREGSET, tid, registers) ||
+    if (!find_place(stepper) || !transfer(PTRACE_GETREGSET, tid, registers) ||
         ptrace(PTRACE_GETSIGMASK, tid, KERNEL_SET_BYTES, &old_set) < 0 ||
-        ptrace(PTRACE_SETSIGMASK, tid, KERNEL_SET_BYTES, &all) < 0)
+        ptrace(PTRACE_SETSIGMASK, tid, KERNEL_SET_BYTES, &others) < 0)
         return false;
     bool spent = spend_step(stepper, registers, ret_status);
     transfer(PTRACE_SETREGSET, tid, registers);

@@ -68,7 +68,7 @@ struct stepper {
     VEC(struct step_page) pages;
     struct idmap page_by_address; /* address / 4096 → pages */
     uint32_t last_page;
-    uint64_t settle_places[2]; /* arm64: of `ret` instructions, see step_settle.c */
+    uint64_t settle_place; /* arm64: of a `ret` instruction, see step_settle.c */
     cpu_set_t old_cpus;
     bool pinned;
     uint32_t steps;
