@@ -195,8 +195,11 @@ static bool has_come(struct stepper *stepper, uint64_t address, uint64_t stack_p
 /* The function that was begun in is over, and not by its own return. */
 static bool has_left(struct stepper *stepper)
 {
-    if (!stepper->way_out.tid ||
-        !has_come(stepper, stepper->way_out.address, stepper->first_stack_pointer))
+    uint64_t least = stepper->first_stack_pointer;
+#if defined(__aarch64__)
+    least--; /* a return takes nothing off the stack */
+#endif
+    if (!stepper->way_out.tid || !has_come(stepper, stepper->way_out.address, least))
         return false;
     step_end(stepper, STEP_END_RETURN,
              "the function was left by an exception or longjmp(), out of a call into a library");
