@@ -24,6 +24,7 @@ struct flags {
     struct bpf_program *program; /* NULL: detached */
     struct backend *notes;
     int map_fd;
+    bool is_checked; /* this kernel lets a watched thread go on */
     struct flag flags[FLAG_LIMIT];
     struct flag_plan plans[FLAG_PLANS];
     VEC(struct argus_flag_entry) names; /* of all that were ever watched; labels owned */

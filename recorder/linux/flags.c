@@ -12,10 +12,16 @@
 #include <bpf/libbpf.h>
 
 #include "clocks.h"
+#include "linux/flag_check.h"
 #include "linux/flag_memory.h"
 #include "linux/shared.h"
 
 #define PROGRAM "on_flag"
+
+#define STUCK                                                                                      \
+    "changes it by a load-exclusive and a store-exclusive, which never succeed while the flag is " \
+    "watched (a program that was built for ARMv8.1 or later has other instructions); it is not "   \
+    "watched any more"
 
 struct argus_error *flags_create(struct bpf_object *object, struct backend *notes,
                                  struct flags **ret)
@@ -133,6 +139,8 @@ static struct argus_error *begin(struct flags *flags, uint32_t place)
         return argus_error_os(errno, "cannot tell the kernel which flag to watch");
     flag->since_ns = clock_ns(CLOCK_MONOTONIC);
     error = add_name(flags, flag, value);
+    if (!error)
+        error = flag_check_kernel(&flags->is_checked, flags->program);
     return error
                ? error
                : flag_threads_attach(&flag->threads, flags->program, &flag->wanted, flag->address);
@@ -168,11 +176,16 @@ struct argus_error *flag_table_watch(struct flags *flags, const struct request_f
     return error;
 }
 
+static struct bpf_flag kernel_flag(const struct flags *flags, uint32_t place)
+{
+    struct bpf_flag flag = {0};
+    bpf_map_lookup_elem(flags->map_fd, &place, &flag);
+    return flag;
+}
+
 uint64_t flag_table_hits(const struct flags *flags, uint32_t place)
 {
-    struct bpf_flag counted = {0};
-    bpf_map_lookup_elem(flags->map_fd, &place, &counted);
-    return counted.hits;
+    return kernel_flag(flags, place).hits;
 }
 
 /* --- what the recorder asks for --- */
@@ -253,7 +266,9 @@ static void look_at(struct flags *flags, uint32_t place)
         end(flags, place, "has ended");
         return;
     }
-    if (flag->address)
+    if (flag->address && kernel_flag(flags, place).stuck_tid)
+        end(flags, place, STUCK);
+    if (flag->address || !flag->wanted.bytes)
         return;
     struct argus_error *error = flag_memory_follow(&flag->wanted, &flag->address);
     if (!error && flag->address)

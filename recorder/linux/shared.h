@@ -78,6 +78,7 @@ struct bpf_flag {
     uint32_t bytes;  /* 0: none */
     uint32_t access; /* enum flag_access */
     uint32_t number;
+    uint32_t stuck_tid; /* arm64: a thread that cannot go on while the flag is watched; 0: none */
 };
 
 #define BPF_WAITS 32768 /* a power of two: threads whose waits are followed at a time */

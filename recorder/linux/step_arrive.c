@@ -42,7 +42,8 @@ static struct argus_error *go_on(struct stepper *stepper, struct step_tracee *tr
     step_tracee_of(stepper, tid)->stopped = false; /* they may have moved */
     if (!error)
         error = step_note_new(stepper, step_new_thread(tid, status));
-    ptrace(is_group_stop ? PTRACE_LISTEN : PTRACE_CONT, tid, NULL, signal);
+    unsigned request = is_group_stop ? PTRACE_LISTEN : step_request_after(tid);
+    ptrace(request, tid, NULL, signal);
     return error;
 }
 
@@ -215,7 +216,8 @@ static struct argus_error *begin(struct stepper *stepper, pid_t tid)
     for (int i = 0; i < STEP_START_PLACES; i++)
         step_breakpoint_clear(&tracee->places[i]);
     ptrace(PTRACE_SETOPTIONS, tid, NULL, PTRACE_O_TRACEEXEC);
-    if (!step_registers_read(tid, stepper->registers))
+    int status;
+    if (!step_settle(stepper, &status) || !step_registers_read(tid, stepper->registers))
         return step_ended_by(stepper, STEP_WAIT_ENDED);
     if (!step_maps_read(&stepper->maps))
         return argus_error_create(ARGUS_ERROR_NOT_FOUND, "process %u has ended",

@@ -195,8 +195,11 @@ static bool has_come(struct stepper *stepper, uint64_t address, uint64_t stack_p
 /* The function that was begun in is over, and not by its own return. */
 static bool has_left(struct stepper *stepper)
 {
-    if (!stepper->way_out.tid ||
-        !has_come(stepper, stepper->way_out.address, stepper->first_stack_pointer))
+    uint64_t least = stepper->first_stack_pointer;
+#if defined(__aarch64__)
+    least--; /* a return takes nothing off the stack */
+#endif
+    if (!stepper->way_out.tid || !has_come(stepper, stepper->way_out.address, least))
         return false;
     step_end(stepper, STEP_END_RETURN,
              "the function was left by an exception or longjmp(), out of a call into a library");
@@ -217,7 +220,7 @@ static bool run_to(struct stepper *stepper, uint64_t address, uint64_t stack_poi
             if (has_left(stepper))
                 return false;
             signal = is_foreign_trap(stepper, step_pc(stepper->registers)) ? SIGTRAP : 0;
-            request = PTRACE_CONT;
+            request = step_request_after(stepper->tid);
             break;
         case STOP_SIGNAL:
             say_signal(stepper, next);
@@ -238,6 +241,17 @@ static bool run_to(struct stepper *stepper, uint64_t address, uint64_t stack_poi
     }
 }
 
+static bool settle(struct stepper *stepper)
+{
+    int status;
+    if (step_settle(stepper, &status))
+        return true;
+    if (status && !WIFSTOPPED(status))
+        end_of_thread(stepper, status);
+    step_end(stepper, STEP_END_ERROR, "the thread cannot be stepped behind a breakpoint");
+    return false;
+}
+
 bool step_run_to(struct stepper *stepper, uint64_t address, uint64_t stack_pointer, int signal)
 {
     struct step_breakpoint *breakpoint = breakpoint_at(stepper, address);
@@ -254,5 +268,5 @@ bool step_run_to(struct stepper *stepper, uint64_t address, uint64_t stack_point
     step_breakpoint_enable(breakpoint, false);
     if (is_guarded)
         step_breakpoint_enable(&stepper->way_out, false);
-    return has_arrived;
+    return has_arrived && settle(stepper);
 }

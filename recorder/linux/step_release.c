@@ -119,8 +119,9 @@ void step_release_others(struct stepper *stepper, pid_t kept)
 void step_leave(struct stepper *stepper)
 {
     struct step_tracee *tracee = step_tracee_of(stepper, stepper->tid);
-    if (tracee)
-        step_halt(tracee);
+    int status;
+    if (tracee && step_halt(tracee))
+        step_settle(stepper, &status); /* if not, it has ended, or it goes on without breakpoints */
     for (int i = 0; i < STEP_RETURN_PLACES; i++)
         step_breakpoint_clear(&stepper->returns[i]);
     step_breakpoint_clear(&stepper->way_out);

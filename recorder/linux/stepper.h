@@ -68,6 +68,7 @@ struct stepper {
     VEC(struct step_page) pages;
     struct idmap page_by_address; /* address / 4096 → pages */
     uint32_t last_page;
+    uint64_t settle_place; /* arm64: of a `ret` instruction, see step_settle.c */
     cpu_set_t old_cpus;
     bool pinned;
     uint32_t steps;
@@ -119,6 +120,12 @@ void step_end(struct stepper *stepper, enum step_end end, const char *format, ..
 bool step_one(struct stepper *stepper);
 /* To `address`, with a stack pointer above `stack_pointer` (0: any): for what is not looked at. */
 bool step_run_to(struct stepper *stepper, uint64_t address, uint64_t stack_pointer, int signal);
+
+/* Makes a thread that has just hit a breakpoint one that can be stepped and that meets its breakpoints. False: it has ended, which
+ * `*ret_status` tells, or could not be made so (0). */
+bool step_settle(struct stepper *stepper, int *ret_status);
+/* How a thread that may have hit a breakpoint goes on, past it. */
+unsigned step_request_after(pid_t tid);
 
 /* The instruction at `address`; its page is put out the first time. */
 struct step_instruction step_instruction_at(struct stepper *stepper, uint64_t address);

@@ -18,6 +18,8 @@ import kernels
 DISK_BYTES = 64 << 20
 RESULT_BYTES = 512 << 20
 MEMORY_MIB = 1536
+# An emulated disk answers before the emulated thread has gone to sleep, so nothing waits for it. This one takes 20 ms when it is busy.
+SLOW_DISK = "throttling.iops-total=50"
 PR_SET_PDEATHSIG = 1
 
 # To add an architecture, add a row: QEMU's program and machine, the console, and the folders of libraries below the sysroot.
@@ -156,38 +158,56 @@ def busybox(architecture, sysroot):
     raise Failed(f"no busybox for {architecture} below {sysroot}: install busybox-static")
 
 
-def accelerators():
+def accelerators(architecture):
     """What to try, one after the other. KVM only where it was asked for: in a nested guest its device can be there and not work.
 
-    With a thread for each cpu, QEMU's emulation can lock up while the kernel patches its own code, which it does whenever a tracepoint
-    is switched on: both cpus then stay at that instruction. One thread for all cpus is slower and does not."""
+    With a thread for each cpu, QEMU's emulation of x86-64 can lock up while the kernel patches its own code, which it does whenever a
+    tracepoint is switched on: both cpus then stay at that instruction, or the kernel panics there. On a busy machine, where QEMU's
+    threads wait for each other, that is usual. One thread for all cpus is slower where nothing else runs, and does not."""
     chosen = os.environ.get("ARGUS_QEMU_ACCEL")
-    return [chosen] if chosen else ["tcg,thread=multi", "tcg,thread=multi", "tcg,thread=single"]
+    if chosen:
+        return [chosen]
+    if architecture != "amd64":
+        return ["tcg,thread=multi", "tcg,thread=single"]
+    is_busy = os.getloadavg()[0] > os.cpu_count()
+    return ["tcg,thread=single"] if is_busy else ["tcg,thread=multi", "tcg,thread=single"]
 
 
-def boot(unpacked, architecture, initrd, folder, timeout_s):
+def boot(unpacked, architecture, initrd, folder, timeout_s, append=""):
     """Boots; the results lie in `folder`/results afterwards. Returns the seconds that it took."""
     folder = pathlib.Path(folder)
-    for accelerator in accelerators():
+    for accelerator in accelerators(architecture):
         began = time.monotonic()
-        if boot_once(unpacked, architecture, initrd, folder, timeout_s, accelerator):
+        if boot_once(unpacked, architecture, initrd, folder, timeout_s, accelerator, append):
             fetch_results(folder)
             return time.monotonic() - began
-    raise Failed(f"the emulated kernel locked up each time (see {folder}/console)")
+        print(f"QEMU ({accelerator}) failed after {time.monotonic() - began:.0f} s; booting again", flush=True)
+    raise Failed(f"the emulated kernel locked up or panicked each time (see {folder}/console)")
+
+
+def is_emulator_fault(text):
+    """Whether the console tells of what QEMU does when a kernel patches its code: both cpus stay at the instruction, or one meets the
+    breakpoint that the kernel puts there for the moment after the kernel has finished with it."""
+    return b"soft lockup" in text or (b"Kernel panic" in text and b"int3: 0000" in text)
 
 
 def wait_for(guest, console, timeout_s):
-    """Until the guest ends. False: it has locked up, and is ended."""
+    """Until the guest ends. False: the emulator failed, and the guest is ended."""
     give_up = time.monotonic() + timeout_s
     while guest.poll() is None:
         time.sleep(1)
-        locked = b"soft lockup" in console.read_bytes()
-        if locked or time.monotonic() > give_up:
+        failed = is_emulator_fault(console.read_bytes())
+        if failed or time.monotonic() > give_up:
             guest.kill()
             guest.wait()
-            if locked:
+            if failed:
                 return False
             raise Failed(f"no answer within {timeout_s} s (see {console})")
+    text = console.read_bytes()
+    if is_emulator_fault(text):
+        return False
+    if b"Kernel panic" in text:
+        raise Failed(f"the kernel panicked (see {console})")
     return True
 
 
@@ -196,7 +216,7 @@ def end_with_us():
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
-def boot_once(unpacked, architecture, initrd, folder, timeout_s, accelerator):
+def boot_once(unpacked, architecture, initrd, folder, timeout_s, accelerator, append):
     machine = MACHINES[architecture]
     for name, size in (("disk", DISK_BYTES), ("out", RESULT_BYTES)):
         with open(folder / name, "wb") as disk:
@@ -204,8 +224,8 @@ def boot_once(unpacked, architecture, initrd, folder, timeout_s, accelerator):
     command = [machine["program"], *machine["arguments"], "-accel", accelerator, "-smp", "2", "-m", str(MEMORY_MIB),
                "-kernel", str(unpacked.image), "-initrd", str(initrd), "-nographic", "-no-reboot", "-monitor", "none",
                "-nic", "none", "-append",
-               f"console={machine['console']} panic=-1 rdinit=/init loglevel=4 {machine['command_line']}",
-               "-drive", f"file={folder}/disk,format=raw,if=virtio", "-drive", f"file={folder}/out,format=raw,if=virtio"]
+               f"console={machine['console']} panic=-1 rdinit=/init loglevel=4 {machine['command_line']} {append}",
+               "-drive", f"file={folder}/disk,format=raw,if=virtio,{SLOW_DISK}", "-drive", f"file={folder}/out,format=raw,if=virtio"]
     with open(folder / "console", "wb") as console, open(os.devnull, "rb") as nothing:
         guest = subprocess.Popen(command, stdin=nothing, stdout=console, stderr=subprocess.STDOUT, preexec_fn=end_with_us)
     try:

@@ -24,6 +24,7 @@ class Kernel:
     package: str
     records: str = "bpf"
     in_ci: bool = False
+    folder: str = None  # unpacked there by hand
 
     @property
     def key(self):
@@ -51,6 +52,8 @@ KERNELS = [
     Kernel("6.12-16k", "arm64", "debian", "trixie", r"linux-image-6\.12\.\d+\+deb13-arm64-16k-unsigned"),
     Kernel("newest", "arm64", "debian", "trixie-backports", r"linux-image-[\d.]+\+deb13-arm64"),
 ]
+
+FIRST_WITH_BPF = [5, 15]
 
 DEBOOTSTRAP_SCRIPTS = pathlib.Path("/usr/share/debootstrap/scripts")
 # Which of debootstrap's scripts says the mirror of a distribution that is not this machine's.
@@ -81,6 +84,15 @@ def choose(names):
     if unknown:
         raise Missing(f"no kernel '{unknown[0]}': there are {', '.join(k.key for k in KERNELS)}, and 'ci' and 'all'")
     return chosen
+
+
+def unpacked_row(folder):
+    """A row for a kernel that was unpacked by hand. The name of its release tells the architecture and the age."""
+    release = find_parts(pathlib.Path(folder)).release
+    architecture = "arm64" if re.search("arm64|aarch64", release) else "amd64"
+    version = [int(number) for number in re.match(r"(\d+)\.(\d+)", release).groups()]
+    return Kernel(pathlib.Path(folder).absolute().name, architecture, "", "", "", folder=str(folder),
+                  records="bpf" if version >= FIRST_WITH_BPF else "perf")
 
 
 def mirror_of_this_machine(distribution):

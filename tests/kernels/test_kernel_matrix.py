@@ -64,6 +64,19 @@ class Kernels(unittest.TestCase):
             with self.subTest(feature.name), self.assertRaises((AssertionError, OSError)):
                 feature.judge(context)
 
+    def test_a_kernel_unpacked_by_hand(self):
+        self.unpacked()
+        row = kernels.unpacked_row(self.folder)
+        self.assertEqual((row.key, row.architecture, row.records), (self.folder.name, "amd64", "bpf"))
+        (self.folder / "lib/modules/6.1.0-test").rename(self.folder / "lib/modules/5.10.0-9-arm64")
+        row = kernels.unpacked_row(self.folder)
+        self.assertEqual((row.architecture, row.records), ("arm64", "perf"))
+
+    def test_which_panics_are_the_emulators(self):
+        self.assertTrue(guest.is_emulator_fault(b"int3: 0000 [#1] SMP\nKernel panic - not syncing"))
+        self.assertTrue(guest.is_emulator_fault(b"watchdog: BUG: soft lockup"))
+        self.assertFalse(guest.is_emulator_fault(b"Kernel panic - not syncing: Attempted to kill init"))
+
     def test_a_guest_that_locks_up_is_ended(self):
         class Guest:
             killed = False

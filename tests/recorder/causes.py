@@ -22,9 +22,9 @@ ARGUS, CAUSES = "", ""
 CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 0x4000, 0x40000
 
 # What the wait says, with the facts that the scene printed in braces, and who ended it: the rule, and the process it came
-# from (empty: the scene's own). None: nobody in the trace did. A further row is the cause of that one's cause.
+# from (empty: the scene's own). arm64's C library calls ppoll for poll() and pause(). None: nobody in the trace did. A further row is the cause of that one's cause.
 SCENES = {
-    "poll": (r"poll: ready fd {fd} \(unix socket {inode}, peer {peer}\)", "wake.task", "causes-helper"),
+    "poll": (r"p?poll: ready fd {fd} \(unix socket {inode}, peer {peer}\)", "wake.task", "causes-helper"),
     "select": (r"p?select6?: ready fd {fd} \(pipe {inode}\)", "wake.task", "causes-helper"),
     "epoll": (r"epoll_\w+ fd \d+ \(epoll set\): ready fd {fd} \(pipe {inode}\)", "wake.task", "causes-helper"),
     "futex": (r"futex 0x[0-9a-f]+, shared: inode {inode} offset {offset}", "wake.unlock", "causes-helper"),
@@ -34,16 +34,16 @@ SCENES = {
     "flock": (r"flock fd {fd} \(file, inode {inode}\)", "wake.exit", "causes-helper"),
     "msgrcv": (r"msgrcv, message queue {id}", "wake.task", "causes-helper"),
     "semop": (r"sem(timed)?op, semaphore set {id}", "wake.unlock", "causes-helper"),
-    "signal": (r"pause; {name} from thread \d+ \(causes-helper\)", "wake.signal", "causes-helper"),
+    "signal": (r"(pause|ppoll); {name} from thread \d+ \(causes-helper\)", "wake.signal", "causes-helper"),
     "interrupted": (r"clock_nanosleep for 5000 ms; {name} from thread \d+ \(causes-helper\)", "wake.signal",
                     "causes-helper"),
     "stopped": (r"being continued, stopped by {name} from thread \d+ \(causes-helper\)", "wake.signal",
                 "causes-helper"),
     "pty": (r"read fd {fd} \(device \d+\)", "wake.task", "kworker"),
-    "timerfd": (r"poll: ready fd {fd} \(timerfd\)", "timer.fired", ""),
+    "timerfd": (r"p?poll: ready fd {fd} \(timerfd\)", "timer.fired", ""),
     "wheel": (r"recvfrom fd {fd} \(unix socket \d+, peer \d+\)", "timer.fired", ""),
-    "alarm": (r"pause; {name} from thread \d+ \(c-alarm\)", "timer.fired", ""),
-    "prof": (r"pause; {name} from thread \d+ \(c-prof\)", "signal.sent", ""),
+    "alarm": (r"(pause|ppoll); {name} from thread \d+ \(c-alarm\)", "timer.fired", ""),
+    "prof": (r"(pause|ppoll); {name} from thread \d+ \(c-prof\)", "signal.sent", ""),
 }
 # These need a file system on a disk.
 DISK_SCENES = {

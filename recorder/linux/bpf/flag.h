@@ -1,5 +1,6 @@
 /* Data flags: a processor's debug register watches some bytes of a process (linux/flags.c attaches a perf_event to each of its
- * threads), and this program runs after the instruction that touched them, in the thread that did.
+ * threads), and this program runs after the instruction that touched them, in the thread that did. On arm64 it runs before
+ * it, and the value after it is calculated (flag_arm64.h).
  *
  * A register that is set for writes tells writes alone. x86 has none for reads alone: one for both tells that something was
  * done, and the value tells the rest where it can. If it is not the one that was seen last, the flag was written. If it is, it was
@@ -28,6 +29,7 @@ struct {
 /* The last hit that this cpu has finished. */
 struct flag_hit {
     uint64_t address, tid, end_ns;
+    uint64_t pc, repeated; /* arm64: of a load-exclusive, and how often it was done again */
 };
 
 struct {
@@ -57,15 +59,88 @@ static __always_inline uint64_t flag_value(const struct bpf_flag *flag)
     return value;
 }
 
+struct flag_change {
+    uint64_t before, after;
+};
+
+#if defined(__TARGET_ARCH_arm64)
+static __always_inline uint64_t flag_register(const void *registers, uint32_t number)
+{
+    uint64_t value = 0; /* struct pt_regs begins with x0 to x30 and sp */
+    bpf_probe_read_kernel(&value, sizeof(value), registers + 8 * (uint64_t)(number & 31));
+    return value;
+}
+
+#include "flag_arm64.h"
+
+/* One that does not get any further is reported about a million times a second; a thread that waits for a lock tries again more
+ * seldom, but it would not get the lock either. */
+#define FLAG_MOST_REPEATED 1000
+
+static __always_inline uint32_t flag_instruction(uint64_t pc)
+{
+    uint32_t code = 0; /* no instruction */
+    bpf_probe_read_user(&code, sizeof(code), (void *)pc);
+    return code;
+}
+
+/* Verified once, not for each way that leads to it. */
+__attribute__((noinline)) uint64_t flag_value_after(uint64_t pc, uint64_t address, uint64_t value,
+                                                    uint32_t bytes)
+{
+    struct pt_regs *registers = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+    const struct arm64_flag flag = {address, value, bytes};
+    if (!arch_in_native_call(registers))
+        return value;
+    return arm64_value_after(flag_instruction(pc), registers, &flag);
+}
+
+static __always_inline struct flag_change flag_change(struct bpf_flag *flag, uint64_t pc)
+{
+    struct flag_change change = {.before = flag_value(flag)};
+    change.after = flag_value_after(pc, flag->address, change.before, flag->bytes);
+    flag->value = change.after;
+    return change;
+}
+
+/* Whether the thread is in a sequence that never succeeds while it is watched. The recorder then ends the watch. */
+static __always_inline bool flag_is_stuck(struct bpf_flag *flag, struct flag_hit *last,
+                                          const struct moment *now, uint64_t pc)
+{
+    uint32_t code = flag_instruction(pc);
+    bool again = last->address == flag->address && last->tid == now->tid && last->pc == pc;
+    last->pc = arm64_is_exclusive(code) ? pc : 0;
+    last->repeated = again && last->pc ? last->repeated + 1 : 0;
+    if (!last->pc || (arm64_is_load(code) && last->repeated < FLAG_MOST_REPEATED))
+        return false;
+    flag->stuck_tid = (uint32_t)now->tid;
+    return true;
+}
+#else
+static __always_inline struct flag_change flag_change(struct bpf_flag *flag, uint64_t pc)
+{
+    (void)pc;
+    struct flag_change change = {.after = flag_value(flag)};
+    change.before = __sync_lock_test_and_set(&flag->value, change.after);
+    return change;
+}
+
+static __always_inline bool flag_is_stuck(struct bpf_flag *flag, struct flag_hit *last,
+                                          const struct moment *now, uint64_t pc)
+{
+    (void)flag, (void)last, (void)now, (void)pc;
+    return false;
+}
+#endif
+
 static __always_inline void flag_emit(void *context, const struct moment *now, uint64_t pc,
                                       struct bpf_flag *flag)
 {
-    uint64_t value = flag_value(flag);
-    uint64_t before = __sync_lock_test_and_set(&flag->value, value);
+    struct flag_change change = flag_change(flag, pc);
     uint64_t sequence = __sync_fetch_and_add(&flag->hits, 1) + 1;
-    bool writes = flag->access == FLAG_WRITES || value != before;
+    bool writes = flag->access == FLAG_WRITES || change.after != change.before;
     uint32_t by = flag->access == FLAG_WRITES ? ARGUS_FLAG_BY_WATCHPOINT : ARGUS_FLAG_BY_VALUE;
-    emit(now, writes ? ARGUS_ID_FLAG_WRITE : ARGUS_ID_FLAG_READ, flag->address, value,
+    emit(now, writes ? ARGUS_ID_FLAG_WRITE : ARGUS_ID_FLAG_READ, flag->address, change.after,
          ARGUS_FLAG_WHERE(pc, flag->bytes, by), sequence);
     if (!settings.stacks)
         return;
@@ -87,8 +162,12 @@ int on_flag(uint64_t *ctx)
     if (last->address == address && last->tid == now.tid &&
         now.time_ns - last->end_ns < FLAG_SAME_EXCEPTION_NS)
         return 0;
+    if (flag_is_stuck(flag, last, &now, pc))
+        return 0;
     flag_emit(ctx, &now, pc, flag);
-    *last = (struct flag_hit){address, now.tid, bpf_ktime_get_ns()};
+    last->address = address;
+    last->tid = now.tid;
+    last->end_ns = bpf_ktime_get_ns();
     return 0;
 }
 

@@ -156,8 +156,11 @@ static __always_inline void old_unix_rest(struct moment *now, const struct sock 
 
 /* At the end of a call that has sent `bytes` through the open socket `file`. */
 static __always_inline void message_old_unix_sent(struct moment *now, const void *file,
-                                                  const struct sock *sender, uint64_t bytes)
+                                                  const struct sock *sock, uint64_t bytes)
 {
+    /* As a number: to the verifier of 6.2 a pointer is no argument for a function of its own. */
+    const void *socket = (const void *)kernel_word(kernel_place(file, file, private_data));
+    uint64_t sender = kernel_word(kernel_place(socket, socket, sk));
     struct message_slot *slot = message_slot(now->tid);
     if (!slot)
         return;
@@ -166,15 +169,15 @@ static __always_inline void message_old_unix_sent(struct moment *now, const void
     uint32_t doubt = old_doubt(now->task, file);
     slot->tid = 0;
     now->time_ns = bpf_ktime_get_ns();
-    uint64_t count = rest ? (uint32_t)old_unix_collect((uint64_t)sender, rest) : 0;
+    uint64_t count = rest ? (uint32_t)old_unix_collect(sender, rest) : 0;
 #pragma unroll
     for (uint64_t i = 0; i < MESSAGE_FOUND; i++) { /* the oldest first */
         uint64_t place = MESSAGE_FOUND - 1 - i;
         if (place < count)
-            rest -= (uint32_t)old_unix_emit((uint64_t)sender, slot->found[place], doubt);
+            rest -= (uint32_t)old_unix_emit(sender, slot->found[place], doubt);
     }
     if (rest)
-        old_unix_rest(now, sender, rest);
+        old_unix_rest(now, sock, rest);
 }
 
 /* --- UDP --- */

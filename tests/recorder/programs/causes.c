@@ -426,11 +426,17 @@ static void scene_alarm(void)
 }
 
 /* The timer counts this thread's cpu time; its signal goes to whoever of the process does not block it. */
+#define PROF_TURNS                                                                                 \
+    100 /* where the kernel counts cpu time by ticks, and ticks are lost, the signal comes late */
+
+static volatile sig_atomic_t prof_taken;
+
 static void *take_prof(void *context)
 {
     (void)context;
     prctl(PR_SET_NAME, "taker");
     pause();
+    prof_taken = 1;
     return NULL;
 }
 
@@ -446,7 +452,8 @@ static void scene_prof(void)
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     say("prof name=SIGPROF\n");
     setitimer(ITIMER_PROF, &time, NULL);
-    run_ms(3 * WAIT_MS);
+    for (int i = 0; i < PROF_TURNS && !prof_taken; i++)
+        run_ms(WAIT_MS);
 }
 
 /* To add a scene: a row, and what causes.py expects of it. */
