@@ -148,4 +148,23 @@ step_tarball() {
     lldb --version
 }
 
+# Megabytes of all installed packages.
+packages_size() {
+    dpkg-query -W -f '${Installed-Size}\n' | awk '{ sum += $1 } END { printf "%d\n", sum / 1024 }'
+}
+
+# What a stranger has: git, sudo and a password-less account; no compiler.
+step_demo() {
+    local before brought
+    apt-get -q update
+    apt_install --no-install-recommends git sudo
+    before=$(packages_size)
+    useradd --create-home --shell /bin/bash stranger
+    echo 'stranger ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/stranger
+    su - stranger -c "git clone -q $try/argus.bundle argus && cd argus && ./scripts/demo --batch" </dev/null
+    brought=$(($(packages_size) - before))
+    [ "$brought" -le 400 ] || { echo "the demo brought $brought MB of packages"; exit 1; }
+    echo "$brought MB of packages, build/clang $(du -sm /home/stranger/argus/build/clang | cut -f1) MB"
+}
+
 "step_$1"
