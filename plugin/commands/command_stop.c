@@ -30,10 +30,13 @@ static struct argus_error *say_end(struct session *session, const struct recorde
     if (status->mode == RECORDER_IDLE)
         return argus_error_create(ARGUS_ERROR_NOT_FOUND, "nothing is being recorded: argus start");
     if (status->mode == RECORDER_MEMORY && status->hang_ms)
-        session_note(session, "stopped after %.1f s: %u hangs, of which %u were kept", seconds,
+        session_note(session, "stopped after %.1f s: hangs: %u seen, %u kept as files", seconds,
                      status->hangs_seen, status->hang_files);
     else if (status->mode == RECORDER_MEMORY)
-        session_note(session, "stopped after %.1f s; nothing was written", seconds);
+        session_note(session,
+                     "stopped after %.1f s; nothing was written (argus stop -o FILE keeps what is "
+                     "in the ring)",
+                     seconds);
     else
         return recording_finish(session, status->path, status);
     return NULL;
@@ -58,7 +61,8 @@ static struct argus_error *run(struct session *session, const struct arguments *
 const struct command command_stop = {
     .name = "stop",
     .summary = "end the recording that argus start began",
-    .details = "When FILE cannot be written the recording goes on, so that nothing is lost.",
+    .details = "Without -o what is in the ring in memory is dropped. When FILE cannot be\n"
+               "written the recording goes on, so that nothing is lost.",
     .example = "argus stop -o freeze.argus\nargus stop",
     .options = options,
     .run = run,
