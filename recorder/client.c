@@ -141,6 +141,7 @@ static void status_from_reply(const struct reply *reply, struct recorder_status 
         .rate_hz = reply->rate_hz,
         .hang_ms = reply->hang_ms,
         .hangs_seen = reply->hangs_seen,
+        .hangs_pending = reply->hangs_pending,
         .hang_files = reply->hang_files,
         .file_gone = reply->file_gone != 0,
         .failed = reply->failed != 0,

@@ -1,5 +1,9 @@
 /* Ends the flight recorder, with a last snapshot if a file is named. */
+#include <time.h>
+
 #include "plugin/commands/recording_command.h"
+
+enum { WATCHER_WAITS = 150 }; /* of 0.1 s */
 
 static const struct command_option options[] = {
     {"output", 'o', "FILE", "write what is in the ring to FILE first"},
@@ -42,6 +46,25 @@ static struct argus_error *say_end(struct session *session, const struct recorde
     return NULL;
 }
 
+/* A user ends the recording because of a hang, which lasts or was just over: it is not in its file yet. One that lasts gets there
+ * after HANG_REPORT_AFTER_NS. */
+static void let_watcher_finish(struct session *session, struct recorder_client *client)
+{
+    const struct timespec moment = {.tv_nsec = 100000000};
+    struct recorder_status status = {0};
+    struct argus_error *error = recorder_status(client, &status);
+    for (unsigned i = 0; !error && status.hangs_pending && i < WATCHER_WAITS; i++) {
+        if (i == 0)
+            session_note(session,
+                         "a hang is not in its file yet: waiting for it, for at most 15 s");
+        nanosleep(&moment, NULL);
+        if (session_interrupted(session))
+            break;
+        error = recorder_status(client, &status);
+    }
+    argus_error_destroy(error);
+}
+
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
 {
     struct recorder_client *client;
@@ -53,6 +76,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
     if (error)
         return error;
     recording_warn_missed(session, client);
+    let_watcher_finish(session, client);
     error = path ? stop_into(session, client, path) : recorder_stop(client, -1, &status);
     recorder_close(client);
     return error || path ? error : say_end(session, &status);
