@@ -134,7 +134,7 @@ says() {
     local answer
     answer=$("${@:2}" 2>&1 </dev/null) || true
     echo "$answer"
-    grep -qF -- "$1" <<<"$answer" || { echo "\"${*:2}\" does not say: $1"; exit 1; }
+    grep -qF -- "$1" <<<"$answer" || { echo "\"${*:2}\" does not say: $1"; return 1; }
 }
 '
 
@@ -180,7 +180,9 @@ no hang 99: 'argus hangs' lists | argus diagnose --hang 99 freeze.argus
 no process 'nosuch' in the trace | argus diagnose --process nosuch freeze.argus
 No hangs: | argus hangs --threshold 100s freeze.argus
 no process or thread of this name was seen | argus record --unwind nosuch -o y.argus -- sleep 0.1
+recording into a ring | argus start
 it belongs to root, and this is user | argus watchflag 1 libc.so environ
+nothing was written (argus stop -o FILE keeps | argus stop
 there is no such program in PATH | argus record -- nosuch
 No such file or directory | argus diagnose nosuch.argus
 did you mean 'argus hangs'? | argus hangz
@@ -196,7 +198,7 @@ step_errors() {
     while IFS='|' read -r text command; do
         script+="says $(printf %q "${text% }") $command"$'\n'
     done < <(wrong_commands)
-    as_stranger /usr/bin "$says printf PERFILE2 >perf.data; argus start >/dev/null; $script argus stop"
+    as_stranger /usr/bin "$says printf PERFILE2 >perf.data; $script"
     echo "$(wrong_commands | wc -l) answers"
 }
 
