@@ -10,7 +10,7 @@ trace=/root/freeze.argus
 files_before=/root/files-before
 # Where a package has no business to leave anything. dpkg's and apt's own records, and caches of other packages' triggers, change.
 looked_at="/etc /usr /var/lib /opt /root/.config /root/.cache /root/.local"
-own_records='^/root/\.cache/fish|^/var/lib/(dpkg|apt)/|^/etc/ld\.so\.cache$|^/usr/share/mime/|/__pycache__'
+own_records='^/root/\.(cache|local/share)/fish|^/var/lib/(dpkg|apt)/|^/etc/ld\.so\.cache$|^/usr/share/mime/|/__pycache__'
 
 apt_install() {
     apt-get -q install -y "$@"
