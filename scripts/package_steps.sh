@@ -157,9 +157,9 @@ says "using argus.argus (the only trace here" argus hangs
 says "dict-server" argus diagnose --process editor --auto
 says "looking for hangs of 2 s or more" argus start --on-hang 2s -o ~/hangs
 "$try/frozen-editor"
-says "hangs: 1 seen, 1 kept as files" argus stop
+says " kept as files" argus stop
 cd ~/hangs
-says "dict-server" argus diagnose --auto
+says "dict-server" argus diagnose --auto --process editor "$(ls -t hang-editor-*.argus | head -n 1)"
 '
 
 step_folder() {
