@@ -228,6 +228,16 @@ struct argus_error *backend_write_flags(struct backend *backend, struct argus_wr
     return backend->ops->write_flags ? backend->ops->write_flags(backend, writer) : NULL;
 }
 
+struct argus_error *backend_look_at_waits(struct backend *backend)
+{
+    return backend->ops->look_at_waits ? backend->ops->look_at_waits(backend) : NULL;
+}
+
+struct argus_error *backend_write_waits(const struct backend *backend, struct argus_writer *writer)
+{
+    return backend->ops->write_waits ? backend->ops->write_waits(backend, writer) : NULL;
+}
+
 bool backend_is_crowded(const struct backend *backend)
 {
     return backend->ops->is_crowded && backend->ops->is_crowded();

@@ -34,6 +34,8 @@ struct backend_options {
     uint32_t categories; /* bits of enum category */
     bool watch_polls;    /* backend_pollers() will be asked */
     bool call_stacks;    /* stacks also at the begin of system calls, and of who is preempted */
+    uint64_t late_ns; /* stacks are copied where somebody waited for so long; 0: frame pointers do */
+    uint64_t snapshot_bytes; /* of memory for copied stacks that are asked for later; 0: none are */
     uint32_t unwind_bytes, unwind_count;
     struct backend_unwind unwind[PROTOCOL_UNWIND_MAX];
     const struct probe_list *probes; /* borrowed, outlives the backend; NULL: none */
@@ -88,6 +90,9 @@ struct backend_ops {
     size_t (*counters)(const struct backend *backend, struct argus_counter *ret, size_t room);
     /* Optional: */
     void (*release)(struct backend *backend);
+    struct argus_error *(*look_at_waits)(struct backend *backend); /* optional */
+    struct argus_error *(*write_waits)(const struct backend *backend,
+                                       struct argus_writer *writer); /* optional */
     bool (*snapshot)(struct backend *backend, uint64_t id, struct argus_snapshot *ret);
     struct argus_error *(*write_probes)(struct backend *backend, struct argus_writer *writer);
     struct argus_error *(*pollers)(struct backend *backend, struct backend_poller *ret, size_t room,
@@ -154,6 +159,11 @@ size_t backend_stack(struct backend *backend, uint64_t id, uint64_t *frames);
 /* Looks for a thread of search->wanted among all that it has seen. UNSUPPORTED where the backend cannot tell. */
 struct argus_error *backend_search_name(struct backend *backend, struct name_search *search);
 
+/* Looks at the threads that wait now and have waited for long, while the backend is attached: what later waits' stacks are taken
+ * for when those end (ARGUS_STACK_WAITED). What an earlier look found is forgotten. */
+struct argus_error *backend_look_at_waits(struct backend *backend);
+/* Their snapshots and late stacks. */
+struct argus_error *backend_write_waits(const struct backend *backend, struct argus_writer *writer);
 /* The snapshot that stands for stack `id`, of a process of options->unwind; valid until the next call. False: it is not
  * there. */
 bool backend_snapshot(struct backend *backend, uint64_t id, struct argus_snapshot *ret);

@@ -217,6 +217,7 @@ static void put_unwind(const struct recorder_options *options, struct request_st
 {
     start->unwind_count = options->unwind_count;
     start->unwind_bytes = options->unwind_bytes;
+    start->late_ns = options->late_ns;
     for (uint32_t i = 0; i < options->unwind_count && i < PROTOCOL_UNWIND_MAX; i++) {
         start->unwind_pids[i] = options->unwind[i].pid;
         memcpy(start->unwind_names[i], options->unwind[i].name, PROTOCOL_COMM_BYTES);

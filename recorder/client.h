@@ -44,6 +44,7 @@ struct recorder_options {
     char hang_name[16]; /* only of this process; "": of all */
     struct recorder_unwind unwind[16];
     uint32_t unwind_count, unwind_bytes;
+    uint64_t late_ns; /* stacks are copied where somebody waited for so long; 0: frame pointers do */
     const char
         *probe_tables[RECORDER_PROBE_TABLES]; /* paths of tables besides our own; NULL: no more */
     const char
@@ -59,13 +60,13 @@ struct recorder_options {
     (struct recorder_options)                                                                      \
     {                                                                                              \
         .mode = RECORDER_MEMORY, .ring_bytes = 512ull << 20, .rate_hz = 99,                        \
-        .categories = CATEGORIES_ALL, .unwind_bytes = 16384                                        \
+        .categories = CATEGORIES_ALL, .unwind_bytes = 65536, .late_ns = 500000                     \
     }
 #define RECORDER_OPTIONS_STREAM                                                                    \
     (struct recorder_options)                                                                      \
     {                                                                                              \
         .mode = RECORDER_STREAM, .owned = true, .ring_bytes = 256ull << 20, .rate_hz = 99,         \
-        .categories = CATEGORIES_ALL, .unwind_bytes = 16384                                        \
+        .categories = CATEGORIES_ALL, .unwind_bytes = 65536, .late_ns = 500000                     \
     }
 
 struct recorder_status {

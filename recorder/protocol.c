@@ -88,7 +88,7 @@ static struct argus_error *check_unwind(const struct request_start *start)
         return argus_error_create(ARGUS_ERROR_USAGE,
                                   "%u processes to unwind are too many: choose at most %u",
                                   start->unwind_count, PROTOCOL_UNWIND_MAX);
-    if (start->unwind_count &&
+    if ((start->unwind_count || start->late_ns) &&
         (start->unwind_bytes < PROTOCOL_UNWIND_MIN || start->unwind_bytes > PROTOCOL_UNWIND_LIMIT))
         return argus_error_create(
             ARGUS_ERROR_USAGE,

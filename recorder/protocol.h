@@ -26,7 +26,7 @@
 #define PROTOCOL_LOCK   PROTOCOL_DIRECTORY "/recorder.lock"
 
 #define PROTOCOL_MAGIC   0x51475241u /* "ARGQ" */
-#define PROTOCOL_VERSION 3
+#define PROTOCOL_VERSION 4
 
 #define PROTOCOL_RING_MIN      (1ull << 20)
 #define PROTOCOL_RING_MAX      (1ull << 40)
@@ -93,6 +93,8 @@ struct request_start {
     char unwind_names[PROTOCOL_UNWIND_MAX][PROTOCOL_COMM_BYTES]; /* "": by pid */
     char hang_name[PROTOCOL_COMM_BYTES];                         /* "": every process */
     uint32_t call_stacks; /* 1: stacks also at the begin of system calls, and of who is preempted */
+    uint32_t padding;
+    uint64_t late_ns; /* stacks are copied where somebody waited for so long; 0: frame pointers do */
 };
 
 struct request_page {

@@ -239,7 +239,10 @@ struct argus_error *recording_snapshot(struct recording *recording, int fd,
                                        struct recording_numbers *ret)
 {
     struct sink *sink = NULL;
-    struct argus_error *error = sink_create(fd, recording->backend, 0, &sink);
+    struct argus_error *error =
+        recording->stopped_ns ? NULL : backend_look_at_waits(recording->backend);
+    if (!error)
+        error = sink_create(fd, recording->backend, 0, &sink);
     if (!error)
         error = copy_markers(recording, sink);
     if (!error)
@@ -261,11 +264,12 @@ struct argus_error *recording_snapshot(struct recording *recording, int fd,
 
 struct argus_error *recording_stop(struct recording *recording)
 {
+    struct argus_error *error = backend_look_at_waits(recording->backend);
     backend_detach(recording->backend);
     recording->stopped_ns = clock_ns(TRACE_CLOCK);
-    if (recording->mode == RECORDING_MEMORY)
-        return backend_collect(recording->backend);
-    struct argus_error *error = drain_to_the_end(recording);
+    if (error || recording->mode == RECORDING_MEMORY)
+        return error ? error : backend_collect(recording->backend);
+    error = drain_to_the_end(recording);
     if (!error)
         error = sink_spare(recording->sink, false);
     lower_priority(); /* what is left to write can wait */

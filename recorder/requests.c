@@ -146,6 +146,9 @@ static struct argus_error *check_start(const struct server *server, const struct
     return check_output(fd);
 }
 
+/* A copied stack takes one or two KB, and a busy desktop has some hundred new ones a second, beside 100,000 records of 64 bytes. */
+#define SNAPSHOT_SHARE_OF_RING 8
+
 static struct backend_options backend_options_of(const struct request_start *start)
 {
     struct backend_options options = {
@@ -155,6 +158,9 @@ static struct backend_options backend_options_of(const struct request_start *sta
         .categories = start->categories,
         .watch_polls = start->hang_ms != 0,
         .call_stacks = start->call_stacks != 0,
+        .late_ns = start->late_ns,
+        .snapshot_bytes =
+            start->mode == RECORDING_STREAM ? 0 : start->ring_bytes / SNAPSHOT_SHARE_OF_RING,
         .unwind_bytes = start->unwind_bytes,
         .unwind_count = start->unwind_count,
     };

@@ -155,6 +155,18 @@ static struct argus_error *need_stack(struct sink *sink, uint64_t id)
     return count ? argus_writer_stack(sink->writer, id, frames, count) : NULL;
 }
 
+static struct argus_error *note_late_stack(struct sink *sink, const struct argus_record *record)
+{
+    const struct argus_late_stack late = {
+        .tid = record->tid,
+        .from_ticks = record->arg[3],
+        .to_ticks = record->timestamp,
+        .id = record->arg[0],
+    };
+    bool valid = late.id && late.from_ticks <= late.to_ticks;
+    return valid ? argus_writer_late_stack(sink->writer, &late) : NULL;
+}
+
 static struct argus_error *need_stacks(struct sink *sink, const struct argus_record *records,
                                        size_t count)
 {
@@ -168,6 +180,8 @@ static struct argus_error *need_stacks(struct sink *sink, const struct argus_rec
         if (id != ARGUS_ID_STACK && id != ARGUS_ID_SAMPLE)
             continue;
         error = need_stack(sink, records[i].arg[0]);
+        if (!error && id == ARGUS_ID_STACK && records[i].arg[2] == ARGUS_STACK_WAITED)
+            error = note_late_stack(sink, &records[i]);
         if (!error)
             error = need_stack(sink, records[i].arg[1]);
     }
@@ -454,6 +468,8 @@ struct argus_error *sink_finish(struct sink *sink, bool all_images)
         error = backend_write_probes(sink->backend, sink->writer);
     if (!error)
         error = backend_write_flags(sink->backend, sink->writer);
+    if (!error)
+        error = backend_write_waits(sink->backend, sink->writer);
     if (!error)
         error = backend_write_images(sink->backend, sink->writer, all_images);
     if (!error)

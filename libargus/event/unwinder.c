@@ -2,8 +2,8 @@
  *
  * A stack is honest about its end. Where the outermost function is reached (its return address is "undefined", as in
  * _start and clone), nothing is added. Where the copy of the stack ends before, or code has no information (made at run
- * time, or its file is gone or another one now), the last frame is one of ARGUS_FRAME_…, which says so. Nothing is
- * guessed: no frame pointers are followed, and no words that look like addresses.
+ * time, or its file is gone or another one now), frame pointers are followed as far as they lead to something sure
+ * (unwind_frame.h); else the last frame is one of ARGUS_FRAME_…, which says so. No words are taken that only look like addresses.
  */
 #include "event/unwinder.h"
 
@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event/unwind_frame.h"
 #include "event/unwind_signal.h"
 
 void unwinder_init(struct unwinder *unwinder, const struct argus_trace *trace,
@@ -73,6 +74,7 @@ struct walk {
     uint64_t time_ns;
     uint32_t process;
     uint32_t pc, sp; /* numbers of these registers */
+    bool sure;       /* how it came to this frame */
 };
 
 static bool read_stack(void *context, uint64_t address, uint64_t *ret)
@@ -83,7 +85,7 @@ static bool read_stack(void *context, uint64_t address, uint64_t *ret)
         at > walk->snapshot->stack_bytes - sizeof(*ret))
         return false;
     memcpy(ret, walk->snapshot->stack + at, sizeof(*ret));
-    return true;
+    return *ret != ARGUS_SNAPSHOT_GAP;
 }
 
 /* Is there a system call just before the code at `offset` of the file? Returns how many bytes it has; 0: none. */
@@ -169,6 +171,36 @@ static uint64_t end_of_copy(const struct argus_snapshot *snapshot)
     return ARGUS_FRAME_UNKNOWN;
 }
 
+/* Whether the code before the return address `address` is a call. */
+static bool is_behind_call(const struct walk *walk, uint64_t address)
+{
+    const struct images *images = walk->unwinder->images;
+    uint32_t image = images_find(images, walk->process, walk->time_ns, address - 1);
+    struct cfi *cfi = image == UINT32_MAX ? NULL : cfi_of(walk->unwinder, image);
+    uint8_t code[FRAME_CALL_BYTES];
+    if (!cfi)
+        return false;
+    uint64_t offset = address - images->entries[image].start + images->entries[image].file_offset;
+    return offset >= sizeof(code) &&
+           elf_file_read(cfi->elf, offset - sizeof(code), sizeof(code), code) &&
+           frame_is_call(code, sizeof(code), walk->unwinder->machine);
+}
+
+static uint64_t walk_by_frame_pointer(struct walk *walk, bool *is_return)
+{
+    switch (frame_step(&walk->machine, walk->unwinder->machine)) {
+    case FRAME_NONE:
+        return ARGUS_FRAME_UNKNOWN;
+    case FRAME_NO_MEMORY:
+        return end_of_copy(walk->snapshot);
+    case FRAME_STEPPED:
+        break;
+    }
+    *is_return = true;
+    walk->sure = is_behind_call(walk, walk->machine.registers[walk->pc]);
+    return WALKED;
+}
+
 /* Where there is no call frame information. */
 static uint64_t walk_without_row(struct walk *walk, bool *is_return)
 {
@@ -176,7 +208,7 @@ static uint64_t walk_without_row(struct walk *walk, bool *is_return)
         *is_return = false;
         return unwind_signal_step(&walk->machine) ? WALKED : end_of_copy(walk->snapshot);
     }
-    return is_at_the_end(walk) ? ARGUS_FRAME_OUTERMOST : ARGUS_FRAME_UNKNOWN;
+    return is_at_the_end(walk) ? ARGUS_FRAME_OUTERMOST : walk_by_frame_pointer(walk, is_return);
 }
 
 /* To the caller: WALKED, or what the stack ends with. `is_return`: the pc is a return address; then, whether the caller's is. */
@@ -231,17 +263,24 @@ void unwinder_frames(struct unwinder *unwinder, const struct argus_snapshot *sna
     struct walk walk = walk_begin(unwinder, snapshot, process);
     walk.machine.context = &walk;
     bool is_return = false;
-    size_t count = 0;
+    size_t count = 0, sure_count = 0;
     uint64_t end = WALKED;
+    walk.sure = true;
     if (snapshot->register_count != unwinder->register_count) /* of another processor */
         end = ARGUS_FRAME_UNKNOWN;
     while (end == WALKED) {
         /* The reader takes all but the first for return addresses. */
         uint64_t exact = count && !is_return ? 1 : 0;
         ret->frames[count++] = walk.machine.registers[walk.pc] + exact;
+        if (walk.sure)
+            sure_count = count;
         walk.machine.return_slot = 0;
         end = count == ARGUS_STACK_MAX_FRAMES - 1 ? ARGUS_FRAME_DEEP : walk_up(&walk, &is_return);
         ret->slots[count - 1] = walk.machine.return_slot;
+    }
+    if (sure_count < count) {
+        count = sure_count;
+        end = ARGUS_FRAME_UNKNOWN;
     }
     ret->slots[count] = 0;
     if (end != ARGUS_FRAME_OUTERMOST)

@@ -26,6 +26,7 @@ struct trace_tables {
     VEC(struct argus_probe_entry) probes; /* in the order of writing until tables_finish() */
     VEC(const char *) notes;
     VEC(struct argus_counter) counters;
+    VEC(struct argus_late_stack) late_stacks; /* by thread and time after tables_finish() */
     struct idmap stack_index; /* stack id → index in stacks */
 };
 

@@ -134,10 +134,50 @@ static struct argus_error *flush_stacks(struct argus_writer *writer)
     return error;
 }
 
+static struct argus_error *flush_late_stacks(struct argus_writer *writer)
+{
+    if (!writer->late_count)
+        return NULL;
+    struct argus_error *error = put_table_chunk(
+        writer, ARGUS_CHUNK_LATE_STACKS, writer->late_count, writer->latest_ticks,
+        &writer->late_stacks);
+    if (!error) {
+        bytes_clear(&writer->late_stacks);
+        writer->late_count = 0;
+    }
+    return error;
+}
+
+struct argus_error *argus_writer_late_stack(struct argus_writer *writer,
+                                            const struct argus_late_stack *late)
+{
+    struct bytes *payload = &writer->late_stacks;
+    if (late->id == 0)
+        return NULL;
+    struct argus_error *error =
+        payload->length >= writer_table_bytes(writer) ? flush_late_stacks(writer) : NULL;
+    if (error)
+        return error;
+    size_t before = payload->length;
+    bytes_put_varint(payload, late->tid);
+    bytes_put_varint(payload, late->from_ticks);
+    bytes_put_varint(payload, late->to_ticks - late->from_ticks);
+    bytes_put(payload, &late->id, sizeof(late->id));
+    if (payload->failed) {
+        payload->length = before;
+        payload->failed = false;
+        return argus_error_memory();
+    }
+    writer->late_count++;
+    return NULL;
+}
+
 struct argus_error *argus_writer_flush(struct argus_writer *writer)
 {
     struct argus_error *error = flush_stacks(writer);
-    return error ? error : writer_flush_snapshots(writer);
+    if (!error)
+        error = writer_flush_snapshots(writer);
+    return error ? error : flush_late_stacks(writer);
 }
 
 void writer_put_stack(struct bytes *payload, uint64_t id, const uint64_t *frames, size_t count)

@@ -125,6 +125,16 @@ static bool take_flag(struct cursor *cursor, struct trace_tables *tables)
            keep(cursor, vec_push(&tables->flags, entry));
 }
 
+static bool take_late_stack(struct cursor *cursor, struct trace_tables *tables)
+{
+    struct argus_late_stack entry = {0};
+    uint64_t length;
+    return take_varint(cursor, &entry.tid) && take_varint(cursor, &entry.from_ticks) &&
+           take_varint(cursor, &length) &&
+           !__builtin_add_overflow(entry.from_ticks, length, &entry.to_ticks) &&
+           take_id(cursor, &entry.id) && keep(cursor, vec_push(&tables->late_stacks, entry));
+}
+
 static bool take_note(struct cursor *cursor, struct trace_tables *tables)
 {
     const char *note;
@@ -148,7 +158,7 @@ static const struct table_kind {
     {ARGUS_CHUNK_STACKS, take_stack},       {ARGUS_CHUNK_KERNEL_SYMBOLS, take_symbol},
     {ARGUS_CHUNK_BUILD_IDS, take_build_id}, {ARGUS_CHUNK_PROBES, take_probe},
     {ARGUS_CHUNK_NOTE, take_note},          {ARGUS_CHUNK_END, take_counter},
-    {ARGUS_CHUNK_FLAGS, take_flag},
+    {ARGUS_CHUNK_FLAGS, take_flag},         {ARGUS_CHUNK_LATE_STACKS, take_late_stack},
 };
 
 /* --- one chunk --- */
@@ -199,6 +209,7 @@ static void take_back(struct trace_tables *tables, const struct trace_tables *be
     tables->flags.length = before->flags.length;
     tables->notes.length = before->notes.length;
     tables->counters.length = before->counters.length;
+    tables->late_stacks.length = before->late_stacks.length;
 }
 
 static const struct table_kind *find_kind(enum argus_chunk_kind kind)
@@ -246,5 +257,6 @@ void tables_deinit(struct trace_tables *tables)
     vec_deinit(&tables->flags);
     vec_deinit(&tables->notes);
     vec_deinit(&tables->counters);
+    vec_deinit(&tables->late_stacks);
     idmap_deinit(&tables->stack_index);
 }

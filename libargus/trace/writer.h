@@ -29,6 +29,8 @@ struct argus_writer {
     uint32_t stack_count;    /* in `stacks` */
     struct bytes snapshots;  /* entries that wait for their chunk */
     uint32_t snapshot_count; /* in `snapshots` */
+    struct bytes late_stacks; /* entries that wait for their chunk */
+    uint32_t late_count;      /* in `late_stacks` */
     struct idmap stacks_written;
 };
 

@@ -217,6 +217,7 @@ void argus_writer_destroy(struct argus_writer *writer)
     bytes_deinit(&writer->image);
     bytes_deinit(&writer->stacks);
     bytes_deinit(&writer->snapshots);
+    bytes_deinit(&writer->late_stacks);
     idmap_deinit(&writer->stacks_written);
     free(writer);
 }

@@ -74,6 +74,10 @@ static struct argus_error *recording_unwind(const struct arguments *arguments,
                                   "of 1K to 64K",
                                   (unsigned long long)bytes);
     ret->unwind_bytes = (uint32_t)bytes;
+    if (arguments_has(arguments, "frame-pointers"))
+        ret->late_ns = 0;
+    if (!error && !ret->late_ns && ret->unwind_count)
+        return argus_error_create(ARGUS_ERROR_USAGE, "--frame-pointers and --unwind contradict");
     return error;
 }
 

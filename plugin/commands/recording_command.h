@@ -11,8 +11,9 @@
     {"rate", 0, "HZ", "cpu samples a second on each cpu, 0 for none (99)"},                        \
         {"no-stacks", 0, NULL, "take no call stacks at waits and wake-ups"},                       \
         {"call-stacks", 0, NULL, "take them at every system call too, for 'argus contexts'"},      \
-        {"unwind", 0, "NAME|PID", "copy its stacks and unwind them afterwards"},                   \
-        {"unwind-size", 0, "SIZE", "how much of a stack to copy, up to 64K (16K)"},                \
+        {"unwind", 0, "NAME|PID", "copy its stacks at short waits too (long ones: always)"},       \
+        {"unwind-size", 0, "SIZE", "how much of a stack to copy, up to 64K (64K)"},                \
+        {"frame-pointers", 0, NULL, "copy no stacks: whole only with frame pointers"},             \
         {"without", 0, "CATEGORIES", "leave out kinds of records, e.g. interrupts,timers"},        \
         {"backend", 0, "bpf|perf|kdebug", "record over this one (the first that works)"},          \
         {"only", 0, "CATEGORIES", "leave out all others; sched is always recorded"},               \

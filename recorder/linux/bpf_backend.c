@@ -22,6 +22,7 @@
 #include "linux/snapshots.h"
 #include "linux/thread_map.h"
 #include "linux/threads.h"
+#include "linux/waiting.h"
 
 struct bpf_backend {
     struct backend base;
@@ -31,6 +32,8 @@ struct bpf_backend {
     struct rings rings;
     struct cpu_watch cpu_watch;
     struct snapshots snapshots;
+    struct waiting waiting;
+    bool copies_late; /* stacks of all processes */
     struct flags *flags;             /* NULL: none has been watched */
     int stacks_fd, threads_fd;       /* maps, borrowed from `programs` */
     const struct probe_list *probes; /* borrowed; NULL: none */
@@ -69,12 +72,13 @@ static struct argus_error *bpf_start(struct bpf_backend *backend,
     backend->stacks_fd = programs_map(backend->programs, "stacks");
     backend->threads_fd = programs_map(backend->programs, "threads");
     backend->probes = options->probes;
+    backend->copies_late = options->late_ns != 0;
     collect_notes(backend);
     error = rings_init(&backend->rings, programs_map(backend->programs, "ring"),
                        programs_map(backend->programs, "cpus"), (uint32_t)cpu_count, slot_count);
-    if (!error && options->unwind_count)
+    if (!error && snapshots_wanted(options))
         error = snapshots_init(&backend->snapshots, programs_object(backend->programs),
-                               (uint32_t)cpu_count);
+                               (uint32_t)cpu_count, options->snapshot_bytes);
     epoll_sets_fill(programs_map(backend->programs, "epoll_sets"));
     return error ? error : thread_list_create(&backend->threads);
 }
@@ -100,6 +104,7 @@ static void bpf_destroy(struct backend *base)
     rings_deinit(&backend->rings);
     cpu_watch_deinit(&backend->cpu_watch);
     snapshots_deinit(&backend->snapshots);
+    waiting_deinit(&backend->waiting);
     flags_destroy(backend->flags);
     programs_destroy(backend->programs);
     images_destroy(backend->images);
@@ -186,6 +191,7 @@ static struct argus_error *bpf_collect(struct backend *base)
     struct bpf_backend *backend = of_base(base);
     struct argus_error *error = images_collect(backend->images);
     flags_look(backend->flags);
+    snapshots_collect(&backend->snapshots, backend->rings.cpus);
     if (!error)
         cpu_watch_look(&backend->cpu_watch, cpu_came, backend);
     return error;
@@ -207,6 +213,18 @@ static size_t bpf_stack(struct backend *base, uint64_t id, uint64_t *frames)
 static bool bpf_snapshot(struct backend *base, uint64_t id, struct argus_snapshot *ret)
 {
     return snapshots_find(&of_base(base)->snapshots, id, ret);
+}
+
+static struct argus_error *bpf_look_at_waits(struct backend *base)
+{
+    struct bpf_backend *backend = of_base(base);
+    return waiting_look(&backend->waiting, programs_object(backend->programs),
+                        backend->snapshots.stack_bytes);
+}
+
+static struct argus_error *bpf_write_waits(const struct backend *base, struct argus_writer *writer)
+{
+    return waiting_write(&of_base(base)->waiting, writer);
 }
 
 static struct argus_error *bpf_write_threads(struct backend *base, struct argus_writer *writer)
@@ -350,7 +368,8 @@ static struct argus_error *bpf_offer_names(struct backend *base, struct name_sea
 {
     struct bpf_backend *backend = of_base(base);
     struct thread_source source = thread_map_source(backend->threads_fd);
-    search->any_stack = snapshots_any(&backend->snapshots);
+    /* with late stacks a copy may be of any process */
+    search->any_stack = !backend->copies_late && snapshots_any(&backend->snapshots);
     return thread_list_offer_names(backend->threads, &source, search);
 }
 
@@ -371,6 +390,8 @@ const struct backend_ops bpf_backend_ops = {
     .copy = bpf_copy,
     .collect = bpf_collect,
     .stack = bpf_stack,
+    .look_at_waits = bpf_look_at_waits,
+    .write_waits = bpf_write_waits,
     .snapshot = bpf_snapshot,
     .write_threads = bpf_write_threads,
     .write_images = bpf_write_images,

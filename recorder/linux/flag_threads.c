@@ -14,12 +14,12 @@
  * How a hit can end the process. The kernel sends SIGTRAP, for which a program without a debugger has no handler, in two cases
  * (arch/x86/kernel/traps.c, exc_debug_user(); hw_breakpoint.c, hw_breakpoint_handler()): the exception comes with an empty DR6,
  * which is taken for an icebp instruction; or DR6 names a register for which this cpu has no event now, whose bit then stays set.
- * On bare hardware neither can be, since the exception follows its access at once. A virtual machine that leaves the processor
- * between the two has to keep DR6 and the pending exception, and if it delivers the exception after an interrupt in which
- * the thread was switched out, its event is gone from this cpu's table, or it is on another cpu. That fits what was seen (one
- * hit in a million, never in a thread that was pinned to a cpu), but it was not observed in the act. A switch of threads is not
- * ours to prevent; what we can do is done: no event is disabled, modified or throttled between the beginning and the end of a
- * watch, and a register is taken away only then. tests/recorder/flags_many.py counts hits and deaths.
+ * On bare hardware neither can be, since the exception follows its access at once. The first was seen in a guest of KVM: the
+ * signals had si_code TRAP_BRKPT, which stands for the empty DR6, and came at one phase of the timer's tick. KVM before Linux 6.14
+ * loaded its own, older copy of DR6 after it had served the guest's timer in its fast path (arch/x86/kvm, vmx_vcpu_run()), so
+ * that the guest's kernel reads nothing where the processor had written the register's number. That is the host's to mend; what
+ * we can do is done: no event is disabled, modified or throttled between the beginning and the end of a watch.
+ * tests/recorder/flags_lives.py counts hits and deaths.
  */
 #include "linux/flag_threads.h"
 

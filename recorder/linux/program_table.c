@@ -77,6 +77,8 @@ const struct program_row program_table[] = {
     ROW(SCHED, "on_sample", NULL, "no cpu samples"),
     ROW(BLOCK, "on_major_fault", NULL, "addresses of page faults are unknown"),
     ROW(SCHED, "on_flag", NULL, "data flags cannot be watched"),
+    ROW(STACKS, "on_waiting", NULL,
+        "stacks of waits that last when the recording ends are those of frame pointers"),
     ROW(PROBES, "on_probe", NULL, "no callbacks and no user input"),
 };
 

@@ -41,6 +41,7 @@ struct bpf_cpu {
     uint64_t entry_first;      /* the returns into the entry of system calls, both inclusive */
     uint64_t entry_last;       /* (bpf/kernel_stack.h) */
     uint64_t caller_ids, caller_key; /* whose system calls these are: bpf/syscall.h */
+    uint64_t late_tid;               /* the thread on this cpu, if its wait was long: bpf/late.h */
 } __attribute__((aligned(128)));
 
 /* The value of the stack table; the key is the 64-bit hash of the frames. */
@@ -77,6 +78,16 @@ struct bpf_flag {
     uint32_t bytes;  /* 0: none */
     uint32_t access; /* enum flag_access */
     uint32_t number;
+};
+
+#define BPF_WAITS 32768 /* a power of two: threads whose waits are followed at a time */
+
+/* The value of the table of waits (bpf/late.h); the index is the lower bits of the thread id. */
+struct bpf_wait {
+    uint32_t tid;
+    uint32_t late; /* 1: its stack is to be taken when its system call ends */
+    uint64_t since_ns; /* CLOCK_MONOTONIC: it waits since then; 0: it does not */
+    uint64_t first_ns; /* the first wait of that call */
 };
 
 #define BPF_POLLERS 8192 /* more threads than that: those that polled longest ago are forgotten */
@@ -128,6 +139,14 @@ enum bpf_snapshot_end {
     BPF_SNAPSHOT_MISSING = 2, /* the next page was not in memory */
 };
 
+/* What words of a stack unwinding can depend on: those in these ranges. Others are neither part of a snapshot's name nor kept. */
+struct bpf_ranges {
+    uint64_t code, code_bytes;         /* of the program itself */
+    uint64_t mappings, mappings_bytes; /* libraries, and stacks of other threads */
+    uint64_t sp;                       /* and SNAPSHOT_MOST_BYTES above */
+    uint64_t code_mask;                /* arm64: the bits of a return address that are the address */
+};
+
 /* A slot of the snapshots' ring; bpf/snapshot.h has the rules. */
 struct bpf_snapshot {
     uint64_t sequence; /* 1 + its number on its cpu; 0: being written */
@@ -136,14 +155,25 @@ struct bpf_snapshot {
     uint32_t pid, tid;
     uint32_t bytes; /* of `stack`, a multiple of 8 */
     uint32_t end;   /* enum bpf_snapshot_end */
+    struct bpf_ranges ranges;
     uint64_t registers[BPF_REGISTERS];
     uint64_t
         stack[]; /* from the stack pointer on; settings.snapshot_bytes and SNAPSHOT_SLACK_BYTES */
 };
 
+/* What bpf/lasting.h tells of a thread that waits. */
+struct bpf_waiting {
+    uint32_t pid, tid;
+    uint64_t since_ns, first_ns; /* as in struct bpf_wait */
+    uint64_t end;                /* of the stack; 0: not known */
+    struct bpf_ranges ranges;
+    uint64_t registers[BPF_REGISTERS];
+};
+
 #define SNAPSHOT_SLACK_BYTES 1024 /* the verifier cannot see that the last step is a short one */
 
-enum bpf_unwind { UNWIND_PIDS = 1, UNWIND_NAMES = 2 }; /* bits: which kinds of targets there are */
+/* Bits: which kinds of targets there are, and UNWIND_LATE: stacks of all processes are copied where somebody waited for long. */
+enum bpf_unwind { UNWIND_PIDS = 1, UNWIND_NAMES = 2, UNWIND_LATE = 4 };
 
 /* A descriptor in an epoll set, by what epoll_ctl() attached to it; the value is the descriptor. */
 struct bpf_epoll_key {
@@ -170,6 +200,7 @@ struct bpf_settings {
     uint32_t has_socket_lengths;  /* tracepoints sock_send_length, sock_recv_length (Linux 6.3) */
     uint32_t page_bytes;          /* of memory, a power of two */
     uint32_t drop_has_buffer;     /* udp_fail_queue_rcv_skb has the datagram (Linux 6.10) */
+    uint64_t late_ns;             /* a wait that lasted so long is worth a copy of the stack */
     uint64_t own_timer_function;  /* of the timer that drives our cpu samples; 0: not known */
     uint64_t page_shift;          /* a page has 1 << page_shift bytes */
     uint64_t tick_ns;             /* how often the timer wheel turns */

@@ -9,6 +9,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "argus/record.h"
+
 /* The least for each cpu: a machine with many cpus has room for a few stacks of each. */
 #define LEAST_SLOTS 64
 
@@ -25,11 +27,21 @@ static uint32_t slot_bytes(uint32_t stack_bytes)
     return (uint32_t)sizeof(struct bpf_snapshot) + stack_bytes + SNAPSHOT_SLACK_BYTES;
 }
 
+bool snapshots_wanted(const struct backend_options *options)
+{
+    return (options->unwind_count || options->late_ns) &&
+           options->categories & CATEGORY_BIT(CATEGORY_STACKS);
+}
+
 void snapshots_configure(struct bpf_object *object, const struct backend_options *options,
                          uint32_t cpu_count, struct bpf_settings *settings)
 {
-    if (options->unwind_count == 0 || !settings->stacks)
+    if (!snapshots_wanted(options))
         return;
+    if (options->late_ns) {
+        settings->unwind |= UNWIND_LATE;
+        settings->late_ns = options->late_ns;
+    }
     for (uint32_t i = 0; i < options->unwind_count; i++)
         settings->unwind |= options->unwind[i].pid ? UNWIND_PIDS : UNWIND_NAMES;
     settings->snapshot_bytes = options->unwind_bytes & ~7u;
@@ -64,7 +76,7 @@ struct argus_error *snapshots_choose(struct bpf_object *object,
 }
 
 struct argus_error *snapshots_init(struct snapshots *snapshots, struct bpf_object *object,
-                                   uint32_t cpu_count)
+                                   uint32_t cpu_count, uint64_t store_bytes)
 {
     const struct bpf_map *map = map_of(object, "snapshots");
     size_t bytes = bpf_map__value_size(map), page = (size_t)sysconf(_SC_PAGESIZE);
@@ -78,8 +90,10 @@ struct argus_error *snapshots_init(struct snapshots *snapshots, struct bpf_objec
         .places_fd = bpf_map__fd(map_of(object, "snapshot_places")),
         .stack_bytes = (uint32_t)(bytes - sizeof(struct bpf_snapshot) - SNAPSHOT_SLACK_BYTES),
         .copy = malloc(bytes),
+        .taken = calloc(cpu_count, sizeof(*snapshots->taken)),
     };
-    if (!snapshots->copy)
+    snapshot_store_init(&snapshots->store, store_bytes);
+    if (!snapshots->copy || !snapshots->taken)
         return argus_error_memory();
     size_t total = snapshots->slot_bytes * bpf_map__max_entries(map);
     snapshots->mapped_bytes = (total + page - 1) / page * page;
@@ -95,6 +109,8 @@ void snapshots_deinit(struct snapshots *snapshots)
     if (snapshots->slots)
         munmap((void *)snapshots->slots, snapshots->mapped_bytes);
     free(snapshots->copy);
+    free(snapshots->taken);
+    snapshot_store_deinit(&snapshots->store);
     *snapshots = (struct snapshots){0};
 }
 
@@ -125,18 +141,36 @@ bool snapshots_any(const struct snapshots *snapshots)
     return false;
 }
 
-bool snapshots_find(struct snapshots *snapshots, uint64_t id, struct argus_snapshot *ret)
+static bool is_within(uint64_t word, uint64_t start, uint64_t bytes)
 {
-    uint64_t place;
-    if (!snapshots->slots || bpf_map_lookup_elem(snapshots->places_fd, &id, &place) < 0)
-        return false;
-    uint32_t cpu = (uint32_t)(place >> 48);
-    if (cpu >= snapshots->cpu_count || !copy_slot(snapshots, cpu, place & ((1ull << 48) - 1)) ||
-        snapshots->copy->id != id)
-        return false;
-    const struct bpf_snapshot *copy = snapshots->copy;
-    *ret = (struct argus_snapshot){
-        .id = id,
+    return word - start < bytes;
+}
+
+static bool is_address(const struct bpf_ranges *ranges, uint64_t word)
+{
+    uint64_t code = word & ranges->code_mask;
+    return is_within(code, ranges->code, ranges->code_bytes) ||
+           is_within(code, ranges->mappings, ranges->mappings_bytes) ||
+           is_within(word, ranges->sp, SNAPSHOT_MOST_BYTES) || word == ARGUS_SNAPSHOT_GAP;
+}
+
+void snapshot_keep_addresses(uint8_t *stack, size_t bytes, const struct bpf_ranges *ranges)
+{
+    for (size_t at = 0; at + sizeof(uint64_t) <= bytes; at += sizeof(uint64_t)) {
+        uint64_t word;
+        memcpy(&word, stack + at, sizeof(word));
+        if (!is_address(ranges, word))
+            memset(stack + at, 0, sizeof(word));
+    }
+}
+
+/* What copy_slot() has copied. */
+static struct argus_snapshot describe_copy(struct snapshots *snapshots)
+{
+    struct bpf_snapshot *copy = snapshots->copy;
+    snapshot_keep_addresses((uint8_t *)copy->stack, copy->bytes, &copy->ranges);
+    struct argus_snapshot described = {
+        .id = copy->id,
         .pid = copy->pid,
         .tid = copy->tid,
         .ticks = copy->time_ns,
@@ -145,6 +179,50 @@ bool snapshots_find(struct snapshots *snapshots, uint64_t id, struct argus_snaps
         .stack = (const uint8_t *)copy->stack,
         .stack_bytes = copy->bytes,
     };
-    memcpy(ret->registers, copy->registers, sizeof(copy->registers));
-    return true;
+    memcpy(described.registers, copy->registers, sizeof(copy->registers));
+    return described;
+}
+
+static void collect_cpu(struct snapshots *snapshots, uint32_t cpu, uint64_t head)
+{
+    uint64_t next = snapshots->taken[cpu];
+    if (head - next > snapshots->slots_of_cpu)
+        next = head - snapshots->slots_of_cpu;
+    for (; next != head; next++) {
+        if (!copy_slot(snapshots, cpu, next))
+            continue;
+        struct argus_snapshot snapshot = describe_copy(snapshots);
+        snapshot_store_put(&snapshots->store, &snapshot);
+    }
+    snapshots->taken[cpu] = head;
+}
+
+void snapshots_collect(struct snapshots *snapshots, const struct bpf_cpu *cpus)
+{
+    bool wanted = snapshots->slots && snapshots->store.most_words;
+    for (uint32_t cpu = 0; wanted && cpu < snapshots->cpu_count; cpu++)
+        collect_cpu(snapshots, cpu,
+                    __atomic_load_n(&cpus[cpu].snapshot_head, __ATOMIC_ACQUIRE));
+}
+
+static bool find_in_ring(struct snapshots *snapshots, uint64_t id)
+{
+    uint64_t place;
+    if (bpf_map_lookup_elem(snapshots->places_fd, &id, &place) < 0)
+        return false;
+    uint32_t cpu = (uint32_t)(place >> 48);
+    return cpu < snapshots->cpu_count && copy_slot(snapshots, cpu, place & ((1ull << 48) - 1)) &&
+           snapshots->copy->id == id;
+}
+
+bool snapshots_find(struct snapshots *snapshots, uint64_t id, struct argus_snapshot *ret)
+{
+    if (!snapshots->slots)
+        return false;
+    if (find_in_ring(snapshots, id)) {
+        *ret = describe_copy(snapshots);
+        return true;
+    }
+    return snapshot_store_find(&snapshots->store, id, (uint8_t *)snapshots->copy->stack,
+                               snapshots->stack_bytes, ret);
 }

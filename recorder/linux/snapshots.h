@@ -1,4 +1,4 @@
-/* The stack snapshots of --unwind: whom to take them of, and reading them (bpf/snapshot.h has the ring's rules). */
+/* The stack snapshots: whom to take them of, and reading them (bpf/snapshot.h has the ring's rules). */
 #ifndef ARGUS_RECORDER_LINUX_SNAPSHOTS_H
 #define ARGUS_RECORDER_LINUX_SNAPSHOTS_H
 
@@ -8,10 +8,13 @@
 #include "argus/error.h"
 #include "backend.h"
 #include "linux/shared.h"
+#include "linux/snapshot_store.h"
 
 struct bpf_object;
 
-/* Before loading: sizes the maps and fills settings->unwind, snapshot_bytes and snapshot_slots. Nothing without options->unwind. */
+/* Whether any stack is to be copied. */
+bool snapshots_wanted(const struct backend_options *options);
+/* Before loading: sizes the maps and fills settings->unwind, snapshot_bytes and snapshot_slots, if snapshots_wanted(). */
 void snapshots_configure(struct bpf_object *object, const struct backend_options *options,
                          uint32_t cpu_count, struct bpf_settings *settings);
 /* After loading, before attaching: tells the programs whom. */
@@ -25,16 +28,25 @@ struct snapshots {
     uint32_t slots_of_cpu, cpu_count, stack_bytes;
     int places_fd;             /* borrowed */
     struct bpf_snapshot *copy; /* room for one; owned */
+    struct snapshot_store store;
+    uint64_t *taken; /* for each cpu: the number of the next one to be put into the store; owned */
 };
 
 struct argus_error *snapshots_init(struct snapshots *snapshots, struct bpf_object *object,
-                                   uint32_t cpu_count);
+                                   uint32_t cpu_count, uint64_t store_bytes);
 void snapshots_deinit(struct snapshots *snapshots);
+
+/* Puts what came since the last time into the store; `cpus`: the programs' counters, one for each cpu. */
+void snapshots_collect(struct snapshots *snapshots, const struct bpf_cpu *cpus);
 
 /* Has one ever been taken? */
 bool snapshots_any(const struct snapshots *snapshots);
 
-/* The snapshot named `id`, which stays valid until the next call. False: there is none, or it was overwritten. */
+/* Replaces by zeros each word of the stack that cannot be an address of code or of a stack: numbers, times, text and pointers
+ * into the heap are no business of a trace. */
+void snapshot_keep_addresses(uint8_t *stack, size_t bytes, const struct bpf_ranges *ranges);
+
+/* The snapshot named `id`, without words that are no addresses, which stays valid until the next call. False: there is none, or it was overwritten. */
 bool snapshots_find(struct snapshots *snapshots, uint64_t id, struct argus_snapshot *ret);
 
 #endif

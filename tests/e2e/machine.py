@@ -47,6 +47,12 @@ def reason_to_skip():
     return f"the kernel refuses BPF programs even to root: {refused}" if refused else ""
 
 
+def is_virtual():
+    """Whether this is the guest of a hypervisor, as far as the processor says so."""
+    with open("/proc/cpuinfo", encoding="ascii", errors="replace") as cpuinfo:
+        return any("hypervisor" in line.split() for line in cpuinfo if line.startswith("flags"))
+
+
 def reason_to_skip_beside_others():
     """The same for a test that calls enter_namespace(): its own rights have to do, since it mounts."""
     return "recording beside others needs root" if os.geteuid() else reason_to_skip()

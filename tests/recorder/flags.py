@@ -8,6 +8,7 @@ import collections
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -28,6 +29,10 @@ def argus(*arguments, code=0):
     return done.stdout if code == 0 else done.stderr
 
 
+class Trapped(Exception):
+    """The program was ended by SIGTRAP in a virtual machine, whose hypervisor may lose why it stopped (argus-flags(5))."""
+
+
 class Target:
     """The program, waiting for its first round."""
 
@@ -39,7 +44,10 @@ class Target:
     def round(self):
         self.process.stdin.write("\n")
         self.process.stdin.flush()
-        assert self.process.stdout.readline() == "done\n"
+        said = self.process.stdout.readline()
+        if not said and machine.is_virtual() and self.process.wait(timeout=60) == -signal.SIGTRAP:
+            raise Trapped
+        assert said == "done\n", f"the program said {said!r}; its end: {self.process.poll()}"
 
     def __exit__(self, *unused):
         self.process.stdin.close()

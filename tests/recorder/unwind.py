@@ -10,6 +10,7 @@ import pathlib
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -56,6 +57,11 @@ def holds_snapshots(path):
     return decode.SNAPSHOTS in kinds
 
 
+def snapshot_copies(path):
+    """The bytes of each copied stack in the file."""
+    return [snapshot[6] for snapshot in decode.Trace(pathlib.Path(path).read_bytes()).snapshots]
+
+
 def is_chain(stack, names):
     """Are `names` in the stack, directly behind each other?"""
     return any(stack[i:i + len(names)] == names for i in range(len(stack)))
@@ -80,8 +86,57 @@ class Unwinding(live.Live):
     def test_a_chain_in_the_program(self):
         self.assert_chain(self.stacks_of("chain"), ["target_wait", "target_middle", "target_outer", "case_chain", "main"])
 
-    def test_without_it_the_chain_is_not_there(self):
-        self.record_target("chain")
+    def test_long_waits_need_no_option(self):
+        middle = ["target_wait", "target_middle", "target_outer"]
+        for case, names, bottom in (("chain", [*middle, "case_chain", "main"], "_start"),
+                                    ("library", ["callback", "library_inner", "library_outer", "case_library", "main"], "_start"),
+                                    ("sorting", ["case_sorting", "main"], "_start"),
+                                    ("signal", ["case_signal", "main"], "_start"),
+                                    ("thread", [*middle, "thread_body"], None)):
+            with self.subTest(case):
+                self.record_target(case)
+                self.assertFalse(holds_snapshots(self.path))
+                stacks = wait_stacks(self.path, "--process", "unwind_target")
+                found = [stack for stack in stacks if is_chain(stack, names)]
+                self.assertTrue(found, stacks)
+                self.assertTrue(found[0][-1] == bottom if bottom else "clone" in found[0][-1], found[0])
+
+    def test_a_wait_that_lasts_needs_no_option(self):
+        for options in [], ["-o", str(self.path)]:
+            with self.subTest(options=options):
+                done = live.argus("start", *LITTLE, *options)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                target = subprocess.Popen([TARGET, "read"], stdout=subprocess.PIPE, text=True)
+                try:
+                    target.stdout.readline()
+                    time.sleep(0.3)
+                    self.assertEqual(live.argus("stop", *([] if options else ["-o", str(self.path)])).returncode, 0)
+                finally:
+                    target.kill()
+                    target.communicate()
+                stacks = wait_stacks(self.path, "--process", "unwind_target", least="100ms")
+                self.assertTrue([stack for stack in stacks if "main" in stack and stack[-1] == "_start"], stacks)
+                self.path.unlink()
+
+    def test_nothing_of_the_memory_is_in_the_file(self):
+        """The copies lie in it while it is recorded; a word of the stack is found, if any is that is no address."""
+        secret = "Zq7secretXw9"
+        script = f"import time\nx = bytearray(b'{secret[:6]}' + b'{secret[6:]}')\nfor i in range(40): time.sleep(0.05)"
+        front = subprocess.Popen([live.ARGUS, "record", "-o", str(self.path), "--no-probes", "--", sys.executable, "-c", script],
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(front.kill)
+        recorder = self.recorder()
+        self.assertTrue(live.eventually(lambda: holds_snapshots(self.path)))
+        time.sleep(1.2)
+        os.kill(recorder, signal.SIGKILL)
+        front.wait(timeout=60)
+        words = [word for copy in snapshot_copies(self.path) for (word,) in struct.iter_unpack("<Q", copy)]
+        self.assertTrue(words)
+        small = [hex(word) for word in words if 0 < word < 1 << 40 and word >> 32 not in (0x55, 0x56)]
+        self.assertLess(len(small), len(words) // 1000, small[:20])
+
+    def test_by_frame_pointers_the_chain_is_not_there(self):
+        self.record_target("chain", "--frame-pointers")
         stacks = wait_stacks(self.path, "--process", "unwind_target")
         self.assertFalse([stack for stack in stacks if "target_outer" in stack and "main" in stack])
 
@@ -110,7 +165,7 @@ class Unwinding(live.Live):
 
     def test_a_stack_that_is_longer_than_the_copy_says_so(self):
         end = "[the stack goes on: no more of it was copied]"
-        self.assert_chain(self.stacks_of("deep"), ["target_wait", "recurse", "recurse"], end)
+        self.assert_chain(self.stacks_of("deep", "--unwind-size", "16K"), ["target_wait", "recurse", "recurse"], end)
         self.assert_chain(self.stacks_of("deep", "--unwind-size", "64K"), ["recurse", "case_deep", "main"])
 
     def test_the_same_wait_is_copied_once(self):
@@ -189,7 +244,7 @@ class Unwinding(live.Live):
     def test_what_cannot_be_is_said(self):
         for options, code in ((["--unwind", "4000000"], 1), (["--unwind", "a/b"], 2), (["--unwind", ""], 2),
                               (["--unwind", "x"] * 17, 2), (["--unwind", "x", "--unwind-size", "1M"], 2),
-                              (["--unwind", "x", "--unwind-size", "10"], 2)):
+                              (["--unwind", "x", "--unwind-size", "10"], 2), (["--unwind", "x", "--frame-pointers"], 2)):
             done = live.argus("record", "-o", str(self.path), *options, "--", "true")
             self.assertEqual(done.returncode, code, done.stderr)
             self.assertIn("unwind", done.stderr)

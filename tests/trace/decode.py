@@ -15,6 +15,8 @@ HEADER = struct.Struct("<8sHHIIIIIQQIIQ16s128s")
 PADDING, RECORDS, THREADS, IMAGES, STACKS, SYMBOLS, BUILD_IDS, NOTE, END, SNAPSHOTS = range(10)
 PROBES = 10
 FLAGS = 11
+LATE_STACKS = 12
+STACK, BLOCK = 0x60000004, 1
 
 
 class Damaged(Exception):
@@ -130,7 +132,7 @@ class Trace:
         self.damage, self.chunks, self.complete = [], [], False
         self.threads, self.images, self.stacks, self.symbols = [], [], {}, set()
         self.build_ids, self.notes, self.counters, self.snapshots = {}, [], [], []
-        self.probes, self.flags = {}, {}
+        self.probes, self.flags, self.late_stacks = {}, {}, []
         self.walk()
         self.chunks.sort(key=lambda chunk: (chunk.sequence, chunk.offset))
         self.read_tables()
@@ -186,7 +188,7 @@ class Trace:
     def read_table(self, chunk):
         kinds = {THREADS: self.thread, IMAGES: self.image, STACKS: self.stack, SYMBOLS: self.symbol,
                  BUILD_IDS: self.build_id, NOTE: self.note, END: self.counter, SNAPSHOTS: self.snapshot,
-                 PROBES: self.probe, FLAGS: self.flag}
+                 PROBES: self.probe, FLAGS: self.flag, LATE_STACKS: self.late_stack}
         if chunk.kind not in kinds:
             return
         payload = Bytes(chunk.payload())
@@ -240,6 +242,19 @@ class Trace:
         require(size <= 8 and semantics <= 2, "flag")
         return lambda entry: self.flags.update([entry]), (number, (pid, address, size, semantics, since, value, label))
 
+    def late_stack(self, b, _):
+        tid, first, length = b.varint(), b.varint(), b.varint()
+        require(first + length <= MASK, "time")
+        identity = struct.unpack("<Q", b.take(8))[0]
+        require(identity, "stack")
+        return self.late_stacks.append, (tid, first, first + length, identity)
+
+    def late(self, tid, time):
+        """The stack of the wait that `tid` began at `time`, None: the record's own."""
+        found = max(((first, last, identity) for thread, first, last, identity in self.late_stacks
+                     if thread == tid and first <= time), default=None)
+        return found[2] if found and time <= found[1] and found[2] in self.stacks else None
+
     def note(self, b, _):
         return self.notes.append, b.string()
 
@@ -277,6 +292,8 @@ class Trace:
             previous[dictionary[index]] = args
             cpu = cpus.varint() if chunk.cpu == MIXED else chunk.cpu
             require(cpu < self.cpus, "cpu")
+            if dictionary[index] == STACK and args[2] == BLOCK:
+                args = [self.late(tid, time) or args[0], *args[1:]]
             records.append((time, tid, dictionary[index], cpu, *args))
         for column in columns:
             column.end()

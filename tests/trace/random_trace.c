@@ -77,6 +77,10 @@ static void put_records(struct argus_writer *writer, uint64_t *time)
             .debugid = wild ? (uint32_t)random64() : (uint32_t)(below(6) * 0x01400018u),
             .cpu = mixed ? (uint32_t)below(CPUS) : cpu,
         };
+        if (!wild && below(4) == 0) { /* late stacks may take its place */
+            records[i].debugid = ARGUS_ID_STACK;
+            records[i].arg[2] = 1 + below(2);
+        }
     }
     uint64_t lost = below(6) == 0 ? any_number() : 0;
     must(argus_writer_records(writer, mixed ? ARGUS_CPU_MIXED : cpu, records, count, lost));
@@ -226,6 +230,21 @@ static void put_flags(struct argus_writer *writer, uint64_t *time)
     must(argus_writer_flags(writer, entries, count));
 }
 
+static void put_late_stacks(struct argus_writer *writer, uint64_t *time)
+{
+    for (uint64_t n = below(MOST_ENTRIES); n > 0; n--) {
+        struct argus_late_stack late = {
+            .tid = below(4) ? 1000 + below(5) : any_number(),
+            .from_ticks = *time - below(20000),
+            .id = below(2) ? below(20) : random64(),
+        };
+        late.to_ticks = late.from_ticks + below(20000);
+        must(argus_writer_late_stack(writer, &late));
+    }
+    if (below(2))
+        must(argus_writer_flush(writer));
+}
+
 static void put_note(struct argus_writer *writer, uint64_t *time)
 {
     (void)time;
@@ -243,7 +262,7 @@ static void put_chunks(struct argus_writer *writer, int count)
 {
     static void (*const puts[])(struct argus_writer *, uint64_t *) = {
         put_threads, put_images, put_build_ids, put_stacks, put_symbols,
-        put_probes,  put_flags,  put_snapshots, put_note,
+        put_probes,  put_flags,  put_snapshots, put_note,      put_late_stacks,
     };
     uint64_t time = 1000000;
     for (int i = 0; i < count; i++)

@@ -111,6 +111,9 @@ enum argus_context {
 #define ARGUS_WAKE_SAID        30u /* all of them */
 #define ARGUS_WAKE_MAINTENANCE 16u /* to keep the kernel's house, by whoever comes by */
 
+/* A word of a stack snapshot where the memory was not there ("STACKGAP"). */
+#define ARGUS_SNAPSHOT_GAP 0x5041474b43415453ull
+
 /* arg3 of ARGUS_ID_STACK: which record, just before it on the same cpu and thread, the stack
  * belongs to. */
 enum argus_stack_why {
@@ -120,8 +123,9 @@ enum argus_stack_why {
     ARGUS_STACK_CALL = 4,  /* the thread that begins a system call (--call-stacks) */
     ARGUS_STACK_PREEMPTED =
         5, /* the thread that leaves the cpu although it could go on (--call-stacks) */
-    ARGUS_STACK_WAITED =
-        6, /* the thread that has just come back from a wait: where it waited (Darwin) */
+    /* The thread that has just come back from a wait: where it waited. Linux: for the waits since arg4 (a time of the trace
+     * clock), to which the file's late stacks give it already (trace.h). */
+    ARGUS_STACK_WAITED = 6,
 };
 
 /* The number of the probe that stands for libdispatch's own records (Darwin's class 0x2e). */

@@ -65,6 +65,7 @@ enum argus_chunk_kind {
     ARGUS_CHUNK_SNAPSHOTS = 9,
     ARGUS_CHUNK_PROBES = 10,
     ARGUS_CHUNK_FLAGS = 11,
+    ARGUS_CHUNK_LATE_STACKS = 12,
 };
 
 /* One record chunk of the index. */
@@ -181,6 +182,14 @@ struct argus_snapshot {
     uint32_t stack_bytes;
 };
 
+/* A stack that was taken when a wait was over: the user stack of all waits of the thread that began in that time. Reading a chunk
+ * puts it in the place of the one that was taken when the wait began (ARGUS_STACK_BLOCK), which is what frame pointers gave. */
+struct argus_late_stack {
+    uint64_t tid;
+    uint64_t from_ticks, to_ticks; /* both inclusive */
+    uint64_t id;
+};
+
 /* The snapshots of one chunk. */
 struct argus_snapshots {
     struct argus_snapshot *entries; /* owned */
@@ -222,7 +231,7 @@ uint64_t argus_trace_ns_to_wall_ns(const struct argus_trace *trace, uint64_t ns)
 size_t argus_trace_chunks(const struct argus_trace *trace, const struct argus_chunk **ret);
 
 /* Unpacks one record chunk into `ret`, room for chunk->count records, which are in the order of
- * writing: neighbours may be out of order in time. ARGUS_ERROR_FORMAT: this chunk is damaged (its
+ * writing: neighbours may be out of order in time. Late stacks are in their place. ARGUS_ERROR_FORMAT: this chunk is damaged (its
  * payload is checked only here), `ret` is undefined, and the others are as good as before. */
 struct argus_error *argus_trace_read_chunk(const struct argus_trace *trace,
                                            const struct argus_chunk *chunk,
@@ -332,6 +341,9 @@ struct argus_error *argus_writer_stack(struct argus_writer *writer, uint64_t id,
 /* A stack as a snapshot; repeated ids are dropped, also those of stacks. */
 struct argus_error *argus_writer_snapshot(struct argus_writer *writer,
                                           const struct argus_snapshot *snapshot);
+/* Which waits a stack or snapshot belongs to that was taken later. */
+struct argus_error *argus_writer_late_stack(struct argus_writer *writer,
+                                            const struct argus_late_stack *late);
 /* In the file at `fd` (open for reading and writing, the one that `trace` was opened from) puts, in the place of each
  * chunk of snapshots, the stacks that `trace` has for their ids, and nothing where it has none. What they held of the
  * recorded programs' memory is overwritten with zeros. `*ret_lost`: snapshots without a stack. */

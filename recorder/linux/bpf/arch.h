@@ -9,6 +9,8 @@
 #if defined(__TARGET_ARCH_x86)
 
 #define ARCH_FUTEX        202
+#define ARCH_EXECVE       59
+#define ARCH_EXECVEAT     322
 #define ARCH_GETPID       39
 #define ARCH_POLL         7
 #define ARCH_PPOLL        271
@@ -91,6 +93,8 @@
 #elif defined(__TARGET_ARCH_arm64)
 
 #define ARCH_FUTEX        98
+#define ARCH_EXECVE       221
+#define ARCH_EXECVEAT     281
 #define ARCH_GETPID       172
 #define ARCH_POLL         ((uint64_t)-1) /* not on this architecture */
 #define ARCH_PPOLL        73

@@ -4,6 +4,7 @@
 #include "block.h"
 #include "flag.h"
 #include "interrupt.h"
+#include "lasting.h"
 #include "message_socket.h"
 #include "probe.h"
 #include "process.h"

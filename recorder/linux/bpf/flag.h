@@ -69,7 +69,7 @@ static __always_inline void flag_emit(void *context, const struct moment *now, u
          ARGUS_FLAG_WHERE(pc, flag->bytes, by), sequence);
     if (!settings.stacks)
         return;
-    uint64_t user = stack_take_user(context, STACK_USER_FLAG);
+    uint64_t user = stack_take_whole(context, STACK_USER_FLAG);
     emit(now, ARGUS_ID_STACK, user, 0, ARGUS_STACK_FLAG, 0);
 }
 

@@ -72,6 +72,17 @@ struct task_struct {
     char comm[16];
 };
 
+struct seq_file;
+
+struct bpf_iter_meta {
+    struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+    struct bpf_iter_meta *meta;
+    struct task_struct *task;
+};
+
 struct task_struct___before_5_14 {
     long state;
 };

@@ -15,7 +15,7 @@ int on_sample(uint64_t *ctx)
     struct moment now = moment_now(task);
     uint64_t address = ctx[ARCH_SAMPLE_IP], user = 0, kernel = 0;
     if (!(task->flags & PF_KTHREAD))
-        user = stack_take_user(ctx, STACK_USER_SAMPLE);
+        user = stack_take_whole(ctx, STACK_USER_SAMPLE);
     if ((int64_t)address < 0)
         kernel = stack_take_kernel(ctx, STACK_USER_SAMPLE, 0);
     emit(&now, ARGUS_ID_SAMPLE, user, kernel, address, 0);

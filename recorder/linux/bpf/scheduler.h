@@ -45,6 +45,8 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
     caller_forget();
     emit(&now, ARGUS_ID_SWITCH, state, (uint32_t)kernel_read(task_struct, next, pid),
          (uint32_t)task->prio, (uint32_t)kernel_read(task_struct, next, prio));
+    if (late_is_on())
+        late_comes((uint32_t)kernel_read(task_struct, next, pid), now.time_ns);
     if (!state)
         stack_of_preempted(ctx, task, &now);
     if (!state || state & ARGUS_LINUX_STATE_DEAD || task->flags & PF_KTHREAD || is_own(task))
@@ -54,9 +56,12 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
         message_pipe_forget(&now);
     emit_lock(&now);
     if (settings.stacks) {
-        uint64_t user = stack_take_user(ctx, STACK_USER_SWITCH);
         struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
-        uint64_t kernel = KERNEL_STACK_HAS_NAME && arch_in_syscall(regs)
+        bool in_call = arch_in_syscall(regs);
+        if (late_is_on() && in_call)
+            late_begins(&now);
+        uint64_t user = stack_take_user_if(ctx, STACK_USER_SWITCH, !in_call);
+        uint64_t kernel = KERNEL_STACK_HAS_NAME && in_call
                               ? stack_take_call(ctx, STACK_USER_SWITCH, STACK_SKIP_TRACING)
                               : stack_take_kernel(ctx, STACK_USER_SWITCH, STACK_SKIP_TRACING);
         emit(&now, ARGUS_ID_STACK, user, kernel, ARGUS_STACK_BLOCK, 0);
@@ -87,7 +92,9 @@ static __always_inline void wake(struct bpf_raw_tracepoint_args *ctx, uint64_t i
              (object.kind & 0xffffffff) == (S_IFSOCK | AF_UNIX << 16))
         message_old_woke(&now, &object);
     if (settings.stacks) {
-        uint64_t user = stack_take_user(ctx, STACK_USER_WAKE);
+        bool late =
+            late_is_on() && late_waited((uint32_t)kernel_read(task_struct, wakee, pid), now.time_ns);
+        uint64_t user = stack_take_user_if(ctx, STACK_USER_WAKE, late);
         emit(&now, ARGUS_ID_STACK, user, 0, ARGUS_STACK_WAKE, 0);
     }
 }

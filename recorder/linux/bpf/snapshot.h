@@ -1,6 +1,6 @@
-/* Snapshots of the user stack: the registers and the bytes from the stack pointer up, of processes that were chosen with
- * --unwind. Programs built without frame pointers cannot be unwound here; whoever has the ELF files and time can
- * (libargus/event/unwinder.c).
+/* Snapshots of the user stack: the registers and the bytes from the stack pointer up, of all processes where somebody waited for
+ * long (late.h), and at every wait of those that were chosen with --unwind. Programs built without frame pointers cannot
+ * be unwound here; whoever has the ELF files and time can (libargus/event/unwinder.c).
  *
  * What is copied. At a wait, a wake-up and a sample the thread's registers of user space lie at the top of its kernel stack,
  * all of them: x86-64 (PUSH_AND_CLEAR_REGS in arch/x86/entry/calling.h) and arm64 (kernel_entry in
@@ -70,14 +70,6 @@ static __always_inline bool is_target(struct task_struct *task)
            (is_target_name(task->comm) || is_target_name(task->group_leader->comm));
 }
 
-/* The ranges in which a word may be something that unwinding depends on; see above. */
-struct address_ranges {
-    uint64_t code, code_bytes;
-    uint64_t mappings, mappings_bytes; /* to the end of user space */
-    uint64_t sp;
-    uint64_t code_mask; /* arch_code_mask() */
-};
-
 /* The top bit says whether `distance` is below `bytes`, both being below 2^63 where it is. Without a branch, because the
  * verifier follows each in every round of a loop of thousands. */
 static __always_inline uint64_t below(uint64_t distance, uint64_t bytes)
@@ -85,7 +77,7 @@ static __always_inline uint64_t below(uint64_t distance, uint64_t bytes)
     return (distance - bytes) & ~distance;
 }
 
-static __always_inline bool may_matter(const struct address_ranges *ranges, uint64_t word)
+static __always_inline bool may_matter(const struct bpf_ranges *ranges, uint64_t word)
 {
     uint64_t code = word & ranges->code_mask;
     uint64_t any = below(code - ranges->mappings, ranges->mappings_bytes) |
@@ -101,15 +93,15 @@ static __always_inline uint64_t hash_add(uint64_t hash, uint64_t word)
     return hash ^ hash >> 32;
 }
 
-static __always_inline struct address_ranges ranges_of(const struct mm_struct *mm, uint64_t sp)
+static __always_inline struct bpf_ranges ranges_of(const struct mm_struct *mm, uint64_t sp)
 {
     uint64_t base = mm->mmap_base;
     base -= base >> 4;
-    return (struct address_ranges){
+    return (struct bpf_ranges){
         .code = mm->start_code,
         .code_bytes = mm->end_code - mm->start_code,
         .mappings = base,
-        .mappings_bytes = (1ull << 56) - base,
+        .mappings_bytes = mm->task_size - base,
         .sp = sp,
         .code_mask = arch_code_mask(mm),
     };
@@ -124,7 +116,7 @@ __attribute__((noinline)) uint64_t snapshot_hash(uint32_t index, uint32_t first,
     struct mm_struct *mm = bpf_get_current_task_btf()->mm;
     if (!snapshot || !mm || !settings.unwind || first > SNAPSHOT_MOST_WORDS)
         return hash;
-    struct address_ranges ranges = ranges_of(mm, snapshot->registers[BPF_REGISTER_SP]);
+    struct bpf_ranges ranges = ranges_of(mm, snapshot->registers[BPF_REGISTER_SP]);
     uint32_t words = snapshot->bytes / 8;
     for (uint64_t i = 0; i < SNAPSHOT_PART; i++) {
         uint32_t at = first + i;
@@ -162,16 +154,22 @@ static __always_inline uint64_t stack_end(struct task_struct *task, uint64_t sp)
     return nearer < BPF_STACK_FARTHEST ? sp + nearer : 0;
 }
 
-/* Page by page, where not all pages are there. Returns how many bytes were copied. */
+/* Takes the place of memory that is not there. */
+static const uint64_t snapshot_gap[SNAPSHOT_STEP / 8]
+    SEC(".rodata.gap") = {[0 ... SNAPSHOT_STEP / 8 - 1] = ARGUS_SNAPSHOT_GAP};
+
+/* Page by page, where not all pages are there: a function may never have touched a part of its frame. `to_end`: there is more
+ * behind such a gap. Returns how many bytes were copied. */
 static __always_inline uint32_t copy_steps(struct bpf_snapshot *snapshot, uint64_t sp,
-                                           uint32_t wanted)
+                                           uint32_t wanted, bool to_end)
 {
     uint8_t *to = (uint8_t *)snapshot->stack;
     uint32_t done = 0, part = SNAPSHOT_STEP - (sp & (SNAPSHOT_STEP - 1));
     for (uint64_t i = 0; i < SNAPSHOT_MOST_BYTES / SNAPSHOT_STEP + 1; i++) {
         if (done >= wanted || done >= settings.snapshot_bytes || part > SNAPSHOT_STEP)
             break;
-        if (bpf_probe_read_user(to + done, part, (const void *)(sp + done)))
+        if (bpf_probe_read_user(to + done, part, (const void *)(sp + done)) &&
+            (!to_end || bpf_probe_read_kernel(to + done, part, snapshot_gap)))
             break;
         done += part;
         part = SNAPSHOT_STEP;
@@ -190,8 +188,9 @@ static __always_inline void copy_stack(struct bpf_snapshot *snapshot, uint64_t s
     snapshot->bytes = wanted;
     if (bpf_probe_read_user(snapshot->stack, wanted, (const void *)sp) == 0)
         return;
-    snapshot->bytes = copy_steps(snapshot, sp, wanted) & ~7u;
-    snapshot->end = BPF_SNAPSHOT_MISSING;
+    snapshot->bytes = copy_steps(snapshot, sp, wanted, end != 0) & ~7u;
+    if (snapshot->end == BPF_SNAPSHOT_WHOLE || !end)
+        snapshot->end = BPF_SNAPSHOT_MISSING;
 }
 
 /* The place of a snapshot that has this name; false when there is none, or when it will be overwritten soon. */
@@ -213,6 +212,7 @@ static __always_inline bool snapshot_fill(struct bpf_snapshot *snapshot, struct 
     uint64_t sp = snapshot->registers[BPF_REGISTER_SP];
     if (sp < 4096 || sp >> 56 || sp & 7)
         return false;
+    snapshot->ranges = ranges_of(task->mm, sp);
     snapshot->time_ns = bpf_ktime_get_ns();
     snapshot->pid = (uint32_t)task->tgid;
     snapshot->tid = (uint32_t)task->pid;
@@ -242,16 +242,19 @@ static __always_inline uint64_t snapshot_into(struct bpf_cpu *state, uint32_t cp
     return bpf_map_update_elem(&snapshot_places, &name, &place, BPF_ANY) < 0 ? 0 : name;
 }
 
-/* The id of a snapshot of the current thread, if it was chosen; 0: it was not, or it could not be taken, and frame pointers
- * have to do. */
-__attribute__((noinline)) uint64_t snapshot_take(void)
+/* Whose stack to copy. */
+enum snapshot_of { SNAPSHOT_CHOSEN, SNAPSHOT_ANY };
+
+/* The id of a snapshot of the current thread; 0: it was not to be copied, or could not be, and frame pointers have to do.
+ * SNAPSHOT_CHOSEN: only of a thread that --unwind names; SNAPSHOT_ANY: of any. */
+__attribute__((noinline)) uint64_t snapshot_take(uint32_t of)
 {
     uint32_t cpu;
     if (!settings.unwind)
         return 0;
     struct task_struct *task = bpf_get_current_task_btf();
     struct bpf_cpu *state = this_cpu(&cpu);
-    if (!state || !task->mm || arch_is_compat(task) || !is_target(task))
+    if (!state || !task->mm || arch_is_compat(task) || (of == SNAPSHOT_CHOSEN && !is_target(task)))
         return 0;
     if (state->snapshot_busy) { /* we interrupted one that can be interrupted */
         state->snapshots_missed++;

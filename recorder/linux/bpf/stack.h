@@ -9,6 +9,7 @@
 #define ARGUS_BPF_STACK_H
 
 #include "kernel_stack.h"
+#include "late.h"
 #include "ring.h"
 #include "snapshot.h"
 #include "user_stack.h"
@@ -90,11 +91,15 @@ static __always_inline uint64_t stack_by_helper(void *context, struct bpf_stack 
     return stack_intern(stack);
 }
 
-/* The id of the current thread's user stack; 0: none. For a process chosen with --unwind it is a snapshot (snapshot.h). */
-static __always_inline uint64_t stack_take_user(void *context, enum stack_user user)
+/* The id of the current thread's user stack; 0: none. It is a snapshot (snapshot.h) where it is worth one: `worth` says so, or
+ * somebody asked for a stack at every call (--call-stacks), or the process was chosen. */
+static __always_inline uint64_t stack_take_user_if(void *context, enum stack_user user, bool worth)
 {
     uint32_t slot = user;
-    uint64_t snapshot = settings.unwind ? snapshot_take() : 0;
+    bool any = (worth || settings.call_stacks) && late_is_on();
+    bool wanted = any || settings.unwind & (UNWIND_PIDS | UNWIND_NAMES);
+    uint64_t snapshot =
+        settings.unwind && wanted ? snapshot_take(any ? SNAPSHOT_ANY : SNAPSHOT_CHOSEN) : 0;
     if (snapshot)
         return snapshot;
     struct task_struct *task = bpf_get_current_task_btf();
@@ -110,6 +115,18 @@ static __always_inline uint64_t stack_take_user(void *context, enum stack_user u
         return stack_intern(stack);
     stack_count_lost();
     return 0;
+}
+
+/* The same of what is rare enough. */
+static __always_inline uint64_t stack_take_whole(void *context, enum stack_user user)
+{
+    return stack_take_user_if(context, user, true);
+}
+
+/* The same of what may be frequent. */
+static __always_inline uint64_t stack_take_user(void *context, enum stack_user user)
+{
+    return stack_take_user_if(context, user, false);
 }
 
 /* The id of the kernel stack, without its `skipped` innermost frames; 0: none. `context`: the program's own. */

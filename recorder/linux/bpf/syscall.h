@@ -100,6 +100,12 @@ int on_sys_enter(struct bpf_raw_tracepoint_args *ctx)
     return 0;
 }
 
+/* Its registers and stack are those of another program when it ends. */
+static __always_inline bool is_exec(uint64_t number)
+{
+    return number == ARCH_EXECVE || number == ARCH_EXECVEAT;
+}
+
 SEC("raw_tp/sys_exit")
 int on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -124,6 +130,8 @@ int on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
     }
     if (!now.time_ns) /* no message was stamped */
         now.time_ns = bpf_ktime_get_ns();
+    if (late_is_on() && now.tid && state->late_tid == now.tid && !is_exec(number))
+        late_ends(state, &now);
     poller_returns(&now, number, IDS_TGID(ids));
     if (bit_is_set(settings.ready_syscalls, number)) {
         /* Asked again where it is used: on its way through a variable the pointer becomes a mere number to older verifiers. */

@@ -1,0 +1,148 @@
+#include "linux/waiting.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "clocks.h"
+#include "linux/pid_namespace.h"
+#include "linux/shared.h"
+#include "linux/snapshots.h"
+
+#define PROGRAM "on_waiting"
+
+/* A session's threads are some hundreds; this is for those of a machine that runs amok. */
+#define MOST_WAITING 4096
+
+static void clear(struct waiting *waiting)
+{
+    for (size_t i = 0; i < waiting->snapshots.length; i++)
+        free((void *)waiting->snapshots.data[i].stack);
+    waiting->snapshots.length = waiting->late.length = 0;
+}
+
+void waiting_deinit(struct waiting *waiting)
+{
+    clear(waiting);
+    vec_deinit(&waiting->snapshots);
+    vec_deinit(&waiting->late);
+}
+
+/* Copies the stack, as far as it is there. Returns how many bytes. */
+static size_t copy_stack(const struct bpf_waiting *found, uint8_t *ret, size_t bytes)
+{
+    uint64_t sp = found->registers[BPF_REGISTER_SP];
+    struct iovec local = {ret, bytes}, remote = {(void *)(uintptr_t)sp, bytes};
+    ssize_t done = process_vm_readv((pid_t)found->pid, &local, 1, &remote, 1, 0);
+    return done < 0 ? 0 : (size_t)done & ~(size_t)7;
+}
+
+/* Whether it is the same wait still, so that the copy is of that one. */
+static bool waits_still(int waits_fd, const struct bpf_waiting *found)
+{
+    uint32_t key = found->tid & (BPF_WAITS - 1);
+    struct bpf_wait wait;
+    return bpf_map_lookup_elem(waits_fd, &key, &wait) == 0 && wait.tid == found->tid &&
+           wait.since_ns == found->since_ns;
+}
+
+/* A name that no hash of another snapshot is likely to have: thread and time, which come once. */
+static uint64_t name_of(const struct bpf_waiting *found)
+{
+    uint64_t name = (found->since_ns ^ (uint64_t)found->tid << 40) * 0x9e3779b97f4a7c15ull;
+    return (name ^ name >> 29) | 1ull << 63;
+}
+
+static enum argus_snapshot_end end_of(const struct bpf_waiting *found, size_t wanted, size_t bytes,
+                                      size_t most)
+{
+    if (bytes < wanted)
+        return ARGUS_SNAPSHOT_MISSING;
+    bool whole = found->end && found->end - found->registers[BPF_REGISTER_SP] <= most;
+    return whole ? ARGUS_SNAPSHOT_WHOLE : ARGUS_SNAPSHOT_CUT;
+}
+
+static struct argus_error *take(struct waiting *waiting, const struct bpf_waiting *found,
+                                int waits_fd, size_t most)
+{
+    uint64_t sp = found->registers[BPF_REGISTER_SP], now_ns = clock_ns(TRACE_CLOCK);
+    size_t wanted = found->end && found->end - sp < most ? (found->end - sp) & ~7ull : most;
+    uint8_t *stack = malloc(wanted ? wanted : 1);
+    if (!stack)
+        return argus_error_memory();
+    struct argus_snapshot snapshot = {
+        .id = name_of(found),
+        .pid = found->pid,
+        .tid = found->tid,
+        .ticks = now_ns,
+        .register_count = BPF_REGISTERS,
+        .stack = stack,
+        .stack_bytes = (uint32_t)copy_stack(found, stack, wanted),
+    };
+    struct argus_late_stack late = {found->tid, found->first_ns, now_ns, snapshot.id};
+    snapshot.end = end_of(found, wanted, snapshot.stack_bytes, most);
+    memcpy(snapshot.registers, found->registers, sizeof(found->registers));
+    snapshot_keep_addresses(stack, snapshot.stack_bytes, &found->ranges);
+    bool good = snapshot.stack_bytes && waits_still(waits_fd, found);
+    if (good && vec_reserve(&waiting->snapshots, 1) && vec_push(&waiting->late, late)) {
+        vec_push(&waiting->snapshots, snapshot);
+        return NULL;
+    }
+    free(stack);
+    return good ? argus_error_memory() : NULL;
+}
+
+static struct argus_error *read_all(struct waiting *waiting, int iterator, int waits_fd,
+                                    size_t most)
+{
+    struct bpf_waiting found[16];
+    struct argus_error *error = NULL;
+    size_t filled = 0;
+    ssize_t count = 1;
+    while (!error && count > 0 && waiting->snapshots.length < MOST_WAITING) {
+        count = read(iterator, (char *)found + filled, sizeof(found) - filled);
+        filled += count > 0 ? (size_t)count : 0;
+        size_t whole = filled / sizeof(*found);
+        for (size_t i = 0; i < whole && !error; i++)
+            error = take(waiting, &found[i], waits_fd, most);
+        filled -= whole * sizeof(*found);
+        memmove(found, found + whole, filled);
+    }
+    return error;
+}
+
+struct argus_error *waiting_look(struct waiting *waiting, struct bpf_object *object,
+                                 uint32_t stack_bytes)
+{
+    struct bpf_program *program = bpf_object__find_program_by_name(object, PROGRAM);
+    int waits_fd = bpf_object__find_map_fd_by_name(object, "waits");
+    clear(waiting);
+    /* In a container the kernel's process ids mean others to process_vm_readv(). */
+    if (!program || bpf_program__fd(program) < 0 || !stack_bytes || pid_namespace_is_own())
+        return NULL;
+    struct bpf_link *link = bpf_program__attach_iter(program, NULL);
+    int iterator = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
+    struct argus_error *error = NULL;
+    if (iterator >= 0) {
+        error = read_all(waiting, iterator, waits_fd, stack_bytes);
+        close(iterator);
+    }
+    bpf_link__destroy(link);
+    return error;
+}
+
+struct argus_error *waiting_write(const struct waiting *waiting, struct argus_writer *writer)
+{
+    struct argus_error *error = NULL;
+    for (size_t i = 0; i < waiting->snapshots.length && !error; i++) {
+        error = argus_writer_snapshot(writer, &waiting->snapshots.data[i]);
+        if (!error)
+            error = argus_writer_late_stack(writer, &waiting->late.data[i]);
+    }
+    return error;
+}
