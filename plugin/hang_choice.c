@@ -147,13 +147,15 @@ static const char *wanted_word(const struct analysis *analysis)
     return option ? option : analysis_word(analysis, 0);
 }
 
-/* Whether `word` is a process id of the trace, and no number in the list; then that process is meant. */
+/* Whether `word` is a process id of the trace, and no number in the list; then that process is meant. --hang takes only numbers of
+ * the list. */
 static bool is_pid(const struct analysis *analysis, const char *word, size_t hang_count,
                    uint64_t *ret)
 {
     const struct argus_process *processes;
     size_t count = argus_graph_processes(analysis->graph, &processes);
-    if (!word || !units_parse(word, units_none, ret) || *ret <= hang_count)
+    if (!word || arguments_has(analysis->arguments, "hang") ||
+        !units_parse(word, units_none, ret) || *ret <= hang_count)
         return false;
     for (size_t i = 0; i < count; i++)
         if (processes[i].pid == *ret)

@@ -141,6 +141,7 @@ static void status_from_reply(const struct reply *reply, struct recorder_status 
         .rate_hz = reply->rate_hz,
         .hang_ms = reply->hang_ms,
         .hangs_seen = reply->hangs_seen,
+        .hangs_pending = reply->hangs_pending,
         .hang_files = reply->hang_files,
         .file_gone = reply->file_gone != 0,
         .failed = reply->failed != 0,
@@ -165,6 +166,20 @@ static struct argus_error *receive_reply(struct recorder_client *client, struct 
     return error ? error : reply_parse(bytes, length, ret);
 }
 
+/* A package can be upgraded while its recorder runs. The argus that could end it is gone then, so a signal has to. */
+static struct argus_error *name_recorder(const struct recorder_client *client,
+                                         struct argus_error *error)
+{
+    int pid = (int)platform_acceptor(client->fd);
+    if (!error || error->code != ARGUS_ERROR_VERSION || pid <= 0)
+        return error;
+    argus_error_destroy(error);
+    return argus_error_create(ARGUS_ERROR_VERSION,
+                              "the recorder that is running, process %d, is of another version of "
+                              "argus: 'sudo kill %d' ends it; what is only in memory is lost",
+                              pid, pid);
+}
+
 /* A recorder that has failed says why, unasked, and closes: then sending fails, and the reply is there all the same. */
 static struct argus_error *ask_for(struct recorder_client *client, const struct request *request,
                                    int fd, struct reply *ret)
@@ -173,11 +188,12 @@ static struct argus_error *ask_for(struct recorder_client *client, const struct 
     struct argus_error *received = receive_reply(client, ret);
     if (received) {
         argus_error_destroy(sent ? received : NULL);
-        return sent ? sent : received;
+        return sent ? sent : name_recorder(client, received);
     }
     argus_error_destroy(sent);
     if (ret->error)
-        return argus_error_create((enum argus_error_code)(ret->error - 1), "%s", ret->text);
+        return name_recorder(
+            client, argus_error_create((enum argus_error_code)(ret->error - 1), "%s", ret->text));
     return NULL;
 }
 

@@ -92,7 +92,7 @@ struct recorder_status {
     uint64_t category_rates[CATEGORY_COUNT]; /* records a second, lately */
     enum backend_kind backend;
     uint32_t rate_hz, hang_ms;
-    uint32_t hangs_seen, hang_files;
+    uint32_t hangs_seen, hang_files, hangs_pending;
     /* Of the file being written, "" in memory: by recorder_status() and recorder_stop(). */
     char path[PROTOCOL_TEXT_BYTES];
     bool file_gone; /* it was removed meanwhile */

@@ -168,6 +168,14 @@ bool hang_watch_next(struct hang_watch *watch, struct reply_hang *ret)
     return true;
 }
 
+uint32_t hang_watch_waiting(const struct hang_watch *watch)
+{
+    uint32_t waiting = (uint32_t)(watch->reports.length - watch->next_report);
+    for (size_t i = 0; i < watch->away.length; i++)
+        waiting += watch->away.data[i].is_hang && !watch->away.data[i].reported;
+    return waiting;
+}
+
 uint32_t hang_watch_seen(const struct hang_watch *watch)
 {
     return watch->seen;

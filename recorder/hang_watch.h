@@ -40,6 +40,8 @@ bool hang_watch_look(struct hang_watch *watch, const struct backend_poller *poll
                      uint64_t now_ns);
 /* The next hang to report; false when there is none. */
 bool hang_watch_next(struct hang_watch *watch, struct reply_hang *ret);
+/* How many are still to be handed out by hang_watch_next(), also those that last. */
+uint32_t hang_watch_waiting(const struct hang_watch *watch);
 /* How many were found. */
 uint32_t hang_watch_seen(const struct hang_watch *watch);
 

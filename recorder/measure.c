@@ -4,7 +4,8 @@
 
 #include "rates.h"
 
-#define SAMPLE_RECORDS 4096 /* of each cpu: enough for a share of one percent */
+#define SAMPLE_RECORDS                                                                             \
+    65536 /* of each cpu: fewer would be those of one burst, of a few milliseconds */
 
 /* Adds the rates of one cpu, whose newest records stand for `span_ns`. */
 static void add_rates(const struct argus_record *records, size_t count, uint64_t span_ns,

@@ -17,6 +17,8 @@ struct peer {
 int platform_socket(void);
 /* The next connection, which never blocks, and who it is; -1: none. */
 int platform_accept(int listen_fd, struct peer *ret);
+/* The process that accepts the connections of which `fd` is one; 0: not known. */
+pid_t platform_acceptor(int fd);
 /* As sendmsg() and recvmsg(), for one message; descriptors that came are closed on exec. */
 ssize_t platform_send(int socket, const struct msghdr *message);
 ssize_t platform_receive(int socket, struct msghdr *message);

@@ -195,14 +195,16 @@ struct reply {
     uint32_t categories, backend, rate_hz, hang_ms;
     uint64_t category_rates[16]; /* records a second, lately; by enum category */
     uint32_t hangs_seen, hang_files;
-    uint32_t watcher_pid;  /* 0: nobody watches */
-    uint32_t note_count;   /* all of them */
-    uint32_t count;        /* CPUS, NOTES: how many are in this reply */
-    uint32_t next;         /* … and the next `first`; 0: there are no more */
-    uint32_t file_gone;    /* 1: the file that is written has no name any more */
-    uint32_t failed;       /* 1: the recording has ended by itself; a note says why */
-    uint64_t start_cpu_ns; /* of own_cpu_ns, what was spent before the recording began */
-    uint64_t reserved[6];
+    uint32_t watcher_pid;   /* 0: nobody watches */
+    uint32_t note_count;    /* all of them */
+    uint32_t count;         /* CPUS, NOTES: how many are in this reply */
+    uint32_t next;          /* … and the next `first`; 0: there are no more */
+    uint32_t file_gone;     /* 1: the file that is written has no name any more */
+    uint32_t failed;        /* 1: the recording has ended by itself; a note says why */
+    uint64_t start_cpu_ns;  /* of own_cpu_ns, what was spent before the recording began */
+    uint32_t hangs_pending; /* seen, and the watcher has neither kept them nor said why not */
+    uint32_t reserved32;
+    uint64_t reserved[5];
     union {
         /* Always with a NUL. An error's message; STATUS, STOP: the path of the file that is written; NOTES: notes, one
          * a line. */

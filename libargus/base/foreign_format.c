@@ -66,7 +66,7 @@ static bool is_core(const uint8_t *bytes, size_t length)
 /* --- the table --- */
 
 #define READ_BY_PERF "perf report and perf script read it"
-#define NAME_A_TRACE "name a file that argus record or argus snapshot wrote"
+#define NAME_A_TRACE "name a file that argus record, argus snapshot or kdebug (macOS) wrote"
 #define UNPACK       "decompress it first"
 
 /* To add a format: a row, above the rows that its files fit as well. */

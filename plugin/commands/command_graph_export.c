@@ -24,9 +24,10 @@ static const struct format {
     struct argus_error *(*write)(const struct argus_report_context *context,
                                  const struct argus_export *part, uint64_t *ret_edges_cut);
     uint64_t limit; /* what its viewers bear */
+    const char *viewer;
 } formats[] = {
-    {"perfetto", argus_export_perfetto, 200000},
-    {"dot", argus_export_dot, 500},
+    {"perfetto", argus_export_perfetto, 200000, "ui.perfetto.dev or chrome://tracing"},
+    {"dot", argus_export_dot, 500, "Graphviz: dot -Tsvg"},
 };
 
 static struct argus_error *format_get(const struct arguments *arguments, const struct format **ret)
@@ -159,7 +160,11 @@ static struct argus_error *write_somewhere(struct analysis *analysis, const stru
     analysis->report.sink = &analysis->sink;
     if (!error && session_interrupted(analysis->session))
         error = session_interrupt_error();
-    return output_file_close(&file, error);
+    error = output_file_close(&file, error);
+    if (!error)
+        session_note(analysis->session, "%s: %zu vertices, for %s", path,
+                     found->length < limit ? found->length : (size_t)limit, format->viewer);
+    return error;
 }
 
 static struct argus_error *run(struct session *session, const struct arguments *arguments)

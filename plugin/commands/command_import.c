@@ -68,7 +68,8 @@ static struct argus_error *run(struct session *session, const struct arguments *
     if (!error)
         error = session_trace_get(session, arguments, &next, &trace);
     if (error && error->code == ARGUS_ERROR_FORMAT)
-        error = argus_error_context(error, "import takes a kdebug file of macOS or iOS");
+        error = argus_error_context(error,
+                                    "import reads kdebug files of macOS and iOS, and this is none");
     if (!error)
         error = arguments_expect(arguments, next, next);
     if (!error && !argus_trace_is_kdebug(trace->trace))

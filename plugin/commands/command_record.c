@@ -7,8 +7,6 @@
 #include "plugin/hook_names.h"
 #include "recorder/child.h"
 
-#define DEFAULT_PATH "argus.argus"
-
 static const struct command_option options[] = {
     {"output", 'o', "FILE", "write the trace to FILE (argus.argus)"},
     {"ring-size", 0, "SIZE", "of FILE, which then keeps only the newest records"},
@@ -73,8 +71,7 @@ static struct argus_error *record_child(struct session *session, struct child *c
         return error; /* the connection closes, and with it the recording */
     if (code != 0)
         session_set_exit_code(session, code);
-    if (output->replaced)
-        session_note(session, "the trace that was %s before is %s now", output->path, output->old);
+    recording_say_replaced(session, output);
     return recording_finish(session, output->path, &status);
 }
 
@@ -97,16 +94,6 @@ static struct argus_error *create_child(const struct recorder_options *chosen, c
     return error;
 }
 
-/* Without -o the trace goes where the next command looks for it. The one before is perhaps the only one: it stays. */
-static struct argus_error *create_output(const char *path, struct output *ret)
-{
-    struct argus_error *error =
-        path ? output_create(path, ret) : output_create_keeping(DEFAULT_PATH, ret);
-    if (!error || path || error->code != ARGUS_ERROR_PERMISSION)
-        return error;
-    return argus_error_context(error, "choose another place with -o FILE");
-}
-
 /* `path` NULL: the default. */
 static struct argus_error *record(struct session *session, const char *path,
                                   const struct recorder_options *chosen, char *const *argv)
@@ -117,7 +104,7 @@ static struct argus_error *record(struct session *session, const char *path,
     struct argus_error *error = create_child(chosen, argv, &child);
     if (error)
         return error;
-    error = create_output(path, &output);
+    error = recording_create_output(path, &output);
     if (!error) {
         error = recorder_launch(&client);
         if (!error) {

@@ -2,37 +2,40 @@
 #include "plugin/commands/recording_command.h"
 
 static const struct command_option options[] = {
-    {"output", 'o', "FILE", "write the trace to FILE"},
+    {"output", 'o', "FILE", "write the trace to FILE (argus.argus)"},
     COMMAND_OPTIONS_END,
 };
 
+/* `path` NULL: the default. */
 static struct argus_error *snapshot(struct session *session, const char *path)
 {
     struct recorder_client *client;
     struct recorder_status status = {0};
-    struct output output;
+    struct output output = {.fd = -1};
     struct argus_error *error = recorder_connect(&client);
     if (error)
         return error;
-    error = output_create(path, &output);
+    error = recording_create_output(path, &output);
     if (!error) {
         recording_warn_missed(session, client);
         error = recorder_snapshot(client, output.fd, &status);
         if (!error)
             error = output_commit(&output);
-        output_deinit(&output);
     }
     recorder_close(client);
-    if (!error)
-        recording_finish_file(session, path, &status);
+    if (!error) {
+        recording_say_replaced(session, &output);
+        recording_finish_file(session, output.path, &status);
+    }
+    output_deinit(&output);
     return error;
 }
 
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
 {
-    const char *path;
+    const char *path = NULL;
     struct argus_error *error = arguments_expect(arguments, 0, 0);
-    if (!error)
+    if (!error && arguments_has(arguments, "output"))
         error = recording_output_path(arguments, &path);
     return error ? error : snapshot(session, path);
 }
@@ -40,8 +43,11 @@ static struct argus_error *run(struct session *session, const struct arguments *
 const struct command command_snapshot = {
     .name = "snapshot",
     .summary = "write what the ring in memory holds to a file, and go on recording",
-    .details = "FILE belongs to you, mode 0600; a regular file of that name is replaced.",
-    .example = "argus snapshot -o freeze.argus",
+    .details = "FILE belongs to you, mode 0600; a regular file of that name is replaced.\n"
+               "Without -o the trace is argus.argus, which the other commands find by\n"
+               "themselves. A trace of that name becomes argus.argus.old.",
+    .example = "argus snapshot && argus diagnose\n"
+               "argus snapshot -o freeze.argus",
     .options = options,
     .run = run,
 };

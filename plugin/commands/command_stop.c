@@ -1,5 +1,9 @@
 /* Ends the flight recorder, with a last snapshot if a file is named. */
+#include <time.h>
+
 #include "plugin/commands/recording_command.h"
+
+enum { WATCHER_WAITS = 150 }; /* of 0.1 s */
 
 static const struct command_option options[] = {
     {"output", 'o', "FILE", "write what is in the ring to FILE first"},
@@ -30,13 +34,35 @@ static struct argus_error *say_end(struct session *session, const struct recorde
     if (status->mode == RECORDER_IDLE)
         return argus_error_create(ARGUS_ERROR_NOT_FOUND, "nothing is being recorded: argus start");
     if (status->mode == RECORDER_MEMORY && status->hang_ms)
-        session_note(session, "stopped after %.1f s: %u hangs, of which %u were kept", seconds,
+        session_note(session, "stopped after %.1f s: hangs: %u seen, %u kept as files", seconds,
                      status->hangs_seen, status->hang_files);
     else if (status->mode == RECORDER_MEMORY)
-        session_note(session, "stopped after %.1f s; nothing was written", seconds);
+        session_note(session,
+                     "stopped after %.1f s; nothing was written (argus stop -o FILE keeps what is "
+                     "in the ring)",
+                     seconds);
     else
         return recording_finish(session, status->path, status);
     return NULL;
+}
+
+/* A user ends the recording because of a hang, which lasts or was just over: it is not in its file yet. One that lasts gets there
+ * after HANG_REPORT_AFTER_NS. */
+static void let_watcher_finish(struct session *session, struct recorder_client *client)
+{
+    const struct timespec moment = {.tv_nsec = 100000000};
+    struct recorder_status status = {0};
+    struct argus_error *error = recorder_status(client, &status);
+    for (unsigned i = 0; !error && status.hangs_pending && i < WATCHER_WAITS; i++) {
+        if (i == 0)
+            session_note(session,
+                         "a hang is not in its file yet: waiting for it, for at most 15 s");
+        nanosleep(&moment, NULL);
+        if (session_interrupted(session))
+            break;
+        error = recorder_status(client, &status);
+    }
+    argus_error_destroy(error);
 }
 
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
@@ -50,6 +76,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
     if (error)
         return error;
     recording_warn_missed(session, client);
+    let_watcher_finish(session, client);
     error = path ? stop_into(session, client, path) : recorder_stop(client, -1, &status);
     recorder_close(client);
     return error || path ? error : say_end(session, &status);
@@ -58,7 +85,8 @@ static struct argus_error *run(struct session *session, const struct arguments *
 const struct command command_stop = {
     .name = "stop",
     .summary = "end the recording that argus start began",
-    .details = "When FILE cannot be written the recording goes on, so that nothing is lost.",
+    .details = "Without -o what is in the ring in memory is dropped. When FILE cannot be\n"
+               "written the recording goes on, so that nothing is lost.",
     .example = "argus stop -o freeze.argus\nargus stop",
     .options = options,
     .run = run,

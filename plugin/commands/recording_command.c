@@ -13,6 +13,8 @@
 #include "plugin/recording_flags.h"
 #include "plugin/recording_probes.h"
 
+#define DEFAULT_PATH "argus.argus"
+
 static struct argus_error *recording_categories(const struct arguments *arguments, uint32_t *bits)
 {
     const char *only = arguments_option(arguments, "only");
@@ -194,6 +196,21 @@ struct argus_error *recording_output_path(const struct arguments *arguments, con
                               "%s: -o FILE is missing: say where to write the trace, e.g. argus %s "
                               "-o freeze.argus",
                               name, name);
+}
+
+struct argus_error *recording_create_output(const char *path, struct output *ret)
+{
+    struct argus_error *error =
+        path ? output_create(path, ret) : output_create_keeping(DEFAULT_PATH, ret);
+    if (!error || path || error->code != ARGUS_ERROR_PERMISSION)
+        return error;
+    return argus_error_context(error, "choose another place with -o FILE");
+}
+
+void recording_say_replaced(struct session *session, const struct output *output)
+{
+    if (output->replaced)
+        session_note(session, "the trace that was %s before is %s now", output->path, output->old);
 }
 
 static bool unwind_progress(void *context, const char *what, double share)

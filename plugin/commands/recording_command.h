@@ -40,6 +40,12 @@ void recording_warn_missed(struct session *session, struct recorder_client *clie
 /* The argument of -o; an error without it. */
 struct argus_error *recording_output_path(const struct arguments *arguments, const char **ret);
 
+/* Makes the trace. Without `path` it goes where the next command looks for it, argus.argus; the one before is perhaps the only
+ * one: it stays, as argus.argus.old. */
+struct argus_error *recording_create_output(const char *path, struct output *ret);
+/* Says so, if that was done. */
+void recording_say_replaced(struct session *session, const struct output *output);
+
 /* Ends a file that the recorder has written: adds build ids, unwinds stack snapshots, and says in one remark what is in it. */
 void recording_finish_file(struct session *session, const char *path,
                            const struct recorder_status *status);

@@ -29,6 +29,13 @@ int platform_accept(int listen_fd, struct peer *ret)
     return fd;
 }
 
+pid_t platform_acceptor(int fd)
+{
+    struct ucred who;
+    socklen_t length = sizeof(who);
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &length) < 0 ? 0 : who.pid;
+}
+
 ssize_t platform_send(int socket, const struct msghdr *message)
 {
     return sendmsg(socket, message, MSG_NOSIGNAL);

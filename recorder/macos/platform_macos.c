@@ -53,6 +53,13 @@ int platform_accept(int listen_fd, struct peer *ret)
     return -1;
 }
 
+pid_t platform_acceptor(int fd)
+{
+    pid_t pid;
+    socklen_t length = sizeof(pid);
+    return getsockopt(fd, SOL_LOCAL, LOCAL_PEERPID, &pid, &length) < 0 ? 0 : pid;
+}
+
 ssize_t platform_send(int socket, const struct msghdr *message)
 {
     uint32_t bytes = (uint32_t)message->msg_iov[0].iov_len;

@@ -198,6 +198,7 @@ def test_zsh(setup):
     for line, wanted, absent in [("argus di", ["diagnose", "diverge"], "dump"), ("argus record --unw", ["--unwind=", "--unwind-size="], "--without"),
                                  ("argus graph export --format=", ["perfetto", "dot"], "text.txt"),
                                  ("argus info ", ["one.argus", "two.argus", "folder"], "text.txt"),
+                                 ("argus graph ", ["show", "export", "one.argus"], "text.txt"), ("argus schema re", ["remove"], "reload"),
                                  ("argus contexts --base=", ["one.argus", "two.argus"], "text.txt"),
                                  ("argus record -o x.argus -- ls ", ["text.txt", "good.steps"], "--unwind"),
                                  ("argus record --without=", ["sched", "messages"], "text.txt")]:

@@ -1,10 +1,15 @@
 #!/usr/bin/env python3
 """What the commands say and do around a recording: where the trace goes, what was not seen. See recorder_harness.py."""
 import json
+import os
+import pathlib
+import re
+import socket
+import struct
 import subprocess
 import sys
 
-from recorder_harness import Live, argus, main, status
+from recorder_harness import ARGUS, Live, argus, main, status
 
 SLEEPER = """
 import ctypes, time
@@ -39,6 +44,45 @@ class DefaultFile(Live):
         (self.folder / "argus.argus").write_text("precious")
         self.assertEqual(argus("record", "--", "/no/such/program", cwd=self.folder).returncode, 1)
         self.assertEqual([(path.name, path.read_text()) for path in self.folder.iterdir()], [("argus.argus", "precious")])
+
+
+class Snapshot(Live):
+    def test_without_a_file(self):
+        self.assertEqual(argus("start", *self.backend, "--ring-size", "16M").returncode, 0)
+        self.assertEqual(argus("snapshot", cwd=self.folder).returncode, 0)
+        done = argus("snapshot", cwd=self.folder)
+        self.assertIn("the trace that was argus.argus before is argus.argus.old now", done.stderr)
+        self.assertEqual({path.name for path in self.folder.iterdir()}, {"argus.argus", "argus.argus.old"})
+        self.assertIn("nothing was written (argus stop -o FILE keeps what is in the ring)", argus("stop").stderr)
+
+
+class OtherVersion(Live):
+    """A recorder of another version, as one that runs while its package is upgraded."""
+
+    SOCKET = pathlib.Path("/run/argus/recorder.socket")
+    VERSION = 4711
+
+    def answer(self, size):
+        """Answers `argus stop`, which asks more than once, with replies of that size; what it says."""
+        reply = struct.pack("<IHH", 0x51475241, self.VERSION, 0).ljust(size, b"\0")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
+            listening.bind(str(self.SOCKET))
+            self.addCleanup(self.SOCKET.unlink, missing_ok=True)
+            listening.listen()
+            client = subprocess.Popen([ARGUS, "stop"], stderr=subprocess.PIPE, text=True)
+            self.addCleanup(client.kill)
+            with listening.accept()[0] as connection:
+                while connection.recv(4096):
+                    connection.send(reply)
+            text = client.communicate(timeout=60)[1]
+        self.SOCKET.unlink()
+        return text
+
+    def test_its_process_is_named(self):
+        self.SOCKET.parent.mkdir(exist_ok=True)
+        size = int(re.search(r"a reply has (\d+) bytes", self.answer(8)).group(1))
+        self.assertEqual(self.answer(size), f"argus: the recorder that is running, process {os.getpid()}, is of another version of argus: "
+                         f"'sudo kill {os.getpid()}' ends it; what is only in memory is lost\n")
 
 
 class NothingRecorded(Live):

@@ -74,6 +74,16 @@ class OnHang(Live):
         self.assertEqual(self.files(), [])
         self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 1, 20))
 
+    def test_stop_waits_for_the_file_of_a_hang(self):
+        self.start("--process", "argusloop1")
+        program = self.loop("argusloop1", 1.2)
+        self.assertTrue(eventually(lambda: status()["hangs"]["seen"] == 1), status())
+        done = argus("stop")
+        self.assertIn("a hang is not in its file yet: waiting for it", done.stderr)
+        self.assertIn("hangs: 1 seen, 1 kept as files", done.stderr)
+        self.assertEqual(len(self.files()), 1)
+        self.assertEqual(program.stdout.readline(), "done\n")
+
     def test_idle_and_stopped_are_no_hangs(self):
         self.start("--process", "argusloop4")
         program = self.loop("argusloop4", 0.3)

@@ -71,7 +71,7 @@ int on_wheel_expired(struct bpf_raw_tracepoint_args *ctx)
 }
 
 /* setitimer(): ITIMER_REAL is a high-resolution timer as well; the other two count cpu time and have only these. */
-static __always_inline uint64_t timespec_ns(const struct timespec64 *time)
+static __always_inline uint64_t timespec_ns(struct timespec64 *time)
 {
     return (uint64_t)BPF_CORE_READ(time, tv_sec) * 1000000000 + BPF_CORE_READ(time, tv_nsec);
 }
@@ -79,7 +79,7 @@ static __always_inline uint64_t timespec_ns(const struct timespec64 *time)
 SEC("raw_tp/itimer_state")
 int on_itimer_set(struct bpf_raw_tracepoint_args *ctx)
 {
-    const struct itimerspec64 *times = (void *)ctx->args[1];
+    struct itimerspec64 *times = (void *)ctx->args[1];
     if (is_own(bpf_get_current_task_btf()))
         return 0;
     return emit_plain(ARGUS_ID_ITIMER_ARMED, (uint32_t)ctx->args[0], timespec_ns(&times->it_value),
