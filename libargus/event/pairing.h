@@ -78,7 +78,13 @@ struct part {
     uint64_t covered; /* bytes of it that have a pair */
     uint32_t next, previous; /* in its list */
     bool certain;            /* its place is proved */
+    bool own;                /* pipe: a send that ends where its own position says */
+    bool filled;             /* pipe: a receive of just the bytes of such sends */
     bool paired;
+    /* Of a send that waits for its place in a pipe. */
+    bool shared;       /* another one has the same position */
+    bool known, vague; /* once `known`: the position may be another's */
+    bool alone;        /* nothing that waits can lie before it */
 };
 
 /* Parts in a row, by number; zeroed is not empty: part_list_init. */
@@ -95,6 +101,7 @@ struct order_line {
     uint32_t thread;          /* the first one at work on it */
     bool many;                /* there are others: a position may be another's */
     bool known;               /* `end` is */
+    uint32_t rival;           /* pipe: a waiting send that may lie before others; ARGUS_NONE */
     uint64_t unsure_ns;       /* what began before may lie elsewhere than its position proves */
 };
 

@@ -11,6 +11,9 @@
  * A few messages that together reach just to where one of them says are complete: nobody else can have been among
  * them. All their orders are tried, and what is the same in all that are possible is certain. Where messages are missing for
  * good (lost records, a sender without records) the line goes on behind the hole after a while.
+ *
+ * In a pipe a message can lie at the end of a buffer in which, by all other records, there was still room. As long as one waits
+ * that may be such a message, the places of those that it can lie before are not certain.
  */
 #include "event/pairing_order.h"
 
@@ -26,10 +29,12 @@ struct trial {
     struct order_end at[ORDER_GROUP]; /* where each ends, in the order that is tried */
     struct order_end found[ORDER_GROUP];
     bool same[ORDER_GROUP]; /* its place is the same in all orders found so far */
+    bool own[ORDER_GROUP];  /* its position is its own, whoever else was at work */
     size_t count;
     uint64_t reach; /* where the last one must end: the furthest position */
     unsigned orders;
-    bool unsure;  /* one of them has an end that is not sure */
+    bool unsure;  /* one of them has an end that is not sure … */
+    bool guess;   /* … which is good enough */
     bool unknown; /* sends that are not on record yet may decide */
 };
 
@@ -89,32 +94,19 @@ static void note_order(struct trial *trial)
     trial->orders++;
 }
 
-/* Whether one that waits, and is not tried, was made at the same time as `message`, and has a position that may be another's:
- * the recorder says so, or it is the same as that of `message`. */
-static bool has_rival(const struct trial *trial, const struct part *part)
-{
-    const struct message *message = &part->message;
-    const struct part *parts = trial->order->pairing->parts.data;
-    uint32_t next = parts[trial->part[trial->count - 1]].next;
-    for (uint32_t steps = 0; next != ARGUS_NONE && steps < LINE_PATIENCE; steps++) {
-        bool vague =
-            parts[next].message.flags & ARGUS_MESSAGE_DOUBTFUL || parts[next].place == part->place;
-        if (vague && messages_overlap(&parts[next].message, message))
-            return true;
-        next = parts[next].next;
-    }
-    return false;
-}
-
 /* Whether an end in the order that is tried is no proof that nobody was before it, as long as somebody may have been. */
 static bool is_unsure(const struct trial *trial)
 {
     const struct order_line *line = &trial->order->state->line[trial->side];
     for (size_t i = 0; i < trial->count; i++) {
-        const struct message *message = &trial_part(trial, i)->message;
-        if (!trial->at[i].sure && order_is_doubtful(line, message) &&
-            (!pairing_is_settled(trial->order->pairing, message) ||
-             has_rival(trial, trial_part(trial, i))))
+        struct part *part = trial_part(trial, i);
+        bool sure = trial->at[i].sure;
+        if (sure && (trial->own[i] || !in_buffers(trial)))
+            continue;
+        /* That there is one sender only is not known before all others have told what they did. */
+        if (!pairing_is_settled(trial->order->pairing, &part->message) ||
+            (!sure && order_is_doubtful(line, &part->message) &&
+             order_has_rival(trial->order, trial_part(trial, trial->count - 1), part)))
             return true;
     }
     return false;
@@ -139,7 +131,8 @@ static bool fills_buffers(const struct trial *trial)
 static bool may_end(struct trial *trial, size_t i, struct order_end end, bool last)
 {
     const struct message *message = &trial_part(trial, i)->message;
-    bool doubtful = order_is_doubtful(&trial->order->state->line[trial->side], message);
+    bool doubtful = order_is_doubtful(&trial->order->state->line[trial->side], message) &&
+                    !(in_buffers(trial) && trial->own[i]);
     bool settled = pairing_is_settled(trial->order->pairing, message);
     enum order_match match = compare(trial, end, trial_part(trial, i)->place, settled);
     if (match == ORDER_UNKNOWN)
@@ -164,7 +157,7 @@ static void try_orders(struct trial *trial, struct order_end from, unsigned used
             if (!may_end(trial, i, ends[k], last))
                 continue;
             trial->at[i] = ends[k];
-            if (last && is_unsure(trial))
+            if (last && !trial->guess && is_unsure(trial))
                 trial->unsure = true;
             else if (last && (!in_buffers(trial) || fills_buffers(trial)))
                 note_order(trial);
@@ -189,6 +182,8 @@ static void place(const struct order *order, enum pairing_side side, uint32_t in
 {
     struct order_line *line = &order->state->line[side];
     struct part *part = part_at(order->pairing, index);
+    if (line->rival == index)
+        line->rival = ARGUS_NONE;
     part->start = start;
     part->end = end.axis;
     part->place = end.place;
@@ -201,14 +196,45 @@ static void place(const struct order *order, enum pairing_side side, uint32_t in
     part_append(order->pairing, &line->open, index);
 }
 
-/* A message whose place was only guessed may have been anywhere among those that were made at the same time. */
-static bool is_safe(struct order_line *line, const struct message *message)
+/* A message whose place was only guessed may have been anywhere among those that were made at the same time. `own`: the position
+ * of `message` is its own. */
+static bool is_safe(struct order_line *line, const struct message *message, bool own)
 {
-    if (message->enter_ns >= line->unsure_ns || message->flags & ARGUS_MESSAGE_CERTAIN)
+    if (message->enter_ns >= line->unsure_ns || own)
         return true;
     if (message->time_ns > line->unsure_ns)
         line->unsure_ns = message->time_ns;
     return false;
+}
+
+/* Whether nothing that has no place yet can move message `i` of a trial, or take its place. The bytes of a pipe's sends are counted,
+ * so what lies before a send must be known; a position alone says it everywhere else. */
+static bool is_fixed(const struct trial *trial, size_t i)
+{
+    struct part *part = trial_part(trial, i);
+    const struct order_line *line = &trial->order->state->line[trial->side];
+    if (!in_buffers(trial) || !order_is_doubtful(line, &part->message))
+        return true;
+    bool doubled = !trial->own[i] && (part->shared || order_has_double(trial->order, part));
+    return !doubled && !order_has_rival(trial->order, trial_part(trial, trial->count - 1), part);
+}
+
+/* Whether all sends that a receive has bytes of end where their own positions say. The receive lies between the position of the one
+ * before and its own, so when it is just as long as they are, nothing else can be among them. */
+static bool is_filled(const struct trial *trial, uint64_t start, uint64_t end)
+{
+    struct pairing *pairing = trial->order->pairing;
+    const struct order_state *state = trial->order->state;
+    uint32_t next = state->line[SIDE_SEND].open.head;
+    if (!trial->order->kind->buffers || trial->side == SIDE_SEND || trial->count > 1 ||
+        state->line[SIDE_RECEIVE].many)
+        return false;
+    for (; next != ARGUS_NONE && part_at(pairing, next)->start < end;
+         next = part_at(pairing, next)->next)
+        if (!pairing_may_walk(pairing) ||
+            (part_at(pairing, next)->end > start && !part_at(pairing, next)->own))
+            return false;
+    return true;
 }
 
 /* Takes the messages of a trial off the waiting ones, in the order that was found. */
@@ -216,7 +242,11 @@ static void place_group(struct trial *trial)
 {
     const struct order *order = trial->order;
     struct order_line *line = &order->state->line[trial->side];
-    bool split = false;
+    bool split = false,
+         fixed =
+             !trial->guess; /* one that is not may belong elsewhere, and then so do the others */
+    for (size_t i = 0; i < trial->count; i++)
+        fixed &= is_fixed(trial, i);
     for (size_t i = 0; i < trial->count; i++) {
         part_shift(order->pairing, &line->waiting);
         split |= may_be_split(trial, &trial_part(trial, i)->message);
@@ -231,19 +261,34 @@ static void place_group(struct trial *trial)
             next = i;
         }
         done |= 1u << next;
-        bool certain = trial->same[next] && !split;
-        if (split && trial_part(trial, next)->message.time_ns > line->unsure_ns)
+        bool certain = trial->same[next] && fixed && !split;
+        if ((split || !fixed) && trial_part(trial, next)->message.time_ns > line->unsure_ns)
             line->unsure_ns = trial_part(trial, next)->message.time_ns;
-        certain &= is_safe(line, &trial_part(trial, next)->message);
+        certain &= is_safe(line, &trial_part(trial, next)->message, trial->own[next]);
         uint64_t bytes = trial_part(trial, next)->message.bytes;
         struct order_end end = trial->found[next];
         if (trial->side == SIDE_RECEIVE || !order->kind->buffers)
             end.place = trial_part(trial, next)->place;
+        struct part *part = trial_part(trial, next);
+        part->own = in_buffers(trial) && trial->own[next];
+        part->filled = is_filled(trial, end.axis - bytes, end.axis);
         place(order, trial->side, trial->part[next], end.axis - bytes, end, certain);
     }
 }
 
 enum step { STEP_DONE, STEP_STUCK, STEP_LATER };
+
+/* Adds the next waiting message to a trial. */
+static void add_to_trial(struct trial *trial, uint32_t index)
+{
+    struct part *part = part_at(trial->order->pairing, index);
+    trial->own[trial->count] = in_buffers(trial) ? !order_is_vague(trial->order, part)
+                                                 : part->message.flags & ARGUS_MESSAGE_CERTAIN;
+    trial->part[trial->count++] = index;
+    trial->reach = part->place;
+    trial->orders = 0;
+    trial->unsure = false;
+}
 
 /* Places the fewest messages that are complete together. */
 static enum step place_complete(const struct order *order, enum pairing_side side)
@@ -253,10 +298,7 @@ static enum step place_complete(const struct order *order, enum pairing_side sid
     struct order_end from = {.axis = line->end, .place = line->place};
     uint32_t next = line->waiting.head;
     while (next != ARGUS_NONE && trial.count < ORDER_GROUP) {
-        trial.part[trial.count++] = next;
-        trial.reach = part_at(order->pairing, next)->place;
-        trial.orders = 0;
-        trial.unsure = false;
+        add_to_trial(&trial, next);
         try_orders(&trial, from, 0, 0);
         if (trial.unknown)
             return STEP_LATER;
@@ -267,6 +309,21 @@ static enum step place_complete(const struct order *order, enum pairing_side sid
         next = part_at(order->pairing, next)->next;
     }
     return STEP_STUCK;
+}
+
+/* Places the first waiting send behind the last one, if it fits there: what may lie between them has not come. */
+static enum step place_guessed(const struct order *order, enum pairing_side side)
+{
+    const struct order_line *line = &order->state->line[side];
+    struct trial trial = {.order = order, .side = side, .guess = true};
+    if (!in_buffers(&trial) || !line->known)
+        return STEP_STUCK;
+    add_to_trial(&trial, line->waiting.head);
+    try_orders(&trial, (struct order_end){.axis = line->end, .place = line->place}, 0, 0);
+    if (!trial.orders)
+        return STEP_STUCK;
+    place_group(&trial);
+    return STEP_DONE;
 }
 
 /* Where a message that begins nowhere in particular ends. False: not known yet. */
@@ -288,6 +345,20 @@ static bool end_by_position(const struct order *order, enum pairing_side side,
     return true;
 }
 
+/* Whether the places of all sends from `start` to `end` are proved. The position of a receive is that of its end; where it begins
+ * is counted back over them. */
+static bool has_certain_sends(const struct order *order, uint64_t start, uint64_t end)
+{
+    struct pairing *pairing = order->pairing;
+    uint32_t next = order->state->line[SIDE_SEND].open.head;
+    for (; next != ARGUS_NONE && part_at(pairing, next)->start < end;
+         next = part_at(pairing, next)->next)
+        if (!pairing_may_walk(pairing) ||
+            (part_at(pairing, next)->end > start && !part_at(pairing, next)->certain))
+            return false;
+    return true;
+}
+
 /* Places the first waiting message where its own position says, behind a hole or at the beginning. */
 static enum step place_first(const struct order *order, enum pairing_side side)
 {
@@ -305,6 +376,9 @@ static enum step place_first(const struct order *order, enum pairing_side side)
         order->state->line[SIDE_RECEIVE].known = false;
     }
     uint64_t bytes = part->message.bytes, start = end.axis < bytes ? 0 : end.axis - bytes;
+    if (order->kind->buffers && side == SIDE_RECEIVE)
+        certain &=
+            (!line->known || start == line->end) && has_certain_sends(order, start, end.axis);
     if (line->known && end.axis < line->end && !doubtful)
         order_forget(order);
     if (line->known && start < line->end) {
@@ -350,7 +424,10 @@ void order_settle(const struct order *order, enum pairing_side side, bool last)
     while (line->waiting.count && step == STEP_DONE) {
         step = place_next(order, side);
         bool stuck = step == STEP_STUCK || (step == STEP_LATER && last);
-        if (stuck && (last || is_hole(order, line)))
+        if (!stuck || !(last || is_hole(order, line)))
+            continue;
+        step = place_guessed(order, side);
+        if (step == STEP_STUCK)
             step = place_first(order, side);
     }
 }

@@ -22,8 +22,10 @@ static void init(struct channel *channel)
     struct order_state *state = &channel->order;
     *state = (struct order_state){.peeks = part_list_empty};
     for (int side = 0; side < SIDES; side++)
-        state->line[side] = (struct order_line){
-            .waiting = part_list_empty, .open = part_list_empty, .thread = ARGUS_NONE};
+        state->line[side] = (struct order_line){.waiting = part_list_empty,
+                                                .open = part_list_empty,
+                                                .thread = ARGUS_NONE,
+                                                .rival = ARGUS_NONE};
     state->reference = state->base_place = 1ull << kind->wrap_bits;
     for (int side = 0; side < SIDES; side++)
         state->line[side].place = state->reference;
@@ -50,9 +52,10 @@ static void pair_overlap(const struct order *order, uint32_t send, uint32_t rece
     struct part *s = part_at(order->pairing, send), *r = part_at(order->pairing, receive);
     uint64_t from = s->start > r->start ? s->start : r->start;
     uint64_t to = s->end < r->end ? s->end : r->end;
+    bool certain = s->certain || (s->own && r->filled);
     if (from < to)
         pairing_emit(order->pairing, order->channel, s, offset_at(s, from), r, offset_at(r, from),
-                     to - from, s->certain && r->certain);
+                     to - from, certain && r->certain);
 }
 
 /* A peek begins where the receives have come to. False: it has to wait for that, or for sends. */
@@ -189,10 +192,20 @@ static void restart(const struct order *order)
 
 /* --- a message --- */
 
+/* Two sends with the same position: at most one of them ends there. */
+static void note_shared(const struct order *order, uint32_t a, uint32_t b)
+{
+    if (a == ARGUS_NONE || part_at(order->pairing, a)->place != part_at(order->pairing, b)->place)
+        return;
+    part_at(order->pairing, a)->shared = true;
+    part_at(order->pairing, b)->shared = true;
+}
+
 static void insert_waiting(const struct order *order, struct part_list *list, uint32_t part)
 {
     uint64_t place = part_at(order->pairing, part)->place;
     if (list->tail == ARGUS_NONE || part_at(order->pairing, list->tail)->place <= place) {
+        note_shared(order, list->tail, part);
         part_append(order->pairing, list, part);
         return;
     }
@@ -201,6 +214,7 @@ static void insert_waiting(const struct order *order, struct part_list *list, ui
         before = next;
         next = part_at(order->pairing, next)->next;
     }
+    note_shared(order, before, part);
     part_at(order->pairing, part)->next = next;
     if (before == ARGUS_NONE)
         list->head = part;

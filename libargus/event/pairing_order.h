@@ -53,6 +53,14 @@ bool pipe_axis(const struct order *order, uint64_t position, uint64_t *ret, bool
 /* Gives all messages of a line their place that can have one. `last`: no more will come. */
 void order_settle(const struct order *order, enum pairing_side side, bool last);
 
+/* --- pairing_rival.c: positions that may be another's --- */
+/* Whether other sends may have written what is at the position of `part`, a send that waits. */
+bool order_has_double(const struct order *order, const struct part *part);
+/* Whether the position of a waiting send may be that of another one. */
+bool order_is_vague(const struct order *order, struct part *part);
+/* Whether a send that waits behind `last` may lie before `part`. */
+bool order_has_rival(const struct order *order, const struct part *last, struct part *part);
+
 /* --- pairing_order.c --- */
 /* The stream has begun anew somewhere else: what was placed has no partner any more. */
 void order_forget(const struct order *order);

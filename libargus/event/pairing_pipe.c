@@ -167,9 +167,6 @@ enum order_match pipe_compare(const struct order *order, uint64_t axis, uint64_t
         return ORDER_EQUAL;
     if (ends_buffer && is_used_up(at, next, position)) /* more may have been put into it */
         return next != NOT_KNOWN || alone || settled ? ORDER_EQUAL : ORDER_UNKNOWN;
-    /* The number of a new buffer can be seen before its contents. */
-    if (ends_buffer && alone && buffer_of(position) == buffer_of(at) + 1)
-        return ORDER_EQUAL;
     return at < position ? ORDER_BEFORE : ORDER_BEHIND;
 }
 

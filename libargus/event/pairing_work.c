@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-/* Who is at work for longer than this is not waited for: the end of the call may have no record. A thread that wants a cpu
- * gets one sooner, and few calls that move messages compute for as long. */
-#define LONGEST_WORK_NS 100000000u
+/* A thread that is at work for longer than this is not waited for: the end of the call may have no record. A thread that wants a cpu
+ * gets one sooner, also on a busy machine, and few calls that move messages compute for as long. */
+#define LONGEST_WORK_NS 1000000000u
 
 static bool is_at_work(const struct pairing *pairing, const struct at_work *at, uint64_t now_ns)
 {

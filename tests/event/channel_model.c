@@ -20,6 +20,7 @@ struct actor {
     bool receiver;
     struct operation operation;
     struct pairing_call call;
+    uint64_t stopped_until; /* step */
 };
 
 /* A unit of the stream, or a datagram: who sent it. */
@@ -45,7 +46,7 @@ struct receipt {
 
 struct model {
     const struct model_options *options;
-    uint64_t random, now;
+    uint64_t random, now, steps;
     struct actor actors[MODEL_MOST_THREADS];
     uint32_t actor_count, started;
     struct pipe_buffer ring[BUFFERS];
@@ -139,8 +140,6 @@ static bool pipe_fits(const struct model *model, const struct operation *operati
     uint64_t odd = operation->bytes % page, pages = operation->bytes / page;
     uint64_t buffers = (uint32_t)((to >> 20) - (from >> 20)), begin = from & 0xfffff,
              end = to & 0xfffff;
-    if (!from)
-        return true;
     bool merged =
         odd && begin + odd <= page && buffers == pages && end == (pages ? page : begin + odd);
     bool fresh = buffers == pages + (odd != 0) && end == (odd ? odd : page);
@@ -262,6 +261,8 @@ static void enter(struct model *model, struct actor *actor)
         .id = actor->receiver ? (uint32_t)model->receipts.length : model->started++,
         .flags = actor->receiver ? ARGUS_MESSAGE_RECEIVE : 0,
     };
+    if (model->options->sizes)
+        actor->operation.bytes = most / (1 + draw(model, model->options->sizes));
     if (model->options->kind == ARGUS_CHANNEL_MQUEUE)
         actor->operation.other = 1 + draw(model, 3);
     if (model->options->kind == ARGUS_CHANNEL_EVENTFD)
@@ -285,8 +286,9 @@ static void look(struct model *model, struct actor *actor)
     switch (model->options->kind) {
     case ARGUS_CHANNEL_PIPE:
         operation->position = pipe_position(model, actor->receiver);
-        if (!actor->receiver && !pipe_fits(model, operation))
-            operation->flags |= ARGUS_MESSAGE_DOUBTFUL;
+        if (!actor->receiver && model->last_place)
+            operation->flags |=
+                pipe_fits(model, operation) ? ARGUS_MESSAGE_CERTAIN : ARGUS_MESSAGE_DOUBTFUL;
         if (!actor->receiver)
             model->last_place = operation->position;
         break;
@@ -404,11 +406,18 @@ static void take_pair(void *context, const struct pairing_pair *pair)
     *(pair->exact ? &model->result.exact_bytes : &model->result.ambiguous_bytes) += pair->bytes;
 }
 
+/* Threads that are stopped are passed by, unless all are. */
 static struct actor *pick(struct model *model, struct actor *last)
 {
+    struct actor *actor = &model->actors[draw(model, model->actor_count)];
     if (last && draw(model, 100) < model->options->hurry)
-        return last;
-    return &model->actors[draw(model, model->actor_count)];
+        actor = last;
+    for (uint32_t i = 0; i < model->actor_count && actor->stopped_until > model->steps; i++)
+        actor = actor + 1 < model->actors + model->actor_count ? actor + 1 : model->actors;
+    model->steps++;
+    if (draw(model, 1000) < model->options->stall)
+        actor->stopped_until = model->steps + MODEL_STALL_STEPS;
+    return actor;
 }
 
 static bool is_empty(const struct model *model)

@@ -10,6 +10,7 @@
 #include "event/pairing.h"
 
 #define MODEL_MOST_THREADS 8
+#define MODEL_STALL_STEPS  400
 
 struct model_options {
     uint8_t kind; /* enum argus_channel: pipe, unix stream, udp, tcp, eventfd or mqueue */
@@ -22,6 +23,8 @@ struct model_options {
     uint32_t lose;  /* of 1000 records, so many are lost, and said to be */
     uint32_t peek;  /* of 100 receives, so many are preceded by a look */
     uint32_t vague; /* of 100 sends into a buffer, so many are on record late, and marked */
+    uint32_t stall; /* of 1000 steps, so many stop their thread for the next MODEL_STALL_STEPS */
+    uint32_t sizes; /* there are so many sizes of messages; 0: all from 1 to most_bytes */
     bool semaphore; /* eventfd */
     uint64_t seed;
 };

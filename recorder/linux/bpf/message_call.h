@@ -190,6 +190,8 @@ static __always_inline void messages_of_call(struct moment *now, struct pt_regs 
     uint32_t operation = operation_of_call(number);
     if (result < 0 && (operation == MESSAGE_WRITE || operation == MESSAGE_WRITEV))
         message_pipe_forget(now);
+    if (!settings.has_socket_lengths && is_receive(operation))
+        message_unix_call_ends(now->tid);
     if (operation == MESSAGE_QUEUE_SEND && result == 0)
         message_of_queue(now, regs, arch_argument2(regs), 0);
     else if (operation == MESSAGE_QUEUE_RECEIVE && result >= 0)

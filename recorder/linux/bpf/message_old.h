@@ -46,11 +46,11 @@ static __always_inline uint64_t batch_bytes(const void *entries, uint64_t count)
     return sum;
 }
 
-/* Whether a buffer was already found to be another send's. */
+/* Whether a buffer was already found to be another send's, or is being received for the last time. */
 static __always_inline bool old_is_claimed(uint64_t buffer)
 {
-    const struct message_claim *claim = claim_of(buffer, false);
-    return claim_fits(claim, buffer) && !claim->received;
+    uint64_t word = claim_word(buffer, claim_name(buffer));
+    return word && (!(word & CLAIM_MARKS) || word & CLAIM_CONSUMED);
 }
 
 /* Where old_unix_collect() is. */
@@ -112,7 +112,11 @@ __attribute__((noinline)) int old_unix_emit(uint64_t sender, uint64_t position, 
         return 0;
     message.kind = unix_kind(receiver);
     message.channel = socket_inode(receiver);
-    unix_claim(position, sender, message.bytes, 0);
+    struct unix_found found = {.buffer = position, .name = claim_name(position)};
+    found.word = claim_word(position, found.name);
+    if (!unix_claim(&found))
+        return 0;
+    unix_check_claim(&found);
     message_emit(&now, &message);
     return (int)message.bytes;
 }

@@ -41,12 +41,20 @@ static __always_inline uint64_t pipe_written(const void *pipe)
     return (uint64_t)index << PIPE_INDEX_SHIFT | pipe_buffer_range(pipe, index) >> 32;
 }
 
-static __always_inline uint64_t pipe_taken(const void *pipe)
+/* A writer shows the number of a new buffer before it has filled in offset and length (fs/pipe.c, pipe_write()): then they are those
+ * of the buffer's last use, which has no bytes left, and nothing of the new one was read. With several readers it may also be the buffer
+ * that another one has just emptied, so the record is doubtful. */
+static __always_inline uint64_t pipe_taken(const void *pipe, uint32_t *ret_flags)
 {
     uint32_t tail = kernel_read(pipe_inode_info, pipe, tail);
-    bool empty = kernel_read(pipe_inode_info, pipe, head) == tail;
-    uint32_t offset = empty ? 0 : (uint32_t)pipe_buffer_range(pipe, tail);
-    return (uint64_t)tail << PIPE_INDEX_SHIFT | offset;
+    uint64_t place = (uint64_t)tail << PIPE_INDEX_SHIFT;
+    if (kernel_read(pipe_inode_info, pipe, head) == tail)
+        return place;
+    uint64_t range = pipe_buffer_range(pipe, tail);
+    if ((uint32_t)range != range >> 32)
+        return place | (uint32_t)range;
+    *ret_flags |= ARGUS_MESSAGE_DOUBTFUL;
+    return place;
 }
 
 /* Where the last write to a pipe ended, as far as a writer has told. */
@@ -145,7 +153,7 @@ static __always_inline void message_pipe(struct moment *now, const struct inode 
         .flags = flags | ARGUS_MESSAGE_POSITION,
     };
     if (flags & ARGUS_MESSAGE_RECEIVE)
-        message.position = pipe_taken(pipe);
+        message.position = pipe_taken(pipe, &message.flags);
     else
         message_pipe_sent(now, pipe, spliced, &message);
     message_emit_read(now, &message);

@@ -44,6 +44,7 @@ struct message_slot {
     uint32_t tid;
     uint32_t not_found;     /* buffers that it sent and that were gone (message_unix.h) */
     uint64_t bytes;         /* in those that were found */
+    uint64_t sent;          /* the last one that was found */
     uint64_t pipe;          /* that it wrote to (message_pipe.h); 0: none … */
     uint64_t pipe_position; /* … where that write ended … */
     uint64_t pipe_before;   /* … and the last one before it; 0: not known */
@@ -51,6 +52,9 @@ struct message_slot {
     uint64_t tcp_left;      /* at the last step: bytes still to be sent … */
     uint32_t tcp_next;      /* … and the number of the next one */
     uint32_t tcp_begin;     /* the number at which the last piece began */
+    uint64_t consumed; /* buffer whose last bytes it has received (message_unix.h), 0: none … */
+    uint64_t consumed_name; /* … what it is called in message_claim.h … */
+    uint32_t consumed_tid;  /* … and who received it */
     uint64_t found_count;   /* buffers in `found` (message_old.h) */
     uint64_t found[MESSAGE_FOUND];
 };

@@ -76,7 +76,10 @@ int on_receive_length(struct bpf_raw_tracepoint_args *ctx)
     int32_t bytes = (int32_t)ctx->args[1];
     uint32_t flags = ARGUS_MESSAGE_RECEIVE | (ctx->args[2] & MSG_PEEK ? ARGUS_MESSAGE_PEEK : 0);
     struct task_struct *task = bpf_get_current_task_btf();
-    if (bytes < 0 || message_is_ignored(task) || !is_inet(message_family(sock)))
+    uint32_t family = message_family(sock);
+    if (family == AF_UNIX)
+        message_unix_call_ends(task->pid);
+    if (bytes < 0 || message_is_ignored(task) || !is_inet(family))
         return 0;
     uint32_t protocol = kernel_read(sock, sock, sk_protocol);
     if (protocol == IPPROTO_TCP && bytes)

@@ -3,102 +3,79 @@
  *
  * The receiver is easy: skb_copy_datagram_iovec has the buffer, in the order of the queue. The sender calls sk_data_ready when
  * the buffer is in the queue and the lock is given back (net/unix/af_unix.c): its buffer is the last of the queue, unless
- * another sender was just as fast, or the receiver faster. So a sender marks the buffer that it took for its own, in a table
- * beside (`claims`): of the last few, ours is one that is not marked, and most likely one that was allocated on
- * this cpu. When that leaves two, or only one that was allocated elsewhere, the record is marked doubtful. What was received
- * already when we look has no position; how many bytes it was is known when the call returns (sock_send_length).
+ * another sender was just as fast, or the receiver faster. So a sender claims the buffer that it took for its own
+ * (message_claim.h). Of the last few buffers, ours is one without a claim, and most likely one that was allocated on this cpu. When
+ * that leaves two, or only one that was allocated elsewhere, the record is marked doubtful. What was received already when we
+ * look has no position; how many bytes it was is known when the call returns (sock_send_length).
  */
 #ifndef ARGUS_BPF_MESSAGE_UNIX_H
 #define ARGUS_BPF_MESSAGE_UNIX_H
 
-#include "message_record.h"
+#include "message_claim.h"
 
-#define MESSAGE_CLAIMS 8192 /* a power of two */
-#define MESSAGE_RIVALS 3    /* buffers that are looked at */
+#define MESSAGE_RIVALS 3 /* buffers that are looked at */
 
-/* A buffer in a queue that has a record, of its send or of a receive that came first. */
-struct message_claim {
-    uint64_t buffer;
-    uint64_t
-        sender; /* the socket: with `bytes` it tells the buffer from a later one at the same address */
-    uint32_t bytes;
-    uint32_t received; /* 1: before its sender could claim it */
+/* How surely a buffer is the one that the current thread has just sent. */
+enum unix_fit {
+    UNIX_FIT_NOT,
+    UNIX_FIT_ELSEWHERE, /* allocated on another cpu */
+    UNIX_FIT_MARKED, /* received in part already; or it has the mark of an earlier one at the same address */
+    UNIX_FIT_HERE,
 };
 
-/* Two places for the buffers with one hash: the older is given up for a third, so none is lost within the time of a race. */
-struct message_claims {
-    struct message_claim way[2];
-    uint64_t taken;  /* the last bit: which was taken last */
-    uint64_t unused; /* so that none lies on two cache lines */
+/* A buffer, and what was known of it when it was looked at. */
+struct unix_found {
+    uint64_t buffer, name, word;
 };
 
-struct {
-    __uint(type, BPF_MAP_TYPE_ARRAY);
-    __uint(max_entries, MESSAGE_CLAIMS);
-    __type(key, uint32_t);
-    __type(value, struct message_claims);
-} claims SEC(".maps");
-
-/* The entry of `buffer`; without one a place for it if it is to be `put` there, or NULL. */
-static __always_inline struct message_claim *claim_of(uint64_t buffer, bool put)
-{
-    uint32_t key = (buffer * 0x9e3779b97f4a7c15ull >> 40) & (MESSAGE_CLAIMS - 1);
-    struct message_claims *set = bpf_map_lookup_elem(&claims, &key);
-    if (!set)
-        return NULL;
-    struct message_claim *first = &set->way[0], *second = &set->way[1];
-    if (first->buffer == buffer)
-        return first;
-    if (second->buffer == buffer)
-        return second;
-    if (!put)
-        return NULL;
-    return set->taken++ & 1 ? first : second;
-}
-
-static __always_inline bool claim_fits(const struct message_claim *claim, uint64_t buffer)
+static __always_inline bool unix_is_consumed(uint64_t buffer)
 {
     const void *place = (const void *)buffer;
-    return claim && claim->bytes == kernel_read(sk_buff, place, len) &&
-           claim->sender == kernel_word(kernel_place(sk_buff, place, sk));
+    return kernel_read(unix_skb_parms, kernel_place(sk_buff, place, cb), consumed) >=
+           kernel_read(sk_buff, place, len);
 }
 
-/* How surely `buffer` is the one that the current thread has just sent. */
-enum unix_fit { UNIX_FIT_NOT, UNIX_FIT_PERHAPS, UNIX_FIT_HERE };
-
-static __always_inline enum unix_fit unix_fit(uint64_t buffer)
+static __always_inline enum unix_fit unix_fit(const struct unix_found *found)
 {
-    struct message_claim *claim = claim_of(buffer, false);
-    if (claim_fits(claim, buffer)) /* received: it, or an earlier one at the same address */
-        return claim->received ? UNIX_FIT_PERHAPS : UNIX_FIT_NOT;
+    bool is_marked = found->word & CLAIM_MARKS;
+    if (found->word && !is_marked)
+        return UNIX_FIT_NOT;
+    if (found->word & CLAIM_CONSUMED && unix_is_consumed(found->buffer))
+        return UNIX_FIT_NOT;
     if (bpf_core_field_exists(struct sk_buff, alloc_cpu) &&
-        kernel_read(sk_buff, (const void *)buffer, alloc_cpu) != bpf_get_smp_processor_id())
-        return UNIX_FIT_PERHAPS;
-    return UNIX_FIT_HERE;
+        kernel_read(sk_buff, (const void *)found->buffer, alloc_cpu) != bpf_get_smp_processor_id())
+        return UNIX_FIT_ELSEWHERE;
+    return is_marked ? UNIX_FIT_MARKED : UNIX_FIT_HERE;
 }
 
-/* The buffer that the current thread has just put into the queue of `receiver`; 0: not known. */
-static __always_inline uint64_t unix_own_buffer(const struct sock *receiver, uint32_t *ret_flags)
+/* The buffer that the current thread has just put into the queue of `receiver`; 0: not known. `last` is the one that it sent before
+ * that in the same call: ours comes behind it. */
+static __always_inline struct unix_found unix_own_buffer(const struct sock *receiver, uint64_t last,
+                                                         uint32_t *ret_flags)
 {
     uint64_t head = (uint64_t)kernel_place(sock, receiver, sk_receive_queue);
-    uint64_t at = kernel_word(kernel_place(sock, receiver, sk_receive_queue.prev));
-    uint64_t best = 0;
+    uint64_t at = kernel_word(kernel_place(sock, receiver, sk_receive_queue.prev)), behind = head;
+    struct unix_found best = {0};
     enum unix_fit best_fit = UNIX_FIT_NOT;
-    bool rival = false;
+    uint32_t near = 0; /* buffers of this cpu that may be ours */
     for (uint64_t i = 0; i < MESSAGE_RIVALS && at && at != head; i++) {
-        enum unix_fit fit = unix_fit(at);
+        const void *place = (const void *)at;
+        if (kernel_word(kernel_place(sk_buff, place, next)) != behind) /* received meanwhile */
+            *ret_flags |= i ? ARGUS_MESSAGE_DOUBTFUL : 0;
+        struct unix_found found = {.buffer = at, .name = claim_name(at)};
+        found.word = claim_word(at, found.name);
+        enum unix_fit fit = unix_fit(&found);
+        if (fit == UNIX_FIT_NOT && at == last)
+            break;
+        near += fit >= UNIX_FIT_MARKED;
         if (fit > best_fit) {
             best_fit = fit;
-            best = at;
-            rival = false;
-        } else if (fit != UNIX_FIT_NOT && fit == best_fit) {
-            rival = true;
-        } else if (best_fit == UNIX_FIT_HERE) {
-            break; /* what lies before it has been there for longer */
+            best = found;
         }
-        at = kernel_word(kernel_place(sk_buff, (const void *)at, prev));
+        behind = at;
+        at = kernel_word(kernel_place(sk_buff, place, prev));
     }
-    if (rival || best_fit == UNIX_FIT_PERHAPS)
+    if (near > 1 || best_fit < UNIX_FIT_HERE)
         *ret_flags |= ARGUS_MESSAGE_DOUBTFUL;
     return best;
 }
@@ -119,25 +96,86 @@ static __always_inline uint32_t unix_kind(const struct sock *sock)
     return type == SOCK_DGRAM ? ARGUS_CHANNEL_UNIX_DATAGRAM : ARGUS_CHANNEL_UNIX_SEQPACKET;
 }
 
-static __always_inline void unix_claim(uint64_t buffer, uint64_t sender, uint32_t bytes,
-                                       uint32_t received)
+/* The current thread has sent this buffer. False: another thread says that it did. */
+static __always_inline bool unix_claim(const struct unix_found *found)
 {
-    struct message_claim *claim = claim_of(buffer, true);
-    if (!claim)
+    uint64_t buffer = found->buffer, name = found->name, word = found->word;
+    if (!(word & CLAIM_CONSUMED) && claim_put(buffer, name, word, 0))
+        return true;
+    word = claim_word(buffer, name); /* being received since we looked, or before */
+    if (word && !(word & CLAIM_MARKS))
+        return false;
+    if (!(word & CLAIM_CONSUMED))
+        claim_put(buffer, name, word, 0);
+    return true;
+}
+
+/* It may have been received, and its word been emptied, just before it was claimed. */
+static __always_inline void unix_check_claim(const struct unix_found *found)
+{
+    if (unix_is_queued(found->buffer) && claim_name(found->buffer) == found->name)
         return;
-    *claim = (struct message_claim){buffer, sender, bytes, 0};
-    __sync_fetch_and_add(&claim->received, received); /* a barrier, too */
+    uint64_t word = claim_word(found->buffer, found->name);
+    if (word && !(word & CLAIM_MARKS))
+        claim_end(found->buffer, word);
+}
+
+/* The buffer whose last bytes the thread of `slot` has received is out of its queue by now. If the copy has failed, it is not. */
+static __always_inline void unix_end_consumed(struct message_slot *slot)
+{
+    uint64_t buffer = slot->consumed, name = slot->consumed_name;
+    if (!buffer)
+        return;
+    slot->consumed = 0;
+    if (unix_is_queued(buffer) && claim_name(buffer) == name)
+        return;
+    uint64_t word = claim_word(buffer, name);
+    if (word & CLAIM_CONSUMED)
+        claim_end(buffer, word);
+}
+
+/* The thread `tid` is at the end of a call that may have received from a unix socket. */
+static __always_inline void message_unix_call_ends(uint32_t tid)
+{
+    struct message_slot *slot = message_slot(tid);
+    if (slot && slot->consumed_tid == tid)
+        unix_end_consumed(slot);
+}
+
+/* Adds `mark` to the word of a buffer; one that has none yet was received before its sender could claim it. */
+static __always_inline void unix_mark(uint64_t buffer, uint64_t name, uint64_t mark)
+{
+    for (uint64_t i = 0; i < 3; i++) { /* its sender changes it at most twice */
+        uint64_t word = claim_word(buffer, name);
+        uint64_t marks = word & CLAIM_MARKS;
+        if (word && !marks && mark == CLAIM_RECEIVED)
+            return;
+        if (claim_put(buffer, name, word, marks | mark | (word ? 0 : CLAIM_RECEIVED)))
+            return;
+    }
 }
 
 /* `buffer` is received; its sender may still be about to look for it. The sender takes its record's time before it looks, and
  * the receiver after it has marked: so a receive with an earlier time than its send has been seen by it. */
-static __always_inline void unix_unclaim(uint64_t buffer, uint64_t sender, bool consumed)
+static __always_inline void unix_note_receive(uint32_t tid, uint64_t buffer, bool in_queue,
+                                              bool consumed)
 {
-    struct message_claim *claim = claim_of(buffer, false);
-    if (!claim_fits(claim, buffer))
-        unix_claim(buffer, sender, kernel_read(sk_buff, (const void *)buffer, len), 1);
-    else if (consumed && !claim->received)
-        claim->buffer = 0;
+    uint64_t name = claim_name(buffer);
+    struct message_slot *slot = message_slot(tid);
+    if (!slot)
+        return;
+    if (slot->consumed_tid == tid)
+        unix_end_consumed(slot);
+    if (!in_queue) {
+        claim_end(buffer, claim_word(buffer, name));
+        return;
+    }
+    unix_mark(buffer, name, consumed ? CLAIM_CONSUMED : CLAIM_RECEIVED);
+    if (consumed) {
+        slot->consumed = buffer;
+        slot->consumed_name = name;
+        slot->consumed_tid = tid;
+    }
 }
 
 /* In sk_data_ready: the current thread has put a buffer into the queue of `receiver`. */
@@ -150,19 +188,21 @@ static __always_inline void message_unix_sent(struct task_struct *task, const st
     if (slot->tid != now.tid)
         *slot = (struct message_slot){.tid = now.tid};
     struct message message = {.flags = ARGUS_MESSAGE_POSITION};
-    message.position = unix_own_buffer(receiver, &message.flags);
-    const void *buffer = (const void *)message.position;
+    struct unix_found found = unix_own_buffer(receiver, slot->sent, &message.flags);
+    const void *buffer = (const void *)found.buffer;
+    message.position = found.buffer;
     uint64_t sender = kernel_word(kernel_place(sk_buff, buffer, sk));
     message.bytes = kernel_read(sk_buff, buffer, len);
-    if (!message.position || !unix_is_queued(message.position)) {
+    if (!found.buffer || !unix_is_queued(found.buffer) || !unix_claim(&found)) {
         slot->not_found++;
         return;
     }
+    unix_check_claim(&found);
     message.kind = unix_kind(receiver);
     message.channel = socket_inode(receiver);
     message.other = socket_inode((const void *)sender);
-    unix_claim(message.position, sender, message.bytes, 0);
     slot->bytes += message.bytes;
+    slot->sent = found.buffer;
     message_emit(&now, &message);
 }
 
@@ -234,7 +274,9 @@ static __always_inline void message_unix_received(struct task_struct *task, uint
     else if (bytes < left)
         message.flags |= ARGUS_MESSAGE_TRUNCATED;
     bool is_last = bytes >= left || kind != ARGUS_CHANNEL_UNIX_STREAM;
-    unix_unclaim(buffer, (uint64_t)sender, is_last && !receive.flags);
+    /* A datagram is taken out of the queue before it is copied. */
+    bool in_queue = kind == ARGUS_CHANNEL_UNIX_STREAM || receive.flags;
+    unix_note_receive(task->pid, buffer, in_queue, is_last && !receive.flags);
     struct moment now = moment_now(task);
     message_emit(&now, &message);
 }
