@@ -27,12 +27,14 @@ struct variant {
     bool call_stacks, watch_polls, probes;
     const char *unwind;
     uint32_t unwind_bytes;
+    bool frame_pointers; /* no stacks are copied late, as they are otherwise */
 };
 
 /* To add a variant, add a row: what decides a setting that the programs look at. */
 static const struct variant variants[] = {
     {.name = "default", .probes = true},
     {.name = "no-probes"},
+    {.name = "frame-pointers", .frame_pointers = true},
     {.name = "unwind", .unwind = "editor", .unwind_bytes = 16384},
     {.name = "unwind-64k", .unwind = "editor", .unwind_bytes = 65536, .call_stacks = true},
     {.name = "unwind-pid", .unwind = "4711", .unwind_bytes = 4096},
@@ -69,7 +71,8 @@ static void fill_options(const struct variant *variant, struct backend_options *
         .watch_polls = variant->watch_polls,
         .probes = variant->probes ? one_probe() : NULL,
         .unwind_count = variant->unwind ? 1 : 0,
-        .unwind_bytes = variant->unwind_bytes,
+        .unwind_bytes = variant->unwind_bytes ? variant->unwind_bytes : 65536,
+        .late_ns = variant->frame_pointers ? 0 : 500000,
     };
     if (variant->unwind && (ret->unwind[0].pid = (uint32_t)atoi(variant->unwind)) == 0)
         strncpy(ret->unwind[0].name, variant->unwind, sizeof(ret->unwind[0].name) - 1);

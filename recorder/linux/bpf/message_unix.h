@@ -37,13 +37,14 @@ static __always_inline bool unix_is_consumed(uint64_t buffer)
 
 static __always_inline enum unix_fit unix_fit(const struct unix_found *found)
 {
+    const void *buffer = (const void *)found->buffer; /* a field of ours is none for kernel_read() */
     bool is_marked = found->word & CLAIM_MARKS;
     if (found->word && !is_marked)
         return UNIX_FIT_NOT;
     if (found->word & CLAIM_CONSUMED && unix_is_consumed(found->buffer))
         return UNIX_FIT_NOT;
     if (bpf_core_field_exists(struct sk_buff, alloc_cpu) &&
-        kernel_read(sk_buff, (const void *)found->buffer, alloc_cpu) != bpf_get_smp_processor_id())
+        kernel_read(sk_buff, buffer, alloc_cpu) != bpf_get_smp_processor_id())
         return UNIX_FIT_ELSEWHERE;
     return is_marked ? UNIX_FIT_MARKED : UNIX_FIT_HERE;
 }
