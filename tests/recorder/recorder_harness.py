@@ -25,6 +25,7 @@ import machine  # noqa: E402
 
 ARGUS = sys.argv[1] if len(sys.argv) > 1 else "argus"
 SWITCH, MAKE_RUNNABLE, STACK, OBJECT, SAMPLE = 0x01400000, 0x01400018, 0x60000004, 0x60020008, 0x60000008
+WAITED = 6  # why a stack was taken: a wait is over
 NEW_THREAD, EXEC, THREAD_EXIT, NAME_THREAD, TIMER_FIRED = 0x07000004, 0x07000008, 0x0700000C, 0x07010010, 0x01090009
 TASK, HARDIRQ = 0, 2
 LINK_GET_FD_BY_ID = 30  # include/uapi/linux/bpf.h
