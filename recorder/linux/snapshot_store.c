@@ -113,8 +113,10 @@ bool snapshot_store_find(const struct snapshot_store *store, uint64_t id, uint8_
     const struct snapshot_generation *generations[] = {&store->young, &store->old};
     for (size_t i = 0; i < 2; i++) {
         uint32_t at = idmap_get(&generations[i]->by_id, id);
-        const uint64_t *words = generations[i]->words.data + (at == IDMAP_NONE ? 0 : at);
-        if (at == IDMAP_NONE || (uint32_t)words[WORD_STACK] > room)
+        if (at == IDMAP_NONE)
+            continue;
+        const uint64_t *words = generations[i]->words.data + at;
+        if ((uint32_t)words[WORD_STACK] > room)
             continue;
         *ret = (struct argus_snapshot){.id = id};
         unfold(words, stack, ret);
