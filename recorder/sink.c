@@ -162,6 +162,7 @@ static struct argus_error *note_late_stack(struct sink *sink, const struct argus
         .from_ticks = record->arg[3],
         .to_ticks = record->timestamp,
         .id = record->arg[0],
+        .sp = record->arg[1],
     };
     bool valid = late.id && late.from_ticks <= late.to_ticks;
     return valid ? argus_writer_late_stack(sink->writer, &late) : NULL;
@@ -179,11 +180,11 @@ static struct argus_error *need_stacks(struct sink *sink, const struct argus_rec
             return argus_error_memory();
         if (id != ARGUS_ID_STACK && id != ARGUS_ID_SAMPLE)
             continue;
+        bool is_late = id == ARGUS_ID_STACK && records[i].arg[2] == ARGUS_STACK_WAITED;
         error = need_stack(sink, records[i].arg[0]);
-        if (!error && id == ARGUS_ID_STACK && records[i].arg[2] == ARGUS_STACK_WAITED)
-            error = note_late_stack(sink, &records[i]);
         if (!error)
-            error = need_stack(sink, records[i].arg[1]);
+            error =
+                is_late ? note_late_stack(sink, &records[i]) : need_stack(sink, records[i].arg[1]);
     }
     return error;
 }

@@ -7,6 +7,7 @@
 #include "trace/codec.h"
 #include "trace/file.h"
 #include "trace/kdebug.h"
+#include "trace/late_stacks.h"
 #include "trace/layout.h"
 #include "trace/pack.h"
 #include "trace/reader.h"
@@ -64,38 +65,6 @@ struct argus_error *chunk_load(const struct argus_trace *trace, const struct arg
     return error;
 }
 
-/* The late stack of the wait that the thread began at `ticks`; 0: there is none. */
-static uint64_t find_late_stack(const struct trace_tables *tables, uint64_t tid, uint64_t ticks)
-{
-    const struct argus_late_stack *stacks = tables->late_stacks.data;
-    size_t first = 0, count = tables->late_stacks.length;
-    while (count > 0) { /* the first that is behind (tid, ticks) */
-        size_t half = count / 2;
-        const struct argus_late_stack *middle = &stacks[first + half];
-        bool before = middle->tid < tid || (middle->tid == tid && middle->from_ticks <= ticks);
-        first = before ? first + half + 1 : first;
-        count = before ? count - half - 1 : half;
-    }
-    if (first == 0)
-        return 0;
-    const struct argus_late_stack *found = &stacks[first - 1];
-    return found->tid == tid && ticks <= found->to_ticks ? found->id : 0;
-}
-
-/* A late stack that did not reach the file, because the recorder was killed, replaces nothing. */
-static void put_late_stacks(const struct argus_trace *trace, struct argus_record *records,
-                            size_t count)
-{
-    for (size_t i = 0; i < count && trace->tables.late_stacks.length; i++) {
-        struct argus_record *record = &records[i];
-        if (record->debugid != ARGUS_ID_STACK || record->arg[2] != ARGUS_STACK_BLOCK)
-            continue;
-        uint64_t late = find_late_stack(&trace->tables, record->tid, record->timestamp);
-        if (late && idmap_get(&trace->tables.stack_index, late) != IDMAP_NONE)
-            record->arg[0] = late;
-    }
-}
-
 static struct argus_error *load_records(const struct argus_trace *trace,
                                         const struct argus_chunk *chunk, struct argus_record *ret)
 {
@@ -113,7 +82,7 @@ static struct argus_error *load_records(const struct argus_trace *trace,
     const char *reason = codec_decode(payload, chunk->unpacked_bytes, &bounds, ret);
     free(payload);
     if (!reason)
-        put_late_stacks(trace, ret, chunk->count);
+        late_stacks_put(&trace->tables, ret, chunk->count);
     return reason_to_error(reason);
 }
 

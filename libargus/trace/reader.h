@@ -26,7 +26,8 @@ struct trace_tables {
     VEC(struct argus_probe_entry) probes; /* in the order of writing until tables_finish() */
     VEC(const char *) notes;
     VEC(struct argus_counter) counters;
-    VEC(struct argus_late_stack) late_stacks; /* by thread and time after tables_finish() */
+    VEC(struct argus_late_stack) late_stacks; /* by thread and time after late_stacks_finish() */
+    VEC(struct argus_late_stack) late_places; /* the same by thread and stack pointer */
     struct idmap stack_index;                 /* stack id → index in stacks */
 };
 

@@ -161,6 +161,7 @@ struct argus_error *argus_writer_late_stack(struct argus_writer *writer,
     bytes_put_varint(payload, late->tid);
     bytes_put_varint(payload, late->from_ticks);
     bytes_put_varint(payload, late->to_ticks - late->from_ticks);
+    bytes_put_varint(payload, late->sp);
     bytes_put(payload, &late->id, sizeof(late->id));
     if (payload->failed) {
         payload->length = before;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/late_stacks.h"
 #include "trace/reader.h"
 
 static int compare_symbols(const void *left, const void *right)
@@ -75,25 +76,6 @@ static void apply_build_ids(struct trace_tables *tables)
     }
 }
 
-static int compare_late_stacks(const void *left, const void *right)
-{
-    const struct argus_late_stack *a = left, *b = right;
-    if (a->tid != b->tid)
-        return a->tid < b->tid ? -1 : 1;
-    if (a->from_ticks != b->from_ticks)
-        return a->from_ticks < b->from_ticks ? -1 : 1;
-    if (a->to_ticks != b->to_ticks)
-        return a->to_ticks < b->to_ticks ? -1 : 1;
-    return a->id < b->id ? -1 : a->id > b->id;
-}
-
-static void sort_late_stacks(struct trace_tables *tables)
-{
-    if (tables->late_stacks.length)
-        qsort(tables->late_stacks.data, tables->late_stacks.length,
-              sizeof(*tables->late_stacks.data), compare_late_stacks);
-}
-
 struct place {
     uint32_t number, index;
 };
@@ -137,9 +119,9 @@ bool tables_finish(struct trace_tables *tables)
 {
     sort_symbols(tables);
     sort_build_ids(tables);
-    sort_late_stacks(tables);
     apply_build_ids(tables);
-    return keep_last(tables->probes.data, &tables->probes.length, sizeof(*tables->probes.data),
+    return late_stacks_finish(tables) &&
+           keep_last(tables->probes.data, &tables->probes.length, sizeof(*tables->probes.data),
                      offsetof(struct argus_probe_entry, number)) &&
            keep_last(tables->flags.data, &tables->flags.length, sizeof(*tables->flags.data),
                      offsetof(struct argus_flag_entry, number));

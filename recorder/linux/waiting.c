@@ -84,7 +84,7 @@ static struct argus_error *take(struct waiting *waiting, const struct bpf_waitin
         .stack = stack,
         .stack_bytes = (uint32_t)copy_stack(found, stack, wanted),
     };
-    struct argus_late_stack late = {found->tid, found->first_ns, now_ns, snapshot.id};
+    struct argus_late_stack late = {found->tid, found->first_ns, now_ns, sp, snapshot.id};
     snapshot.end = end_of(found, wanted, snapshot.stack_bytes, most);
     memcpy(snapshot.registers, found->registers, sizeof(found->registers));
     snapshot_keep_addresses(stack, snapshot.stack_bytes, &found->ranges);

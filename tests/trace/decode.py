@@ -243,17 +243,24 @@ class Trace:
         return lambda entry: self.flags.update([entry]), (number, (pid, address, size, semantics, since, value, label))
 
     def late_stack(self, b, _):
-        tid, first, length = b.varint(), b.varint(), b.varint()
+        tid, first, length, sp = b.varint(), b.varint(), b.varint(), b.varint()
         require(first + length <= MASK, "time")
         identity = struct.unpack("<Q", b.take(8))[0]
         require(identity, "stack")
-        return self.late_stacks.append, (tid, first, first + length, identity)
+        return self.late_stacks.append, (tid, first, first + length, identity, sp)
 
-    def late(self, tid, time):
-        """The stack of the wait that `tid` began at `time`, None: the record's own."""
-        found = max(((first, last, identity) for thread, first, last, identity in self.late_stacks
-                     if thread == tid and first <= time), default=None)
-        return found[2] if found and time <= found[1] and found[2] in self.stacks else None
+    def late(self, tid, time, own, sp):
+        """The stack of the wait that `tid` began at `time`: a late one of that time, or of the same place, or its `own`."""
+        of_thread = [entry[1:] for entry in self.late_stacks if entry[0] == tid]
+        found = max((entry for entry in of_thread if entry[0] <= time), default=None)
+        if found and time <= found[1] and found[2] in self.stacks:
+            return found[2]
+        places = sorted(entry for entry in of_thread if entry[3] == sp) if sp else []
+        before = [entry for entry in places if entry[0] <= time]
+        same = before[-1:] or places[:1]
+        if same and own in self.stacks and same[0][2] in self.stacks:
+            return same[0][2] if self.stacks[same[0][2]][0] == self.stacks[own][0] else own
+        return own
 
     def note(self, b, _):
         return self.notes.append, b.string()
@@ -293,7 +300,7 @@ class Trace:
             cpu = cpus.varint() if chunk.cpu == MIXED else chunk.cpu
             require(cpu < self.cpus, "cpu")
             if dictionary[index] == STACK and args[2] == BLOCK:
-                args = [self.late(tid, time) or args[0], *args[1:]]
+                args = [self.late(tid, time, args[0], args[3]), *args[1:]]
             records.append((time, tid, dictionary[index], cpu, *args))
         for column in columns:
             column.end()

@@ -237,6 +237,7 @@ static void put_late_stacks(struct argus_writer *writer, uint64_t *time)
             .tid = below(4) ? 1000 + below(5) : any_number(),
             .from_ticks = *time - below(20000),
             .id = below(2) ? below(20) : random64(),
+            .sp = below(3) ? 7 : any_number(),
         };
         late.to_ticks = late.from_ticks + below(20000);
         must(argus_writer_late_stack(writer, &late));

@@ -117,14 +117,15 @@ enum argus_context {
 /* arg3 of ARGUS_ID_STACK: which record, just before it on the same cpu and thread, the stack
  * belongs to. */
 enum argus_stack_why {
-    ARGUS_STACK_BLOCK = 1, /* the thread that is about to leave the cpu by a blocking wait */
-    ARGUS_STACK_WAKE = 2,  /* the waker */
-    ARGUS_STACK_FLAG = 3,  /* the thread that read or wrote a data flag */
-    ARGUS_STACK_CALL = 4,  /* the thread that begins a system call (--call-stacks) */
+    ARGUS_STACK_BLOCK =
+        1, /* the thread that is about to leave the cpu by a blocking wait; arg4: its stack pointer */
+    ARGUS_STACK_WAKE = 2, /* the waker */
+    ARGUS_STACK_FLAG = 3, /* the thread that read or wrote a data flag */
+    ARGUS_STACK_CALL = 4, /* the thread that begins a system call (--call-stacks) */
     ARGUS_STACK_PREEMPTED =
         5, /* the thread that leaves the cpu although it could go on (--call-stacks) */
     /* The thread that has just come back from a wait: where it waited. Linux: for the waits since arg4 (a time of the trace
-     * clock), to which the file's late stacks give it already (trace.h). */
+     * clock), to which the file's late stacks give it already (trace.h); arg2 is the stack pointer. */
     ARGUS_STACK_WAITED = 6,
 };
 

@@ -183,10 +183,12 @@ struct argus_snapshot {
 };
 
 /* A stack that was taken when a wait was over: the user stack of all waits of the thread that began in that time. Reading a chunk
- * puts it in the place of the one that was taken when the wait began (ARGUS_STACK_BLOCK), which is what frame pointers gave. */
+ * puts it in the place of the one that was taken when the wait began (ARGUS_STACK_BLOCK), which is what frame pointers gave; and of
+ * other waits of the thread at the same place (libargus/trace/late_stacks.h). */
 struct argus_late_stack {
     uint64_t tid;
     uint64_t from_ticks, to_ticks; /* both inclusive */
+    uint64_t sp;                   /* the user's stack pointer; 0: not known */
     uint64_t id;
 };
 

@@ -11,6 +11,9 @@
  *   a wake-up                the waker's is copied, if the woken thread had waited for long
  *   a wait that still lasts  is read when the recording ends (lasting.h)
  *
+ * A wait tells its stack pointer, and so does a copy: a short wait at the same place of the same thread has the same stack, and gets
+ * it when the trace is read (libargus/trace/late_stacks.c).
+ *
  * The table is indexed by the lower bits of the thread id. A thread that loses its place to another one has the stack that frame
  * pointers give.
  */
@@ -76,7 +79,7 @@ static __always_inline bool late_waited(uint32_t tid, uint64_t now_ns)
 }
 
 /* At the end of a system call of the current thread, which had waited for long. */
-static __always_inline void late_ends(struct bpf_cpu *state, const struct moment *now)
+static __always_inline void late_ends(struct bpf_cpu *state, const struct moment *now, uint64_t sp)
 {
     struct bpf_wait *wait = wait_of((uint32_t)now->tid);
     state->late_tid = 0;
@@ -86,7 +89,7 @@ static __always_inline void late_ends(struct bpf_cpu *state, const struct moment
     wait->late = 0;
     uint64_t user = snapshot_take(SNAPSHOT_ANY);
     if (user)
-        emit(now, ARGUS_ID_STACK, user, 0, ARGUS_STACK_WAITED, first_ns);
+        emit(now, ARGUS_ID_STACK, user, sp, ARGUS_STACK_WAITED, first_ns);
 }
 
 #endif

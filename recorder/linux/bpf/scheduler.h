@@ -64,7 +64,7 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
         uint64_t kernel = KERNEL_STACK_HAS_NAME && in_call
                               ? stack_take_call(ctx, STACK_USER_SWITCH, STACK_SKIP_TRACING)
                               : stack_take_kernel(ctx, STACK_USER_SWITCH, STACK_SKIP_TRACING);
-        emit(&now, ARGUS_ID_STACK, user, kernel, ARGUS_STACK_BLOCK, 0);
+        emit(&now, ARGUS_ID_STACK, user, kernel, ARGUS_STACK_BLOCK, arch_stack_pointer(regs));
     }
     return 0;
 }

@@ -131,7 +131,7 @@ int on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
     if (!now.time_ns) /* no message was stamped */
         now.time_ns = bpf_ktime_get_ns();
     if (late_is_on() && now.tid && state->late_tid == now.tid && !is_exec(number))
-        late_ends(state, &now);
+        late_ends(state, &now, arch_stack_pointer(regs));
     poller_returns(&now, number, IDS_TGID(ids));
     if (bit_is_set(settings.ready_syscalls, number)) {
         /* Asked again where it is used: on its way through a variable the pointer becomes a mere number to older verifiers. */
