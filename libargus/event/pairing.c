@@ -354,6 +354,7 @@ static void move_bytes(struct pairing_call *call, struct message *message, bool 
     enum pairing_side side = message_side(message);
     if (datagram)
         return;
+    call->unsure[side] |= (message->flags & ARGUS_MESSAGE_GAP) != 0;
     message->call_bytes = call->moved[side];
     message->call_bytes_unsure = call->unsure[side];
     call->moved[side] += message->bytes;

@@ -25,7 +25,7 @@ KINDS = ["pipe", "fifo", "unix_stream", "unix_seqpacket", "unix_datagram", "tcp"
 WRITERS = 3
 UNORDERED = ["eventfd"]  # a receive says how many, not in which order
 DATAGRAMS = ["unix_seqpacket", "unix_datagram", "udp", "mqueue"]
-MESSAGE, POSITION = 0x60020010, 8
+MESSAGE = 0x60020010
 EXCEPTIONS = 0.5  # share of the bytes that may be ambiguous or without a pair, also on a busy machine
 
 
@@ -82,7 +82,6 @@ class Records:
 
     def __init__(self, argus, trace, log):
         self.before = {}  # bytes of the call's messages before it, by thread and time; for datagrams
-        self.unclear = set()  # calls in which a message, or a piece of a stream, was gone when the recorder looked for it
         count, calls = collections.Counter(), {}
         dump = subprocess.Popen([argus, "dump", "--json", trace], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                 text=True)
@@ -96,8 +95,6 @@ class Records:
             self.before[record["tid"], record["ns"]] = sum(run[3] for run in call.runs[:count[id(call)]])
             count[id(call)] += 1
             calls[id(call)] = call
-            if call.what == "S" and not record["args"][1] >> 56 & POSITION:
-                self.unclear.add(id(call))
         dump.wait()
         self.fewer = {number for number, call in calls.items() if call.what == "S" and count[number] < len(call.runs)}
 
@@ -130,7 +127,7 @@ def compare(kind, log, pairs, records):
         receive = log.find(pair["receive"]["tid"], pair["receive"]["time_ns"])
         if send is None or receive is None:
             continue
-        gone = id(send) in (records.unclear if kind == "unix_stream" else records.fewer if kind in DATAGRAMS else ())
+        gone = kind in DATAGRAMS and id(send) in records.fewer
         if gone or pair["send"]["offset_is_guess"]:
             right = is_of_call(kind, send, pair, receive, records)
         else:

@@ -201,6 +201,7 @@ enum argus_channel {
 #define ARGUS_MESSAGE_TRUNCATED 16u
 #define ARGUS_MESSAGE_DOUBTFUL  32u /* arg3 may be that of another thread's message */
 #define ARGUS_MESSAGE_DROPPED   64u
+#define ARGUS_MESSAGE_GAP       128u /* bytes of its call that lie before it may have no record yet */
 
 /* arg2 of ARGUS_ID_MESSAGE. */
 #define ARGUS_MESSAGE_WHAT(bytes, kind, flags)                                                     \

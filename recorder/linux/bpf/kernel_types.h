@@ -213,6 +213,7 @@ struct fsnotify_mark_connector {
 };
 
 struct socket {
+    struct file *file;
     struct sock *sk;
 };
 
@@ -245,6 +246,14 @@ typedef struct {
 
 struct file___before_6_13 {
     atomic_long f_count; /* who has it open */
+};
+
+typedef struct {
+    atomic_long refcnt;
+} file_reference;
+
+struct file___since_6_13 {
+    file_reference f_ref;
 };
 
 struct vm_area_struct {

@@ -18,6 +18,8 @@
 #include "message_unix.h"
 
 #define OLD_WALK      8 /* buffers of a queue that are looked at */
+#define MSG_DONTWAIT  0x40
+#define MSG_NOSIGNAL  0x4000
 #define OLD_ANY       (1ull << 30)
 #define BATCH_MOST    16 /* messages of sendmmsg() and recvmmsg() that are looked at */
 #define BATCH_ENTRY   64 /* struct mmsghdr: a struct msghdr, and the number of bytes behind it */
@@ -93,6 +95,7 @@ __attribute__((noinline)) int old_unix_collect(uint64_t sender, uint64_t rest)
     for (uint64_t i = 0; i < OLD_WALK; i++)
         if (more)
             more = walk.at && walk.at != head && old_unix_step(&walk, slot, sender, rest);
+    slot->found_bytes = walk.sum;
     return (int)slot->found_count;
 }
 
@@ -121,14 +124,16 @@ __attribute__((noinline)) int old_unix_emit(uint64_t sender, uint64_t position, 
     return (int)message.bytes;
 }
 
-/* Another thread or process may send through the same socket at this moment: the process has several threads, or the open socket
- * (`file`) is shared. */
-static __always_inline uint32_t old_doubt(const struct task_struct *task, const void *file)
+/* Whether `bytes` are all that the call in progress sends. Otherwise a wake-up does not tell which piece of a long send it was for. The
+ * third argument of sendto() is the length, that of sendmsg() has flags, of which MSG_DONTWAIT and MSG_NOSIGNAL are usual. */
+static __always_inline bool old_is_whole(struct task_struct *task, uint64_t bytes)
 {
-    bool alone = task->signal->live.counter <= 1 &&
-                 bpf_core_field_exists(struct file___before_6_13, f_count) &&
-                 kernel_read(file___before_6_13, file, f_count.counter) <= 1;
-    return alone ? 0 : ARGUS_MESSAGE_DOUBTFUL;
+    struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+    uint32_t operation = message_operation(task);
+    bool is_length =
+        operation == MESSAGE_WRITE ||
+        (operation == MESSAGE_SEND && bytes & ~(uint64_t)(MSG_DONTWAIT | MSG_NOSIGNAL));
+    return is_length && arch_argument2(regs) == bytes;
 }
 
 /* In sched_waking: the current thread is in a call whose first argument is the unix socket of `object`. What it wakes first waits for
@@ -142,8 +147,13 @@ static __always_inline void message_old_woke(const struct moment *now, const str
         return;
     if (slot->tid != now->tid)
         *slot = (struct message_slot){.tid = now->tid};
-    if (slot->bytes == 0 && old_unix_collect(sender, OLD_ANY) > 0)
-        slot->bytes += (uint32_t)old_unix_emit(sender, slot->found[0], old_doubt(now->task, file));
+    if (slot->bytes || old_unix_collect(sender, OLD_ANY) <= 0)
+        return;
+    uint64_t buffer = slot->found[0];
+    uint32_t flags = message_doubt((uint64_t)file);
+    if (!old_is_whole(now->task, kernel_read(sk_buff, (const void *)buffer, len)))
+        flags |= ARGUS_MESSAGE_GAP;
+    slot->bytes += (uint32_t)old_unix_emit(sender, buffer, flags);
 }
 
 /* What was sent in a call and is not found in any buffer: it has no position. */
@@ -167,10 +177,12 @@ static __always_inline void message_old_unix_sent(struct moment *now, const void
         return;
     uint64_t known = slot->tid == now->tid ? slot->bytes : 0;
     uint64_t rest = bytes > known ? bytes - known : 0;
-    uint32_t doubt = old_doubt(now->task, file);
+    uint32_t doubt = message_doubt((uint64_t)file);
     slot->tid = 0;
     now->time_ns = bpf_ktime_get_ns();
     uint64_t count = rest ? (uint32_t)old_unix_collect((uint64_t)sender, rest) : 0;
+    if (known || count > 1 || slot->found_bytes != rest)
+        doubt |= ARGUS_MESSAGE_GAP;
 #pragma unroll
     for (uint64_t i = 0; i < MESSAGE_FOUND; i++) { /* the oldest first */
         uint64_t place = MESSAGE_FOUND - 1 - i;

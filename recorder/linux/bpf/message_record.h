@@ -56,6 +56,7 @@ struct message_slot {
     uint64_t consumed_name; /* … what it is called in message_claim.h … */
     uint32_t consumed_tid;  /* … and who received it */
     uint64_t found_count;   /* buffers in `found` (message_old.h) */
+    uint64_t found_bytes;   /* in them */
     uint64_t found[MESSAGE_FOUND];
 };
 
@@ -100,6 +101,24 @@ static __always_inline uint32_t message_operation(struct task_struct *task)
 {
     struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
     return arch_in_syscall(regs) ? operation_of_call(arch_syscall_nr(regs)) : MESSAGE_NOTHING;
+}
+
+/* The open file is in use elsewhere, too: by another process or descriptor. */
+static __always_inline bool file_is_shared(const void *file)
+{
+    if (bpf_core_field_exists(struct file___since_6_13,
+                              f_ref)) /* 0 is one user, include/linux/file_ref.h */
+        return kernel_read(file___since_6_13, file, f_ref.refcnt.counter) > 0;
+    return kernel_read(file___before_6_13, file, f_count.counter) > 1;
+}
+
+/* Whether another thread or process may send through the same socket (`file`) as the current thread at this moment, so that what is
+ * read of it when the call ends may be the other's: ARGUS_MESSAGE_DOUBTFUL, or 0. Not inlined, so that the verifier looks at it once. */
+__attribute__((noinline)) int message_doubt(uint64_t file)
+{
+    const struct task_struct *task = bpf_get_current_task_btf();
+    bool alone = file && task->signal->live.counter <= 1 && !file_is_shared((const void *)file);
+    return alone ? 0 : ARGUS_MESSAGE_DOUBTFUL;
 }
 
 static __always_inline uint32_t message_family(const struct sock *sock)

@@ -92,12 +92,15 @@ static __always_inline void message_tcp_sent(struct task_struct *task, const str
 {
     struct message_slot *slot = message_slot(task->pid);
     uint64_t rest = bytes > 0 ? bytes : 0;
-    uint32_t position = kernel_read(tcp_sock, sock, write_seq), flags = 0;
+    uint32_t position = kernel_read(tcp_sock, sock, write_seq), flags;
     if (slot && slot->tid == (uint32_t)task->pid && slot->tcp == (uint64_t)sock) {
         rest = rest > slot->bytes ? rest - slot->bytes : 0;
         position = slot->tcp_begin + (uint32_t)rest;
         flags = ARGUS_MESSAGE_CERTAIN;
         slot->tid = 0;
+    } else {
+        const void *socket = (const void *)kernel_word(kernel_place(sock, sock, sk_socket));
+        flags = message_doubt(kernel_word(kernel_place(socket, socket, file)));
     }
     if (rest)
         tcp_emit(task, sock, rest, position, flags);

@@ -37,13 +37,15 @@ static __always_inline bool unix_is_consumed(uint64_t buffer)
 
 static __always_inline enum unix_fit unix_fit(const struct unix_found *found)
 {
+    const void *buffer =
+        (const void *)found->buffer; /* a field of ours is none for kernel_read() */
     bool is_marked = found->word & CLAIM_MARKS;
     if (found->word && !is_marked)
         return UNIX_FIT_NOT;
     if (found->word & CLAIM_CONSUMED && unix_is_consumed(found->buffer))
         return UNIX_FIT_NOT;
     if (bpf_core_field_exists(struct sk_buff, alloc_cpu) &&
-        kernel_read(sk_buff, (const void *)found->buffer, alloc_cpu) != bpf_get_smp_processor_id())
+        kernel_read(sk_buff, buffer, alloc_cpu) != bpf_get_smp_processor_id())
         return UNIX_FIT_ELSEWHERE;
     return is_marked ? UNIX_FIT_MARKED : UNIX_FIT_HERE;
 }
@@ -134,48 +136,58 @@ static __always_inline void unix_end_consumed(struct message_slot *slot)
         claim_end(buffer, word);
 }
 
-/* The thread `tid` is at the end of a call that may have received from a unix socket. */
-static __always_inline void message_unix_call_ends(uint32_t tid)
+/* The thread `tid` is at the end of a call that may have received from a unix socket. Not inlined, so that the verifier looks at it
+ * once, and not on each way through the end of a system call. */
+__attribute__((noinline)) int message_unix_call_ends(uint32_t tid)
 {
     struct message_slot *slot = message_slot(tid);
     if (slot && slot->consumed_tid == tid)
         unix_end_consumed(slot);
+    return 0;
 }
 
-/* Adds `mark` to the word of a buffer; one that has none yet was received before its sender could claim it. */
+/* Adds `mark` to the word of a buffer; one that has none yet was received before its sender could claim it. False: the sender has
+ * changed the word meanwhile. */
+static __always_inline bool unix_try_mark(uint64_t buffer, uint64_t name, uint64_t mark)
+{
+    uint64_t word = claim_word(buffer, name);
+    uint64_t marks = word & CLAIM_MARKS;
+    if (word && !marks && mark == CLAIM_RECEIVED)
+        return true;
+    return claim_put(buffer, name, word, marks | mark | (word ? 0 : CLAIM_RECEIVED));
+}
+
 static __always_inline void unix_mark(uint64_t buffer, uint64_t name, uint64_t mark)
 {
-    for (uint64_t i = 0; i < 3; i++) { /* its sender changes it at most twice */
-        uint64_t word = claim_word(buffer, name);
-        uint64_t marks = word & CLAIM_MARKS;
-        if (word && !marks && mark == CLAIM_RECEIVED)
-            return;
-        if (claim_put(buffer, name, word, marks | mark | (word ? 0 : CLAIM_RECEIVED)))
-            return;
-    }
+    if (!unix_try_mark(buffer, name, mark) && !unix_try_mark(buffer, name, mark))
+        unix_try_mark(buffer, name, mark); /* its sender changes it at most twice */
 }
 
+#define UNIX_IN_QUEUE 1u /* a datagram is taken out of the queue before it is copied */
+#define UNIX_CONSUMED 2u /* nothing is left of it after this */
+
 /* `buffer` is received; its sender may still be about to look for it. The sender takes its record's time before it looks, and
- * the receiver after it has marked: so a receive with an earlier time than its send has been seen by it. */
-static __always_inline void unix_note_receive(uint32_t tid, uint64_t buffer, bool in_queue,
-                                              bool consumed)
+ * the receiver after it has marked: so a receive with an earlier time than its send has been seen by it. Not inlined: in one
+ * piece with its caller clang makes a loop of both, which 6.1 does not take. */
+__attribute__((noinline)) int unix_note_receive(uint32_t tid, uint64_t buffer, uint32_t how)
 {
     uint64_t name = claim_name(buffer);
     struct message_slot *slot = message_slot(tid);
     if (!slot)
-        return;
+        return 0;
     if (slot->consumed_tid == tid)
         unix_end_consumed(slot);
-    if (!in_queue) {
+    if (!(how & UNIX_IN_QUEUE)) {
         claim_end(buffer, claim_word(buffer, name));
-        return;
+        return 0;
     }
-    unix_mark(buffer, name, consumed ? CLAIM_CONSUMED : CLAIM_RECEIVED);
-    if (consumed) {
+    unix_mark(buffer, name, how & UNIX_CONSUMED ? CLAIM_CONSUMED : CLAIM_RECEIVED);
+    if (how & UNIX_CONSUMED) {
         slot->consumed = buffer;
         slot->consumed_name = name;
         slot->consumed_tid = tid;
     }
+    return 0;
 }
 
 /* In sk_data_ready: the current thread has put a buffer into the queue of `receiver`. */
@@ -201,6 +213,7 @@ static __always_inline void message_unix_sent(struct task_struct *task, const st
     message.kind = unix_kind(receiver);
     message.channel = socket_inode(receiver);
     message.other = socket_inode((const void *)sender);
+    message.flags |= slot->not_found ? ARGUS_MESSAGE_GAP : 0;
     slot->bytes += message.bytes;
     slot->sent = found.buffer;
     message_emit(&now, &message);
@@ -274,9 +287,8 @@ static __always_inline void message_unix_received(struct task_struct *task, uint
     else if (bytes < left)
         message.flags |= ARGUS_MESSAGE_TRUNCATED;
     bool is_last = bytes >= left || kind != ARGUS_CHANNEL_UNIX_STREAM;
-    /* A datagram is taken out of the queue before it is copied. */
-    bool in_queue = kind == ARGUS_CHANNEL_UNIX_STREAM || receive.flags;
-    unix_note_receive(task->pid, buffer, in_queue, is_last && !receive.flags);
+    uint32_t how = kind == ARGUS_CHANNEL_UNIX_STREAM || receive.flags ? UNIX_IN_QUEUE : 0;
+    unix_note_receive(task->pid, buffer, how | (is_last && !receive.flags ? UNIX_CONSUMED : 0));
     struct moment now = moment_now(task);
     message_emit(&now, &message);
 }
