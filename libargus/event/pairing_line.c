@@ -167,13 +167,16 @@ static void try_orders(struct trial *trial, struct order_end from, unsigned used
     }
 }
 
-/* A message whose bytes may have been mixed with another's: it had to wait in between, or is longer than what a pipe takes
- * in one piece. */
+/* A message whose bytes may have been mixed with another's: it is longer than what a pipe takes in one piece, or it had to wait in
+ * between and the recorder did not see its pieces (TCP before Linux 6.16). */
 static bool may_be_split(const struct trial *trial, const struct message *message)
 {
     const struct order *order = trial->order;
+    bool waited =
+        !order->kind->buffers && message->slept && message->flags & ARGUS_MESSAGE_DOUBTFUL;
+    bool in_pieces = waited || message->bytes > order->kind->whole_bytes;
     return trial->side == SIDE_SEND && order->state->line[SIDE_SEND].many &&
-           !(message->flags & ARGUS_MESSAGE_CERTAIN) && message->bytes > order->kind->whole_bytes;
+           !(message->flags & ARGUS_MESSAGE_CERTAIN) && in_pieces;
 }
 
 /* The first waiting message gets its place. */

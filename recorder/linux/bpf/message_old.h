@@ -150,7 +150,7 @@ static __always_inline void message_old_woke(const struct moment *now, const str
     if (slot->bytes || old_unix_collect(sender, OLD_ANY) <= 0)
         return;
     uint64_t buffer = slot->found[0];
-    uint32_t flags = message_doubt(now->task, file);
+    uint32_t flags = message_doubt((uint64_t)file);
     if (!old_is_whole(now->task, kernel_read(sk_buff, (const void *)buffer, len)))
         flags |= ARGUS_MESSAGE_GAP;
     slot->bytes += (uint32_t)old_unix_emit(sender, buffer, flags);
@@ -180,7 +180,7 @@ static __always_inline void message_old_unix_sent(struct moment *now, const void
         return;
     uint64_t known = slot->tid == now->tid ? slot->bytes : 0;
     uint64_t rest = bytes > known ? bytes - known : 0;
-    uint32_t doubt = message_doubt(now->task, file);
+    uint32_t doubt = message_doubt((uint64_t)file);
     slot->tid = 0;
     now->time_ns = bpf_ktime_get_ns();
     uint64_t count = rest ? (uint32_t)old_unix_collect(sender, rest) : 0;

@@ -112,11 +112,12 @@ static __always_inline bool file_is_shared(const void *file)
     return kernel_read(file___before_6_13, file, f_count.counter) > 1;
 }
 
-/* Whether another thread or process may send through the same socket (`file`) at this moment, so that what is read of it when the
- * call ends may be the other's: ARGUS_MESSAGE_DOUBTFUL, or 0. */
-static __always_inline uint32_t message_doubt(const struct task_struct *task, const void *file)
+/* Whether another thread or process may send through the same socket (`file`) as the current thread at this moment, so that what is
+ * read of it when the call ends may be the other's: ARGUS_MESSAGE_DOUBTFUL, or 0. Not inlined, so that the verifier looks at it once. */
+__attribute__((noinline)) int message_doubt(uint64_t file)
 {
-    bool alone = file && task->signal->live.counter <= 1 && !file_is_shared(file);
+    const struct task_struct *task = bpf_get_current_task_btf();
+    bool alone = file && task->signal->live.counter <= 1 && !file_is_shared((const void *)file);
     return alone ? 0 : ARGUS_MESSAGE_DOUBTFUL;
 }
 

@@ -100,7 +100,7 @@ static __always_inline void message_tcp_sent(struct task_struct *task, const str
         slot->tid = 0;
     } else {
         const void *socket = (const void *)kernel_word(kernel_place(sock, sock, sk_socket));
-        flags = message_doubt(task, (const void *)kernel_word(kernel_place(socket, socket, file)));
+        flags = message_doubt(kernel_word(kernel_place(socket, socket, file)));
     }
     if (rest)
         tcp_emit(task, sock, rest, position, flags);
