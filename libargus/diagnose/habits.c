@@ -11,13 +11,27 @@
 /* A shorter stack names the C library's function and not who called it (code without frame pointers). */
 #define TELLING_FRAMES 3
 
+/* A stack as a number. Of a poll's the direct caller's address does not count: a loop that polls here with a timeout and there without
+ * one is one loop, and a poll in a handler has more frames below it. */
+static uint64_t place_of_stack(const struct argus_graph *graph, const struct argus_wait *wait)
+{
+    struct argus_stack stack = argus_graph_stack(graph, wait->user_stack);
+    uint64_t hash = stack.count;
+    if (wait->kind != ARGUS_WAIT_POLL || stack.count <= TELLING_FRAMES)
+        return wait->user_stack + 1ull;
+    for (uint32_t i = 0; i < stack.count; i++)
+        if (i != 1)
+            hash = (hash ^ stack.frames[i]) * 0x9e3779b97f4a7c15ull;
+    return hash >> 24 | 1ull << 39; /* apart from the small numbers above */
+}
+
 /* The place of a wait: its stack, and where that does not tell enough, the object as well. poll()'s is only an address. */
 static uint64_t habit_key(const struct argus_graph *graph, const struct argus_wait *wait)
 {
     uint64_t object = wait->inode ? wait->inode : wait->object, where = 0;
     bool tells = false;
     if (wait->user_stack != ARGUS_NONE) {
-        where = wait->user_stack + 1ull;
+        where = place_of_stack(graph, wait);
         tells = argus_graph_stack(graph, wait->user_stack).count >= TELLING_FRAMES ||
                 wait->kind == ARGUS_WAIT_POLL;
     }
