@@ -171,6 +171,8 @@ static void on_stack(struct moments *moments, uint32_t index, const struct argus
 {
     struct moment_thread *thread = &moments->threads[index];
     uint64_t why = record->arg[2];
+    if (why == ARGUS_STACK_WAITED && record->arg[3]) /* Linux: its waits have it already */
+        return;
     if (why == ARGUS_STACK_WAITED) /* it stands for the wait before it, too late to be held */
         why = ARGUS_MOMENT_BLOCK;
     if (why < ARGUS_MOMENT_BLOCK || why > ARGUS_MOMENT_PREEMPTED)

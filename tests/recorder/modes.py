@@ -8,8 +8,8 @@ import subprocess
 import sys
 import time
 
-from recorder_harness import (ARGUS, EXEC, MAKE_RUNNABLE, NEW_THREAD, SAMPLE, STACK, SWITCH, TIMER_FIRED, Live, Trace, argus,
-                              eventually, main, status)
+from recorder_harness import (ARGUS, EXEC, MAKE_RUNNABLE, NEW_THREAD, SAMPLE, STACK, SWITCH, TIMER_FIRED, WAITED, Live,
+                              Trace, argus, eventually, main, status)
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/diagnose"))
@@ -47,7 +47,9 @@ def nameless(trace):
 
 
 def stacks_named(trace):
-    return {stack for r in trace.of(STACK) + trace.of(SAMPLE) for stack in r[4][:2] if stack}
+    late = {r[4][0] for r in trace.of(STACK) if r[4][2] == WAITED}  # whose second argument is a stack pointer
+    taken = [r for r in trace.of(STACK) if r[4][2] != WAITED]
+    return late | {stack for r in taken + trace.of(SAMPLE) for stack in r[4][:2] if stack}
 
 
 class RingFile(Live):
