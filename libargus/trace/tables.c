@@ -132,7 +132,8 @@ static bool take_late_stack(struct cursor *cursor, struct trace_tables *tables)
     return take_varint(cursor, &entry.tid) && take_varint(cursor, &entry.from_ticks) &&
            take_varint(cursor, &length) &&
            !__builtin_add_overflow(entry.from_ticks, length, &entry.to_ticks) &&
-           take_varint(cursor, &entry.sp) && take_id(cursor, &entry.id) && keep(cursor, vec_push(&tables->late_stacks, entry));
+           take_varint(cursor, &entry.sp) && take_id(cursor, &entry.id) &&
+           keep(cursor, vec_push(&tables->late_stacks, entry));
 }
 
 static bool take_note(struct cursor *cursor, struct trace_tables *tables)
