@@ -144,9 +144,11 @@ __attribute__((noinline)) int emit_ready_word(uint64_t word, uint64_t time_ns)
     return 0;
 }
 
-static __always_inline bool read_set(uint64_t *words, uint64_t bytes, uint64_t address)
+/* `words` is checked by the caller; before 6.9 the verifier forgets that when the compiler keeps the number on the stack. */
+static __always_inline bool read_set(uint64_t *set, uint64_t words, uint64_t address)
 {
-    return !address || bpf_probe_read_user(words, bytes, (void *)address) == 0;
+    return !address ||
+           bpf_probe_read_user(set, bounded(words * 8, SELECT_WORDS * 16), (void *)address) == 0;
 }
 
 static __always_inline void emit_ready_select(struct pt_regs *regs, uint64_t time_ns)
@@ -159,9 +161,9 @@ static __always_inline void emit_ready_select(struct pt_regs *regs, uint64_t tim
         return;
     __builtin_memset(scratch->sets, 0, sizeof(scratch->sets));
     scratch->found = 0;
-    if (!read_set(scratch->sets[0], words * 8, arch_argument1(regs)) ||
-        !read_set(scratch->sets[1], words * 8, arch_argument2(regs)) ||
-        !read_set(scratch->sets[2], words * 8, arch_argument3(regs)))
+    if (!read_set(scratch->sets[0], words, arch_argument1(regs)) ||
+        !read_set(scratch->sets[1], words, arch_argument2(regs)) ||
+        !read_set(scratch->sets[2], words, arch_argument3(regs)))
         return;
     KEEP_LOOP
     for (uint64_t i = 0; i < SELECT_WORDS && i < words; i++)
