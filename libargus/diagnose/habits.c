@@ -15,8 +15,8 @@
 /* A shorter stack names the C library's function and not who called it (code without frame pointers). */
 #define TELLING_FRAMES 3
 
-/* A thread that waits for so long rests. */
-#define RESTING_NS 20000000ull
+/* In by_call: polls with these arguments are at several places. */
+#define AT_SEVERAL (IDMAP_NONE - 1)
 
 /* A stack as a number. Of a poll's the direct caller's address does not count: a loop that polls here with a timeout and there without
  * one is one loop, and a poll in a handler has more frames below it. */
@@ -47,28 +47,53 @@ static uint64_t habit_key(const struct argus_graph *graph, const struct argus_wa
     return (uint64_t)wait->kind << 56 | (uint64_t)wait->syscall << 40 | (where & 0xffffffffffull);
 }
 
+bool habit_is_clear(const struct argus_graph *graph, uint32_t user_stack)
+{
+    return user_stack != ARGUS_NONE && argus_graph_stack(graph, user_stack).count >= TELLING_FRAMES;
+}
+
+/* A poll by its arguments; 0 is no such key. */
+static uint64_t call_key(const struct argus_wait *wait)
+{
+    return (uint64_t)wait->syscall << 48 | 1ull << 47 | (wait->object & 0x7fffffffffffull);
+}
+
+/* The habit of a wait as far as it is known. A poll whose stack does not tell is where another one with the same arguments is. */
+static uint32_t known_habit(const struct habits *habits, const struct argus_wait *wait)
+{
+    uint32_t at = IDMAP_NONE;
+    if (wait->kind == ARGUS_WAIT_NONE)
+        return IDMAP_NONE;
+    if (wait->kind == ARGUS_WAIT_POLL && !habit_is_clear(habits->graph, wait->user_stack))
+        at = idmap_get(&habits->by_call, call_key(wait));
+    if (at == IDMAP_NONE || at == AT_SEVERAL)
+        at = idmap_get(&habits->by_key, habit_key(habits->graph, wait));
+    return at;
+}
+
 const struct habit *habits_of(const struct habits *habits, const struct argus_vertex *vertex)
 {
-    uint32_t at = vertex->wait.kind == ARGUS_WAIT_NONE
-                      ? IDMAP_NONE
-                      : idmap_get(&habits->by_key, habit_key(habits->graph, &vertex->wait));
+    uint32_t at = known_habit(habits, &vertex->wait);
     return at == IDMAP_NONE ? NULL : &habits->items.data[at];
 }
 
-/* Whether `vertex` made a thread run that then ended its wait, and that had not begun it. */
-static bool is_reply(const struct view *view, uint32_t vertex, uint32_t waker)
+/* Whether `vertex` made thread `other` run. */
+static bool has_asked(const struct view *view, uint32_t vertex, uint32_t other)
 {
-    uint32_t cause = argus_graph_cause(view->graph, vertex);
-    if (cause != ARGUS_NONE && view->vertices[view->edges[cause].from].thread == waker)
-        return false;
     const uint32_t *out;
     size_t count = argus_graph_out_edges(view->graph, vertex, &out);
     for (size_t i = count; i > 0 && i + MAX_ASKED > count; i--) {
         const struct argus_edge *edge = &view->edges[out[i - 1]];
-        if (edge->kind != ARGUS_EDGE_SEQUENCE && view->vertices[edge->to].thread == waker)
+        if (edge->kind != ARGUS_EDGE_SEQUENCE && view->vertices[edge->to].thread == other)
             return true;
     }
     return false;
+}
+
+static bool was_begun_by(const struct view *view, uint32_t vertex, uint32_t other)
+{
+    uint32_t cause = argus_graph_cause(view->graph, vertex);
+    return cause != ARGUS_NONE && view->vertices[view->edges[cause].from].thread == other;
 }
 
 /* Whether another thread made `waking` run, and neither `since` (a vertex that asked its thread) nor its thread's own questions
@@ -86,7 +111,7 @@ static bool passes_on(const struct view *view, uint32_t waking, uint32_t since)
     for (int i = 0; i < MAX_BEFORE && before != ARGUS_NONE; i++) {
         if (view->vertices[before].end_ns < view->vertices[since].start_ns)
             break;
-        if (is_reply(view, before, third))
+        if (has_asked(view, before, third))
             return false;
         before = argus_graph_previous(view->graph, before);
     }
@@ -97,7 +122,14 @@ static bool passes_on(const struct view *view, uint32_t waking, uint32_t since)
 static bool is_answer(const struct view *view, uint32_t vertex, const struct argus_edge *edge)
 {
     uint32_t waker = view->vertices[edge->from].thread;
-    return is_reply(view, vertex, waker) && !passes_on(view, edge->from, vertex);
+    return has_asked(view, vertex, waker) && !passes_on(view, edge->from, vertex);
+}
+
+/* The same, of a thread that may be a server: whoever had begun the vertex asks the next question. */
+static bool is_reply(const struct view *view, uint32_t vertex, const struct argus_edge *edge)
+{
+    return !was_begun_by(view, vertex, view->vertices[edge->from].thread) &&
+           is_answer(view, vertex, edge);
 }
 
 bool is_answered_wait(const struct view *view, uint32_t vertex)
@@ -108,16 +140,16 @@ bool is_answered_wait(const struct view *view, uint32_t vertex)
         return false;
     const struct argus_edge *edge = &view->edges[cause];
     uint32_t waker = view->vertices[edge->from].thread;
-    return waker != view->vertices[vertex].thread && is_answer(view, vertex, edge);
+    return waker != view->vertices[vertex].thread && is_reply(view, vertex, edge);
 }
 
-static void add_ender(struct habit *habit, uint64_t ender)
+static void add_source(struct habit *habit, uint64_t source)
 {
-    for (uint8_t i = 0; i < habit->ender_count; i++)
-        if (habit->enders[i] == ender)
+    for (uint8_t i = 0; i < habit->source_count; i++)
+        if (habit->sources[i] == source)
             return;
-    if (habit->ender_count < HABIT_ENDERS)
-        habit->enders[habit->ender_count++] = ender;
+    if (habit->source_count < HABIT_SOURCES)
+        habit->sources[habit->source_count++] = source;
 }
 
 /* The descriptors that a poll found ready; false if that is not known. */
@@ -129,10 +161,24 @@ static bool add_ready(const struct view *view, const struct argus_wait *wait, st
     for (uint32_t i = wait->first_detail; i < count; i = details[i].next) {
         if (details[i].kind != ARGUS_DETAIL_READY)
             continue;
-        add_ender(habit, details[i].arg[1] ? details[i].arg[1] : details[i].arg[0]);
+        add_source(habit, details[i].arg[1] ? details[i].arg[1] : details[i].arg[0]);
         any = true;
     }
     return any;
+}
+
+/* The set of descriptors that a poll looks at, where its first argument tells: the address of an array, or an epoll set. The
+ * array of a handler that is still running cannot lie where the loop's lies. Of a futex, the condition. */
+static void add_set(const struct view *view, const struct argus_wait *wait, struct habit *habit)
+{
+    char buffer[32];
+    const char *name =
+        argus_syscall_name(argus_graph_trace(view->graph), wait->syscall, buffer, sizeof(buffer));
+    bool is_array = strcmp(name, "poll") == 0 || strcmp(name, "ppoll") == 0;
+    if (is_array || strncmp(name, "epoll_", 6) == 0)
+        add_source(habit, call_key(wait));
+    else if (wait->kind == ARGUS_WAIT_FUTEX) /* a condition waits on two words in turn */
+        add_source(habit, wait->object & ~7ull);
 }
 
 static void count_ending(const struct view *view, uint32_t vertex, struct habit *habit)
@@ -144,11 +190,11 @@ static void count_ending(const struct view *view, uint32_t vertex, struct habit 
     uint32_t waker = view->vertices[view->edges[cause].from].thread;
     if (waker == view->vertices[vertex].thread)
         return;
-    bool reply = is_answer(view, vertex, &view->edges[cause]);
+    const struct argus_edge *edge = &view->edges[cause];
     habit->ended++;
-    habit->replies += reply;
-    if (!reply && !add_ready(view, &view->vertices[vertex].wait, habit))
-        add_ender(habit, waker);
+    habit->replies += is_reply(view, vertex, edge);
+    if (!is_answer(view, vertex, edge) && !add_ready(view, &view->vertices[vertex].wait, habit))
+        add_source(habit, waker);
 }
 
 static void count_wait(const struct view *view, uint32_t vertex, struct habit *habit)
@@ -157,21 +203,42 @@ static void count_wait(const struct view *view, uint32_t vertex, struct habit *h
     habit->first_ns = habit->count ? habit->first_ns : v->end_ns;
     habit->last_ns = v->end_ns;
     habit->count += v->repeat ? v->repeat : 1;
+    if (v->wait.kind == ARGUS_WAIT_POLL || v->wait.kind == ARGUS_WAIT_FUTEX)
+        add_set(view, &v->wait, habit);
     count_ending(view, vertex, habit);
 }
 
 /* The habit of a wait, made if it is new; IDMAP_NONE without memory. */
 static uint32_t find_habit(struct habits *habits, const struct argus_wait *wait)
 {
-    uint64_t key = habit_key(habits->graph, wait);
-    uint32_t at = idmap_get(&habits->by_key, key);
+    uint32_t at = known_habit(habits, wait);
     struct habit new_habit = {.kind = wait->kind, .user_stack = wait->user_stack};
     if (at != IDMAP_NONE)
         return at;
     at = (uint32_t)habits->items.length;
-    if (!vec_push(&habits->items, new_habit) || !idmap_put(&habits->by_key, key, at))
+    if (!vec_push(&habits->items, new_habit) ||
+        !idmap_put(&habits->by_key, habit_key(habits->graph, wait), at))
         return IDMAP_NONE;
     return at;
+}
+
+/* The polls whose stacks tell where they are; false without memory. */
+static bool find_clear_polls(struct habits *habits, const struct view *view, uint32_t thread)
+{
+    const struct argus_thread *t = &view->threads[thread];
+    bool done = true;
+    for (uint32_t v = t->first_vertex; done && v < t->first_vertex + t->vertex_count; v++) {
+        const struct argus_wait *wait = &view->vertices[v].wait;
+        if (wait->kind != ARGUS_WAIT_POLL || !habit_is_clear(view->graph, wait->user_stack))
+            continue;
+        uint32_t at = find_habit(habits, wait);
+        uint32_t other = idmap_get(&habits->by_call, call_key(wait));
+        done = at != IDMAP_NONE;
+        if (done && other != at && other != AT_SEVERAL)
+            done =
+                idmap_put(&habits->by_call, call_key(wait), other == IDMAP_NONE ? at : AT_SEVERAL);
+    }
+    return done;
 }
 
 struct duration {
@@ -201,31 +268,26 @@ static void set_medians(struct habits *habits, struct duration *durations, size_
     }
 }
 
-static bool is_clear(const struct habits *habits, const struct habit *habit)
-{
-    return habit->user_stack != ARGUS_NONE &&
-           argus_graph_stack(habits->graph, habit->user_stack).count >= TELLING_FRAMES;
-}
-
 /* Whether the thread rests somewhere where a stack was taken. Then short waits without one are elsewhere: one at the same place
  * would have got the same stack (late stacks). */
 static bool rests_at_clear_place(const struct habits *habits)
 {
     for (size_t i = 0; i < habits->items.length; i++) {
         const struct habit *habit = &habits->items.data[i];
-        if (is_clear(habits, habit) && habit->longest_ns >= RESTING_NS &&
+        if (habit_is_clear(habits->graph, habit->user_stack) && habit->longest_ns >= RESTING_NS &&
             (habit->kind == ARGUS_WAIT_POLL || habit->kind == ARGUS_WAIT_FUTEX))
             return true;
     }
     return false;
 }
 
-static void set_homes(struct habits *habits)
+static void set_homes(struct habits *habits, bool is_main)
 {
     bool any_clear = rests_at_clear_place(habits);
     for (size_t i = 0; i < habits->items.length; i++) {
         struct habit *habit = &habits->items.data[i];
-        bool unclear = any_clear && habit->kind == ARGUS_WAIT_POLL && !is_clear(habits, habit);
+        bool unclear = any_clear && habit->kind == ARGUS_WAIT_POLL &&
+                       !habit_is_clear(habits->graph, habit->user_stack);
         bool answers = habit->ended > 0 && habit->replies * 10ull >= habit->ended * 6ull;
         bool may_be = habit->kind == ARGUS_WAIT_POLL ? habit->count >= HOME_POLLS
                       : habit->kind == ARGUS_WAIT_READ || habit->kind == ARGUS_WAIT_FUTEX ||
@@ -235,9 +297,11 @@ static void set_homes(struct habits *habits)
         habit->answers = answers;
         habit->home = may_be && !answers && !unclear;
     }
-    nesting_find(habits);
-    for (size_t i = 0; i < habits->items.length; i++)
-        habits->items.data[i].home &= !habits->items.data[i].nested;
+    nesting_find(habits, is_main);
+    for (size_t i = 0; i < habits->items.length; i++) {
+        struct habit *habit = &habits->items.data[i];
+        habit->home = (habit->home || habit->loop) && !habit->nested;
+    }
 }
 
 bool habits_find(const struct view *view, uint32_t thread, struct habits *ret)
@@ -246,7 +310,7 @@ bool habits_find(const struct view *view, uint32_t thread, struct habits *ret)
     struct duration *durations = malloc((t->vertex_count + 1) * sizeof(*durations));
     size_t count = 0;
     *ret = (struct habits){.graph = view->graph};
-    bool done = durations != NULL;
+    bool done = durations != NULL && find_clear_polls(ret, view, thread);
     for (uint32_t v = t->first_vertex; done && v < t->first_vertex + t->vertex_count; v++) {
         const struct argus_vertex *vertex = &view->vertices[v];
         if (vertex->wait.kind == ARGUS_WAIT_NONE)
@@ -260,7 +324,7 @@ bool habits_find(const struct view *view, uint32_t thread, struct habits *ret)
     }
     if (done) {
         set_medians(ret, durations, count);
-        set_homes(ret);
+        set_homes(ret, view->processes[t->process].main_thread == thread);
     }
     free(durations);
     return done;
@@ -270,6 +334,7 @@ void habits_deinit(struct habits *habits)
 {
     vec_deinit(&habits->items);
     idmap_deinit(&habits->by_key);
+    idmap_deinit(&habits->by_call);
 }
 
 bool is_home_wait(const struct view *view, uint32_t vertex)

@@ -38,9 +38,11 @@ struct scan {
 static const struct habit *loop_habit(const struct scan *scan, uint32_t vertex)
 {
     const struct habit *habit = habits_of(scan->habits, &scan->view->vertices[vertex]);
-    if (!habit || habit->answers || habit->nested)
+    if (!habit || habit->nested)
         return NULL;
-    bool is_loop = habit->kind == ARGUS_WAIT_POLL || habit->loop;
+    if (habit->loop)
+        return habit;
+    bool is_loop = habit->kind == ARGUS_WAIT_POLL && !habit->answers;
     return is_loop && !is_answered_wait(scan->view, vertex) ? habit : NULL;
 }
 

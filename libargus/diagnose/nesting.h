@@ -4,7 +4,7 @@
 
 #include "diagnose/habits.h"
 
-/* Sets `nested` and `loop` of all habits of a thread. */
-void nesting_find(struct habits *habits);
+/* Sets `nested` and `loop` of all habits of a thread, which is the main one of its process or not. */
+void nesting_find(struct habits *habits, bool is_main);
 
 #endif
