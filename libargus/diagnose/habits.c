@@ -281,6 +281,14 @@ static bool rests_at_clear_place(const struct habits *habits)
     return false;
 }
 
+/* Where the place is known, waits that time out are none for an answer: such loops look again for something else. */
+static bool are_answers(const struct habits *habits, const struct habit *habit)
+{
+    bool clear = habit_is_clear(habits->graph, habit->user_stack);
+    uint64_t all = clear && habit->kind == ARGUS_WAIT_POLL ? habit->count : habit->ended;
+    return habit->ended > 0 && habit->replies * 10ull >= all * 6;
+}
+
 static void set_homes(struct habits *habits, bool is_main)
 {
     bool any_clear = rests_at_clear_place(habits);
@@ -288,7 +296,7 @@ static void set_homes(struct habits *habits, bool is_main)
         struct habit *habit = &habits->items.data[i];
         bool unclear = any_clear && habit->kind == ARGUS_WAIT_POLL &&
                        !habit_is_clear(habits->graph, habit->user_stack);
-        bool answers = habit->ended > 0 && habit->replies * 10ull >= habit->ended * 6ull;
+        bool answers = are_answers(habits, habit);
         bool may_be = habit->kind == ARGUS_WAIT_POLL ? habit->count >= HOME_POLLS
                       : habit->kind == ARGUS_WAIT_READ || habit->kind == ARGUS_WAIT_FUTEX ||
                               habit->kind == ARGUS_WAIT_OTHER || habit->kind == ARGUS_WAIT_SIGNAL
