@@ -9,16 +9,25 @@
 
 #include "ring.h"
 
-/* include/linux/preempt.h: the bits of the preemption count. */
-#define PREEMPT_NMI     0x00f00000
-#define PREEMPT_HARDIRQ 0x000f0000
-#define PREEMPT_SERVING 0x00000100 /* a softirq runs; 0x200 only means that they are held off */
+/* include/linux/preempt.h: the bits of the preemption count. Since Linux 7.x bits 16 to 23 count who has switched interrupts off, and
+ * those of interrupts lie above them, where no bit was used before: the first hard interrupt tells which it is. */
+#define PREEMPT_NMI          0x00f00000
+#define PREEMPT_HARDIRQ      0x000f0000
+#define PREEMPT_HIGH_NMI     0x70000000
+#define PREEMPT_HIGH_HARDIRQ 0x0f000000
+#define PREEMPT_SERVING      0x00000100 /* a softirq runs; 0x200 only means that they are held off */
+
+uint32_t preempt_bits_are_high;
 
 static __always_inline uint32_t context_of_count(uint32_t count)
 {
-    if (count & PREEMPT_NMI)
+    if (count & (PREEMPT_HIGH_NMI | PREEMPT_HIGH_HARDIRQ)) {
+        preempt_bits_are_high = 1;
+        return count & PREEMPT_HIGH_NMI ? ARGUS_CONTEXT_NMI : ARGUS_CONTEXT_HARDIRQ;
+    }
+    if (!preempt_bits_are_high && count & PREEMPT_NMI)
         return ARGUS_CONTEXT_NMI;
-    if (count & PREEMPT_HARDIRQ)
+    if (!preempt_bits_are_high && count & PREEMPT_HARDIRQ)
         return ARGUS_CONTEXT_HARDIRQ;
     return count & PREEMPT_SERVING ? ARGUS_CONTEXT_SOFTIRQ : ARGUS_CONTEXT_TASK;
 }

@@ -75,17 +75,24 @@ static __always_inline void remember_timer_base(struct hrtimer *timer)
         state->timer_base = (uint64_t)base;
 }
 
+/* The second argument points to the time (include/trace/events/timer.h); Linux 7.3 passes the time itself, which is no kernel address. */
+static __always_inline int64_t expiry_ns(uint64_t argument)
+{
+    int64_t now_ns = (int64_t)argument;
+    if (now_ns < 0 && bpf_probe_read_kernel(&now_ns, sizeof(now_ns), (void *)argument) < 0)
+        return 0;
+    return now_ns;
+}
+
 SEC("raw_tp/hrtimer_expire_entry")
 int on_timer_expire(struct bpf_raw_tracepoint_args *ctx)
 {
     struct hrtimer *timer = (void *)ctx->args[0];
-    int64_t now_ns = 0;
     remember_timer_base(timer);
     if (is_own_timer(timer))
         return 0;
-    bpf_probe_read_kernel(&now_ns, sizeof(now_ns), (void *)ctx->args[1]);
     return emit_plain(ARGUS_ID_TIMER_FIRED | ARGUS_FUNC_START, (uint64_t)timer,
-                      (uint64_t)kernel_read(hrtimer, timer, function), now_ns, 0);
+                      (uint64_t)kernel_read(hrtimer, timer, function), expiry_ns(ctx->args[1]), 0);
 }
 
 SEC("raw_tp/hrtimer_expire_exit")
