@@ -102,7 +102,8 @@ static __always_inline bool pipe_write_fits(uint64_t from, uint64_t to, uint64_t
  * write ended is noted now. */
 static __always_inline void message_pipe_note(const struct moment *now, const void *pipe)
 {
-    uint32_t operation = message_operation(now->task);
+    struct call call;
+    uint32_t operation = message_operation(now->task, &call);
     struct message_slot *slot = message_slot(now->tid);
     if (!slot || (operation != MESSAGE_WRITE && operation != MESSAGE_WRITEV))
         return;
