@@ -157,7 +157,7 @@ struct bpf_ranges {
     uint64_t sp;                       /* and SNAPSHOT_MOST_BYTES above */
     uint64_t code_mask; /* arm64: the bits of a return address that are the address */
     uint64_t
-        narrow; /* 1: a 32-bit program, whose words have 4 bytes; its copy begins at a multiple of 8 */
+        is_32_bit; /* 1: a 32-bit program, whose words have 4 bytes; its copy begins at a multiple of 8 */
 };
 
 /* A slot of the snapshots' ring; bpf/snapshot.h has the rules. */

@@ -155,7 +155,7 @@ static bool is_address(const struct bpf_ranges *ranges, uint64_t word)
 }
 
 /* Two words of a 32-bit program, without what is no address. */
-static uint64_t keep_narrow(const struct bpf_ranges *ranges, uint64_t words)
+static uint64_t keep_32_bit(const struct bpf_ranges *ranges, uint64_t words)
 {
     uint64_t low = is_address(ranges, words & UINT32_MAX) ? UINT32_MAX : 0;
     uint64_t high = is_address(ranges, words >> 32) ? (uint64_t)UINT32_MAX << 32 : 0;
@@ -167,8 +167,8 @@ void snapshot_keep_addresses(uint8_t *stack, size_t bytes, const struct bpf_rang
     for (size_t at = 0; at + sizeof(uint64_t) <= bytes; at += sizeof(uint64_t)) {
         uint64_t word;
         memcpy(&word, stack + at, sizeof(word));
-        if (ranges->narrow)
-            word = keep_narrow(ranges, word);
+        if (ranges->is_32_bit)
+            word = keep_32_bit(ranges, word);
         else if (!is_address(ranges, word))
             word = 0;
         memcpy(stack + at, &word, sizeof(word));
@@ -176,14 +176,14 @@ void snapshot_keep_addresses(uint8_t *stack, size_t bytes, const struct bpf_rang
 }
 
 /* i386's numbers (System V ABI, Intel386 supplement, table 2.14) in x86-64's, and the program counter behind them. */
-static const uint8_t narrow_registers[] = {0, 2, 1, 3, 7, 6, 4, 5, BPF_REGISTER_PC};
+static const uint8_t i386_registers[] = {0, 2, 1, 3, 7, 6, 4, 5, BPF_REGISTER_PC};
 
 void snapshot_set_registers(struct argus_snapshot *snapshot,
-                            const uint64_t registers[BPF_REGISTERS], bool narrow)
+                            const uint64_t registers[BPF_REGISTERS], bool is_32_bit)
 {
-    snapshot->register_count = narrow ? sizeof(narrow_registers) : BPF_REGISTERS;
+    snapshot->register_count = is_32_bit ? sizeof(i386_registers) : BPF_REGISTERS;
     for (uint32_t i = 0; i < snapshot->register_count; i++)
-        snapshot->registers[i] = registers[narrow ? narrow_registers[i] : i];
+        snapshot->registers[i] = registers[is_32_bit ? i386_registers[i] : i];
 }
 
 /* What copy_slot() has copied. */
@@ -200,7 +200,7 @@ static struct argus_snapshot describe_copy(struct snapshots *snapshots)
         .stack = (const uint8_t *)copy->stack,
         .stack_bytes = copy->bytes,
     };
-    snapshot_set_registers(&described, copy->registers, copy->ranges.narrow);
+    snapshot_set_registers(&described, copy->registers, copy->ranges.is_32_bit);
     return described;
 }
 

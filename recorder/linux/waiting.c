@@ -36,7 +36,7 @@ void waiting_deinit(struct waiting *waiting)
 /* Where the copy begins: a 32-bit program's stack pointer may lie between two words of ours. */
 static uint64_t copy_start(const struct bpf_waiting *found)
 {
-    return found->registers[BPF_REGISTER_SP] & ~(found->ranges.narrow ? 7ull : 0);
+    return found->registers[BPF_REGISTER_SP] & ~(found->ranges.is_32_bit ? 7ull : 0);
 }
 
 /* Copies the stack, as far as it is there. Returns how many bytes. */
@@ -92,7 +92,7 @@ static struct argus_error *take(struct waiting *waiting, const struct bpf_waitin
     struct argus_late_stack late = {found->tid, found->first_ns, now_ns,
                                     found->registers[BPF_REGISTER_SP], snapshot.id};
     snapshot.end = end_of(found, wanted, snapshot.stack_bytes, most);
-    snapshot_set_registers(&snapshot, found->registers, found->ranges.narrow);
+    snapshot_set_registers(&snapshot, found->registers, found->ranges.is_32_bit);
     snapshot_keep_addresses(stack, snapshot.stack_bytes, &found->ranges);
     bool good = snapshot.stack_bytes && waits_still(waits_fd, found);
     if (good && vec_reserve(&waiting->snapshots, 1) && vec_push(&waiting->late, late)) {

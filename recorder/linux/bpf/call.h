@@ -86,10 +86,11 @@ static __always_inline bool call_now(struct task_struct *task, struct call *ret)
     struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
     if (arch_is_compat(task)) /* only while it is in such a call */
         return compat_call(regs, ret);
-    if (!arch_in_syscall(regs))
-        return false;
-    *ret = call_native(regs, arch_syscall_nr(regs));
-    return true;
+    bool in_call = arch_in_syscall(regs);
+    *ret = (struct call){.number = BPF_SYSCALLS}; /* a compiler may look at it before it asks us */
+    if (in_call)
+        *ret = call_native(regs, arch_syscall_nr(regs));
+    return in_call;
 }
 
 #endif

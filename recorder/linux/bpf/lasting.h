@@ -29,9 +29,9 @@ int on_waiting(struct bpf_iter__task *ctx)
     waiting.since_ns = wait->since_ns;
     waiting.first_ns = wait->first_ns;
     arch_copy_registers(waiting.registers, regs);
-    bool narrow = arch_is_narrow(regs);
-    waiting.ranges = ranges_of(mm, waiting.registers[BPF_REGISTER_SP], narrow);
-    waiting.end = stack_end(task, waiting.registers[BPF_REGISTER_SP], narrow);
+    bool is_32_bit = arch_is_32_bit(regs);
+    waiting.ranges = ranges_of(mm, waiting.registers[BPF_REGISTER_SP], is_32_bit);
+    waiting.end = stack_end(task, waiting.registers[BPF_REGISTER_SP], is_32_bit);
     bpf_seq_write(ctx->meta->seq, &waiting, sizeof(waiting));
     return 0;
 }

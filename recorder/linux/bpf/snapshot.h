@@ -29,8 +29,8 @@
 #define SNAPSHOT_PART       256  /* words */
 #define SNAPSHOT_STEP       1024 /* divides every page size */
 #define SNAPSHOT_HASH       0x9e3779b97f4a7c15ull
-#define NARROW_MAPPINGS     0x80000000ull
-#define NARROW_END          0x100000000ull
+#define MAPPINGS_32_BIT     0x80000000ull
+#define END_32_BIT          0x100000000ull
 
 /* Sized by the recorder before loading; a value is a struct bpf_snapshot and its bytes. */
 struct {
@@ -104,23 +104,23 @@ static __always_inline uint64_t hash_add(uint64_t hash, uint64_t word)
 
 /* The mappings of a 32-bit program lie in the upper half of its space, and text of ASCII is no address there. */
 static __always_inline struct bpf_ranges ranges_of(const struct mm_struct *mm, uint64_t sp,
-                                                   bool narrow)
+                                                   bool is_32_bit)
 {
     uint64_t base = mm->mmap_base;
-    base = narrow ? NARROW_MAPPINGS : base - (base >> 4);
+    base = is_32_bit ? MAPPINGS_32_BIT : base - (base >> 4);
     return (struct bpf_ranges){
         .code = mm->start_code,
         .code_bytes = mm->end_code - mm->start_code,
         .mappings = base,
-        .mappings_bytes = (narrow ? NARROW_END : mm->task_size) - base,
+        .mappings_bytes = (is_32_bit ? END_32_BIT : mm->task_size) - base,
         .sp = sp,
         .code_mask = arch_code_mask(mm),
-        .narrow = narrow,
+        .is_32_bit = is_32_bit,
     };
 }
 
 /* Of two words of 32 bits, what may matter. */
-static __always_inline uint64_t narrow_matter(const struct bpf_ranges *ranges, uint64_t words)
+static __always_inline uint64_t matter_32_bit(const struct bpf_ranges *ranges, uint64_t words)
 {
     uint64_t low = (uint64_t)(matters(ranges, words & 0xffffffff) >> 63) & 0xffffffff;
     uint64_t high = (uint64_t)(matters(ranges, words >> 32) >> 63) << 32;
@@ -128,7 +128,7 @@ static __always_inline uint64_t narrow_matter(const struct bpf_ranges *ranges, u
 }
 
 /* snapshot_hash() of a stack of 32-bit words. */
-__attribute__((noinline)) uint64_t snapshot_hash_narrow(uint32_t index, uint32_t first,
+__attribute__((noinline)) uint64_t snapshot_hash_32_bit(uint32_t index, uint32_t first,
                                                         uint64_t hash)
 {
     const struct bpf_snapshot *snapshot = bpf_map_lookup_elem(&snapshots, &index);
@@ -142,7 +142,7 @@ __attribute__((noinline)) uint64_t snapshot_hash_narrow(uint32_t index, uint32_t
         if (at >= words || at >= settings.snapshot_bytes / 8)
             break;
         asm volatile("" : "+r"(at));
-        hash = hash_add(hash, narrow_matter(&ranges, snapshot->stack[at]) ^ (uint64_t)at << 48);
+        hash = hash_add(hash, matter_32_bit(&ranges, snapshot->stack[at]) ^ (uint64_t)at << 48);
     }
     return hash;
 }
@@ -180,16 +180,16 @@ static __always_inline uint64_t snapshot_name(const struct bpf_snapshot *snapsho
     for (uint64_t first = 0; first < SNAPSHOT_MOST_WORDS; first += SNAPSHOT_PART) {
         if (first >= words)
             break;
-        hash = snapshot->ranges.narrow ? snapshot_hash_narrow(index, first, hash)
-                                       : snapshot_hash(index, first, hash);
+        hash = snapshot->ranges.is_32_bit ? snapshot_hash_32_bit(index, first, hash)
+                                          : snapshot_hash(index, first, hash);
     }
     return hash | 1ull << 63;
 }
 
 /* Where the stack that `sp` points into ends; 0: not known. */
-static __always_inline uint64_t stack_end(struct task_struct *task, uint64_t sp, bool narrow)
+static __always_inline uint64_t stack_end(struct task_struct *task, uint64_t sp, bool is_32_bit)
 {
-    uint64_t start = task->mm->start_stack, thread_pointer = arch_thread_pointer(task, narrow);
+    uint64_t start = task->mm->start_stack, thread_pointer = arch_thread_pointer(task, is_32_bit);
     uint64_t to_start = start - sp, to_thread = thread_pointer - sp;
     uint64_t nearer = to_start < to_thread ? to_start : to_thread;
     return nearer < BPF_STACK_FARTHEST ? sp + nearer : 0;
@@ -251,16 +251,16 @@ static __always_inline bool snapshot_fill(struct bpf_snapshot *snapshot, struct 
     struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
     arch_copy_registers(snapshot->registers, regs);
     uint64_t sp = snapshot->registers[BPF_REGISTER_SP];
-    bool narrow = arch_is_narrow(regs);
-    if (narrow)
+    bool is_32_bit = arch_is_32_bit(regs);
+    if (is_32_bit)
         sp &= ~7ull; /* the copy begins at a whole word of ours */
     if (sp < 4096 || sp >> 56 || sp & 7)
         return false;
-    snapshot->ranges = ranges_of(task->mm, sp, narrow);
+    snapshot->ranges = ranges_of(task->mm, sp, is_32_bit);
     snapshot->time_ns = bpf_ktime_get_ns();
     snapshot->pid = (uint32_t)task->tgid;
     snapshot->tid = (uint32_t)task->pid;
-    copy_stack(snapshot, sp, stack_end(task, sp, narrow));
+    copy_stack(snapshot, sp, stack_end(task, sp, is_32_bit));
     return snapshot->bytes != 0;
 }
 
