@@ -129,6 +129,9 @@ enum compat_form {
     COMPAT_IN_MEMORY = 0x3000,  /* by the first one */
 };
 
+/* Programs to which those of system calls leave what is none of the native table. */
+enum compat_program { COMPAT_ENTER, COMPAT_EXIT, COMPAT_PROGRAMS };
+
 #define COMPAT_PARTS 32 /* calls behind one number; a power of two */
 
 /* Whom --unwind chose: by process id (`comm` empty) or by name (`pid` 0). */

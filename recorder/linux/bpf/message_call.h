@@ -92,31 +92,6 @@ static __always_inline void message_object(struct moment *now, uint32_t descript
     }
 }
 
-/* message_object(), for kernels whose sockets have no tracepoints: there it is too long to be a part of each way to it. Returns when
- * the message was stamped; 0: there was none. */
-__attribute__((noinline)) uint64_t message_object_called(uint32_t descriptor, uint64_t buffer,
-                                                         uint64_t bytes, uint32_t flags,
-                                                         uint32_t spliced)
-{
-    struct task_struct *task = bpf_get_current_task_btf();
-    struct moment now = {.tid = (uint32_t)task->pid, .task = task};
-    message_object(&now, descriptor, (const void *)buffer, bytes, flags, spliced);
-    return now.time_ns;
-}
-
-static __always_inline void message_end(struct moment *now, uint32_t descriptor, const void *buffer,
-                                        uint64_t bytes, uint32_t flags, bool spliced)
-{
-    if (descriptor == NO_DESCRIPTOR)
-        return;
-    if (settings.has_socket_lengths) {
-        message_object(now, descriptor, buffer, bytes, flags, spliced);
-        return;
-    }
-    uint64_t time_ns = message_object_called(descriptor, (uint64_t)buffer, bytes, flags, spliced);
-    now->time_ns = time_ns ? time_ns : now->time_ns;
-}
-
 static __always_inline void message_of_queue(struct moment *now, const struct call *call,
                                              uint64_t bytes, uint32_t flags)
 {
@@ -202,8 +177,11 @@ static __always_inline void message_of_files(struct moment *now, const struct ca
     bool is_splice = operation >= MESSAGE_VMSPLICE && !is_batch(operation);
     if (operation == MESSAGE_READV || operation == MESSAGE_WRITEV)
         buffer = first_buffer(call, buffer);
-    message_end(now, ends.from, buffer, bytes, ARGUS_MESSAGE_RECEIVE | ends.from_flags, is_splice);
-    message_end(now, ends.to, buffer, bytes, 0, is_splice);
+    if (ends.from != NO_DESCRIPTOR)
+        message_object(now, ends.from, buffer, bytes, ARGUS_MESSAGE_RECEIVE | ends.from_flags,
+                       is_splice);
+    if (ends.to != NO_DESCRIPTOR)
+        message_object(now, ends.to, buffer, bytes, 0, is_splice);
 }
 
 /* Whether the system call may send or receive. */

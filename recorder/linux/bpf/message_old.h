@@ -128,27 +128,26 @@ __attribute__((noinline)) int old_unix_emit(uint64_t sender, uint64_t position, 
     return (int)message.bytes;
 }
 
-/* Whether `bytes` are all that the call in progress sends. Otherwise a wake-up does not tell which piece of a long send it was for. The
+/* Whether `bytes` are all that `call`, which is in progress, sends. Otherwise a wake-up does not tell which piece of a long send it was for. The
  * third argument of sendto() is the length, that of sendmsg() has flags, of which MSG_DONTWAIT and MSG_NOSIGNAL are usual. */
-static __always_inline bool old_is_whole(struct task_struct *task, uint64_t bytes)
+static __always_inline bool old_is_whole(const struct call *call, uint64_t bytes)
 {
-    struct call call;
-    uint32_t operation = message_operation(task, &call);
+    uint32_t operation = operation_of_call(call->number);
     bool is_length =
         operation == MESSAGE_WRITE ||
         (operation == MESSAGE_SEND && bytes & ~(uint64_t)(MSG_DONTWAIT | MSG_NOSIGNAL));
-    return is_length && call.arguments[2] == bytes;
+    return is_length && call->arguments[2] == bytes;
 }
 
-/* In sched_waking: the current thread is in a call whose first argument is the unix socket of `object`. What it wakes first waits for
+/* In sched_waking: the current thread is in `call`, whose first argument is the unix socket of `object`. What it wakes first waits for
  * the buffer that has just come into the queue. */
-static __always_inline void message_old_woke(const struct moment *now, const struct object *object)
+static __always_inline void message_old_woke(const struct moment *now, const struct call *call,
+                                             const struct object *object)
 {
     struct message_slot *slot = message_slot(now->tid);
     uint64_t sender = kernel_word(kernel_place(socket, object->data, sk));
     const void *file = file_of_descriptor(now->task, (uint32_t)object->descriptor);
-    struct call call;
-    if (!slot || !file || !is_unix_send(message_operation(now->task, &call)))
+    if (!slot || !file || !is_unix_send(operation_of_call(call->number)))
         return;
     if (slot->tid != now->tid)
         *slot = (struct message_slot){.tid = now->tid};
@@ -156,7 +155,7 @@ static __always_inline void message_old_woke(const struct moment *now, const str
         return;
     uint64_t buffer = slot->found[0];
     uint32_t flags = message_doubt((uint64_t)file);
-    if (!old_is_whole(now->task, kernel_read(sk_buff, (const void *)buffer, len)))
+    if (!old_is_whole(call, kernel_read(sk_buff, (const void *)buffer, len)))
         flags |= ARGUS_MESSAGE_GAP;
     slot->bytes += (uint32_t)old_unix_emit(sender, buffer, flags);
 }

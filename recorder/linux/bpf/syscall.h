@@ -98,9 +98,29 @@ static __always_inline bool take_compat_call(struct task_struct *task, struct ca
     return true;
 }
 
-/* The begin of a call that is none of the native table. These two are not inlined, so that the verifier looks at each once, and
- * native calls do not carry them along. */
-__attribute__((noinline)) int compat_begins(struct bpf_raw_tracepoint_args *ctx)
+/* A call that is none of the native table goes on in a program of its own, so that native calls do not carry it along, neither
+ * on their stack nor before the verifier; and a kernel that refuses it refuses nothing else. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+    __uint(max_entries, COMPAT_PROGRAMS);
+    __uint(key_size, sizeof(uint32_t));
+    __uint(value_size, sizeof(uint32_t));
+} compat_programs SEC(".maps");
+
+/* Does not come back, if the program is there. Before Linux 6.0 arm64 has no tail calls beside other functions. */
+static __always_inline void leave_for_compat(struct bpf_raw_tracepoint_args *ctx, uint32_t program)
+{
+#if defined(__TARGET_ARCH_x86)
+    bpf_tail_call(ctx, &compat_programs, program);
+#else
+    (void)ctx, (void)program;
+#endif
+    count_skipped();
+}
+
+/* The begin of such a call. */
+SEC("raw_tp/compat_enter")
+int on_compat_enter(struct bpf_raw_tracepoint_args *ctx)
 {
     struct call call;
     struct moment now = moment_now(bpf_get_current_task_btf());
@@ -118,8 +138,9 @@ __attribute__((noinline)) int compat_begins(struct bpf_raw_tracepoint_args *ctx)
     return 0;
 }
 
-/* The end of such a call. */
-__attribute__((noinline)) int compat_ends(struct bpf_raw_tracepoint_args *ctx)
+/* Its end. */
+SEC("raw_tp/compat_exit")
+int on_compat_exit(struct bpf_raw_tracepoint_args *ctx)
 {
     struct call call;
     uint32_t cpu;
@@ -158,8 +179,10 @@ int on_sys_enter(struct bpf_raw_tracepoint_args *ctx)
     uint64_t number = ctx->args[1], ids = caller_ids(state, ctx->args[0]);
     if (IDS_TGID(ids) == settings.own_tgid)
         return 0;
-    if (!is_native(regs, number))
-        return compat_begins(ctx);
+    if (!is_native(regs, number)) {
+        leave_for_compat(ctx, COMPAT_ENTER);
+        return 0;
+    }
     struct moment now = {.time_ns = bpf_ktime_get_ns(), .tid = IDS_TID(ids)};
     if (is_hook_call(regs, number)) {
         emit_hook(state, cpu, &now, regs);
@@ -192,8 +215,10 @@ int on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
         number = ARCH_RT_SIGRETURN;
     if (IDS_TGID(ids) == settings.own_tgid)
         return 0;
-    if (!is_native(regs, number))
-        return compat_ends(ctx);
+    if (!is_native(regs, number)) {
+        leave_for_compat(ctx, COMPAT_EXIT);
+        return 0;
+    }
     if (is_hook_call(regs, number))
         return 0;
     int64_t result = ctx->args[1];
