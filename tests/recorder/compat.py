@@ -16,12 +16,11 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import recorder_harness as live  # noqa: E402
 
 COMPILER, SOURCE, PROGRAMS = "", "", {}
-MESSAGE, READY, LOCK, SYSCALL_MORE = 0x60020014, 0x60020018, 0x6002000C, 0x60000010
+MESSAGE, READY = 0x60020010, 0x6002001C
 NUMBERS = {"read": 0, "poll": 7, "readv": 19, "select": 23, "getpid": 39, "sendto": 44, "recvfrom": 45, "sendmsg": 46,
            "recvmsg": 47, "wait4": 61, "getppid": 110, "futex": 202, "epoll_wait": 232, "epoll_ctl": 233, "ppoll": 271,
            "recvmmsg": 299, "sendmmsg": 307, "write": 1, "writev": 20}
-# glibc of i386 makes the newer of two calls that are the same to us.
-SAME = {"pselect6": "select", "epoll_pwait": "epoll_wait"}
+# glibc of i386 makes the newer of two calls that do the same.
 NAMES = {number: name for name, number in NUMBERS.items()} | {270: "select", 281: "epoll_wait"}
 BUILDS = {
     "64": ["-m64"],
@@ -59,7 +58,7 @@ class Compat(live.Live):
     def records_of(self, build_name, case):
         """Records of the program's threads: its calls by name, and what was recorded beside them."""
         trace = self.record_case(build_name, case)
-        tids = thread_ids(trace, pathlib.Path(PROGRAMS[build_name]).name)[1]
+        tids = thread_ids(trace, pathlib.Path(PROGRAMS[build_name]).name[:15])[1]
         return [record for record in trace.records if record[1] in tids]
 
     def test_the_same_records(self):
@@ -86,7 +85,7 @@ class Compat(live.Live):
         for build_name in ("32", "32-frames"):
             self.record_case(build_name, "waits")
             info = json.loads(live.argus("info", "--json", str(self.path)).stdout)
-            self.assertNotIn("compat_syscalls_skipped", json.dumps(info.get("counters", {})))
+            self.assertEqual(info["counters"]["compat_syscalls_skipped"], 0)
 
     def test_the_way_by_interrupt(self):
         for build_name in ("32", "64"):
@@ -100,7 +99,7 @@ class Compat(live.Live):
         script = (f"import subprocess; s = subprocess.Popen([{PROGRAMS[server]!r}, 'server', {socket!r}]); "
                   f"subprocess.run([{PROGRAMS[client]!r}, 'client', {socket!r}]); s.kill()")
         self.record(script, "--no-probes")
-        done = live.argus("diagnose", "--auto", "--json", str(self.path), "--process", pathlib.Path(PROGRAMS[client]).name)
+        done = live.argus("diagnose", "--auto", "--json", str(self.path), "--process", pathlib.Path(PROGRAMS[client]).name[:15])
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
