@@ -127,7 +127,9 @@ int on_compat_enter(struct bpf_raw_tracepoint_args *ctx)
     if (!take_compat_call(now.task, &call))
         return 0;
     uint64_t number = call.number;
-    poller_enters(&now, number);
+    struct pt_regs *regs = (void *)bpf_task_pt_regs(now.task);
+    poller_enters(&now, (struct poll_call){number, call.arguments[0], call.arguments[1],
+                                           arch_stack_pointer(regs)});
     emit(&now, ARGUS_ID_SYSCALL(number & 0x3fff) | ARGUS_FUNC_START, call.arguments[0],
          call.arguments[1], call.arguments[2], call.arguments[3]);
     if (bit_is_set(settings.long_syscalls, number))
@@ -154,11 +156,10 @@ int on_compat_exit(struct bpf_raw_tracepoint_args *ctx)
         messages_of_call(&now, &call, result);
     if (!now.time_ns)
         now.time_ns = bpf_ktime_get_ns();
-    if (late_is_on() && now.tid && state->late_tid == now.tid && !is_exec(call.number)) {
-        struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+    struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+    if (late_is_on() && now.tid && state->late_tid == now.tid && !is_exec(call.number))
         late_ends(state, &now, arch_stack_pointer(regs));
-    }
-    poller_returns(&now, call.number, (uint32_t)task->tgid);
+    poller_returns(&now, call.number, arch_stack_pointer(regs), (uint32_t)task->tgid, result);
     if (bit_is_set(settings.ready_syscalls, call.number)) {
         now.task = bpf_get_current_task_btf();
         emit_ready(&now, &call, result);
@@ -188,7 +189,8 @@ int on_sys_enter(struct bpf_raw_tracepoint_args *ctx)
         emit_hook(state, cpu, &now, regs);
         return 0;
     }
-    poller_enters(&now, number);
+    poller_enters(&now, (struct poll_call){number, arch_argument0(regs), arch_argument1(regs),
+                                           arch_stack_pointer(regs)});
     emit_on(state, cpu, &now, ARGUS_ID_SYSCALL(number & 0x3fff) | ARGUS_FUNC_START,
             arch_argument0(regs), arch_argument1(regs), arch_argument2(regs), arch_argument3(regs));
     if (bit_is_set(settings.long_syscalls, number))
@@ -232,7 +234,7 @@ int on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
         now.time_ns = bpf_ktime_get_ns();
     if (late_is_on() && now.tid && state->late_tid == now.tid && !is_exec(number))
         late_ends(state, &now, arch_stack_pointer(regs));
-    poller_returns(&now, number, IDS_TGID(ids));
+    poller_returns(&now, number, arch_stack_pointer(regs), IDS_TGID(ids), result);
     if (bit_is_set(settings.ready_syscalls, number)) {
         /* Asked again where it is used: on its way through a variable the pointer becomes a mere number to older verifiers. */
         now.task = bpf_get_current_task_btf();
