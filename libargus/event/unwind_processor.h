@@ -11,7 +11,7 @@ struct unwind_processor {
     uint32_t frame, stack;  /* numbers of the frame and stack pointer */
     uint32_t word_bytes;    /* of an address on the stack */
     uint32_t alignment;     /* of a frame pointer */
-    uint32_t entry_bytes; /* what ld.so's first code has on the stack when it calls */
+    uint32_t entry_bytes;   /* what ld.so's first code has on the stack when it calls */
     uint32_t syscall_bytes; /* of `syscall`, the instruction */
     uint8_t syscall[4];
 };
