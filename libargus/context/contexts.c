@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "context/contexts_data.h"
+#include "report/programs_32_bit.h"
 
 /* Totals of the programs and the root, and everybody's own time. A parent comes before its children. */
 static void sum_up(struct tree *tree)
@@ -139,6 +140,16 @@ const struct argus_context_counts *argus_contexts_counts(const struct argus_cont
 const struct argus_graph *argus_contexts_graph(const struct argus_contexts *contexts)
 {
     return contexts->graph;
+}
+
+void contexts_touch(const struct argus_contexts *contexts, struct programs_32_bit *ret)
+{
+    const struct argus_process *processes;
+    size_t count = argus_graph_processes(contexts->graph, &processes);
+    programs_32_bit_init(ret, contexts->graph);
+    for (uint32_t i = 0; i < count; i++)
+        if (contexts->moments.chosen[i])
+            programs_32_bit_touch(ret, i);
 }
 
 const char *contexts_base_name(const char *path)

@@ -13,6 +13,10 @@ struct argus_contexts {
 /* What the contexts are inferred from, what is missing, and what they are compared with: lines. */
 void contexts_write_what(const struct argus_sink *sink, const struct argus_contexts_report *report);
 
+/* The 32-bit programs among the processes that were chosen. */
+struct programs_32_bit;
+void contexts_touch(const struct argus_contexts *contexts, struct programs_32_bit *ret);
+
 /* Own time, with what samples say of it. */
 static inline uint64_t node_own_ns(const struct argus_context_node *node,
                                    enum argus_estimate estimate)

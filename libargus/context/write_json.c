@@ -6,6 +6,7 @@
 #include "context/charges.h"
 #include "context/route.h"
 #include "report/json.h"
+#include "report/programs_32_bit.h"
 #include "report/report_limits.h"
 
 static json_t *number(uint64_t value)
@@ -243,6 +244,10 @@ struct argus_error *contexts_write_json(const struct argus_sink *sink,
     if (report->tree)
         json_put(json, "tree", tree_json(report));
     json_put(json, "limits", json_limits(trace, ARGUS_GAP_CONTEXTS, ARGUS_GAP_ANY));
+    struct programs_32_bit programs;
+    contexts_touch(report->contexts, &programs);
+    json_put(json, "programs_32_bit", programs_32_bit_json(&programs));
+    programs_32_bit_deinit(&programs);
     if (error)
         json_decref(json);
     return error ? error : json_write(sink, json);

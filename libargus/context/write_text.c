@@ -8,6 +8,7 @@
 #include "context/route.h"
 #include "context/write_json.h"
 #include "report/lines.h"
+#include "report/programs_32_bit.h"
 #include "report/report_limits.h"
 
 #define FILES_SHOWN   8
@@ -295,6 +296,10 @@ static struct argus_error *write_text(const struct argus_sink *sink,
     if (!ranking->count || ranking->paths[0].cost_ns <= 0)
         argus_sink_printf(sink, "\nno context is slower than in the base\n");
     struct argus_error *error = write_charges(sink, report);
+    struct programs_32_bit programs;
+    contexts_touch(report->contexts, &programs);
+    programs_32_bit_print(&programs, sink);
+    programs_32_bit_deinit(&programs);
     return error ? error
                  : report_limits(sink, argus_graph_trace(report->contexts->graph),
                                  ARGUS_GAP_CONTEXTS, ARGUS_GAP_ANY);

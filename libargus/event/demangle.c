@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "event/rust_names.h"
+
 char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
 
 /* It recurses; a name that long was made to overflow a stack. */
@@ -13,9 +15,15 @@ enum { LONGEST_NAME = 4096 };
 
 char *demangle(const char *symbol)
 {
+    if (strncmp(symbol, "_R", 2) == 0)
+        return rust_demangle(symbol);
     if (strncmp(symbol, "_Z", 2) != 0 || strnlen(symbol, LONGEST_NAME) == LONGEST_NAME)
         return NULL;
     int status;
     char *name = __cxa_demangle(symbol, NULL, NULL, &status);
-    return status == 0 ? name : NULL;
+    if (status != 0)
+        return NULL;
+    if (name)
+        rust_undo_legacy(name);
+    return name;
 }

@@ -1,4 +1,4 @@
-/* C++ names as people write them. */
+/* Names of C++ and Rust as people write them. */
 #ifndef ARGUS_EVENT_DEMANGLE_H
 #define ARGUS_EVENT_DEMANGLE_H
 

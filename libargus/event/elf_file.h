@@ -73,7 +73,11 @@ uint64_t elf_file_thread_block(const struct elf_file *file);
 /* Whether it is a program, and no library: it names an interpreter, or is linked to a fixed address. */
 bool elf_file_is_program(const struct elf_file *file);
 
-enum { ELF_MACHINE_X86_64 = 62, ELF_MACHINE_AARCH64 = 183 }; /* EM_… of elf.h */
+enum {
+    ELF_MACHINE_386 = 3,
+    ELF_MACHINE_X86_64 = 62,
+    ELF_MACHINE_AARCH64 = 183
+}; /* EM_… of elf.h */
 
 /* The file's machine (EM_X86_64 …), and what unwinding it needs: .eh_frame, or the debug file's .debug_frame; NULL: none
  * (`which` 1: the second). Borrowed. */

@@ -21,9 +21,13 @@ void elf_files_deinit(struct elf_files *files)
     idmap_deinit(&files->by_image);
 }
 
+/* A 32-bit program has another vdso than we have. */
+#define END_32_BIT (1ull << 32)
+
 static bool same_file(const struct argus_image_entry *a, const struct argus_image_entry *b)
 {
-    return !strcmp(a->path, b->path) && a->build_id_bytes == b->build_id_bytes &&
+    bool same_width = (a->start < END_32_BIT) == (b->start < END_32_BIT) || a->path[0] == '/';
+    return same_width && !strcmp(a->path, b->path) && a->build_id_bytes == b->build_id_bytes &&
            !memcmp(a->build_id, b->build_id, a->build_id_bytes) && a->inode == b->inode;
 }
 
@@ -55,7 +59,8 @@ static struct elf_files_entry open_file(const struct elf_files *files, uint32_t 
     memcpy(identity.build_id, image->build_id, sizeof(identity.build_id));
     if (image->path[0] == '/')
         file.elf = elf_file_open(image->path, &identity, &file.stale);
-    else if (!strcmp(image->path, "[vdso]") && same_boot(files->trace))
+    else if (!strcmp(image->path, "[vdso]") && image->start >= END_32_BIT &&
+             same_boot(files->trace))
         file.elf = elf_file_open_vdso();
     return file;
 }

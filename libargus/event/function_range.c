@@ -28,34 +28,34 @@ bool function_range_find(const char *path, uint64_t file_offset, uint64_t *ret_s
     return found;
 }
 
-/* x86_64: e8 and a distance of 32 bits; aarch64: bl and one of 26 bits, in words. */
+/* x86: e8 and a distance of 32 bits; aarch64: bl and one of 26 bits, in words. */
 static bool decode_call(unsigned machine, uint64_t return_address, const uint8_t *code,
                         uint64_t *ret)
 {
-    if (machine == ELF_MACHINE_X86_64) {
+    if (machine != ELF_MACHINE_AARCH64) {
         int32_t distance;
         memcpy(&distance, code + 1, sizeof(distance));
         *ret = return_address + (uint64_t)(int64_t)distance;
-        return code[0] == 0xe8;
+        return code[0] == 0xe8 && (machine == ELF_MACHINE_X86_64 || machine == ELF_MACHINE_386);
     }
     uint32_t word;
     memcpy(&word, code + 1, sizeof(word));
     int64_t distance = (int64_t)((uint64_t)(word & 0x03ffffffu) << 38) >> 36;
     *ret = return_address - 4 + (uint64_t)distance;
-    return machine == ELF_MACHINE_AARCH64 && (word & 0xfc000000u) == 0x94000000u;
+    return (word & 0xfc000000u) == 0x94000000u;
 }
 
-/* A stub that jumps through a pointer is no function of the file: endbr64? bnd? jmp *x(%rip). */
+/* A stub that jumps through a pointer is no function of the file: endbr? bnd? jmp *x(%rip), of i386 *x or *x(%ebx). */
 static bool is_stub(unsigned machine, const uint8_t *code)
 {
-    static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
-    if (machine != ELF_MACHINE_X86_64)
+    static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e}; /* fa: endbr64, fb: endbr32 */
+    if (machine == ELF_MACHINE_AARCH64)
         return (code[3] & 0x9f) == 0x90; /* adrp, as functions hardly ever begin with */
-    if (memcmp(code, endbr64, sizeof(endbr64)) == 0)
-        code += sizeof(endbr64);
+    if (memcmp(code, endbr, sizeof(endbr)) == 0 && (code[3] & 0xfe) == 0xfa)
+        code += sizeof(endbr) + 1;
     if (code[0] == 0xf2)
         code++;
-    return code[0] == 0xff && code[1] == 0x25;
+    return code[0] == 0xff && (code[1] == 0x25 || (code[1] == 0xa3 && machine == ELF_MACHINE_386));
 }
 
 static bool find_called(struct elf_file *file, uint64_t file_offset, uint64_t *ret)

@@ -54,7 +54,7 @@ static bool is_call(unsigned machine, const uint8_t *code, int64_t *ret_distance
 {
     int32_t relative;
     uint32_t word;
-    if (machine == EM_X86_64) {
+    if (machine != EM_AARCH64) {
         memcpy(&relative, code + 1, sizeof(relative));
         *ret_bytes = 5;
         *ret_distance = (int64_t)relative + *ret_bytes;
@@ -67,12 +67,12 @@ static bool is_call(unsigned machine, const uint8_t *code, int64_t *ret_distance
     return word >> 26 == 0x25;
 }
 
-/* x86-64 does not tell where instructions begin; that five bytes look like a call of just this function by chance does not
+/* x86 does not tell where instructions begin; that five bytes look like a call of just this function by chance does not
  * happen. */
 uint32_t code_count_calls(unsigned machine, const struct code *caller, const struct code *callee,
                           uint64_t *ret_return)
 {
-    uint32_t step = machine == EM_X86_64 ? 1 : 4, found = 0, bytes;
+    uint32_t step = machine == EM_AARCH64 ? 4 : 1, found = 0, bytes;
     uint64_t from, to, size = caller->bytes;
     int64_t distance;
     if (!caller->elf || caller->elf != callee->elf || size > MOST_CODE_BYTES ||

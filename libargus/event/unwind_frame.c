@@ -4,19 +4,6 @@
 #include <string.h>
 
 #define MOST_FRAME_BYTES (16u << 20) /* a frame is no larger */
-#define FRAME_RECORD     16u         /* the caller's frame pointer and the return address */
-#define ALIGNMENT        16u         /* of both ABIs */
-
-/* Numbers of the registers in DWARF. */
-struct frame_registers {
-    uint32_t frame, stack, pc;
-};
-
-static struct frame_registers registers_of(unsigned elf_machine)
-{
-    return elf_machine == EM_AARCH64 ? (struct frame_registers){29, 31, 32}
-                                     : (struct frame_registers){6, 7, 16};
-}
 
 static bool is_known(const struct cfi_machine *machine, uint32_t number)
 {
@@ -24,26 +11,26 @@ static bool is_known(const struct cfi_machine *machine, uint32_t number)
 }
 
 /* The stack pointer of an arm64 function lies anywhere at or below its frame record. */
-enum frame_step frame_step(struct cfi_machine *machine, unsigned elf_machine)
+enum frame_step frame_step(struct cfi_machine *machine, const struct unwind_processor *processor)
 {
-    const struct frame_registers of = registers_of(elf_machine);
+    uint32_t pc = processor->registers - 1, word = processor->word_bytes;
     uint64_t *registers = machine->registers, caller, address;
-    if (!is_known(machine, of.frame) || !is_known(machine, of.stack))
+    if (!is_known(machine, processor->frame) || !is_known(machine, processor->stack))
         return FRAME_NONE;
-    uint64_t frame = registers[of.frame];
-    if (frame % ALIGNMENT || frame - registers[of.stack] > MOST_FRAME_BYTES)
+    uint64_t frame = registers[processor->frame];
+    if (frame % processor->alignment || frame - registers[processor->stack] > MOST_FRAME_BYTES)
         return FRAME_NONE;
     if (!machine->read(machine->context, frame, &caller) ||
-        !machine->read(machine->context, frame + 8, &address))
+        !machine->read(machine->context, frame + word, &address))
         return FRAME_NO_MEMORY;
     if (address == 0) /* the caller's register may hold anything, if it has no frame pointer */
         return FRAME_NONE;
-    machine->return_slot = frame + 8;
-    machine->cfa = frame + FRAME_RECORD;
-    registers[of.frame] = caller;
-    registers[of.stack] = machine->cfa;
-    registers[of.pc] = address;
-    machine->known = 1ull << of.frame | 1ull << of.stack | 1ull << of.pc;
+    machine->return_slot = frame + word;
+    machine->cfa = frame + 2 * word; /* the caller's frame pointer and the return address */
+    registers[processor->frame] = caller;
+    registers[processor->stack] = machine->cfa;
+    registers[pc] = address;
+    machine->known = 1ull << processor->frame | 1ull << processor->stack | 1ull << pc;
     return FRAME_STEPPED;
 }
 

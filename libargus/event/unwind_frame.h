@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "event/cfi_expression.h"
+#include "event/unwind_processor.h"
 
 enum frame_step {
     FRAME_STEPPED, /* `machine` is the caller, as far as frame pointers tell: pc, frame and stack pointer */
@@ -18,8 +19,7 @@ enum frame_step {
     FRAME_NONE,      /* the register is no frame pointer */
 };
 
-/* `elf_machine`: EM_X86_64 or EM_AARCH64. */
-enum frame_step frame_step(struct cfi_machine *machine, unsigned elf_machine);
+enum frame_step frame_step(struct cfi_machine *machine, const struct unwind_processor *processor);
 
 /* The longest call instruction. */
 #define FRAME_CALL_BYTES 7

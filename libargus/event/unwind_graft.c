@@ -13,6 +13,7 @@
  */
 #include "event/unwind_graft.h"
 
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,9 +85,11 @@ static uint32_t number_of(struct work *work, struct idmap *map, uint64_t id)
 static uint64_t place_key(struct work *work, const struct graft_stack *stack, uint64_t slot)
 {
     uint32_t thread = number_of(work, &work->threads, stack->tid << 24 ^ stack->process);
-    if (thread >> THREAD_BITS || slot >> (64 - THREAD_BITS + 3) || slot & 7)
+    if (thread >> THREAD_BITS || slot >> (64 - THREAD_BITS + 3) || slot & 3)
         return 0;
-    return (uint64_t)thread << (64 - THREAD_BITS) | slot >> 3;
+    /* A 32-bit program's slot may lie between two words of 8 bytes; its upper bits are zeros. */
+    uint64_t between = (slot & 7 ? 1ull : 0) << (63 - THREAD_BITS);
+    return (uint64_t)thread << (64 - THREAD_BITS) | slot >> 3 | between;
 }
 
 static int by_place(const void *left, const void *right)
@@ -191,7 +194,8 @@ static bool find_caller(struct work *work, const struct graft_stack *cut, struct
         return false;
     if (ret->return_address)
         return true;
-    uint32_t calls = code_count_calls(work->unwinder->machine, &ret->code, &callee, &back);
+    unsigned machine = ret->code.elf ? elf_file_machine(ret->code.elf) : EM_NONE;
+    uint32_t calls = code_count_calls(machine, &ret->code, &callee, &back);
     if (calls > 1)
         back = ret->code.start + 1; /* as a return address this is the beginning */
     ret->return_address = back + ret->code.moved;

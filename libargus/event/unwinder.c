@@ -12,16 +12,15 @@
 #include <string.h>
 
 #include "event/unwind_frame.h"
+#include "event/unwind_processor.h"
 #include "event/unwind_signal.h"
 
 void unwinder_init(struct unwinder *unwinder, const struct argus_trace *trace,
                    const struct images *images)
 {
-    bool arm = argus_trace_header(trace)->arch == ARGUS_ARCH_AARCH64;
     *unwinder = (struct unwinder){
         .images = images,
-        .register_count = arm ? 33 : 17,
-        .machine = arm ? EM_AARCH64 : EM_X86_64,
+        .arm = argus_trace_header(trace)->arch == ARGUS_ARCH_AARCH64,
     };
     elf_files_init(&unwinder->files, trace);
 }
@@ -48,19 +47,22 @@ static struct cfi *add_cfi(struct unwinder *unwinder, struct elf_file *elf)
         unwinder->no_memory = true;
         return NULL;
     }
-    cfi_init(cfi, elf, unwinder->register_count);
+    cfi_init(cfi, elf, unwind_processor_of(elf_file_machine(elf))->registers);
     return cfi;
 }
 
 /* NULL: the file is gone, or of another processor. */
-static struct cfi *cfi_of(struct unwinder *unwinder, uint32_t image)
+static struct cfi *cfi_of(struct unwinder *unwinder, uint32_t image, unsigned machine)
 {
     bool stale;
     struct elf_file *elf = elf_files_get(&unwinder->files, image, &stale);
-    if (!elf || elf_file_machine(elf) != unwinder->machine)
+    if (!elf || elf_file_machine(elf) != machine)
         return NULL;
     return add_cfi(unwinder, elf);
 }
+
+/* Of what the function for system calls in the vdso keeps on the stack. */
+#define VDSO_MOST_BYTES 32
 
 /* There is a caller. */
 #define WALKED ((uint64_t)ARGUS_FRAME_ENDS)
@@ -69,8 +71,9 @@ static struct cfi *cfi_of(struct unwinder *unwinder, uint32_t image)
 struct walk {
     struct unwinder *unwinder;
     const struct argus_snapshot *snapshot;
+    const struct unwind_processor *processor;
     struct cfi_machine machine;
-    uint64_t bottom; /* the snapshot's stack pointer */
+    uint64_t bottom; /* where the copy begins: the snapshot's stack pointer */
     uint64_t time_ns;
     uint32_t process;
     uint32_t pc, sp; /* numbers of these registers */
@@ -80,26 +83,28 @@ struct walk {
 static bool read_stack(void *context, uint64_t address, uint64_t *ret)
 {
     const struct walk *walk = context;
-    uint64_t at = address - walk->bottom;
-    if (walk->snapshot->stack_bytes < sizeof(*ret) ||
-        at > walk->snapshot->stack_bytes - sizeof(*ret))
+    uint64_t at = address - walk->bottom, gap;
+    uint32_t bytes = walk->processor->word_bytes;
+    if (walk->snapshot->stack_bytes < sizeof(gap) || at > walk->snapshot->stack_bytes - bytes)
         return false;
-    memcpy(ret, walk->snapshot->stack + at, sizeof(*ret));
-    return *ret != ARGUS_SNAPSHOT_GAP;
+    uint64_t whole =
+        bytes == sizeof(gap) ? at : at & ~7ull; /* a gap is marked by words of 8 bytes */
+    memcpy(&gap, walk->snapshot->stack + whole, sizeof(gap));
+    *ret = 0;
+    memcpy(ret, walk->snapshot->stack + at, bytes);
+    return gap != ARGUS_SNAPSHOT_GAP;
 }
 
 /* Is there a system call just before the code at `offset` of the file? Returns how many bytes it has; 0: none. */
 static uint64_t syscall_bytes_before(const struct walk *walk, const struct elf_file *elf,
                                      uint64_t offset)
 {
-    static const uint8_t x86_64[] = {0x0f, 0x05}, aarch64[] = {0x01, 0x00, 0x00, 0xd4};
-    bool arm = walk->unwinder->machine == EM_AARCH64;
-    const uint8_t *wanted = arm ? aarch64 : x86_64;
-    size_t bytes = arm ? sizeof(aarch64) : sizeof(x86_64);
-    uint8_t found[sizeof(aarch64)];
+    const struct unwind_processor *processor = walk->processor;
+    uint8_t found[sizeof(processor->syscall)];
+    size_t bytes = processor->syscall_bytes;
     if (offset < bytes || !elf_file_read(elf, offset - bytes, bytes, found))
         return 0;
-    return memcmp(found, wanted, bytes) == 0 ? bytes : 0;
+    return memcmp(found, processor->syscall, bytes) == 0 ? bytes : 0;
 }
 
 /* glibc's clone() and clone3() end their information before the system call, because behind it the child comes out as
@@ -118,7 +123,7 @@ static const struct cfi_row *find_row(struct walk *walk, uint64_t address, struc
 {
     const struct images *images = walk->unwinder->images;
     uint32_t image = images_find(images, walk->process, walk->time_ns, address);
-    *ret = image == UINT32_MAX ? NULL : cfi_of(walk->unwinder, image);
+    *ret = image == UINT32_MAX ? NULL : cfi_of(walk->unwinder, image, walk->processor->machine);
     uint64_t in_file;
     if (!*ret)
         return NULL;
@@ -135,7 +140,7 @@ static bool is_signal_return(const struct walk *walk, uint64_t address)
 {
     const struct images *images = walk->unwinder->images;
     uint8_t code[UNWIND_SIGNAL_CODE_BYTES];
-    if (walk->unwinder->machine != EM_AARCH64)
+    if (!walk->unwinder->arm)
         return false;
     uint32_t image = images_find(images, walk->process, walk->time_ns, address);
     if (image == UINT32_MAX)
@@ -143,7 +148,7 @@ static bool is_signal_return(const struct walk *walk, uint64_t address)
     const struct argus_image_entry *entry = &images->entries[image];
     if (strcmp(entry->path, "[vdso]") == 0)
         return true;
-    struct cfi *cfi = cfi_of(walk->unwinder, image);
+    struct cfi *cfi = cfi_of(walk->unwinder, image, walk->processor->machine);
     return cfi &&
            elf_file_read(cfi->elf, address - entry->start + entry->file_offset, sizeof(code),
                          code) &&
@@ -155,7 +160,8 @@ static bool is_at_the_end(const struct walk *walk)
 {
     uint64_t sp = walk->machine.registers[walk->sp];
     return walk->snapshot->end == ARGUS_SNAPSHOT_WHOLE && walk->machine.known >> walk->sp & 1 &&
-           walk->machine.cfa != 0 && sp - walk->bottom >= walk->snapshot->stack_bytes;
+           walk->machine.cfa != 0 &&
+           sp - walk->bottom + walk->processor->entry_bytes >= walk->snapshot->stack_bytes;
 }
 
 static uint64_t end_of_copy(const struct argus_snapshot *snapshot)
@@ -176,19 +182,20 @@ static bool is_behind_call(const struct walk *walk, uint64_t address)
 {
     const struct images *images = walk->unwinder->images;
     uint32_t image = images_find(images, walk->process, walk->time_ns, address - 1);
-    struct cfi *cfi = image == UINT32_MAX ? NULL : cfi_of(walk->unwinder, image);
+    struct cfi *cfi =
+        image == UINT32_MAX ? NULL : cfi_of(walk->unwinder, image, walk->processor->machine);
     uint8_t code[FRAME_CALL_BYTES];
     if (!cfi)
         return false;
     uint64_t offset = address - images->entries[image].start + images->entries[image].file_offset;
     return offset >= sizeof(code) &&
            elf_file_read(cfi->elf, offset - sizeof(code), sizeof(code), code) &&
-           frame_is_call(code, sizeof(code), walk->unwinder->machine);
+           frame_is_call(code, sizeof(code), walk->processor->machine);
 }
 
 static uint64_t walk_by_frame_pointer(struct walk *walk, bool *is_return)
 {
-    switch (frame_step(&walk->machine, walk->unwinder->machine)) {
+    switch (frame_step(&walk->machine, walk->processor)) {
     case FRAME_NONE:
         return ARGUS_FRAME_UNKNOWN;
     case FRAME_NO_MEMORY:
@@ -201,9 +208,37 @@ static uint64_t walk_by_frame_pointer(struct walk *walk, bool *is_return)
     return WALKED;
 }
 
+/* 32-bit programs enter the kernel through a function of their vdso, which the kernel maps for them alone: there is no file of it.
+ * It keeps three registers on the stack (arch/x86/entry/vdso/vdso32/system_call.S) and its return address above them. */
+static bool walk_out_of_vdso(struct walk *walk)
+{
+    const struct images *images = walk->unwinder->images;
+    uint64_t sp = walk->machine.registers[walk->sp], address;
+    uint32_t image =
+        images_find(images, walk->process, walk->time_ns, walk->machine.registers[walk->pc]);
+    bool innermost = walk->machine.cfa == 0;
+    if (walk->processor->machine != EM_386 || !innermost || image == UINT32_MAX ||
+        strcmp(images->entries[image].path, "[vdso]") != 0)
+        return false;
+    for (uint64_t at = sp; at < sp + VDSO_MOST_BYTES; at += walk->processor->word_bytes) {
+        if (!read_stack(walk, at, &address) || !is_behind_call(walk, address))
+            continue;
+        walk->machine.return_slot = at;
+        walk->machine.cfa = at + walk->processor->word_bytes;
+        walk->machine.registers[walk->sp] = walk->machine.cfa;
+        walk->machine.registers[walk->pc] = address;
+        return true;
+    }
+    return false;
+}
+
 /* Where there is no call frame information. */
 static uint64_t walk_without_row(struct walk *walk, bool *is_return)
 {
+    if (walk_out_of_vdso(walk)) {
+        *is_return = true;
+        return WALKED;
+    }
     if (*is_return && is_signal_return(walk, walk->machine.registers[walk->pc])) {
         *is_return = false;
         return unwind_signal_step(&walk->machine) ? WALKED : end_of_copy(walk->snapshot);
@@ -242,18 +277,21 @@ static uint64_t walk_up(struct walk *walk, bool *is_return)
 static struct walk walk_begin(struct unwinder *unwinder, const struct argus_snapshot *snapshot,
                               uint32_t process)
 {
+    const struct unwind_processor *processor =
+        unwind_processor_with(snapshot->register_count, unwinder->arm);
     struct walk walk = {
         .unwinder = unwinder,
         .snapshot = snapshot,
+        .processor = processor,
         .time_ns = argus_trace_ticks_to_ns(unwinder->images->trace, snapshot->ticks),
         .process = process,
-        .pc = unwinder->register_count - 1,
-        .sp = unwinder->machine == EM_AARCH64 ? 31 : 7,
+        .pc = processor->registers - 1,
+        .sp = processor->stack,
     };
     memcpy(walk.machine.registers, snapshot->registers, sizeof(walk.machine.registers));
-    walk.machine.known = (1ull << unwinder->register_count) - 1;
+    walk.machine.known = (1ull << processor->registers) - 1;
     walk.machine.read = read_stack;
-    walk.bottom = snapshot->registers[walk.sp];
+    walk.bottom = snapshot->registers[walk.sp] & ~(uint64_t)(8 - processor->word_bytes);
     return walk;
 }
 
@@ -266,7 +304,7 @@ void unwinder_frames(struct unwinder *unwinder, const struct argus_snapshot *sna
     size_t count = 0, sure_count = 0;
     uint64_t end = WALKED;
     walk.sure = true;
-    if (snapshot->register_count != unwinder->register_count) /* of another processor */
+    if (snapshot->register_count != walk.processor->registers) /* of another processor */
         end = ARGUS_FRAME_UNKNOWN;
     while (end == WALKED) {
         /* The reader takes all but the first for return addresses. */

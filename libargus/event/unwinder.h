@@ -15,9 +15,8 @@ struct unwinder {
     struct elf_files files;
     VEC(struct cfi *) cfis;    /* owned */
     struct idmap cfi_by_image; /* image entry → cfi */
-    uint32_t register_count;
-    unsigned machine; /* EM_X86_64 or EM_AARCH64 */
-    bool no_memory;   /* sticky */
+    bool arm;                  /* of arm64, and else of x86-64, with 32-bit programs beside */
+    bool no_memory;            /* sticky */
 };
 
 void unwinder_init(struct unwinder *unwinder, const struct argus_trace *trace,

@@ -240,7 +240,7 @@ const char *argus_symbols_variable(struct argus_symbols *symbols, uint32_t proce
 /* Where a direct call goes whose `bytes` end at the return address, relative to that; false: it is none. */
 static bool decode_call(unsigned machine, const uint8_t bytes[5], int64_t *ret)
 {
-    if (machine == ELF_MACHINE_X86_64) {
+    if (machine == ELF_MACHINE_X86_64 || machine == ELF_MACHINE_386) {
         int32_t relative;
         memcpy(&relative, bytes + 1, sizeof(relative));
         *ret = relative;

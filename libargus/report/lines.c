@@ -6,10 +6,18 @@
 #include <string.h>
 
 #include "diagnose/words.h"
+#include "event/short_names.h"
 #include "report/report_callbacks.h"
 #include "slice/timeline.h"
 
-#define MAX_WIDTH 100
+#define MAX_WIDTH       100
+#define MOST_NAME_BYTES 4096
+
+/* An address of a stack, and how it is to be written. */
+struct frame_place {
+    uint64_t address;
+    bool is_return, is_short;
+};
 
 bool argus_sink_printf(const struct argus_sink *sink, const char *format, ...)
 {
@@ -41,9 +49,21 @@ const char *argus_duration_text(uint64_t ns, char *buffer, size_t bytes)
     return text_duration(ns, buffer, bytes);
 }
 
-const char *report_frame(const struct argus_report_context *context, uint32_t vertex,
-                         uint64_t address, bool is_return, char *buffer, size_t bytes)
+/* A long name as a person reads it. */
+static void shorten_function(struct argus_symbol *symbol, char *buffer, size_t bytes)
 {
+    if (!symbol->function || strlen(symbol->function) >= bytes)
+        return;
+    strcpy(buffer, symbol->function);
+    short_name(buffer);
+    symbol->function = buffer;
+}
+
+static const char *frame_text(const struct argus_report_context *context, uint32_t vertex,
+                              struct frame_place place, char *buffer, size_t bytes)
+{
+    char name[MOST_NAME_BYTES];
+    uint64_t address = place.address;
     if (!context->symbols) {
         snprintf(buffer, bytes, "0x%llx", (unsigned long long)address);
         return buffer;
@@ -51,7 +71,9 @@ const char *report_frame(const struct argus_report_context *context, uint32_t ve
     struct view view = view_of(context->graph);
     const struct argus_vertex *v = &view.vertices[vertex];
     struct argus_symbol symbol = argus_symbols_find(
-        context->symbols, view.threads[v->thread].process, v->end_ns, address, is_return);
+        context->symbols, view.threads[v->thread].process, v->end_ns, address, place.is_return);
+    if (place.is_short)
+        shorten_function(&symbol, name, sizeof(name));
     argus_symbol_text(&symbol, address, buffer, bytes);
     size_t length = strlen(buffer);
     const char *file = symbol.file ? strrchr(symbol.file, '/') : NULL;
@@ -59,6 +81,20 @@ const char *report_frame(const struct argus_report_context *context, uint32_t ve
     if (file && symbol.function && length < bytes)
         snprintf(buffer + length, bytes - length, " (%s:%u)", file, symbol.line);
     return buffer;
+}
+
+const char *report_frame(const struct argus_report_context *context, uint32_t vertex,
+                         uint64_t address, bool is_return, char *buffer, size_t bytes)
+{
+    return frame_text(context, vertex, (struct frame_place){address, is_return, false}, buffer,
+                      bytes);
+}
+
+const char *report_short_frame(const struct argus_report_context *context, uint32_t vertex,
+                               uint64_t address, bool is_return, char *buffer, size_t bytes)
+{
+    return frame_text(context, vertex, (struct frame_place){address, is_return, true}, buffer,
+                      bytes);
 }
 
 const char *report_thread(const struct argus_report_context *context, uint32_t thread, char *buffer,
@@ -141,7 +177,7 @@ void report_stack(const struct argus_report_context *context, uint32_t vertex, u
     for (uint32_t i = 0; i < frames.count && i < limit; i++)
         argus_sink_printf(
             context->sink, "%*s%s %s\n", (int)indent, "", i == 0 ? "at" : "by",
-            report_frame(context, vertex, frames.frames[i], i > 0, text, sizeof(text)));
+            report_short_frame(context, vertex, frames.frames[i], i > 0, text, sizeof(text)));
     if (frames.count > limit)
         argus_sink_printf(context->sink, "%*s… %u more\n", (int)indent, "", frames.count - limit);
 }

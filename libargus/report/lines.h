@@ -8,6 +8,10 @@
 const char *report_frame(const struct argus_report_context *context, uint32_t vertex,
                          uint64_t address, bool is_return, char *buffer, size_t bytes);
 
+/* The same with a long name shortened (event/short_names.h), for people. */
+const char *report_short_frame(const struct argus_report_context *context, uint32_t vertex,
+                               uint64_t address, bool is_return, char *buffer, size_t bytes);
+
 /* "editor [4711], thread worker [4712]"; into `buffer`, which is returned. */
 const char *report_thread(const struct argus_report_context *context, uint32_t thread, char *buffer,
                           size_t bytes);

@@ -142,6 +142,10 @@ static struct argus_error *print_diagnosis(const struct argus_report_context *co
     if (!error)
         error = report_limits(context->sink, argus_graph_trace(context->graph), ARGUS_GAP_DIAGNOSE,
                               limits_subjects_of_diagnosis(context->graph, diagnosis));
+    struct programs_32_bit programs;
+    programs_32_bit_of_diagnosis(&programs, context->graph, diagnosis);
+    programs_32_bit_print(&programs, context->sink);
+    programs_32_bit_deinit(&programs);
     print_uncertain(context, diagnosis);
     return error;
 }

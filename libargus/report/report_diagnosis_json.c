@@ -161,5 +161,9 @@ json_t *json_diagnosis(const struct argus_report_context *context,
     json_put(json, "limits",
              json_limits(argus_graph_trace(context->graph), ARGUS_GAP_DIAGNOSE,
                          limits_subjects_of_diagnosis(context->graph, diagnosis)));
+    struct programs_32_bit programs;
+    programs_32_bit_of_diagnosis(&programs, context->graph, diagnosis);
+    json_put(json, "programs_32_bit", programs_32_bit_json(&programs));
+    programs_32_bit_deinit(&programs);
     return json;
 }

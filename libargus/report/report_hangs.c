@@ -5,6 +5,7 @@
 #include "report/hang_timeline.h"
 #include "report/json.h"
 #include "report/lines.h"
+#include "report/programs_32_bit.h"
 #include "report/report_hangs.h"
 #include "report/report_limits.h"
 #include "report/report_pending.h"
@@ -215,10 +216,22 @@ static struct argus_error *hangs_list(const struct argus_report_context *context
     return error;
 }
 
+static void touch_hangs(const struct argus_report_context *context, const struct argus_hangs *hangs,
+                        struct programs_32_bit *ret)
+{
+    programs_32_bit_init(ret, context->graph);
+    for (size_t i = 0; i < hangs->count; i++)
+        programs_32_bit_touch_vertex(ret, hangs->items[i].vertex);
+}
+
 static struct argus_error *hangs_text(const struct argus_report_context *context,
                                       const struct argus_hangs *hangs)
 {
     struct argus_error *error = hangs_list(context, hangs);
+    struct programs_32_bit programs;
+    touch_hangs(context, hangs, &programs);
+    programs_32_bit_print(&programs, context->sink);
+    programs_32_bit_deinit(&programs);
     return error ? error
                  : report_limits(context->sink, argus_graph_trace(context->graph), ARGUS_GAP_HANGS,
                                  ARGUS_GAP_ANY);
@@ -252,6 +265,10 @@ struct argus_error *argus_report_hangs(const struct argus_report_context *contex
     json_put(whole, "idle", idle);
     json_put(whole, "limits",
              json_limits(argus_graph_trace(context->graph), ARGUS_GAP_HANGS, ARGUS_GAP_ANY));
+    struct programs_32_bit programs;
+    touch_hangs(context, hangs, &programs);
+    json_put(whole, "programs_32_bit", programs_32_bit_json(&programs));
+    programs_32_bit_deinit(&programs);
     if (error) {
         json_decref(whole);
         return error;

@@ -50,6 +50,17 @@ uint32_t limits_subjects_of_diagnosis(const struct argus_graph *graph,
     return subjects;
 }
 
+void programs_32_bit_of_diagnosis(struct programs_32_bit *programs, const struct argus_graph *graph,
+                                  const struct argus_diagnosis *diagnosis)
+{
+    programs_32_bit_init(programs, graph);
+    programs_32_bit_touch_vertex(programs, diagnosis->hang.vertex);
+    for (size_t i = 0; i < diagnosis->path_count; i++)
+        programs_32_bit_touch_vertex(programs, diagnosis->path[i].vertex);
+    for (size_t i = 0; i < diagnosis->culprit_count; i++)
+        programs_32_bit_touch_vertex(programs, diagnosis->culprits[i].vertex);
+}
+
 static struct argus_error *find(const struct argus_trace *trace, enum argus_gap_command command,
                                 uint32_t subjects, struct argus_gaps *gaps,
                                 struct argus_limits *ret)

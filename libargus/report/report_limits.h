@@ -4,11 +4,16 @@
 
 #include "argus/gaps.h"
 #include "report/json.h"
+#include "report/programs_32_bit.h"
 
 /* The subjects that a vertex brings into an answer: its wait, whether it ran. */
 uint32_t limits_subjects_of(const struct argus_graph *graph, uint32_t vertex);
 uint32_t limits_subjects_of_diagnosis(const struct argus_graph *graph,
                                       const struct argus_diagnosis *diagnosis);
+
+/* The 32-bit programs that a diagnosis is about. */
+void programs_32_bit_of_diagnosis(struct programs_32_bit *programs, const struct argus_graph *graph,
+                                  const struct argus_diagnosis *diagnosis);
 
 /* At most two sentences under a heading; nothing where nothing is missing. */
 struct argus_error *report_limits(const struct argus_sink *sink, const struct argus_trace *trace,

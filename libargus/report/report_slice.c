@@ -3,6 +3,7 @@
 
 #include "report/json.h"
 #include "report/lines.h"
+#include "report/programs_32_bit.h"
 #include "report/report_limits.h"
 #include "slice/timeline.h"
 
@@ -62,6 +63,14 @@ static void print_others(const struct argus_report_context *context, const struc
         argus_sink_printf(context->sink, "    not followed: %u more\n", step->alternatives - told);
 }
 
+static void touch_slice(const struct argus_report_context *context, const struct argus_slice *slice,
+                        struct programs_32_bit *ret)
+{
+    programs_32_bit_init(ret, context->graph);
+    for (size_t i = 0; i < slice->step_count; i++)
+        programs_32_bit_touch_vertex(ret, slice->steps[i].vertex);
+}
+
 static json_t *slice_json(const struct argus_report_context *context,
                           const struct argus_slice *slice)
 {
@@ -88,6 +97,10 @@ static json_t *slice_json(const struct argus_report_context *context,
     json_put(json, "questions", json_questions(slice->asked, slice->asked_count));
     json_put(json, "limits",
              json_limits(argus_graph_trace(context->graph), ARGUS_GAP_SLICE, ARGUS_GAP_ANY));
+    struct programs_32_bit programs;
+    touch_slice(context, slice, &programs);
+    json_put(json, "programs_32_bit", programs_32_bit_json(&programs));
+    programs_32_bit_deinit(&programs);
     return json;
 }
 
@@ -105,6 +118,10 @@ struct argus_error *argus_report_slice(const struct argus_report_context *contex
     }
     argus_sink_printf(context->sink, "End: %s.\n", argus_slice_end_name(slice->end));
     report_questions(context->sink, slice->asked, slice->asked_count);
+    struct programs_32_bit programs;
+    touch_slice(context, slice, &programs);
+    programs_32_bit_print(&programs, context->sink);
+    programs_32_bit_deinit(&programs);
     return report_limits(context->sink, argus_graph_trace(context->graph), ARGUS_GAP_SLICE,
                          ARGUS_GAP_ANY);
 }

@@ -4,6 +4,7 @@
 
 #include "report/json.h"
 #include "report/lines.h"
+#include "report/programs_32_bit.h"
 #include "report/report_callbacks.h"
 #include "slice/timeline.h"
 
@@ -234,21 +235,43 @@ static void steps_text(const struct argus_report_context *context,
                           steps[i].end_text[0] ? steps[i].end_text : "the file was cut off");
 }
 
+static void touch_vertex(const struct argus_report_context *context, uint32_t vertex,
+                         struct programs_32_bit *ret)
+{
+    struct view view = view_of(context->graph);
+    const struct argus_edge *in;
+    const uint32_t *out;
+    size_t in_count = argus_graph_in_edges(context->graph, vertex, &in);
+    size_t out_count = argus_graph_out_edges(context->graph, vertex, &out);
+    programs_32_bit_init(ret, context->graph);
+    programs_32_bit_touch_vertex(ret, vertex);
+    for (size_t i = 0; i < in_count; i++)
+        programs_32_bit_touch_vertex(ret, in[i].from);
+    for (size_t i = 0; i < out_count; i++)
+        programs_32_bit_touch_vertex(ret, view.edges[out[i]].to);
+}
+
 struct argus_error *argus_report_vertex(const struct argus_report_context *context, uint32_t vertex,
                                         const struct argus_report_steps *steps, size_t step_count,
                                         bool json)
 {
     struct view view = view_of(context->graph);
     struct argus_error *error = check_vertex(&view, vertex);
+    struct programs_32_bit programs;
     if (error)
         return error;
+    touch_vertex(context, vertex, &programs);
     if (json) {
         json_t *object = vertex_json(context, &view, vertex);
         json_put(object, "step_files", steps_json(steps, step_count));
+        json_put(object, "programs_32_bit", programs_32_bit_json(&programs));
+        programs_32_bit_deinit(&programs);
         return json_write(context->sink, object);
     }
     vertex_text(context, &view, vertex);
     steps_text(context, steps, step_count);
+    programs_32_bit_print(&programs, context->sink);
+    programs_32_bit_deinit(&programs);
     return NULL;
 }
 

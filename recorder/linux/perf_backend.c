@@ -7,6 +7,7 @@
  * it is copied twice, and a thread has to be awake for it all the time. When that thread does not come in time, samples are lost; the kernel counts them, and where they are missing.
  */
 #include "linux/perf_backend.h"
+#include "linux/compat_calls.h"
 #include "linux/crowd.h"
 
 #include <stdlib.h>
@@ -289,6 +290,7 @@ static struct argus_error *make_tables(struct perf_backend *backend)
         return argus_error_memory();
     struct bpf_settings settings = {0};
     syscalls_fill(&settings);
+    compat_calls_fill(&settings);
     backend->translator = (struct translator){
         .rings = &backend->rings,
         .stacks = backend->stacks,
@@ -298,6 +300,7 @@ static struct argus_error *make_tables(struct perf_backend *backend)
     };
     memcpy(backend->translator.long_syscalls, settings.long_syscalls,
            sizeof(settings.long_syscalls));
+    memcpy(backend->translator.compat_calls, settings.compat_calls, sizeof(settings.compat_calls));
     return NULL;
 }
 

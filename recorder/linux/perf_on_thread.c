@@ -101,13 +101,20 @@ void perf_on_sample(const struct translation *now)
 
 /* --- system calls --- */
 
-/* Whether `number` is one of the native table; 32-bit programs have other tables. */
-static bool is_native(const struct translation *now, uint64_t number)
+#define X32_BIT 0x40000000
+
+/* The number in the native table. A 32-bit program has another table. What socketcall() and ipc() do, and their
+ * arguments, perf_event does not pass. False: there is none. */
+static bool take_number(const struct translation *now, uint64_t *number)
 {
-    if (!now->sample->is_32bit && number < 0x40000000)
-        return true;
-    now->translator->compat_skipped++;
-    return false;
+    bool known = *number < X32_BIT;
+    if (now->sample->is_32bit) {
+        uint16_t row = *number < BPF_SYSCALLS ? now->translator->compat_calls[*number] : 0;
+        known = row && !(row & ~COMPAT_NUMBER);
+        *number = (row & COMPAT_NUMBER) - 1u;
+    }
+    now->translator->compat_skipped += !known;
+    return known;
 }
 
 static uint64_t argument(const struct translation *now, size_t index)
@@ -135,7 +142,7 @@ static void on_hook(const struct translation *now)
 void perf_on_sys_enter(const struct translation *now)
 {
     uint64_t number = translation_number(now, 0);
-    if (translation_is_own(now) || !is_native(now, number))
+    if (translation_is_own(now) || !take_number(now, &number))
         return;
     if (number == SYS_getpid && argument(now, 0) == ARGUS_HOOK_CALL) {
         on_hook(now);
@@ -155,7 +162,7 @@ void perf_on_sys_exit(const struct translation *now)
         return;
     if (number == UINT64_MAX) /* rt_sigreturn restores the registers of the interrupted code */
         number = SYS_rt_sigreturn;
-    if (!is_native(now, number))
+    else if (!take_number(now, &number))
         return;
     uint64_t error_number = result < 0 && result >= -4095 ? (uint64_t)-result : 0;
     translation_emit(now, ARGUS_ID_SYSCALL(number & 0x3fff) | ARGUS_FUNC_END, error_number,

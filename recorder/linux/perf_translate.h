@@ -28,7 +28,8 @@ struct translator {
     uint64_t own_timer_function; /* of the clock of our cpu samples; 0: not known */
     struct idmap own_timers;
     uint64_t long_syscalls[BPF_SYSCALL_WORDS];
-    uint64_t tick_ns; /* of the timer wheel */
+    uint16_t compat_calls[BPF_SYSCALLS]; /* as in struct bpf_settings */
+    uint64_t tick_ns;                    /* of the timer wheel */
     uint64_t compat_skipped, stacks_not_taken;
 };
 

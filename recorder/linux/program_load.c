@@ -21,6 +21,7 @@
 #include <bpf/libbpf.h>
 
 #include "linux/bpf_object.h"
+#include "linux/compat_calls.h"
 #include "linux/host_header.h"
 #include "linux/kallsyms.h"
 #include "linux/kernel_btf.h"
@@ -196,6 +197,7 @@ static void find_settings(struct loader *loader)
         loader->settings.own_timer_function = kallsyms_find("perf_swevent_hrtimer");
     kernel_btf_fill(loader->btf, &loader->settings);
     syscalls_fill(&loader->settings);
+    compat_calls_fill(&loader->settings);
 }
 
 static struct argus_error *configure(struct loader *loader)

@@ -32,6 +32,8 @@ const struct program_row program_table[] = {
     ROW(SCHED, "on_wakeup_new", "sched_wakeup_new", "the first wake-up of a new thread is missing"),
     ROW(SYSCALLS, "on_sys_enter", "sys_enter", "no system calls"),
     ROW(SYSCALLS, "on_sys_exit", "sys_exit", "no results of system calls"),
+    ROW(SYSCALLS, "on_compat_enter", NULL, "no system calls of 32-bit programs"),
+    ROW(SYSCALLS, "on_compat_exit", NULL, "no results of system calls of 32-bit programs"),
     ROW(SCHED, "on_fork", "sched_process_fork", "no fork edges"),
     ROW(SCHED, "on_exec", "sched_process_exec", "programs keep the name of their parent"),
     ROW(SCHED, "on_exit", "sched_process_exit", "threads never end"),

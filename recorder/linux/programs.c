@@ -20,6 +20,7 @@
 #include "linux/probes.h"
 #include "linux/program_load.h"
 #include "linux/program_table.h"
+#include "linux/shared.h"
 #include "linux/snapshots.h"
 
 /* A software event of perf_event, which belongs to a cpu. */
@@ -134,6 +135,22 @@ static void probe_refused(void *context, const struct probe *probe, int error_nu
              probe->entry.library, strerror(error_number));
 }
 
+/* One that was refused is missing in the table, and its calls are counted as skipped. */
+static void fill_compat_programs(struct programs *programs)
+{
+    static const char *const names[COMPAT_PROGRAMS] = {
+        [COMPAT_ENTER] = "on_compat_enter",
+        [COMPAT_EXIT] = "on_compat_exit",
+    };
+    int map = programs_map(programs, "compat_programs");
+    for (uint32_t i = 0; i < COMPAT_PROGRAMS; i++) {
+        const struct bpf_program *program = find_loaded(programs, names[i]);
+        int fd = program ? bpf_program__fd(program) : -1;
+        if (fd >= 0)
+            bpf_map_update_elem(map, &i, &fd, BPF_ANY);
+    }
+}
+
 static struct argus_error *load(struct programs *programs, const struct program_request *request)
 {
     struct btf *btf;
@@ -141,6 +158,8 @@ static struct argus_error *load(struct programs *programs, const struct program_
     if (error)
         return error;
     error = program_set_load(request, btf, &programs->set);
+    if (!error)
+        fill_compat_programs(programs);
     if (!error && find_loaded(programs, PROBE_PROGRAM))
         error =
             probes_create(programs->set.object, btf, request->options->probes, &programs->probes);

@@ -29,7 +29,7 @@ struct bpf_cpu {
     uint64_t head;        /* the next sequence number */
     uint64_t stacks_lost; /* stacks that could not be taken or stored */
     uint64_t
-        compat_skipped;  /* system calls of 32-bit programs, whose numbers mean something else */
+        compat_skipped; /* system calls that are in none of our tables: of x32 programs, or of 32-bit ones that no native program has */
     uint64_t timer_base; /* address of the cpu's hrtimer_bases; 0: no timer has fired yet */
     uint64_t
         timers_skipped; /* timers of the wheel that nobody's call has set (bpf/timer_wheel.h) */
@@ -91,14 +91,14 @@ struct bpf_wait {
     uint64_t first_ns; /* the first wait of that call */
 };
 
-#define BPF_POLL_WORDS 16 /* kept of what one call waits for; one is room for the verifier */
-#define BPF_POLLERS 8192 /* more threads than that: those that polled longest ago are forgotten */
+#define BPF_POLL_WORDS 16   /* kept of what one call waits for; one is room for the verifier */
+#define BPF_POLLERS    8192 /* more threads than that: those that polled longest ago are forgotten */
 
 /* What a poll waits for, as it was called. */
 struct bpf_poll_set {
-    uint64_t number; /* of the system call */
-    uint64_t object; /* its first argument */
-    uint64_t count;  /* of the words */
+    uint64_t number;                /* of the system call */
+    uint64_t object;                /* its first argument */
+    uint64_t count;                 /* of the words */
     uint64_t words[BPF_POLL_WORDS]; /* poll: its array; select: of the set for reading */
 };
 
@@ -109,11 +109,11 @@ enum bpf_poller_place { BPF_POLLER_AWAY, BPF_POLLER_HOME, BPF_POLLER_INSIDE };
 struct bpf_poller {
     uint64_t returned_ns; /* CLOCK_MONOTONIC: when it last came back from a poll of its loop */
     uint32_t pid;
-    uint32_t place;   /* enum bpf_poller_place */
-    uint64_t returns; /* how often it came back */
-    uint64_t sp;      /* the stack pointer of the loop's poll */
-    uint64_t inner;   /* polls inside a handler, since returned_ns */
-    uint64_t served;  /* those of them that found something */
+    uint32_t place;                   /* enum bpf_poller_place */
+    uint64_t returns;                 /* how often it came back */
+    uint64_t sp;                      /* the stack pointer of the loop's poll */
+    uint64_t inner;                   /* polls inside a handler, since returned_ns */
+    uint64_t served;                  /* those of them that found something */
     struct bpf_poll_set home, inside; /* of the loop, and of the last poll inside a handler */
 };
 
@@ -136,6 +136,19 @@ enum message_operation {
     MESSAGE_QUEUE_SEND,
     MESSAGE_QUEUE_RECEIVE,
 };
+
+/* Where a call of a 32-bit program has its arguments, beside its number. */
+enum compat_form {
+    COMPAT_NUMBER = 0x0fff,     /* the bits of the number */
+    COMPAT_SOCKETCALL = 0x1000, /* in memory, by the second one; the first says which call */
+    COMPAT_IPC = 0x2000,        /* behind the first one, which says which call */
+    COMPAT_IN_MEMORY = 0x3000,  /* by the first one */
+};
+
+/* Programs to which those of system calls leave what is none of the native table. */
+enum compat_program { COMPAT_ENTER, COMPAT_EXIT, COMPAT_PROGRAMS };
+
+#define COMPAT_PARTS 32 /* calls behind one number; a power of two */
 
 /* Whom --unwind chose: by process id (`comm` empty) or by name (`pid` 0). */
 struct bpf_unwind_target {
@@ -162,6 +175,8 @@ struct bpf_ranges {
     uint64_t mappings, mappings_bytes; /* libraries, and stacks of other threads */
     uint64_t sp;                       /* and SNAPSHOT_MOST_BYTES above */
     uint64_t code_mask; /* arm64: the bits of a return address that are the address */
+    uint64_t
+        is_32_bit; /* 1: a 32-bit program, whose words have 4 bytes; its copy begins at a multiple of 8 */
 };
 
 /* A slot of the snapshots' ring; bpf/snapshot.h has the rules. */
@@ -228,6 +243,11 @@ struct bpf_settings {
     uint64_t poll_syscalls[BPF_SYSCALL_WORDS];  /* a bit for each that waits for descriptors */
     uint64_t long_syscalls[BPF_SYSCALL_WORDS];  /* a bit for each with five or six arguments */
     uint8_t message_operations[BPF_SYSCALLS];   /* enum message_operation */
+    /* Of 32-bit programs: 1 and the native number of each call, and its COMPAT_… form; 0: none. */
+    uint16_t compat_calls[BPF_SYSCALLS];
+    uint16_t compat_sockets
+        [COMPAT_PARTS]; /* 1 and the native number, by the operation of socketcall() */
+    uint16_t compat_ipc[COMPAT_PARTS]; /* … of ipc() */
 };
 
 #endif

@@ -154,14 +154,36 @@ static bool is_address(const struct bpf_ranges *ranges, uint64_t word)
            is_within(word, ranges->sp, SNAPSHOT_MOST_BYTES) || word == ARGUS_SNAPSHOT_GAP;
 }
 
+/* Two words of a 32-bit program, without what is no address. */
+static uint64_t keep_32_bit(const struct bpf_ranges *ranges, uint64_t words)
+{
+    uint64_t low = is_address(ranges, words & UINT32_MAX) ? UINT32_MAX : 0;
+    uint64_t high = is_address(ranges, words >> 32) ? (uint64_t)UINT32_MAX << 32 : 0;
+    return words == ARGUS_SNAPSHOT_GAP ? words : words & (low | high);
+}
+
 void snapshot_keep_addresses(uint8_t *stack, size_t bytes, const struct bpf_ranges *ranges)
 {
     for (size_t at = 0; at + sizeof(uint64_t) <= bytes; at += sizeof(uint64_t)) {
         uint64_t word;
         memcpy(&word, stack + at, sizeof(word));
-        if (!is_address(ranges, word))
-            memset(stack + at, 0, sizeof(word));
+        if (ranges->is_32_bit)
+            word = keep_32_bit(ranges, word);
+        else if (!is_address(ranges, word))
+            word = 0;
+        memcpy(stack + at, &word, sizeof(word));
     }
+}
+
+/* i386's numbers (System V ABI, Intel386 supplement, table 2.14) in x86-64's, and the program counter behind them. */
+static const uint8_t i386_registers[] = {0, 2, 1, 3, 7, 6, 4, 5, BPF_REGISTER_PC};
+
+void snapshot_set_registers(struct argus_snapshot *snapshot,
+                            const uint64_t registers[BPF_REGISTERS], bool is_32_bit)
+{
+    snapshot->register_count = is_32_bit ? sizeof(i386_registers) : BPF_REGISTERS;
+    for (uint32_t i = 0; i < snapshot->register_count; i++)
+        snapshot->registers[i] = registers[is_32_bit ? i386_registers[i] : i];
 }
 
 /* What copy_slot() has copied. */
@@ -174,12 +196,11 @@ static struct argus_snapshot describe_copy(struct snapshots *snapshots)
         .pid = copy->pid,
         .tid = copy->tid,
         .ticks = copy->time_ns,
-        .register_count = BPF_REGISTERS,
         .end = (enum argus_snapshot_end)copy->end,
         .stack = (const uint8_t *)copy->stack,
         .stack_bytes = copy->bytes,
     };
-    memcpy(described.registers, copy->registers, sizeof(copy->registers));
+    snapshot_set_registers(&described, copy->registers, copy->ranges.is_32_bit);
     return described;
 }
 

@@ -46,6 +46,10 @@ bool snapshots_any(const struct snapshots *snapshots);
  * into the heap are no business of a trace. */
 void snapshot_keep_addresses(uint8_t *stack, size_t bytes, const struct bpf_ranges *ranges);
 
+/* `registers` as the programs copy them; a thread of a 32-bit program (`is_32_bit`) has those of i386. */
+void snapshot_set_registers(struct argus_snapshot *snapshot,
+                            const uint64_t registers[BPF_REGISTERS], bool is_32_bit);
+
 /* The snapshot named `id`, without words that are no addresses, which stays valid until the next call. False: there is none, or it was overwritten. */
 bool snapshots_find(struct snapshots *snapshots, uint64_t id, struct argus_snapshot *ret);
 

@@ -33,10 +33,16 @@ void waiting_deinit(struct waiting *waiting)
     vec_deinit(&waiting->late);
 }
 
+/* Where the copy begins: a 32-bit program's stack pointer may lie between two words of ours. */
+static uint64_t copy_start(const struct bpf_waiting *found)
+{
+    return found->registers[BPF_REGISTER_SP] & ~(found->ranges.is_32_bit ? 7ull : 0);
+}
+
 /* Copies the stack, as far as it is there. Returns how many bytes. */
 static size_t copy_stack(const struct bpf_waiting *found, uint8_t *ret, size_t bytes)
 {
-    uint64_t sp = found->registers[BPF_REGISTER_SP];
+    uint64_t sp = copy_start(found);
     struct iovec local = {ret, bytes}, remote = {(void *)(uintptr_t)sp, bytes};
     ssize_t done = process_vm_readv((pid_t)found->pid, &local, 1, &remote, 1, 0);
     return done < 0 ? 0 : (size_t)done & ~(size_t)7;
@@ -63,14 +69,14 @@ static enum argus_snapshot_end end_of(const struct bpf_waiting *found, size_t wa
 {
     if (bytes < wanted)
         return ARGUS_SNAPSHOT_MISSING;
-    bool whole = found->end && found->end - found->registers[BPF_REGISTER_SP] <= most;
+    bool whole = found->end && found->end - copy_start(found) <= most;
     return whole ? ARGUS_SNAPSHOT_WHOLE : ARGUS_SNAPSHOT_CUT;
 }
 
 static struct argus_error *take(struct waiting *waiting, const struct bpf_waiting *found,
                                 int waits_fd, size_t most)
 {
-    uint64_t sp = found->registers[BPF_REGISTER_SP], now_ns = clock_ns(TRACE_CLOCK);
+    uint64_t sp = copy_start(found), now_ns = clock_ns(TRACE_CLOCK);
     size_t wanted = found->end && found->end - sp < most ? (found->end - sp) & ~7ull : most;
     uint8_t *stack = malloc(wanted ? wanted : 1);
     if (!stack)
@@ -80,13 +86,13 @@ static struct argus_error *take(struct waiting *waiting, const struct bpf_waitin
         .pid = found->pid,
         .tid = found->tid,
         .ticks = now_ns,
-        .register_count = BPF_REGISTERS,
         .stack = stack,
         .stack_bytes = (uint32_t)copy_stack(found, stack, wanted),
     };
-    struct argus_late_stack late = {found->tid, found->first_ns, now_ns, sp, snapshot.id};
+    struct argus_late_stack late = {found->tid, found->first_ns, now_ns,
+                                    found->registers[BPF_REGISTER_SP], snapshot.id};
     snapshot.end = end_of(found, wanted, snapshot.stack_bytes, most);
-    memcpy(snapshot.registers, found->registers, sizeof(found->registers));
+    snapshot_set_registers(&snapshot, found->registers, found->ranges.is_32_bit);
     snapshot_keep_addresses(stack, snapshot.stack_bytes, &found->ranges);
     bool good = snapshot.stack_bytes && waits_still(waits_fd, found);
     if (good && vec_reserve(&waiting->snapshots, 1) && vec_push(&waiting->late, late)) {

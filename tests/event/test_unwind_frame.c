@@ -40,7 +40,7 @@ static void test_a_step(void **state)
     stack[4] = BOTTOM + 96;
     stack[5] = 0x401234;
     struct cfi_machine machine = machine_at(BOTTOM + 32);
-    assert_int_equal(frame_step(&machine, EM_X86_64), FRAME_STEPPED);
+    assert_int_equal(frame_step(&machine, unwind_processor_of(EM_X86_64)), FRAME_STEPPED);
     assert_int_equal(machine.registers[X86_PC], 0x401234);
     assert_int_equal(machine.registers[X86_FP], BOTTOM + 96);
     assert_int_equal(machine.registers[X86_SP], BOTTOM + 48);
@@ -55,15 +55,15 @@ static void test_what_is_no_frame_pointer(void **state)
     static const uint64_t none[] = {0, 1, BOTTOM, BOTTOM + 36, BOTTOM + 40, BOTTOM + (1ull << 40)};
     for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++) {
         struct cfi_machine machine = machine_at(none[i]);
-        assert_int_equal(frame_step(&machine, EM_X86_64), FRAME_NONE);
+        assert_int_equal(frame_step(&machine, unwind_processor_of(EM_X86_64)), FRAME_NONE);
     }
     struct cfi_machine machine = machine_at(BOTTOM + 32); /* a return address of 0 */
-    assert_int_equal(frame_step(&machine, EM_X86_64), FRAME_NONE);
+    assert_int_equal(frame_step(&machine, unwind_processor_of(EM_X86_64)), FRAME_NONE);
     machine = machine_at(BOTTOM + 32);
     machine.known = 1ull << X86_SP;
-    assert_int_equal(frame_step(&machine, EM_X86_64), FRAME_NONE);
+    assert_int_equal(frame_step(&machine, unwind_processor_of(EM_X86_64)), FRAME_NONE);
     machine = machine_at(BOTTOM + sizeof(stack));
-    assert_int_equal(frame_step(&machine, EM_X86_64), FRAME_NO_MEMORY);
+    assert_int_equal(frame_step(&machine, unwind_processor_of(EM_X86_64)), FRAME_NO_MEMORY);
 }
 
 static void test_calls_of_x86(void **state)

@@ -226,10 +226,27 @@ static void results_of_system_calls(void **state)
     assert_int_equal(translate(fixture, &made, records), 1);
     assert_int_equal(records[0].debugid, ARGUS_ID_SYSCALL(SYS_rt_sigreturn) | ARGUS_FUNC_END);
     assert_int_equal(records[0].arg[0], 0);
+}
 
-    made.is_32bit = true; /* whose numbers mean something else */
+/* Their numbers mean something else; what a multiplexer does is not known. */
+static void calls_of_32_bit_programs(void **state)
+{
+    struct fixture *fixture = *state;
+    struct argus_record records[8];
+    struct made made = {.row = "sys_enter", .pid = 10, .numbers = {4}, .is_32bit = true};
+    fixture->translator.compat_calls[4] = SYS_write + 1;
+    fixture->translator.compat_calls[102] = COMPAT_SOCKETCALL | 1;
+    fixture->translator.compat_skipped = 0;
+    assert_int_equal(translate(fixture, &made, records), 1);
+    assert_int_equal(records[0].debugid, ARGUS_ID_SYSCALL(SYS_write) | ARGUS_FUNC_START);
+    made.row = "sys_exit";
+    assert_int_equal(translate(fixture, &made, records), 1);
+    assert_int_equal(records[0].debugid, ARGUS_ID_SYSCALL(SYS_write) | ARGUS_FUNC_END);
+    made.numbers[0] = 102;
     assert_int_equal(translate(fixture, &made, records), 0);
-    assert_int_equal(fixture->translator.compat_skipped, 1);
+    made.numbers[0] = 17; /* in no table */
+    assert_int_equal(translate(fixture, &made, records), 0);
+    assert_int_equal(fixture->translator.compat_skipped, 2);
 }
 
 static void a_long_system_call_has_a_second_record(void **state)
@@ -420,6 +437,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(contexts_of_a_wake_up, set_up, tear_down),
         cmocka_unit_test_setup_teardown(we_are_not_recorded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(results_of_system_calls, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(calls_of_32_bit_programs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_long_system_call_has_a_second_record, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_life_of_a_process, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_last_thread_of_a_process, set_up, tear_down),

@@ -47,7 +47,24 @@
 
 #define arch_is_compat(task) ((task)->thread_info.status & ARCH_TS_COMPAT)
 
-#define arch_thread_pointer(task) ((task)->thread.fsbase)
+/* A 32-bit program's calls, by either of its ways into the kernel (arch/x86/include/asm/syscall.h). */
+#define arch_compat_argument0(regs) ((uint32_t)(regs)->bx)
+#define arch_compat_argument1(regs) ((uint32_t)(regs)->cx)
+#define arch_compat_argument2(regs) ((uint32_t)(regs)->dx)
+#define arch_compat_argument3(regs) ((uint32_t)(regs)->si)
+#define arch_compat_argument4(regs) ((uint32_t)(regs)->di)
+#define arch_compat_argument5(regs) ((uint32_t)(regs)->bp)
+
+/* Whether the code that was left runs with registers and stack words of 32 bits, in a system call or not: the code segment
+ * of such programs (__USER32_CS, arch/x86/include/asm/segment.h). */
+#define arch_is_32_bit(regs) ((regs)->cs == 0x23)
+
+/* A 32-bit program has it in the first segment for threads: the base of struct desc_struct, which is in two parts. */
+#define arch_segment_base(word) (((word) >> 16 & 0xffffff) | ((word) >> 56) << 24)
+#define arch_thread_pointer(task, is_32_bit)                                                       \
+    ((is_32_bit)                                                                                   \
+         ? arch_segment_base(kernel_word(kernel_place(task_struct, (task), thread.tls_array)))     \
+         : (task)->thread.fsbase)
 
 /* Of a return address on the stack: the bits that are the address. */
 #define arch_code_mask(mm) ((void)(mm), ~0ull)
@@ -122,11 +139,20 @@
 #define arch_in_syscall(regs)     ((regs)->syscallno >= 0)
 #define arch_in_native_call(regs) (((regs)->pstate & ARCH_PSR_32BIT) == 0)
 #define arch_is_compat(task)      ((task)->thread_info.flags & ARCH_TIF_32BIT)
-#define arch_thread_pointer(task) ((task)->thread.uw.tp_value)
+
+#define arch_compat_argument0(regs) ((uint32_t)(regs)->orig_x0)
+#define arch_compat_argument1(regs) ((uint32_t)(regs)->regs[1])
+#define arch_compat_argument2(regs) ((uint32_t)(regs)->regs[2])
+#define arch_compat_argument3(regs) ((uint32_t)(regs)->regs[3])
+#define arch_compat_argument4(regs) ((uint32_t)(regs)->regs[4])
+#define arch_compat_argument5(regs) ((uint32_t)(regs)->regs[5])
+#define arch_is_32_bit(regs)        ((regs)->pstate & ARCH_PSR_32BIT)
+
+#define arch_thread_pointer(task, is_32_bit) ((void)(is_32_bit), (task)->thread.uw.tp_value)
 
 /* With pointer authentication a return address on the stack has a signature in the bits above those of user space
  * (Documentation/arch/arm64/pointer-authentication.rst; ptrauth_user_pac_mask()). */
-#define arch_code_mask(mm)        ((mm)->task_size - 1)
+#define arch_code_mask(mm)                   ((mm)->task_size - 1)
 
 #define arch_copy_registers(to, from)                                                              \
     do {                                                                                           \

@@ -44,8 +44,13 @@ struct mm_struct {
 };
 
 #if defined(__TARGET_ARCH_x86)
+struct desc_struct {
+    unsigned short limit0;
+};
+
 struct thread_struct {
     unsigned long fsbase;
+    struct desc_struct tls_array[3];
 };
 #elif defined(__TARGET_ARCH_arm64)
 struct thread_user_words {
@@ -399,7 +404,7 @@ struct itimerspec64 {
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
     unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax;
-    unsigned long ip, flags, sp;
+    unsigned long ip, cs, flags, sp;
 };
 #elif defined(__TARGET_ARCH_arm64)
 struct pt_regs {

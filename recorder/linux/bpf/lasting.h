@@ -18,7 +18,7 @@ SEC("iter/task")
 int on_waiting(struct bpf_iter__task *ctx)
 {
     struct task_struct *task = ctx->task;
-    if (!task || !late_is_on() || task->flags & PF_KTHREAD || arch_is_compat(task))
+    if (!task || !late_is_on() || task->flags & PF_KTHREAD)
         return 0;
     const struct bpf_wait *wait = wait_of((uint32_t)task->pid);
     struct mm_struct *mm = task->mm;
@@ -29,8 +29,9 @@ int on_waiting(struct bpf_iter__task *ctx)
     waiting.since_ns = wait->since_ns;
     waiting.first_ns = wait->first_ns;
     arch_copy_registers(waiting.registers, regs);
-    waiting.ranges = ranges_of(mm, waiting.registers[BPF_REGISTER_SP]);
-    waiting.end = stack_end(task, waiting.registers[BPF_REGISTER_SP]);
+    bool is_32_bit = arch_is_32_bit(regs);
+    waiting.ranges = ranges_of(mm, waiting.registers[BPF_REGISTER_SP], is_32_bit);
+    waiting.end = stack_end(task, waiting.registers[BPF_REGISTER_SP], is_32_bit);
     bpf_seq_write(ctx->meta->seq, &waiting, sizeof(waiting));
     return 0;
 }

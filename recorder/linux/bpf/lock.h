@@ -1,10 +1,11 @@
-/* What a thread in futex() waits on: the word, and the one where a mutex of glibc keeps its owner. Two words of 4 bytes are
+/* What a thread in futex() waits on: the word, and the one where a mutex of glibc keeps its owner (of 32-bit programs, too). Two words of 4 bytes are
  * read from the user's memory, at an address that the program gave to the kernel as a lock; if the page is not in memory,
  * there is no record.
  */
 #ifndef ARGUS_BPF_LOCK_H
 #define ARGUS_BPF_LOCK_H
 
+#include "call.h"
 #include "ring.h"
 
 #define FUTEX_COMMAND_MASK 0x7f /* include/uapi/linux/futex.h */
@@ -21,15 +22,13 @@ static __always_inline bool waits_for_lock(uint32_t operation)
            operation == FUTEX_WAIT_BITSET || operation == FUTEX_LOCK_PI2;
 }
 
-/* Writes the lock record for the current thread, if it is about to wait in futex(). */
-static __always_inline void emit_lock(const struct moment *now)
+/* Writes the lock record for the current thread, if `call`, which it is in, is a futex() that is about to wait. */
+static __always_inline void emit_lock(const struct moment *now, const struct call *call)
 {
-    struct pt_regs *regs = (void *)bpf_task_pt_regs(now->task);
     uint32_t words[MUTEX_OWNER_WORD + 1];
-    if (!arch_in_syscall(regs) || arch_is_compat(now->task) ||
-        arch_syscall_nr(regs) != ARCH_FUTEX || !waits_for_lock((uint32_t)arch_argument1(regs)))
+    if (call->number != ARCH_FUTEX || !waits_for_lock((uint32_t)call->arguments[1]))
         return;
-    uint64_t address = arch_argument0(regs);
+    uint64_t address = call->arguments[0];
     if (bpf_probe_read_user(words, sizeof(words), (const void *)address) == 0)
         emit(now, ARGUS_ID_LOCK, address, words[0], words[MUTEX_OWNER_WORD], 0);
 }

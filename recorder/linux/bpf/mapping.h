@@ -72,11 +72,11 @@ static __always_inline void emit_mapping(const struct moment *now, uint64_t addr
 }
 
 /* At the begin of futex(). */
-static __always_inline void emit_shared_futex(const struct moment *now, struct pt_regs *regs)
+static __always_inline void emit_shared_futex(const struct moment *now, uint64_t address,
+                                              uint32_t operation)
 {
-    if (waits_for_lock((uint32_t)arch_argument1(regs)) &&
-        !(arch_argument1(regs) & FUTEX_PRIVATE_FLAG))
-        emit_mapping(now, arch_argument0(regs), ARGUS_MAPPING_FUTEX);
+    if (waits_for_lock(operation) && !(operation & FUTEX_PRIVATE_FLAG))
+        emit_mapping(now, address, ARGUS_MAPPING_FUTEX);
 }
 
 /* Behind a page fault that had to wait. (A tracepoint that says the address at the begin of every page fault costs more than

@@ -14,7 +14,8 @@
 #include "message_tcp.h"
 #include "message_unix.h"
 
-#define FMODE_WRITE 2
+#define FMODE_WRITE   2
+#define NO_DESCRIPTOR 0xffffffffu
 
 /* Calls that only sockets have, which have tracepoints of their own since Linux 6.3. */
 static __always_inline bool is_socket_call(uint32_t operation)
@@ -91,13 +92,13 @@ static __always_inline void message_object(struct moment *now, uint32_t descript
     }
 }
 
-static __always_inline void message_of_queue(struct moment *now, struct pt_regs *regs,
+static __always_inline void message_of_queue(struct moment *now, const struct call *call,
                                              uint64_t bytes, uint32_t flags)
 {
-    const void *file = file_of_descriptor(now->task, (uint32_t)arch_argument0(regs));
+    const void *file = file_of_descriptor(now->task, (uint32_t)call->arguments[0]);
     if (file)
         message_queue(now, (void *)kernel_word(kernel_place(file, file, f_inode)), bytes,
-                      arch_argument3(regs), flags);
+                      call->arguments[3], flags);
     else
         message_unseen();
 }
@@ -107,8 +108,6 @@ struct message_ends {
     uint32_t from, to;
     uint32_t from_flags;
 };
-
-#define NO_DESCRIPTOR 0xffffffffu
 
 /* vmsplice() fills a pipe, or empties it when it was given the end for reading. */
 static __always_inline struct message_ends ends_of_vmsplice(struct task_struct *task,
@@ -121,9 +120,9 @@ static __always_inline struct message_ends ends_of_vmsplice(struct task_struct *
 }
 
 static __always_inline struct message_ends message_ends(struct task_struct *task,
-                                                        struct pt_regs *regs, uint32_t operation)
+                                                        const struct call *call, uint32_t operation)
 {
-    uint32_t first = (uint32_t)arch_argument0(regs);
+    uint32_t first = (uint32_t)call->arguments[0];
     struct message_ends ends = {.from = NO_DESCRIPTOR, .to = NO_DESCRIPTOR};
     switch (operation) {
     case MESSAGE_WRITE:
@@ -136,23 +135,23 @@ static __always_inline struct message_ends message_ends(struct task_struct *task
         return ends_of_vmsplice(task, first);
     case MESSAGE_SPLICE:
         ends.from = first;
-        ends.to = (uint32_t)arch_argument2(regs);
+        ends.to = (uint32_t)call->arguments[2];
         break;
     case MESSAGE_TEE:
         ends.from = first;
-        ends.to = (uint32_t)arch_argument1(regs);
+        ends.to = (uint32_t)call->arguments[1];
         ends.from_flags = ARGUS_MESSAGE_PEEK;
         break;
     case MESSAGE_SENDFILE:
-        ends.from = (uint32_t)arch_argument1(regs);
+        ends.from = (uint32_t)call->arguments[1];
         ends.to = first;
         break;
     case MESSAGE_RECVFROM:
-        ends.from_flags = arch_argument3(regs) & MSG_PEEK ? ARGUS_MESSAGE_PEEK : 0;
+        ends.from_flags = call->arguments[3] & MSG_PEEK ? ARGUS_MESSAGE_PEEK : 0;
         ends.from = first;
         break;
     case MESSAGE_RECVMSG:
-        ends.from_flags = arch_argument2(regs) & MSG_PEEK ? ARGUS_MESSAGE_PEEK : 0;
+        ends.from_flags = call->arguments[2] & MSG_PEEK ? ARGUS_MESSAGE_PEEK : 0;
         ends.from = first;
         break;
     default:
@@ -161,15 +160,23 @@ static __always_inline struct message_ends message_ends(struct task_struct *task
     return ends;
 }
 
+/* The address of the first of an array of buffers (struct iovec). */
+static __always_inline const void *first_buffer(const struct call *call, const void *array)
+{
+    uint64_t address = 0;
+    bpf_probe_read_user(&address, call->is_compat ? sizeof(uint32_t) : sizeof(address), array);
+    return (const void *)address;
+}
+
 /* The call has succeeded, and is none of the queues'. */
-static __always_inline void message_of_files(struct moment *now, struct pt_regs *regs,
+static __always_inline void message_of_files(struct moment *now, const struct call *call,
                                              uint32_t operation, uint64_t bytes)
 {
-    struct message_ends ends = message_ends(now->task, regs, operation);
-    const void *buffer = (const void *)arch_argument1(regs);
+    struct message_ends ends = message_ends(now->task, call, operation);
+    const void *buffer = (const void *)call->arguments[1];
     bool is_splice = operation >= MESSAGE_VMSPLICE && !is_batch(operation);
     if (operation == MESSAGE_READV || operation == MESSAGE_WRITEV)
-        bpf_probe_read_user(&buffer, sizeof(buffer), buffer); /* the first one's address */
+        buffer = first_buffer(call, buffer);
     if (ends.from != NO_DESCRIPTOR)
         message_object(now, ends.from, buffer, bytes, ARGUS_MESSAGE_RECEIVE | ends.from_flags,
                        is_splice);
@@ -183,25 +190,24 @@ static __always_inline bool has_messages(uint64_t number)
     return settings.messages && operation_of_call(number) != MESSAGE_NOTHING;
 }
 
-/* At the end of a system call of the current thread that has_messages(), before its end record. */
-static __always_inline void messages_of_call(struct moment *now, struct pt_regs *regs,
-                                             uint64_t number, int64_t result)
+/* At the end of `call` of the current thread, which has_messages(), before its end record. */
+static __always_inline void messages_of_call(struct moment *now, const struct call *call,
+                                             int64_t result)
 {
-    uint32_t operation = operation_of_call(number);
+    uint32_t operation = operation_of_call(call->number);
     if (result < 0 && (operation == MESSAGE_WRITE || operation == MESSAGE_WRITEV))
         message_pipe_forget(now);
     if (!settings.has_socket_lengths && is_receive(operation))
         message_unix_call_ends(now->tid);
     if (operation == MESSAGE_QUEUE_SEND && result == 0)
-        message_of_queue(now, regs, arch_argument2(regs), 0);
+        message_of_queue(now, call, call->arguments[2], 0);
     else if (operation == MESSAGE_QUEUE_RECEIVE && result >= 0)
-        message_of_queue(now, regs, result, ARGUS_MESSAGE_RECEIVE);
+        message_of_queue(now, call, result, ARGUS_MESSAGE_RECEIVE);
     else if (result > 0 && is_batch(operation) && !settings.has_socket_lengths)
-        message_of_files(now, regs, operation,
-                         batch_bytes((const void *)arch_argument1(regs), result));
+        message_of_files(now, call, operation, batch_bytes(call, result));
     else if (result > 0 && operation <= MESSAGE_SENDFILE &&
              !(settings.has_socket_lengths && is_socket_call(operation)))
-        message_of_files(now, regs, operation, result);
+        message_of_files(now, call, operation, result);
 }
 
 #endif

@@ -24,6 +24,8 @@
 #define BATCH_MOST    16 /* messages of sendmmsg() and recvmmsg() that are looked at */
 #define BATCH_ENTRY   64 /* struct mmsghdr: a struct msghdr, and the number of bytes behind it */
 #define BATCH_BYTES   56
+#define BATCH_ENTRY32 32 /* the same of a 32-bit program */
+#define BATCH_BYTES32 28
 #define PROTOCOL_IPV4 9 /* where the header has the protocol above */
 #define PROTOCOL_IPV6 6
 #define ETH_P_IPV6_BE 0xdd86
@@ -35,13 +37,15 @@ static __always_inline bool is_unix_send(uint32_t operation)
 }
 
 /* The bytes of the first `count` messages of sendmmsg() or recvmmsg(), from what the kernel has written behind each. */
-static __always_inline uint64_t batch_bytes(const void *entries, uint64_t count)
+static __always_inline uint64_t batch_bytes(const struct call *call, uint64_t count)
 {
-    uint64_t sum = 0;
+    uint64_t sum = 0, entry = call->is_compat ? BATCH_ENTRY32 : BATCH_ENTRY;
+    const void *place =
+        (const void *)call->arguments[1] + (call->is_compat ? BATCH_BYTES32 : BATCH_BYTES);
 #pragma clang loop unroll(disable)
     for (uint64_t i = 0; i < BATCH_MOST && i < count; i++) {
         uint32_t bytes = 0;
-        if (bpf_probe_read_user(&bytes, sizeof(bytes), entries + i * BATCH_ENTRY + BATCH_BYTES) < 0)
+        if (bpf_probe_read_user(&bytes, sizeof(bytes), place + i * entry) < 0)
             break;
         sum += bytes;
     }
@@ -124,26 +128,26 @@ __attribute__((noinline)) int old_unix_emit(uint64_t sender, uint64_t position, 
     return (int)message.bytes;
 }
 
-/* Whether `bytes` are all that the call in progress sends. Otherwise a wake-up does not tell which piece of a long send it was for. The
+/* Whether `bytes` are all that `call`, which is in progress, sends. Otherwise a wake-up does not tell which piece of a long send it was for. The
  * third argument of sendto() is the length, that of sendmsg() has flags, of which MSG_DONTWAIT and MSG_NOSIGNAL are usual. */
-static __always_inline bool old_is_whole(struct task_struct *task, uint64_t bytes)
+static __always_inline bool old_is_whole(const struct call *call, uint64_t bytes)
 {
-    struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
-    uint32_t operation = message_operation(task);
+    uint32_t operation = operation_of_call(call->number);
     bool is_length =
         operation == MESSAGE_WRITE ||
         (operation == MESSAGE_SEND && bytes & ~(uint64_t)(MSG_DONTWAIT | MSG_NOSIGNAL));
-    return is_length && arch_argument2(regs) == bytes;
+    return is_length && call->arguments[2] == bytes;
 }
 
-/* In sched_waking: the current thread is in a call whose first argument is the unix socket of `object`. What it wakes first waits for
+/* In sched_waking: the current thread is in `call`, whose first argument is the unix socket of `object`. What it wakes first waits for
  * the buffer that has just come into the queue. */
-static __always_inline void message_old_woke(const struct moment *now, const struct object *object)
+static __always_inline void message_old_woke(const struct moment *now, const struct call *call,
+                                             const struct object *object)
 {
     struct message_slot *slot = message_slot(now->tid);
     uint64_t sender = kernel_word(kernel_place(socket, object->data, sk));
     const void *file = file_of_descriptor(now->task, (uint32_t)object->descriptor);
-    if (!slot || !file || !is_unix_send(message_operation(now->task)))
+    if (!slot || !file || !is_unix_send(operation_of_call(call->number)))
         return;
     if (slot->tid != now->tid)
         *slot = (struct message_slot){.tid = now->tid};
@@ -151,7 +155,7 @@ static __always_inline void message_old_woke(const struct moment *now, const str
         return;
     uint64_t buffer = slot->found[0];
     uint32_t flags = message_doubt((uint64_t)file);
-    if (!old_is_whole(now->task, kernel_read(sk_buff, (const void *)buffer, len)))
+    if (!old_is_whole(call, kernel_read(sk_buff, (const void *)buffer, len)))
         flags |= ARGUS_MESSAGE_GAP;
     slot->bytes += (uint32_t)old_unix_emit(sender, buffer, flags);
 }
@@ -217,10 +221,10 @@ static __always_inline bool is_receive(uint32_t operation)
 /* The UDP socket that the call in progress receives from; NULL: it receives from none. */
 static __always_inline const struct sock *udp_socket_of_call(struct task_struct *task)
 {
-    struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
-    if (!is_receive(message_operation(task)))
+    struct call call;
+    if (!is_receive(message_operation(task, &call)))
         return NULL;
-    const void *file = file_of_descriptor(task, (uint32_t)arch_argument0(regs));
+    const void *file = file_of_descriptor(task, (uint32_t)call.arguments[0]);
     const struct inode *inode = file ? kernel_read(file, file, f_inode) : NULL;
     if (!inode || (kernel_read(inode, inode, i_mode) & S_IFMT) != S_IFSOCK)
         return NULL;

@@ -98,11 +98,12 @@ static __always_inline bool pipe_write_fits(uint64_t from, uint64_t to, uint64_t
     return joined || fresh;
 }
 
-/* The current thread has written, has let go of the pipe and wakes a reader, who may run before the call returns: so where the
+/* The current thread has written, in `call`, has let go of the pipe and wakes a reader, who may run before the call returns: so where the
  * write ended is noted now. */
-static __always_inline void message_pipe_note(const struct moment *now, const void *pipe)
+static __always_inline void message_pipe_note(const struct moment *now, const struct call *call,
+                                              const void *pipe)
 {
-    uint32_t operation = message_operation(now->task);
+    uint32_t operation = operation_of_call(call->number);
     struct message_slot *slot = message_slot(now->tid);
     if (!slot || (operation != MESSAGE_WRITE && operation != MESSAGE_WRITEV))
         return;

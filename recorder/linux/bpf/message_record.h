@@ -96,11 +96,10 @@ static __always_inline uint64_t message_inode(const struct inode *inode)
                                                   << 32;
 }
 
-/* What the system call in progress does, by its number; MESSAGE_NOTHING outside of one. */
-static __always_inline uint32_t message_operation(struct task_struct *task)
+/* What the system call in progress does, which goes to `ret`; MESSAGE_NOTHING outside of one. */
+static __always_inline uint32_t message_operation(struct task_struct *task, struct call *ret)
 {
-    struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
-    return arch_in_syscall(regs) ? operation_of_call(arch_syscall_nr(regs)) : MESSAGE_NOTHING;
+    return call_now(task, ret) ? operation_of_call(ret->number) : MESSAGE_NOTHING;
 }
 
 /* The open file is in use elsewhere, too: by another process or descriptor. */

@@ -248,16 +248,16 @@ struct unix_receive {
 
 static __always_inline struct unix_receive unix_receive_of_call(struct task_struct *task)
 {
-    struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
-    uint32_t operation = message_operation(task);
+    struct call call;
+    uint32_t operation = message_operation(task, &call);
     struct unix_receive receive = {0};
     if (operation == MESSAGE_RECVMSG)
-        receive.flags = arch_argument2(regs) & MSG_PEEK ? ARGUS_MESSAGE_PEEK : 0;
+        receive.flags = call.arguments[2] & MSG_PEEK ? ARGUS_MESSAGE_PEEK : 0;
     else if (operation == MESSAGE_RECVFROM || operation == MESSAGE_RECVMMSG)
-        receive.flags = arch_argument3(regs) & MSG_PEEK ? ARGUS_MESSAGE_PEEK : 0;
+        receive.flags = call.arguments[3] & MSG_PEEK ? ARGUS_MESSAGE_PEEK : 0;
     else if (operation != MESSAGE_READ && operation != MESSAGE_READV)
         return receive;
-    const void *file = file_of_descriptor(task, (uint32_t)arch_argument0(regs));
+    const void *file = file_of_descriptor(task, (uint32_t)call.arguments[0]);
     const struct inode *inode = file ? kernel_read(file, file, f_inode) : NULL;
     if (inode && (kernel_read(inode, inode, i_mode) & S_IFMT) == S_IFSOCK)
         receive.inode = kernel_read(inode, inode, i_ino);

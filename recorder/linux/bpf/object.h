@@ -6,6 +6,7 @@
 #ifndef ARGUS_BPF_OBJECT_H
 #define ARGUS_BPF_OBJECT_H
 
+#include "call.h"
 #include "kernel_read.h"
 #include "ring.h"
 
@@ -89,14 +90,13 @@ static __always_inline bool object_of_descriptor(struct task_struct *task, uint3
     return true;
 }
 
-/* Writes the object record for the current thread, if it is in a system call whose first argument is a descriptor.
- * `ret` is set when it is. */
-static __always_inline bool emit_object(const struct moment *now, struct object *ret)
+/* Writes the object record for the current thread, which is in `call`, if that one's first argument is a descriptor. `ret` is set
+ * when it is. */
+static __always_inline bool emit_object(const struct moment *now, const struct call *call,
+                                        struct object *ret)
 {
-    struct pt_regs *regs = (void *)bpf_task_pt_regs(now->task);
-    if (!arch_in_syscall(regs) || arch_is_compat(now->task) ||
-        !bit_is_set(settings.object_syscalls, arch_syscall_nr(regs)) ||
-        !object_of_descriptor(now->task, arch_argument0(regs), ret))
+    if (!bit_is_set(settings.object_syscalls, call->number) ||
+        !object_of_descriptor(now->task, call->arguments[0], ret))
         return false;
     emit(now, ARGUS_ID_OBJECT, ret->descriptor, ret->inode, ret->peer, ret->kind);
     return true;

@@ -43,13 +43,18 @@ static __always_inline struct bpf_poller *add_poller(uint32_t tid)
     return bpf_map_lookup_elem(&pollers, &tid);
 }
 
+/* What a poll, select or epoll_wait() was called with. */
+struct poll_call {
+    uint64_t number, first, second; /* arguments */
+    uint64_t sp;                    /* stack pointer */
+};
+
 /* The first descriptors of an array, or the lowest of a set. */
-static __always_inline void copy_poll_set(struct bpf_poll_set *set, struct pt_regs *regs,
-                                          uint64_t number)
+static __always_inline void copy_poll_set(struct bpf_poll_set *set, const struct poll_call *call)
 {
-    uint64_t count = arch_argument1(regs);
+    uint64_t count = call->second, number = call->number;
     set->number = number;
-    set->object = arch_argument0(regs);
+    set->object = call->first;
     set->count = 0;
     if (is_poll(number)) {
         if (count > BPF_POLL_WORDS - 1)
@@ -57,8 +62,8 @@ static __always_inline void copy_poll_set(struct bpf_poll_set *set, struct pt_re
         if (bpf_probe_read_user(set->words, bounded(count * 8, BPF_POLL_WORDS * 8),
                                 (void *)set->object) == 0)
             set->count = count;
-    } else if (is_select(number) && arch_argument1(regs)) {
-        if (bpf_probe_read_user(set->words, 16, (void *)arch_argument1(regs)) == 0)
+    } else if (is_select(number) && call->second) {
+        if (bpf_probe_read_user(set->words, 16, (void *)call->second) == 0)
             set->count = 2;
     }
 }
@@ -69,32 +74,31 @@ static __always_inline bool is_inside(const struct bpf_poller *poller, uint64_t 
            poller->served < POLLER_ADOPTS;
 }
 
-static __always_inline void poller_enters(const struct moment *now, struct pt_regs *regs,
-                                          uint64_t number)
+static __always_inline void poller_enters(const struct moment *now, struct poll_call call)
 {
     uint32_t tid = (uint32_t)now->tid;
+    uint64_t number = call.number, sp = call.sp;
     if (!settings.watch_polls || !bit_is_set(settings.poll_syscalls, number))
         return;
     struct bpf_poller *poller = bpf_map_lookup_elem(&pollers, &tid);
     if (!poller)
         return;
-    uint64_t sp = arch_stack_pointer(regs);
-    bool same = poller->home.number == number && poller->home.object == arch_argument0(regs) &&
-                !is_select(number);
+    bool same =
+        poller->home.number == number && poller->home.object == call.first && !is_select(number);
     if (is_inside(poller, sp, same)) {
         poller->place = BPF_POLLER_INSIDE;
         poller->inner++;
-        copy_poll_set(&poller->inside, regs, number);
+        copy_poll_set(&poller->inside, &call);
         return;
     }
     if (!same || sp > poller->sp)
         poller->sp = sp;
     poller->place = BPF_POLLER_HOME;
-    copy_poll_set(&poller->home, regs, number);
+    copy_poll_set(&poller->home, &call);
 }
 
-static __always_inline void poller_returns(const struct moment *now, struct pt_regs *regs,
-                                           uint64_t number, uint32_t pid, int64_t result)
+static __always_inline void poller_returns(const struct moment *now, uint64_t number, uint64_t sp,
+                                           uint32_t pid, int64_t result)
 {
     uint32_t tid = (uint32_t)now->tid;
     if (!settings.watch_polls || !bit_is_set(settings.poll_syscalls, number))
@@ -105,7 +109,7 @@ static __always_inline void poller_returns(const struct moment *now, struct pt_r
         if (!poller)
             return;
         poller->pid = pid;
-        poller->sp = arch_stack_pointer(regs);
+        poller->sp = sp;
     }
     bool inside = poller->place == BPF_POLLER_INSIDE;
     poller->place = BPF_POLLER_AWAY;

@@ -148,18 +148,31 @@ static __always_inline bool read_set(uint64_t *set, uint64_t words, uint64_t add
     return !address || bpf_probe_read_user(set, words * 8, (void *)address) == 0;
 }
 
-static __always_inline void emit_ready_select(struct pt_regs *regs, uint64_t time_ns)
+/* The sets of a 32-bit program are made of words of 32 bits: half of our last word may be other memory. */
+static __always_inline void cut_sets(struct ready_scratch *scratch, uint64_t descriptors)
+{
+    uint64_t last = bounded(descriptors / 64, SELECT_WORDS);
+    if (descriptors % 64 == 0 || descriptors % 64 > 32)
+        return;
+    scratch->sets[0][last] &= 0xffffffff;
+    scratch->sets[1][last] &= 0xffffffff;
+    scratch->sets[2][last] &= 0xffffffff;
+}
+
+static __always_inline void emit_ready_select(const struct call *call, uint64_t time_ns)
 {
     struct ready_scratch *scratch = scratch_of_cpu();
-    uint64_t words = at_most((arch_argument0(regs) + 63) / 64, SELECT_WORDS);
+    uint64_t words = at_most((call->arguments[0] + 63) / 64, SELECT_WORDS);
     if (!scratch)
         return;
     __builtin_memset(scratch->sets, 0, sizeof(scratch->sets));
     scratch->found = 0;
-    if (!read_set(scratch->sets[0], words, arch_argument1(regs)) ||
-        !read_set(scratch->sets[1], words, arch_argument2(regs)) ||
-        !read_set(scratch->sets[2], words, arch_argument3(regs)))
+    if (!read_set(scratch->sets[0], words, call->arguments[1]) ||
+        !read_set(scratch->sets[1], words, call->arguments[2]) ||
+        !read_set(scratch->sets[2], words, call->arguments[3]))
         return;
+    if (call->is_compat)
+        cut_sets(scratch, call->arguments[0]);
     KEEP_LOOP
     for (uint64_t i = 0; i < SELECT_WORDS && i < words; i++)
         emit_ready_word(i, time_ns);
@@ -185,15 +198,15 @@ __attribute__((noinline)) int emit_ready_epolls(uint64_t set, uint64_t address, 
 }
 
 /* epoll_ctl(): which descriptor the data stands for. */
-static __always_inline void remember_epoll(struct task_struct *task, struct pt_regs *regs)
+static __always_inline void remember_epoll(struct task_struct *task, const struct call *call)
 {
     struct epoll_entry entry;
-    uint32_t descriptor = (uint32_t)arch_argument2(regs);
-    if (arch_argument1(regs) == EPOLL_CTL_DEL ||
-        bpf_probe_read_user(&entry, sizeof(entry), (void *)arch_argument3(regs)) < 0)
+    uint32_t descriptor = (uint32_t)call->arguments[2];
+    if (call->arguments[1] == EPOLL_CTL_DEL ||
+        bpf_probe_read_user(&entry, sizeof(entry), (void *)call->arguments[3]) < 0)
         return;
     struct bpf_epoll_key key = {
-        .pid = (uint32_t)task->tgid, .set = (uint32_t)arch_argument0(regs), .data = entry.data};
+        .pid = (uint32_t)task->tgid, .set = (uint32_t)call->arguments[0], .data = entry.data};
     bpf_map_update_elem(&epoll_sets, &key, &descriptor, BPF_ANY);
 }
 
@@ -207,23 +220,24 @@ static __always_inline bool is_select(uint64_t number)
     return number == ARCH_SELECT || number == ARCH_PSELECT6;
 }
 
-/* At the end of system call `number`, which is one of settings.ready_syscalls. */
-static __always_inline void emit_ready(const struct moment *now, struct pt_regs *regs,
-                                       uint64_t number, int64_t result)
+/* At the end of `call`, which is one of settings.ready_syscalls. */
+static __always_inline void emit_ready(const struct moment *now, const struct call *call,
+                                       int64_t result)
 {
+    uint64_t number = call->number;
     if (number == ARCH_EPOLL_CTL) {
         if (result == 0)
-            remember_epoll(now->task, regs);
+            remember_epoll(now->task, call);
         return;
     }
     if (result <= 0)
         return;
     if (is_poll(number))
-        emit_ready_polls(arch_argument0(regs), arch_argument1(regs), now->time_ns);
+        emit_ready_polls(call->arguments[0], call->arguments[1], now->time_ns);
     else if (is_select(number))
-        emit_ready_select(regs, now->time_ns);
+        emit_ready_select(call, now->time_ns);
     else
-        emit_ready_epolls((uint32_t)arch_argument0(regs), arch_argument1(regs), (uint64_t)result,
+        emit_ready_epolls((uint32_t)call->arguments[0], call->arguments[1], (uint64_t)result,
                           now->time_ns);
 }
 

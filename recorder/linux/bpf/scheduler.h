@@ -52,12 +52,14 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
     if (!state || state & ARGUS_LINUX_STATE_DEAD || task->flags & PF_KTHREAD || is_own(task))
         return 0;
     struct object object;
-    if (emit_object(&now, &object) && object.kind == S_IFIFO)
+    struct call call;
+    bool in_call = call_now(task, &call);
+    if (in_call && emit_object(&now, &call, &object) && object.kind == S_IFIFO)
         message_pipe_forget(&now);
-    emit_lock(&now);
+    if (in_call)
+        emit_lock(&now, &call);
     if (settings.stacks) {
         struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
-        bool in_call = arch_in_syscall(regs);
         if (late_is_on() && in_call)
             late_begins(&now);
         uint64_t user = stack_take_user_if(ctx, STACK_USER_SWITCH, !in_call);
@@ -85,12 +87,13 @@ static __always_inline void wake(struct bpf_raw_tracepoint_args *ctx, uint64_t i
         kernel_read(task_struct, wakee, flags) & PF_KTHREAD)
         return;
     struct object object;
-    bool has_object = emit_object(&now, &object);
+    struct call call;
+    bool has_object = call_now(task, &call) && emit_object(&now, &call, &object);
     if (has_object && object.kind == S_IFIFO)
-        message_pipe_note(&now, object.data);
+        message_pipe_note(&now, &call, object.data);
     else if (has_object && settings.messages && !settings.has_data_ready &&
              (object.kind & 0xffffffff) == (S_IFSOCK | AF_UNIX << 16))
-        message_old_woke(&now, &object);
+        message_old_woke(&now, &call, &object);
     if (settings.stacks) {
         bool late = late_is_on() &&
                     late_waited((uint32_t)kernel_read(task_struct, wakee, pid), now.time_ns);

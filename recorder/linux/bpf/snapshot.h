@@ -22,12 +22,15 @@
 #ifndef ARGUS_BPF_SNAPSHOT_H
 #define ARGUS_BPF_SNAPSHOT_H
 
+#include "kernel_read.h"
 #include "ring.h"
 
 #define SNAPSHOT_MOST_WORDS (SNAPSHOT_MOST_BYTES / 8)
 #define SNAPSHOT_PART       256  /* words */
 #define SNAPSHOT_STEP       1024 /* divides every page size */
 #define SNAPSHOT_HASH       0x9e3779b97f4a7c15ull
+#define MAPPINGS_32_BIT     0x80000000ull
+#define END_32_BIT          0x100000000ull
 
 /* Sized by the recorder before loading; a value is a struct bpf_snapshot and its bytes. */
 struct {
@@ -77,14 +80,20 @@ static __always_inline uint64_t below(uint64_t distance, uint64_t bytes)
     return (distance - bytes) & ~distance;
 }
 
-static __always_inline bool may_matter(const struct bpf_ranges *ranges, uint64_t word)
+/* The top bit says whether `word` may. */
+static __always_inline int64_t matters(const struct bpf_ranges *ranges, uint64_t word)
 {
     uint64_t code = word & ranges->code_mask;
     uint64_t any = below(code - ranges->mappings, ranges->mappings_bytes) |
                    below(code - ranges->code, ranges->code_bytes) |
                    below(word - ranges->sp, SNAPSHOT_MOST_BYTES);
     asm volatile("" : "+r"(any));
-    return (int64_t)any < 0;
+    return (int64_t)any;
+}
+
+static __always_inline bool may_matter(const struct bpf_ranges *ranges, uint64_t word)
+{
+    return matters(ranges, word) < 0;
 }
 
 static __always_inline uint64_t hash_add(uint64_t hash, uint64_t word)
@@ -93,18 +102,49 @@ static __always_inline uint64_t hash_add(uint64_t hash, uint64_t word)
     return hash ^ hash >> 32;
 }
 
-static __always_inline struct bpf_ranges ranges_of(const struct mm_struct *mm, uint64_t sp)
+/* The mappings of a 32-bit program lie in the upper half of its space, and text of ASCII is no address there. */
+static __always_inline struct bpf_ranges ranges_of(const struct mm_struct *mm, uint64_t sp,
+                                                   bool is_32_bit)
 {
     uint64_t base = mm->mmap_base;
-    base -= base >> 4;
+    base = is_32_bit ? MAPPINGS_32_BIT : base - (base >> 4);
     return (struct bpf_ranges){
         .code = mm->start_code,
         .code_bytes = mm->end_code - mm->start_code,
         .mappings = base,
-        .mappings_bytes = mm->task_size - base,
+        .mappings_bytes = (is_32_bit ? END_32_BIT : mm->task_size) - base,
         .sp = sp,
         .code_mask = arch_code_mask(mm),
+        .is_32_bit = is_32_bit,
     };
+}
+
+/* Of two words of 32 bits, what may matter. */
+static __always_inline uint64_t matter_32_bit(const struct bpf_ranges *ranges, uint64_t words)
+{
+    uint64_t low = (uint64_t)(matters(ranges, words & 0xffffffff) >> 63) & 0xffffffff;
+    uint64_t high = (uint64_t)(matters(ranges, words >> 32) >> 63) << 32;
+    return words & (low | high);
+}
+
+/* snapshot_hash() of a stack of 32-bit words. */
+__attribute__((noinline)) uint64_t snapshot_hash_32_bit(uint32_t index, uint32_t first,
+                                                        uint64_t hash)
+{
+    const struct bpf_snapshot *snapshot = bpf_map_lookup_elem(&snapshots, &index);
+    struct mm_struct *mm = bpf_get_current_task_btf()->mm;
+    if (!snapshot || !mm || !settings.unwind || first > SNAPSHOT_MOST_WORDS)
+        return hash;
+    struct bpf_ranges ranges = ranges_of(mm, snapshot->registers[BPF_REGISTER_SP], true);
+    uint32_t words = snapshot->bytes / 8;
+    for (uint64_t i = 0; i < SNAPSHOT_PART; i++) {
+        uint32_t at = first + i;
+        if (at >= words || at >= settings.snapshot_bytes / 8)
+            break;
+        asm volatile("" : "+r"(at));
+        hash = hash_add(hash, matter_32_bit(&ranges, snapshot->stack[at]) ^ (uint64_t)at << 48);
+    }
+    return hash;
 }
 
 /* Goes on with `hash` over SNAPSHOT_PART words of the snapshot of the current thread in slot `index`, from word `first`
@@ -116,7 +156,7 @@ __attribute__((noinline)) uint64_t snapshot_hash(uint32_t index, uint32_t first,
     struct mm_struct *mm = bpf_get_current_task_btf()->mm;
     if (!snapshot || !mm || !settings.unwind || first > SNAPSHOT_MOST_WORDS)
         return hash;
-    struct bpf_ranges ranges = ranges_of(mm, snapshot->registers[BPF_REGISTER_SP]);
+    struct bpf_ranges ranges = ranges_of(mm, snapshot->registers[BPF_REGISTER_SP], false);
     uint32_t words = snapshot->bytes / 8;
     for (uint64_t i = 0; i < SNAPSHOT_PART; i++) {
         uint64_t at = first + i;
@@ -139,15 +179,16 @@ static __always_inline uint64_t snapshot_name(const struct bpf_snapshot *snapsho
     for (uint64_t first = 0; first < SNAPSHOT_MOST_WORDS; first += SNAPSHOT_PART) {
         if (first >= words)
             break;
-        hash = snapshot_hash(index, first, hash);
+        hash = snapshot->ranges.is_32_bit ? snapshot_hash_32_bit(index, first, hash)
+                                          : snapshot_hash(index, first, hash);
     }
     return hash | 1ull << 63;
 }
 
 /* Where the stack that `sp` points into ends; 0: not known. */
-static __always_inline uint64_t stack_end(struct task_struct *task, uint64_t sp)
+static __always_inline uint64_t stack_end(struct task_struct *task, uint64_t sp, bool is_32_bit)
 {
-    uint64_t start = task->mm->start_stack, thread_pointer = arch_thread_pointer(task);
+    uint64_t start = task->mm->start_stack, thread_pointer = arch_thread_pointer(task, is_32_bit);
     uint64_t to_start = start - sp, to_thread = thread_pointer - sp;
     uint64_t nearer = to_start < to_thread ? to_start : to_thread;
     return nearer < BPF_STACK_FARTHEST ? sp + nearer : 0;
@@ -208,13 +249,16 @@ static __always_inline bool snapshot_fill(struct bpf_snapshot *snapshot, struct 
     struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
     arch_copy_registers(snapshot->registers, regs);
     uint64_t sp = snapshot->registers[BPF_REGISTER_SP];
+    bool is_32_bit = arch_is_32_bit(regs);
+    if (is_32_bit)
+        sp &= ~7ull; /* the copy begins at a whole word of ours */
     if (sp < 4096 || sp >> 56 || sp & 7)
         return false;
-    snapshot->ranges = ranges_of(task->mm, sp);
+    snapshot->ranges = ranges_of(task->mm, sp, is_32_bit);
     snapshot->time_ns = bpf_ktime_get_ns();
     snapshot->pid = (uint32_t)task->tgid;
     snapshot->tid = (uint32_t)task->pid;
-    copy_stack(snapshot, sp, stack_end(task, sp));
+    copy_stack(snapshot, sp, stack_end(task, sp, is_32_bit));
     return snapshot->bytes != 0;
 }
 
@@ -252,7 +296,7 @@ __attribute__((noinline)) uint64_t snapshot_take(uint32_t of)
         return 0;
     struct task_struct *task = bpf_get_current_task_btf();
     struct bpf_cpu *state = this_cpu(&cpu);
-    if (!state || !task->mm || arch_is_compat(task) || (of == SNAPSHOT_CHOSEN && !is_target(task)))
+    if (!state || !task->mm || (of == SNAPSHOT_CHOSEN && !is_target(task)))
         return 0;
     if (state->snapshot_busy) { /* we interrupted one that can be interrupted */
         state->snapshots_missed++;

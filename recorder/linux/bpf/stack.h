@@ -103,11 +103,12 @@ static __always_inline uint64_t stack_take_user_if(void *context, enum stack_use
     if (snapshot)
         return snapshot;
     struct task_struct *task = bpf_get_current_task_btf();
+    struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
     struct bpf_stack *stack = bpf_map_lookup_elem(&scratch, &slot);
     struct bpf_window *window = bpf_map_lookup_elem(&windows, &slot);
     if (!stack || !window)
         return 0;
-    if (arch_is_compat(task)) /* frames of half the size */
+    if (arch_is_32_bit(regs)) /* frames of half the size */
         return stack_by_helper(context, stack, BPF_F_USER_STACK);
     /* volatile: the verifier would look at each number of frames by itself */
     *(volatile uint64_t *)&stack->count = user_stack_walk(task, stack->frames, window);

@@ -17,17 +17,11 @@
 #include "ring.h"
 #include "stack.h"
 
-/* Whether `number` is one of the native table; 32-bit programs have other tables. */
+/* Whether `number` is one of the native table; 32-bit programs have others (call.h). */
 static __always_inline bool is_native(struct pt_regs *regs, uint64_t number)
 {
-    if (number < ARCH_X32_BIT &&
-        (arch_in_native_call(regs) || !arch_is_compat(bpf_get_current_task_btf())))
-        return true;
-    uint32_t cpu;
-    struct bpf_cpu *state = this_cpu(&cpu);
-    if (state)
-        __sync_fetch_and_add(&state->compat_skipped, 1);
-    return false;
+    return number < ARCH_X32_BIT &&
+           (arch_in_native_call(regs) || !arch_is_compat(bpf_get_current_task_btf()));
 }
 
 /* The registers that the program entered the kernel with, which both tracepoints pass. The cast costs nothing, where the
@@ -71,6 +65,110 @@ static __always_inline void stack_of_call(struct bpf_raw_tracepoint_args *ctx,
         emit(now, ARGUS_ID_STACK, user, 0, ARGUS_STACK_CALL, 0);
 }
 
+/* Its registers and stack are those of another program when it ends. */
+static __always_inline bool is_exec(uint64_t number)
+{
+    return number == ARCH_EXECVE || number == ARCH_EXECVEAT;
+}
+
+static __always_inline uint64_t error_of(int64_t result)
+{
+    return result < 0 && result >= -4095 ? -result : 0;
+}
+
+/* Of the current thread, whose call is in none of the tables that we have: of x32 programs, or one that is gone. */
+static __always_inline void count_skipped(void)
+{
+    uint32_t cpu;
+    struct bpf_cpu *state = this_cpu(&cpu);
+    if (state)
+        __sync_fetch_and_add(&state->compat_skipped, 1);
+}
+
+/* The call of a 32-bit program; false: it is not one that we know. */
+static __always_inline bool take_compat_call(struct task_struct *task, struct call *ret)
+{
+    struct call call;
+    if (!arch_is_compat(task) || !compat_call((void *)bpf_task_pt_regs(task), &call)) {
+        count_skipped();
+        return false;
+    }
+    *ret = call;
+    ret->is_compat = true; /* so that the compiler knows it */
+    return true;
+}
+
+/* A call that is none of the native table goes on in a program of its own, so that native calls do not carry it along, neither
+ * on their stack nor before the verifier; and a kernel that refuses it refuses nothing else. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+    __uint(max_entries, COMPAT_PROGRAMS);
+    __uint(key_size, sizeof(uint32_t));
+    __uint(value_size, sizeof(uint32_t));
+} compat_programs SEC(".maps");
+
+/* Does not come back, if the program is there. Before Linux 6.0 arm64 has no tail calls beside other functions. */
+static __always_inline void leave_for_compat(struct bpf_raw_tracepoint_args *ctx, uint32_t program)
+{
+#if defined(__TARGET_ARCH_x86)
+    bpf_tail_call(ctx, &compat_programs, program);
+#else
+    (void)ctx, (void)program;
+#endif
+    count_skipped();
+}
+
+/* The begin of such a call. */
+SEC("raw_tp/compat_enter")
+int on_compat_enter(struct bpf_raw_tracepoint_args *ctx)
+{
+    struct call call;
+    struct moment now = moment_now(bpf_get_current_task_btf());
+    if (!take_compat_call(now.task, &call))
+        return 0;
+    uint64_t number = call.number;
+    struct pt_regs *regs = (void *)bpf_task_pt_regs(now.task);
+    poller_enters(&now, (struct poll_call){number, call.arguments[0], call.arguments[1],
+                                           arch_stack_pointer(regs)});
+    emit(&now, ARGUS_ID_SYSCALL(number & 0x3fff) | ARGUS_FUNC_START, call.arguments[0],
+         call.arguments[1], call.arguments[2], call.arguments[3]);
+    if (bit_is_set(settings.long_syscalls, number))
+        emit(&now, ARGUS_ID_SYSCALL_MORE, number, call.arguments[4], call.arguments[5], 0);
+    if (number == ARCH_FUTEX)
+        emit_shared_futex(&now, call.arguments[0], (uint32_t)call.arguments[1]);
+    stack_of_call(ctx, &now);
+    return 0;
+}
+
+/* Its end. */
+SEC("raw_tp/compat_exit")
+int on_compat_exit(struct bpf_raw_tracepoint_args *ctx)
+{
+    struct call call;
+    uint32_t cpu;
+    struct bpf_cpu *state = this_cpu(&cpu);
+    struct task_struct *task = bpf_get_current_task_btf();
+    if (!state || !take_compat_call(task, &call))
+        return 0;
+    int64_t result = (int64_t)ctx->args[1];
+    struct moment now = {.tid = (uint32_t)task->pid, .task = task};
+    if (has_messages(call.number))
+        messages_of_call(&now, &call, result);
+    if (!now.time_ns)
+        now.time_ns = bpf_ktime_get_ns();
+    struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+    if (late_is_on() && now.tid && state->late_tid == now.tid && !is_exec(call.number))
+        late_ends(state, &now, arch_stack_pointer(regs));
+    poller_returns(&now, call.number, arch_stack_pointer(regs), (uint32_t)task->tgid, result);
+    if (bit_is_set(settings.ready_syscalls, call.number)) {
+        now.task = bpf_get_current_task_btf();
+        emit_ready(&now, &call, result);
+    }
+    emit_on(state, cpu, &now, ARGUS_ID_SYSCALL(call.number & 0x3fff) | ARGUS_FUNC_END,
+            error_of(result), result, 0, (uint32_t)task->tgid);
+    return 0;
+}
+
 SEC("raw_tp/sys_enter")
 int on_sys_enter(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -80,30 +178,29 @@ int on_sys_enter(struct bpf_raw_tracepoint_args *ctx)
     if (!state)
         return 0;
     uint64_t number = ctx->args[1], ids = caller_ids(state, ctx->args[0]);
-    if (IDS_TGID(ids) == settings.own_tgid || !is_native(regs, number))
+    if (IDS_TGID(ids) == settings.own_tgid)
         return 0;
+    if (!is_native(regs, number)) {
+        leave_for_compat(ctx, COMPAT_ENTER);
+        return 0;
+    }
     struct moment now = {.time_ns = bpf_ktime_get_ns(), .tid = IDS_TID(ids)};
     if (is_hook_call(regs, number)) {
         emit_hook(state, cpu, &now, regs);
         return 0;
     }
-    poller_enters(&now, regs, number);
+    poller_enters(&now, (struct poll_call){number, arch_argument0(regs), arch_argument1(regs),
+                                           arch_stack_pointer(regs)});
     emit_on(state, cpu, &now, ARGUS_ID_SYSCALL(number & 0x3fff) | ARGUS_FUNC_START,
             arch_argument0(regs), arch_argument1(regs), arch_argument2(regs), arch_argument3(regs));
     if (bit_is_set(settings.long_syscalls, number))
         emit(&now, ARGUS_ID_SYSCALL_MORE, number, arch_argument4(regs), arch_argument5(regs), 0);
     if (number == ARCH_FUTEX) {
         now.task = bpf_get_current_task_btf();
-        emit_shared_futex(&now, regs);
+        emit_shared_futex(&now, arch_argument0(regs), (uint32_t)arch_argument1(regs));
     }
     stack_of_call(ctx, &now);
     return 0;
-}
-
-/* Its registers and stack are those of another program when it ends. */
-static __always_inline bool is_exec(uint64_t number)
-{
-    return number == ARCH_EXECVE || number == ARCH_EXECVEAT;
 }
 
 SEC("raw_tp/sys_exit")
@@ -118,27 +215,33 @@ int on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
     if ((uint32_t)number ==
         (uint32_t)-1) /* rt_sigreturn restores the registers of the interrupted code */
         number = ARCH_RT_SIGRETURN;
-    if (IDS_TGID(ids) == settings.own_tgid || !is_native(regs, number) ||
-        is_hook_call(regs, number))
+    if (IDS_TGID(ids) == settings.own_tgid)
+        return 0;
+    if (!is_native(regs, number)) {
+        leave_for_compat(ctx, COMPAT_EXIT);
+        return 0;
+    }
+    if (is_hook_call(regs, number))
         return 0;
     int64_t result = ctx->args[1];
-    uint64_t error_number = result < 0 && result >= -4095 ? -result : 0;
     struct moment now = {.tid = IDS_TID(ids)};
     if (has_messages(number)) {
+        struct call call = call_native(regs, number);
         now.task = bpf_get_current_task_btf();
-        messages_of_call(&now, regs, number, result);
+        messages_of_call(&now, &call, result);
     }
     if (!now.time_ns) /* no message was stamped */
         now.time_ns = bpf_ktime_get_ns();
     if (late_is_on() && now.tid && state->late_tid == now.tid && !is_exec(number))
         late_ends(state, &now, arch_stack_pointer(regs));
-    poller_returns(&now, regs, number, IDS_TGID(ids), result);
+    poller_returns(&now, number, arch_stack_pointer(regs), IDS_TGID(ids), result);
     if (bit_is_set(settings.ready_syscalls, number)) {
         /* Asked again where it is used: on its way through a variable the pointer becomes a mere number to older verifiers. */
         now.task = bpf_get_current_task_btf();
-        emit_ready(&now, regs, number, result);
+        struct call call = call_native(regs, number);
+        emit_ready(&now, &call, result);
     }
-    emit_on(state, cpu, &now, ARGUS_ID_SYSCALL(number & 0x3fff) | ARGUS_FUNC_END, error_number,
+    emit_on(state, cpu, &now, ARGUS_ID_SYSCALL(number & 0x3fff) | ARGUS_FUNC_END, error_of(result),
             result, 0, IDS_TGID(ids));
     return 0;
 }

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""32-bit programs: compat.py ARGUS COMPILER SOURCE.
+
+The same program, built with 64 and with 32 bits, leaves the same records; and freezes that go through programs of both are explained
+in the same way. Skipped (77) without a compiler that makes 32-bit programs (Debian: gcc-12-multilib and libc6-dev-i386).
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import recorder_harness as live  # noqa: E402
+
+COMPILER, SOURCE, PROGRAMS = "", "", {}
+MESSAGE, READY = 0x60020010, 0x6002001C
+NUMBERS = {"read": 0, "poll": 7, "readv": 19, "select": 23, "getpid": 39, "sendto": 44, "recvfrom": 45, "sendmsg": 46,
+           "recvmsg": 47, "wait4": 61, "getppid": 110, "futex": 202, "epoll_wait": 232, "epoll_ctl": 233, "ppoll": 271,
+           "recvmmsg": 299, "sendmmsg": 307, "write": 1, "writev": 20}
+# glibc of i386 makes the newer of two calls that do the same.
+NAMES = {number: name for name, number in NUMBERS.items()} | {270: "select", 281: "epoll_wait"}
+BUILDS = {
+    "64": ["-m64"],
+    "32": ["-m32", "-fomit-frame-pointer"],
+    "32-frames": ["-m32", "-fno-omit-frame-pointer"],
+}
+
+
+def build(folder):
+    """A path for each of BUILDS; None: the compiler cannot."""
+    multiarch = subprocess.run([COMPILER, "-print-multiarch"], capture_output=True, text=True).stdout.strip()
+    for name, options in BUILDS.items():
+        path = pathlib.Path(folder) / f"compat-{name}"
+        done = subprocess.run([COMPILER, "-O2", "-g", "-pthread", *options, SOURCE, "-o", str(path),
+                               "-idirafter", f"/usr/include/{multiarch}"], capture_output=True, text=True)
+        if done.returncode != 0:
+            return None
+        PROGRAMS[name] = str(path)
+    return PROGRAMS
+
+
+def thread_ids(trace, name):
+    """Of the threads of the process called `name`."""
+    pids = {thread[1] for thread in trace.threads if thread[5] == name}
+    return pids, {thread[0] for thread in trace.threads if thread[1] in pids}
+
+
+class Compat(live.Live):
+    def record_case(self, build_name, case):
+        done = live.argus("record", "-o", str(self.path), *self.backend, "--no-probes", "--", PROGRAMS[build_name], case)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(" 0 lost", done.stderr)
+        return live.Trace(self.path)
+
+    def records_of(self, build_name, case):
+        """Records of the program's threads: its calls by name, and what was recorded beside them."""
+        trace = self.record_case(build_name, case)
+        tids = thread_ids(trace, pathlib.Path(PROGRAMS[build_name]).name[:15])[1]
+        return [record for record in trace.records if record[1] in tids]
+
+    def test_the_same_records(self):
+        def essence(records):
+            calls, messages, ready = [], [], []
+            for _, _, debugid, _, arguments in records:
+                number = (debugid >> 2) & 0x3FFF
+                if debugid & ~0xFFFF == live.syscall_id(0) & ~0xFFFF and debugid & 2 and number in NAMES:
+                    calls.append((NAMES[number], arguments[1]))
+                elif debugid == MESSAGE:
+                    messages.append(arguments[1])
+                elif debugid == READY:
+                    ready.append((arguments[0], arguments[3]))
+            calls = [call for call in calls if call[0] not in ("read", "futex", "wait4", "write", "getpid")]
+            return sorted(calls), sorted(messages), ready  # whether sender or receiver comes back first is chance
+
+        wanted = essence(self.records_of("64", "waits"))
+        self.assertGreaterEqual(len(wanted[1]), 20)
+        self.assertEqual(len(wanted[2]), 4)
+        for build_name in ("32", "32-frames"):
+            found = essence(self.records_of(build_name, "waits"))
+            self.assertEqual(found, wanted, build_name)
+
+    def test_no_call_is_skipped(self):
+        for build_name in ("32", "32-frames"):
+            self.record_case(build_name, "waits")
+            info = json.loads(live.argus("info", "--json", str(self.path)).stdout)
+            self.assertEqual(info["counters"]["compat_syscalls_skipped"], 0)
+
+    def test_the_way_by_interrupt(self):
+        for build_name in ("32", "64"):
+            records = self.records_of(build_name, "int80")
+            ends = [NAMES.get(debugid >> 2 & 0x3FFF) for _, _, debugid, _, _ in records if debugid & ~0xFFFF == 0x040C0000 and debugid & 2]
+            self.assertEqual(ends.count("getppid"), 1)
+            self.assertEqual(ends.count("getpid"), 2)
+
+    def diagnose(self, server, client):
+        socket = str(self.folder / "socket")
+        script = (f"import subprocess; s = subprocess.Popen([{PROGRAMS[server]!r}, 'server', {socket!r}]); "
+                  f"subprocess.run([{PROGRAMS[client]!r}, 'client', {socket!r}]); s.kill()")
+        self.record(script, "--no-probes")
+        done = live.argus("diagnose", "--auto", "--json", str(self.path), "--process", pathlib.Path(PROGRAMS[client]).name[:15])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_freezes(self):
+        """Which of the two has 32 bits makes no difference to the answer, and is said."""
+        for server, client in (("32", "64"), ("64", "32"), ("32-frames", "32")):
+            with self.subTest(server=server, client=client):
+                found = self.diagnose(server, client)
+                cause = found["root_causes"][0]
+                self.assertEqual(cause["thread"], "indexer")
+                self.assertGreater(cause["duration_ns"], 1_000_000_000)
+                names = [frame.split(" (")[0] for frame in cause["stack"]]
+                self.assertEqual([name for name in names if name in ("sleep_ms", "rebuild_index", "run_indexer")],
+                                 ["sleep_ms", "rebuild_index", "run_indexer"], names)
+                said = {entry["process"] for entry in found["programs_32_bit"]}
+                wanted = {pathlib.Path(PROGRAMS[name]).name[:15] for name in (server, client) if name != "64"}
+                self.assertEqual(said, wanted)
+                waiting = [vertex["wait_on"] for vertex in found["path"]]
+                self.assertTrue(any("futex" in wait for wait in waiting), waiting)
+                os.unlink(self.folder / "socket")
+
+    def test_stacks_are_whole(self):
+        """With no option: the copied stacks of a program without frame pointers, from its system calls to its beginning."""
+        self.record_case("32", "waits")
+        found = json.loads(live.argus("graph", "find", "--process", "compat-32", "--longer-than", "10ms", "--json", str(self.path)).stdout)
+        whole = 0
+        for vertex in found["vertices"]:
+            shown = json.loads(live.argus("graph", "show", str(self.path), vertex["id"], "--json").stdout)
+            names = [frame.split(" (")[0] for frame in shown.get("wait_stack") or []]
+            whole += "_start" in names and "main" in names or "help" in names
+        self.assertGreaterEqual(whole, 12)
+
+
+if __name__ == "__main__":
+    reason = live.cannot_record()
+    if reason:
+        print("skipped:", reason)
+        sys.exit(77)
+    live.machine.enter_namespace()
+    live.ARGUS, COMPILER, SOURCE = sys.argv[1:4]
+    del sys.argv[1:4]
+    with tempfile.TemporaryDirectory(prefix="argus-compat-") as programs:
+        if os.uname().machine != "x86_64" or not build(programs):
+            print("skipped: no compiler makes 32-bit programs (Debian: apt-get install gcc-12-multilib libc6-dev-i386)")
+            sys.exit(77)
+        live.crowd.run_unittests(sys.argv)
