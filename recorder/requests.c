@@ -195,6 +195,7 @@ static struct argus_error *begin_recording(struct server *server, const struct r
     struct recording_options options = {
         .mode = (enum recording_mode)start->mode,
         .file_ring_bytes = start->file_ring_bytes,
+        .codec = (enum argus_codec)start->codec,
     };
     backend_options.probes = &server->probes;
     struct backend *backend;
