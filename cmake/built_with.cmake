@@ -15,10 +15,10 @@ endfunction()
 # To add a library: a pair.
 function(argus_built_libraries ret)
   set(found "")
-  foreach(pair "zlib:${ZLIB_VERSION_STRING}" "elfutils:${LIBDW_libdw_VERSION}" "capstone:${CAPSTONE_VERSION}"
+  foreach(pair "zlib:${ZLIB_VERSION_STRING}" "zstd:${ZSTD_VERSION}" "elfutils:${LIBDW_libdw_VERSION}" "capstone:${CAPSTONE_VERSION}"
                "jansson:${JANSSON_VERSION}" "popt:${POPT_VERSION}" "libedit:${EDIT_VERSION}" "libplist:${PLIST_VERSION}")
     string(REGEX MATCH "^([^:]+):(.+)$" known "${pair}")
-    if(known) # elfutils is only on Linux
+    if(known) # elfutils is only on Linux, zstd optional
       list(APPEND found "${CMAKE_MATCH_1} ${CMAKE_MATCH_2}")
     endif()
   endforeach()
@@ -28,9 +28,13 @@ endfunction()
 
 function(argus_built_with)
   set(recorder "kdebug")
+  set(zstd "")
+  if(ZSTD_FOUND)
+    set(zstd ", zstd ${ZSTD_VERSION}")
+  endif()
   get_property(compiler_of_bpf GLOBAL PROPERTY ARGUS_BPF_COMPILER)
   if(compiler_of_bpf)
-    set(recorder "libbpf ${LIBBPF_VERSION}, zlib ${ZLIB_VERSION_STRING}, BPF programs by ${compiler_of_bpf}")
+    set(recorder "libbpf ${LIBBPF_VERSION}, zlib ${ZLIB_VERSION_STRING}${zstd}, BPF programs by ${compiler_of_bpf}")
   endif()
   argus_built_libraries(libraries)
   string(TOLOWER "${CMAKE_C_COMPILER_ID}" compiler)

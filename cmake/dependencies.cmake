@@ -1,6 +1,10 @@
 # Every library that is not ours, in one place. README says why each was chosen.
 find_package(PkgConfig REQUIRED)
 find_package(ZLIB REQUIRED)
+option(ARGUS_ZSTD "pack traces with zstd, where libzstd is found" ON)
+if(ARGUS_ZSTD)
+  pkg_check_modules(ZSTD IMPORTED_TARGET libzstd>=1.4.0) # the first one with ZSTD_compress2()
+endif()
 find_package(Threads REQUIRED)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(POPT REQUIRED IMPORTED_TARGET popt)

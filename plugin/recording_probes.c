@@ -66,6 +66,19 @@ struct argus_error *recording_probes_choose(struct session *session,
     return error ? error : choose_rules(session, arguments, ret);
 }
 
+/* What our own table asks for is spared where it is hit too often. But without turns callbacks have no end, and UI events tell
+ * that there was input. */
+static void spare_own_rows(struct probe_table *table)
+{
+    static const bool needed[ARGUS_PROBE_SHAPES] = {
+        [ARGUS_PROBE_TURN] = true, [ARGUS_PROBE_END] = true, [ARGUS_PROBE_UI] = true};
+    for (size_t i = 0; i < table->rows.length; i++) {
+        struct probe_spec *spec = &table->rows.data[i].spec;
+        if (!needed[spec->shape])
+            spec->flags |= PROBE_SPARABLE;
+    }
+}
+
 /* Without our own table there are no probes, and that is said; but a recording without them is better than none. */
 static struct argus_error *read_own_table(struct session *session, struct probe_table *table)
 {
@@ -73,6 +86,8 @@ static struct argus_error *read_own_table(struct session *session, struct probe_
     struct argus_error *error = paths_find_probes(&path);
     if (!error)
         error = probe_table_read(table, path);
+    if (!error)
+        spare_own_rows(table);
     free(path);
     if (!error || error->code == ARGUS_ERROR_MEMORY)
         return error;

@@ -237,6 +237,7 @@ struct argus_error *recorder_start(struct recorder_client *client,
     start->rate_hz = options->rate_hz;
     start->categories = options->categories;
     start->backend = options->backend;
+    start->codec = options->codec;
     start->hang_ms = options->hang_ms;
     start->call_stacks = options->call_stacks;
     memcpy(start->hang_name, options->hang_name, sizeof(start->hang_name));

@@ -39,7 +39,8 @@ struct recorder_options {
     uint32_t rate_hz;         /* cpu samples a second on each cpu; 0: none */
     uint32_t categories;      /* bits of enum category */
     enum backend_kind backend;
-    bool call_stacks; /* stacks also at the begin of system calls, and of who is preempted */
+    enum argus_codec codec; /* of files; ARGUS_CODEC_NONE: the best that the recorder has */
+    bool call_stacks;       /* stacks also at the begin of system calls, and of who is preempted */
     uint32_t hang_ms; /* RECORDER_MEMORY: watch for event loops that are away so long; 0: do not */
     char hang_name[16]; /* only of this process; "": of all */
     struct recorder_unwind unwind[16];

@@ -33,7 +33,7 @@ struct probe_list {
 struct argus_error *probe_list_add(struct probe_list *list, const struct request_probe *request,
                                    int fd);
 struct argus_error *probe_list_add_absent(struct probe_list *list, const char *text);
-/* The files are needed no longer: the kernel knows them by inode. */
+/* Without the files nothing can be attached any more; what is attached stays. */
 void probe_list_close_files(struct probe_list *list);
 /* Writes the names of all, or of hooks alone: of a backend that has no probes. */
 struct argus_error *probe_list_write(const struct probe_list *list, bool only_hooks,

@@ -49,7 +49,9 @@ struct probe_kind {
 #define PROBE_RETURN (1u << 3) /* at the function's return */
 #define PROBE_HOOK                                                                                 \
     (1u << 4) /* nothing to attach: a hook in the program reports it (dylib-hooks/) */
-#define PROBE_FLAGS (PROBE_ONCE | PROBE_QUEUED | PROBE_FIRST | PROBE_RETURN | PROBE_HOOK)
+#define PROBE_SPARABLE (1u << 5) /* taken out when it is hit too often: nobody asked for it */
+#define PROBE_FLAGS                                                                                \
+    (PROBE_ONCE | PROBE_QUEUED | PROBE_FIRST | PROBE_RETURN | PROBE_HOOK | PROBE_SPARABLE)
 
 /* Hooks have numbers of their own, from here on. */
 #define PROBE_HOOK_FIRST 0x10000u

@@ -75,6 +75,15 @@ static struct argus_error *check_choices(const struct request_start *start)
     return NULL;
 }
 
+static struct argus_error *check_codec(const struct request_start *start)
+{
+    if (start->codec && !argus_codec_is_built((enum argus_codec)start->codec))
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "cannot pack with %s: this argus-recorder was built without it",
+                                  argus_codec_name((enum argus_codec)start->codec));
+    return NULL;
+}
+
 static struct argus_error *check_stacks(const struct request_start *start)
 {
     if (start->call_stacks > 1)
@@ -117,6 +126,8 @@ static struct argus_error *check_start(const struct request *request)
     struct argus_error *error = check_sizes(start);
     if (!error)
         error = check_choices(start);
+    if (!error)
+        error = check_codec(start);
     if (!error)
         error = check_unwind(start);
     if (!error)

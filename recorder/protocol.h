@@ -93,7 +93,7 @@ struct request_start {
     char unwind_names[PROTOCOL_UNWIND_MAX][PROTOCOL_COMM_BYTES]; /* "": by pid */
     char hang_name[PROTOCOL_COMM_BYTES];                         /* "": every process */
     uint32_t call_stacks; /* 1: stacks also at the begin of system calls, and of who is preempted */
-    uint32_t padding;
+    uint32_t codec;       /* enum argus_codec of files; 0: the best that the recorder has */
     uint64_t
         late_ns; /* stacks are copied where somebody waited for so long; 0: frame pointers do */
 };

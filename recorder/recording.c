@@ -28,6 +28,7 @@ struct recording {
     struct sink *sink; /* not in memory mode */
     int fd;            /* not in memory mode; -1: none */
     uint64_t file_ring_bytes;
+    enum argus_codec codec;
     struct argus_record *buffer;
     uint64_t started_ns, stopped_ns; /* CLOCK_MONOTONIC; 0: not stopped */
     uint64_t flushed_ns;
@@ -60,8 +61,9 @@ static struct argus_error *recording_start(struct recording *recording)
         raise_priority();
     if (recording->mode == RECORDING_MEMORY)
         return NULL;
-    struct argus_error *error = sink_create(recording->fd, recording->backend,
-                                            recording->file_ring_bytes, &recording->sink);
+    struct argus_error *error =
+        sink_create(recording->fd, recording->backend, recording->file_ring_bytes, recording->codec,
+                    &recording->sink);
     return error ? error : sink_tables(recording->sink);
 }
 
@@ -78,6 +80,7 @@ struct argus_error *recording_create(const struct recording_options *options,
     recording->mode = options->mode;
     recording->backend = backend;
     recording->fd = fd;
+    recording->codec = options->codec;
     recording->file_ring_bytes = options->mode == RECORDING_RING ? options->file_ring_bytes : 0;
     struct argus_error *error = recording_start(recording);
     if (error) {
@@ -242,7 +245,7 @@ struct argus_error *recording_snapshot(struct recording *recording, int fd,
     struct argus_error *error =
         recording->stopped_ns ? NULL : backend_look_at_waits(recording->backend);
     if (!error)
-        error = sink_create(fd, recording->backend, 0, &sink);
+        error = sink_create(fd, recording->backend, 0, recording->codec, &sink);
     if (!error)
         error = copy_markers(recording, sink);
     if (!error)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "argus/error.h"
+#include "argus/trace.h"
 #include "backend.h"
 
 struct recording;
@@ -33,6 +34,7 @@ struct recording_numbers {
 struct recording_options {
     enum recording_mode mode;
     uint64_t file_ring_bytes; /* RECORDING_RING: of the file */
+    enum argus_codec codec;   /* of files; as in argus_writer_choose_codec() */
 };
 
 /* Takes what `backend` records, and `fd` (-1 in memory mode): both are taken, also after an error. */

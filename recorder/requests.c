@@ -195,11 +195,11 @@ static struct argus_error *begin_recording(struct server *server, const struct r
     struct recording_options options = {
         .mode = (enum recording_mode)start->mode,
         .file_ring_bytes = start->file_ring_bytes,
+        .codec = (enum argus_codec)start->codec,
     };
     backend_options.probes = &server->probes;
     struct backend *backend;
     struct argus_error *error = backend_create(&backend_options, &backend);
-    probe_list_close_files(&server->probes);
     if (!error)
         return recording_create(&options, backend, fd, &server->recording);
     if (fd >= 0)

@@ -66,7 +66,8 @@ static struct argus_error *write_notes(struct sink *sink)
     return error;
 }
 
-static struct argus_error *sink_start(struct sink *sink, int fd, uint64_t ring_bytes)
+static struct argus_error *sink_start(struct sink *sink, int fd, uint64_t ring_bytes,
+                                      enum argus_codec codec)
 {
     sink->cpu_count = backend_cpu_count(sink->backend);
     sink->ring_bytes = ring_bytes;
@@ -82,17 +83,19 @@ static struct argus_error *sink_start(struct sink *sink, int fd, uint64_t ring_b
     header.ring_bytes = ring_bytes & ~(uint64_t)7;
     if (!error)
         error = argus_writer_create(fd, &header, &sink->writer);
+    if (!error)
+        error = argus_writer_choose_codec(sink->writer, codec);
     return error ? error : write_notes(sink);
 }
 
 struct argus_error *sink_create(int fd, struct backend *backend, uint64_t ring_bytes,
-                                struct sink **ret)
+                                enum argus_codec codec, struct sink **ret)
 {
     struct sink *sink = calloc(1, sizeof(*sink));
     if (!sink)
         return argus_error_memory();
     sink->backend = backend;
-    struct argus_error *error = sink_start(sink, fd, ring_bytes);
+    struct argus_error *error = sink_start(sink, fd, ring_bytes, codec);
     if (error) {
         sink_destroy(sink);
         return error;
@@ -407,7 +410,6 @@ struct argus_error *sink_spare(struct sink *sink, bool spare)
     if (error)
         return error;
     sink->spare = spare;
-    argus_writer_deflate_records(sink->writer, !spare || sink->ring_bytes);
     return NULL;
 }
 

@@ -13,6 +13,7 @@
 
 #include "argus/error.h"
 #include "argus/record.h"
+#include "argus/trace.h"
 #include "backend.h"
 
 struct sink;
@@ -24,17 +25,17 @@ struct sink_totals {
 };
 
 /* Begins a trace in `fd`, which is borrowed, with the header and the notes of `backend` (borrowed as well); a ring file of
- * `ring_bytes`, or a stream (0). */
+ * `ring_bytes`, or a stream (0). `codec` as in argus_writer_choose_codec(). */
 struct argus_error *sink_create(int fd, struct backend *backend, uint64_t ring_bytes,
-                                struct sink **ret);
+                                enum argus_codec codec, struct sink **ret);
 /* Without sink_finish() the trace stays without an end. NULL is fine. */
 void sink_destroy(struct sink *sink);
 
 /* Takes records of `cpu`, in order; `lost` are missing directly before them. */
 struct argus_error *sink_take(struct sink *sink, uint32_t cpu, const struct argus_record *records,
                               size_t count, uint64_t lost);
-/* While `spare`, what costs cpu time is left for later or not done (see pace.h): a stream's records are not deflated, and
- * kernel symbols can wait a minute. A ring file is deflated all the same: it would hold a fourth of the time. */
+/* While `spare`, cpu time is saved (see pace.h): chunks are small, so that the cache still has their records, and kernel
+ * symbols can wait a minute. */
 struct argus_error *sink_spare(struct sink *sink, bool spare);
 /* Writes a record of the recorder's own (ARGUS_ID_SUSPENDED, ARGUS_ID_CLOCK_STEP); a ring file repeats it later. */
 struct argus_error *sink_marker(struct sink *sink, const struct argus_record *marker);

@@ -15,6 +15,7 @@ class Load:
     needs: str  # the program, or what to say when it is not there
     records: int = 0  # exactly how many records of its own it causes with four tracepoints; 0: not known before
     clock: str = "wall_ns"  # what a slow-down is taken from; cpu_ns where a typist's pauses make up the time
+    stacks: bool = False  # also for the recorders that differ only in call stacks
     rounds: int = 0  # at most so many; 0: as many as asked for
 
 
@@ -54,5 +55,5 @@ def loads(scale):
         Load("messaging", "hackbench -g 4 -l 1000: 160 processes over sockets", messaging(), "hackbench or perf"),
         Load("compile", "gcc -O2 over libargus/base, trace and event, two at a time", compile_sources(), "gcc"),
         Load("editor", "a session with Mousepad under Xvfb, typed by xdotool", editor(), "Xvfb, xdotool and mousepad",
-             clock="cpu_ns", rounds=2),
+             clock="cpu_ns", stacks=True, rounds=4),
     ]

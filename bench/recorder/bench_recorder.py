@@ -21,7 +21,10 @@ The recorders:
   argus-stream     argus record --no-stacks --rate 0: the same, read at once and compressed to a file
   argus-default    argus record as it is: stacks at waits and wake-ups, 99 samples a second
   argus-fallback   argus record over perf_event, for kernels without BPF
+  argus-frame-pointers  argus record --frame-pointers: as it is, but no stack is copied late
   perf             perf record -a --exclude-perf: sched_switch, sched_waking, sys_enter, sys_exit, the largest usual buffer
+  perf-dwarf       the same, with --call-graph dwarf (8 KB of stack) at sched_switch and sched_waking. Both only in the
+                   editor session
 
 With --json: "rows" (the table), "losses", "targets" (of DESIGN section 9), "programs" (with --programs), "left_out" (what could
 not run, and why) and "others" (tracing programs of others that were attached).
@@ -39,7 +42,7 @@ import bench_figures
 import bench_losses
 import bench_programs
 from bench_loads import loads as all_loads
-from bench_recorders import Recorders, Refused, adopt_orphans
+from bench_recorders import STACK_RECORDERS, Recorders, Refused, adopt_orphans
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests/e2e"))
 import machine  # noqa: E402
@@ -63,6 +66,8 @@ def measure_round(recorders, loads, number, runs, refused):
             continue
         for name in names:
             result = None
+            if name in STACK_RECORDERS and not load.stacks:
+                continue
             if (name not in refused) and (load.name not in refused):
                 try:
                     result = recorders.by_name[name](load.command)

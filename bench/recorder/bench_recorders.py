@@ -17,6 +17,8 @@ import struct
 import subprocess
 
 PERF_EVENTS = "sched:sched_switch,sched:sched_waking,raw_syscalls:sys_enter,raw_syscalls:sys_exit"
+STACK_EVENTS = ("sched:sched_switch/call-graph=dwarf/", "sched:sched_waking/call-graph=dwarf/")  # where Argus takes stacks
+STACK_RECORDERS = ("argus-frame-pointers", "perf-dwarf")  # beside the default, to see what stacks cost
 PLAIN = ("--no-stacks", "--rate", "0")  # beside perf, which is not asked for stacks or samples either
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -91,7 +93,9 @@ class Recorders:
             "argus-ring": lambda load: self.argus_start(load, *PLAIN),
             "argus-stream": lambda load: self.argus_record(load, *PLAIN),
             "argus-default": self.argus_record,
+            "argus-frame-pointers": lambda load: self.argus_record(load, "--frame-pointers"),
             "perf": self.perf,
+            "perf-dwarf": lambda load: self.perf(load, ",".join((*STACK_EVENTS, *PERF_EVENTS.split(",")[2:]))),
         }
         if "--backend" in run([tools.argus, "record", "--help"])[0]:
             self.by_name["argus-fallback"] = lambda load: self.argus_record(load, *PLAIN, "--backend", "perf")
@@ -130,9 +134,9 @@ class Recorders:
         kept, lost = re.search(r"(\d+) records, (\d+) lost", err).groups()
         return self.result(kept=int(kept), lost=int(lost), bytes=os.path.getsize(self.file), own_cpu_ns=own_cpu_ns)
 
-    def perf(self, load):
+    def perf(self, load, events=PERF_EVENTS):
         before = os.times()
-        run(["perf", "record", "-q", "-B", "-N", "-a", "-m", "8192", "-e", PERF_EVENTS, "--exclude-perf",
+        run(["perf", "record", "-q", "-B", "-N", "-a", "-m", "8192", "-e", events, "--exclude-perf",
              "-o", self.file, "--", *self.timed(load)])
         after = os.times()
         all_ns = int((after.children_user + after.children_system - before.children_user - before.children_system) * 1e9)

@@ -1,5 +1,5 @@
-/* timed FILE CMD…: runs CMD and writes {"wall_ns": …, "cpu_ns": …} to FILE: its time on the clock, and the cpu time of all of
- * its processes that were waited for. Exits as CMD does. */
+/* timed FILE CMD…: runs CMD and writes {"wall_ns": …, "cpu_ns": …, "user_ns": …, "system_ns": …} to FILE: its time on the clock, and
+ * the cpu time of all of its processes that were waited for. Exits as CMD does. */
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -26,8 +26,9 @@ static int write_result(const char *path, uint64_t wall_ns, const struct rusage 
         perror(path);
         return -1;
     }
-    unsigned long long cpu_ns = time_ns(usage->ru_utime) + time_ns(usage->ru_stime);
-    fprintf(file, "{\"wall_ns\": %llu, \"cpu_ns\": %llu}\n", (unsigned long long)wall_ns, cpu_ns);
+    unsigned long long user_ns = time_ns(usage->ru_utime), system_ns = time_ns(usage->ru_stime);
+    fprintf(file, "{\"wall_ns\": %llu, \"cpu_ns\": %llu, \"user_ns\": %llu, \"system_ns\": %llu}\n",
+            (unsigned long long)wall_ns, user_ns + system_ns, user_ns, system_ns);
     return fclose(file);
 }
 

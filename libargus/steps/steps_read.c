@@ -96,7 +96,8 @@ static const char *read_payload(const struct walk *walk, const struct steps_chun
     if ((uint32_t)crc32(0, stored, header->stored_bytes) != header->payload_crc)
         return "the checksum of a chunk is wrong";
     if (header->flags & STEPS_FLAG_COMPRESSED)
-        return unpack(stored, header->stored_bytes, unpacked, header->unpacked_bytes);
+        return unpack(ARGUS_CODEC_ZLIB, stored, header->stored_bytes, unpacked,
+                      header->unpacked_bytes);
     memcpy(unpacked, stored, header->stored_bytes);
     return NULL;
 }

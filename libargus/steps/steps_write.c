@@ -48,17 +48,17 @@ static struct argus_error *write_chunk(struct argus_steps_writer *writer, uint16
                                         .count = count,
                                         .sequence = writer->sequence};
     struct bytes packed = {0};
-    bool compressed;
+    enum argus_codec codec;
     if (!bytes_reserve(&packed, sizeof(header)))
         return argus_error_memory();
     packed.length = sizeof(header);
     if (payload->failed ||
-        !packer_pack(&writer->packer, payload->data, payload->length, &packed, &compressed)) {
+        !packer_pack(&writer->packer, payload->data, payload->length, &packed, &codec)) {
         bytes_deinit(&packed);
         return argus_error_memory();
     }
     memcpy(header.magic, STEPS_CHUNK_MAGIC, sizeof(header.magic));
-    header.flags = compressed ? STEPS_FLAG_COMPRESSED : 0;
+    header.flags = codec ? STEPS_FLAG_COMPRESSED : 0;
     header.stored_bytes = (uint32_t)(packed.length - sizeof(header));
     header.payload_crc = (uint32_t)crc32(0, packed.data + sizeof(header), header.stored_bytes);
     header.header_crc =
@@ -132,6 +132,7 @@ struct argus_error *argus_steps_writer_create(int fd, const struct argus_steps_a
     if (!writer)
         return argus_error_memory();
     writer->fd = fd;
+    writer->packer.codec = ARGUS_CODEC_ZLIB;
     writer->register_count = argus_step_register_count(about->arch);
     writer->first_frame = ARGUS_NONE;
     struct argus_error *error = write_header(writer, about->arch);

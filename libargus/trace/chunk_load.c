@@ -14,27 +14,45 @@
 #include "trace/reason.h"
 #include "trace/varint.h"
 
-/* `stored` is the chunk as it lies in the file: header, then payload. */
-static const char *unpack_chunk(const struct argus_chunk *chunk, const uint8_t *stored,
-                                uint8_t *ret)
+/* The checks that need no memory. `stored` is the chunk as it lies in the file: header, then payload. */
+static const char *check_stored(const struct argus_chunk *chunk, const struct layout_chunk *header,
+                                const uint8_t *payload)
+{
+    if (header->sequence != chunk->sequence || header->unpacked_bytes != chunk->unpacked_bytes)
+        return "it changed after the trace was opened";
+    if (header->payload_crc != (uint32_t)crc32(0, payload, chunk->stored_bytes))
+        return "the checksum of its payload is wrong";
+    const char *fault = pack_fault(header->codec);
+    if (fault)
+        return fault;
+    return unpack_check(header->codec, payload, chunk->stored_bytes, chunk->unpacked_bytes);
+}
+
+/* `ret` is owned by the caller, with VARINT_SLACK zero bytes behind it. */
+static const char *unpack_stored(const struct argus_chunk *chunk, const uint8_t *stored,
+                                 uint8_t **ret)
 {
     struct layout_chunk header;
     memcpy(&header, stored, sizeof(header));
     const uint8_t *payload = stored + sizeof(header);
-    if (header.sequence != chunk->sequence || header.unpacked_bytes != chunk->unpacked_bytes)
-        return "it changed after the trace was opened";
-    if (header.payload_crc != (uint32_t)crc32(0, payload, chunk->stored_bytes))
-        return "the checksum of its payload is wrong";
-    if (header.flags & LAYOUT_FLAG_COMPRESSED)
-        return unpack(payload, chunk->stored_bytes, ret, chunk->unpacked_bytes);
-    if (chunk->stored_bytes != chunk->unpacked_bytes)
-        return "its payload does not have the size that its header says";
-    memcpy(ret, payload, chunk->stored_bytes);
+    const char *reason = check_stored(chunk, &header, payload);
+    if (reason)
+        return reason;
+    uint8_t *unpacked = malloc((size_t)chunk->unpacked_bytes + VARINT_SLACK);
+    if (!unpacked)
+        return REASON_MEMORY;
+    reason = unpack(header.codec, payload, chunk->stored_bytes, unpacked, chunk->unpacked_bytes);
+    if (reason) {
+        free(unpacked);
+        return reason;
+    }
+    memset(unpacked + chunk->unpacked_bytes, 0, VARINT_SLACK);
+    *ret = unpacked;
     return NULL;
 }
 
 static struct argus_error *load(const struct argus_trace *trace, const struct argus_chunk *chunk,
-                                uint8_t *stored, uint8_t *ret)
+                                uint8_t *stored, uint8_t **ret)
 {
     size_t bytes = sizeof(struct layout_chunk) + chunk->stored_bytes;
     int failed = file_read(trace->fd, stored, bytes, chunk->offset_bytes);
@@ -43,25 +61,15 @@ static struct argus_error *load(const struct argus_trace *trace, const struct ar
     if (failed)
         return argus_error_os(failed, "cannot read %s at offset %" PRIu64, trace->path,
                               chunk->offset_bytes);
-    const char *reason = unpack_chunk(chunk, stored, ret);
-    if (reason)
-        return reason_to_error(reason);
-    memset(ret + chunk->unpacked_bytes, 0, VARINT_SLACK);
-    return NULL;
+    return reason_to_error(unpack_stored(chunk, stored, ret));
 }
 
 struct argus_error *chunk_load(const struct argus_trace *trace, const struct argus_chunk *chunk,
                                uint8_t **ret)
 {
     uint8_t *stored = malloc(sizeof(struct layout_chunk) + chunk->stored_bytes);
-    uint8_t *unpacked = malloc((size_t)chunk->unpacked_bytes + VARINT_SLACK);
-    struct argus_error *error =
-        stored && unpacked ? load(trace, chunk, stored, unpacked) : argus_error_memory();
+    struct argus_error *error = stored ? load(trace, chunk, stored, ret) : argus_error_memory();
     free(stored);
-    if (error)
-        free(unpacked);
-    else
-        *ret = unpacked;
     return error;
 }
 

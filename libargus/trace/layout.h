@@ -11,7 +11,6 @@
 #define LAYOUT_CHUNK_MAGIC         "CHNK"
 #define LAYOUT_AREA_START          4096u /* the file header's size: where the chunks begin */
 #define LAYOUT_ALIGN               8u
-#define LAYOUT_FLAG_COMPRESSED     1u
 #define LAYOUT_MOST_CPUS           65536u
 #define LAYOUT_LEAST_RING_BYTES    (64u << 10)
 #define LAYOUT_BUILD_ID_BYTES      20u
@@ -34,7 +33,7 @@ struct layout_header {
 
 struct layout_chunk {
     char magic[4];
-    uint16_t kind, flags;
+    uint16_t kind, codec;
     uint32_t stored_bytes, unpacked_bytes;
     uint64_t sequence;
     uint64_t first_ticks, last_ticks;

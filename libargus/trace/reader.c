@@ -13,6 +13,7 @@
 #include "trace/codec.h"
 #include "trace/file.h"
 #include "trace/kdebug.h"
+#include "trace/pack.h"
 #include "trace/reason.h"
 #include "trace/walk.h"
 
@@ -62,15 +63,16 @@ static const char *records_fault(const struct layout_chunk *header, uint32_t cpu
 }
 
 /* Why a chunk whose header has a right CRC cannot be believed; NULL if it can. Nothing here allows
- * a file to claim much more memory than its own size: zlib packs at most 1032 to 1. */
+ * a file to claim much more memory than its own size (see pack_is_possible()). */
 static const char *chunk_fault(const struct layout_chunk *header, uint32_t cpu_count)
 {
-    if (header->flags & ~LAYOUT_FLAG_COMPRESSED)
-        return "it has unknown flags";
+    const char *fault = pack_fault(header->codec);
+    if (fault)
+        return fault;
     if (header->stored_bytes > ARGUS_CHUNK_MAX_BYTES ||
         header->unpacked_bytes > ARGUS_CHUNK_MAX_BYTES)
         return "it is larger than a chunk may be";
-    if (header->unpacked_bytes > (uint64_t)header->stored_bytes * 1040 + 64)
+    if (!pack_is_possible(header->stored_bytes, header->unpacked_bytes))
         return "it claims to unpack to more than is possible";
     if (header->kind == ARGUS_CHUNK_SNAPSHOTS &&
         header->unpacked_bytes > LAYOUT_MOST_SNAPSHOT_BYTES)
@@ -105,6 +107,8 @@ static struct argus_error *add_chunk(struct argus_trace *trace, const struct wal
     const char *fault = chunk_fault(&step->header, trace->header.cpu_count);
     if (fault)
         return add_damage(trace, step->offset_bytes, step->length_bytes, fault);
+    if (step->header.codec != ARGUS_CODEC_NONE)
+        trace->codec = step->header.codec;
     struct argus_chunk chunk = chunk_from_disk(step);
     bool records = chunk.kind == ARGUS_CHUNK_RECORDS;
     bool added = records ? vec_push(&trace->chunks, chunk) : vec_push(tables, chunk);

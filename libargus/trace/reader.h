@@ -67,6 +67,7 @@ struct argus_trace {
     named_images;                       /* that argus_trace_name_images() takes paths from */
     const struct kdebug_format *kdebug; /* NULL: an .argus file */
     bool kdebug_narrow;                 /* with the records of a 32-bit kernel */
+    enum argus_codec codec;             /* of the newest part of the file */
     bool complete;
 };
 

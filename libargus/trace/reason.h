@@ -8,7 +8,9 @@
 
 #include "argus/error.h"
 
-#define REASON_MEMORY "out of memory" /* the one reason that is not the file's fault */
+#define REASON_MEMORY       "out of memory" /* the one reason that is not the file's fault */
+#define REASON_PAYLOAD      "its compressed payload is damaged"
+#define REASON_PAYLOAD_SIZE "its payload does not have the size that its header says"
 
 static inline struct argus_error *reason_to_error(const char *reason)
 {

@@ -195,6 +195,7 @@ struct argus_error *argus_snapshots_replace(int fd, const struct argus_trace *tr
     if (!writer)
         return argus_error_memory();
     writer->fd = fd;
+    writer->packer.codec = trace->codec; /* so that stacks are no longer than their snapshots */
     *ret_lost = 0;
     struct argus_error *error = NULL;
     for (size_t i = 0; i < trace->snapshot_chunks.length && !error; i++)

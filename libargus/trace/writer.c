@@ -38,10 +38,8 @@ bool writer_make_image(struct argus_writer *writer, const struct chunk_head *hea
     struct bytes *image = &writer->image;
     bytes_clear(image);
     bytes_put(image, zeros, sizeof(struct layout_chunk));
-    bool compressed = false;
-    if (head->kind == ARGUS_CHUNK_RECORDS && writer->keeps_columns)
-        bytes_put(image, payload->data, payload->length);
-    else if (!packer_pack(&writer->packer, payload->data, payload->length, image, &compressed))
+    enum argus_codec codec;
+    if (!packer_pack(&writer->packer, payload->data, payload->length, image, &codec))
         return false;
     uint32_t stored_bytes = (uint32_t)(image->length - sizeof(struct layout_chunk));
     bytes_put(image, zeros, layout_chunk_extent(stored_bytes) - image->length);
@@ -50,7 +48,7 @@ bool writer_make_image(struct argus_writer *writer, const struct chunk_head *hea
     const uint8_t *stored = image->data + sizeof(struct layout_chunk);
     struct layout_chunk header = {
         .kind = (uint16_t)head->kind,
-        .flags = compressed ? LAYOUT_FLAG_COMPRESSED : 0,
+        .codec = (uint16_t)codec,
         .stored_bytes = stored_bytes,
         .unpacked_bytes = (uint32_t)payload->length,
         .sequence = writer->sequence,
@@ -163,9 +161,14 @@ size_t writer_table_bytes(const struct argus_writer *writer)
 
 /* --- records --- */
 
-void argus_writer_deflate_records(struct argus_writer *writer, bool deflate)
+struct argus_error *argus_writer_choose_codec(struct argus_writer *writer, enum argus_codec codec)
 {
-    writer->keeps_columns = !deflate;
+    if (codec != ARGUS_CODEC_NONE && !argus_codec_is_built(codec))
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "cannot pack with %s: this build of Argus was made without it",
+                                  argus_codec_name(codec));
+    writer->packer.codec = codec;
+    return NULL;
 }
 
 static struct chunk_head records_head(const struct argus_writer *writer, uint32_t cpu,

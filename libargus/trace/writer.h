@@ -22,7 +22,6 @@ struct argus_writer {
     uint64_t latest_ticks;   /* largest timestamp of any record so far */
     struct codec_encoder encoder;
     struct packer packer;
-    bool keeps_columns;       /* records are not deflated */
     struct bytes payload;     /* of the chunk at hand, before compression */
     struct bytes image;       /* of the chunk at hand, as it goes into the file */
     struct bytes stacks;      /* entries that wait for their chunk */

@@ -104,6 +104,8 @@ static struct argus_error *take_step(struct argus_writer *writer, const struct w
         return argus_error_memory();
     if (is_padding)
         return NULL;
+    if (argus_codec_is_built(step->header.codec)) /* who could read the file still can */
+        writer->packer.codec = step->header.codec;
     if (!found->any || step->header.sequence >= found->newest_sequence) {
         found->any = true;
         found->newest_sequence = step->header.sequence;

@@ -100,6 +100,15 @@ static struct argus_error *recording_backend(const struct arguments *arguments,
     return NULL;
 }
 
+static struct argus_error *recording_codec(const struct arguments *arguments, enum argus_codec *ret)
+{
+    const char *name = arguments_option(arguments, "codec");
+    if (name && !argus_codec_find(name, ret))
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "there is no codec \"%s\": choose zlib or zstd", name);
+    return NULL;
+}
+
 struct argus_error *recording_options(struct session *session, const struct arguments *arguments,
                                       struct recorder_options *ret)
 {
@@ -117,6 +126,8 @@ struct argus_error *recording_options(struct session *session, const struct argu
     if (ret->call_stacks && arguments_has(arguments, "no-stacks"))
         return argus_error_create(ARGUS_ERROR_USAGE, "--call-stacks and --no-stacks contradict");
     error = recording_backend(arguments, &ret->backend);
+    if (!error)
+        error = recording_codec(arguments, &ret->codec);
     if (!error)
         error = recording_categories(arguments, &ret->categories);
     if (!error)

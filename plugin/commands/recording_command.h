@@ -16,6 +16,7 @@
         {"frame-pointers", 0, NULL, "copy no stacks: whole only with frame pointers"},             \
         {"without", 0, "CATEGORIES", "leave out kinds of records, e.g. interrupts,timers"},        \
         {"backend", 0, "bpf|perf|kdebug", "record over this one (the first that works)"},          \
+        {"codec", 0, "zlib|zstd", "pack the trace with it (zstd, where the recorder has it)"},     \
         {"only", 0, "CATEGORIES", "leave out all others; sched is always recorded"},               \
         {"probes", 0, "FILE", "listen also at the places in libraries that FILE lists"},           \
         {"hooks", 0, "FILE", "name what the library FILE of argus-hook reports"},                  \

@@ -8,6 +8,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "clocks.h"
 #include "linux/cpu_watch.h"
 #include "linux/crowd.h"
 #include "linux/epoll_sets.h"
@@ -186,10 +187,23 @@ static void cpu_came(void *context, uint32_t cpu)
     argus_error_destroy(error);
 }
 
+/* What it has to say is said when it happens. */
+static struct argus_error *spare_programs(struct bpf_backend *backend)
+{
+    const char *const *notes;
+    size_t before = programs_notes(backend->programs, &notes);
+    struct argus_error *error = programs_spare(backend->programs, clock_ns(TRACE_CLOCK));
+    if (programs_notes(backend->programs, &notes) != before)
+        collect_notes(backend);
+    return error;
+}
+
 static struct argus_error *bpf_collect(struct backend *base)
 {
     struct bpf_backend *backend = of_base(base);
     struct argus_error *error = images_collect(backend->images);
+    if (!error)
+        error = spare_programs(backend);
     flags_look(backend->flags);
     snapshots_collect(&backend->snapshots, backend->rings.cpus);
     if (!error)

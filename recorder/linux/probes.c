@@ -31,13 +31,25 @@ struct multi_link {
     uint32_t count, multi_flags, pid, padding;
 };
 
+/* One attachment: of one probe, or of all in one file. */
+struct attachment {
+    uint32_t group; /* see group_of() */
+    int fd;
+};
+
+struct single {
+    uint32_t number; /* of the probe */
+    struct bpf_link *link;
+};
+
 struct probes {
     struct bpf_object *object;     /* borrowed */
     const struct probe_list *list; /* borrowed */
     struct bpf_program *program;
     bool is_multi;
-    VEC(struct bpf_link *) links;
-    VEC(int) link_fds;
+    bool taken_out[PROBE_LIMIT]; /* by number */
+    VEC(struct single) singles;
+    VEC(struct attachment) attachments;
 };
 
 static bool has_multi(const struct btf *btf)
@@ -90,13 +102,19 @@ static bool is_return(const struct probe *probe)
     return probe->spec.flags & PROBE_RETURN;
 }
 
-static bool collect(const struct probes *probes, uint32_t file, bool at_return,
-                    struct places *places)
+/* Those of one file that can be attached together. */
+static uint32_t group_of(uint32_t file, bool at_return)
+{
+    return 2 * file + at_return;
+}
+
+static bool collect(const struct probes *probes, uint32_t group, struct places *places)
 {
     places->offsets.length = places->cookies.length = 0;
     for (size_t i = 0; i < probes->list->probes.length; i++) {
         const struct probe *probe = &probes->list->probes.data[i];
-        if (probe->file == file && is_return(probe) == at_return && !is_hook(probe) &&
+        if (!is_hook(probe) && group_of(probe->file, is_return(probe)) == group &&
+            !probes->taken_out[probe->entry.number] &&
             (!vec_push(&places->offsets, probe->offset) ||
              !vec_push(&places->cookies, probe->entry.number)))
             return false;
@@ -105,11 +123,11 @@ static bool collect(const struct probes *probes, uint32_t file, bool at_return,
 }
 
 /* Places `first` to `first` + `count` in one attachment; 0 or an error number. */
-static int link_places(struct probes *probes, uint32_t file, bool at_return,
-                       const struct places *places, size_t first, size_t count)
+static int link_places(struct probes *probes, uint32_t group, const struct places *places,
+                       size_t first, size_t count)
 {
     char path[64];
-    put_path(probes, file, sizeof(path), path);
+    put_path(probes, group / 2, sizeof(path), path);
     struct multi_link link = {
         .program_fd = (uint32_t)bpf_program__fd(probes->program),
         .attach_type = TRACE_UPROBE_MULTI,
@@ -117,12 +135,12 @@ static int link_places(struct probes *probes, uint32_t file, bool at_return,
         .offsets = (uintptr_t)(places->offsets.data + first),
         .cookies = (uintptr_t)(places->cookies.data + first),
         .count = (uint32_t)count,
-        .multi_flags = at_return ? FLAG_UPROBE_MULTI_RETURN : 0,
+        .multi_flags = group % 2 ? FLAG_UPROBE_MULTI_RETURN : 0,
     };
     int fd = (int)syscall(SYS_bpf, BPF_LINK_CREATE, &link, sizeof(link));
     if (fd < 0)
         return errno;
-    if (vec_push(&probes->link_fds, fd))
+    if (vec_push(&probes->attachments, (struct attachment){group, fd}))
         return 0;
     close(fd);
     return ENOMEM;
@@ -137,32 +155,51 @@ static const struct probe *by_number(const struct probes *probes, uint64_t numbe
 }
 
 /* One place that the kernel refuses makes it refuse all of them: then each is tried by itself. */
-static void attach_places(struct probes *probes, uint32_t file, bool at_return,
-                          const struct places *places, probes_refused refused, void *context)
+static void attach_places(struct probes *probes, uint32_t group, const struct places *places,
+                          probes_refused refused, void *context)
 {
     size_t count = places->offsets.length;
-    if (count == 0 || link_places(probes, file, at_return, places, 0, count) == 0)
+    if (count == 0 || link_places(probes, group, places, 0, count) == 0)
         return;
     for (size_t i = 0; i < count; i++) {
-        int failed = link_places(probes, file, at_return, places, i, 1);
+        int failed = link_places(probes, group, places, i, 1);
         if (failed)
             refused(context, by_number(probes, places->cookies.data[i]), failed);
     }
 }
 
-static struct argus_error *attach_multi(struct probes *probes, probes_refused refused,
-                                        void *context)
+static struct argus_error *attach_group(struct probes *probes, uint32_t group,
+                                        probes_refused refused, void *context)
 {
     struct places places = {0};
-    bool done = true;
-    for (uint32_t i = 0; i < 2 * probes->list->files.length && done; i++) {
-        done = collect(probes, i / 2, i % 2, &places);
-        if (done)
-            attach_places(probes, i / 2, i % 2, &places, refused, context);
-    }
+    bool done = collect(probes, group, &places);
+    if (done)
+        attach_places(probes, group, &places, refused, context);
     vec_deinit(&places.offsets);
     vec_deinit(&places.cookies);
     return done ? NULL : argus_error_memory();
+}
+
+static struct argus_error *attach_multi(struct probes *probes, probes_refused refused,
+                                        void *context)
+{
+    struct argus_error *error = NULL;
+    for (uint32_t group = 0; group < 2 * probes->list->files.length && !error; group++)
+        error = attach_group(probes, group, refused, context);
+    return error;
+}
+
+static void detach_group(struct probes *probes, uint32_t group)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < probes->attachments.length; i++) {
+        const struct attachment attachment = probes->attachments.data[i];
+        if (attachment.group == group)
+            close(attachment.fd);
+        else
+            probes->attachments.data[kept++] = attachment;
+    }
+    probes->attachments.length = kept;
 }
 
 /* --- each by itself --- */
@@ -182,7 +219,7 @@ static struct argus_error *attach_single(struct probes *probes, probes_refused r
             bpf_program__attach_uprobe_opts(probes->program, -1, path, probe->offset, &options);
         if (!link) {
             refused(context, probe, errno);
-        } else if (!vec_push(&probes->links, link)) {
+        } else if (!vec_push(&probes->singles, (struct single){probe->entry.number, link})) {
             bpf_link__destroy(link);
             return argus_error_memory();
         }
@@ -210,6 +247,50 @@ struct argus_error *probes_attach(struct probes *probes, probes_refused refused,
                             : attach_single(probes, refused, context);
 }
 
+static void detach_single(struct probes *probes, uint32_t number)
+{
+    for (size_t i = 0; i < probes->singles.length; i++) {
+        if (probes->singles.data[i].number != number)
+            continue;
+        bpf_link__destroy(probes->singles.data[i].link);
+        probes->singles.data[i--] = probes->singles.data[--probes->singles.length];
+    }
+}
+
+/* The others in the file are attached again, so for a moment they are not heard. */
+struct argus_error *probes_take_out(struct probes *probes, const struct probe *probe,
+                                    probes_refused refused, void *context)
+{
+    const struct probe_spec nothing = {0};
+    uint32_t group = group_of(probe->file, is_return(probe));
+    probes->taken_out[probe->entry.number] = true;
+    describe(probes, probe->entry.number, &nothing);
+    if (!probes->is_multi) {
+        detach_single(probes, probe->entry.number);
+        return NULL;
+    }
+    detach_group(probes, group);
+    return attach_group(probes, group, refused, context);
+}
+
+bool probes_is_attached(const struct probes *probes, const struct probe *probe)
+{
+    return !is_hook(probe) && !probes->taken_out[probe->entry.number];
+}
+
+uint64_t probes_hits(const struct probes *probes, const struct probe *probe)
+{
+    int map = bpf_object__find_map_fd_by_name(probes->object, "probe_hits");
+    uint64_t hits = 0;
+    uint32_t number = probe->entry.number;
+    return bpf_map_lookup_elem(map, &number, &hits) < 0 ? 0 : hits;
+}
+
+const struct probe_list *probes_list(const struct probes *probes)
+{
+    return probes->list;
+}
+
 void probes_mute(struct probes *probes)
 {
     const struct probe_spec nothing = {0};
@@ -222,11 +303,11 @@ void probes_destroy(struct probes *probes)
 {
     if (!probes)
         return;
-    for (size_t i = 0; i < probes->links.length; i++)
-        bpf_link__destroy(probes->links.data[i]);
-    for (size_t i = 0; i < probes->link_fds.length; i++)
-        close(probes->link_fds.data[i]);
-    vec_deinit(&probes->links);
-    vec_deinit(&probes->link_fds);
+    for (size_t i = 0; i < probes->singles.length; i++)
+        bpf_link__destroy(probes->singles.data[i].link);
+    for (size_t i = 0; i < probes->attachments.length; i++)
+        close(probes->attachments.data[i].fd);
+    vec_deinit(&probes->singles);
+    vec_deinit(&probes->attachments);
     free(probes);
 }

@@ -25,6 +25,15 @@ struct argus_error *probes_create(struct bpf_object *object, const struct btf *b
 typedef void (*probes_refused)(void *context, const struct probe *probe, int error_number);
 struct argus_error *probes_attach(struct probes *probes, probes_refused refused, void *context);
 
+/* Takes one out of all programs. `refused` as in probes_attach(), for others of its file. */
+struct argus_error *probes_take_out(struct probes *probes, const struct probe *probe,
+                                    probes_refused refused, void *context);
+bool probes_is_attached(const struct probes *probes, const struct probe *probe);
+/* How often it was hit so far, on the whole machine. */
+uint64_t probes_hits(const struct probes *probes, const struct probe *probe);
+/* Borrowed. */
+const struct probe_list *probes_list(const struct probes *probes);
+
 /* From now on no probe leaves a record, at once; probes_destroy() takes them out of the programs, which can take seconds. */
 void probes_mute(struct probes *probes);
 void probes_destroy(struct probes *probes);

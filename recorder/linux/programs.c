@@ -17,6 +17,7 @@
 #include <linux/perf_event.h>
 
 #include "linux/kernel_btf.h"
+#include "linux/probe_rates.h"
 #include "linux/probes.h"
 #include "linux/program_load.h"
 #include "linux/program_table.h"
@@ -35,6 +36,7 @@ struct programs {
     size_t event_count;
     VEC(struct bpf_link *) links;
     struct probes *probes; /* NULL: none */
+    struct probe_rates probe_rates;
 };
 
 static __attribute__((format(printf, 2, 3))) void add_note(struct programs *programs,
@@ -149,6 +151,23 @@ static void fill_compat_programs(struct programs *programs)
         if (fd >= 0)
             bpf_map_update_elem(map, &i, &fd, BPF_ANY);
     }
+}
+
+static void probe_taken_out(void *context, const struct probe *probe, uint64_t rate)
+{
+    add_note(
+        context,
+        "probes: %s in %s was hit %llu times a second, which slows programs down: it was taken "
+        "out",
+        probe->entry.symbol, probe->entry.library, (unsigned long long)rate);
+}
+
+struct argus_error *programs_spare(struct programs *programs, uint64_t now_ns)
+{
+    if (programs->links.length == 0) /* detached */
+        return NULL;
+    return probe_rates_look(&programs->probe_rates, programs->probes, now_ns, probe_taken_out,
+                            probe_refused, programs);
 }
 
 static struct argus_error *load(struct programs *programs, const struct program_request *request)

@@ -15,6 +15,8 @@ struct argus_error *programs_create(const struct backend_options *options, uint3
                                     uint32_t slot_count, struct programs **ret);
 /* A cpu has come online: what belongs to a cpu is attached there as well. */
 struct argus_error *programs_cpu_came(struct programs *programs, uint32_t cpu);
+/* Called now and then: takes out probes that are hit too often, and adds a note for each. */
+struct argus_error *programs_spare(struct programs *programs, uint64_t now_ns);
 void programs_detach(struct programs *programs);
 /* Detaches, and takes the probes out of the programs that have them, which can take seconds. */
 void programs_release(struct programs *programs);

@@ -290,6 +290,16 @@ static void set_wall(struct builder *builder, const struct line *line)
     builder->header.anchor_wall_ns = line_number(line, line->words[1]);
 }
 
+/* codec zlib | zstd */
+static void choose_codec(struct builder *builder, const struct line *line)
+{
+    enum argus_codec codec;
+    if (!argus_codec_find(line->words[1], &codec))
+        line_fail(line, "codec is zlib or zstd");
+    builder_flush(builder, line);
+    builder_check(argus_writer_choose_codec(builder_writer(builder, line), codec), line);
+}
+
 /* To add a kind of line: one function and one row; README.md says what each looks like. */
 static const struct directive {
     const char *name;
@@ -302,6 +312,7 @@ static const struct directive {
     {"ksym", 2, add_symbol},        {"probe", 2, add_probe},   {"flag", 2, add_flag},
     {"build_ids", 2, add_build_id}, {"note", 2, add_note},     {"lost", 2, add_lost},
     {"counter", 2, add_counter},    {"chunk", 1, begin_chunk}, {"without_end", 1, leave_out_end},
+    {"codec", 2, choose_codec},
 };
 
 bool builder_directive(struct builder *builder, const struct line *line)

@@ -15,12 +15,22 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 FIRST = 4096  # offset of the first chunk
 
 
+def made(mktrace, text):
+    """The bytes of a trace, packed with zlib."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "t.argus")
+        subprocess.run([mktrace, "-", path], input=text, text=True, check=True)
+        with open(path, "rb") as trace_file:
+            return trace_file.read()
+
+
 def whole(mktrace):
-    text = os.path.join(HERE, "..", "build", "example.trace")
-    path = os.path.join(HERE, "trace", "whole.argus")
-    subprocess.run([mktrace, text, path], check=True)
-    with open(path, "rb") as trace_file:
-        return trace_file.read()
+    with open(os.path.join(HERE, "..", "build", "example.trace"), encoding="utf-8") as trace_file:
+        text = trace_file.read()
+    header = ("cpus", "ring", "os", "arch", "wall", "#")
+    lines = text.splitlines()
+    first = next(i for i, line in enumerate(lines) if line.split() and not line.startswith(header))
+    return made(mktrace, "\n".join([*lines[:first], "codec zlib", *lines[first:]]) + "\n")
 
 
 def chunks(data):
@@ -80,13 +90,7 @@ snapshot 0x8000000000000002 pid 10 pc 0x402000 sp 0x7ffc00001000 time 3us end 1 
 
 def with_snapshots(mktrace, change):
     """A trace with a chunk of snapshots, whose header and unpacked payload `change` may change."""
-    with tempfile.TemporaryDirectory() as folder:
-        text, path = os.path.join(folder, "t.trace"), os.path.join(folder, "t.argus")
-        with open(text, "w", encoding="utf-8") as trace_file:
-            trace_file.write(SNAPSHOTS)
-        subprocess.run([mktrace, text, path], check=True)
-        with open(path, "rb") as trace_file:
-            data = trace_file.read()
+    data = made(mktrace, "codec zlib\n" + SNAPSHOTS)
     at, stored = next((at, stored) for at, stored, kind in chunks(data) if kind == 9)
     header = bytearray(data[at : at + 64])
     payload = data[at + 64 : at + 64 + stored]
@@ -118,17 +122,69 @@ def snapshot_files(mktrace):
     return {name: with_snapshots(mktrace, change) for name, change in changes.items()}
 
 
-def bomb(data):
+def zeros_of_zstd(size):
+    """Blocks that say one byte and how often."""
+    count = size // 65536
+    return b"".join(struct.pack("<I", 65536 << 3 | 2 | (i == count - 1))[:3] + b"\0" for i in range(count))
+
+
+def bomb(data, codec, packed):
     """Three stack chunks of 16 MiB of zeros each, packed."""
     data = bytearray(data)
-    packed = zlib.compress(bytes(16 << 20), 9)
     for sequence in range(100, 103):
         at = len(data)
-        data += struct.pack("<4sHHIIQQQIIQII", b"CHNK", 4, 1, len(packed), 16 << 20, sequence, 0, 0, 1 << 20,
+        data += struct.pack("<4sHHIIQQQIIQII", b"CHNK", 4, codec, len(packed), 16 << 20, sequence, 0, 0, 1 << 20,
                             0xFFFFFFFF, 0, 0, 0)
         data += packed + bytes(-len(packed) % 8)
         seal_chunk(data, at)
     return data
+
+
+def zstd_frame(content, descriptor=0xA0, size=None):
+    """A zstd frame of blocks that are not compressed; the descriptor says one segment and 4 bytes of content size (RFC 8878)."""
+    blocks = [content[at : at + 65536] for at in range(0, len(content), 65536)] or [b""]
+    data = struct.pack("<IBI", 0xFD2FB528, descriptor, len(content) if size is None else size)
+    for number, block in enumerate(blocks):
+        last = number == len(blocks) - 1
+        data += struct.pack("<I", len(block) << 3 | last)[:3] + block
+    return data
+
+
+def with_zstd(data, change):
+    """The first record chunk packed with zstd; `change` makes what is stored of the frame and its content."""
+    at, stored = records_chunk(data)
+    header = bytearray(data[at : at + 64])
+    payload = data[at + 64 : at + 64 + stored]
+    if struct.unpack_from("<H", header, 6)[0] == 1:
+        payload = zlib.decompress(payload)
+    packed = change(zstd_frame(payload), payload)
+    struct.pack_into("<H", header, 6, 2)
+    struct.pack_into("<II", header, 8, len(packed), len(payload))
+    rest = data[at + (64 + stored + 7) // 8 * 8 :]
+    changed = bytearray(data[:at] + header + packed + bytes(-len(packed) % 8) + rest)
+    seal_chunk(changed, at)
+    return changed
+
+
+def zstd_files(data):
+    changes = {
+        "zstd": lambda frame, payload: frame,
+        "zstd-behind": lambda frame, payload: frame + b"behind",
+        "zstd-cut-off": lambda frame, payload: frame[:-7],
+        "zstd-empty": lambda frame, payload: b"",
+        "zstd-header-only": lambda frame, payload: frame[:9],
+        "zstd-size": lambda frame, payload: zstd_frame(payload, size=len(payload) + 1),
+        "zstd-size-huge": lambda frame, payload: zstd_frame(payload, size=0xFFFFFFFF),
+        "zstd-size-unknown": lambda frame, payload: frame[:4] + b"\x00\x58" + frame[9:],
+        "zstd-dictionary": lambda frame, payload: frame[:4] + b"\xa1\x07" + frame[5:],
+        "zstd-two-frames": lambda frame, payload: zstd_frame(payload[:9]) + zstd_frame(payload[9:]),
+        "zstd-skippable": lambda frame, payload: struct.pack("<II", 0x184D2A50, len(payload)) + payload,
+        "zstd-0.7": lambda frame, payload: b"\x27" + frame[1:],
+        "zstd-block-type": lambda frame, payload: frame[:9] + bytes([frame[9] | 6]) + frame[10:],
+        "zstd-is-zlib": lambda frame, payload: zlib.compress(payload),
+    }
+    files = {name: with_zstd(data, change) for name, change in changes.items()}
+    return files | {"zlib-is-zstd": with_chunk(files["zstd"], 6, "<H", 1), "codec-3": with_chunk(data, 6, "<H", 3)}
 
 
 def main():
@@ -167,8 +223,11 @@ def main():
         "column-size": with_payload(data, 3, 0xFF),
         "no-chunk-magic": data[:FIRST] + bytes(1000) + data[FIRST:],
         "sequence-twice": data + data[FIRST:],
-        "bomb": bomb(data),
+        "bomb": bomb(data, 1, zlib.compress(bytes(16 << 20), 9)),
     }
+    files["whole"] = data
+    files["zstd-bomb"] = bomb(data, 2, zstd_frame(b"", size=16 << 20)[:9] + zeros_of_zstd(16 << 20))
+    files.update(zstd_files(data))
     files.update(snapshot_files(sys.argv[1]))
     for name, content in files.items():
         with open(os.path.join(HERE, "trace", name + ".argus"), "wb") as trace_file:

@@ -307,7 +307,7 @@ static void a_day(void **state)
     machine->step_ns = DAY_NS / records_wanted;
     for (size_t i = 0; i < LIVING; i++)
         machine->living[i].tid = new_tid(machine);
-    assert_null(sink_create(fd, &machine->base, ring_bytes, &sink));
+    assert_null(sink_create(fd, &machine->base, ring_bytes, ARGUS_CODEC_NONE, &sink));
     assert_null(sink_tables(sink));
     play_day(machine, sink);
     uint64_t written_bytes = sink_totals(sink).bytes, oldest_ns = sink_totals(sink).oldest_ns;

@@ -8,7 +8,7 @@ import random
 import subprocess
 import sys
 
-from decode import decode
+from decode import Missing, decode, zstd_library
 
 SEEDS = range(1, 7)
 RINGS = (65536, 65544, 100000)
@@ -71,6 +71,11 @@ def damage_and_compare(program, path, what, seed):
 
 def main():
     make, program, directory = sys.argv[1:4]
+    try:
+        zstd_library()
+    except Missing as missing:
+        print(f"skipped: the second decoder needs libzstd: {missing}")
+        sys.exit(77)
     os.makedirs(directory, exist_ok=True)
     path = os.path.join(directory, "random.argus")
     compared = 0

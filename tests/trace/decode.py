@@ -4,6 +4,9 @@
 It reads the whole file, believes the text and is slow. `decode.py FILE` prints what dump_records prints for the same
 file, line by line; agree.py compares the two.
 """
+import ctypes
+import ctypes.util
+import functools
 import struct
 import sys
 import zlib
@@ -19,6 +22,13 @@ LATE_STACKS = 12
 STACK, BLOCK = 0x60000004, 1
 
 
+NO_CODEC, ZLIB, ZSTD = range(3)
+
+
+class Missing(Exception):
+    """This machine has no libzstd."""
+
+
 class Damaged(Exception):
     """The bytes are not what the text says."""
 
@@ -26,6 +36,43 @@ class Damaged(Exception):
 def require(condition, what):
     if not condition:
         raise Damaged(what)
+
+
+def inflate(stored, _):
+    stream = zlib.decompressobj()
+    try:
+        data = stream.decompress(stored)
+    except zlib.error as error:
+        raise Damaged(str(error)) from error
+    require(stream.eof and not stream.unused_data, "zlib stream")
+    return data
+
+
+@functools.lru_cache
+def zstd_library():
+    """libzstd, which Debian's dpkg needs, so it is there; by ctypes, because the module for Python seldom is."""
+    try:
+        library = ctypes.CDLL(ctypes.util.find_library("zstd") or "libzstd.so.1")
+    except OSError as error:
+        raise Missing(str(error)) from error
+    library.ZSTD_getFrameContentSize.restype = ctypes.c_ulonglong
+    for name in "ZSTD_findFrameCompressedSize", "ZSTD_decompress", "ZSTD_isError":
+        getattr(library, name).restype = ctypes.c_size_t
+    return library
+
+
+def unpack_zstd(stored, size):
+    require(stored[:4] == struct.pack("<I", 0xFD2FB528), "zstd magic")
+    library, length = zstd_library(), ctypes.c_size_t(len(stored))
+    require(library.ZSTD_getFrameContentSize(stored, length) == size, "zstd content size")
+    require(library.ZSTD_findFrameCompressedSize(stored, length) == len(stored), "zstd frame")
+    room = ctypes.create_string_buffer(max(size, 1))
+    got = library.ZSTD_decompress(room, ctypes.c_size_t(size), stored, length)
+    require(not library.ZSTD_isError(ctypes.c_size_t(got)) and got == size, "zstd frame")
+    return room.raw[:size]
+
+
+UNPACK = {NO_CODEC: lambda stored, _: stored, ZLIB: inflate, ZSTD: unpack_zstd}
 
 
 class Bytes:
@@ -73,12 +120,12 @@ def readable(data):
 
 class Chunk:
     def __init__(self, fields, offset, extent, stored):
-        (_, self.kind, self.flags, self.stored_size, self.unpacked_size, self.sequence, self.first,
+        (_, self.kind, self.codec, self.stored_size, self.unpacked_size, self.sequence, self.first,
          self.last, self.count, self.cpu, self.lost, self.crc, _) = fields
         self.offset, self.extent, self.stored = offset, extent, stored
 
     def check(self, cpus):
-        require(self.flags & ~1 == 0, "flags")
+        require(self.codec in UNPACK, "codec")
         require(max(self.stored_size, self.unpacked_size) <= 16777216, "size")
         require(self.unpacked_size <= self.stored_size * 1040 + 64, "size")
         require(self.kind != SNAPSHOTS or self.unpacked_size <= 1048576, "size")
@@ -91,14 +138,7 @@ class Chunk:
 
     def payload(self):
         require(zlib.crc32(self.stored) == self.crc, "CRC")
-        data = self.stored
-        if self.flags & 1:
-            stream = zlib.decompressobj()
-            try:
-                data = stream.decompress(self.stored)
-            except zlib.error as error:
-                raise Damaged(str(error)) from error
-            require(stream.eof and not stream.unused_data, "zlib stream")
+        data = UNPACK[self.codec](self.stored, self.unpacked_size)
         require(len(data) == self.unpacked_size, "unpacked size")
         return data
 

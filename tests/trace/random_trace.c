@@ -266,11 +266,15 @@ static void put_chunks(struct argus_writer *writer, int count)
         put_probes,  put_flags,  put_snapshots, put_note,   put_late_stacks,
     };
     uint64_t time = 1000000;
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
+        enum argus_codec codec = (enum argus_codec)below(ARGUS_CODECS);
+        if (argus_codec_is_built(codec))
+            must(argus_writer_choose_codec(writer, codec));
         if (below(3))
             put_records(writer, &time);
         else
             puts[below(sizeof(puts) / sizeof(*puts))](writer, &time);
+    }
     if (below(4))
         put_end(writer);
 }

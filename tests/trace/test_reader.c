@@ -258,9 +258,11 @@ static void a_damaged_chunk_names_its_offset(void **state)
     struct argus_trace *trace = open_fixture(fixture);
     const struct argus_chunk *chunks;
     argus_trace_chunks(trace, &chunks);
-    uint8_t zero = 0;
+    uint8_t byte;
     off_t inside = (off_t)chunks[0].offset_bytes + 70;
-    assert_int_equal(pwrite(fixture->fd, &zero, 1, inside), 1);
+    assert_int_equal(pread(fixture->fd, &byte, 1, inside), 1);
+    byte ^= 1;
+    assert_int_equal(pwrite(fixture->fd, &byte, 1, inside), 1);
     struct argus_record records[2];
     char part[64];
     snprintf(part, sizeof(part), "the chunk at offset %lu is damaged: the checksum",

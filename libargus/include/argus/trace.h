@@ -31,7 +31,7 @@ enum argus_os { ARGUS_OS_LINUX = 1, ARGUS_OS_DARWIN = 2 };
 enum argus_arch { ARGUS_ARCH_X86_64 = 1, ARGUS_ARCH_AARCH64 = 2 };
 
 #define ARGUS_TRACE_VERSION_MAJOR 1
-#define ARGUS_TRACE_VERSION_MINOR 1
+#define ARGUS_TRACE_VERSION_MINOR 2
 #define ARGUS_CPU_MIXED           0xffffffffu
 #define ARGUS_CHUNK_MAX_BYTES     (16u << 20) /* unpacked payload of one chunk */
 #define ARGUS_CHUNK_MAX_RECORDS   (1u << 17)  /* 72 bytes each at the very most: fits the payload */
@@ -67,6 +67,21 @@ enum argus_chunk_kind {
     ARGUS_CHUNK_FLAGS = 11,
     ARGUS_CHUNK_LATE_STACKS = 12,
 };
+
+/* How payloads are packed; the numbers are those of the file. */
+enum argus_codec {
+    ARGUS_CODEC_NONE = 0,
+    ARGUS_CODEC_ZLIB = 1, /* every build has it */
+    ARGUS_CODEC_ZSTD = 2,
+    ARGUS_CODECS,
+};
+
+/* "zlib"; "unknown" for a number that is none. */
+const char *argus_codec_name(enum argus_codec codec);
+/* The codec of that name, whether built or not; false: there is none. */
+bool argus_codec_find(const char *name, enum argus_codec *ret);
+/* Can this build pack and unpack with it? */
+bool argus_codec_is_built(enum argus_codec codec);
 
 /* One record chunk of the index. */
 struct argus_chunk {
@@ -318,9 +333,9 @@ struct argus_error *argus_writer_create(int fd, const struct argus_trace_header 
  * ones; `fd` is open for reading and writing. An END chunk stays where it is: chunks may follow it. */
 struct argus_error *argus_writer_append(int fd, struct argus_writer **ret);
 
-/* Whether the records from now on are deflated, as they are at first; tables always are. Columns alone take about 9 bytes
- * a record and half the time. */
-void argus_writer_deflate_records(struct argus_writer *writer, bool deflate);
+/* How the chunks from now on are packed. Without it: as the newest chunks of an existing file, else by the best codec of this
+ * build, which ARGUS_CODEC_NONE stands for as well. USAGE: this build does not have it. */
+struct argus_error *argus_writer_choose_codec(struct argus_writer *writer, enum argus_codec codec);
 
 /* One chunk of up to ARGUS_CHUNK_MAX_RECORDS records of `cpu` (more are split, and in a small ring
  * fewer); `lost` were lost just before. Without records it tells of the loss only; with neither it

@@ -23,6 +23,14 @@ struct {
     __type(value, struct probe_spec);
 } probes SEC(".maps");
 
+/* How often each was hit, whether or not that left a record: what is hit too often is taken out (linux/probe_rates.h). */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, PROBE_LIMIT);
+    __type(key, uint32_t);
+    __type(value, uint64_t);
+} probe_hits SEC(".maps");
+
 struct probe_key {
     uint32_t tgid, space;
     uint64_t key;
@@ -262,6 +270,13 @@ static __always_inline void probe_dispatch(const struct hit *hit)
     }
 }
 
+static __always_inline void count_hit(uint32_t number)
+{
+    uint64_t *hits = bpf_map_lookup_elem(&probe_hits, &number);
+    if (hits)
+        __sync_fetch_and_add(hits, 1);
+}
+
 SEC("uprobe")
 int on_probe(struct pt_regs *ctx)
 {
@@ -270,6 +285,7 @@ int on_probe(struct pt_regs *ctx)
     hit.spec = bpf_map_lookup_elem(&probes, &hit.number);
     if (!hit.spec || is_own(task))
         return 0;
+    count_hit(hit.number);
     arch_call_registers(ctx, hit.registers);
     hit.sp = arch_stack_pointer(ctx);
     probe_dispatch(&hit);
