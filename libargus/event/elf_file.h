@@ -21,12 +21,16 @@ struct elf_identity {
     uint32_t build_id_bytes; /* 0: not known */
     uint64_t
         unchanged_since_s; /* without a build id: seconds since 1970 after which it must not have changed; 0: any */
+    uint64_t inode; /* without a build id: that of the file; 0: not known */
 };
 
 /* Opens `path`. NULL when it is not there, no ELF file, or not the one that `identity` says; `*ret_stale` tells the last
  * from the others. */
 struct elf_file *elf_file_open(const char *path, const struct elf_identity *identity,
                                bool *ret_stale);
+/* The same of an open file, which it takes, and which only its build id is asked for. `path` is where its debug file is looked for. */
+struct elf_file *elf_file_open_fd(int fd, const char *path, const struct elf_identity *identity,
+                                  bool *ret_stale);
 /* The code that the running kernel maps into every process, as a file; NULL where there is none. */
 struct elf_file *elf_file_open_vdso(void);
 void elf_file_close(struct elf_file *file);
@@ -84,9 +88,11 @@ struct Dwarf_CFI_s *elf_file_cfi(struct elf_file *file, int which, uint64_t *ret
 const char *elf_file_line(struct elf_file *file, uint64_t address, uint32_t *ret_line);
 
 /* The build id in the notes of the ELF file at `path`; returns its length, 0 if there is none. A file that changed
- * after `unchanged_since_s` (0: any) is passed over. */
-uint32_t elf_file_build_id(const char *path, uint64_t unchanged_since_s,
+ * after `unchanged_since_s` (0: any), or has another inode than `inode` (0: any), is passed over. */
+uint32_t elf_file_build_id(const char *path, uint64_t unchanged_since_s, uint64_t inode,
                            uint8_t ret[ELF_BUILD_ID_MAX]);
+/* The same of an open file, which it takes. */
+uint32_t elf_file_build_id_fd(int fd, uint8_t ret[ELF_BUILD_ID_MAX]);
 
 /* For debug_file.c: opens a regular file for reading, without waiting for fifos and the like; -1 if it is none. */
 int elf_open_regular(const char *path, uint64_t unchanged_since_s);

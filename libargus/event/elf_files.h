@@ -13,11 +13,15 @@ struct elf_files_entry {
     struct elf_file *elf; /* owned; NULL: not there, or stale */
     uint32_t image;       /* index of the image entry that it was opened for */
     bool stale;
+    uint8_t lack; /* enum argus_lack: why it is not there */
 };
 
 struct elf_files {
     const struct argus_trace *trace;        /* borrowed */
     const struct argus_image_entry *images; /* the trace's */
+    size_t image_count;
+    bool
+        same_boot; /* the trace was recorded since this machine was started: its processes may still live */
     VEC(struct elf_files_entry) files;
     struct idmap by_image; /* image entry → file, once it was looked up */
     uint64_t until_s;      /* when the recording ended, seconds since 1970 */
@@ -28,5 +32,8 @@ void elf_files_deinit(struct elf_files *files);
 
 /* The file of image entry `image`, borrowed. NULL: it is gone, or not the one that ran (`*ret_stale`). */
 struct elf_file *elf_files_get(struct elf_files *files, uint32_t image, bool *ret_stale);
+
+/* Why elf_files_get() found none. */
+enum argus_lack elf_files_lack(const struct elf_files *files, uint32_t image);
 
 #endif

@@ -178,7 +178,7 @@ static void build_ids_are_added(void **state)
 {
     (void)state;
     uint8_t expected[ELF_BUILD_ID_MAX];
-    uint32_t bytes = elf_file_build_id(own_path, 0, expected);
+    uint32_t bytes = elf_file_build_id(own_path, 0, 0, expected);
     assert_int_equal(bytes, 20);
     struct argus_image_entry image = own_image(10);
     write_trace(&image);
