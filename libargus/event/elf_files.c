@@ -101,6 +101,12 @@ static struct elf_files_entry open_file(const struct elf_files *files, uint32_t 
     return file;
 }
 
+uint32_t elf_files_number(const struct elf_files *files, uint32_t image)
+{
+    uint32_t index = idmap_get(&files->by_image, image);
+    return index == IDMAP_NONE ? UINT32_MAX : index;
+}
+
 enum argus_lack elf_files_lack(const struct elf_files *files, uint32_t image)
 {
     uint32_t index = idmap_get(&files->by_image, image);

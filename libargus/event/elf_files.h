@@ -33,6 +33,9 @@ void elf_files_deinit(struct elf_files *files);
 /* The file of image entry `image`, borrowed. NULL: it is gone, or not the one that ran (`*ret_stale`). */
 struct elf_file *elf_files_get(struct elf_files *files, uint32_t image, bool *ret_stale);
 
+/* The index of the file that elf_files_get() looked for, the same for all images of one file; UINT32_MAX: it did not. */
+uint32_t elf_files_number(const struct elf_files *files, uint32_t image);
+
 /* Why elf_files_get() found none. */
 enum argus_lack elf_files_lack(const struct elf_files *files, uint32_t image);
 
