@@ -9,6 +9,7 @@
 #include "context/write_json.h"
 #include "report/lines.h"
 #include "report/report_limits.h"
+#include "report/report_unnamed.h"
 
 #define FILES_SHOWN   8
 #define BUILDS_SHOWN  4
@@ -296,6 +297,7 @@ static struct argus_error *write_text(const struct argus_sink *sink,
     if (!ranking->count || ranking->paths[0].cost_ns <= 0)
         argus_sink_printf(sink, "\nno context is slower than in the base\n");
     struct argus_error *error = write_charges(sink, report);
+    report_unnamed(sink, report->contexts->paths.frames.symbols);
     return error ? error
                  : report_limits(sink, argus_graph_trace(report->contexts->graph),
                                  ARGUS_GAP_CONTEXTS, ARGUS_GAP_ANY);

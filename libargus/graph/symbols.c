@@ -16,6 +16,8 @@ struct argus_symbols {
     struct images images;
     struct elf_files files;
     struct readable_names readable;
+    struct idmap noted; /* frames that are shown */
+    struct argus_shown_frames shown;
 };
 
 struct argus_error *argus_symbols_create(const struct argus_graph *graph,
@@ -46,6 +48,7 @@ void argus_symbols_destroy(struct argus_symbols *symbols)
         return;
     elf_files_deinit(&symbols->files);
     readable_names_deinit(&symbols->readable);
+    idmap_deinit(&symbols->noted);
     images_deinit(&symbols->images);
     free(symbols);
 }
@@ -150,6 +153,21 @@ static bool find_in_trace(const struct argus_symbols *symbols, const struct plac
     return true;
 }
 
+/* What the recording side saw counts: here the file may be missing only because this is another machine. */
+static enum argus_lack lack_of(const struct argus_symbols *symbols, const struct place *place,
+                               const struct elf_file *elf)
+{
+    struct argus_name_entry name;
+    if (elf)
+        return ARGUS_LACK_SYMBOL;
+    if (name_of(symbols, place, &name) && name.lack)
+        return (enum argus_lack)name.lack;
+    if (!place->image || (place->image->path[0] != '/' && place->image->path[0] != '[') ||
+        place->image->path[1] == '/')
+        return ARGUS_LACK_JIT;
+    return elf_files_lack(&symbols->files, place->entry);
+}
+
 struct argus_symbol argus_symbols_find(struct argus_symbols *symbols, uint32_t process,
                                        uint64_t time_ns, uint64_t address, bool is_return)
 {
@@ -171,6 +189,7 @@ struct argus_symbol argus_symbols_find(struct argus_symbols *symbols, uint32_t p
     symbol.stale = place.image && stale && !symbol.function;
     if (elf)
         find_in_file(symbols, elf, place.offset, past_call, &symbol);
+    symbol.lack = (uint8_t)(symbol.function ? ARGUS_LACK_NONE : lack_of(symbols, &place, elf));
     return symbol;
 }
 
@@ -288,4 +307,40 @@ const char *argus_symbol_text(const struct argus_symbol *symbol, uint64_t addres
     else
         snprintf(buffer, buffer_bytes, "0x%" PRIx64, address);
     return buffer;
+}
+
+void argus_symbols_note(struct argus_symbols *symbols, uint32_t process, uint64_t address,
+                        bool is_return, const struct argus_symbol *symbol)
+{
+    uint64_t key = address << 1 ^ (uint64_t)process << 49 ^ is_return;
+    if (address < ARGUS_FRAME_ENDS || is_kernel_address(address) ||
+        idmap_get(&symbols->noted, key) != IDMAP_NONE || !idmap_put(&symbols->noted, key, 0))
+        return;
+    symbols->shown.frames++;
+    if (!symbol->function && symbol->lack < ARGUS_LACKS)
+        symbols->shown.unnamed[symbol->lack]++;
+}
+
+void argus_symbols_shown(const struct argus_symbols *symbols, struct argus_shown_frames *ret)
+{
+    *ret = symbols->shown;
+}
+
+void argus_symbols_forget_shown(struct argus_symbols *symbols)
+{
+    idmap_clear(&symbols->noted);
+    symbols->shown = (struct argus_shown_frames){0};
+}
+
+const char *argus_lack_text(enum argus_lack lack)
+{
+    static const char *const texts[ARGUS_LACKS] = {
+        [ARGUS_LACK_NONE] = "it is not known why",
+        [ARGUS_LACK_GONE] = "the file is gone",
+        [ARGUS_LACK_STALE] = "the file is another one now",
+        [ARGUS_LACK_DENIED] = "this user may not read the file",
+        [ARGUS_LACK_SYMBOL] = "the file is stripped",
+        [ARGUS_LACK_JIT] = "it is in no file: code made at run time, without a list of its functions",
+    };
+    return texts[lack];
 }

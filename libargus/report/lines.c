@@ -52,6 +52,8 @@ const char *report_frame(const struct argus_report_context *context, uint32_t ve
     const struct argus_vertex *v = &view.vertices[vertex];
     struct argus_symbol symbol = argus_symbols_find(
         context->symbols, view.threads[v->thread].process, v->end_ns, address, is_return);
+    argus_symbols_note(context->symbols, view.threads[v->thread].process, address, is_return,
+                       &symbol);
     argus_symbol_text(&symbol, address, buffer, bytes);
     size_t length = strlen(buffer);
     const char *file = symbol.file ? strrchr(symbol.file, '/') : NULL;

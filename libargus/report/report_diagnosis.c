@@ -8,6 +8,7 @@
 #include "report/json.h"
 #include "report/lines.h"
 #include "report/report_limits.h"
+#include "report/report_unnamed.h"
 
 #define MAX_FUNCTIONS 3
 #define MAX_FRAMES    8
@@ -143,6 +144,7 @@ static struct argus_error *print_diagnosis(const struct argus_report_context *co
         error = report_limits(context->sink, argus_graph_trace(context->graph), ARGUS_GAP_DIAGNOSE,
                               limits_subjects_of_diagnosis(context->graph, diagnosis));
     print_uncertain(context, diagnosis);
+    report_unnamed(context->sink, context->symbols);
     return error;
 }
 

@@ -8,6 +8,7 @@
 #include "report/report_hangs.h"
 #include "report/report_limits.h"
 #include "report/report_pending.h"
+#include "report/report_unnamed.h"
 #include "slice/timeline.h"
 
 /* What sets a hang apart from others of its type; NULL: nothing. */
@@ -219,6 +220,7 @@ static struct argus_error *hangs_text(const struct argus_report_context *context
                                       const struct argus_hangs *hangs)
 {
     struct argus_error *error = hangs_list(context, hangs);
+    report_unnamed(context->sink, context->symbols);
     return error ? error
                  : report_limits(context->sink, argus_graph_trace(context->graph), ARGUS_GAP_HANGS,
                                  ARGUS_GAP_ANY);
@@ -252,6 +254,7 @@ struct argus_error *argus_report_hangs(const struct argus_report_context *contex
     json_put(whole, "idle", idle);
     json_put(whole, "limits",
              json_limits(argus_graph_trace(context->graph), ARGUS_GAP_HANGS, ARGUS_GAP_ANY));
+    json_put(whole, "unnamed_frames", json_unnamed(context->symbols));
     if (error) {
         json_decref(whole);
         return error;

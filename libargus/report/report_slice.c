@@ -4,6 +4,7 @@
 #include "report/json.h"
 #include "report/lines.h"
 #include "report/report_limits.h"
+#include "report/report_unnamed.h"
 #include "slice/timeline.h"
 
 static const char *edge_text(const struct argus_report_context *context, uint32_t edge,
@@ -88,6 +89,7 @@ static json_t *slice_json(const struct argus_report_context *context,
     json_put(json, "questions", json_questions(slice->asked, slice->asked_count));
     json_put(json, "limits",
              json_limits(argus_graph_trace(context->graph), ARGUS_GAP_SLICE, ARGUS_GAP_ANY));
+    json_put(json, "unnamed_frames", json_unnamed(context->symbols));
     return json;
 }
 
@@ -105,6 +107,7 @@ struct argus_error *argus_report_slice(const struct argus_report_context *contex
     }
     argus_sink_printf(context->sink, "End: %s.\n", argus_slice_end_name(slice->end));
     report_questions(context->sink, slice->asked, slice->asked_count);
+    report_unnamed(context->sink, context->symbols);
     return report_limits(context->sink, argus_graph_trace(context->graph), ARGUS_GAP_SLICE,
                          ARGUS_GAP_ANY);
 }

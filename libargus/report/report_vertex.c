@@ -5,6 +5,7 @@
 #include "report/json.h"
 #include "report/lines.h"
 #include "report/report_callbacks.h"
+#include "report/report_unnamed.h"
 #include "slice/timeline.h"
 
 /* Effects shown to a person; a program gets all. */
@@ -245,10 +246,12 @@ struct argus_error *argus_report_vertex(const struct argus_report_context *conte
     if (json) {
         json_t *object = vertex_json(context, &view, vertex);
         json_put(object, "step_files", steps_json(steps, step_count));
+        json_put(object, "unnamed_frames", json_unnamed(context->symbols));
         return json_write(context->sink, object);
     }
     vertex_text(context, &view, vertex);
     steps_text(context, steps, step_count);
+    report_unnamed(context->sink, context->symbols);
     return NULL;
 }
 
