@@ -26,18 +26,18 @@ static int by_file(const void *left, const void *right)
 }
 
 /* A file that changed since may be another one than what ran. */
-static uint64_t recorded_until_s(const struct argus_trace *trace)
+static uint64_t recorded_until_ns(const struct argus_trace *trace)
 {
     uint64_t start_ns, end_ns;
     argus_trace_time_range(trace, &start_ns, &end_ns);
-    return argus_trace_ns_to_wall_ns(trace, end_ns) / 1000000000u + 1;
+    return argus_trace_ns_to_wall_ns(trace, end_ns);
 }
 
 /* At its path; or, if it was deleted or is of another mount namespace, as its process has it. */
-static void find_id(struct argus_image_entry *image, uint64_t until_s)
+static void find_id(struct argus_image_entry *image, uint64_t until_ns)
 {
     bool denied;
-    image->build_id_bytes = elf_file_build_id(image->path, until_s, image->inode, image->build_id);
+    image->build_id_bytes = elf_file_build_id(image->path, until_ns, image->inode, image->build_id);
     int fd = image->build_id_bytes ? -1 : live_file_open(image, &denied);
     if (fd >= 0)
         image->build_id_bytes = elf_file_build_id_fd(fd, image->build_id);
@@ -55,12 +55,12 @@ static bool find_ids(const struct argus_trace *trace, image_vec *ret)
         qsort(ret->data, ret->length, sizeof(*ret->data), by_file);
 
     size_t kept = 0;
-    uint64_t until_s = recorded_until_s(trace);
+    uint64_t until_ns = recorded_until_ns(trace);
     for (size_t i = 0; i < ret->length; i++) {
         struct argus_image_entry image = ret->data[i];
         if (i && !by_file(&ret->data[i - 1], &image))
             continue;
-        find_id(&image, until_s);
+        find_id(&image, until_ns);
         if (image.build_id_bytes)
             ret->data[kept++] = image;
     }

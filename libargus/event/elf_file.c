@@ -42,14 +42,14 @@ static const Dwfl_Callbacks callbacks = {
     .find_debuginfo = debug_file_find,
 };
 
-int elf_open_regular(const char *path, uint64_t unchanged_since_s)
+int elf_open_regular(const char *path, uint64_t unchanged_since_ns)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     struct stat status;
     if (fd < 0)
         return -1;
-    bool changed = unchanged_since_s && !fstat(fd, &status) &&
-                   (uint64_t)status.st_ctim.tv_sec > unchanged_since_s;
+    bool changed =
+        unchanged_since_ns && !fstat(fd, &status) && elf_changed_ns(&status) > unchanged_since_ns;
     if (fstat(fd, &status) || !S_ISREG(status.st_mode) || changed) {
         close(fd);
         return -1;
@@ -87,10 +87,10 @@ uint32_t elf_file_build_id_fd(int fd, uint8_t ret[ELF_BUILD_ID_MAX])
     return bytes;
 }
 
-uint32_t elf_file_build_id(const char *path, uint64_t unchanged_since_s, uint64_t inode,
+uint32_t elf_file_build_id(const char *path, uint64_t unchanged_since_ns, uint64_t inode,
                            uint8_t ret[ELF_BUILD_ID_MAX])
 {
-    int fd = elf_open_regular(path, unchanged_since_s);
+    int fd = elf_open_regular(path, unchanged_since_ns);
     if (fd < 0)
         return 0;
     if (is_inode(fd, inode))
@@ -232,8 +232,8 @@ static bool is_another(int fd, const struct elf_identity *identity)
     if (identity->build_id_bytes)
         return false;
     return !is_inode(fd, identity->inode) ||
-           (identity->unchanged_since_s &&
-            (fstat(fd, &status) || (uint64_t)status.st_ctim.tv_sec > identity->unchanged_since_s));
+           (identity->unchanged_since_ns &&
+            (fstat(fd, &status) || elf_changed_ns(&status) > identity->unchanged_since_ns));
 }
 
 struct elf_file *elf_file_open(const char *path, const struct elf_identity *identity,

@@ -31,7 +31,7 @@ void elf_files_init(struct elf_files *files, const struct argus_trace *trace)
     files->image_count = argus_trace_images(trace, &files->images);
     files->same_boot = same_boot(trace);
     argus_trace_time_range(trace, &start_ns, &end_ns);
-    files->until_s = argus_trace_ns_to_wall_ns(trace, end_ns) / 1000000000u + 1;
+    files->until_ns = argus_trace_ns_to_wall_ns(trace, end_ns);
 }
 
 void elf_files_deinit(struct elf_files *files)
@@ -79,7 +79,7 @@ static struct elf_files_entry open_file(const struct elf_files *files, uint32_t 
     struct elf_files_entry file = {.image = index};
     struct elf_identity identity = {
         .build_id_bytes = image->build_id_bytes,
-        .unchanged_since_s = files->until_s,
+        .unchanged_since_ns = files->until_ns,
         .inode = image->inode,
     };
     bool denied = false;

@@ -24,7 +24,7 @@ struct elf_files {
         same_boot; /* the trace was recorded since this machine was started: its processes may still live */
     VEC(struct elf_files_entry) files;
     struct idmap by_image; /* image entry → file, once it was looked up */
-    uint64_t until_s;      /* when the recording ended, seconds since 1970 */
+    uint64_t until_ns;     /* when the recording ended, ns since 1970 */
 };
 
 void elf_files_init(struct elf_files *files, const struct argus_trace *trace);

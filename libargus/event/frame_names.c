@@ -3,7 +3,7 @@
  *
  * Bounded: places (used_frames.c), the time for looking up, and in a ring file the share that names may take.
  */
-#include "argus/names.h"
+#include "argus/frame_names.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 #include "base/utf8.h"
 #include "trace/cursor.h"
 #include "trace/layout.h"
-#include "trace/names.h"
+#include "trace/code_names.h"
 #include "trace/reader.h"
 #include "trace/reason.h"
 

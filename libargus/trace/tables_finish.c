@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "trace/late_stacks.h"
-#include "trace/names.h"
+#include "trace/code_names.h"
 #include "trace/reader.h"
 
 static int compare_symbols(const void *left, const void *right)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "argus/names.h"
+#include "argus/frame_names.h"
 #include "argus/symbols.h"
 #include "argus/unwind.h"
 #include "plugin/arguments.h"

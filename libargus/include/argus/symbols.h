@@ -1,4 +1,5 @@
-/* Addresses to functions: by process, image and build id, with ELF symbols and DWARF lines (libdw).
+/* Addresses to functions: the names that the trace brings along; else by process, image and build id, with ELF symbols and DWARF lines
+ * (libdw).
  *
  * Nothing is fetched from the network. A file whose build id differs from the trace's is not used: the
  * answer is then image+offset with `stale` set. One object belongs to one thread (it caches).

@@ -1,6 +1,6 @@
 /* The names that a trace brings along: for tables.c and tables_finish.c. */
-#ifndef ARGUS_TRACE_NAMES_H
-#define ARGUS_TRACE_NAMES_H
+#ifndef ARGUS_TRACE_CODE_NAMES_H
+#define ARGUS_TRACE_CODE_NAMES_H
 
 #include "trace/cursor.h"
 #include "trace/reader.h"

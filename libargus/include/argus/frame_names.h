@@ -1,8 +1,8 @@
 /* A trace carries its names: function, source file and line of every frame that it uses, so that it reads the same where the recorded
  * programs are not. Run by the unprivileged front end when a recording has ended.
  */
-#ifndef ARGUS_NAMES_H
-#define ARGUS_NAMES_H
+#ifndef ARGUS_FRAME_NAMES_H
+#define ARGUS_FRAME_NAMES_H
 
 #include "argus/event.h"
 

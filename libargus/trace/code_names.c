@@ -1,6 +1,6 @@
 /* Names of places in code: entries lean on the one before in the same chunk (same owner, function, source file), because neighbours
  * in a file mostly share them. When all chunks are read, owners and names are sorted, so that a place is found by two searches. */
-#include "trace/names.h"
+#include "trace/code_names.h"
 
 #include <stdlib.h>
 #include <string.h>
