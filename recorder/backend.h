@@ -17,6 +17,7 @@
 #include "argus/record.h"
 #include "argus/trace.h"
 #include "base/vec.h"
+#include "poll_set.h"
 #include "name_search.h"
 #include "probe_list.h"
 #include "protocol.h"
@@ -45,9 +46,13 @@ struct backend_options {
 /* One of the threads that wait by poll, select or epoll, as event loops do. */
 struct backend_poller {
     uint32_t tid, pid;
-    uint64_t returned_ns; /* when it last came back from a poll; the trace clock */
+    uint64_t returned_ns; /* when it last came back from a poll of its loop; the trace clock */
     uint64_t returns;     /* how often it came back */
-    bool polling;         /* it waits there now */
+    uint64_t inner;       /* polls inside a handler, since then */
+    uint64_t served;      /* those of them that found something */
+    bool polling;         /* it waits in its loop now */
+    bool polling_inside;  /* it waits in a poll inside a handler now */
+    struct poll_set home, inside; /* what its loop waits for, and the last poll inside a handler */
 };
 
 struct backend;

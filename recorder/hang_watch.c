@@ -8,6 +8,8 @@
 #include "proc_stat.h"
 
 #define LOOP_RETURNS 3 /* so often an event loop has come back when it is believed to be one */
+#define SURE_RETURNS 20 /* so often, when nothing tells that somebody waits for it */
+#define SERVING      3  /* so many polls in a handler that found something are a loop of its own */
 #define LATE_LOOK_NS 1000000000ull /* we did not run for so long: then perhaps nobody did */
 
 /* A thread that has been away for a while, or a hang. */
@@ -85,9 +87,22 @@ static bool process_hangs(const struct hang_watch *watch, uint32_t pid)
     return false;
 }
 
+/* Whether a thread that has polled in a handler may be as it should be. */
+static bool may_serve(const struct hang_watch *watch, const struct backend_poller *poller)
+{
+    if (!poller->inner)
+        return false;
+    if (poller->polling_inside && poll_set_covers(&poller->inside, &poller->home))
+        return true;
+    if (poller->tid == poller->pid && poller->returns >= SURE_RETURNS && poller->served < SERVING)
+        return false;
+    return !watch->system->is_ready(&poller->home, poller->pid);
+}
+
 /* Charges the time since the last look as excused where it is, and decides. What lies between two looks of which only one found
  * an excuse is excused as well, and so is all before the first: rather a hang found late than one that is none. */
-static bool judge(struct hang_watch *watch, struct away *away, uint64_t now_ns)
+static bool judge(struct hang_watch *watch, struct away *away,
+                  const struct backend_poller *poller, uint64_t now_ns)
 {
     bool excused = false;
     if (away->is_hang) {
@@ -97,6 +112,7 @@ static bool judge(struct hang_watch *watch, struct away *away, uint64_t now_ns)
     }
     uint64_t looked_ns = watch->looked_ns > away->since_ns ? watch->looked_ns : away->since_ns;
     bool there = watch->system->look(away->pid, away->tid, away->process, &excused);
+    excused = excused || (there && may_serve(watch, poller));
     if (excused && !away->looked_at)
         away->excused_ns = now_ns - away->since_ns;
     else if (!there || excused || away->was_excused || now_ns - looked_ns > LATE_LOOK_NS)
@@ -126,7 +142,7 @@ static bool look_at(struct hang_watch *watch, const struct backend_poller *polle
         away = &watch->away.data[watch->away.length - 1];
     }
     away->seen = true;
-    return judge(watch, away, now_ns);
+    return judge(watch, away, poller, now_ns);
 }
 
 /* Those that are back, or have ended. */
@@ -203,4 +219,4 @@ static bool look_in_proc(uint32_t pid, uint32_t tid, char ret_name[PROTOCOL_COMM
     return true;
 }
 
-const struct hang_system hang_system_proc = {.look = look_in_proc};
+const struct hang_system hang_system_proc = {.look = look_in_proc, .is_ready = poll_set_is_ready};

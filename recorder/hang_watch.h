@@ -2,9 +2,14 @@
  * from it for too long.
  *
  * Looked at a few times a second, so a hang is found up to that much late. What is no hang: a thread that waits in its
- * poll; one of a process that is stopped (by a signal or a debugger) or of a shell that has given its terminal
+ * loop's poll; one of a process that is stopped (by a signal or a debugger) or of a shell that has given its terminal
  * to a command; time in which the machine was suspended (the clock stands still) or in which this process itself
- * did not run. A handler that polls by itself counts as back: such a hang is not found.
+ * did not run.
+ *
+ * A handler that polls by itself is away from the loop, but it may be a nested loop (a modal dialog), or the program may have
+ * gone on to another loop. Such time counts as a hang while something that the loop's own poll would have taken lies there. It
+ * also counts where nobody has anything to say yet: in a main thread whose loop turned often, while hardly anything
+ * ends the polls in the handler. It does not count while the handler's poll looks at all that the loop's looks at.
  *
  * Of one process one hang is open at a time. It is reported once: when it ends, or before, when it lasts
  * HANG_REPORT_AFTER_NS longer than it takes to be one.
@@ -27,6 +32,8 @@ struct hang_system {
     /* False when there is no such process. `ret_name` is its comm; `*ret_excused`: it is stopped, or its terminal is
      * another's. */
     bool (*look)(uint32_t pid, uint32_t tid, char ret_name[PROTOCOL_COMM_BYTES], bool *ret_excused);
+    /* Whether something of the set can be read, in the process: poll_set_is_ready(). */
+    bool (*is_ready)(const struct poll_set *set, uint32_t pid);
 };
 extern const struct hang_system hang_system_proc;
 

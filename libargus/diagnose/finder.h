@@ -54,6 +54,9 @@ void hang_measure(const struct view *view, struct argus_hang *hang);
 bool indicator_loop(struct finder *finder, uint32_t thread);
 /* The one stretch that looks most like a hang in the wanted threads. */
 bool indicator_longest(struct finder *finder);
+/* Of the wanted threads: the longest time for which something sent to one of them was not taken. False if there is none to speak
+ * of. Sets times and thread. */
+bool pending_longest(const struct finder *finder, struct argus_hang *ret);
 bool indicator_ping(struct finder *finder);
 bool indicator_stack(struct finder *finder);
 bool indicator_spindump(struct finder *finder);

@@ -4,7 +4,7 @@
  * a *home* when the thread comes back to it again and again for whatever may come: an event loop's poll, a server's
  * read. It is no home when the thread mostly waits there for an answer: it had made somebody run, and that one ended
  * the wait. (A server, which waits for the next question of the client it has just answered, differs in that
- * this client had also begun the vertex.)
+ * this client had also begun the vertex.) Nor is it a home when it lies inside a handler of one (nesting.h).
  */
 #ifndef ARGUS_DIAGNOSE_HABITS_H
 #define ARGUS_DIAGNOSE_HABITS_H
@@ -13,20 +13,33 @@
 #include "base/vec.h"
 #include "slice/timeline.h"
 
+/* Different sources that the waits of one habit take from; more are not told apart. */
+#define HABIT_SOURCES 16
+
+/* A thread that waits for so long rests. */
+#define RESTING_NS 20000000ull
+
 struct habit {
     uint64_t longest_ns, median_ns;
-    uint32_t count;   /* waits; a yield run counts as many as it merged */
-    uint32_t ended;   /* of them, by another thread */
-    uint32_t replies; /* of these, by one that the thread had just made run */
-    uint8_t kind;     /* enum argus_wait_kind */
+    uint32_t count;                  /* waits; a yield run counts as many as it merged */
+    uint32_t ended;                  /* of them, by another thread */
+    uint32_t replies;                /* of these, by one that the thread had just made run */
+    uint64_t first_ns, last_ns;      /* when the first of them began, and the last */
+    uint64_t sources[HABIT_SOURCES]; /* what they take from, answers left out (nesting.c) */
+    uint32_t user_stack;             /* of one of them; ARGUS_NONE: not known */
+    uint8_t source_count;
+    uint8_t kind; /* enum argus_wait_kind */
     bool home;
     bool answers; /* mostly replies */
+    bool nested;  /* inside a handler of a home, and takes nothing that this home would take */
+    bool loop;    /* a home that does not poll, but whose handlers do: an event loop too */
 };
 
 struct habits {
     const struct argus_graph *graph; /* borrowed */
     VEC(struct habit) items;
     struct idmap by_key;
+    struct idmap by_call; /* polls by their arguments, where the stacks of some tell the place */
 };
 
 /* The habits of a thread's waits; false without memory. End with habits_deinit(). */
@@ -35,6 +48,9 @@ void habits_deinit(struct habits *habits);
 
 /* The habit of the wait of `vertex`, which is of that thread; NULL if it has no wait. */
 const struct habit *habits_of(const struct habits *habits, const struct argus_vertex *vertex);
+
+/* Whether a stack tells where in the program it is. */
+bool habit_is_clear(const struct argus_graph *graph, uint32_t user_stack);
 
 /* Whether the wait of `vertex` was ended by a thread that it had made run, and that had not begun it: an answer, also where
  * a loop waits for answers and for input at the same place. */

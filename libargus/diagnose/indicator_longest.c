@@ -244,6 +244,8 @@ bool indicator_longest(struct finder *finder)
     if (best->score == 0)
         return true;
     finish(view, &best->hang);
+    if (best->hang.nature == ARGUS_NATURE_IDLE && pending_longest(finder, &best->hang))
+        finish(view, &best->hang);
     finder_threshold(finder, &best->hang);
     return finder_add(finder, &best->hang);
 }

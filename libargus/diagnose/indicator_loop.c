@@ -11,6 +11,8 @@
 
 /* A toolkit whose loop has turned so often is believed to be one. */
 #define LOOP_TURNS 3
+/* Vertices looked at for the poll of a turn. */
+#define MOST_IN_TURN 256
 /* More home polls with different arguments are not told apart. */
 #define MOST_HOMES 8
 /* Shorter waits for an answer make no difference. */
@@ -28,14 +30,19 @@ struct scan {
     size_t home_count;
     const struct argus_visits *visits; /* of the thread; the next one to look at */
     size_t visit_count;
-    bool turns; /* a toolkit tells of the loop's turns */
+    bool turns;      /* a toolkit tells of the loop's turns */
+    bool in_handler; /* a handler's poll was seen since the thread was last back */
 };
 
-/* A poll for whatever may come. */
+/* A poll for whatever may come, or what a loop does in its place. */
 static const struct habit *loop_habit(const struct scan *scan, uint32_t vertex)
 {
     const struct habit *habit = habits_of(scan->habits, &scan->view->vertices[vertex]);
-    bool is_loop = habit && habit->kind == ARGUS_WAIT_POLL && !habit->answers;
+    if (!habit || habit->nested)
+        return NULL;
+    if (habit->loop)
+        return habit;
+    bool is_loop = habit->kind == ARGUS_WAIT_POLL && !habit->answers;
     return is_loop && !is_answered_wait(scan->view, vertex) ? habit : NULL;
 }
 
@@ -177,13 +184,27 @@ struct stop {
     bool back;         /* came back: otherwise the thread's records end here */
 };
 
+/* Whether the turn with which `vertex` begins is of the loop, and not of one with other sources that a handler runs: the poll of
+ * that turn, or of the next one that has to wait, tells. */
+static bool is_own_turn(const struct scan *scan, uint32_t vertex)
+{
+    uint32_t v = vertex;
+    for (int i = 0; i < MOST_IN_TURN && v != ARGUS_NONE; i++, v = timeline_next(scan->view, v)) {
+        const struct argus_vertex *at = &scan->view->vertices[v];
+        const struct habit *habit = habits_of(scan->habits, at);
+        if (habit && habit->kind == ARGUS_WAIT_POLL && (at->flags & ARGUS_VERTEX_LOOP))
+            return !habit->nested;
+    }
+    return !scan->in_handler;
+}
+
 /* Whether the thread is back in its loop in `vertex`, and not only in a poll of its own in the middle of a handler, which
  * counts where nothing else is home (`from_home`: the stretch began at home). */
 static bool find_stop(const struct scan *scan, uint32_t v, bool from_home, struct stop *ret)
 {
     const struct argus_vertex *vertex = &scan->view->vertices[v];
     const struct habit *habit = loop_habit(scan, v);
-    if (scan->turns && (vertex->flags & ARGUS_VERTEX_LOOP) && !habit) {
+    if (scan->turns && (vertex->flags & ARGUS_VERTEX_LOOP) && !habit && is_own_turn(scan, v)) {
         *ret = (struct stop){vertex->start_ns, vertex->start_ns, true, true};
         return true;
     }
@@ -193,6 +214,12 @@ static bool find_stop(const struct scan *scan, uint32_t v, bool from_home, struc
     if (vertex->flags & ARGUS_VERTEX_YIELDS) /* the turns of a poll with a short timeout are idle */
         ret->end_ns = vertex->start_ns;
     return true;
+}
+
+static void note_handler(struct scan *scan, uint32_t v, bool back)
+{
+    const struct habit *habit = habits_of(scan->habits, &scan->view->vertices[v]);
+    scan->in_handler = !back && (scan->in_handler || (habit && habit->nested));
 }
 
 static bool scan_thread(struct scan *scan, uint32_t thread)
@@ -205,8 +232,10 @@ static bool scan_thread(struct scan *scan, uint32_t thread)
         const struct argus_vertex *vertex = &scan->view->vertices[v];
         bool is_last = timeline_next(scan->view, v) == ARGUS_NONE;
         struct stop stop = {.end_ns = timeline_wait_end(scan->view, v)};
-        /* In the last one any poll is believed to be home. */
-        if (!find_stop(scan, v, away && from_home && !is_last, &stop) && !is_last)
+        /* In the last one any poll that is not a handler's is believed to be home. */
+        bool found = find_stop(scan, v, away && from_home && !is_last, &stop);
+        note_handler(scan, v, found);
+        if (!found && !is_last)
             continue;
         hang.end_ns = stop.end_ns;
         hang.ongoing = !stop.back && !(vertex->flags & ARGUS_VERTEX_EXITED);

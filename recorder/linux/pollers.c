@@ -5,10 +5,50 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
 
 #include <bpf/bpf.h>
 
 #include "linux/shared.h"
+
+static enum poll_set_kind kind_of(const struct bpf_poll_set *set)
+{
+    static const struct {
+        uint16_t number;
+        enum poll_set_kind kind;
+    } kinds[] = {
+        {SYS_ppoll, POLL_SET_ARRAY},       {SYS_pselect6, POLL_SET_BITS},
+        {SYS_epoll_pwait, POLL_SET_EPOLL},
+#ifdef SYS_poll
+        {SYS_poll, POLL_SET_ARRAY},
+#endif
+#ifdef SYS_select
+        {SYS_select, POLL_SET_BITS},
+#endif
+#ifdef SYS_epoll_wait
+        {SYS_epoll_wait, POLL_SET_EPOLL},
+#endif
+#ifdef SYS_epoll_pwait2
+        {SYS_epoll_pwait2, POLL_SET_EPOLL},
+#endif
+    };
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+        if (set->number == kinds[i].number)
+            return kinds[i].kind;
+    return POLL_SET_UNKNOWN;
+}
+
+/* A set that could not be read is not known. */
+static struct poll_set set_of(const struct bpf_poll_set *set)
+{
+    struct poll_set made = {.object = set->object, .kind = kind_of(set)};
+    made.count = set->count < POLL_SET_MOST ? (uint32_t)set->count : POLL_SET_MOST;
+    if (!made.count && made.kind != POLL_SET_EPOLL)
+        made.kind = POLL_SET_UNKNOWN;
+    memcpy(made.words, set->words, sizeof(made.words));
+    return made;
+}
 
 struct argus_error *pollers_read(int map_fd, struct backend_poller *ret, size_t room,
                                  size_t *ret_count)
@@ -27,7 +67,12 @@ struct argus_error *pollers_read(int map_fd, struct backend_poller *ret, size_t 
             .pid = pollers[i].pid,
             .returned_ns = pollers[i].returned_ns,
             .returns = pollers[i].returns,
-            .polling = pollers[i].polling != 0,
+            .inner = pollers[i].inner,
+            .served = pollers[i].served,
+            .polling = pollers[i].place == BPF_POLLER_HOME,
+            .polling_inside = pollers[i].place == BPF_POLLER_INSIDE,
+            .home = set_of(&pollers[i].home),
+            .inside = set_of(&pollers[i].inside),
         };
     free(tids);
     free(pollers);

@@ -87,7 +87,7 @@ int on_sys_enter(struct bpf_raw_tracepoint_args *ctx)
         emit_hook(state, cpu, &now, regs);
         return 0;
     }
-    poller_enters(&now, number);
+    poller_enters(&now, regs, number);
     emit_on(state, cpu, &now, ARGUS_ID_SYSCALL(number & 0x3fff) | ARGUS_FUNC_START,
             arch_argument0(regs), arch_argument1(regs), arch_argument2(regs), arch_argument3(regs));
     if (bit_is_set(settings.long_syscalls, number))
@@ -132,7 +132,7 @@ int on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
         now.time_ns = bpf_ktime_get_ns();
     if (late_is_on() && now.tid && state->late_tid == now.tid && !is_exec(number))
         late_ends(state, &now, arch_stack_pointer(regs));
-    poller_returns(&now, number, IDS_TGID(ids));
+    poller_returns(&now, regs, number, IDS_TGID(ids), result);
     if (bit_is_set(settings.ready_syscalls, number)) {
         /* Asked again where it is used: on its way through a variable the pointer becomes a mere number to older verifiers. */
         now.task = bpf_get_current_task_btf();
