@@ -209,18 +209,19 @@ static struct argus_error *name_made_code(struct naming *naming)
 
 static struct argus_error *write_to(struct naming *naming, struct argus_writer *writer)
 {
-    enum { AT_ONCE = 4096 };
+    enum { AT_ONCE = 512 }; /* in a small ring they are not to take much more than their share */
     uint64_t ring_bytes = argus_trace_header(naming->trace)->ring_bytes;
+    uint64_t before_bytes = argus_writer_bytes(writer);
     struct argus_error *error = NULL;
     for (size_t i = 0; i < naming->entries.length && !error; i += AT_ONCE) {
         size_t rest = naming->entries.length - i, count = rest < AT_ONCE ? rest : AT_ONCE;
-        if (ring_bytes && argus_writer_bytes(writer) > ring_bytes / RING_SHARE) {
+        if (ring_bytes && argus_writer_bytes(writer) - before_bytes > ring_bytes / RING_SHARE) {
             naming->totals.left_out += rest;
             break;
         }
         error = argus_writer_names(writer, naming->entries.data + i, count);
     }
-    naming->totals.bytes = argus_writer_bytes(writer);
+    naming->totals.bytes = argus_writer_bytes(writer) - before_bytes;
     return error;
 }
 

@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "trace/code_names.h"
 #include "trace/cursor.h"
 #include "trace/layout.h"
-#include "trace/code_names.h"
 #include "trace/reader.h"
 #include "trace/reason.h"
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/late_stacks.h"
 #include "trace/code_names.h"
+#include "trace/late_stacks.h"
 #include "trace/reader.h"
 
 static int compare_symbols(const void *left, const void *right)

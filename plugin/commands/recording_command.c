@@ -249,9 +249,10 @@ static void finish_names(struct session *session, const char *path)
     if (error)
         session_warn(session, "%s has no names of functions: %s", path, error->message);
     else if (totals.left_out)
-        session_warn(session,
-                     "%s has the names of %llu frames; %llu more took too long or too much room",
-                     path, (unsigned long long)totals.named, (unsigned long long)totals.left_out);
+        session_warn(
+            session,
+            "%s does not have the names of all %llu frames: %llu took too long or too much room",
+            path, (unsigned long long)totals.frames, (unsigned long long)totals.left_out);
     argus_error_destroy(error);
 }
 
