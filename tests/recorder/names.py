@@ -129,7 +129,7 @@ class Names(unittest.TestCase):
 
     def test_deleted_while_it_runs(self):
         program = self.build(RESTER, "deleted")
-        self.record_and_leave(f"{program} long & echo $!; sleep 0.3; rm {program}; sleep 0.7")
+        self.record_and_leave(f"{program} long >/dev/null & echo $!; sleep 0.3; rm {program}; sleep 0.7")
         self.assert_named("deleted")
 
     def test_another_mount_namespace(self):
@@ -138,7 +138,7 @@ class Names(unittest.TestCase):
         place.mkdir()
         script = (f"mount --make-rprivate / && mount -t tmpfs none {place} && cp {program} {place}/hidden && rm {program} && "
                   f"exec {place}/hidden long")
-        self.record_and_leave(f"exec 3>&1; unshare -m sh -c '{script}' >/dev/null & echo $!; sleep 1.5")
+        self.record_and_leave(f"unshare -m sh -c '{script}' >/dev/null & echo $!; sleep 1.5")
         self.assert_named("hidden")
 
     def test_a_ring_file(self):
