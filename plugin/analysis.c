@@ -54,6 +54,7 @@ struct argus_error *analysis_begin(struct session *session, const struct argumen
         error = session_trace_symbols(ret->trace, &ret->report.symbols);
     if (error)
         return error;
+    argus_symbols_forget_shown(ret->report.symbols);
     warn_of_gaps(session, ret->trace);
     ret->graph = ret->trace->graph;
     ret->sink = session_sink(session);

@@ -209,7 +209,7 @@ static void find_build_ids(struct step_collector *collector)
             memcpy(image->build_id, image[-1].build_id, sizeof(image->build_id));
             image->build_id_bytes = image[-1].build_id_bytes;
         } else if (image->path[0] == '/') {
-            image->build_id_bytes = elf_file_build_id(image->path, 0, image->build_id);
+            image->build_id_bytes = elf_file_build_id(image->path, 0, 0, image->build_id);
         }
     }
 }

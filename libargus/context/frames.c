@@ -89,6 +89,17 @@ static uint32_t add_unnamed(struct frames *frames, struct frame_space space, uin
     return frames_named(frames, name, image, layers_of(&frames->layers, space.process, image));
 }
 
+/* For the answer to say how many have no symbol; why is asked only of those. */
+static void note(struct frames *frames, struct frame_space space, uint64_t address, bool is_return,
+                 const char *function)
+{
+    struct argus_symbol symbol = {.function = function};
+    if (!function)
+        symbol =
+            argus_symbols_find(frames->symbols, space.process, space.time_ns, address, is_return);
+    argus_symbols_note(frames->symbols, space.process, address, is_return, &symbol);
+}
+
 static uint32_t find(struct frames *frames, struct frame_space space, uint64_t address,
                      bool is_return)
 {
@@ -96,11 +107,17 @@ static uint32_t find(struct frames *frames, struct frame_space space, uint64_t a
     const char *image =
         argus_symbols_image(frames->symbols, space.process, space.time_ns, address, is_return);
     if (!image) {
+        const char *made = argus_symbols_function(frames->symbols, space.process, space.time_ns,
+                                                  address, is_return);
+        note(frames, space, address, is_return, made);
+        if (made)
+            return frames_named(frames, made, "[anon]", ARGUS_LAYER_UNKNOWN);
         snprintf(text, sizeof(text), "0x%" PRIx64, address);
         return frames_named(frames, text, "", ARGUS_LAYER_UNKNOWN);
     }
     const char *function =
         argus_symbols_function(frames->symbols, space.process, space.time_ns, address, is_return);
+    note(frames, space, address, is_return, function);
     if (address >> 63) /* the upper half is the kernel's */
         return frames_named(frames, function ? function : "[kernel]", image, ARGUS_LAYER_KERNEL);
     if (!function)

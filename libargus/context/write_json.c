@@ -8,6 +8,7 @@
 #include "report/json.h"
 #include "report/programs_32_bit.h"
 #include "report/report_limits.h"
+#include "report/report_unnamed.h"
 
 static json_t *number(uint64_t value)
 {
@@ -243,6 +244,7 @@ struct argus_error *contexts_write_json(const struct argus_sink *sink,
     struct argus_error *error = put_charges(report, json);
     if (report->tree)
         json_put(json, "tree", tree_json(report));
+    json_put(json, "unnamed_frames", json_unnamed(report->contexts->paths.frames.symbols));
     json_put(json, "limits", json_limits(trace, ARGUS_GAP_CONTEXTS, ARGUS_GAP_ANY));
     struct programs_32_bit programs;
     contexts_touch(report->contexts, &programs);

@@ -10,6 +10,7 @@
 #include "report/lines.h"
 #include "report/programs_32_bit.h"
 #include "report/report_limits.h"
+#include "report/report_unnamed.h"
 
 #define FILES_SHOWN   8
 #define BUILDS_SHOWN  4
@@ -300,6 +301,7 @@ static struct argus_error *write_text(const struct argus_sink *sink,
     contexts_touch(report->contexts, &programs);
     programs_32_bit_print(&programs, sink);
     programs_32_bit_deinit(&programs);
+    report_unnamed(sink, report->contexts->paths.frames.symbols);
     return error ? error
                  : report_limits(sink, argus_graph_trace(report->contexts->graph),
                                  ARGUS_GAP_CONTEXTS, ARGUS_GAP_ANY);

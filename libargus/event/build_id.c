@@ -9,6 +9,7 @@
 
 #include "base/vec.h"
 #include "event/elf_file.h"
+#include "event/live_file.h"
 
 typedef VEC(struct argus_image_entry) image_vec;
 
@@ -17,15 +18,29 @@ static int by_file(const void *left, const void *right)
     const struct argus_image_entry *a = left, *b = right;
     if (a->inode != b->inode)
         return a->inode < b->inode ? -1 : 1;
+    if (a->dev_major != b->dev_major)
+        return a->dev_major < b->dev_major ? -1 : 1;
+    if (a->dev_minor != b->dev_minor)
+        return a->dev_minor < b->dev_minor ? -1 : 1;
     return strcmp(a->path, b->path);
 }
 
 /* A file that changed since may be another one than what ran. */
-static uint64_t recorded_until_s(const struct argus_trace *trace)
+static uint64_t recorded_until_ns(const struct argus_trace *trace)
 {
     uint64_t start_ns, end_ns;
     argus_trace_time_range(trace, &start_ns, &end_ns);
-    return argus_trace_ns_to_wall_ns(trace, end_ns) / 1000000000u + 1;
+    return argus_trace_ns_to_wall_ns(trace, end_ns);
+}
+
+/* At its path; or, if it was deleted or is of another mount namespace, as its process has it. */
+static void find_id(struct argus_image_entry *image, uint64_t until_ns)
+{
+    bool denied;
+    image->build_id_bytes = elf_file_build_id(image->path, until_ns, image->inode, image->build_id);
+    int fd = image->build_id_bytes ? -1 : live_file_open(image, &denied);
+    if (fd >= 0)
+        image->build_id_bytes = elf_file_build_id_fd(fd, image->build_id);
 }
 
 /* One entry for each file that has no build id in the trace and has one on disk. */
@@ -40,12 +55,12 @@ static bool find_ids(const struct argus_trace *trace, image_vec *ret)
         qsort(ret->data, ret->length, sizeof(*ret->data), by_file);
 
     size_t kept = 0;
-    uint64_t until_s = recorded_until_s(trace);
+    uint64_t until_ns = recorded_until_ns(trace);
     for (size_t i = 0; i < ret->length; i++) {
         struct argus_image_entry image = ret->data[i];
         if (i && !by_file(&ret->data[i - 1], &image))
             continue;
-        image.build_id_bytes = elf_file_build_id(image.path, until_s, image.build_id);
+        find_id(&image, until_ns);
         if (image.build_id_bytes)
             ret->data[kept++] = image;
     }

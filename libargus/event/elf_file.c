@@ -6,6 +6,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <elfutils/libdwelf.h>
@@ -41,14 +42,14 @@ static const Dwfl_Callbacks callbacks = {
     .find_debuginfo = debug_file_find,
 };
 
-int elf_open_regular(const char *path, uint64_t unchanged_since_s)
+int elf_open_regular(const char *path, uint64_t unchanged_since_ns)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     struct stat status;
     if (fd < 0)
         return -1;
-    bool changed = unchanged_since_s && !fstat(fd, &status) &&
-                   (uint64_t)status.st_ctim.tv_sec > unchanged_since_s;
+    bool changed =
+        unchanged_since_ns && !fstat(fd, &status) && elf_changed_ns(&status) > unchanged_since_ns;
     if (fstat(fd, &status) || !S_ISREG(status.st_mode) || changed) {
         close(fd);
         return -1;
@@ -66,18 +67,36 @@ static uint32_t build_id_of(Elf *elf, uint8_t ret[ELF_BUILD_ID_MAX])
     return (uint32_t)bytes;
 }
 
-uint32_t elf_file_build_id(const char *path, uint64_t unchanged_since_s,
-                           uint8_t ret[ELF_BUILD_ID_MAX])
+/* Overlays say another inode in the maps of a process than of the file, so it cannot be compared. */
+static bool is_inode(int fd, uint64_t inode)
+{
+    enum { OVERLAY = 0x794c7630 };
+    struct stat status;
+    struct statfs system;
+    return !inode || (!fstat(fd, &status) && status.st_ino == inode) ||
+           (!fstatfs(fd, &system) && (uint32_t)system.f_type == OVERLAY);
+}
+
+uint32_t elf_file_build_id_fd(int fd, uint8_t ret[ELF_BUILD_ID_MAX])
 {
     elf_version(EV_CURRENT);
-    int fd = elf_open_regular(path, unchanged_since_s);
-    if (fd < 0)
-        return 0;
     Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
     uint32_t bytes = build_id_of(elf, ret);
     elf_end(elf);
     close(fd);
     return bytes;
+}
+
+uint32_t elf_file_build_id(const char *path, uint64_t unchanged_since_ns, uint64_t inode,
+                           uint8_t ret[ELF_BUILD_ID_MAX])
+{
+    int fd = elf_open_regular(path, unchanged_since_ns);
+    if (fd < 0)
+        return 0;
+    if (is_inode(fd, inode))
+        return elf_file_build_id_fd(fd, ret);
+    close(fd);
+    return 0;
 }
 
 static int by_address(const void *left, const void *right)
@@ -183,21 +202,11 @@ static bool report(struct elf_file *file, const char *path, int fd)
     return dwfl_report_end(file->dwfl, NULL, NULL) == 0;
 }
 
-struct elf_file *elf_file_open(const char *path, const struct elf_identity *identity,
-                               bool *ret_stale)
+struct elf_file *elf_file_open_fd(int fd, const char *path, const struct elf_identity *identity,
+                                  bool *ret_stale)
 {
     elf_version(EV_CURRENT);
     *ret_stale = false;
-    int fd = elf_open_regular(path, 0);
-    if (fd < 0)
-        return NULL;
-    if (!identity->build_id_bytes && identity->unchanged_since_s) {
-        close(fd);
-        fd = elf_open_regular(path, identity->unchanged_since_s);
-        *ret_stale = fd < 0;
-        if (fd < 0)
-            return NULL;
-    }
     struct elf_file *file = calloc(1, sizeof(*file));
     if (!file) {
         close(fd);
@@ -214,6 +223,30 @@ struct elf_file *elf_file_open(const char *path, const struct elf_identity *iden
         return NULL;
     }
     return file;
+}
+
+/* Without a build id: has the file changed, or is it another one? */
+static bool is_another(int fd, const struct elf_identity *identity)
+{
+    struct stat status;
+    if (identity->build_id_bytes)
+        return false;
+    return !is_inode(fd, identity->inode) ||
+           (identity->unchanged_since_ns &&
+            (fstat(fd, &status) || elf_changed_ns(&status) > identity->unchanged_since_ns));
+}
+
+struct elf_file *elf_file_open(const char *path, const struct elf_identity *identity,
+                               bool *ret_stale)
+{
+    int fd = elf_open_regular(path, 0);
+    *ret_stale = fd >= 0 && is_another(fd, identity);
+    if (fd < 0)
+        return NULL;
+    if (!*ret_stale)
+        return elf_file_open_fd(fd, path, identity, ret_stale);
+    close(fd);
+    return NULL;
 }
 
 /* How many bytes the mapped ELF image at `start` has: up to the end of what its header speaks of. */

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #define ELF_BUILD_ID_MAX 20
 
@@ -20,13 +21,17 @@ struct elf_identity {
     uint8_t build_id[ELF_BUILD_ID_MAX];
     uint32_t build_id_bytes; /* 0: not known */
     uint64_t
-        unchanged_since_s; /* without a build id: seconds since 1970 after which it must not have changed; 0: any */
+        unchanged_since_ns; /* without a build id: ns since 1970 after which it must not have changed; 0: any */
+    uint64_t inode; /* without a build id: that of the file; 0: not known */
 };
 
 /* Opens `path`. NULL when it is not there, no ELF file, or not the one that `identity` says; `*ret_stale` tells the last
  * from the others. */
 struct elf_file *elf_file_open(const char *path, const struct elf_identity *identity,
                                bool *ret_stale);
+/* The same of an open file, which it takes, and which only its build id is asked for. `path` is where its debug file is looked for. */
+struct elf_file *elf_file_open_fd(int fd, const char *path, const struct elf_identity *identity,
+                                  bool *ret_stale);
 /* The code that the running kernel maps into every process, as a file; NULL where there is none. */
 struct elf_file *elf_file_open_vdso(void);
 void elf_file_close(struct elf_file *file);
@@ -88,11 +93,19 @@ struct Dwarf_CFI_s *elf_file_cfi(struct elf_file *file, int which, uint64_t *ret
 const char *elf_file_line(struct elf_file *file, uint64_t address, uint32_t *ret_line);
 
 /* The build id in the notes of the ELF file at `path`; returns its length, 0 if there is none. A file that changed
- * after `unchanged_since_s` (0: any) is passed over. */
-uint32_t elf_file_build_id(const char *path, uint64_t unchanged_since_s,
+ * after `unchanged_since_ns` (0: any), or has another inode than `inode` (0: any), is passed over. */
+uint32_t elf_file_build_id(const char *path, uint64_t unchanged_since_ns, uint64_t inode,
                            uint8_t ret[ELF_BUILD_ID_MAX]);
+/* The same of an open file, which it takes. */
+uint32_t elf_file_build_id_fd(int fd, uint8_t ret[ELF_BUILD_ID_MAX]);
+
+/* When the file was changed last, in any way; ns since 1970. */
+static inline uint64_t elf_changed_ns(const struct stat *status)
+{
+    return (uint64_t)status->st_ctim.tv_sec * 1000000000u + (uint64_t)status->st_ctim.tv_nsec;
+}
 
 /* For debug_file.c: opens a regular file for reading, without waiting for fifos and the like; -1 if it is none. */
-int elf_open_regular(const char *path, uint64_t unchanged_since_s);
+int elf_open_regular(const char *path, uint64_t unchanged_since_ns);
 
 #endif

@@ -7,10 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/idmap.h"
-#include "base/strtab.h"
-#include "event/demangle.h"
 #include "event/elf_files.h"
+#include "event/elf_names.h"
 #include "event/images.h"
 #include "graph/known_code.h"
 
@@ -18,8 +16,9 @@ struct argus_symbols {
     const struct argus_trace *trace; /* borrowed */
     struct images images;
     struct elf_files files;
-    struct idmap readable_by_name; /* address of a symbol's name in its file → id in `names` */
-    struct strtab *names;          /* owned */
+    struct readable_names readable;
+    struct idmap noted; /* frames that are shown */
+    struct argus_shown_frames shown;
 };
 
 struct argus_error *argus_symbols_create(const struct argus_graph *graph,
@@ -29,12 +28,12 @@ struct argus_error *argus_symbols_create(const struct argus_graph *graph,
     if (!symbols)
         return argus_error_memory();
     symbols->trace = argus_graph_trace(graph);
-    symbols->names = strtab_create();
+    symbols->readable.names = strtab_create();
     elf_files_init(&symbols->files, symbols->trace);
     const struct argus_process *processes;
     size_t count = argus_graph_processes(graph, &processes);
     struct argus_error *error = images_init(&symbols->images, symbols->trace, processes, count);
-    if (!error && !symbols->names)
+    if (!error && !symbols->readable.names)
         error = argus_error_memory();
     if (error) {
         argus_symbols_destroy(symbols);
@@ -49,30 +48,10 @@ void argus_symbols_destroy(struct argus_symbols *symbols)
     if (!symbols)
         return;
     elf_files_deinit(&symbols->files);
-    idmap_deinit(&symbols->readable_by_name);
-    strtab_destroy(symbols->names);
+    readable_names_deinit(&symbols->readable);
+    idmap_deinit(&symbols->noted);
     images_deinit(&symbols->images);
     free(symbols);
-}
-
-/* `name` belongs to an open file and stays where it is, so its address names it. */
-static const char *readable(struct argus_symbols *symbols, const char *name)
-{
-    uint32_t id = idmap_get(&symbols->readable_by_name, (uintptr_t)name);
-    if (id != IDMAP_NONE)
-        return strtab_get(symbols->names, id);
-    char *demangled = demangle(name);
-    const char *text = demangled ? demangled : name;
-    /* A symbol with a version, memcpy@@GLIBC_2.14, is that symbol. */
-    size_t length = demangled ? strlen(text) : strcspn(text, "@");
-    struct argus_error *error = strtab_intern(symbols->names, text, length, &id);
-    free(demangled);
-    if (error) {
-        argus_error_destroy(error);
-        return name;
-    }
-    idmap_put(&symbols->readable_by_name, (uintptr_t)name, id);
-    return strtab_get(symbols->names, id);
 }
 
 static struct argus_symbol find_kernel(const struct argus_symbols *symbols, uint64_t address)
@@ -102,9 +81,9 @@ static void find_in_file(struct argus_symbols *symbols, struct elf_file *elf, ui
     uint64_t address, offset;
     if (!elf_file_address(elf, call, &address))
         return;
-    const char *name = elf_file_function(elf, address, &offset);
+    const char *name = ret->function ? NULL : elf_file_function(elf, address, &offset);
     if (name) {
-        ret->function = readable(symbols, name);
+        ret->function = readable_name(&symbols->readable, name);
         ret->offset = offset + past_call;
     }
     ret->file = elf_file_line(elf, address, &ret->line);
@@ -129,6 +108,68 @@ static bool is_kernel_address(uint64_t address)
     return address >> 63;
 }
 
+/* An address as a place in a file. */
+struct place {
+    uint32_t process, entry; /* index of the image; UINT32_MAX: it is in none */
+    uint64_t time_ns, address, offset;
+    const struct argus_image_entry *image; /* NULL: none */
+};
+
+static struct place place_of(const struct argus_symbols *symbols, uint32_t process,
+                             uint64_t time_ns, uint64_t address)
+{
+    struct place place = {.process = process, .time_ns = time_ns, .address = address};
+    place.entry = images_find(&symbols->images, process, time_ns, address);
+    if (place.entry == UINT32_MAX)
+        return place;
+    place.image = &symbols->images.entries[place.entry];
+    place.offset = address - place.image->start + place.image->file_offset;
+    return place;
+}
+
+/* What the trace brings along about `place`: by its file, else as code that its process made. False: nothing. */
+static bool name_of(const struct argus_symbols *symbols, const struct place *place,
+                    struct argus_name_entry *ret)
+{
+    if (argus_trace_name_count(symbols->trace) == 0)
+        return false;
+    if (place->image && argus_trace_name_in_file(symbols->trace, place->image, place->offset, ret))
+        return true;
+    return place->process < symbols->images.process_count &&
+           argus_trace_name_in_process(symbols->trace,
+                                       symbols->images.processes[place->process].pid,
+                                       place->address, place->time_ns, ret);
+}
+
+/* True if there is a function. */
+static bool find_in_trace(const struct argus_symbols *symbols, const struct place *place,
+                          uint64_t past_call, struct argus_symbol *ret)
+{
+    struct argus_name_entry name;
+    if (!name_of(symbols, place, &name) || !name.function[0])
+        return false;
+    ret->function = name.function;
+    ret->offset = name.distance + past_call;
+    ret->file = name.source[0] ? name.source : NULL;
+    ret->line = name.line;
+    return true;
+}
+
+/* What the recording side saw counts: here the file may be missing only because this is another machine. */
+static enum argus_lack lack_of(const struct argus_symbols *symbols, const struct place *place,
+                               const struct elf_file *elf)
+{
+    struct argus_name_entry name;
+    if (elf)
+        return ARGUS_LACK_SYMBOL;
+    if (name_of(symbols, place, &name) && name.lack)
+        return (enum argus_lack)name.lack;
+    if (!place->image || (place->image->path[0] != '/' && place->image->path[0] != '[') ||
+        place->image->path[1] == '/')
+        return ARGUS_LACK_JIT;
+    return elf_files_lack(&symbols->files, place->entry);
+}
+
 struct argus_symbol argus_symbols_find(struct argus_symbols *symbols, uint32_t process,
                                        uint64_t time_ns, uint64_t address, bool is_return)
 {
@@ -138,15 +179,19 @@ struct argus_symbol argus_symbols_find(struct argus_symbols *symbols, uint32_t p
         return (struct argus_symbol){.function = end_text((enum argus_frame_end)address)};
     if (is_kernel_address(address))
         return find_kernel(symbols, address);
-    uint32_t entry = images_find(&symbols->images, process, time_ns, address - past_call);
-    if (entry == UINT32_MAX)
-        return (struct argus_symbol){.offset = address};
-    const struct argus_image_entry *image = &symbols->images.entries[entry];
-    uint64_t offset = address - past_call - image->start + image->file_offset;
-    struct argus_symbol symbol = {.image = image->path, .offset = offset + past_call};
-    struct elf_file *elf = elf_files_get(&symbols->files, entry, &symbol.stale);
+    struct place place = place_of(symbols, process, time_ns, address - past_call);
+    struct argus_symbol symbol = {.offset = address};
+    if (place.image)
+        symbol =
+            (struct argus_symbol){.image = place.image->path, .offset = place.offset + past_call};
+    if (find_in_trace(symbols, &place, past_call, &symbol) && symbol.file)
+        return symbol;
+    bool stale;
+    struct elf_file *elf = place.image ? elf_files_get(&symbols->files, place.entry, &stale) : NULL;
+    symbol.stale = place.image && stale && !symbol.function;
     if (elf)
-        find_in_file(symbols, elf, offset, past_call, &symbol);
+        find_in_file(symbols, elf, place.offset, past_call, &symbol);
+    symbol.lack = (uint8_t)(symbol.function ? ARGUS_LACK_NONE : lack_of(symbols, &place, elf));
     return symbol;
 }
 
@@ -188,32 +233,34 @@ const char *argus_symbols_function(struct argus_symbols *symbols, uint32_t proce
         return NULL;
     if (is_kernel_address(address))
         return find_kernel(symbols, address).function;
-    uint64_t call = address - is_return, file_address, offset;
-    uint32_t entry = images_find(&symbols->images, process, time_ns, call);
-    if (entry == UINT32_MAX)
-        return NULL;
-    const struct argus_image_entry *image = &symbols->images.entries[entry];
+    uint64_t file_address, offset;
+    struct place place = place_of(symbols, process, time_ns, address - is_return);
+    struct argus_symbol symbol;
+    if (find_in_trace(symbols, &place, is_return, &symbol))
+        return symbol.function;
     bool stale;
-    struct elf_file *elf = elf_files_get(&symbols->files, entry, &stale);
-    if (!elf || !elf_file_address(elf, call - image->start + image->file_offset, &file_address))
+    struct elf_file *elf = place.image ? elf_files_get(&symbols->files, place.entry, &stale) : NULL;
+    if (!elf || !elf_file_address(elf, place.offset, &file_address))
         return NULL;
     const char *name = elf_file_function(elf, file_address, &offset);
-    return name ? readable(symbols, name) : NULL;
+    return name ? readable_name(&symbols->readable, name) : NULL;
 }
 
 bool argus_symbols_start(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
                          uint64_t address, bool is_return, uint64_t *ret)
 {
-    uint64_t call = address - is_return, file_address;
-    uint32_t entry = address < ARGUS_FRAME_ENDS || is_kernel_address(address)
-                         ? UINT32_MAX
-                         : images_find(&symbols->images, process, time_ns, call);
-    if (entry == UINT32_MAX)
+    uint64_t file_address;
+    struct argus_name_entry name;
+    if (address < ARGUS_FRAME_ENDS || is_kernel_address(address))
         return false;
-    const struct argus_image_entry *image = &symbols->images.entries[entry];
+    struct place place = place_of(symbols, process, time_ns, address - is_return);
+    if (place.image && name_of(symbols, &place, &name) && name.has_start) {
+        *ret = place.offset - name.distance;
+        return true;
+    }
     bool stale;
-    struct elf_file *elf = elf_files_get(&symbols->files, entry, &stale);
-    return elf && elf_file_address(elf, call - image->start + image->file_offset, &file_address) &&
+    struct elf_file *elf = place.image ? elf_files_get(&symbols->files, place.entry, &stale) : NULL;
+    return elf && elf_file_address(elf, place.offset, &file_address) &&
            elf_file_function_start(elf, file_address, ret);
 }
 
@@ -237,27 +284,10 @@ const char *argus_symbols_variable(struct argus_symbols *symbols, uint32_t proce
     return elf_file_variable(elf, file_address + (address - image->start));
 }
 
-/* Where a direct call goes whose `bytes` end at the return address, relative to that; false: it is none. */
-static bool decode_call(unsigned machine, const uint8_t bytes[5], int64_t *ret)
-{
-    if (machine == ELF_MACHINE_X86_64 || machine == ELF_MACHINE_386) {
-        int32_t relative;
-        memcpy(&relative, bytes + 1, sizeof(relative));
-        *ret = relative;
-        return bytes[0] == 0xe8; /* CALL rel32 */
-    }
-    uint32_t word;
-    memcpy(&word, bytes + 1, sizeof(word));
-    *ret = ((int64_t)(int32_t)(word << 6) >> 4) - 4; /* 26 bits, in words, from the BL itself */
-    return machine == ELF_MACHINE_AARCH64 && word >> 26 == 0x25u; /* BL */
-}
-
 const char *argus_symbols_called(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
                                  uint64_t address)
 {
-    uint8_t bytes[5];
-    uint64_t file_address, offset;
-    int64_t relative;
+    struct argus_name_entry name;
     bool stale;
     if (address < ARGUS_FRAME_ENDS || is_kernel_address(address))
         return NULL;
@@ -265,15 +295,12 @@ const char *argus_symbols_called(struct argus_symbols *symbols, uint32_t process
     if (entry == UINT32_MAX)
         return NULL;
     const struct argus_image_entry *image = &symbols->images.entries[entry];
+    uint64_t offset = address - image->start + image->file_offset;
+    if (argus_trace_name_in_file(symbols->trace, image, offset - 1, &name) && name.called[0])
+        return name.called;
     struct elf_file *elf = elf_files_get(&symbols->files, entry, &stale);
-    uint64_t at = address - image->start + image->file_offset;
-    if (!elf || at < sizeof(bytes) ||
-        !elf_file_read(elf, at - sizeof(bytes), sizeof(bytes), bytes) ||
-        !decode_call(elf_file_machine(elf), bytes, &relative) ||
-        !elf_file_address(elf, at + (uint64_t)relative, &file_address))
-        return NULL;
-    const char *name = elf_file_function(elf, file_address, &offset);
-    return name && offset == 0 ? readable(symbols, name) : NULL;
+    const char *symbol = elf ? elf_called(elf, offset) : NULL;
+    return symbol ? readable_name(&symbols->readable, symbol) : NULL;
 }
 
 const char *argus_symbol_text(const struct argus_symbol *symbol, uint64_t address, char *buffer,
@@ -288,4 +315,41 @@ const char *argus_symbol_text(const struct argus_symbol *symbol, uint64_t addres
     else
         snprintf(buffer, buffer_bytes, "0x%" PRIx64, address);
     return buffer;
+}
+
+void argus_symbols_note(struct argus_symbols *symbols, uint32_t process, uint64_t address,
+                        bool is_return, const struct argus_symbol *symbol)
+{
+    uint64_t key = address << 1 ^ (uint64_t)process << 49 ^ is_return;
+    if (address < ARGUS_FRAME_ENDS || is_kernel_address(address) ||
+        idmap_get(&symbols->noted, key) != IDMAP_NONE || !idmap_put(&symbols->noted, key, 0))
+        return;
+    symbols->shown.frames++;
+    if (!symbol->function && symbol->lack < ARGUS_LACKS)
+        symbols->shown.unnamed[symbol->lack]++;
+}
+
+void argus_symbols_shown(const struct argus_symbols *symbols, struct argus_shown_frames *ret)
+{
+    *ret = symbols->shown;
+}
+
+void argus_symbols_forget_shown(struct argus_symbols *symbols)
+{
+    idmap_clear(&symbols->noted);
+    symbols->shown = (struct argus_shown_frames){0};
+}
+
+const char *argus_lack_text(enum argus_lack lack)
+{
+    static const char *const texts[ARGUS_LACKS] = {
+        [ARGUS_LACK_NONE] = "it is not known why",
+        [ARGUS_LACK_GONE] = "the file is gone",
+        [ARGUS_LACK_STALE] = "the file is another one now",
+        [ARGUS_LACK_DENIED] = "this user may not read the file",
+        [ARGUS_LACK_SYMBOL] = "the file is stripped",
+        [ARGUS_LACK_JIT] =
+            "it is in no file: code made at run time, without a list of its functions",
+    };
+    return texts[lack];
 }

@@ -72,6 +72,8 @@ static const char *frame_text(const struct argus_report_context *context, uint32
     const struct argus_vertex *v = &view.vertices[vertex];
     struct argus_symbol symbol = argus_symbols_find(
         context->symbols, view.threads[v->thread].process, v->end_ns, address, place.is_return);
+    argus_symbols_note(context->symbols, view.threads[v->thread].process, address, place.is_return,
+                       &symbol);
     if (place.is_short)
         shorten_function(&symbol, name, sizeof(name));
     argus_symbol_text(&symbol, address, buffer, bytes);

@@ -8,6 +8,7 @@
 #include "report/json.h"
 #include "report/lines.h"
 #include "report/report_limits.h"
+#include "report/report_unnamed.h"
 
 #define MAX_FUNCTIONS 3
 #define MAX_FRAMES    8
@@ -147,6 +148,7 @@ static struct argus_error *print_diagnosis(const struct argus_report_context *co
     programs_32_bit_print(&programs, context->sink);
     programs_32_bit_deinit(&programs);
     print_uncertain(context, diagnosis);
+    report_unnamed(context->sink, context->symbols);
     return error;
 }
 

@@ -3,6 +3,7 @@
 #include "report/report_diagnosis.h"
 #include "report/report_hangs.h"
 #include "report/report_limits.h"
+#include "report/report_unnamed.h"
 #include "slice/timeline.h"
 
 /* What is long in this diagnosis: half of the hang. */
@@ -158,6 +159,7 @@ json_t *json_diagnosis(const struct argus_report_context *context,
              vertices_json(context, diagnosis, diagnosis->origin, diagnosis->origin_count));
     json_put(json, "questions", json_questions(diagnosis->asked, diagnosis->asked_count));
     json_put(json, "uncertain", sentences_json(diagnosis->uncertain, diagnosis->uncertain_count));
+    json_put(json, "unnamed_frames", json_unnamed(context->symbols));
     json_put(json, "limits",
              json_limits(argus_graph_trace(context->graph), ARGUS_GAP_DIAGNOSE,
                          limits_subjects_of_diagnosis(context->graph, diagnosis)));

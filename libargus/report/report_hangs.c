@@ -9,6 +9,7 @@
 #include "report/report_hangs.h"
 #include "report/report_limits.h"
 #include "report/report_pending.h"
+#include "report/report_unnamed.h"
 #include "slice/timeline.h"
 
 /* What sets a hang apart from others of its type; NULL: nothing. */
@@ -232,6 +233,7 @@ static struct argus_error *hangs_text(const struct argus_report_context *context
     touch_hangs(context, hangs, &programs);
     programs_32_bit_print(&programs, context->sink);
     programs_32_bit_deinit(&programs);
+    report_unnamed(context->sink, context->symbols);
     return error ? error
                  : report_limits(context->sink, argus_graph_trace(context->graph), ARGUS_GAP_HANGS,
                                  ARGUS_GAP_ANY);
@@ -269,6 +271,7 @@ struct argus_error *argus_report_hangs(const struct argus_report_context *contex
     touch_hangs(context, hangs, &programs);
     json_put(whole, "programs_32_bit", programs_32_bit_json(&programs));
     programs_32_bit_deinit(&programs);
+    json_put(whole, "unnamed_frames", json_unnamed(context->symbols));
     if (error) {
         json_decref(whole);
         return error;

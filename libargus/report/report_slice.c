@@ -5,6 +5,7 @@
 #include "report/lines.h"
 #include "report/programs_32_bit.h"
 #include "report/report_limits.h"
+#include "report/report_unnamed.h"
 #include "slice/timeline.h"
 
 static const char *edge_text(const struct argus_report_context *context, uint32_t edge,
@@ -101,6 +102,7 @@ static json_t *slice_json(const struct argus_report_context *context,
     touch_slice(context, slice, &programs);
     json_put(json, "programs_32_bit", programs_32_bit_json(&programs));
     programs_32_bit_deinit(&programs);
+    json_put(json, "unnamed_frames", json_unnamed(context->symbols));
     return json;
 }
 
@@ -122,6 +124,7 @@ struct argus_error *argus_report_slice(const struct argus_report_context *contex
     touch_slice(context, slice, &programs);
     programs_32_bit_print(&programs, context->sink);
     programs_32_bit_deinit(&programs);
+    report_unnamed(context->sink, context->symbols);
     return report_limits(context->sink, argus_graph_trace(context->graph), ARGUS_GAP_SLICE,
                          ARGUS_GAP_ANY);
 }

@@ -6,6 +6,7 @@
 #include "report/lines.h"
 #include "report/programs_32_bit.h"
 #include "report/report_callbacks.h"
+#include "report/report_unnamed.h"
 #include "slice/timeline.h"
 
 /* Effects shown to a person; a program gets all. */
@@ -266,12 +267,14 @@ struct argus_error *argus_report_vertex(const struct argus_report_context *conte
         json_put(object, "step_files", steps_json(steps, step_count));
         json_put(object, "programs_32_bit", programs_32_bit_json(&programs));
         programs_32_bit_deinit(&programs);
+        json_put(object, "unnamed_frames", json_unnamed(context->symbols));
         return json_write(context->sink, object);
     }
     vertex_text(context, &view, vertex);
     steps_text(context, steps, step_count);
     programs_32_bit_print(&programs, context->sink);
     programs_32_bit_deinit(&programs);
+    report_unnamed(context->sink, context->symbols);
     return NULL;
 }
 

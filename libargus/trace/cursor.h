@@ -19,6 +19,9 @@ struct cursor {
     bool no_memory;
 };
 
+/* A string, interned in the cursor's table. In tables.c. */
+bool take_string(struct cursor *cursor, const char **ret);
+
 /* Each take_… is false when the payload ends before, or without memory. */
 static inline bool take_varint(struct cursor *cursor, uint64_t *ret)
 {

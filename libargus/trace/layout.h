@@ -43,6 +43,17 @@ struct layout_chunk {
     uint32_t header_crc; /* of all bytes before it */
 };
 
+/* Flags of an entry of names. */
+enum {
+    LAYOUT_NAME_SAME_OWNER = 1,
+    LAYOUT_NAME_OF_PROCESS = 2,
+    LAYOUT_NAME_SAME_FUNCTION = 4,
+    LAYOUT_NAME_SAME_SOURCE = 8,
+    LAYOUT_NAME_HAS_SINCE = 16,
+    LAYOUT_NAME_HAS_CALLED = 32,
+    LAYOUT_NAME_FLAGS = 64, /* all of them are below */
+};
+
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the structs are the file's bytes");
 static_assert(sizeof(struct layout_header) == LAYOUT_AREA_START, "file header");
 static_assert(offsetof(struct layout_header, anchor_ticks) == 32, "file header");

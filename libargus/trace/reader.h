@@ -13,6 +13,17 @@ struct trace_stack {
     uint32_t count;
 };
 
+/* Whose names some are. */
+struct trace_name_owner {
+    struct argus_image_entry file; /* as in argus_name_entry; of a process path NULL, and pid */
+};
+
+struct trace_name {
+    struct argus_name_entry entry; /* without its owner */
+    uint32_t owner;                /* index into the owners */
+    uint32_t order;                /* of writing */
+};
+
 /* Everything that table chunks say. Strings belong to the trace's string table. */
 struct trace_tables {
     VEC(struct argus_thread_entry) threads;
@@ -28,6 +39,8 @@ struct trace_tables {
     VEC(struct argus_counter) counters;
     VEC(struct argus_late_stack) late_stacks; /* by thread and time after late_stacks_finish() */
     VEC(struct argus_late_stack) late_places; /* the same by thread and stack pointer */
+    VEC(struct trace_name) names;             /* by owner, place and time after names_finish() */
+    VEC(struct trace_name_owner) name_owners; /* sorted then, each of them once */
     struct idmap stack_index;                 /* stack id → index in stacks */
 };
 

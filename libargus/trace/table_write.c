@@ -218,7 +218,7 @@ void argus_writer_forget_stacks(struct argus_writer *writer)
     idmap_clear(&writer->stacks_written);
 }
 
-/* --- kernel symbols, probes, flags, note, end --- */
+/* --- kernel symbols, probes, flags --- */
 
 static void put_symbol(struct bytes *payload, const void *entry, const void *previous)
 {
@@ -281,6 +281,76 @@ struct argus_error *argus_writer_flags(struct argus_writer *writer,
     struct table table = {ARGUS_CHUNK_FLAGS, entries, sizeof(*entries), put_flag};
     return put_table(writer, &table, count, writer->latest_ticks);
 }
+
+/* --- names --- */
+
+static bool same_owner(const struct argus_name_entry *a, const struct argus_name_entry *b)
+{
+    return a->file == b->file && (a->file || a->pid == b->pid);
+}
+
+static uint64_t name_flags(const struct argus_name_entry *name,
+                           const struct argus_name_entry *before)
+{
+    uint64_t flags = name->file ? 0 : LAYOUT_NAME_OF_PROCESS;
+    if (before && same_owner(name, before))
+        flags |= LAYOUT_NAME_SAME_OWNER;
+    if (before && strcmp(name->function, before->function) == 0)
+        flags |= LAYOUT_NAME_SAME_FUNCTION;
+    if (before && strcmp(name->source, before->source) == 0)
+        flags |= LAYOUT_NAME_SAME_SOURCE;
+    flags |= name->since_ticks ? LAYOUT_NAME_HAS_SINCE : 0;
+    return flags | (name->called[0] ? LAYOUT_NAME_HAS_CALLED : 0);
+}
+
+static void put_owner(struct bytes *payload, const struct argus_name_entry *name)
+{
+    const struct argus_image_entry *file = name->file;
+    if (!file) {
+        bytes_put_varint(payload, name->pid);
+        return;
+    }
+    uint32_t length = file->build_id_bytes <= LAYOUT_BUILD_ID_BYTES ? file->build_id_bytes : 0;
+    bytes_put_varint(payload, length);
+    bytes_put(payload, file->build_id, length);
+    if (length)
+        return;
+    bytes_put_varint(payload, file->inode);
+    bytes_put_varint(payload, file->dev_major);
+    bytes_put_varint(payload, file->dev_minor);
+    bytes_put_string(payload, file->path);
+}
+
+static void put_name(struct bytes *payload, const void *entry, const void *previous)
+{
+    const struct argus_name_entry *name = entry, *before = previous;
+    uint64_t flags = name_flags(name, before);
+    uint64_t from = flags & LAYOUT_NAME_SAME_OWNER ? before->place : 0;
+    bytes_put_varint(payload, flags);
+    if (!(flags & LAYOUT_NAME_SAME_OWNER))
+        put_owner(payload, name);
+    bytes_put_varint(payload, zigzag(name->place - from));
+    if (!(flags & LAYOUT_NAME_SAME_FUNCTION))
+        bytes_put_string(payload, name->function);
+    if (!(flags & LAYOUT_NAME_SAME_SOURCE))
+        bytes_put_string(payload, name->source);
+    bytes_put_varint(payload, name->line);
+    bytes_put_varint(payload, name->has_start ? name->distance + 1 : 0);
+    bytes_put_varint(payload, name->lack);
+    if (flags & LAYOUT_NAME_HAS_SINCE)
+        bytes_put_varint(payload, name->since_ticks);
+    if (flags & LAYOUT_NAME_HAS_CALLED)
+        bytes_put_string(payload, name->called);
+}
+
+struct argus_error *argus_writer_names(struct argus_writer *writer,
+                                       const struct argus_name_entry *entries, size_t count)
+{
+    struct table table = {ARGUS_CHUNK_NAMES, entries, sizeof(*entries), put_name};
+    return put_table(writer, &table, count, writer->latest_ticks);
+}
+
+/* --- note, end --- */
 
 struct argus_error *argus_writer_note(struct argus_writer *writer, const char *text)
 {

@@ -2,12 +2,13 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "trace/code_names.h"
 #include "trace/cursor.h"
 #include "trace/layout.h"
 #include "trace/reader.h"
 #include "trace/reason.h"
 
-static bool take_string(struct cursor *cursor, const char **ret)
+bool take_string(struct cursor *cursor, const char **ret)
 {
     uint64_t length;
     if (!take_varint(cursor, &length) || length > cursor->end - cursor->at)
@@ -160,6 +161,7 @@ static const struct table_kind {
     {ARGUS_CHUNK_BUILD_IDS, take_build_id}, {ARGUS_CHUNK_PROBES, take_probe},
     {ARGUS_CHUNK_NOTE, take_note},          {ARGUS_CHUNK_END, take_counter},
     {ARGUS_CHUNK_FLAGS, take_flag},         {ARGUS_CHUNK_LATE_STACKS, take_late_stack},
+    {ARGUS_CHUNK_NAMES, take_name},
 };
 
 /* --- one chunk --- */
@@ -211,6 +213,8 @@ static void take_back(struct trace_tables *tables, const struct trace_tables *be
     tables->notes.length = before->notes.length;
     tables->counters.length = before->counters.length;
     tables->late_stacks.length = before->late_stacks.length;
+    tables->names.length = before->names.length;
+    tables->name_owners.length = before->name_owners.length;
 }
 
 static const struct table_kind *find_kind(enum argus_chunk_kind kind)
@@ -260,5 +264,7 @@ void tables_deinit(struct trace_tables *tables)
     vec_deinit(&tables->counters);
     vec_deinit(&tables->late_stacks);
     vec_deinit(&tables->late_places);
+    vec_deinit(&tables->names);
+    vec_deinit(&tables->name_owners);
     idmap_deinit(&tables->stack_index);
 }

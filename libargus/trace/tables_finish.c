@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/code_names.h"
 #include "trace/late_stacks.h"
 #include "trace/reader.h"
 
@@ -120,7 +121,7 @@ bool tables_finish(struct trace_tables *tables)
     sort_symbols(tables);
     sort_build_ids(tables);
     apply_build_ids(tables);
-    return late_stacks_finish(tables) &&
+    return late_stacks_finish(tables) && names_finish(tables) &&
            keep_last(tables->probes.data, &tables->probes.length, sizeof(*tables->probes.data),
                      offsetof(struct argus_probe_entry, number)) &&
            keep_last(tables->flags.data, &tables->flags.length, sizeof(*tables->flags.data),

@@ -12,6 +12,7 @@ static const struct command_option options[] = {
     {"ring-size", 0, "SIZE", "of FILE, which then keeps only the newest records"},
     {"buffer", 0, "SIZE", "memory for records that are not yet in FILE (256M)"},
     RECORDING_OPTIONS,
+    NO_SYMBOLS_OPTION,
     COMMAND_OPTIONS_END,
 };
 
@@ -55,7 +56,7 @@ static struct argus_error *run_child(struct session *session, struct child *chil
 static struct argus_error *record_child(struct session *session, struct child *child,
                                         const char *name, struct recorder_client *client,
                                         const struct recorder_options *chosen,
-                                        struct output *output)
+                                        struct output *output, bool with_names)
 {
     struct recorder_status status = {0};
     int code = 0;
@@ -72,7 +73,7 @@ static struct argus_error *record_child(struct session *session, struct child *c
     if (code != 0)
         session_set_exit_code(session, code);
     recording_say_replaced(session, output);
-    return recording_finish(session, output->path, &status);
+    return recording_finish(session, output->path, &status, with_names);
 }
 
 /* The program gets the hooks of --hooks; nobody else does. */
@@ -96,7 +97,8 @@ static struct argus_error *create_child(const struct recorder_options *chosen, c
 
 /* `path` NULL: the default. */
 static struct argus_error *record(struct session *session, const char *path,
-                                  const struct recorder_options *chosen, char *const *argv)
+                                  const struct recorder_options *chosen, char *const *argv,
+                                  bool with_names)
 {
     struct child child;
     struct output output;
@@ -108,7 +110,7 @@ static struct argus_error *record(struct session *session, const char *path,
     if (!error) {
         error = recorder_launch(&client);
         if (!error) {
-            error = record_child(session, &child, argv[0], client, chosen, &output);
+            error = record_child(session, &child, argv[0], client, chosen, &output, with_names);
             recorder_close(client);
         }
         output_deinit(&output);
@@ -141,7 +143,8 @@ static struct argus_error *run(struct session *session, const struct arguments *
     if (error)
         return error;
     chosen.program = arguments_word(arguments, 0);
-    return record(session, path, &chosen, arguments_argv(arguments, 0));
+    return record(session, path, &chosen, arguments_argv(arguments, 0),
+                  !arguments_has(arguments, "no-symbols"));
 }
 
 const struct command command_record = {

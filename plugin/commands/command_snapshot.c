@@ -3,11 +3,12 @@
 
 static const struct command_option options[] = {
     {"output", 'o', "FILE", "write the trace to FILE (argus.argus)"},
+    NO_SYMBOLS_OPTION,
     COMMAND_OPTIONS_END,
 };
 
 /* `path` NULL: the default. */
-static struct argus_error *snapshot(struct session *session, const char *path)
+static struct argus_error *snapshot(struct session *session, const char *path, bool with_names)
 {
     struct recorder_client *client;
     struct recorder_status status = {0};
@@ -25,7 +26,7 @@ static struct argus_error *snapshot(struct session *session, const char *path)
     recorder_close(client);
     if (!error) {
         recording_say_replaced(session, &output);
-        recording_finish_file(session, output.path, &status);
+        recording_finish_file(session, output.path, &status, with_names);
     }
     output_deinit(&output);
     return error;
@@ -37,7 +38,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
     struct argus_error *error = arguments_expect(arguments, 0, 0);
     if (!error && arguments_has(arguments, "output"))
         error = recording_output_path(arguments, &path);
-    return error ? error : snapshot(session, path);
+    return error ? error : snapshot(session, path, !arguments_has(arguments, "no-symbols"));
 }
 
 const struct command command_snapshot = {

@@ -16,6 +16,7 @@ static const struct command_option options[] = {
     {"ring-size", 0, "SIZE", "of the ring: in memory (512M), or of FILE (2G)"},
     {"buffer", 0, "SIZE", "memory for records that are not yet in FILE (256M)"},
     RECORDING_OPTIONS,
+    {"no-symbols", 0, NULL, "with --on-hang: add no names of functions to the files"},
     COMMAND_OPTIONS_END,
 };
 
@@ -98,10 +99,10 @@ static struct argus_error *start_on_hang(struct session *session, const struct a
 {
     struct recorder_status status = {0};
     const char *directory = arguments_option(arguments, "output");
-    uint64_t most_files = 10;
+    struct hang_files kept = {10, !arguments_has(arguments, "no-symbols")};
     int fd = -1;
     pid_t watcher = -1;
-    struct argus_error *error = arguments_number(arguments, "max-files", &most_files);
+    struct argus_error *error = arguments_number(arguments, "max-files", &kept.most);
     if (!error)
         error = hang_folder_open(directory ? directory : ".", &fd);
     if (error)
@@ -111,7 +112,7 @@ static struct argus_error *start_on_hang(struct session *session, const struct a
         close(fd);
         return error;
     }
-    error = hang_watcher_start(session, fd, most_files, &watcher);
+    error = hang_watcher_start(session, fd, &kept, &watcher);
     if (error)
         return error;
     session_printf(session,

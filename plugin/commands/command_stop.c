@@ -7,11 +7,12 @@ enum { WATCHER_WAITS = 150 }; /* of 0.1 s */
 
 static const struct command_option options[] = {
     {"output", 'o', "FILE", "write what is in the ring to FILE first"},
+    NO_SYMBOLS_OPTION,
     COMMAND_OPTIONS_END,
 };
 
 static struct argus_error *stop_into(struct session *session, struct recorder_client *client,
-                                     const char *path)
+                                     const char *path, bool with_names)
 {
     struct output output;
     struct recorder_status status = {0};
@@ -23,12 +24,13 @@ static struct argus_error *stop_into(struct session *session, struct recorder_cl
         error = output_commit(&output);
     output_deinit(&output);
     if (!error)
-        recording_finish_file(session, path, &status);
+        recording_finish_file(session, path, &status, with_names);
     return error;
 }
 
 /* Of a recording in memory or into a ring file. */
-static struct argus_error *say_end(struct session *session, const struct recorder_status *status)
+static struct argus_error *say_end(struct session *session, const struct recorder_status *status,
+                                   bool with_names)
 {
     double seconds = (double)status->duration_ns / 1e9;
     if (status->mode == RECORDER_IDLE)
@@ -42,7 +44,7 @@ static struct argus_error *say_end(struct session *session, const struct recorde
                      "in the ring)",
                      seconds);
     else
-        return recording_finish(session, status->path, status);
+        return recording_finish(session, status->path, status, with_names);
     return NULL;
 }
 
@@ -70,6 +72,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
     struct recorder_client *client;
     struct recorder_status status = {0};
     const char *path = arguments_option(arguments, "output");
+    bool with_names = !arguments_has(arguments, "no-symbols");
     struct argus_error *error = arguments_expect(arguments, 0, 0);
     if (!error)
         error = recorder_connect(&client);
@@ -77,9 +80,10 @@ static struct argus_error *run(struct session *session, const struct arguments *
         return error;
     recording_warn_missed(session, client);
     let_watcher_finish(session, client);
-    error = path ? stop_into(session, client, path) : recorder_stop(client, -1, &status);
+    error =
+        path ? stop_into(session, client, path, with_names) : recorder_stop(client, -1, &status);
     recorder_close(client);
-    return error || path ? error : say_end(session, &status);
+    return error || path ? error : say_end(session, &status, with_names);
 }
 
 const struct command command_stop = {

@@ -50,7 +50,7 @@ static struct argus_error *create_file(const struct reply_hang *hang, char *ret_
 }
 
 static struct argus_error *keep(struct session *session, struct recorder_client *client,
-                                const struct reply_hang *hang)
+                                const struct reply_hang *hang, bool with_names)
 {
     char name[NAME_MAX];
     int fd;
@@ -64,7 +64,7 @@ static struct argus_error *keep(struct session *session, struct recorder_client 
         unlink(name);
         return error;
     }
-    recording_finish_file(session, name, &status);
+    recording_finish_file(session, name, &status, with_names);
     return NULL;
 }
 
@@ -78,18 +78,19 @@ static void let_settle(const struct reply_hang *hang)
 }
 
 /* Ends with the recording. */
-static void watch(struct session *session, struct recorder_client *client, uint64_t most_files)
+static void watch(struct session *session, struct recorder_client *client,
+                  const struct hang_files *kept)
 {
     struct reply_hang hang;
     uint64_t files = 0;
     struct argus_error *error = NULL;
     while (!error && !(error = recorder_next_hang(client, &hang))) {
-        if (files >= most_files) {
+        if (files >= kept->most) {
             error = recorder_hang_done(client, "as many files as --max-files allows are written");
             continue;
         }
         let_settle(&hang);
-        struct argus_error *failed = keep(session, client, &hang);
+        struct argus_error *failed = keep(session, client, &hang, kept->with_names);
         files += failed == NULL;
         error = recorder_hang_done(client, failed ? failed->message : NULL);
         argus_error_destroy(failed);
@@ -98,7 +99,7 @@ static void watch(struct session *session, struct recorder_client *client, uint6
 }
 
 /* In the child: connects, tells the parent by one byte that it watches, and goes on alone. */
-static void watcher_main(struct session *session, int directory_fd, uint64_t most_files,
+static void watcher_main(struct session *session, int directory_fd, const struct hang_files *kept,
                          int ready_fd)
 {
     struct recorder_client *client = NULL;
@@ -113,7 +114,7 @@ static void watcher_main(struct session *session, int directory_fd, uint64_t mos
     } else {
         background_leave_terminal();
         close(ready_fd);
-        watch(session, client, most_files);
+        watch(session, client, kept);
     }
     argus_error_destroy(error);
     recorder_close(client);
@@ -127,8 +128,8 @@ static struct argus_error *read_failure(int fd)
     return length ? argus_error_create(ARGUS_ERROR_IO, "cannot watch for hangs: %s", text) : NULL;
 }
 
-struct argus_error *hang_watcher_start(struct session *session, int fd, uint64_t most_files,
-                                       pid_t *ret_pid)
+struct argus_error *hang_watcher_start(struct session *session, int fd,
+                                       const struct hang_files *kept, pid_t *ret_pid)
 {
     int ready[2];
     if (pipe2(ready, O_CLOEXEC) < 0) {
@@ -138,7 +139,7 @@ struct argus_error *hang_watcher_start(struct session *session, int fd, uint64_t
     pid_t pid = fork();
     if (pid == 0) {
         close(ready[0]);
-        watcher_main(session, fd, most_files, ready[1]);
+        watcher_main(session, fd, kept, ready[1]);
         _exit(0);
     }
     int failed = pid < 0 ? errno : 0;

@@ -6,9 +6,15 @@
 
 #include "plugin/command.h"
 
+/* Which files are kept, and how. */
+struct hang_files {
+    uint64_t most;
+    bool with_names; /* of functions */
+};
+
 /* Begins a process of its own, with the rights of the user also under sudo, that writes a snapshot into the directory
  * `fd` (taken) for each hang, until the recording ends. Returns once it watches. */
-struct argus_error *hang_watcher_start(struct session *session, int fd, uint64_t most_files,
-                                       pid_t *ret_pid);
+struct argus_error *hang_watcher_start(struct session *session, int fd,
+                                       const struct hang_files *kept, pid_t *ret_pid);
 
 #endif

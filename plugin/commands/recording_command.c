@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "argus/frame_names.h"
 #include "argus/symbols.h"
 #include "argus/unwind.h"
 #include "plugin/arguments.h"
@@ -224,7 +225,7 @@ void recording_say_replaced(struct session *session, const struct output *output
         session_note(session, "the trace that was %s before is %s now", output->path, output->old);
 }
 
-static bool unwind_progress(void *context, const char *what, double share)
+static bool finish_progress(void *context, const char *what, double share)
 {
     struct session *session = context;
     session_progress(session, what, (uint64_t)(share * 100), 100);
@@ -235,7 +236,7 @@ static bool unwind_progress(void *context, const char *what, double share)
 static void finish_stacks(struct session *session, const char *path)
 {
     struct argus_unwind_totals totals;
-    struct argus_error *error = argus_unwind_file(path, unwind_progress, session, &totals);
+    struct argus_error *error = argus_unwind_file(path, finish_progress, session, &totals);
     unsigned long long too_long = totals.cut + totals.deep;
     if (error)
         session_warn(session,
@@ -251,8 +252,23 @@ static void finish_stacks(struct session *session, const char *path)
     argus_error_destroy(error);
 }
 
+/* Without names in the file they are looked up when it is read, as far as the programs are still there. */
+static void finish_names(struct session *session, const char *path)
+{
+    struct argus_names_totals totals;
+    struct argus_error *error = argus_names_append(path, finish_progress, session, &totals);
+    if (error)
+        session_warn(session, "%s has no names of functions: %s", path, error->message);
+    else if (totals.left_out)
+        session_warn(
+            session,
+            "%s does not have the names of all %llu frames: %llu took too long or too much room",
+            path, (unsigned long long)totals.frames, (unsigned long long)totals.left_out);
+    argus_error_destroy(error);
+}
+
 void recording_finish_file(struct session *session, const char *path,
-                           const struct recorder_status *status)
+                           const struct recorder_status *status, bool with_names)
 {
     /* without build ids images are still found by path */
     struct argus_error *error = argus_build_ids_append(path);
@@ -260,6 +276,9 @@ void recording_finish_file(struct session *session, const char *path,
         session_warn(session, "no build ids were added: %s", error->message);
     argus_error_destroy(error);
     finish_stacks(session, path);
+    if (with_names)
+        finish_names(session, path);
+    session_end_progress(session);
     session_note(session, "%s: %llu records, %llu lost, %.3f s, %.2f bytes per record", path,
                  (unsigned long long)status->records, (unsigned long long)status->lost,
                  (double)status->duration_ns / 1e9,
@@ -274,13 +293,13 @@ void recording_finish_file(struct session *session, const char *path,
 }
 
 struct argus_error *recording_finish(struct session *session, const char *path,
-                                     const struct recorder_status *status)
+                                     const struct recorder_status *status, bool with_names)
 {
     if (status->file_gone)
         return argus_error_create(ARGUS_ERROR_IO,
                                   "%s was removed while it was written: nothing is left of the "
                                   "recording",
                                   path);
-    recording_finish_file(session, path, status);
+    recording_finish_file(session, path, status, with_names);
     return NULL;
 }

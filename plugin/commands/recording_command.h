@@ -26,6 +26,12 @@
         "no-probes", 0, NULL, "no callbacks and UI events: put no probes into libraries"           \
     }
 
+/* The option of all commands that end a file. */
+#define NO_SYMBOLS_OPTION                                                                          \
+    {                                                                                              \
+        "no-symbols", 0, NULL, "add no names of functions and source files to FILE"                \
+    }
+
 /* Reads these options; `ret` holds the defaults before. */
 struct argus_error *recording_options(struct session *session, const struct arguments *arguments,
                                       struct recorder_options *ret);
@@ -47,12 +53,13 @@ struct argus_error *recording_create_output(const char *path, struct output *ret
 /* Says so, if that was done. */
 void recording_say_replaced(struct session *session, const struct output *output);
 
-/* Ends a file that the recorder has written: adds build ids, unwinds stack snapshots, and says in one remark what is in it. */
+/* Ends a file that the recorder has written: adds build ids, unwinds stack snapshots, adds the names of functions
+ * (`with_names`), and says in one remark what is in it. */
 void recording_finish_file(struct session *session, const char *path,
-                           const struct recorder_status *status);
+                           const struct recorder_status *status, bool with_names);
 
 /* The same for a file that was written all the time: it is an error when it was removed meanwhile. */
 struct argus_error *recording_finish(struct session *session, const char *path,
-                                     const struct recorder_status *status);
+                                     const struct recorder_status *status, bool with_names);
 
 #endif

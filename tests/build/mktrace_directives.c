@@ -202,6 +202,30 @@ static void add_flag(struct builder *builder, const struct line *line)
     builder_check(argus_writer_flags(builder_writer(builder, line), &entry, 1), line);
 }
 
+/* name path PATH [inode N] place OFFSET …, or name pid PID place ADDRESS [since T] …; … is [function F] [source FILE] [line N]
+ * [distance N] [lack N] [called F] */
+static void add_name(struct builder *builder, const struct line *line)
+{
+    const char *path = find_value(line, "path"), *since = find_value(line, "since");
+    const char *function = find_value(line, "function"), *source = find_value(line, "source"),
+               *called = find_value(line, "called");
+    struct argus_image_entry file = {.inode = find_number(line, "inode", 0), .path = path};
+    struct argus_name_entry entry = {
+        .file = path ? &file : NULL,
+        .pid = find_number(line, "pid", 0),
+        .place = find_number(line, "place", 0),
+        .since_ticks = since ? line_time(line, since) : 0,
+        .distance = find_number(line, "distance", 0),
+        .has_start = has_word(line, "distance"),
+        .function = function ? function : "",
+        .source = source ? source : "",
+        .called = called ? called : "",
+        .line = (uint32_t)find_number(line, "line", 0),
+        .lack = (uint8_t)find_number(line, "lack", 0),
+    };
+    builder_check(argus_writer_names(builder_writer(builder, line), &entry, 1), line);
+}
+
 /* note "TEXT" */
 static void add_note(struct builder *builder, const struct line *line)
 {
@@ -313,6 +337,7 @@ static const struct directive {
     {"build_ids", 2, add_build_id}, {"note", 2, add_note},     {"lost", 2, add_lost},
     {"counter", 2, add_counter},    {"chunk", 1, begin_chunk}, {"without_end", 1, leave_out_end},
     {"codec", 2, choose_codec},
+    {"name", 5, add_name},
 };
 
 bool builder_directive(struct builder *builder, const struct line *line)

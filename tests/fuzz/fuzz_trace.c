@@ -90,6 +90,13 @@ static size_t read_tables(const struct argus_trace *trace)
         sum += strlen(symbols[i].name) + strlen(symbols[i].module);
     for (size_t i = argus_trace_notes(trace, &notes); i-- > 0;)
         sum += strlen(notes[i]);
+    for (size_t i = argus_trace_name_count(trace); i-- > 0;) {
+        struct argus_name_entry name = argus_trace_name_at(trace, i), again;
+        sum += strlen(name.function) + strlen(name.source) + strlen(name.called) + name.lack;
+        if (name.lack >= ARGUS_LACKS ||
+            (name.file && !argus_trace_name_in_file(trace, name.file, name.place, &again)))
+            abort();
+    }
     for (size_t i = argus_trace_stack_count(trace); i-- > 0;) {
         uint64_t id;
         const uint64_t *frames;

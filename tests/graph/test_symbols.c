@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -41,8 +42,10 @@ static uint64_t own_base(void)
 
 static struct argus_image_entry own_image(uint64_t pid)
 {
-    struct argus_image_entry image = {
-        .pid = pid, .start = own_base(), .inode = 77, .path = own_path};
+    struct argus_image_entry image = {.pid = pid, .start = own_base(), .path = own_path};
+    struct stat status;
+    assert_int_equal(stat(own_path, &status), 0);
+    image.inode = status.st_ino; /* another one is another file */
     image.end = image.start + (1 << 24);
     return image;
 }
@@ -178,7 +181,7 @@ static void build_ids_are_added(void **state)
 {
     (void)state;
     uint8_t expected[ELF_BUILD_ID_MAX];
-    uint32_t bytes = elf_file_build_id(own_path, 0, expected);
+    uint32_t bytes = elf_file_build_id(own_path, 0, 0, expected);
     assert_int_equal(bytes, 20);
     struct argus_image_entry image = own_image(10);
     write_trace(&image);

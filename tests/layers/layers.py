@@ -48,6 +48,7 @@ PUBLIC = {
     "symbols.h": "libargus/graph",  # of which process and when: the graph knows
     "build_id.h": "libargus/event",
     "unwind.h": "libargus/event",
+    "frame_names.h": "libargus/event",
     "data_symbols.h": "libargus/event",
     "steps.h": "libargus/steps",
     "diverge.h": "libargus/steps",

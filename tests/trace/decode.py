@@ -19,6 +19,7 @@ PADDING, RECORDS, THREADS, IMAGES, STACKS, SYMBOLS, BUILD_IDS, NOTE, END, SNAPSH
 PROBES = 10
 FLAGS = 11
 LATE_STACKS = 12
+NAMES = 13
 STACK, BLOCK = 0x60000004, 1
 
 
@@ -172,7 +173,7 @@ class Trace:
         self.damage, self.chunks, self.complete = [], [], False
         self.threads, self.images, self.stacks, self.symbols = [], [], {}, set()
         self.build_ids, self.notes, self.counters, self.snapshots = {}, [], [], []
-        self.probes, self.flags, self.late_stacks = {}, {}, []
+        self.probes, self.flags, self.late_stacks, self.names = {}, {}, [], {}
         self.walk()
         self.chunks.sort(key=lambda chunk: (chunk.sequence, chunk.offset))
         self.read_tables()
@@ -218,7 +219,7 @@ class Trace:
             except Damaged:
                 whole = False
                 self.damage.append((chunk.offset, chunk.extent))
-            if chunk.kind != BUILD_IDS:
+            if chunk.kind not in (BUILD_IDS, NAMES):
                 last = not records or chunk.sequence > records[-1]
                 self.complete = chunk.kind == END and whole and last
         for image in self.images:
@@ -228,11 +229,11 @@ class Trace:
     def read_table(self, chunk):
         kinds = {THREADS: self.thread, IMAGES: self.image, STACKS: self.stack, SYMBOLS: self.symbol,
                  BUILD_IDS: self.build_id, NOTE: self.note, END: self.counter, SNAPSHOTS: self.snapshot,
-                 PROBES: self.probe, FLAGS: self.flag, LATE_STACKS: self.late_stack}
+                 PROBES: self.probe, FLAGS: self.flag, LATE_STACKS: self.late_stack, NAMES: self.name}
         if chunk.kind not in kinds:
             return
         payload = Bytes(chunk.payload())
-        self.address = 0
+        self.address, self.name_before = 0, None
         entries = [kinds[chunk.kind](payload, chunk) for _ in range(chunk.count)]
         payload.end()
         for keep, entry in entries:  # only when the whole table was right
@@ -288,6 +289,29 @@ class Trace:
         identity = struct.unpack("<Q", b.take(8))[0]
         require(identity, "stack")
         return self.late_stacks.append, (tid, first, first + length, identity, sp)
+
+    def owner(self, b, of_process):
+        if of_process:
+            return (1, b.varint())
+        length = b.varint()
+        require(length <= 20, "build id")
+        if length:
+            return (0, length, b.take(length))
+        return (0, 0, b.varint(), b.varint32(), b.varint32(), b.string())
+
+    def name(self, b, _):
+        flags, before = b.varint(), self.name_before
+        require(flags < 64 and (before or not flags & (1 | 4 | 8)), "flags of a name")
+        owner = before[0] if flags & 1 else self.owner(b, flags & 2)
+        place = ((before[1] if flags & 1 else 0) + b.zigzag()) & MASK
+        function = before[2] if flags & 4 else b.string()
+        source = before[3] if flags & 8 else b.string()
+        line, distance, lack = b.varint32(), b.varint(), b.varint32()
+        require(lack <= 5, "lack")
+        since = b.varint() if flags & 16 else 0
+        called = b.string() if flags & 32 else b""
+        self.name_before = (owner, place, function, source)
+        return lambda entry: self.names.update([entry]), ((owner, place, since), (function, source, line, distance, lack, called))
 
     def late(self, tid, time, own, sp):
         """The stack of the wait that `tid` began at `time`: a late one of that time, or of the same place, or its `own`."""
@@ -373,6 +397,15 @@ def lines(trace):
         yield f"probe {number} {shape} {space} {offset} " + " ".join(text.hex() for text in texts)
     for number, (*numbers, label) in sorted(t.flags.items()):
         yield f"flag {number} " + " ".join(map(str, numbers)) + " " + label.hex()
+    for (owner, place, since), name in sorted(t.names.items()):
+        function, source, line, distance, lack, called = name
+        if owner[0]:
+            owner = f"process {owner[1]}"
+        elif owner[1]:
+            owner = f"build {owner[2].hex()}"
+        else:
+            owner = f"file {owner[2]} {owner[3]} {owner[4]} {owner[5].hex()}"
+        yield (f"name {owner} {place} {since} {function.hex()} {source.hex()} {line} {distance} {lack} {called.hex()}")
     for note in t.notes:
         yield f"note {note.hex()}"
     for name, value in t.counters:

@@ -169,6 +169,30 @@ static void dump_flags(const struct argus_trace *trace)
     }
 }
 
+static void dump_names(const struct argus_trace *trace)
+{
+    for (size_t i = 0; i < argus_trace_name_count(trace); i++) {
+        struct argus_name_entry name = argus_trace_name_at(trace, i);
+        if (name.file && name.file->build_id_bytes) {
+            char build_id[41];
+            printf("name build %s", hex(name.file->build_id, name.file->build_id_bytes, build_id));
+        } else if (name.file) {
+            printf("name file %" PRIu64 " %u %u ", name.file->inode, name.file->dev_major,
+                   name.file->dev_minor);
+            put_text(name.file->path);
+        } else {
+            printf("name process %" PRIu64, name.pid);
+        }
+        printf(" %" PRIu64 " %" PRIu64 " ", name.place, name.since_ticks);
+        put_text(name.function);
+        putchar(' ');
+        put_text(name.source);
+        printf(" %u %" PRIu64 " %u ", name.line, name.distance + name.has_start, name.lack);
+        put_text(name.called);
+        putchar('\n');
+    }
+}
+
 static void dump_notes(const struct argus_trace *trace)
 {
     const char *const *notes;
@@ -213,7 +237,7 @@ int main(int argc, char **argv)
 {
     static void (*const dumps[])(const struct argus_trace *) = {
         dump_chunks, dump_threads, dump_images, dump_stacks, dump_snapshots, dump_symbols,
-        dump_probes, dump_flags,   dump_notes,  dump_damage, dump_totals,
+        dump_probes, dump_flags,   dump_names,  dump_notes,  dump_damage,    dump_totals,
     };
     struct argus_trace *trace;
     struct argus_error *error = argus_trace_open(argc > 1 ? argv[1] : "", &trace);

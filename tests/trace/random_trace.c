@@ -246,6 +246,35 @@ static void put_late_stacks(struct argus_writer *writer, uint64_t *time)
         must(argus_writer_flush(writer));
 }
 
+static void put_names(struct argus_writer *writer, uint64_t *time)
+{
+    enum { OWNERS = 3 };
+    struct argus_image_entry files[OWNERS];
+    struct argus_name_entry entries[4 * MOST_ENTRIES];
+    size_t count = below(4 * MOST_ENTRIES);
+    const struct argus_image_entry *file = NULL;
+    fill_images(files, OWNERS);
+    for (size_t i = 0; i < count; i++) {
+        if (below(4) == 0)
+            file = below(3) ? &files[below(OWNERS)] : NULL;
+        entries[i] = (struct argus_name_entry){
+            .file = file,
+            .pid = file ? 0 : below(3),
+            .place = below(3) ? below(6) : any_number(),
+            .since_ticks = below(3) ? 0 : *time - below(3),
+            .distance = any_number(),
+            .function = any_name(),
+            .source = below(2) ? "editor.c" : any_name(),
+            .called = below(4) ? "" : any_name(),
+            .line = (uint32_t)any_number(),
+            .has_start = below(2),
+            .lack = (uint8_t)below(ARGUS_LACKS),
+        };
+        entries[i].distance *= entries[i].has_start;
+    }
+    must(argus_writer_names(writer, entries, count));
+}
+
 static void put_note(struct argus_writer *writer, uint64_t *time)
 {
     (void)time;
@@ -262,8 +291,8 @@ static void put_end(struct argus_writer *writer)
 static void put_chunks(struct argus_writer *writer, int count)
 {
     static void (*const puts[])(struct argus_writer *, uint64_t *) = {
-        put_threads, put_images, put_build_ids, put_stacks, put_symbols,
-        put_probes,  put_flags,  put_snapshots, put_note,   put_late_stacks,
+        put_threads, put_images,    put_build_ids, put_stacks,      put_symbols, put_probes,
+        put_flags,   put_snapshots, put_note,      put_late_stacks, put_names,
     };
     uint64_t time = 1000000;
     for (int i = 0; i < count; i++) {

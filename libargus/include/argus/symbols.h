@@ -1,4 +1,5 @@
-/* Addresses to functions: by process, image and build id, with ELF symbols and DWARF lines (libdw).
+/* Addresses to functions: the names that the trace brings along; else by process, image and build id, with ELF symbols and DWARF lines
+ * (libdw).
  *
  * Nothing is fetched from the network. A file whose build id differs from the trace's is not used: the
  * answer is then image+offset with `stale` set. One object belongs to one thread (it caches).
@@ -21,6 +22,13 @@ struct argus_symbol {
     uint32_t line;
     uint64_t offset; /* into the function, or into the image's file if function is NULL */
     bool stale;      /* the file on disk is not the one that ran */
+    uint8_t lack;    /* enum argus_lack: why there is no function */
+};
+
+/* The frames that an answer shows, each once, without those of the kernel. */
+struct argus_shown_frames {
+    uint64_t frames;               /* all of them */
+    uint64_t unnamed[ARGUS_LACKS]; /* those without a function, by reason */
 };
 
 struct argus_error *argus_symbols_create(const struct argus_graph *graph,
@@ -64,6 +72,15 @@ const char *argus_symbols_variable(struct argus_symbols *symbols, uint32_t proce
  * C libraries), the function that called that code is not in the stack; it is what the call at frame 1 calls. */
 const char *argus_symbols_called(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
                                  uint64_t address);
+
+/* For an answer to say how many of its frames have no function: argus_symbols_note() tells of a frame that is shown, and what was found
+ * about it. */
+void argus_symbols_note(struct argus_symbols *symbols, uint32_t process, uint64_t address,
+                        bool is_return, const struct argus_symbol *symbol);
+void argus_symbols_shown(const struct argus_symbols *symbols, struct argus_shown_frames *ret);
+void argus_symbols_forget_shown(struct argus_symbols *symbols);
+/* "its file is gone"; static. */
+const char *argus_lack_text(enum argus_lack lack);
 
 /* "function", or "image+0x1234", or "0x7f…": what a person is shown; into `buffer`. */
 const char *argus_symbol_text(const struct argus_symbol *symbol, uint64_t address, char *buffer,

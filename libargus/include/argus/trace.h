@@ -66,6 +66,7 @@ enum argus_chunk_kind {
     ARGUS_CHUNK_PROBES = 10,
     ARGUS_CHUNK_FLAGS = 11,
     ARGUS_CHUNK_LATE_STACKS = 12,
+    ARGUS_CHUNK_NAMES = 13,
 };
 
 /* How payloads are packed; the numbers are those of the file. */
@@ -122,6 +123,34 @@ struct argus_kernel_symbol {
     uint64_t address;
     const char *name;   /* borrowed */
     const char *module; /* "" for the kernel itself; borrowed */
+};
+
+/* Why a frame has no function. */
+enum argus_lack {
+    ARGUS_LACK_NONE = 0,   /* it has one, or why not is not known */
+    ARGUS_LACK_GONE = 1,   /* its file is gone */
+    ARGUS_LACK_STALE = 2,  /* its file is another one now */
+    ARGUS_LACK_DENIED = 3, /* its file may not be read */
+    ARGUS_LACK_SYMBOL = 4, /* its file has no symbol there: it is stripped */
+    ARGUS_LACK_JIT = 5,    /* code made at run time, without a list of its functions */
+    ARGUS_LACKS
+};
+
+/* The name of a place in code, as the trace brings it along. */
+struct argus_name_entry {
+    /* NULL: code made at run time by process `pid`. Of the file counts its build id, and only without one inode, device
+     * and path */
+    const struct argus_image_entry *file;
+    uint64_t pid;
+    uint64_t place;       /* offset in the file, or address in the process */
+    uint64_t since_ticks; /* from when on it holds; 0: always */
+    uint64_t distance;    /* from the beginning of the function, if `has_start` */
+    const char *function; /* demangled; "": not known; borrowed, as the others */
+    const char *source;   /* source file; "": not known */
+    const char *called;   /* by a direct call that ends at the place; "": not known */
+    uint32_t line;        /* 0: not known */
+    bool has_start;
+    uint8_t lack; /* enum argus_lack */
 };
 
 /* A place in a library at which the recorder listened: what the records of callbacks and UI events name by number. */
@@ -267,6 +296,15 @@ size_t argus_trace_flags(const struct argus_trace *trace, /* by number, each of 
 size_t argus_trace_probes(const struct argus_trace *trace, /* by number, each of them once */
                           const struct argus_probe_entry **ret);
 size_t argus_trace_notes(const struct argus_trace *trace, const char *const **ret);
+/* Names that the trace brings along: by owner, place and time, each of them once. */
+size_t argus_trace_name_count(const struct argus_trace *trace);
+struct argus_name_entry argus_trace_name_at(const struct argus_trace *trace, size_t index);
+/* The name of the byte at `file_offset` of the file of `image`, or at `address` of process `pid`, at a time. False: none. */
+bool argus_trace_name_in_file(const struct argus_trace *trace,
+                              const struct argus_image_entry *image, uint64_t file_offset,
+                              struct argus_name_entry *ret);
+bool argus_trace_name_in_process(const struct argus_trace *trace, uint64_t pid, uint64_t address,
+                                 uint64_t time_ns, struct argus_name_entry *ret);
 /* By offset. Found by opening: lost headers and damaged tables. A record chunk with a damaged
  * payload is not among them before it is read. */
 size_t argus_trace_damage(const struct argus_trace *trace, const struct argus_damage **ret);
@@ -376,6 +414,9 @@ void argus_writer_forget_stacks(struct argus_writer *writer);
 struct argus_error *argus_writer_kernel_symbols(struct argus_writer *writer,
                                                 const struct argus_kernel_symbol *entries,
                                                 size_t count);
+/* Names of places; several of one owner come one behind the other. */
+struct argus_error *argus_writer_names(struct argus_writer *writer,
+                                       const struct argus_name_entry *entries, size_t count);
 struct argus_error *argus_writer_flags(struct argus_writer *writer,
                                        const struct argus_flag_entry *entries, size_t count);
 struct argus_error *argus_writer_probes(struct argus_writer *writer,
