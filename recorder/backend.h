@@ -17,8 +17,8 @@
 #include "argus/record.h"
 #include "argus/trace.h"
 #include "base/vec.h"
-#include "poll_set.h"
 #include "name_search.h"
+#include "poll_set.h"
 #include "probe_list.h"
 #include "protocol.h"
 

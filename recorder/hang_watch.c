@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "proc_stat.h"
 
-#define LOOP_RETURNS 3 /* so often an event loop has come back when it is believed to be one */
+#define LOOP_RETURNS 3  /* so often an event loop has come back when it is believed to be one */
 #define SURE_RETURNS 20 /* so often, when nothing tells that somebody waits for it */
 #define SERVING      3  /* so many polls in a handler that found something are a loop of its own */
 #define LATE_LOOK_NS 1000000000ull /* we did not run for so long: then perhaps nobody did */
@@ -101,8 +101,8 @@ static bool may_serve(const struct hang_watch *watch, const struct backend_polle
 
 /* Charges the time since the last look as excused where it is, and decides. What lies between two looks of which only one found
  * an excuse is excused as well, and so is all before the first: rather a hang found late than one that is none. */
-static bool judge(struct hang_watch *watch, struct away *away,
-                  const struct backend_poller *poller, uint64_t now_ns)
+static bool judge(struct hang_watch *watch, struct away *away, const struct backend_poller *poller,
+                  uint64_t now_ns)
 {
     bool excused = false;
     if (away->is_hang) {

@@ -57,9 +57,8 @@ bool poll_set_covers(const struct poll_set *inner, const struct poll_set *outer)
     if (outer->kind == POLL_SET_UNKNOWN || inner->kind == POLL_SET_UNKNOWN)
         return false;
     if (outer->kind == POLL_SET_EPOLL)
-        return inner->kind == POLL_SET_EPOLL
-                   ? inner->object == outer->object
-                   : is_in(&wanted, (int)(uint32_t)outer->object);
+        return inner->kind == POLL_SET_EPOLL ? inner->object == outer->object
+                                             : is_in(&wanted, (int)(uint32_t)outer->object);
     poll_set_each(outer, is_in, &wanted);
     return wanted.found;
 }

@@ -11,7 +11,7 @@
 enum poll_set_kind {
     POLL_SET_UNKNOWN,
     POLL_SET_ARRAY, /* poll: each word has the descriptor in bits 0..31, what is asked in bits 32..47 */
-    POLL_SET_BITS, /* select: the first `count` words of the set for reading */
+    POLL_SET_BITS,  /* select: the first `count` words of the set for reading */
     POLL_SET_EPOLL, /* `object` is the descriptor of the set */
 };
 

@@ -18,7 +18,7 @@ static enum poll_set_kind kind_of(const struct bpf_poll_set *set)
         uint16_t number;
         enum poll_set_kind kind;
     } kinds[] = {
-        {SYS_ppoll, POLL_SET_ARRAY},       {SYS_pselect6, POLL_SET_BITS},
+        {SYS_ppoll, POLL_SET_ARRAY},        {SYS_pselect6, POLL_SET_BITS},
         {SYS_epoll_pwait, POLL_SET_EPOLL},
 #ifdef SYS_poll
         {SYS_poll, POLL_SET_ARRAY},

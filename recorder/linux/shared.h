@@ -91,14 +91,14 @@ struct bpf_wait {
     uint64_t first_ns; /* the first wait of that call */
 };
 
-#define BPF_POLL_WORDS 16 /* kept of what one call waits for; one is room for the verifier */
-#define BPF_POLLERS 8192 /* more threads than that: those that polled longest ago are forgotten */
+#define BPF_POLL_WORDS 16   /* kept of what one call waits for; one is room for the verifier */
+#define BPF_POLLERS    8192 /* more threads than that: those that polled longest ago are forgotten */
 
 /* What a poll waits for, as it was called. */
 struct bpf_poll_set {
-    uint64_t number; /* of the system call */
-    uint64_t object; /* its first argument */
-    uint64_t count;  /* of the words */
+    uint64_t number;                /* of the system call */
+    uint64_t object;                /* its first argument */
+    uint64_t count;                 /* of the words */
     uint64_t words[BPF_POLL_WORDS]; /* poll: its array; select: of the set for reading */
 };
 
@@ -109,11 +109,11 @@ enum bpf_poller_place { BPF_POLLER_AWAY, BPF_POLLER_HOME, BPF_POLLER_INSIDE };
 struct bpf_poller {
     uint64_t returned_ns; /* CLOCK_MONOTONIC: when it last came back from a poll of its loop */
     uint32_t pid;
-    uint32_t place;   /* enum bpf_poller_place */
-    uint64_t returns; /* how often it came back */
-    uint64_t sp;      /* the stack pointer of the loop's poll */
-    uint64_t inner;   /* polls inside a handler, since returned_ns */
-    uint64_t served;  /* those of them that found something */
+    uint32_t place;                   /* enum bpf_poller_place */
+    uint64_t returns;                 /* how often it came back */
+    uint64_t sp;                      /* the stack pointer of the loop's poll */
+    uint64_t inner;                   /* polls inside a handler, since returned_ns */
+    uint64_t served;                  /* those of them that found something */
     struct bpf_poll_set home, inside; /* of the loop, and of the last poll inside a handler */
 };
 
