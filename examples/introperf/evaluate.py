@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Does `argus contexts` find what was made slow? Real programs, each recorded twice: as it is, and with a delay in one function.
 
-    sudo examples/introperf/evaluate.py [--argus ARGUS] [--keep FOLDER] [--repeat N] [--plain] [CASE ...]
+    sudo examples/introperf/evaluate.py [--argus ARGUS] [--keep FOLDER] [--repeat N] [--call-stacks] [CASE ...]
 
 The delay comes from a preloaded library (delay.c, delay_at.c), or the second recording does what is known to be slow: nothing else
 differs, and the analysis knows nothing of it. A program that is not installed is left out ('scripts/deps introperf'). The table is
@@ -24,8 +24,6 @@ import tempfile
 from slow_programs import CASES
 
 HERE = pathlib.Path(__file__).resolve().parent
-UNWOUND = ("--call-stacks", "--unwind-size", "64K", "--unwind")
-
 
 @contextlib.contextmanager
 def display():
@@ -47,9 +45,9 @@ def display():
 
 
 class Evaluation:
-    def __init__(self, argus, folder, plain):
+    def __init__(self, argus, folder, recording):
         self.argus, self.folder, self.library = argus, folder, folder / "libdelay.so"
-        self.plain = plain
+        self.recording = recording
         subprocess.run(["cc", "-O2", "-fPIC", "-shared", "-fno-builtin", "-o", self.library, HERE / "delay.c", HERE / "delay_at.c", "-ldl"],
                        check=True)
 
@@ -57,8 +55,7 @@ class Evaluation:
         trace = self.folder / f"{case.name}-{name}.argus"
         environment = {**os.environ, "PRELOAD": str(self.library), "PLACE": str(self.folder / case.name),
                        "DBUS_SESSION_BUS_ADDRESS": "disabled:", **environment}
-        options = [] if self.plain else [*UNWOUND, case.process]
-        words = [self.argus, "record", "-o", str(trace), *options, "--", "sh", "-c", command]
+        words = [self.argus, "record", "-o", str(trace), *self.recording, "--", "sh", "-c", command]
         script = f"mount -t tmpfs -o mode=755 none /run/argus && exec {shlex.join(words)}"  # beside another recorder
         os.makedirs("/run/argus", exist_ok=True)
         done = subprocess.run(["unshare", "--mount", "sh", "-c", script], env=environment, timeout=120,
@@ -120,7 +117,7 @@ def row(case, answers):
 
 def evaluate(options, folder):
     """How many cases have their root cause not among the first three."""
-    evaluation = Evaluation(options.argus, folder, options.plain)
+    evaluation = Evaluation(options.argus, folder, ["--call-stacks"] if options.call_stacks else [])
     failed = 0
     print(FORMAT.format(*HEAD).rstrip())
     for case in CASES:
@@ -140,7 +137,7 @@ def main():
     parser.add_argument("--argus", default="argus")
     parser.add_argument("--keep", type=pathlib.Path, help="where the traces stay")
     parser.add_argument("--repeat", type=int, default=1, help="record each case so often")
-    parser.add_argument("--plain", action="store_true", help="record without --call-stacks and --unwind")
+    parser.add_argument("--call-stacks", action="store_true", help="record with it; otherwise without any option")
     parser.add_argument("cases", nargs="*", help="; ".join(case.name for case in CASES))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch, display() as name:

@@ -117,6 +117,12 @@ static uint32_t make_user_path(struct paths *paths, struct frame_space space, ui
     uint32_t node = program_node(paths, space);
     uint64_t last = stack.count ? stack.frames[stack.count - 1] : ARGUS_FRAME_ENDS;
     uint32_t cut = last < ARGUS_FRAME_ENDS ? (uint32_t)last : 0;
+    uint32_t known =
+        argus_symbols_known(paths->frames.symbols, space.process, space.time_ns, stack);
+    if (known < stack.count) { /* frame pointers of code that has none */
+        cut = ARGUS_FRAME_ASTRAY;
+        stack.count = known + 1;
+    }
     if (cut) {
         node = below(paths, node, frames_named(&paths->frames, CUT_NAME, "", ARGUS_LAYER_UNKNOWN));
         stack.count--;

@@ -145,10 +145,9 @@ static json_t *counts_json(const struct argus_contexts_report *report)
     json_put(json, "cut", number(counts->cut));
     json_put(json, "grafted", number(counts->grafted));
     static const char *const reasons[ARGUS_FRAME_ENDS] = {
-        [ARGUS_FRAME_CUT] = "copy",
-        [ARGUS_FRAME_MISSING] = "memory",
-        [ARGUS_FRAME_UNKNOWN] = "code",
-        [ARGUS_FRAME_DEEP] = "depth",
+        [ARGUS_FRAME_CUT] = "copy",        [ARGUS_FRAME_MISSING] = "memory",
+        [ARGUS_FRAME_UNKNOWN] = "code",    [ARGUS_FRAME_DEEP] = "depth",
+        [ARGUS_FRAME_ASTRAY] = "pointers",
     };
     json_t *by = json_object();
     for (int i = 1; i < ARGUS_FRAME_ENDS; i++)

@@ -34,17 +34,15 @@ static void write_rootless(const struct argus_sink *sink,
                            const struct argus_contexts_report *report)
 {
     const struct argus_context_counts *counts = argus_contexts_counts(report->contexts);
-    const char *process = report->contexts->moments.options.process;
     uint64_t stacks = 0;
     for (int i = 0; i < ARGUS_MOMENTS; i++)
         stacks += i == ARGUS_MOMENT_RETURN ? 0 : counts->moments[i];
     if (counts->rootless)
-        argus_sink_printf(
-            sink,
-            "%llu of %llu stacks do not reach the beginning of their thread, so less "
-            "is known to have gone on%s\n",
-            (unsigned long long)counts->rootless, (unsigned long long)stacks,
-            is_darwin(report) ? "" : ": record programs without frame pointers with --unwind");
+        argus_sink_printf(sink,
+                          "%llu of %llu stacks do not reach the beginning of their thread, so less "
+                          "is known to have gone on%s\n",
+                          (unsigned long long)counts->rootless, (unsigned long long)stacks,
+                          is_darwin(report) ? "" : ": short waits, without frame pointers");
     if (counts->rootless * ROOTLESS_MANY >= stacks && counts->rootless && is_darwin(report))
         argus_sink_printf(sink,
                           "These are many: callers are missing, and what is to blame may be among "
@@ -53,8 +51,7 @@ static void write_rootless(const struct argus_sink *sink,
     else if (counts->rootless * ROOTLESS_MANY >= stacks && counts->rootless)
         argus_sink_printf(sink,
                           "These are many: callers are missing, and what is to blame may be among "
-                          "them. Record again: argus record --call-stacks --unwind %s ...\n",
-                          process ? process : "NAME");
+                          "them. Record again, with --call-stacks: all stacks are copied then\n");
 }
 
 /* Why, for each kind of cut stack, and what can be done about it. */
@@ -64,6 +61,8 @@ static const char *const cut_reasons[ARGUS_FRAME_ENDS] = {
     [ARGUS_FRAME_UNKNOWN] =
         "from code without unwind information (made at run time, or its file is another one now)",
     [ARGUS_FRAME_DEEP] = "with more functions than are kept (--unwind keeps more)",
+    [ARGUS_FRAME_ASTRAY] =
+        "of short waits and wake-ups without frame pointers (--call-stacks copies them, too)",
 };
 
 static void write_cut(const struct argus_sink *sink, const struct argus_context_counts *counts)

@@ -1,5 +1,6 @@
 #include "event/stacks.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static uint64_t hash_frames(const uint64_t *frames, size_t count)
@@ -64,8 +65,25 @@ struct argus_stack stacks_get(const struct stacks *stacks, uint32_t index)
     return stacks->stacks.data[index];
 }
 
+bool stacks_cut(struct stacks *stacks, uint32_t index, uint32_t count, enum argus_frame_end why)
+{
+    struct argus_stack *stack = &stacks->stacks.data[index];
+    uint64_t *frames = malloc(((size_t)count + 1) * sizeof(*frames));
+    if (!frames || !vec_push(&stacks->own, frames)) {
+        free(frames);
+        return false;
+    }
+    memcpy(frames, stack->frames, count * sizeof(*frames));
+    frames[count] = why;
+    *stack = (struct argus_stack){.frames = frames, .count = count + 1};
+    return true;
+}
+
 void stacks_deinit(struct stacks *stacks)
 {
+    for (size_t i = 0; i < stacks->own.length; i++)
+        free(stacks->own.data[i]);
+    vec_deinit(&stacks->own);
     vec_deinit(&stacks->stacks);
     idmap_deinit(&stacks->by_id);
     idmap_deinit(&stacks->by_hash);

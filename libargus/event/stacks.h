@@ -8,10 +8,11 @@
 #include "base/vec.h"
 
 struct stacks {
-    const struct argus_trace *trace; /* borrowed; the frames are its */
+    const struct argus_trace *trace; /* borrowed; the frames are its, or `own` */
     VEC(struct argus_stack) stacks;
     struct idmap by_id;
     struct idmap by_hash; /* of the frames → the first stack with it */
+    VEC(uint64_t *) own;  /* owned: frames of those that were cut */
     bool no_memory;       /* sticky */
 };
 
@@ -20,6 +21,9 @@ uint32_t stacks_use(struct stacks *stacks, uint64_t id);
 
 /* An empty stack for ARGUS_NONE. */
 struct argus_stack stacks_get(const struct stacks *stacks, uint32_t index);
+
+/* Leaves stack `index` its first `count` frames, and behind them says why it ends; false without memory. */
+bool stacks_cut(struct stacks *stacks, uint32_t index, uint32_t count, enum argus_frame_end why);
 
 void stacks_deinit(struct stacks *stacks);
 

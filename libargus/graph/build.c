@@ -1,5 +1,6 @@
 #include "graph/builder.h"
 #include "graph/flag_code.h"
+#include "graph/known_code.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -325,6 +326,8 @@ struct argus_error *argus_graph_build(const struct argus_trace *trace,
         error = read_all(&builder, progress, context);
     if (!error)
         error = finish(&builder);
+    if (!error)
+        error = graph_keep_code(graph);
     builder_deinit(&builder);
     if (error) {
         argus_graph_destroy(graph);

@@ -18,6 +18,7 @@
 #include "base/hash64.h"
 #include "base/parallel.h"
 #include "graph/graph_arrays.h"
+#include "graph/known_code.h"
 
 #define FAULT(path, ...) argus_error_context(argus_error_create(__VA_ARGS__), "%s", path)
 
@@ -215,6 +216,11 @@ struct argus_error *argus_graph_load(const struct argus_trace *trace,
     graph->mapped = mapped;
     graph->mapped_bytes = bytes;
     graph->rule_set = graph_rule_set_identity(options);
+    error = graph_keep_code(graph);
+    if (error) {
+        argus_graph_destroy(graph);
+        return error;
+    }
     graph->build_seconds = seconds_since(&start);
     *ret = graph;
     return NULL;

@@ -12,6 +12,7 @@
 #include "event/demangle.h"
 #include "event/elf_files.h"
 #include "event/images.h"
+#include "graph/known_code.h"
 
 struct argus_symbols {
     const struct argus_trace *trace; /* borrowed */
@@ -117,6 +118,7 @@ static const char *end_text(enum argus_frame_end end)
         [ARGUS_FRAME_MISSING] = "[the stack goes on: its next page was not in memory]",
         [ARGUS_FRAME_UNKNOWN] = "[the stack goes on: no unwind information for the frame before]",
         [ARGUS_FRAME_DEEP] = "[the stack goes on: it is too deep]",
+        [ARGUS_FRAME_ASTRAY] = "[the stack goes on: no frame pointers lead there]",
     };
     return texts[end];
 }
@@ -146,6 +148,12 @@ struct argus_symbol argus_symbols_find(struct argus_symbols *symbols, uint32_t p
     if (elf)
         find_in_file(symbols, elf, offset, past_call, &symbol);
     return symbol;
+}
+
+uint32_t argus_symbols_known(const struct argus_symbols *symbols, uint32_t process,
+                             uint64_t time_ns, struct argus_stack stack)
+{
+    return known_code(&symbols->images, process, time_ns, stack);
 }
 
 const char *argus_symbols_image(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,

@@ -186,7 +186,7 @@ static void place_text(const struct check_report *report, const struct argus_spl
                           place->vertex == ARGUS_NONE
                               ? "     where to split is not known: no stacks were recorded there\n"
                               : "     where to split is not known: the stacks of v%" PRIu32
-                                " share no function (--unwind records whole ones)\n",
+                                " share no function (--call-stacks records whole ones)\n",
                           place->vertex);
         return;
     }

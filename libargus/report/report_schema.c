@@ -39,7 +39,7 @@ static const char *why_not(const struct shown *shown)
     if (!probed && !shown->has_stacks)
         return "The trace has no call stacks of wake-ups.";
     return probed ? "There is a probe, but nothing came of it."
-                  : "No call stack of a wake-up has it (--unwind records whole ones).";
+                  : "No call stack of a wake-up has it (--call-stacks records whole ones).";
 }
 
 static void show_text(const struct argus_sink *sink, const struct shown *shown)

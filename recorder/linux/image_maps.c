@@ -36,6 +36,9 @@ static void ask_build_id(FILE *maps, struct argus_image_entry *image)
         image->build_id_bytes = query.build_id_size;
 }
 
+/* What perf_event calls executable memory of no file: code that was made at run time. */
+#define NO_FILE "//anon"
+
 /* "start-end perms offset major:minor inode   path"; false for what is not executable. */
 static bool parse_line(const char *line, struct argus_image_entry *ret, const char **ret_path)
 {
@@ -49,8 +52,8 @@ static bool parse_line(const char *line, struct argus_image_entry *ret, const ch
     ret->end = end;
     ret->file_offset = offset;
     ret->inode = inode;
-    *ret_path = line + path_at;
-    return permissions[2] == 'x' && line[path_at] != '\0';
+    *ret_path = line[path_at] ? line + path_at : NO_FILE;
+    return permissions[2] == 'x';
 }
 
 static struct argus_error *read_process(struct image_list *list, const char *pid)

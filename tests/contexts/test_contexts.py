@@ -308,9 +308,21 @@ def test_cut_and_missing_stacks_are_counted(setup):
     trace = setup.make(scene)
     counts = setup.json(trace)["counts"]
     equal("cut, missing", (counts["cut"], counts["missing"]), (1, 1))
-    equal("why", counts["cut_by"], {"copy": 1, "memory": 0, "code": 0, "depth": 0})
+    equal("why", counts["cut_by"], {"copy": 1, "memory": 0, "code": 0, "depth": 0, "pointers": 0})
     text = setup.run(trace).stdout
     assert "1 stacks are cut short, below [stack cut]: 1 longer than what was copied (--unwind-size)\n" in text and "1 stacks are not in the trace" in text
+
+
+def test_what_is_no_code_stands_in_no_answer(setup):
+    """Frame pointers of code that has none lead to data: the stack ends there."""
+    scene = usual()
+    garbage = 0x7ffc12345678
+    trace = setup.make(scene.calls(4, MAIN, garbage, LOAD))
+    counts = setup.json(trace)["counts"]
+    equal("cut", (counts["cut"], counts["cut_by"]["pointers"]), (2, 2))
+    folded = setup.run("--format=folded", trace).stdout
+    assert hex(garbage) not in folded and f"[stack cut];{hex(LOAD)}" in folded, folded
+    assert "without frame pointers" in setup.run(trace).stdout
 
 
 def test_lost_records_end_what_goes_on(setup):

@@ -4,8 +4,9 @@
  * a thread, a child that inherited the descriptor, and a process that got it over a unix socket and duplicated it. They
  * use all calls that the kind has; the reader asks for random sizes and sometimes only looks (MSG_PEEK).
  *
- * Each 8 bytes of a message are a number that tells writer, message and place in it, so whoever reads any part of any
- * message knows what it is. A line of the log is one call:
+ * Each 4 bytes of a message are a number that tells writer, message and place in it, so whoever reads any part of any
+ * message knows what it is. They are 4 because TCP may let another writer go on in the middle of 8: where the receiver's window ended,
+ * a segment is cut at a multiple of 4. A line of the log is one call:
  *
  *   S|R|P TID BEFORE AFTER RUN…    sent, received, peeked; CLOCK_MONOTONIC in ns before and after the call
  *   RUN = WRITER.MESSAGE.OFFSET+BYTES, in the order of the stream
@@ -45,31 +46,32 @@ uint32_t below(struct side *side, uint32_t limit)
     return (uint32_t)((side->random >> 33) % limit);
 }
 
-uint64_t word(uint32_t writer, uint32_t message, uint32_t offset)
+uint32_t unit(uint32_t writer, uint32_t message, uint32_t offset)
 {
-    return (uint64_t)writer << 56 | (uint64_t)message << 24 | offset;
+    return writer << 30 | message << 16 | offset / UNIT;
 }
 
-static void fill(uint64_t *words, uint32_t writer, uint32_t message, uint32_t bytes)
+static void fill(uint32_t *numbers, uint32_t writer, uint32_t message, uint32_t bytes)
 {
-    for (uint32_t i = 0; i < bytes / 8; i++)
-        words[i] = word(writer, message, i * 8);
+    for (uint32_t i = 0; i < bytes / UNIT; i++)
+        numbers[i] = unit(writer, message, i * UNIT);
 }
 
-static void log_run(struct side *side, uint64_t at, size_t bytes)
+/* `number` is that of the first unit, of which `skipped` bytes are not in the run. */
+static void log_run(struct side *side, uint32_t number, size_t skipped, size_t bytes)
 {
-    fprintf(side->log, " %u.%u.%u+%zu", (unsigned)(at >> 56), (unsigned)(at >> 24),
-            (unsigned)at & 0xffffff, bytes);
+    fprintf(side->log, " %u.%u.%zu+%zu", number >> 30, number >> 16 & (MESSAGE_MOST - 1),
+            (size_t)(number & 0xffff) * UNIT + skipped, bytes);
 }
 
-/* Writes the runs that `bytes` at `words` consist of. */
-static void log_runs(struct side *side, const uint64_t *words, size_t bytes)
+/* Writes the runs that `bytes` at `numbers` consist of. */
+static void log_runs(struct side *side, const uint32_t *numbers, size_t bytes)
 {
-    for (size_t i = 0; i < bytes / 8;) {
+    for (size_t i = 0; i < bytes / UNIT;) {
         size_t first = i++;
-        while (i < bytes / 8 && words[i] == words[first] + (i - first) * 8)
+        while (i < bytes / UNIT && numbers[i] == numbers[first] + (i - first))
             i++;
-        log_run(side, words[first], (i - first) * 8);
+        log_run(side, numbers[first], 0, (i - first) * UNIT);
     }
 }
 
@@ -97,7 +99,7 @@ static uint32_t send_some(struct side *side, uint32_t message, uint32_t room)
     size_t total = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t bytes = 8 + below(side, kind->largest / 8) * 8;
-        fill((uint64_t *)(side->buffer + total), side->writer, message + i, bytes);
+        fill((uint32_t *)(side->buffer + total), side->writer, message + i, bytes);
         side->sizes[i] = bytes;
         total += bytes;
     }
@@ -107,7 +109,7 @@ static uint32_t send_some(struct side *side, uint32_t message, uint32_t room)
     if (sent < 0)
         fail("send");
     log_begin(side, 'S', before);
-    log_runs(side, (uint64_t *)side->buffer, (size_t)sent);
+    log_runs(side, (uint32_t *)side->buffer, (size_t)sent);
     fputc('\n', side->log);
     atomic_fetch_add(&side->shared->sent, (uint64_t)sent);
     for (size_t at = (size_t)sent; at < total;) { /* a stream took a part */
@@ -116,7 +118,7 @@ static uint32_t send_some(struct side *side, uint32_t message, uint32_t room)
         if (more < 0)
             fail("write");
         log_begin(side, 'S', before);
-        log_runs(side, (uint64_t *)(side->buffer + at), (size_t)more);
+        log_runs(side, (uint32_t *)(side->buffer + at), (size_t)more);
         fputc('\n', side->log);
         atomic_fetch_add(&side->shared->sent, (uint64_t)more);
         at += (size_t)more;
@@ -142,20 +144,20 @@ static bool is_over(struct shared *shared)
 /* TCP can end in the middle of a number: the rest is read at once, to know which number it is. */
 static ssize_t read_rest(struct side *side, size_t received)
 {
-    size_t part = received % 8;
+    size_t part = received % UNIT;
     if (part == 0)
         return 0;
-    char *word = side->buffer + received - part;
+    char *begin = side->buffer + received - part;
     uint64_t before = now_ns();
-    if (recv(side->fd, word + part, 8 - part, MSG_WAITALL) != (ssize_t)(8 - part))
+    if (recv(side->fd, begin + part, UNIT - part, MSG_WAITALL) != (ssize_t)(UNIT - part))
         fail("recv");
-    uint64_t at;
-    memcpy(&at, word, sizeof(at));
-    log_run(side, at, part);
+    uint32_t number;
+    memcpy(&number, begin, sizeof(number));
+    log_run(side, number, 0, part);
     fputc('\n', side->log);
     log_begin(side, 'R', before);
-    log_run(side, at + part, 8 - part);
-    return (ssize_t)(8 - part);
+    log_run(side, number, part, UNIT - part);
+    return (ssize_t)(UNIT - part);
 }
 
 static void reader_main(struct side *side)
@@ -173,7 +175,7 @@ static void reader_main(struct side *side)
         if (waited)
             continue;
         log_begin(side, peek ? 'P' : 'R', before);
-        log_runs(side, (uint64_t *)side->buffer, (size_t)received);
+        log_runs(side, (uint32_t *)side->buffer, (size_t)received);
         if (!peek)
             received += read_rest(side, (size_t)received);
         fputc('\n', side->log);
@@ -316,6 +318,11 @@ int main(int argc, char **argv)
         return 2;
     }
     signal(SIGPIPE, SIG_IGN);
-    exchange(find_kind(argv[1]), argv[2], argc > 3 ? (uint32_t)atoi(argv[3]) : 10000);
+    uint32_t count = argc > 3 ? (uint32_t)atoi(argv[3]) : 10000;
+    if (count / WRITERS > MESSAGE_MOST) {
+        fprintf(stderr, "exchange: at most %d messages\n", WRITERS * MESSAGE_MOST);
+        return 2;
+    }
+    exchange(find_kind(argv[1]), argv[2], count);
     return 0;
 }

@@ -12,6 +12,8 @@
 #define WRITERS      3
 #define BATCH_MAX    4
 #define BUFFER_BYTES (1 << 20)
+#define UNIT         4         /* bytes; the sizes of messages are multiples of 8 */
+#define MESSAGE_MOST (1 << 14) /* of one writer */
 
 /* In memory that all processes share. */
 struct shared {
@@ -54,8 +56,8 @@ extern const struct kind kinds[];
 extern const size_t kind_count;
 
 _Noreturn void fail(const char *what);
-/* The number that stands in a message at `offset`. */
-uint64_t word(uint32_t writer, uint32_t message, uint32_t offset);
+/* The number that stands in a message at `offset`, a multiple of UNIT. */
+uint32_t unit(uint32_t writer, uint32_t message, uint32_t offset);
 /* A random number. */
 uint32_t below(struct side *side, uint32_t limit);
 

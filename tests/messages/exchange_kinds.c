@@ -172,16 +172,19 @@ static ssize_t receive_units(struct side *side, size_t bytes, bool peek)
 {
     (void)bytes;
     (void)peek;
-    uint64_t units, *words = (uint64_t *)side->buffer;
+    uint64_t units;
+    uint32_t *numbers = (uint32_t *)side->buffer;
     if (read(side->fd, &units, sizeof(units)) < 0)
         return -1;
     side->is_over = units >> UNITS_END;
     size_t count = 0;
     for (uint32_t writer = 0; writer < WRITERS; writer++) {
-        for (uint32_t i = 0; i < (uint16_t)(units >> 16 * writer); i++)
-            words[count++] = word(writer, side->next[writer]++, 0);
+        for (uint32_t i = 0; i < (uint16_t)(units >> 16 * writer); i++, side->next[writer]++) {
+            numbers[count++] = unit(writer, side->next[writer], 0);
+            numbers[count++] = unit(writer, side->next[writer], UNIT);
+        }
     }
-    return (ssize_t)count * 8;
+    return (ssize_t)count * UNIT;
 }
 
 static void finish_units(struct side *side)
@@ -244,7 +247,7 @@ static void open_inet(int type, int ret_fds[2])
     socklen_t size = sizeof(address);
     int listener = socket(AF_INET, type, 0), large = 1 << 20;
     ret_fds[1] = socket(AF_INET, type, 0);
-    /* Segments of 4096 bytes with 12 of options: where a writer is interrupted by another, no number is torn apart. */
+    /* Segments of 4096 bytes with 12 of options: where a writer is interrupted by another, a number is seldom torn apart. */
     int segment = 4096 + 12;
     if (type == SOCK_STREAM &&
         (setsockopt(listener, IPPROTO_TCP, TCP_MAXSEG, &segment, sizeof(segment)) ||

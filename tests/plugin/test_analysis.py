@@ -114,6 +114,26 @@ def test_graph_show(setup):
     setup.run("graph", "show", path, "v99999999999999999999999", code=1)
 
 
+ASTRAY = """cpus 1
+thread 10 pid 10 ppid 1 name waits
+image pid 10 start 0x5000 end 0x6000 path /nowhere/waits
+stack 1 0x5010 0x5020 0x7ffc12345678 0x5030
+0     cpu0 t0  switch state=R next=10
++1ms  cpu0 t10 syscall_start nr=read arg1=3
++1us  cpu0 t10 stack user=1 why=block
++0    cpu0 t10 switch state=S next=0
++9ms  cpu0 t0  switch state=R next=0
+"""
+
+
+def test_a_stack_ends_where_there_is_no_code(setup):
+    """Frame pointers of code that has none lead to data."""
+    trace = setup.trace("astray", ASTRAY)
+    shown = setup.run("graph", "show", trace, "v0", code=0).stdout
+    expect_in("[the stack goes on: no frame pointers lead there]", shown)
+    expect("7ffc12345678" not in shown and "0x30" not in shown, shown)
+
+
 def test_hangs(setup):
     path = one_hang(setup)
     expect_in("editor0", setup.run("hangs", path, code=0).stdout)

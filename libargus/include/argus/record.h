@@ -254,7 +254,8 @@ enum argus_frame_end {
     ARGUS_FRAME_MISSING = 2,   /* its next page was not in memory */
     ARGUS_FRAME_UNKNOWN = 3,   /* there is no unwind information for the frame before */
     ARGUS_FRAME_DEEP = 4,      /* it has more frames than a stack in a trace may have */
-    ARGUS_FRAME_ENDS = 5,      /* how many there are */
+    ARGUS_FRAME_ASTRAY = 5,    /* frame pointers lead on to what is no code (not in files) */
+    ARGUS_FRAME_ENDS = 6,      /* how many there are */
 };
 
 #ifdef __cplusplus

@@ -32,6 +32,11 @@ void argus_symbols_destroy(struct argus_symbols *symbols);
 struct argus_symbol argus_symbols_find(struct argus_symbols *symbols, uint32_t process,
                                        uint64_t time_ns, uint64_t address, bool is_return);
 
+/* So many of the first frames of `stack` lie in code that `process` had mapped at `time_ns`. What comes behind them is what frame
+ * pointers led to in code that has none. All of them, where not even the innermost one is known. */
+uint32_t argus_symbols_known(const struct argus_symbols *symbols, uint32_t process,
+                             uint64_t time_ns, struct argus_stack stack);
+
 /* Only the function, or only the path of the image ("[kernel]"): cheaper, since no source line is looked for, and for the
  * image no file is opened. NULL: not known. */
 const char *argus_symbols_function(struct argus_symbols *symbols, uint32_t process,

@@ -85,10 +85,9 @@ __attribute__((noinline)) int emit_ready_object(uint64_t what, uint64_t data, ui
 __attribute__((noinline)) int emit_ready_polls(uint64_t address, uint64_t count, uint64_t time_ns)
 {
     struct ready_scratch *scratch = scratch_of_cpu();
-    if (count > POLL_MOST)
-        count = POLL_MOST;
-    if (!scratch || bpf_probe_read_user(scratch->polls, (uint32_t)count * sizeof(struct poll_entry),
-                                        (void *)address) < 0)
+    count = at_most(count, POLL_MOST);
+    if (!scratch ||
+        bpf_probe_read_user(scratch->polls, count * sizeof(struct poll_entry), (void *)address) < 0)
         return 0;
     scratch->found = 0;
     KEEP_LOOP
@@ -144,19 +143,15 @@ __attribute__((noinline)) int emit_ready_word(uint64_t word, uint64_t time_ns)
     return 0;
 }
 
-/* `words` is checked by the caller; before 6.9 the verifier forgets that when the compiler keeps the number on the stack. */
 static __always_inline bool read_set(uint64_t *set, uint64_t words, uint64_t address)
 {
-    return !address ||
-           bpf_probe_read_user(set, bounded(words * 8, SELECT_WORDS * 16), (void *)address) == 0;
+    return !address || bpf_probe_read_user(set, words * 8, (void *)address) == 0;
 }
 
 static __always_inline void emit_ready_select(struct pt_regs *regs, uint64_t time_ns)
 {
     struct ready_scratch *scratch = scratch_of_cpu();
-    uint64_t words = (arch_argument0(regs) + 63) / 64;
-    if (words > SELECT_WORDS)
-        words = SELECT_WORDS;
+    uint64_t words = at_most((arch_argument0(regs) + 63) / 64, SELECT_WORDS);
     if (!scratch)
         return;
     __builtin_memset(scratch->sets, 0, sizeof(scratch->sets));
@@ -175,11 +170,9 @@ __attribute__((noinline)) int emit_ready_epolls(uint64_t set, uint64_t address, 
 {
     struct ready_scratch *scratch = scratch_of_cpu();
     struct bpf_epoll_key key = {.pid = bpf_get_current_pid_tgid() >> 32, .set = (uint32_t)set};
-    if (count > READY_MOST)
-        count = READY_MOST;
-    if (!scratch ||
-        bpf_probe_read_user(scratch->epolls, (uint32_t)count * sizeof(struct epoll_entry),
-                            (void *)address) < 0)
+    count = at_most(count, READY_MOST);
+    if (!scratch || bpf_probe_read_user(scratch->epolls, count * sizeof(struct epoll_entry),
+                                        (void *)address) < 0)
         return 0;
     KEEP_LOOP
     for (uint64_t i = 0; i < READY_MOST && i < count; i++) {

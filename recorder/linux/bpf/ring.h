@@ -103,6 +103,17 @@ static __always_inline void caller_forget(void)
         bounded_index;                                                                             \
     })
 
+/* `number`, but at most `most`: for a number of bytes that a helper is to copy. By instructions, as in bounded(). `most` is a
+ * constant, or of the settings, which the verifier knows as well. */
+#define at_most(number, most)                                                                      \
+    ({                                                                                             \
+        uint64_t at_most_number = (number);                                                        \
+        asm volatile("if %0 <= %1 goto +1\n%0 = %1"                                                \
+                     : "+r"(at_most_number)                                                        \
+                     : "ri"((uint64_t)(most)));                                                    \
+        at_most_number;                                                                            \
+    })
+
 static __always_inline bool bit_is_set(const volatile uint64_t *words, uint64_t number)
 {
     return number < BPF_SYSCALLS &&
