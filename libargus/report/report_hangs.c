@@ -173,22 +173,63 @@ static void idle_text(const struct argus_report_context *context, const struct a
         argus_time_text(argus_graph_trace(context->graph), hang->start_ns, time, sizeof(time)));
 }
 
-void argus_report_no_hangs(const struct argus_report_context *context, uint64_t threshold_ns,
-                           const struct argus_hang *longest)
+/* Stretches of each kind that are told. */
+#define MOST_TOLD 3
+
+static void stretch_text(const struct argus_report_context *context, uint32_t thread,
+                         uint64_t start_ns, uint64_t end_ns, const char *why)
 {
-    char threshold[32], lasted[32], time[32], thread[128];
-    argus_sink_printf(context->sink,
-                      "No hangs: no event loop was away from its wait for %s or longer",
-                      argus_duration_text(threshold_ns, threshold, sizeof(threshold)));
-    if (longest)
-        argus_sink_printf(
-            context->sink, ".\nThe longest: %s, %s from %s on; --threshold lists it.\n",
-            report_thread(context, longest->thread, thread, sizeof(thread)),
-            argus_duration_text(longest->end_ns - longest->start_ns, lasted, sizeof(lasted)),
-            argus_time_text(argus_graph_trace(context->graph), longest->start_ns, time,
-                            sizeof(time)));
-    else
-        argus_sink_printf(context->sink, ", nor noticeably.\n");
+    char lasted[32], time[32], name[128];
+    argus_sink_printf(
+        context->sink, "  %9s  %s, from %s on: %s\n",
+        argus_duration_text(end_ns - start_ns, lasted, sizeof(lasted)),
+        report_thread(context, thread, name, sizeof(name)),
+        argus_time_text(argus_graph_trace(context->graph), start_ns, time, sizeof(time)), why);
+}
+
+static void shorter_text(const struct argus_report_context *context, uint64_t threshold_ns,
+                         const struct argus_hangs *shorter)
+{
+    char threshold[32], why[96];
+    snprintf(why, sizeof(why), "away for less than %s; --threshold lists it",
+             argus_duration_text(threshold_ns, threshold, sizeof(threshold)));
+    const struct argus_hang *told = NULL;
+    for (int i = 0; i < MOST_TOLD; i++) {
+        const struct argus_hang *longest = NULL;
+        for (size_t k = 0; k < shorter->count; k++) {
+            const struct argus_hang *hang = &shorter->items[k];
+            uint64_t ns = hang->end_ns - hang->start_ns;
+            bool is_next = !told || ns < told->end_ns - told->start_ns;
+            if (is_next && hang->nature != ARGUS_NATURE_IDLE &&
+                (!longest || ns > longest->end_ns - longest->start_ns))
+                longest = hang;
+        }
+        if (!longest)
+            return;
+        stretch_text(context, longest->thread, longest->start_ns, longest->end_ns, why);
+        told = longest;
+    }
+}
+
+void argus_report_no_hangs(const struct argus_report_context *context, uint64_t threshold_ns,
+                           const struct argus_hangs *shorter, const struct argus_loops *loops)
+{
+    char threshold[32];
+    if (loops->count == 0 && shorter->count == 0) {
+        argus_sink_printf(context->sink, "No event loop was recognised: no thread that was looked "
+                                         "at came back to a poll, select or epoll\ncall again and "
+                                         "again. So this does not say that nothing hung.\n");
+    } else {
+        argus_sink_printf(context->sink,
+                          "No hangs: no event loop was away from its wait for %s or longer.\n"
+                          "Event loops: %zu. The longest stretches, and why they do not count:\n",
+                          argus_duration_text(threshold_ns, threshold, sizeof(threshold)),
+                          loops->count);
+        shorter_text(context, threshold_ns, shorter);
+        for (size_t i = 0; i < loops->count && i < MOST_TOLD; i++)
+            stretch_text(context, loops->items[i].thread, loops->items[i].start_ns,
+                         loops->items[i].end_ns, "idle in its wait for input");
+    }
     argus_sink_printf(context->sink, "A program without an event loop is explained by "
                                      "argus diagnose --process NAME.\n");
 }
@@ -202,10 +243,8 @@ static struct argus_error *hangs_list(const struct argus_report_context *context
                                       const struct argus_hangs *hangs)
 {
     struct argus_error *error = NULL;
-    if (hangs->count == 0) {
-        argus_report_no_hangs(context, ARGUS_HANG_THRESHOLD_NS, NULL);
+    if (hangs->count == 0)
         return NULL;
-    }
     if (is_idle(&hangs->items[0])) { /* it is alone then */
         idle_text(context, &hangs->items[0]);
         return NULL;

@@ -18,27 +18,26 @@ static void drop_short(const struct argus_hang_options *wanted, struct argus_han
         hangs->count = 0;
 }
 
-/* Says what was looked at: the longest that an event loop was away, if that can be noticed at all. */
+/* Says what was looked at, down to what can be noticed at all. */
 static struct argus_error *report_none(struct analysis *analysis,
                                        const struct argus_hang_options *wanted)
 {
     struct argus_hang_options shorter = *wanted;
     struct argus_hangs hangs;
-    const struct argus_hang *longest = NULL;
+    struct argus_loops loops;
     uint64_t threshold_ns = wanted->threshold_ns ? wanted->threshold_ns : ARGUS_HANG_THRESHOLD_NS;
     shorter.threshold_ns = NOTICED_NS < threshold_ns ? NOTICED_NS : threshold_ns;
+    shorter.at_least_one = false;
     struct argus_error *error = argus_hangs_find(analysis->graph, &shorter, &hangs);
     if (error)
         return error;
-    for (size_t i = 0; i < hangs.count; i++) {
-        const struct argus_hang *hang = &hangs.items[i];
-        if (hang->nature != ARGUS_NATURE_IDLE &&
-            (!longest || hang->end_ns - hang->start_ns > longest->end_ns - longest->start_ns))
-            longest = hang;
+    error = argus_loops_find(analysis->graph, wanted, &loops);
+    if (!error) {
+        argus_report_no_hangs(&analysis->report, threshold_ns, &hangs, &loops);
+        argus_loops_deinit(&loops);
     }
-    argus_report_no_hangs(&analysis->report, threshold_ns, longest);
     argus_hangs_deinit(&hangs);
-    return NULL;
+    return error;
 }
 
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
@@ -70,7 +69,10 @@ const struct command command_hangs = {
                "others. 'argus diagnose FILE 2' explains the second of the list.\n"
                "\n"
                "Of what is named (a process, a thread, a time) the longest stretch is listed\n"
-               "when no event loop hung; if that was idle, the command says so.",
+               "when no event loop hung; if that was idle, the command says so.\n"
+               "\n"
+               "Without a hang it says which stretches were the longest, and why they do not\n"
+               "count: too short, or idle. In a trace without event loops it says that.",
     .example = "argus hangs freeze.argus\n"
                "argus hangs --threshold=500ms --process=gedit freeze.argus\n"
                "argus hangs --time=14:32:10 freeze.argus",

@@ -1,4 +1,5 @@
-/* proc_stat.h on macOS. */
+/* proc_stat.h and poll_set.h on macOS. */
+#include "poll_set.h"
 #include "proc_stat.h"
 
 #include <libproc.h>
@@ -21,4 +22,12 @@ bool proc_stat_read(uint32_t pid, uint32_t tid, struct proc_stat *ret)
     };
     snprintf(ret->name, sizeof(ret->name), "%s", info.pbi_comm);
     return true;
+}
+
+/* No set is known here (kdebug_pollers.c), and no descriptor can be duplicated from another process. */
+bool poll_set_is_ready(const struct poll_set *set, uint32_t pid)
+{
+    (void)set;
+    (void)pid;
+    return false;
 }

@@ -25,6 +25,8 @@ CASES = {
     "thirst": ("thirstyvine", (RUN, ("waits for a cpu",), [TYPIST], True), False),
     "nap": ("napeditor", None, True),
     "owl": ("owlkeeper", (RUN, (None, "waits for a cpu"), [], False), False),
+    "dive": ("divingbell", (WAIT, (None,), [TYPIST], True), False),
+    "ask": ("askingowl", None, True),
     "lost": ("lostferry", (WAIT, (None,), [TYPIST], True), False),
     "atlas": ("atlasreader", (WAIT, ("page-in storm",), [TYPIST], True), False),
 }

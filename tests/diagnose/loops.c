@@ -158,6 +158,52 @@ static void keep_owls(void)
         poll(&ready, 1, 100);
 }
 
+/* Takes keys, as many as there are at most, while they come often enough. */
+__attribute__((noinline)) static void take_keys(int count, int wait_ms)
+{
+    struct pollfd ready = {.fd = keys, .events = POLLIN};
+    for (int i = 0; i < count && poll(&ready, 1, wait_ms) > 0; i++)
+        take_key();
+}
+
+/* A library's own wait, which looks for something else again and again. */
+__attribute__((noinline)) static void look_elsewhere(void)
+{
+    int own[2];
+    if (pipe(own) != 0)
+        return;
+    struct pollfd ready = {.fd = own[0], .events = POLLIN};
+    for (double until = now_s() + HANG_S; now_s() < until;)
+        poll(&ready, 1, 100);
+}
+
+/* A dialog with a loop of its own, in which nobody does anything for a while. */
+__attribute__((noinline)) static void open_dialog(void)
+{
+    take_keys(50, 4000);
+}
+
+/* The loop, which is in a handler after 12 keys. */
+__attribute__((noinline)) static void handle_keys(void (*handler)(void))
+{
+    struct pollfd ready = {.fd = keys, .events = POLLIN};
+    for (int i = 0; i < 24 && poll(&ready, 1, 2500) > 0; i++) {
+        take_key();
+        if (i == 12)
+            handler();
+    }
+}
+
+static void dive(void)
+{
+    handle_keys(look_elsewhere);
+}
+
+static void ask(void)
+{
+    handle_keys(open_dialog);
+}
+
 static void end(int number)
 {
     (void)number;
@@ -208,6 +254,7 @@ static const struct {
     {"weave", "weaverloom", weave, 10},     {"jam", "weaverjam", weave_and_jam, 80},
     {"stop", "statuegame", be_stopped, 80}, {"thirst", "thirstyvine", thirst, 80},
     {"nap", "napeditor", nap, 12},          {"owl", "owlkeeper", keep_owls, 0},
+    {"dive", "divingbell", dive, 60},       {"ask", "askingowl", ask, 24},
     {"lost", "lostferry", get_lost, 80},    {"atlas", "atlasreader", read_atlas, 80},
 };
 

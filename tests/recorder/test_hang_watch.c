@@ -6,13 +6,14 @@
 
 #include <cmocka.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "recorder/hang_watch.h"
 
 #define MS        1000000ull
 #define THRESHOLD (2000 * MS)
 
-static bool excused, gone;
+static bool excused, gone, ready;
 
 static bool look(uint32_t pid, uint32_t tid, char ret_name[PROTOCOL_COMM_BYTES], bool *ret_excused)
 {
@@ -23,11 +24,18 @@ static bool look(uint32_t pid, uint32_t tid, char ret_name[PROTOCOL_COMM_BYTES],
     return !gone;
 }
 
-static const struct hang_system system_of_test = {.look = look};
+static bool is_ready(const struct poll_set *set, uint32_t pid)
+{
+    (void)set;
+    (void)pid;
+    return ready;
+}
+
+static const struct hang_system system_of_test = {.look = look, .is_ready = is_ready};
 
 static int set_up(void **state)
 {
-    excused = gone = false;
+    excused = gone = ready = false;
     *state = hang_watch_create(THRESHOLD, "", &system_of_test);
     return *state ? 0 : -1;
 }
@@ -190,6 +198,95 @@ static void a_process_that_is_gone_is_none(void **state)
     assert_int_equal(hang_watch_seen(*state), 0);
 }
 
+/* Polls of a loop that looks at descriptors 3 and 5. */
+static struct backend_poller inside_since(uint64_t returned_ns)
+{
+    struct backend_poller loop = away_since(10, returned_ns);
+    loop.inner = 30;
+    loop.polling_inside = true;
+    loop.home = (struct poll_set){
+        .kind = POLL_SET_ARRAY, .count = 2, .words = {3 | 1ull << 32, 5 | 1ull << 32}};
+    loop.inside = (struct poll_set){.kind = POLL_SET_ARRAY, .count = 1, .words = {9 | 1ull << 32}};
+    return loop;
+}
+
+static void a_handler_that_polls_is_away(void **state)
+{
+    struct backend_poller loop = inside_since(1000 * MS);
+    look_between(*state, &loop, 1, 1000 * MS, 3000 * MS);
+    assert_int_equal(hang_watch_seen(*state), 1);
+}
+
+static void a_nested_loop_is_none(void **state)
+{
+    struct backend_poller loop = inside_since(1000 * MS);
+    loop.inside = loop.home;
+    ready = true;
+    look_between(*state, &loop, 1, 1000 * MS, 60000 * MS);
+    assert_int_equal(hang_watch_seen(*state), 0);
+    loop.inside.kind = POLL_SET_BITS;
+    loop.inside.count = 1;
+    loop.inside.words[0] = 1 << 3 | 1 << 5 | 1 << 7;
+    look_between(*state, &loop, 1, 60200 * MS, 90000 * MS);
+    assert_int_equal(hang_watch_seen(*state), 0);
+}
+
+/* It serves somebody else meanwhile, or is no main thread. */
+static void another_loop_is_one_while_input_lies_there(void **state)
+{
+    struct backend_poller loops[2] = {inside_since(1000 * MS), inside_since(1000 * MS)};
+    loops[0].served = 3;
+    loops[1].tid = 11;
+    for (int i = 0; i < 2; i++) {
+        struct hang_watch *watch = hang_watch_create(THRESHOLD, "", &system_of_test);
+        ready = false;
+        look_between(watch, &loops[i], 1, 1000 * MS, 20000 * MS);
+        assert_int_equal(hang_watch_seen(watch), 0);
+        ready = true;
+        look_between(watch, &loops[i], 1, 20200 * MS, 22000 * MS);
+        assert_int_equal(hang_watch_seen(watch), 0);
+        look_between(watch, &loops[i], 1, 22200 * MS, 22400 * MS);
+        assert_int_equal(hang_watch_seen(watch), 1);
+        hang_watch_destroy(watch);
+    }
+    (void)state;
+}
+
+static void sets_that_cover(void **state)
+{
+    (void)state;
+    struct backend_poller loop = inside_since(0);
+    struct poll_set epoll = {.kind = POLL_SET_EPOLL, .object = 5}, unknown = {.object = 5};
+    assert_false(poll_set_covers(&loop.inside, &loop.home));
+    assert_true(poll_set_covers(&loop.home, &epoll));
+    assert_true(poll_set_covers(&epoll, &epoll));
+    assert_false(poll_set_covers(&epoll, &loop.home));
+    assert_false(poll_set_covers(&unknown, &loop.home));
+    assert_false(poll_set_covers(&loop.home, &unknown));
+    loop.inside.words[0] = 3;           /* asks for nothing */
+    loop.home.words[1] = 0xffffffffull; /* is left out */
+    assert_false(poll_set_covers(&loop.inside, &loop.home));
+    loop.inside.words[0] = 3 | 1ull << 32;
+    assert_true(poll_set_covers(&loop.inside, &loop.home));
+}
+
+static void what_lies_in_a_pipe_is_ready(void **state)
+{
+    (void)state;
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    struct poll_set set = {.kind = POLL_SET_ARRAY, .count = 1};
+    set.words[0] = (uint64_t)ends[0] | 1ull << 32;
+    assert_false(poll_set_is_ready(&set, (uint32_t)getpid()));
+    assert_int_equal(write(ends[1], "k", 1), 1);
+    assert_true(poll_set_is_ready(&set, (uint32_t)getpid()));
+    char byte;
+    assert_int_equal(read(ends[0], &byte, 1), 1); /* nothing was taken */
+    close(ends[0]);
+    close(ends[1]);
+    assert_false(poll_set_is_ready(&set, (uint32_t)getpid()));
+}
+
 int main(void)
 {
 #define WATCH_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -204,6 +301,11 @@ int main(void)
         WATCH_TEST(one_of_a_process_at_a_time),
         WATCH_TEST(only_the_wanted_process),
         WATCH_TEST(a_process_that_is_gone_is_none),
+        WATCH_TEST(a_handler_that_polls_is_away),
+        WATCH_TEST(a_nested_loop_is_none),
+        WATCH_TEST(another_loop_is_one_while_input_lies_there),
+        cmocka_unit_test(sets_that_cover),
+        cmocka_unit_test(what_lies_in_a_pipe_is_ready),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

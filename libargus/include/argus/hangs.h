@@ -9,6 +9,9 @@
  * descriptors that the next poll found ready, UI events read behind. A hang with nothing pending, which the thread's own
  * timer set off, bothered nobody: it is listed behind the others (`awaited`).
  *
+ * A wait inside a handler is told from the loop's own by call stacks (diagnose/nesting.c): it is no coming back, however often
+ * the handler polls, unless it takes what the loop would take, as a modal dialog does.
+ *
  * Other indicators point at a moment in which a program was found not to answer (see enum argus_indicator); they confirm
  * what is in the list, or add the stretch around their moment whatever its length.
  */
@@ -95,6 +98,25 @@ struct argus_hang argus_hang_of_vertex(const struct argus_graph *graph, uint32_t
 /* For people and JSON. The name of ARGUS_NATURE_PLAIN is NULL. */
 const char *argus_indicator_name(enum argus_indicator indicator);
 const char *argus_nature_name(enum argus_hang_nature nature);
+
+/* --- what was looked at --- */
+
+/* A thread that is an event loop. */
+struct argus_loop {
+    uint64_t start_ns, end_ns; /* the longest that it was idle in its wait */
+    uint32_t thread;
+};
+
+struct argus_loops {
+    struct argus_loop *items; /* owned; the longest idle first */
+    size_t count;
+};
+
+/* The event loops among the threads that the options name. */
+struct argus_error *argus_loops_find(const struct argus_graph *graph,
+                                     const struct argus_hang_options *options,
+                                     struct argus_loops *ret);
+void argus_loops_deinit(struct argus_loops *loops);
 
 /* --- what was pending --- */
 

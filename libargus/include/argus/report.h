@@ -67,10 +67,10 @@ struct argus_error *argus_report_schema(const struct argus_sink *sink,
                                         const struct argus_rule_set *rules, bool json);
 struct argus_error *argus_report_hangs(const struct argus_report_context *context,
                                        const struct argus_hangs *hangs, bool json);
-/* As text, when there are no hangs: what was looked at. `longest`: the event loop that was away longest, and for less than
- * `threshold_ns`; NULL: the trace has no event loop. */
+/* As text, when there are no hangs: what was looked at, the longest stretches, and why they do not count. `shorter`: stretches
+ * of less than `threshold_ns`; `loops`: the event loops among the threads that were looked at. */
 void argus_report_no_hangs(const struct argus_report_context *context, uint64_t threshold_ns,
-                           const struct argus_hang *longest);
+                           const struct argus_hangs *shorter, const struct argus_loops *loops);
 struct argus_error *argus_report_similars(const struct argus_report_context *context,
                                           uint32_t vertex, const struct argus_report_context *other,
                                           const struct argus_similars *similars, bool json);
