@@ -336,8 +336,7 @@ static const struct directive {
     {"ksym", 2, add_symbol},        {"probe", 2, add_probe},   {"flag", 2, add_flag},
     {"build_ids", 2, add_build_id}, {"note", 2, add_note},     {"lost", 2, add_lost},
     {"counter", 2, add_counter},    {"chunk", 1, begin_chunk}, {"without_end", 1, leave_out_end},
-    {"codec", 2, choose_codec},
-    {"name", 5, add_name},
+    {"codec", 2, choose_codec},     {"name", 5, add_name},
 };
 
 bool builder_directive(struct builder *builder, const struct line *line)
