@@ -198,7 +198,8 @@ struct argus_symbol argus_symbols_find(struct argus_symbols *symbols, uint32_t p
 uint32_t argus_symbols_known(const struct argus_symbols *symbols, uint32_t process,
                              uint64_t time_ns, struct argus_stack stack)
 {
-    return known_code(&symbols->images, process, time_ns, stack);
+    bool is_linux = argus_trace_header(symbols->trace)->os == ARGUS_OS_LINUX;
+    return is_linux ? known_code(&symbols->images, process, time_ns, stack) : stack.count;
 }
 
 const char *argus_symbols_image(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,

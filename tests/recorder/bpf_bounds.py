@@ -11,6 +11,9 @@ import re
 import sys
 
 CALL = re.compile(r"\b(bpf_probe_read_\w+|bpf_get_stack)\(")
+# Compared before the call. In a loop at_most() makes two ways of each round, and the verifier of 6.8 follows all combinations; these are
+# loaded on 5.15, 6.1, 6.8 and the newest kernel as they are (kernels.load). To add one: load it there.
+COMPARED = {("flag.h", "bytes"), ("kernel_stack.h", "bytes"), ("probe.h", "bytes"), ("snapshot.h", "part"), ("snapshot.h", "wanted")}
 BYTES_AT = {"bpf_get_stack": 2}  # which argument, from 0; of all others the second
 VISIBLE = re.compile(r"\b(at_most|bounded)\(")
 
@@ -63,6 +66,8 @@ def main():
         text = path.read_text(encoding="utf-8")
         calls += len(CALL.findall(text))
         for offset, helper, number in wrong_calls(text):
+            if (path.name, number) in COMPARED:
+                continue
             wrong += 1
             print(f"{path}:{text.count(chr(10), 0, offset) + 1}: {helper}() with '{number}': use at_most() or bounded()")
     print(f"{calls} calls, {wrong} without a visible bound")

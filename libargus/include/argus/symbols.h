@@ -41,7 +41,8 @@ struct argus_symbol argus_symbols_find(struct argus_symbols *symbols, uint32_t p
                                        uint64_t time_ns, uint64_t address, bool is_return);
 
 /* So many of the first frames of `stack` lie in code that `process` had mapped at `time_ns`. What comes behind them is what frame
- * pointers led to in code that has none. All of them, where not even the innermost one is known. */
+ * pointers led to in code that has none. All of them, where not even the innermost one is known,
+ * and of a Mac, whose images may be unknown. */
 uint32_t argus_symbols_known(const struct argus_symbols *symbols, uint32_t process,
                              uint64_t time_ns, struct argus_stack stack);
 

@@ -53,8 +53,8 @@ static __always_inline struct bpf_flag *flag_find(uint32_t tgid, uint64_t addres
 static __always_inline uint64_t flag_value(const struct bpf_flag *flag)
 {
     uint64_t value = 0;
-    if (flag->bytes > sizeof(value) ||
-        bpf_probe_read_user(&value, at_most(flag->bytes, sizeof(value)), (void *)flag->address) < 0)
+    uint32_t bytes = flag->bytes;
+    if (bytes == 0 || bytes > 8 || bpf_probe_read_user(&value, bytes, (void *)flag->address) < 0)
         return 0;
     return value;
 }

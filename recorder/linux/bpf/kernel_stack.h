@@ -79,7 +79,9 @@ static __always_inline uint64_t kernel_stack_name(const void *context, struct ta
 {
     uint64_t at = (uint64_t)context, top = (uint64_t)bpf_task_pt_regs(task), hash = 1;
     for (uint64_t step = 0; step < STEPS && entry->first && at < top; step++) {
-        uint64_t *part = words + step * STEP_WORDS, bytes = at_most(top - at, STEP_WORDS * 8);
+        uint64_t *part = words + step * STEP_WORDS, bytes = top - at;
+        if (bytes > STEP_WORDS * 8)
+            bytes = STEP_WORDS * 8;
         if (bpf_probe_read_kernel(part, bytes, (const void *)at) < 0)
             return 0;
         if (name_step(part, step * STEP_WORDS, bytes / 8, entry, &hash))
@@ -97,8 +99,7 @@ static __always_inline bool kernel_stack_agrees(const struct bpf_stack *stack,
     window->found = 0;
     for (uint64_t i = 0; i < BPF_WINDOW_BYTES / 8; i++) {
         uint64_t word = window->words[i], frame = window->found;
-        bool is_next =
-            frame < BPF_STACK_FRAMES && word == stack->frames[bounded(frame, BPF_STACK_FRAMES)];
+        bool is_next = frame < BPF_STACK_FRAMES && word == stack->frames[frame];
         window->found = frame + is_next;
         if (is_in_entry(entry, word))
             return is_next;
@@ -111,7 +112,7 @@ static __always_inline void entry_learn(struct entry *entry, const struct bpf_st
 {
     if (stack->count < 3 || stack->count >= BPF_STACK_FRAMES)
         return;
-    uint64_t address = stack->frames[bounded(stack->count - 2, BPF_STACK_FRAMES)];
+    uint64_t address = stack->frames[(stack->count - 2) & (BPF_STACK_FRAMES - 1)];
     uint64_t first = address < entry->first ? address : entry->first;
     uint64_t last = address > entry->last ? address : entry->last;
     bool is_near = last - first < ENTRY_BYTES_MOST; /* or one of both stacks ended too early */

@@ -164,7 +164,10 @@ static __always_inline struct message_ends message_ends(struct task_struct *task
 static __always_inline const void *first_buffer(const struct call *call, const void *array)
 {
     uint64_t address = 0;
-    bpf_probe_read_user(&address, call->is_compat ? sizeof(uint32_t) : sizeof(address), array);
+    if (call->is_compat)
+        bpf_probe_read_user(&address, sizeof(uint32_t), array);
+    else
+        bpf_probe_read_user(&address, sizeof(address), array);
     return (const void *)address;
 }
 

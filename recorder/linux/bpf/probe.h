@@ -87,10 +87,10 @@ static __noinline bool probe_read(const uint64_t *registers, const struct probe_
         if (i >= value->steps)
             break;
         bool last = i + 1 == value->steps;
-        uint64_t bytes = last ? value->bytes : 8;
+        uint32_t bytes = last ? value->bytes & 15 : 8;
         const void *place = (const void *)(number + (int64_t)value->offsets[i]);
         uint64_t read = 0;
-        if (bytes > 8 || bpf_probe_read_user(&read, at_most(bytes, 8), place) < 0)
+        if (bytes > 8 || bpf_probe_read_user(&read, bytes, place) < 0)
             return false;
         number = last ? cut(read, bytes, value->is_signed) : read;
     }

@@ -159,12 +159,13 @@ __attribute__((noinline)) uint64_t snapshot_hash(uint32_t index, uint32_t first,
     struct bpf_ranges ranges = ranges_of(mm, snapshot->registers[BPF_REGISTER_SP], false);
     uint32_t words = snapshot->bytes / 8;
     for (uint64_t i = 0; i < SNAPSHOT_PART; i++) {
-        uint64_t at = first + i;
+        uint32_t at = first + i;
         if (at >= words || at >= settings.snapshot_bytes / 8)
             break;
-        uint64_t word = snapshot->stack[at_most(at, settings.snapshot_bytes / 8)];
+        asm volatile("" : "+r"(at)); /* the address is to be made of what was just checked */
+        uint64_t word = snapshot->stack[at];
         if (may_matter(&ranges, word))
-            hash = hash_add(hash, word ^ at << 48);
+            hash = hash_add(hash, word ^ (uint64_t)at << 48);
     }
     return hash;
 }
@@ -200,16 +201,14 @@ static const uint64_t snapshot_gap[SNAPSHOT_STEP / 8] SEC(".rodata.gap") = {
 
 /* Page by page, where not all pages are there: a function may never have touched a part of its frame. `to_end`: there is more
  * behind such a gap. Returns how many bytes were copied. */
-static __always_inline uint64_t copy_steps(struct bpf_snapshot *snapshot, uint64_t sp,
-                                           uint64_t wanted, bool to_end)
+static __always_inline uint32_t copy_steps(struct bpf_snapshot *snapshot, uint64_t sp,
+                                           uint32_t wanted, bool to_end)
 {
     uint8_t *to = (uint8_t *)snapshot->stack;
-    uint64_t done = 0, part = SNAPSHOT_STEP - (sp & (SNAPSHOT_STEP - 1));
+    uint32_t done = 0, part = SNAPSHOT_STEP - (sp & (SNAPSHOT_STEP - 1));
     for (uint64_t i = 0; i < SNAPSHOT_MOST_BYTES / SNAPSHOT_STEP + 1; i++) {
-        if (done >= wanted || done >= settings.snapshot_bytes)
+        if (done >= wanted || done >= settings.snapshot_bytes || part > SNAPSHOT_STEP)
             break;
-        done = at_most(done, settings.snapshot_bytes);
-        part = at_most(part, SNAPSHOT_STEP);
         if (bpf_probe_read_user(to + done, part, (const void *)(sp + done)) &&
             (!to_end || bpf_probe_read_kernel(to + done, part, snapshot_gap)))
             break;
@@ -221,9 +220,12 @@ static __always_inline uint64_t copy_steps(struct bpf_snapshot *snapshot, uint64
 
 static __always_inline void copy_stack(struct bpf_snapshot *snapshot, uint64_t sp, uint64_t end)
 {
-    uint64_t there = end ? (end - sp) & ~7ull : settings.snapshot_bytes;
-    uint64_t wanted = at_most(there, settings.snapshot_bytes);
-    snapshot->end = end && wanted == there ? BPF_SNAPSHOT_WHOLE : BPF_SNAPSHOT_CUT;
+    uint64_t wanted = end ? (end - sp) & ~7ull : settings.snapshot_bytes;
+    snapshot->end = end ? BPF_SNAPSHOT_WHOLE : BPF_SNAPSHOT_CUT;
+    if (wanted > settings.snapshot_bytes) {
+        wanted = settings.snapshot_bytes;
+        snapshot->end = BPF_SNAPSHOT_CUT;
+    }
     snapshot->bytes = wanted;
     if (bpf_probe_read_user(snapshot->stack, wanted, (const void *)sp) == 0)
         return;

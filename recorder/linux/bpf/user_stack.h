@@ -29,10 +29,10 @@ static __always_inline bool window_move(struct bpf_window *window, uint64_t addr
 }
 
 /* Fills `frames` from `address`, a frame pointer, on; returns how many there are then. `code_mask`: arch_code_mask(). */
-static __always_inline uint64_t follow_frames(uint64_t *frames, uint64_t address,
+static __always_inline uint32_t follow_frames(uint64_t *frames, uint64_t address,
                                               uint64_t code_mask, struct bpf_window *window)
 {
-    uint64_t count = 1; /* 64 bits: see KEEP_LOOP in ready.h */
+    uint32_t count = 1;
     for (; count < BPF_STACK_FRAMES; count++) {
         uint64_t offset = address - window->address;
         if (address & 7 || !is_user_address(address))
@@ -42,7 +42,7 @@ static __always_inline uint64_t follow_frames(uint64_t *frames, uint64_t address
                 break;
             offset = 0;
         }
-        uint64_t index = bounded(offset / 8, WINDOW_WORDS);
+        uint32_t index = (offset / 8) & (WINDOW_WORDS - 1);
         if (index > WINDOW_WORDS - 2)
             break;
         uint64_t caller = window->words[index];
@@ -57,7 +57,7 @@ static __always_inline uint64_t follow_frames(uint64_t *frames, uint64_t address
 }
 
 /* Frames of the current thread, innermost first; 0: it has no user memory. */
-static __always_inline uint64_t user_stack_walk(struct task_struct *task, uint64_t *frames,
+static __always_inline uint32_t user_stack_walk(struct task_struct *task, uint64_t *frames,
                                                 struct bpf_window *window)
 {
     struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
