@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "base/compat.h"
+
 #define ELF_BUILD_ID_MAX 20
 
 struct elf_file;
