@@ -261,8 +261,12 @@ bool argus_symbols_start(struct argus_symbols *symbols, uint32_t process, uint64
     }
     bool stale;
     struct elf_file *elf = place.image ? elf_files_get(&symbols->files, place.entry, &stale) : NULL;
-    return elf && elf_file_address(elf, place.offset, &file_address) &&
-           elf_file_function_start(elf, file_address, ret);
+    uint64_t start;
+    if (!elf || !elf_file_address(elf, place.offset, &file_address) ||
+        !elf_file_function_start(elf, file_address, &start))
+        return false;
+    *ret = place.offset - (file_address - start);
+    return true;
 }
 
 const char *argus_symbols_variable(struct argus_symbols *symbols, uint32_t process,

@@ -53,7 +53,7 @@ const char *argus_symbols_function(struct argus_symbols *symbols, uint32_t proce
 const char *argus_symbols_image(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
                                 uint64_t address, bool is_return);
 
-/* Where the function begins that has no name, as an address of its file, by which all of its addresses are one function. False: its
+/* Where the function begins that has no name, as an offset in its file, by which all of its addresses are one function. False: its
  * file does not say either. */
 bool argus_symbols_start(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
                          uint64_t address, bool is_return, uint64_t *ret);
