@@ -57,9 +57,10 @@ static __always_inline uint64_t pipe_taken(const void *pipe, uint32_t *ret_flags
     return place;
 }
 
-/* Where the last write to a pipe ended, as far as a writer has told. */
+/* Where the last write to a pipe ended, as far as a writer has told. The inode tells a new pipe from the one that was at its address. */
 struct pipe_last {
     uint64_t pipe;
+    uint64_t inode;
     uint64_t position;
 };
 
@@ -71,7 +72,8 @@ struct {
 } pipe_lasts SEC(".maps");
 
 /* The position of the write that has just ended; `ret_before` is that of the one before, 0: not known. */
-static __always_inline uint64_t pipe_exchange_last(const void *pipe, uint64_t *ret_before)
+static __always_inline uint64_t pipe_exchange_last(const void *pipe, uint64_t inode,
+                                                   uint64_t *ret_before)
 {
     uint64_t position = pipe_written(pipe);
     uint32_t key = ((uint64_t)pipe * 0x9e3779b97f4a7c15ull >> 40) & (PIPE_LASTS - 1);
@@ -79,10 +81,10 @@ static __always_inline uint64_t pipe_exchange_last(const void *pipe, uint64_t *r
     *ret_before = 0;
     if (!last)
         return position;
-    if (last->pipe == (uint64_t)pipe)
+    if (last->pipe == (uint64_t)pipe && last->inode == inode)
         *ret_before = __sync_lock_test_and_set(&last->position, position);
     else
-        *last = (struct pipe_last){(uint64_t)pipe, position};
+        *last = (struct pipe_last){(uint64_t)pipe, inode, position};
     return position;
 }
 
@@ -101,14 +103,14 @@ static __always_inline bool pipe_write_fits(uint64_t from, uint64_t to, uint64_t
 /* The current thread has written, in `call`, has let go of the pipe and wakes a reader, who may run before the call returns: so where the
  * write ended is noted now. */
 static __always_inline void message_pipe_note(const struct moment *now, const struct call *call,
-                                              const void *pipe)
+                                              const void *pipe, uint64_t inode)
 {
     uint32_t operation = operation_of_call(call->number);
     struct message_slot *slot = message_slot(now->tid);
     if (!slot || (operation != MESSAGE_WRITE && operation != MESSAGE_WRITEV))
         return;
     bool again = slot->tid == now->tid && slot->pipe == (uint64_t)pipe;
-    uint64_t before = 0, position = pipe_exchange_last(pipe, &before);
+    uint64_t before = 0, position = pipe_exchange_last(pipe, inode, &before);
     *slot = (struct message_slot){
         .tid = now->tid,
         .pipe = (uint64_t)pipe,
@@ -126,7 +128,7 @@ static __always_inline void message_pipe_forget(const struct moment *now)
 }
 
 static __always_inline void message_pipe_sent(const struct moment *now, const void *pipe,
-                                              bool spliced, struct message *message)
+                                              uint64_t inode, bool spliced, struct message *message)
 {
     struct message_slot *slot = message_slot(now->tid);
     uint64_t before;
@@ -135,7 +137,7 @@ static __always_inline void message_pipe_sent(const struct moment *now, const vo
         message->position = slot->pipe_position;
         before = slot->pipe_before;
     } else {
-        message->position = pipe_exchange_last(pipe, &before);
+        message->position = pipe_exchange_last(pipe, inode, &before);
     }
     if (before && !spliced)
         message->flags |= pipe_write_fits(before, message->position, message->bytes)
@@ -156,7 +158,7 @@ static __always_inline void message_pipe(struct moment *now, const struct inode 
     if (flags & ARGUS_MESSAGE_RECEIVE)
         message.position = pipe_taken(pipe, &message.flags);
     else
-        message_pipe_sent(now, pipe, spliced, &message);
+        message_pipe_sent(now, pipe, kernel_read(inode, inode, i_ino), spliced, &message);
     message_emit_read(now, &message);
 }
 

@@ -90,7 +90,7 @@ static __always_inline void wake(struct bpf_raw_tracepoint_args *ctx, uint64_t i
     struct call call;
     bool has_object = call_now(task, &call) && emit_object(&now, &call, &object);
     if (has_object && object.kind == S_IFIFO)
-        message_pipe_note(&now, &call, object.data);
+        message_pipe_note(&now, &call, object.data, object.inode);
     else if (has_object && settings.messages && !settings.has_data_ready &&
              (object.kind & 0xffffffff) == (S_IFSOCK | AF_UNIX << 16))
         message_old_woke(&now, &call, &object);
