@@ -51,7 +51,7 @@ struct argus_error *analysis_begin(struct session *session, const struct argumen
     if (!error)
         error = session_trace_get_graph(session, arguments, &ret->next, &ret->trace);
     if (!error)
-        error = session_trace_symbols(ret->trace, &ret->report.symbols);
+        error = session_trace_symbols(session, ret->trace, &ret->report.symbols);
     if (error)
         return error;
     argus_symbols_forget_shown(ret->report.symbols);

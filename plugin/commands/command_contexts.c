@@ -182,7 +182,7 @@ static struct argus_error *with_base(struct analysis *analysis, struct wanted *w
             session_trace_load(analysis->session, analysis->arguments, wanted->base_path, &other);
         side.graph = error ? NULL : other->graph;
         if (!error)
-            error = session_trace_symbols(other, &symbols);
+            error = session_trace_symbols(analysis->session, other, &symbols);
     }
     if (!error && vertex)
         error = analysis_vertex(&side, vertex, &wanted->base.vertex);
