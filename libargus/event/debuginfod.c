@@ -14,8 +14,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "event/elf_file.h"
 
 /* For all files of one command; DEBUGINFOD_MAXTIME (s) sets another limit. */
 enum { USUAL_SECONDS = 120 };
@@ -138,6 +141,43 @@ static bool is_ready(struct debuginfod *servers)
     return servers->totals.end == ARGUS_FETCH_OPEN;
 }
 
+/* --- what was given up --- */
+
+/* Where the library may have its cache. */
+static const struct {
+    const char *variable, *below;
+} caches[] = {
+    {"DEBUGINFOD_CACHE_PATH", ""},
+    {"XDG_CACHE_HOME", "/debuginfod_client"},
+    {"HOME", "/.cache/debuginfod_client"},
+    {"HOME", "/.debuginfod_client_cache"},
+};
+
+static void remove_if_empty(const char *path)
+{
+    struct stat status;
+    if (lstat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0)
+        unlink(path);
+}
+
+/* The library (0.188) takes a file that it was told to give up for one that no server has, and remembers that for ten minutes: as an
+ * empty file in its cache. */
+static void forget_miss(enum debuginfod_kind kind, const uint8_t *id, uint32_t id_bytes)
+{
+    static const char *const files[] = {"executable", "debuginfo"};
+    char text[2 * ELF_BUILD_ID_MAX + 1] = "", path[4096];
+    for (uint32_t i = 0; i < id_bytes && i < ELF_BUILD_ID_MAX; i++)
+        snprintf(text + 2 * (size_t)i, 3, "%02x", id[i]);
+    for (size_t i = 0; i < sizeof(caches) / sizeof(*caches); i++) {
+        const char *folder = getenv(caches[i].variable);
+        int length = folder ? snprintf(path, sizeof(path), "%s%s/%s/%s", folder, caches[i].below,
+                                       text, files[kind])
+                            : -1;
+        if (length > 0 && length < (int)sizeof(path))
+            remove_if_empty(path);
+    }
+}
+
 /* --- one file --- */
 
 /* That a server does not have the file, or that the user finds it too large, says nothing about the next one. */
@@ -168,9 +208,12 @@ int debuginfod_fetch(struct debuginfod *servers, enum debuginfod_kind kind, cons
     asking = NULL;
     uint64_t took_ns = now_ns() - begin_ns;
     servers->left_ns -= took_ns < servers->left_ns ? took_ns : servers->left_ns;
-    if (fd < 0)
-        take_failure(&servers->totals, -fd);
-    else
+    if (fd >= 0) {
         servers->totals.files++;
-    return fd;
+        return fd;
+    }
+    take_failure(&servers->totals, -fd);
+    if (servers->totals.end != ARGUS_FETCH_OPEN)
+        forget_miss(kind, id, id_bytes);
+    return -1;
 }
