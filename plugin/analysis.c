@@ -63,6 +63,13 @@ struct argus_error *analysis_begin(struct session *session, const struct argumen
     return NULL;
 }
 
+void analysis_note_unnamed(const struct analysis *analysis)
+{
+    char text[512];
+    if (argus_report_unnamed(analysis->report.symbols, text, sizeof(text)))
+        session_note(analysis->session, "%s", text);
+}
+
 const char *analysis_word(const struct analysis *analysis, size_t index)
 {
     return arguments_word(analysis->arguments, analysis->next + index);

@@ -8,6 +8,7 @@
 #include "diagnose/words.h"
 #include "report/json.h"
 #include "report/lines.h"
+#include "report/report_unnamed.h"
 
 /* Frames of the stack at which to look. */
 enum { FRAMES = 6 };
@@ -368,5 +369,6 @@ struct argus_error *argus_report_check(const struct argus_report_context *contex
         unexplained_text(&report);
         missing_text(&report);
     }
+    report_unnamed(context->sink, context->symbols);
     return NULL;
 }

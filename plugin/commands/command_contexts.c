@@ -132,6 +132,8 @@ static struct argus_error *write_all(struct analysis *analysis, const struct wan
                                      const struct argus_contexts_report *report)
 {
     session_end_progress(analysis->session);
+    if (wanted->format == FORMAT_FOLDED || wanted->format == FORMAT_SPEEDSCOPE)
+        analysis_note_unnamed(analysis);
     if (wanted->format == FORMAT_FOLDED)
         return argus_report_contexts_folded(&analysis->sink, report);
     if (wanted->format == FORMAT_SPEEDSCOPE)
