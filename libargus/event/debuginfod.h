@@ -8,7 +8,6 @@
 #define ARGUS_EVENT_DEBUGINFOD_H
 
 #include "argus/event.h"
-#include "argus/symbols.h"
 
 struct debuginfod;
 

@@ -45,23 +45,6 @@ struct argus_symbol argus_symbols_find(struct argus_symbols *symbols, uint32_t p
 struct argus_symbol argus_symbols_show(struct argus_symbols *symbols, uint32_t process,
                                        uint64_t time_ns, uint64_t address, bool is_return);
 
-/* Why nothing more is fetched. */
-enum argus_fetch_end {
-    ARGUS_FETCH_OPEN,        /* files are fetched as they are wanted */
-    ARGUS_FETCH_NO_LIBRARY,  /* libdebuginfod is not installed */
-    ARGUS_FETCH_INTERRUPTED, /* the progress function said so */
-    ARGUS_FETCH_TOO_LONG, /* the time for one command is over, or a server did not answer in time */
-    ARGUS_FETCH_FAILED    /* no server can be reached, or the cache cannot be written: `error` */
-};
-
-/* What was fetched for an answer. */
-struct argus_fetched {
-    uint64_t files;   /* fetched, or found in the library's cache */
-    uint64_t unknown; /* no server has them */
-    int error;        /* errno */
-    enum argus_fetch_end end;
-};
-
 /* Allows argus_symbols_show() to fetch files, if DEBUGINFOD_URLS names servers. `progress` may be NULL; false from it ends that until
  * argus_symbols_forget_shown(), which also gives the next answer its own time. */
 void argus_symbols_allow_fetch(struct argus_symbols *symbols, argus_progress progress,
