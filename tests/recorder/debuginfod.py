@@ -248,6 +248,8 @@ class Servers(unittest.TestCase):
         lldb = shutil.which("lldb") or shutil.which("lldb-19") or shutil.which("lldb-14")
         if not lldb or not PLUGIN.exists():
             self.skipTest("no lldb is installed, or the plugin is not built")
+        if "libasan" in subprocess.run(["ldd", PLUGIN], capture_output=True, text=True).stdout:
+            self.skipTest("the address sanitizer's library would have to be loaded before LLDB")
         vertex = self.vertex(self.program.bare)
         with fake_server("hang") as server, self.gone():
             terminal = plugin.Terminal([lldb, "--no-lldbinit", "--no-use-colors"], **server.environment)
