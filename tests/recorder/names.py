@@ -202,12 +202,12 @@ class Names(unittest.TestCase):
         program = self.build(LOOP, "moved")
         self.record(program, what=[])
         vertex = self.long_wait("moved")
-        there = "/t.argus"
-        shutil.copy(self.path, there)
-        self.addCleanup(os.unlink, there)
-        shutil.copy(self.path, elsewhere.root / "t.argus")
-        for words in (("graph", "show", there, vertex), ("graph", "show", "--json", there, vertex), ("slice", "--auto", there, vertex),
-                      ("diagnose", "--auto", "--json", there, vertex), ("contexts", "--tree", "--json", "--no-cache", there),
+        there = self.path  # in both
+        (elsewhere.root / there[1:]).parent.mkdir(parents=True)
+        shutil.copy(there, elsewhere.root / there[1:])
+        for words in (("graph", "show", "--no-cache", there, vertex), ("graph", "show", "--no-cache", "--json", there, vertex),
+                      ("slice", "--no-cache", "--auto", there, vertex), ("diagnose", "--no-cache", "--auto", "--json", there, vertex),
+                      ("contexts", "--tree", "--json", "--no-cache", there),
                       ("contexts", "--no-cache", "--process", "moved", there), ("graph", "check", "--no-cache", there),
                       ("hangs", "--no-cache", "--threshold", "500ms", there), ("graph", "export", "--no-cache", there)):
             with self.subTest(words):
