@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from recorder_harness import Live, argus, eventually, main, status
+from recorder_harness import Live, argus, decode, eventually, main, status
 
 # An event loop that hangs for so long, twice, and is idle before, between and after.
 LOOP = """
@@ -66,6 +66,18 @@ class OnHang(Live):
         self.assertEqual(len(lengths), 2, found)
         self.assertAlmostEqual(lengths[0], 0.8, delta=0.1)
         self.assertAlmostEqual(lengths[1], 0.9, delta=0.1)
+
+    def test_names_in_the_files(self):
+        for options in [], ["--no-symbols"]:
+            self.start("--process", "argusloop6", *options)
+            program = self.loop("argusloop6", 0.9)
+            self.assertEqual(program.stdout.readline(), "done\n")
+            self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 1), status())
+            self.assertEqual(argus("stop").returncode, 0)
+            file, = self.files()
+            lines = decode.decode(file.read_bytes())
+            self.assertEqual(any(line.startswith("name ") for line in lines), not options)
+            file.unlink()
 
     def test_a_hang_that_lasts_is_kept_after_ten_seconds(self):
         self.start("--process", "argusloop3")
