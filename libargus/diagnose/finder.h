@@ -22,6 +22,7 @@ struct finder {
     const struct argus_hang_options *options;
     VEC(struct frozen) frozen;
     hang_list found;
+    bool sees_pending; /* the trace tells what came for threads */
 };
 
 /* How long a stretch must be to be a hang: the threshold, and what it was frozen. Sets `hang->suspended_ns`. */
@@ -62,6 +63,13 @@ bool indicator_stack(struct finder *finder);
 bool indicator_spindump(struct finder *finder);
 bool indicator_spinning(struct finder *finder);
 bool indicator_flag(struct finder *finder);
+
+/* --- unnoticed.c --- */
+
+bool finder_sees_pending(const struct view *view);
+/* Whether a measured stretch away from the loop, which is `sure` to be the thread's, bothered nobody, so that it is no hang. */
+bool hang_is_unnoticed(const struct finder *finder, const struct habits *habits,
+                       const struct argus_hang *hang, bool sure);
 
 /* --- the rest --- */
 

@@ -97,7 +97,10 @@ static bool add_if_long(struct scan *scan, struct argus_hang hang, bool sure)
         return true;
     hang.vertex = ARGUS_NONE;
     hang_measure(scan->view, &hang);
-    return (!sure && hang.type != ARGUS_TYPE_LONG_RUNNING) || finder_add(scan->finder, &hang);
+    if (!sure && hang.type != ARGUS_TYPE_LONG_RUNNING)
+        return true;
+    return hang_is_unnoticed(scan->finder, scan->habits, &hang, sure) ||
+           finder_add(scan->finder, &hang);
 }
 
 /* The parts of a stretch that lie between visits. */
@@ -180,6 +183,7 @@ static bool add_parts(struct scan *scan, const struct argus_hang *whole, uint32_
 struct stop {
     uint64_t end_ns;   /* of the stretch before */
     uint64_t start_ns; /* of the next one */
+    uint32_t first;    /* the first vertex of the next one */
     bool home;         /* sure to be the loop's */
     bool back;         /* came back: otherwise the thread's records end here */
 };
@@ -205,12 +209,13 @@ static bool find_stop(const struct scan *scan, uint32_t v, bool from_home, struc
     const struct argus_vertex *vertex = &scan->view->vertices[v];
     const struct habit *habit = loop_habit(scan, v);
     if (scan->turns && (vertex->flags & ARGUS_VERTEX_LOOP) && !habit && is_own_turn(scan, v)) {
-        *ret = (struct stop){vertex->start_ns, vertex->start_ns, true, true};
+        *ret = (struct stop){vertex->start_ns, vertex->start_ns, v, true, true};
         return true;
     }
     if (!habit || (from_home && !habit->home))
         return false;
-    *ret = (struct stop){vertex->end_ns, timeline_wait_end(scan->view, v), habit->home, true};
+    *ret =
+        (struct stop){vertex->end_ns, timeline_wait_end(scan->view, v), v + 1, habit->home, true};
     if (vertex->flags & ARGUS_VERTEX_YIELDS) /* the turns of a poll with a short timeout are idle */
         ret->end_ns = vertex->start_ns;
     return true;
@@ -241,7 +246,7 @@ static bool scan_thread(struct scan *scan, uint32_t thread)
         hang.ongoing = !stop.back && !(vertex->flags & ARGUS_VERTEX_EXITED);
         if (away)
             done = add_parts(scan, &hang, first, from_home);
-        first = v + 1;
+        first = stop.first;
         away = stop.back;
         from_home = stop.home;
         hang.start_ns = stop.start_ns;
