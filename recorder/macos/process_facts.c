@@ -24,6 +24,12 @@ bool proc_stat_read(uint32_t pid, uint32_t tid, struct proc_stat *ret)
     return true;
 }
 
+enum proc_wait proc_wait_read(uint32_t pid, uint32_t tid)
+{
+    (void)pid, (void)tid;
+    return PROC_WAIT_OTHER;
+}
+
 /* No set is known here (kdebug_pollers.c), and no descriptor can be duplicated from another process. */
 bool poll_set_is_ready(const struct poll_set *set, uint32_t pid)
 {

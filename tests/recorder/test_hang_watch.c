@@ -13,14 +13,15 @@
 #define MS        1000000ull
 #define THRESHOLD (2000 * MS)
 
-static bool excused, gone, ready;
+static bool gone, ready;
+static struct hang_sight sight;
 
-static bool look(uint32_t pid, uint32_t tid, char ret_name[PROTOCOL_COMM_BYTES], bool *ret_excused)
+static bool look(uint32_t pid, uint32_t tid, struct hang_sight *ret)
 {
     (void)pid;
     (void)tid;
-    memcpy(ret_name, "editor", sizeof("editor"));
-    *ret_excused = excused;
+    *ret = sight;
+    memcpy(ret->process, "editor", sizeof("editor"));
     return !gone;
 }
 
@@ -35,7 +36,8 @@ static const struct hang_system system_of_test = {.look = look, .is_ready = is_r
 
 static int set_up(void **state)
 {
-    excused = gone = ready = false;
+    gone = ready = false;
+    sight = (struct hang_sight){.excused = false};
     *state = hang_watch_create(THRESHOLD, "", &system_of_test);
     return *state ? 0 : -1;
 }
@@ -123,10 +125,10 @@ static void stopped_time_does_not_count(void **state)
     struct hang_watch *watch = *state;
     struct backend_poller loop = away_since(10, 1000 * MS);
     look_between(watch, &loop, 1, 1000 * MS, 2600 * MS);
-    excused = true;
+    sight.excused = true;
     look_between(watch, &loop, 1, 2800 * MS, 20000 * MS);
     assert_int_equal(hang_watch_seen(watch), 0);
-    excused = false;
+    sight.excused = false;
     look_between(watch, &loop, 1, 20200 * MS,
                  20400 * MS); /* it may have been stopped until 20.2 s */
     assert_int_equal(hang_watch_seen(watch), 0);
@@ -139,9 +141,9 @@ static void stopped_from_the_beginning(void **state)
 {
     struct hang_watch *watch = *state;
     struct backend_poller loop = away_since(10, 1000 * MS);
-    excused = true;
+    sight.excused = true;
     look_between(watch, &loop, 1, 2000 * MS, 5000 * MS);
-    excused = false;
+    sight.excused = false;
     look_between(watch, &loop, 1, 5200 * MS, 7000 * MS);
     assert_int_equal(hang_watch_seen(watch), 0);
     look_between(watch, &loop, 1, 7200 * MS, 7200 * MS);
@@ -252,6 +254,40 @@ static void another_loop_is_one_while_input_lies_there(void **state)
     (void)state;
 }
 
+/* A shell that runs a command; and a thread for which another one polls, which rests elsewhere. */
+static void what_nobody_waits_for_is_none(void **state)
+{
+    const struct {
+        bool at_child, at_futex;
+        uint64_t rested_ns;
+        uint32_t seen;
+    } cases[] = {
+        {true, false, 10000 * MS, 0}, {false, true, 10 * MS, 0}, {false, true, 10000 * MS, 1}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct hang_watch *watch = hang_watch_create(THRESHOLD, "", &system_of_test);
+        struct backend_poller loop = away_since(10, 1000 * MS);
+        loop.rested_ns = cases[i].rested_ns;
+        sight.at_child = cases[i].at_child;
+        sight.at_futex = cases[i].at_futex;
+        ready = false;
+        look_between(watch, &loop, 1, 1000 * MS, 20000 * MS);
+        assert_int_equal(hang_watch_seen(watch), cases[i].seen);
+        ready = true; /* from now on somebody does */
+        look_between(watch, &loop, 1, 20200 * MS, 22400 * MS);
+        assert_int_equal(hang_watch_seen(watch), 1);
+        hang_watch_destroy(watch);
+    }
+    (void)state;
+}
+
+static void who_is_left_out_is_none(void **state)
+{
+    struct backend_poller loop = away_since(10, 1000 * MS);
+    hang_watch_leave_out(*state, loop.pid);
+    look_between(*state, &loop, 1, 1000 * MS, 20000 * MS);
+    assert_int_equal(hang_watch_seen(*state), 0);
+}
+
 static void sets_that_cover(void **state)
 {
     (void)state;
@@ -304,6 +340,8 @@ int main(void)
         WATCH_TEST(a_handler_that_polls_is_away),
         WATCH_TEST(a_nested_loop_is_none),
         WATCH_TEST(another_loop_is_one_while_input_lies_there),
+        WATCH_TEST(what_nobody_waits_for_is_none),
+        WATCH_TEST(who_is_left_out_is_none),
         cmocka_unit_test(sets_that_cover),
         cmocka_unit_test(what_lies_in_a_pipe_is_ready),
     };
