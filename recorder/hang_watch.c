@@ -20,6 +20,8 @@ struct away {
     uint64_t excused_ns;          /* of the time since */
     bool is_hang, reported, seen; /* seen: in this look */
     bool looked_at, was_excused;  /* was_excused: at the last look */
+    uint64_t first_waits;         /* struct hang_sight.waits at the first look */
+    uint32_t looks;
     char process[PROTOCOL_COMM_BYTES];
 };
 
@@ -96,17 +98,30 @@ static bool may_serve(const struct hang_watch *watch, const struct backend_polle
         return false;
     if (poller->polling_inside && poll_set_covers(&poller->inside, &poller->home))
         return true;
-    if (poller->tid == poller->pid && poller->returns >= SURE_RETURNS && poller->served < SERVING)
+    if (watch->system->is_ready(&poller->home, poller->pid))
         return false;
-    return !watch->system->is_ready(&poller->home, poller->pid);
+    bool sure = poller->tid == poller->pid && poller->returns >= SURE_RETURNS;
+    return !sure || poller->served >= SERVING ||
+           !watch->system->faces_others(&poller->home, poller->pid);
+}
+
+/* Whether it waits at every second look for something new. */
+static bool naps(const struct away *away, const struct hang_sight *sight)
+{
+    return away->looks >= 2 && sight->waits - away->first_waits >= away->looks / 2;
 }
 
 /* Whether a thread does its work, or rests where another one polls for it, and nothing lies there for its loop. */
 static bool is_unawaited(const struct hang_watch *watch, const struct backend_poller *poller,
-                         const struct hang_sight *sight)
+                         const struct away *away, const struct hang_sight *sight)
 {
-    bool may_be = sight->at_child || (sight->at_futex && poller->rested_ns < RESTING_NS);
-    return may_be && !watch->system->is_ready(&poller->home, poller->pid);
+    bool rests = sight->at_futex && poller->rested_ns < RESTING_NS;
+    bool busy = sight->at_futex || naps(away, sight);
+    if (!sight->at_child && !busy)
+        return false;
+    if (watch->system->is_ready(&poller->home, poller->pid))
+        return false;
+    return sight->at_child || rests || !watch->system->faces_others(&poller->home, poller->pid);
 }
 
 /* Charges the time since the last look as excused where it is, and decides. What lies between two looks of which only one found
@@ -122,8 +137,10 @@ static bool judge(struct hang_watch *watch, struct away *away, const struct back
     }
     uint64_t looked_ns = watch->looked_ns > away->since_ns ? watch->looked_ns : away->since_ns;
     bool there = watch->system->look(away->pid, away->tid, &sight);
-    bool excused = sight.excused ||
-                   (there && (may_serve(watch, poller) || is_unawaited(watch, poller, &sight)));
+    away->first_waits = away->looks++ ? away->first_waits : sight.waits;
+    bool excused =
+        sight.excused ||
+        (there && (may_serve(watch, poller) || is_unawaited(watch, poller, away, &sight)));
     if (there)
         memcpy(away->process, sight.process, sizeof(away->process));
     if (excused && !away->looked_at)
@@ -237,7 +254,9 @@ static bool look_in_proc(uint32_t pid, uint32_t tid, struct hang_sight *ret)
     enum proc_wait wait = proc_wait_read(pid, tid);
     ret->at_child = wait == PROC_WAIT_CHILD;
     ret->at_futex = wait == PROC_WAIT_FUTEX;
+    ret->waits = proc_wait_count(pid, tid);
     return true;
 }
 
-const struct hang_system hang_system_proc = {.look = look_in_proc, .is_ready = poll_set_is_ready};
+const struct hang_system hang_system_proc = {
+    .look = look_in_proc, .is_ready = poll_set_is_ready, .faces_others = poll_set_faces_others};

@@ -12,8 +12,9 @@
  * ends the polls in the handler. It does not count while the handler's poll looks at all that the loop's looks at.
  *
  * Some threads do nothing wrong although they are away. As long as nothing that the loop would have taken lies there, these are not
- * counted: a thread that waits for a child process (a shell, a build), and a thread that waits at a futex and has never rested in
- * a poll: another thread polls for it (Tcl), and its own polls were for replies.
+ * counted: a thread that waits for a child process (a shell, a build); a thread that waits at a futex and has never rested in
+ * a poll, since another thread polls for it (Tcl); and of a loop that listens to no socket and no terminal (a script) a thread that
+ * waits at a futex, polls elsewhere, or naps again and again.
  *
  * Of one process one hang is open at a time. It is reported once: when it ends, or before, when it lasts
  * HANG_REPORT_AFTER_NS longer than it takes to be one.
@@ -36,6 +37,7 @@ struct hang_sight {
     char process[PROTOCOL_COMM_BYTES]; /* its process's comm */
     bool excused;                      /* it is stopped, or its terminal is another's */
     bool at_child, at_futex;           /* it waits for a child process; at a futex */
+    uint64_t waits;                    /* how often it has waited in its life */
 };
 
 /* What the watch asks of the system; the tests have another one. */
@@ -44,6 +46,8 @@ struct hang_system {
     bool (*look)(uint32_t pid, uint32_t tid, struct hang_sight *ret);
     /* Whether something of the set can be read, in the process: poll_set_is_ready(). */
     bool (*is_ready)(const struct poll_set *set, uint32_t pid);
+    /* Whether a socket or a terminal is among it: poll_set_faces_others(). */
+    bool (*faces_others)(const struct poll_set *set, uint32_t pid);
 };
 extern const struct hang_system hang_system_proc;
 

@@ -13,14 +13,16 @@
 #define MS        1000000ull
 #define THRESHOLD (2000 * MS)
 
-static bool gone, ready;
+static bool gone, ready, is_script;
 static struct hang_sight sight;
+static uint64_t naps; /* between two looks */
 
 static bool look(uint32_t pid, uint32_t tid, struct hang_sight *ret)
 {
     (void)pid;
     (void)tid;
     *ret = sight;
+    sight.waits += naps;
     memcpy(ret->process, "editor", sizeof("editor"));
     return !gone;
 }
@@ -32,11 +34,19 @@ static bool is_ready(const struct poll_set *set, uint32_t pid)
     return ready;
 }
 
-static const struct hang_system system_of_test = {.look = look, .is_ready = is_ready};
+static bool faces_others(const struct poll_set *set, uint32_t pid)
+{
+    (void)set;
+    (void)pid;
+    return !is_script;
+}
+
+static const struct hang_system system_of_test = {
+    .look = look, .is_ready = is_ready, .faces_others = faces_others};
 
 static int set_up(void **state)
 {
-    gone = ready = false;
+    gone = ready = is_script = false;
     sight = (struct hang_sight){.excused = false};
     *state = hang_watch_create(THRESHOLD, "", &system_of_test);
     return *state ? 0 : -1;
@@ -254,29 +264,36 @@ static void another_loop_is_one_while_input_lies_there(void **state)
     (void)state;
 }
 
-/* A shell that runs a command; and a thread for which another one polls, which rests elsewhere. */
+/* A shell that runs a command; a thread for which another one polls, or that rests elsewhere; a script that joins a thread, naps, or
+ * sleeps. */
 static void what_nobody_waits_for_is_none(void **state)
 {
     const struct {
-        bool at_child, at_futex;
-        uint64_t rested_ns;
+        bool at_child, at_futex, script;
+        uint64_t naps, rested_ns;
         uint32_t seen;
     } cases[] = {
-        {true, false, 10000 * MS, 0}, {false, true, 10 * MS, 0}, {false, true, 10000 * MS, 1}};
+        {true, false, false, 0, 10000 * MS, 0}, {false, true, false, 0, 10 * MS, 0},
+        {false, true, false, 0, 10000 * MS, 1}, {false, true, true, 0, 10000 * MS, 0},
+        {false, false, true, 3, 10000 * MS, 0}, {false, false, false, 3, 10000 * MS, 1},
+        {false, false, true, 0, 10000 * MS, 1},
+    };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct hang_watch *watch = hang_watch_create(THRESHOLD, "", &system_of_test);
         struct backend_poller loop = away_since(10, 1000 * MS);
         loop.rested_ns = cases[i].rested_ns;
-        sight.at_child = cases[i].at_child;
-        sight.at_futex = cases[i].at_futex;
+        sight = (struct hang_sight){.at_child = cases[i].at_child, .at_futex = cases[i].at_futex};
+        naps = cases[i].naps;
+        is_script = cases[i].script;
         ready = false;
         look_between(watch, &loop, 1, 1000 * MS, 20000 * MS);
         assert_int_equal(hang_watch_seen(watch), cases[i].seen);
         ready = true; /* from now on somebody does */
-        look_between(watch, &loop, 1, 20200 * MS, 22400 * MS);
+        look_between(watch, &loop, 1, 20200 * MS, 22600 * MS);
         assert_int_equal(hang_watch_seen(watch), 1);
         hang_watch_destroy(watch);
     }
+    naps = 0;
     (void)state;
 }
 
