@@ -73,6 +73,9 @@ bool hang_is_unnoticed(const struct finder *finder, const struct habits *habits,
 
 /* --- the rest --- */
 
+/* Whether the thread's own timer, and nobody else, set off the hang. */
+bool hang_is_set_off_by_itself(const struct view *view, const struct argus_hang *hang);
+
 /* Whether the options name the thread. */
 bool hang_is_wanted(const struct view *view, const struct argus_hang_options *options,
                     uint32_t thread);

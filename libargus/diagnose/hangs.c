@@ -98,8 +98,7 @@ uint64_t finder_threshold(const struct finder *finder, struct argus_hang *hang)
     return threshold_ns;
 }
 
-/* Whether the thread's own timer, and nobody else, set off the hang. */
-static bool is_set_off_by_itself(const struct view *view, const struct argus_hang *hang)
+bool hang_is_set_off_by_itself(const struct view *view, const struct argus_hang *hang)
 {
     uint32_t first = argus_graph_vertex_at(view->graph, hang->thread, hang->start_ns);
     uint32_t before = first == ARGUS_NONE ? ARGUS_NONE : argus_graph_previous(view->graph, first);
@@ -122,7 +121,7 @@ bool finder_add(struct finder *finder, struct argus_hang *hang)
         argus_error_destroy(error);
         return false;
     }
-    hang->awaited = pendings.count > 0 || !is_set_off_by_itself(finder->view, hang);
+    hang->awaited = pendings.count > 0 || !hang_is_set_off_by_itself(finder->view, hang);
     hang->indicators |= 1u << hang->indicator;
     argus_pendings_deinit(&pendings);
     return vec_push(&finder->found, *hang);

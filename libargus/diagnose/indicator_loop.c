@@ -127,6 +127,7 @@ static bool add_between_visits(struct scan *scan, const struct argus_hang *whole
     return done && add_if_long(scan, part, sure);
 }
 
+/* UI events read afterwards may be what ended the wait; if they lay there before, their messages did, too. */
 static bool is_anything_pending(const struct view *view, uint32_t vertex)
 {
     const struct argus_vertex *v = &view->vertices[vertex];
@@ -142,7 +143,8 @@ static bool is_anything_pending(const struct view *view, uint32_t vertex)
         return true;
     }
     for (size_t i = 0; i < pendings.count; i++)
-        any |= pendings.items[i].kind != ARGUS_PENDING_SET_OFF;
+        any |= pendings.items[i].kind != ARGUS_PENDING_SET_OFF &&
+               pendings.items[i].kind != ARGUS_PENDING_UI_EVENT;
     argus_pendings_deinit(&pendings);
     return any;
 }

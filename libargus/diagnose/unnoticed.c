@@ -3,16 +3,19 @@
  * An application's main thread counts also when nothing was pending: somebody may have looked at its window. Not so
  *
  *   a worker thread: whoever waits for it, waits by a message or a callback, which would be pending;
- *   a thread that waits for processes of its own making, as a shell does for a command, or a build for a compiler. The shell's
- *   terminal is the command's meanwhile: what is typed there is not pending for the shell;
+ *   a thread that waits for processes of its own making, as a shell does for a command, or a build for a compiler. What they
+ *   send, or what comes by a pipe, is part of that. The shell's terminal is the command's meanwhile: what is typed there is not
+ *   pending for the shell;
  *   a thread whose loop takes from nobody but such processes: it does their work;
- *   a thread of which it is not sure that it has a loop.
+ *   a thread of which it is not sure that it has a loop;
+ *   a thread that sleeps by its own clock, unless somebody names it.
  *
  * Where the trace does not tell what is pending, all of them count.
  */
 #include "diagnose/finder.h"
 
 #define MODE_MASK      0170000u
+#define MODE_PIPE      0010000u
 #define MODE_CHARACTER 0020000u
 /* Generations of processes looked at. */
 #define MOST_GENERATIONS 16
@@ -101,14 +104,33 @@ static bool serves_children(const struct view *view, const struct habits *habits
     return any;
 }
 
-/* Whether something was pending; what lies at a terminal counts only if it is the thread's own. */
-static bool is_awaited(const struct argus_pendings *pendings, bool owns_terminal)
+/* Whether it sleeps for at least half of the stretch, which its own timer set off. */
+static bool sleeps(const struct view *view, const struct argus_hang *hang)
+{
+    return hang->vertex != ARGUS_NONE && hang->type == ARGUS_TYPE_LONG_WAIT &&
+           view->vertices[hang->vertex].wait.kind == ARGUS_WAIT_SLEEP &&
+           hang_is_set_off_by_itself(view, hang);
+}
+
+/* Whether something is what a child process, or who types for it, may have sent. */
+static bool is_of_child(const struct view *view, const struct argus_hang *hang,
+                        const struct argus_pending *pending)
+{
+    uint64_t mode = pending->ready.type & MODE_MASK;
+    if (pending->kind == ARGUS_PENDING_READY)
+        return mode == MODE_CHARACTER || mode == MODE_PIPE;
+    return pending->sender != ARGUS_NONE &&
+           descends_from(view, view->threads[pending->sender].process,
+                         view->threads[hang->thread].process);
+}
+
+static bool is_awaited(const struct view *view, const struct argus_hang *hang,
+                       const struct argus_pendings *pendings, bool for_children)
 {
     for (size_t i = 0; i < pendings->count; i++) {
         const struct argus_pending *pending = &pendings->items[i];
-        bool device = pending->kind == ARGUS_PENDING_READY &&
-                      (pending->ready.type & MODE_MASK) == MODE_CHARACTER;
-        if (pending->kind != ARGUS_PENDING_SET_OFF && (owns_terminal || !device))
+        if (pending->kind != ARGUS_PENDING_SET_OFF &&
+            !(for_children && is_of_child(view, hang, pending)))
             return true;
     }
     return false;
@@ -128,8 +150,9 @@ bool hang_is_unnoticed(const struct finder *finder, const struct habits *habits,
         argus_error_destroy(error);
         return false;
     }
-    bool awaited = is_awaited(&pendings, !for_children);
+    bool awaited = is_awaited(view, hang, &pendings, for_children);
     argus_pendings_deinit(&pendings);
-    return !awaited &&
-           (!sure || !is_main || for_children || serves_children(view, habits, hang->thread));
+    return !awaited && (!sure || !is_main || for_children ||
+                        (sleeps(view, hang) && !hang_is_named(finder->options)) ||
+                        serves_children(view, habits, hang->thread));
 }
