@@ -64,6 +64,11 @@ bool indicator_spindump(struct finder *finder);
 bool indicator_spinning(struct finder *finder);
 bool indicator_flag(struct finder *finder);
 
+/* --- start_up.c --- */
+
+/* When the thread first polled, or took a message of another process; 0: it never did, as far as the trace tells. */
+uint64_t start_up_end(const struct view *view, uint32_t thread);
+
 /* --- unnoticed.c --- */
 
 bool finder_sees_pending(const struct view *view);

@@ -256,6 +256,28 @@ static bool scan_thread(struct scan *scan, uint32_t thread)
     return done;
 }
 
+/* A loop that never had to wait, because something lay there whenever it looked, is known by its visits alone. The longest time
+ * between two of them counts if something lay there. */
+static bool scan_visits(struct scan *scan)
+{
+    bool done = true;
+    for (size_t i = 0; done && i < scan->visit_count; i++) {
+        const struct argus_visits *visits = &scan->visits[i];
+        struct argus_hang hang = {.start_ns = visits->gap_start_ns,
+                                  .end_ns = visits->gap_end_ns,
+                                  .thread = visits->thread,
+                                  .vertex = ARGUS_NONE,
+                                  .indicator = ARGUS_INDICATOR_EVENT_LOOP};
+        if (visits->count < LOOP_TURNS ||
+            hang.end_ns - hang.start_ns < finder_threshold(scan->finder, &hang))
+            continue;
+        hang_measure(scan->view, &hang);
+        done = hang_is_unnoticed(scan->finder, scan->habits, &hang, false) ||
+               finder_add(scan->finder, &hang);
+    }
+    return done;
+}
+
 bool indicator_loop(struct finder *finder, uint32_t thread)
 {
     struct habits habits;
@@ -264,7 +286,10 @@ bool indicator_loop(struct finder *finder, uint32_t thread)
     if (done) {
         find_homes(&scan, thread);
         find_visits(&scan, thread);
+        size_t found = finder->found.length;
         done = scan_thread(&scan, thread);
+        if (done && finder->sees_pending && scan.home_count == 0 && finder->found.length == found)
+            done = scan_visits(&scan);
     }
     habits_deinit(&habits);
     return done;
