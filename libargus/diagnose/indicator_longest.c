@@ -130,18 +130,7 @@ static bool is_awaited(const struct view *view, uint32_t vertex)
                                     .end_ns = timeline_wait_end(view, vertex),
                                     .thread = v->thread,
                                     .vertex = vertex};
-    struct argus_pendings pendings;
-    bool awaited = false;
-    struct argus_error *error = argus_pending_find(view->graph, &wait, &pendings);
-    if (error) {
-        argus_error_destroy(error);
-        return false;
-    }
-    for (size_t i = 0; i < pendings.count; i++)
-        awaited |= pendings.items[i].kind == ARGUS_PENDING_MESSAGE ||
-                   pendings.items[i].kind == ARGUS_PENDING_CALLBACK;
-    argus_pendings_deinit(&pendings);
-    return awaited;
+    return hang_keeps_message(view, &wait);
 }
 
 static void consider_wait(const struct view *view, const struct habits *habits, uint32_t vertex,

@@ -272,7 +272,8 @@ static bool scan_visits(struct scan *scan)
             hang.end_ns - hang.start_ns < finder_threshold(scan->finder, &hang))
             continue;
         hang_measure(scan->view, &hang);
-        done = hang_is_unnoticed(scan->finder, scan->habits, &hang, false) ||
+        done = !hang_keeps_message(scan->view, &hang) ||
+               hang_is_unnoticed(scan->finder, scan->habits, &hang, false) ||
                finder_add(scan->finder, &hang);
     }
     return done;

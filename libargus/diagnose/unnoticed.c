@@ -8,11 +8,15 @@
  *   pending for the shell;
  *   a thread whose loop takes from nobody but such processes: it does their work;
  *   a thread of which it is not sure that it has a loop;
+ *   a thread at a lock or condition that never rests in a poll: another thread polls for it;
  *   a thread that sleeps by its own clock, unless somebody names it.
  *
  * Where the trace does not tell what is pending, all of them count.
  */
 #include "diagnose/finder.h"
+
+/* Replies to a busy program do not take as long. */
+#define LONGEST_REPLY_NS 250000000ull
 
 #define MODE_MASK      0170000u
 #define MODE_PIPE      0010000u
@@ -112,6 +116,20 @@ static bool sleeps(const struct view *view, const struct argus_hang *hang)
            hang_is_set_off_by_itself(view, hang);
 }
 
+/* Whether it waits at a futex, and its polls were only for replies. */
+static bool is_polled_for(const struct view *view, const struct habits *habits,
+                          const struct argus_hang *hang)
+{
+    if (hang->vertex == ARGUS_NONE || hang->type != ARGUS_TYPE_LONG_WAIT ||
+        view->vertices[hang->vertex].wait.kind != ARGUS_WAIT_FUTEX)
+        return false;
+    for (size_t i = 0; i < habits->items.length; i++)
+        if (habits->items.data[i].kind == ARGUS_WAIT_POLL &&
+            habits->items.data[i].longest_ns >= LONGEST_REPLY_NS)
+            return false;
+    return true;
+}
+
 /* Whether something is what a child process, or who types for it, may have sent. */
 static bool is_of_child(const struct view *view, const struct argus_hang *hang,
                         const struct argus_pending *pending)
@@ -152,7 +170,24 @@ bool hang_is_unnoticed(const struct finder *finder, const struct habits *habits,
     }
     bool awaited = is_awaited(view, hang, &pendings, for_children);
     argus_pendings_deinit(&pendings);
-    return !awaited && (!sure || !is_main || for_children ||
-                        (sleeps(view, hang) && !hang_is_named(finder->options)) ||
-                        serves_children(view, habits, hang->thread));
+    return !awaited &&
+           (!sure || !is_main || for_children ||
+            (sleeps(view, hang) && !hang_is_named(finder->options)) ||
+            is_polled_for(view, habits, hang) || serves_children(view, habits, hang->thread));
+}
+
+bool hang_keeps_message(const struct view *view, const struct argus_hang *hang)
+{
+    struct argus_pendings pendings;
+    bool keeps = false;
+    struct argus_error *error = argus_pending_find(view->graph, hang, &pendings);
+    if (error) {
+        argus_error_destroy(error);
+        return false;
+    }
+    for (size_t i = 0; i < pendings.count; i++)
+        keeps |= pendings.items[i].kind == ARGUS_PENDING_MESSAGE ||
+                 pendings.items[i].kind == ARGUS_PENDING_CALLBACK;
+    argus_pendings_deinit(&pendings);
+    return keeps;
 }
