@@ -45,7 +45,10 @@ struct best {
 static void consider(struct best *best, uint32_t thread, uint64_t start_ns, uint64_t end_ns,
                      uint32_t vertex, unsigned weight)
 {
-    struct choice *choice = end_ns <= best->asked_ns ? &best->start_up : &best->later;
+    uint64_t asked_ns = best->asked_ns; /* a run may go on for a while after that */
+    bool in_start_up =
+        start_ns < asked_ns && (end_ns <= asked_ns || end_ns - asked_ns <= asked_ns - start_ns);
+    struct choice *choice = in_start_up ? &best->start_up : &best->later;
     uint64_t score = (uint64_t)((unsigned __int128)(end_ns - start_ns) * weight / 1000);
     if (start_ns >= end_ns || score <= choice->score ||
         !hang_is_at_time(best->options, start_ns, end_ns))

@@ -256,6 +256,37 @@ static bool scan_thread(struct scan *scan, uint32_t thread)
     return done;
 }
 
+/* When the program of a main thread was started, if that was in the trace; 0: it was not, or the thread is another one. */
+static uint64_t started_ns(const struct view *view, uint32_t thread)
+{
+    const struct argus_process *process = &view->processes[view->threads[thread].process];
+    if (process->main_thread != thread)
+        return 0;
+    return process->exec_ns > process->start_ns ? process->exec_ns : process->start_ns;
+}
+
+/* A program's start, until it first comes to its loop: it counts if something lay there by then. */
+static bool scan_start_up(struct scan *scan, uint32_t thread)
+{
+    const struct argus_thread *t = &scan->view->threads[thread];
+    struct argus_hang hang = {.start_ns = started_ns(scan->view, thread),
+                              .thread = thread,
+                              .vertex = ARGUS_NONE,
+                              .indicator = ARGUS_INDICATOR_EVENT_LOOP};
+    struct stop stop;
+    uint32_t v = t->first_vertex, end = t->first_vertex + t->vertex_count;
+    while (v < end && !(find_stop(scan, v, true, &stop) && stop.home))
+        v++;
+    if (hang.start_ns == 0 || v == end)
+        return true;
+    hang.end_ns = stop.end_ns;
+    if (hang.end_ns < hang.start_ns ||
+        hang.end_ns - hang.start_ns < finder_threshold(scan->finder, &hang))
+        return true;
+    hang_measure(scan->view, &hang);
+    return !hang_keeps_message(scan->view, &hang) || finder_add(scan->finder, &hang);
+}
+
 /* A loop that never had to wait, because something lay there whenever it looked, is known by its visits alone. The longest time
  * between two of them counts if something lay there. */
 static bool scan_visits(struct scan *scan)
@@ -289,6 +320,8 @@ bool indicator_loop(struct finder *finder, uint32_t thread)
         find_visits(&scan, thread);
         size_t found = finder->found.length;
         done = scan_thread(&scan, thread);
+        if (done)
+            done = scan_start_up(&scan, thread);
         if (done && finder->sees_pending && scan.home_count == 0 && finder->found.length == found)
             done = scan_visits(&scan);
     }
