@@ -98,8 +98,9 @@ def freeze(program, mode, case, environment, folder):
         if mode != "start":
             press("F5")
         time.sleep(1 if mode != "call" else 1.5)
-        press("g", "h", "i")
-        if stops:
+        if not stops:  # each key ends one of the waits for the clipboard, and the culprit is guessed from the longest
+            press("g", "h", "i")
+        else:
             time.sleep(1.5)
             other.send_signal(signal.SIGCONT)
         wait_for(lambda: "done" in said.read_text(), "the end of the freeze")
