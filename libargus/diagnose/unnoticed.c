@@ -70,8 +70,8 @@ static bool is_for_child(const struct view *view, uint32_t vertex)
 {
     const struct argus_vertex *v = &view->vertices[vertex];
     uint32_t other = ended_by(view, vertex);
-    if (v->wait.kind == ARGUS_WAIT_CHILD)
-        return true;
+    if (v->wait.kind == ARGUS_WAIT_CHILD || v->wait.kind == ARGUS_WAIT_STOPPED)
+        return v->wait.kind == ARGUS_WAIT_CHILD;
     return other != ARGUS_NONE &&
            descends_from(view, view->threads[other].process, view->threads[v->thread].process);
 }
