@@ -272,17 +272,18 @@ def dialog_polls_the_same():
 
 @scene
 def prompt_beside_replies():
-    """A prompt inside a handler waits for the keyboard, which the loop waits for, too; the handlers also wait for replies of a server,
-    some less deep than the prompt. Those say nothing about the prompt."""
+    """A prompt inside a handler waits for the keyboard, which the loop waits for, too; the handlers also wait for what a server sends,
+    less deep than the prompt. That says nothing about the prompt."""
     s = Loop(frames=AT_HOME)
     s.thread(30, "server")
     s.wait(30, "read")
     s.key()
     for turn in range(12):
-        for _ in range(3 if turn == 0 else 0):
-            s.wake(s.editor, 30)
+        for _ in range(2 if turn in (0, 6) else 0):
             s.wait(s.editor, "poll", fd=0x7000, frames=inside(0x406000))
             s.busy(1)
+            s.device(30)
+            s._comes_back(30, 1)
             s.wake(30, s.editor)
             s.wait(30, "read")
         s.wait(s.editor, "poll", fd=0x8000, frames=inside(0x40a000, 0x409000, 0x408000))
