@@ -7,6 +7,9 @@
 #include "base/vec.h"
 #include "proc_stat.h"
 
+/* Another recorder, whose snapshots take their time, is none unless somebody asks for it. */
+#define OWN_RECORDER "argus-recorder"
+
 #define LOOP_RETURNS 3  /* so often an event loop has come back when it is believed to be one */
 #define SURE_RETURNS 20 /* so often, when nothing tells that somebody waits for it */
 #define SERVING      3  /* so many polls in a handler that found something are a loop of its own */
@@ -149,7 +152,8 @@ static bool judge(struct hang_watch *watch, struct away *away, const struct back
         away->excused_ns += now_ns - looked_ns;
     away->looked_at = true;
     away->was_excused = excused;
-    bool wanted = !watch->name[0] || strcmp(watch->name, away->process) == 0;
+    bool wanted = strcmp(watch->name[0] ? watch->name : away->process, away->process) == 0 &&
+                  (watch->name[0] || strcmp(away->process, OWN_RECORDER) != 0);
     if (there && wanted && now_ns - away->since_ns - away->excused_ns >= watch->threshold_ns &&
         !process_hangs(watch, away->pid)) {
         away->is_hang = true;
