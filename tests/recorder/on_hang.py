@@ -30,8 +30,8 @@ poll.poll()
 
 
 class OnHang(Live):
-    def start(self, *options):
-        done = argus("start", "--on-hang", "500ms", "-o", str(self.folder), "--ring-size", "128M", *options)
+    def start(self, *options, ring="128M"):
+        done = argus("start", "--on-hang", "500ms", "-o", str(self.folder), "--ring-size", ring, *options)
         self.assertEqual(done.returncode, 0, done.stderr)
         return int(re.search(r"pid (\d+) keeps a snapshot", done.stdout)[1])
 
@@ -113,10 +113,23 @@ class OnHang(Live):
         self.start("--process", "argusloop5", "--max-files", "1")
         program = self.loop("argusloop5", 0.8, 0.8)
         self.assertEqual(program.stdout.readline(), "done\n")
-        self.assertTrue(eventually(lambda: status()["hangs"]["seen"] == 2))
+        self.assertTrue(eventually(lambda: status()["hangs"]["seen"] == 2, 30), status())
         self.assertTrue(eventually(lambda: "a hang was not kept: as many files as --max-files allows are written"
-                                   in status()["notes"]))
+                                   in status()["notes"], 30), status())
         self.assertEqual(len(self.files()), 1)
+
+    def test_hangs_while_a_snapshot_is_written(self):
+        """Writing what a full ring of 1 GB holds takes seconds; three hangs begin and end meanwhile."""
+        self.start("--process", "argusloop7", ring="1G")
+        for _ in range(2):  # so many records that both cpus' rings are full
+            copies = [subprocess.Popen(["timeout", "6", "dd", "if=/dev/zero", "of=/dev/null", "bs=1"], stderr=subprocess.DEVNULL)
+                      for _ in range(2)]
+            for copy in copies:
+                copy.wait()
+        program = self.loop("argusloop7", *[0.8] * 4)
+        self.assertEqual(program.stdout.readline(), "done\n")
+        self.assertTrue(eventually(lambda: status()["hangs"]["seen"] == 4, 20), status())
+        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 4, 240), status())
 
     def test_it_says_that_nobody_writes_any_more(self):
         watcher = self.start()
