@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A second builder of the event graph: slow and plain, written from what docs/ARCHITECTURE.md, rules.def and the headers say.
+"""A second builder of the event graph: slow and plain, written from what docs/graph-rules.md, rules.def and the headers say.
 
     second_builder.py FILE.argus        prints the graph as JSON, in the words of finished.canonical()
 
