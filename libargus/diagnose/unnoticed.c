@@ -3,8 +3,8 @@
  * An application's main thread counts also when nothing was pending: somebody may have looked at its window. Not so
  *
  *   a worker thread: whoever waits for it, waits by a message or a callback, which would be pending;
- *   a thread that waits for processes of its own making, as a shell does for a command, or a build for a compiler. What they
- *   send, or what comes by a pipe, is part of that. The shell's terminal is the command's meanwhile: what is typed there is not
+ *   a thread that waits for processes of its own making, as a shell does for a command, or a build for a compiler. What those
+ *   send, or what comes by a pipe, is part of that; what another child sends is not. The shell's terminal is the command's meanwhile: what is typed there is not
  *   pending for the shell;
  *   a thread whose loop takes from nobody but such processes: it does their work;
  *   a thread of which it is not sure that it has a loop;
@@ -23,6 +23,15 @@
 #define MODE_CHARACTER 0020000u
 /* Generations of processes looked at. */
 #define MOST_GENERATIONS 16
+/* Processes that a thread waits for in one stretch. With more of them it is a build: then all of its children are meant. */
+#define MOST_CHILDREN 16
+
+struct children {
+    uint32_t processes[MOST_CHILDREN];
+    size_t count;
+    bool all;
+    bool enough; /* the waits for them are at least half of the stretch */
+};
 
 bool finder_sees_pending(const struct view *view)
 {
@@ -76,9 +85,22 @@ static bool is_for_child(const struct view *view, uint32_t vertex)
            descends_from(view, view->threads[other].process, view->threads[v->thread].process);
 }
 
-/* Whether such waits are at least half of the stretch. */
-static bool waits_for_children(const struct view *view, const struct argus_hang *hang)
+static void note_child(const struct view *view, uint32_t vertex, struct children *children)
 {
+    uint32_t thread = ended_by(view, vertex);
+    uint32_t process = thread == ARGUS_NONE ? ARGUS_NONE : view->threads[thread].process;
+    for (size_t i = 0; i < children->count; i++)
+        if (children->processes[i] == process)
+            return;
+    children->all |= process == ARGUS_NONE || children->count == MOST_CHILDREN;
+    if (!children->all)
+        children->processes[children->count++] = process;
+}
+
+/* The processes of its own making that the thread waited for in the stretch. */
+static struct children children_of(const struct view *view, const struct argus_hang *hang)
+{
+    struct children children = {.count = 0};
     uint64_t waited_ns = 0;
     uint32_t v = timeline_before(view, hang->thread, hang->start_ns + 1);
     for (; v != ARGUS_NONE && view->vertices[v].start_ns < hang->end_ns;
@@ -86,10 +108,25 @@ static bool waits_for_children(const struct view *view, const struct argus_hang 
         uint64_t from_ns = view->vertices[v].end_ns, to_ns = timeline_wait_end(view, v);
         from_ns = from_ns > hang->start_ns ? from_ns : hang->start_ns;
         to_ns = to_ns < hang->end_ns ? to_ns : hang->end_ns;
-        if (from_ns < to_ns && is_for_child(view, v))
-            waited_ns += to_ns - from_ns;
+        if (from_ns >= to_ns || !is_for_child(view, v))
+            continue;
+        waited_ns += to_ns - from_ns;
+        note_child(view, v, &children);
     }
-    return waited_ns >= (hang->end_ns - hang->start_ns) / 2;
+    children.enough = waited_ns >= (hang->end_ns - hang->start_ns) / 2;
+    return children;
+}
+
+/* Whether `process` is one of them, or their kin. */
+static bool is_one_of(const struct view *view, const struct children *children, uint32_t process)
+{
+    for (size_t i = 0; i < children->count; i++) {
+        uint32_t child = children->processes[i];
+        if (child == process || descends_from(view, process, child) ||
+            descends_from(view, child, process))
+            return true;
+    }
+    return children->all;
 }
 
 /* Whether nobody but such processes ends the waits of its loop. */
@@ -132,23 +169,25 @@ static bool is_polled_for(const struct view *view, const struct habits *habits,
 
 /* Whether something is what a child process, or who types for it, may have sent. */
 static bool is_of_child(const struct view *view, const struct argus_hang *hang,
-                        const struct argus_pending *pending)
+                        const struct children *children, const struct argus_pending *pending)
 {
     uint64_t mode = pending->ready.type & MODE_MASK;
     if (pending->kind == ARGUS_PENDING_READY)
         return mode == MODE_CHARACTER || mode == MODE_PIPE;
-    return pending->sender != ARGUS_NONE &&
-           descends_from(view, view->threads[pending->sender].process,
-                         view->threads[hang->thread].process);
+    if (pending->sender == ARGUS_NONE)
+        return false;
+    uint32_t sender = view->threads[pending->sender].process;
+    return descends_from(view, sender, view->threads[hang->thread].process) &&
+           is_one_of(view, children, sender);
 }
 
 static bool is_awaited(const struct view *view, const struct argus_hang *hang,
-                       const struct argus_pendings *pendings, bool for_children)
+                       const struct argus_pendings *pendings, const struct children *children)
 {
     for (size_t i = 0; i < pendings->count; i++) {
         const struct argus_pending *pending = &pendings->items[i];
         if (pending->kind != ARGUS_PENDING_SET_OFF &&
-            !(for_children && is_of_child(view, hang, pending)))
+            !(children->enough && is_of_child(view, hang, children, pending)))
             return true;
     }
     return false;
@@ -162,16 +201,16 @@ bool hang_is_unnoticed(const struct finder *finder, const struct habits *habits,
     if (!finder->sees_pending)
         return false;
     bool is_main = view->processes[view->threads[hang->thread].process].main_thread == hang->thread;
-    bool for_children = waits_for_children(view, hang);
+    struct children children = children_of(view, hang);
     struct argus_error *error = argus_pending_find(view->graph, hang, &pendings);
     if (error) {
         argus_error_destroy(error);
         return false;
     }
-    bool awaited = is_awaited(view, hang, &pendings, for_children);
+    bool awaited = is_awaited(view, hang, &pendings, &children);
     argus_pendings_deinit(&pendings);
     return !awaited &&
-           (!sure || !is_main || for_children ||
+           (!sure || !is_main || children.enough ||
             (sleeps(view, hang) && !hang_is_named(finder->options)) ||
             is_polled_for(view, habits, hang) || serves_children(view, habits, hang->thread));
 }
