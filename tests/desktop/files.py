@@ -1,0 +1,43 @@
+"""The documents that the programs open."""
+import struct
+import zlib
+
+
+def picture(path, side=64):
+    """A PNG of one colour."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    rows = b"".join(b"\0" + b"\x40\x80\xc0" * side for _ in range(side))
+    header = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+def document(path, pages):
+    """A PDF; a page is the text of its content stream."""
+    kids = " ".join(f"{3 + 2 * i} 0 R" for i in range(len(pages)))
+    objects = ["<< /Type /Catalog /Pages 2 0 R >>", f"<< /Type /Pages /Count {len(pages)} /Kids [{kids}] >>"]
+    for index, content in enumerate(pages):
+        objects.append(f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents {4 + 2 * index} 0 R >>")
+        objects.append(f"<< /Length {len(content)} >>\nstream\n{content}\nendstream")
+    data, offsets = b"%PDF-1.4\n", []
+    for number, text in enumerate(objects, 1):
+        offsets.append(len(data))
+        data += f"{number} 0 obj\n{text}\nendobj\n".encode()
+    table = "".join(f"{offset:010} 00000 n \n" for offset in offsets)
+    trailer = f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}trailer << /Size {len(objects) + 1} /Root 1 0 R >>\n"
+    path.write_bytes(data + f"{trailer}startxref\n{len(data)}\n%%EOF\n".encode())
+
+
+def make(session):
+    folder = session.folder
+    words = "".join(f"line {i} of a text with words\n" for i in range(300))
+    (folder / "text.txt").write_text(words)
+    (folder / "long.txt").write_text("".join(f"word{i * 7919 % 100000} and some other words in line {i}\n" for i in range(200000)))
+    picture(folder / "picture.png")
+    curve = " ".join(f"{i % 600} {i * 7 % 800} m {i * 3 % 600} {i * 11 % 800} {i * 5 % 600} 9 300 400 c S" for i in range(60000))
+    document(folder / "document.pdf", ["0 0 m 600 800 l S"] * 20)
+    document(folder / "heavy.pdf", ["0 0 m 600 800 l S", curve])
+    session.picture, session.document = folder / "picture.png", folder / "document.pdf"
+    session.values = {"text": folder / "text.txt", "long": folder / "long.txt", "picture": session.picture, "document": session.document,
+                      "heavy": folder / "heavy.pdf"}

@@ -1,0 +1,127 @@
+"""What Argus says of a recording, against what is known. Reads `argus hangs --json` and `argus diagnose --json`, without an option."""
+import json
+import subprocess
+from dataclasses import dataclass, field
+
+OVERLAP = 0.5  # of the freeze: this much of it has to be in the hang
+
+
+@dataclass
+class Truth:
+    """What really happened, from the outside."""
+
+    pid: int
+    tid: int
+    begin_ns: int
+    end_ns: int
+    culprits: set
+    allowed: set = field(default_factory=set)  # may be named beside the culprits: who hands the fault on
+    victims: set = field(default_factory=set)  # are frozen too
+    ours: set = field(default_factory=set)  # processes of this desktop; others of the machine are nobody's business
+    itself: bool = False
+
+    @property
+    def seconds(self):
+        return (self.end_ns - self.begin_ns) / 1e9
+
+
+@dataclass
+class Verdict:
+    found: bool = False
+    rank: int = 0  # among the hangs of this desktop; 0: not found
+    culprit: bool = False
+    blamed: str = ""  # whom the answer blames
+    questions: int = 0
+    invented: list = field(default_factory=list)
+    headline: str = ""
+    note: str = ""
+    type: str = ""
+
+
+def ask(argus, *words):
+    """The JSON answer of a command, or None and what it said."""
+    done = subprocess.run([argus, *map(str, words)], capture_output=True, text=True, timeout=300)
+    try:
+        return json.loads(done.stdout), done.stderr
+    except json.JSONDecodeError:
+        return None, (done.stderr or done.stdout).strip().splitlines()[-1:]
+
+
+def overlap(hang, truth):
+    first = max(hang["start_ns"], truth.begin_ns)
+    last = min(hang["start_ns"] + hang["duration_ns"], truth.end_ns)
+    return max(0, last - first) / max(1, truth.end_ns - truth.begin_ns)
+
+
+def is_the_freeze(hang, truth):
+    return hang["tid"] == truth.tid and overlap(hang, truth) >= OVERLAP
+
+
+def is_invented(hang, truth):
+    if hang["pid"] == truth.pid:
+        return overlap(hang, truth) == 0 and not hang["tid"] in truth.culprits
+    return hang["pid"] not in truth.culprits | truth.victims | truth.allowed
+
+
+def short(vertex):
+    name = vertex["process"] + ("/" + vertex["thread"] if vertex["thread"] != vertex["process"] else "")
+    return f"{name} [{vertex['tid']}]"
+
+
+def blames_right(causes, truth):
+    """The first is the culprit, and nobody is blamed who has no part in it."""
+    if not causes:
+        return False
+    if truth.itself:
+        return all(cause["pid"] == truth.pid for cause in causes) and causes[0]["tid"] == truth.tid
+    known = truth.culprits | truth.allowed | {truth.pid}
+    return causes[0]["pid"] in truth.culprits and all(cause["pid"] in known for cause in causes)
+
+
+def judge_culprit(verdict, argus, trace, truth, which):
+    answer, said = ask(argus, "diagnose", "--auto", "--json", trace, *which)
+    if answer is None:
+        verdict.note = f"diagnose: {said}"
+        return
+    causes = answer["root_causes"]
+    verdict.culprit = blames_right(causes, truth)
+    verdict.blamed = ", ".join(f"{short(c)} {c['type']}" for c in causes) or "nobody"
+    verdict.questions = sum(1 for question in answer["questions"] if question["by"] == "auto")
+    verdict.headline, verdict.type = answer["summary"] or "", answer["hang"]["type"]
+
+
+def judge(argus, trace, truth):
+    verdict = Verdict()
+    answer, said = ask(argus, "hangs", "--json", trace)
+    if answer is None:
+        verdict.note = f"hangs: {said}"
+        return verdict
+    ours = [(number, hang) for number, hang in enumerate(answer["hangs"], 1) if hang["pid"] in truth.ours]
+    verdict.invented = [f"{short(h)} {h['duration_ns'] / 1e9:.1f} s" for _, h in ours if is_invented(h, truth)]
+    for rank, (number, hang) in enumerate(ours, 1):
+        if is_the_freeze(hang, truth):
+            verdict.found, verdict.rank = True, rank
+            judge_culprit(verdict, argus, trace, truth, [number])
+            break
+    return verdict
+
+
+def judge_folder(argus, folder, truth):
+    """The files of --on-hang: the best that tells of the freeze. Files of other hangs are inventions."""
+    best, invented = Verdict(note="no file"), []
+    for rank, trace in enumerate(sorted(folder.glob("*.argus")), 1):
+        answer, said = ask(argus, "diagnose", "--auto", "--json", trace)
+        if answer is None:
+            invented.append(f"{trace.name}: {said}")
+            continue
+        if not is_the_freeze(answer["hang"], truth):
+            if answer["hang"]["pid"] in truth.ours and is_invented(answer["hang"], truth):
+                invented.append(f"{short(answer['hang'])} {answer['hang']['duration_ns'] / 1e9:.1f} s")
+            continue
+        verdict = judge(argus, trace, truth)
+        verdict.found, verdict.rank, verdict.note = True, rank, trace.name
+        if not verdict.blamed:
+            judge_culprit(verdict, argus, trace, truth, [])
+        best = verdict if not best.found or verdict.culprit else best
+    best.invented = invented
+    return best
