@@ -1,5 +1,6 @@
 """The documents that the programs open."""
 import struct
+import subprocess
 import zlib
 
 
@@ -29,6 +30,19 @@ def document(path, pages):
     path.write_bytes(data + f"{trailer}startxref\n{len(data)}\n%%EOF\n".encode())
 
 
+PAGE = "<!DOCTYPE html><title>page</title><body onkeydown=\"if (event.key == 'F2') { %s }\"><textarea autofocus></textarea></body>"
+
+
+def repository(folder):
+    """A git repository that asks a hook what has changed; the hook reads from a pipe."""
+    hook = folder / "hook"
+    hook.write_text(f"#!/bin/sh\ncat {folder}/fifo\n")
+    hook.chmod(0o755)
+    script = f"git init -q {folder}/repository && cd {folder}/repository && echo a >a && git add a && " \
+             f"git -c user.name=a -c user.email=a commit -qm a && git config core.fsmonitor {hook}"
+    subprocess.run(["sh", "-c", script], check=True, stdout=subprocess.DEVNULL)
+
+
 def make(session):
     folder = session.folder
     words = "".join(f"line {i} of a text with words\n" for i in range(300))
@@ -38,6 +52,15 @@ def make(session):
     curve = " ".join(f"{i % 600} {i * 7 % 800} m {i * 3 % 600} {i * 11 % 800} {i * 5 % 600} 9 300 400 c S" for i in range(60000))
     document(folder / "document.pdf", ["0 0 m 600 800 l S"] * 20)
     document(folder / "heavy.pdf", ["0 0 m 600 800 l S", curve])
+    (folder / "huge.txt").write_text("".join(f"word{i * 7919 % 100000} and some other words in line {i}\n" for i in range(700000)))
+    (folder / "one-line.c").write_text("int value[] = {" + ", ".join(map(str, range(900000))) + "};\n")
+    (folder / "loop.html").write_text(PAGE % "var end = Date.now() + 5000; while (Date.now() < end) document.title = Math.sqrt(end);")
+    (folder / "ask.html").write_text(PAGE % "var r = new XMLHttpRequest(); r.open('GET', 'http://127.0.0.1:7801/', false); r.send();")
     session.picture, session.document = folder / "picture.png", folder / "document.pdf"
     session.values = {"text": folder / "text.txt", "long": folder / "long.txt", "picture": session.picture, "document": session.document,
-                      "heavy": folder / "heavy.pdf"}
+                      "heavy": folder / "heavy.pdf", "huge": folder / "huge.txt", "line": folder / "one-line.c"}
+    (folder / "change.sql").write_text("insert into t values(2);\n")
+    subprocess.run(["sqlite3", folder / "source.db", "create table t(a); insert into t values(1)"], check=True)
+    (folder / "apt").mkdir()
+    (folder / "apt/status").touch()
+    repository(folder)

@@ -47,6 +47,11 @@ def ask(argus, *words):
         return None, (done.stderr or done.stdout).strip().splitlines()[-1:]
 
 
+def begin_ns(argus, trace):
+    answer, _ = ask(argus, "info", "--json", trace)
+    return answer["start_ns"] if answer else 0
+
+
 def overlap(hang, truth):
     first = max(hang["start_ns"], truth.begin_ns)
     last = min(hang["start_ns"] + hang["duration_ns"], truth.end_ns)

@@ -76,12 +76,10 @@ class Stopped(Means):
 class StoppedClipboard(Stopped):
     """The program that owns the clipboard."""
 
-    def prepare(self, selection="clipboard"):
+    def prepare(self):
         text = self.session.folder / "clip.txt"
         text.write_text("some text to be pasted\n")
-        owner = self.session.start("xclip", "-quiet", "-selection", selection, "-i", text)
-        time.sleep(0.5)
-        self.culprits = {owner.pid}
+        self.culprits = {self.session.copy(text).pid}
 
 
 class StoppedServer(Stopped):
@@ -129,35 +127,17 @@ def comm(pid):
 
 
 class Held(Means):
-    """A lock, a silent server or the like, of hold.py. `where` may name {folder}."""
-
-    early = False  # begin() starts the holder; early: prepare() does
+    """A lock, a silent server or the like, of hold.py, which ends by its own clock. `where` may name {folder}."""
 
     def prepare(self, kind, where=""):
-        self.kind, self.holder = kind, None
-        self.where = where.format(folder=self.session.folder)
+        self.kind, self.where = kind, where.format(folder=self.session.folder)
         self.values = {"held": self.where}
+        if kind == "pipe":
+            os.mkfifo(self.where)
 
     def begin(self):
-        self.holder = self.session.helper("hold.py", self.kind, self.where)
-        self.culprits.add(self.holder.pid)
-
-    def end(self):
-        self.holder.terminate()
-
-
-class HeldBefore(Held):
-    """The same, held already when the program starts."""
-
-    def prepare(self, kind, where=""):
-        super().prepare(kind, where)
-        self.begin_early()
-
-    def begin_early(self):
-        Held.begin(self)
-
-    def begin(self):
-        pass
+        holder = self.session.helper("hold.py", self.kind, self.where, SECONDS + 1)
+        self.culprits.add(holder.pid)
 
 
 class Grab(Held):
@@ -169,7 +149,7 @@ class Grab(Held):
         super().prepare("grab")
 
 
-class Resolver(HeldBefore):
+class Resolver(Held):
     """The name server that /etc/resolv.conf names does not answer. Only in this mount namespace."""
 
     ADDRESS = "127.9.9.9"
@@ -181,7 +161,6 @@ class Resolver(HeldBefore):
         super().prepare("udp", self.ADDRESS)
 
     def end(self):
-        super().end()
         subprocess.run(["umount", "/etc/resolv.conf"], check=False)
 
 

@@ -110,10 +110,16 @@ class Session:
     def x(self, *words):
         return subprocess.run(["xdotool", *map(str, words)], env=self.environment, capture_output=True, text=True, timeout=60).stdout.split()
 
+    def copy(self, path):
+        """Makes a file the contents of the clipboard. Returns who owns that."""
+        owner = self.start("xclip", "-quiet", "-selection", "clipboard", "-i", path)
+        time.sleep(0.5)
+        return owner
+
     def windows(self, program):
-        """The visible windows of a program and its children, with the process of each."""
-        found = [(int(window), int((self.x("getwindowpid", window) or [0])[0])) for window in self.x("search", "--onlyvisible", "--name", ".")]
-        return [(window, pid) for window, pid in found if pid and descends(pid, program.pid)]
+        """The visible windows of a program and its children, with the process of each. Not all toolkits say whose a window is."""
+        pids = {window: int((self.x("getwindowpid", window) or [0])[0]) for window in self.x("search", "--onlyvisible", "--name", ".")}
+        return [(window, pid or program.pid) for window, pid in pids.items() if not pid or descends(pid, program.pid)]
 
     def focus(self, window):
         self.x("windowactivate", "--sync", window)

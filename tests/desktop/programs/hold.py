@@ -1,12 +1,12 @@
-"""Holds something back from other programs until it is told to end (SIGTERM): hold.py KIND ARGUMENT. Says "holds" when it does."""
+"""Holds something back from other programs for a while, by its own clock: hold.py KIND ARGUMENT SECONDS. Says "holds" when it does."""
 import ctypes
 import fcntl
 import os
-import signal
 import socket
 import sqlite3
 import sys
 import threading
+import time
 
 
 def flock(path):
@@ -25,17 +25,6 @@ def database(path):
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("BEGIN EXCLUSIVE")
     return connection
-
-
-class LockFile:
-    """A file that is there while it is held (as git's index.lock)."""
-
-    def __init__(self, path):
-        self.path = path
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL))
-
-    def __del__(self):
-        os.unlink(self.path)
 
 
 def grab(_):
@@ -81,12 +70,11 @@ def pipe(path):
 
 
 def main():
-    kind, argument = sys.argv[1], (sys.argv[2:] or [""])[0]
-    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+    kind, argument, seconds = sys.argv[1:]
     ctypes.CDLL(None).prctl(15, f"hold-{kind}".encode()[:15], 0, 0, 0)
     held = globals()[kind](argument)
     print("holds", flush=True)
-    signal.sigwait([signal.SIGTERM])
+    time.sleep(float(seconds))
     del held
 
 

@@ -1,7 +1,7 @@
 """A file system that holds one folder back: slow_files.py MOUNT FOLDER OPERATION SECONDS [busy]. Says "serves" when it is mounted.
 
-The folder's files are there, read only but for new ones, which take whatever is written. From the first OPERATION (read, open, readdir,
-write, flush) on a file or folder whose name begins with "slow", everybody waits for SECONDS, once for each such name. "busy": it
+The folder's files are there, read only but for new ones, which take whatever is written. From the first OPERATION (read, open, readdir)
+on a file or folder whose name begins with "slow", or the first write or fsync of any, everybody waits for SECONDS, once. "busy": it
 computes meanwhile. It speaks the protocol of /dev/fuse itself (include/uapi/linux/fuse.h). Needs root; the mount goes with the mount
 namespace.
 """
@@ -18,6 +18,7 @@ OPERATIONS = {1: "lookup", 2: "forget", 3: "getattr", 4: "setattr", 14: "open", 
               20: "fsync", 25: "flush", 26: "init", 27: "opendir", 28: "readdir", 29: "releasedir", 34: "access", 35: "create",
               12: "rename", 10: "unlink"}
 ROOT = 1
+WRITING = ("write", "fsync")  # of any file: many programs write to another name first
 
 
 class Error(Exception):
@@ -28,14 +29,14 @@ class Files:
     def __init__(self, folder, slow, seconds, busy):
         self.files = {path.name: bytearray(path.read_bytes()) for path in sorted(pathlib.Path(folder).iterdir())}
         self.names = {ROOT: "slow-root"}
-        self.slow, self.seconds, self.busy, self.served = slow, seconds, busy, set()
+        self.slow, self.seconds, self.busy, self.served = slow, seconds, busy, False
 
     def delay(self, operation, node):
-        """Once for each name: a program that reads in pieces waits no longer than one that reads at once."""
+        """Once: a program that reads in pieces waits no longer than one that reads at once."""
         name = self.names.get(node, "")
-        if operation != self.slow or not name.startswith("slow") or name in self.served:
+        if operation != self.slow or self.served or not (name.startswith("slow") or operation in WRITING):
             return
-        self.served.add(name)
+        self.served = True
         until = time.monotonic() + self.seconds
         if not self.busy:
             time.sleep(self.seconds)
