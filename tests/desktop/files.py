@@ -43,23 +43,35 @@ def repository(folder):
     subprocess.run(["sh", "-c", script], check=True, stdout=subprocess.DEVNULL)
 
 
-def make(session):
+# Long texts, made only for the cases that name them: how many lines.
+TEXTS = {"text": 300, "pages": 40_000, "long": 200_000, "longer": 600_000, "huge": 1_400_000, "enormous": 5_000_000}
+
+
+def lines(count):
+    block = "".join(f"word{i * 7919 % 100000} and some other words in line {i}\n" for i in range(min(count, 100_000)))
+    return block * max(1, count // 100_000)
+
+
+def make_texts(session, case):
+    for name, count in TEXTS.items():
+        session.values[name] = session.folder / f"{name}.txt"
+        if f"{{{name}}}" in repr(case):
+            session.values[name].write_text(lines(count))
+
+
+def make(session, case):
+    """All that the row of a case may name."""
     folder = session.folder
-    words = "".join(f"line {i} of a text with words\n" for i in range(300))
-    (folder / "text.txt").write_text(words)
-    (folder / "long.txt").write_text("".join(f"word{i * 7919 % 100000} and some other words in line {i}\n" for i in range(200000)))
-    picture(folder / "picture.png")
-    curve = " ".join(f"{i % 600} {i * 7 % 800} m {i * 3 % 600} {i * 11 % 800} {i * 5 % 600} 9 300 400 c S" for i in range(60000))
-    document(folder / "document.pdf", ["0 0 m 600 800 l S"] * 20)
-    document(folder / "heavy.pdf", ["0 0 m 600 800 l S", curve])
-    (folder / "huge.txt").write_text("".join(f"word{i * 7919 % 100000} and some other words in line {i}\n" for i in range(700000)))
-    (folder / "one-line.c").write_text("int value[] = {" + ", ".join(map(str, range(900000))) + "};\n")
-    (folder / "loop.html").write_text(PAGE % "var end = Date.now() + 5000; while (Date.now() < end) document.title = Math.sqrt(end);")
-    (folder / "ask.html").write_text(PAGE % "var r = new XMLHttpRequest(); r.open('GET', 'http://127.0.0.1:7801/', false); r.send();")
     session.picture, session.document = folder / "picture.png", folder / "document.pdf"
-    session.values = {"text": folder / "text.txt", "long": folder / "long.txt", "picture": session.picture, "document": session.document,
-                      "heavy": folder / "heavy.pdf", "huge": folder / "huge.txt", "line": folder / "one-line.c"}
-    (folder / "change.sql").write_text("insert into t values(2);\n")
+    session.values = {"picture": session.picture, "document": session.document, "heavy": folder / "heavy.pdf", "line": folder / "one-line.c"}
+    make_texts(session, case)
+    (folder / "one-line.c").write_text("int value[] = {" + ", ".join(map(str, range(300000))) + "};\n")
+    (folder / "loop.html").write_text(PAGE % "var end = Date.now() + 5000; while (Date.now() < end) Math.sqrt(end);")
+    (folder / "ask.html").write_text(PAGE % "var r = new XMLHttpRequest(); r.open('GET', 'http://127.0.0.1:7801/', false); r.send();")
+    picture(session.picture)
+    curve = " ".join(f"{i % 600} {i * 7 % 800} m {i * 3 % 600} {i * 11 % 800} {i * 5 % 600} 9 300 400 c S" for i in range(14000))
+    document(session.document, ["0 0 m 600 800 l S"] * 20)
+    document(folder / "heavy.pdf", ["0 0 m 600 800 l S", curve])
     subprocess.run(["sqlite3", folder / "source.db", "create table t(a); insert into t values(1)"], check=True)
     (folder / "apt").mkdir()
     (folder / "apt/status").touch()

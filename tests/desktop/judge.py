@@ -15,6 +15,7 @@ class Truth:
     begin_ns: int
     end_ns: int
     culprits: set
+    away: list  # of (begin, end): when the thread was seen away from its event loop at all
     allowed: set = field(default_factory=set)  # may be named beside the culprits: who hands the fault on
     victims: set = field(default_factory=set)  # are frozen too
     ours: set = field(default_factory=set)  # processes of this desktop; others of the machine are nobody's business
@@ -62,9 +63,16 @@ def is_the_freeze(hang, truth):
     return hang["tid"] == truth.tid and overlap(hang, truth) >= OVERLAP
 
 
+def was_away(hang, truth):
+    """At least half of the hang was seen from outside as well."""
+    first, last = hang["start_ns"], hang["start_ns"] + hang["duration_ns"]
+    seen = sum(max(0, min(last, end) - max(first, begin)) for begin, end in truth.away)
+    return seen >= OVERLAP * hang["duration_ns"]
+
+
 def is_invented(hang, truth):
-    if hang["pid"] == truth.pid:
-        return overlap(hang, truth) == 0 and not hang["tid"] in truth.culprits
+    if hang["tid"] == truth.tid:
+        return not was_away(hang, truth)
     return hang["pid"] not in truth.culprits | truth.victims | truth.allowed
 
 

@@ -172,8 +172,8 @@ class NoCpu(Means):
     def prepare(self):
         self.group = self.GROUP / f"argus-desktop-{os.getpid()}"
         self.group.mkdir()
-        (self.group / "cpu.cfs_period_us").write_text("100000")
-        (self.group / "cpu.cfs_quota_us").write_text("20000")
+        (self.group / "cpu.cfs_period_us").write_text("1000000")
+        (self.group / "cpu.cfs_quota_us").write_text("5000")
 
     def find(self, program):
         self.program = program
@@ -184,6 +184,7 @@ class NoCpu(Means):
         self.culprits = {hog.pid for hog in self.hogs}
 
     def end(self):
+        (self.group / "cpu.cfs_quota_us").write_text("-1")
         for hog in self.hogs:
             hog.kill()
             hog.wait()

@@ -1,5 +1,6 @@
 """The table of results, as text for a terminal and for docs/cases.md."""
 
+MARKS = ("<!-- table: begins -->", "<!-- table: ends -->")
 HEAD = ("case", "toolkit", "mode", "frozen", "found", "rank", "culprit", "asked", "invented", "blamed")
 SHORTEST_S = 2.1  # of a freeze that has to be found: a shorter one is none
 
@@ -42,3 +43,18 @@ def sums(results):
 def table(results):
     head = "{:38} {:18} {:8} {:>7} {:>5} {:>4} {:>7} {:>5} {:>8}  {}".format(*HEAD)
     return "\n".join([head, *map(line, results), "", *sums(results)])
+
+
+def markdown(results):
+    """One row for each run."""
+    head = ("case", "table 1", "toolkit", "mode", "frozen", "found", "rank", "culprit", "asked", "invented", "blamed")
+    rows = [(result["case"], result["paper"], *cells(result)[1:]) for result in results]
+    lines = ["| " + " | ".join(str(cell) for cell in row) + " |" for row in (head, ["---"] * len(head), *rows)]
+    return "\n".join([*lines, "", *(f"- {text}" for text in sums(results))])
+
+
+def write(path, results):
+    """Puts the table between the marks of a page."""
+    before, _, rest = path.read_text(encoding="utf-8").partition(MARKS[0])
+    after = rest.partition(MARKS[1])[2]
+    path.write_text(f"{before}{MARKS[0]}\n\n{markdown(results)}\n\n{MARKS[1]}{after}", encoding="utf-8")

@@ -48,13 +48,19 @@ class Watch(threading.Thread):
     def places(self, first_ns, last_ns):
         return {where for when, tid, where in self.samples if tid == self.tid and first_ns <= when <= last_ns and isinstance(where, tuple)}
 
-    def freeze(self, home, first_ns):
-        """(begin, end) of the longest stretch away from `home`, in ns; (0, 0) without one."""
-        longest, begin = (0, 0), None
+    def away(self, home):
+        """All stretches (begin, end) away from `home`, in ns."""
+        spans, begin, last = [], None, None
         for when, tid, where in self.samples:
-            if tid != self.tid or when < first_ns or where in home or not where:
+            if tid == self.tid and where and where not in home:
+                begin, last = begin or when, when
+            elif begin:
+                spans.append((begin, last))
                 begin = None
-                continue
-            begin = begin or when
-            longest = max(longest, (begin, when), key=lambda span: span[1] - span[0])
-        return longest
+        return spans + ([(begin, last)] if begin else [])
+
+
+def longest(spans, first_ns):
+    """The longest that goes on after `first_ns`, from then on; (0, 0) without one."""
+    later = [(max(begin, first_ns), end) for begin, end in spans if end > first_ns]
+    return max(later, key=lambda span: span[1] - span[0], default=(0, 0))
