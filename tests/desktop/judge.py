@@ -1,7 +1,7 @@
 """What Argus says of a recording, against what is known. Reads `argus hangs --json` and `argus diagnose --json`, without an option."""
 import json
 import subprocess
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 OVERLAP = 0.5  # of the freeze: this much of it has to be in the hang
 
@@ -20,6 +20,13 @@ class Truth:
     victims: set = field(default_factory=set)  # are frozen too
     ours: set = field(default_factory=set)  # processes of this desktop; others of the machine are nobody's business
     itself: bool = False
+
+    @classmethod
+    def read(cls, saved):
+        return cls(**{name: set(value) if name in ("culprits", "allowed", "victims", "ours") else value for name, value in saved.items()})
+
+    def save(self):
+        return {name: sorted(value) if isinstance(value, set) else value for name, value in asdict(self).items()}
 
     @property
     def seconds(self):
@@ -122,7 +129,7 @@ def judge(argus, trace, truth):
 def judge_folder(argus, folder, truth):
     """The files of --on-hang: the best that tells of the freeze. Files of other hangs are inventions."""
     best, invented = Verdict(note="no file"), []
-    for rank, trace in enumerate(sorted(folder.glob("*.argus")), 1):
+    for trace in sorted(folder.glob("*.argus")):
         answer, said = ask(argus, "diagnose", "--auto", "--json", trace)
         if answer is None:
             invented.append(f"{trace.name}: {said}")
@@ -132,7 +139,7 @@ def judge_folder(argus, folder, truth):
                 invented.append(f"{short(answer['hang'])} {answer['hang']['duration_ns'] / 1e9:.1f} s")
             continue
         verdict = judge(argus, trace, truth)
-        verdict.found, verdict.rank, verdict.note = True, rank, trace.name
+        verdict.found, verdict.rank, verdict.note = True, 1, trace.name
         if not verdict.blamed:
             judge_culprit(verdict, argus, trace, truth, [])
         best = verdict if not best.found or verdict.culprit else best

@@ -193,7 +193,7 @@ class NoCpu(Means):
 
 
 class Quota(Means):
-    """The program's control group may use only 0.5 % of a cpu."""
+    """The program's control group may use only 0.1 % of a cpu."""
 
     blames_itself = True
 
@@ -204,7 +204,7 @@ class Quota(Means):
         self.group = NoCpu.GROUP / f"argus-desktop-{os.getpid()}"
         self.group.mkdir()
         (self.group / "cpu.cfs_period_us").write_text("1000000")
-        (self.group / "cpu.cfs_quota_us").write_text("5000")
+        (self.group / "cpu.cfs_quota_us").write_text("1000")
         (self.group / "cgroup.procs").write_text(str(self.program.pid))
 
     def end(self):
