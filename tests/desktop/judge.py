@@ -126,10 +126,17 @@ def judge(argus, trace, truth):
     return verdict
 
 
+def pid_of(trace):
+    """Of whose hang a file of --on-hang is: hang-PROCESS-PID-TIME.argus."""
+    return int(trace.stem.rsplit("-", 2)[1])
+
+
 def judge_folder(argus, folder, truth):
     """The files of --on-hang: the best that tells of the freeze. Files of other hangs are inventions."""
     best, invented = Verdict(note="no file"), []
     for trace in sorted(folder.glob("*.argus")):
+        if pid_of(trace) not in truth.ours:
+            continue
         answer, said = ask(argus, "diagnose", "--auto", "--json", trace)
         if answer is None:
             invented.append(f"{trace.name}: {said}")

@@ -64,9 +64,19 @@ def udp(address):
     return listen(server, lambda server: server.recv(4096))
 
 
+class Pipe:
+    """The writer of a named pipe, who writes nothing. It goes with its writer, so that later readers do not wait for another one."""
+
+    def __init__(self, path):
+        self.path, self.end = path, os.open(path, os.O_RDWR)
+
+    def __del__(self):
+        os.unlink(self.path)
+        os.close(self.end)
+
+
 def pipe(path):
-    """Is the writer of a named pipe, and writes nothing."""
-    return os.open(path, os.O_RDWR)
+    return Pipe(path)
 
 
 def main():
