@@ -20,7 +20,7 @@ class Case:
     use: tuple = ("type hello",)  # ordinary use, recorded
     freeze: tuple = ()  # what makes the program run into its freeze
     start_up: bool = False  # the program freezes while it starts
-    thread: str = "main"  # which thread freezes; a row of THREADS in run.py
+    thread: str = "main"  # which thread freezes; a row of THREADS in frozen_run.py
     also: tuple = ()  # further culprits, by process name: who hands the fault on
     environment: tuple = ()
     paper: str = ""  # the row of table 1 of the Argus paper of which this is the closest counterpart
@@ -78,8 +78,8 @@ CASES = [
          freeze=("type :call system('cat {held}')", "key Return")),
     Case("emacs-git-hook", "GTK 3 (own loop)", EMACS, means.Held, ("pipe", "{folder}/fifo"),
          freeze=("key ctrl+x", "key ctrl+f", "sleep 0.5", "type {folder}/repository/a", "key Return")),
-    Case("chromium-request", "Chromium", (*CHROMIUM, "file://{folder}/ask.html"), means.Held, ("tcp", "7801"), freeze=("key F2",), thread="renderer",
-         settle_s=6),
+    Case("chromium-request", "Chromium", (*CHROMIUM, "file://{folder}/ask.html"), means.Held, ("tcp", "7801"), freeze=("key F2",),
+         thread="renderer", settle_s=6),
     Case("mousepad-accessibility", "GTK 3", ("mousepad", "{text}"), means.StoppedAccessibility, start_up=True, environment=TELL_BRIDGE,
          paper="4-Installer"),
     Case("calculator-bus", "GTK 4", ("gnome-calculator",), means.StoppedBus, start_up=True),
@@ -87,23 +87,24 @@ CASES = [
     Case("mousepad-grab", "GTK 3", ("mousepad", "{text}"), means.Grab, freeze=(OPEN_MOUSEPAD,)),
     Case("mousepad-server", "GTK 3", ("mousepad", "{text}"), means.StoppedServer, freeze=(OPEN_MOUSEPAD,)),
     # Computations of the program itself.
-    Case("geany-upper-case", "GTK 3", ("geany", "-i", "{huge}"), means.Itself, before=("key ctrl+a",), use=("sleep 1",), freeze=("key ctrl+alt+u",),
-         paper="10-CotEditor"),
+    Case("geany-upper-case", "GTK 3", ("geany", "-i", "{huge}"), means.Itself, before=("key ctrl+a",), use=("sleep 1",),
+         freeze=("key ctrl+alt+u",), paper="10-CotEditor"),
     Case("geany-long-line", "GTK 3", ("geany", "-i", "{line}"), means.Itself, start_up=True, paper="5-Notes"),
     Case("mousepad-copy", "GTK 3", ("mousepad", "{huge}"), means.Itself, before=("key ctrl+a",), use=("sleep 1",), freeze=("key ctrl+c",),
          paper="6-TextEdit"),
     Case("l3afpad-paste", "GTK 3", ("l3afpad",), means.Itself, before=("copy {long}",), freeze=("key ctrl+v",), paper="9-TextMate"),
-    Case("featherpad-copy-paste", "Qt 5", ("featherpad", "{longer}"), means.Itself, before=("key ctrl+a", "key ctrl+c"), use=("sleep 1",),
+    Case("featherpad-copy-paste", "Qt 5", ("featherpad", "{longer}"), means.Itself, before=("key ctrl+a", "key ctrl+c", "sleep 6"), use=("sleep 1",),
          freeze=("key ctrl+v",), paper="8-SIText"),
     Case("libreoffice-copy", "VCL (GTK 3)", ("soffice", "--norestore", "--nologo", "--writer", "{pages}"), means.Itself,
          before=("key ctrl+a", "sleep 3"), use=("sleep 1",), freeze=("key ctrl+c",), settle_s=15, paper="7-MSWord"),
     Case("emacs-revert", "GTK 3 (own loop)", ("emacs", "-Q", "--eval", "(setq large-file-warning-threshold nil)", "--eval",
                                                 "(global-auto-revert-mode)", "{enormous}"), means.Itself,
          use=("key Down",), freeze=("prepend {long} {enormous}",), settle_s=8, paper="3-TeXStudio"),
-    Case("emacs-sort", "GTK 3 (own loop)", ("emacs", "-Q", "--eval", "(setq large-file-warning-threshold nil)", "{longer}"), means.Itself, use=("key Down",),
-         freeze=lisp('(sort-regexp-fields nil "^.*$" "[0-9]+" (point-min) (point-max))')),
+    Case("emacs-sort", "GTK 3 (own loop)", ("emacs", "-Q", "--eval", "(setq large-file-warning-threshold nil)", "{longer}"), means.Itself,
+         use=("key Down",), freeze=lisp('(sort-regexp-fields nil "^.*$" "[0-9]+" (point-min) (point-max))')),
     Case("xpdf-heavy-page", "Xt", ("xpdf", "{heavy}"), means.Itself, use=("sleep 1",), freeze=("key n",)),
-    Case("chromium-script", "Chromium", (*CHROMIUM, "file://{folder}/loop.html"), means.Itself, freeze=("key F2",), thread="renderer", settle_s=6),
+    Case("chromium-script", "Chromium", (*CHROMIUM, "file://{folder}/loop.html"), means.Itself, freeze=("key F2",), thread="renderer",
+         settle_s=6),
     # No cpu.
     Case("geany-no-cpu", "GTK 3", ("geany", "-i", "{text}"), means.NoCpu, freeze=("type some words",)),
     Case("thunar-quota", "GTK 3", ("thunar", "/usr/share"), means.Quota, use=("key Down",), freeze=("key F5", "key Down", "key Page_Down")),

@@ -44,7 +44,7 @@ def repository(folder):
 
 
 # Long texts, made only for the cases that name them: how many lines.
-TEXTS = {"text": 300, "pages": 40_000, "long": 200_000, "longer": 600_000, "huge": 1_400_000, "enormous": 5_000_000}
+TEXTS = {"text": 300, "pages": 80_000, "long": 200_000, "longer": 600_000, "huge": 1_400_000, "enormous": 5_000_000}
 
 
 def lines(count):
@@ -63,13 +63,14 @@ def make(session, case):
     """All that the row of a case may name."""
     folder = session.folder
     session.picture, session.document = folder / "picture.png", folder / "document.pdf"
-    session.values = {"picture": session.picture, "document": session.document, "heavy": folder / "heavy.pdf", "line": folder / "one-line.c"}
+    session.values = {"picture": session.picture, "document": session.document, "heavy": folder / "heavy.pdf",
+                      "line": folder / "one-line.c"}
     make_texts(session, case)
     (folder / "one-line.c").write_text("int value[] = {" + ", ".join(map(str, range(300000))) + "};\n")
     (folder / "loop.html").write_text(PAGE % "var end = Date.now() + 5000; while (Date.now() < end) Math.sqrt(end);")
     (folder / "ask.html").write_text(PAGE % "var r = new XMLHttpRequest(); r.open('GET', 'http://127.0.0.1:7801/', false); r.send();")
     picture(session.picture)
-    curve = " ".join(f"{i % 600} {i * 7 % 800} m {i * 3 % 600} {i * 11 % 800} {i * 5 % 600} 9 300 400 c S" for i in range(14000))
+    curve = " ".join(f"{i % 600} {i * 7 % 800} m {i * 3 % 600} {i * 11 % 800} {i * 5 % 600} 9 300 400 c S" for i in range(4000))
     document(session.document, ["0 0 m 600 800 l S"] * 20)
     document(folder / "heavy.pdf", ["0 0 m 600 800 l S", curve])
     subprocess.run(["sqlite3", folder / "source.db", "create table t(a); insert into t values(1)"], check=True)

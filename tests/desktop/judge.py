@@ -132,23 +132,14 @@ def pid_of(trace):
 
 
 def judge_folder(argus, folder, truth):
-    """The files of --on-hang: the best that tells of the freeze. Files of other hangs are inventions."""
+    """The files of --on-hang: the best that tells of the freeze. Those kept of anybody else of this desktop are inventions."""
     best, invented = Verdict(note="no file"), []
     for trace in sorted(folder.glob("*.argus")):
-        if pid_of(trace) not in truth.ours:
-            continue
-        answer, said = ask(argus, "diagnose", "--auto", "--json", trace)
-        if answer is None:
-            invented.append(f"{trace.name}: {said}")
-            continue
-        if not is_the_freeze(answer["hang"], truth):
-            if answer["hang"]["pid"] in truth.ours and is_invented(answer["hang"], truth):
-                invented.append(f"{short(answer['hang'])} {answer['hang']['duration_ns'] / 1e9:.1f} s")
-            continue
-        verdict = judge(argus, trace, truth)
-        verdict.found, verdict.rank, verdict.note = True, 1, trace.name
-        if not verdict.blamed:
-            judge_culprit(verdict, argus, trace, truth, [])
-        best = verdict if not best.found or verdict.culprit else best
+        pid = pid_of(trace)
+        if pid == truth.pid:
+            verdict = judge(argus, trace, truth)
+            best = verdict if verdict.found and not best.culprit else best
+        elif pid in truth.ours - truth.culprits - truth.victims - truth.allowed:
+            invented.append(trace.name)
     best.invented = invented
     return best

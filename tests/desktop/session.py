@@ -90,6 +90,9 @@ class Session:
         for pid in our_processes() - self.before - {os.getpid()}:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+        for line in pathlib.Path("/proc/self/mounts").read_text().splitlines():
+            if line.split()[1].startswith(f"{self.folder}/"):
+                subprocess.run(["umount", "--lazy", line.split()[1]], check=False)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def start(self, *words, extra=None, **options):
@@ -108,7 +111,8 @@ class Session:
         return program
 
     def x(self, *words):
-        return subprocess.run(["xdotool", *map(str, words)], env=self.environment, capture_output=True, text=True, timeout=60).stdout.split()
+        done = subprocess.run(["xdotool", *map(str, words)], env=self.environment, capture_output=True, text=True, timeout=60)
+        return done.stdout.split()
 
     def copy(self, path):
         """Makes a file the contents of the clipboard. Returns who owns that."""

@@ -36,8 +36,10 @@ def sums(results):
         right = sum(result["culprit"] for result in rows)
         first = sum(result["rank"] == 1 for result in rows)
         found = sum(result["found"] for result in rows)
-        yield (f"{mode}: {len(rows)} freezes, {found} found, {first} first, {right} with the right culprit,"
-               f" {sum(result['questions'] for result in rows)} questions, {sum(len(result['invented']) for result in rows)} invented hangs")
+        asked = sum(result["questions"] for result in rows)
+        invented = sum(len(result["invented"]) for result in rows)
+        yield (f"{mode}: {len(rows)} freezes, {found} found, {first} first, {right} with the right culprit, {asked} questions,"
+               f" {invented} invented hangs")
 
 
 def table(results):
