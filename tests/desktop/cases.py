@@ -99,7 +99,7 @@ CASES = [
          before=("key ctrl+a", "sleep 3"), use=("sleep 1",), freeze=("key ctrl+c",), settle_s=15, paper="7-MSWord"),
     Case("emacs-revert", "GTK 3 (own loop)", ("emacs", "-Q", "--eval", "(setq large-file-warning-threshold nil)", "--eval",
                                                 "(global-auto-revert-mode)", "{enormous}"), means.Itself,
-         use=("key Down",), freeze=("prepend {long} {enormous}",), settle_s=8, paper="3-TeXStudio"),
+         use=("key Down",), freeze=("prepend {long} {enormous}", "sleep 2.5"), settle_s=8, paper="3-TeXStudio"),
     Case("emacs-sort", "GTK 3 (own loop)", ("emacs", "-Q", "--eval", "(setq large-file-warning-threshold nil)", "{longer}"), means.Itself,
          use=("key Down",), freeze=lisp('(sort-regexp-fields nil "^.*$" "[0-9]+" (point-min) (point-max))')),
     Case("xpdf-heavy-page", "Xt", ("xpdf", "{heavy}"), means.Itself, use=("sleep 1",), freeze=("key n",)),

@@ -188,6 +188,6 @@ ACTIONS = {
     "type": lambda run, rest: run.session.x("type", "--delay", "30", rest),
     "sleep": lambda run, rest: time.sleep(float(rest)),
     "run": lambda run, rest: run.session.start(*rest.split(" ")),
-    "prepend": lambda run, rest: run.session.start("sh", "-c", 'cat "$1" "$2" > new && mv new "$2"', "sh", *rest.split(" ")),
+    "prepend": lambda run, rest: run.session.start("sh", "-c", 'cat "$1" "$2" > new && cat new > "$2"', "sh", *rest.split(" ")),
     "copy": lambda run, rest: run.session.copy(rest),
 }

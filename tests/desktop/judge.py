@@ -1,5 +1,6 @@
 """What Argus says of a recording, against what is known. Reads `argus hangs --json` and `argus diagnose --json`, without an option."""
 import json
+import re
 import subprocess
 from dataclasses import asdict, dataclass, field
 
@@ -20,6 +21,7 @@ class Truth:
     victims: set = field(default_factory=set)  # are frozen too
     ours: set = field(default_factory=set)  # processes of this desktop; others of the machine are nobody's business
     itself: bool = False
+    says: str = ""  # what the first root cause has to say; a regular expression
 
     @classmethod
     def read(cls, saved):
@@ -91,6 +93,8 @@ def short(vertex):
 def blames_right(causes, truth):
     """The first is the culprit, and nobody is blamed who has no part in it."""
     if not causes:
+        return False
+    if not re.search(truth.says, causes[0]["why"]):
         return False
     if truth.itself:
         return all(cause["pid"] == truth.pid for cause in causes) and causes[0]["tid"] == truth.tid

@@ -17,6 +17,7 @@ SECONDS = 5  # how long a program is frozen, where this is decided here
 class Means:
     blames_itself = False  # the frozen thread is its own culprit
     everybody = False  # all programs of the desktop freeze
+    says = ""  # what the answer has to say of the first root cause (a regular expression), where no process is the culprit
 
     def __init__(self, session, *arguments):
         self.session, self.values, self.culprits = session, {}, set()
@@ -196,6 +197,7 @@ class Quota(Means):
     """The program's control group may use only 0.1 % of a cpu."""
 
     blames_itself = True
+    says = "quota|throttl|control group|cgroup"
 
     def find(self, program):
         self.program = program
