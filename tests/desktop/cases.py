@@ -21,7 +21,6 @@ class Case:
     freeze: tuple = ()  # what makes the program run into its freeze
     start_up: bool = False  # the program freezes while it starts
     thread: str = "main"  # which thread freezes; a row of THREADS in frozen_run.py
-    also: tuple = ()  # further culprits, by process name: who hands the fault on
     environment: tuple = ()
     paper: str = ""  # the row of table 1 of the Argus paper of which this is the closest counterpart
     settle_s: float = 3  # how long the program starts

@@ -156,8 +156,7 @@ class Run:
         away = self.watch.away(home)
         begin, end = longest(away, self.act_ns)
         ours = self.watch.ours | our_processes()
-        allowed = {pid for pid in self.names if self.names[pid] in self.case.also} | {os.getpid()}
-        return judge.Truth(self.pid, self.pid, begin, min(end, self.stopped_ns), self.means.culprits, away, allowed,
+        return judge.Truth(self.pid, self.pid, begin, min(end, self.stopped_ns), self.means.culprits, away, {os.getpid()},
                            ours if self.means.everybody else set(), ours, self.means.blames_itself)
 
     def run(self):
@@ -170,17 +169,9 @@ class Run:
             self.freeze()
         self.sit_through()
         time.sleep(2)
-        self.names = {pid: name_of(pid) for pid in our_processes()}
         self.end_recording()
         self.watch.finish()
         return self.truth()
-
-
-def name_of(pid):
-    try:
-        return pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
-    except OSError:
-        return ""
 
 
 ACTIONS = {

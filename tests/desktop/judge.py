@@ -17,7 +17,7 @@ class Truth:
     end_ns: int
     culprits: set
     away: list  # of (begin, end): when the thread was seen away from its event loop at all
-    allowed: set = field(default_factory=set)  # may be named beside the culprits: who hands the fault on
+    allowed: set = field(default_factory=set)  # may be named beside the culprits: the program that froze it on purpose
     victims: set = field(default_factory=set)  # are frozen too
     ours: set = field(default_factory=set)  # processes of this desktop; others of the machine are nobody's business
     itself: bool = False

@@ -108,25 +108,6 @@ class StoppedAccessibility(Stopped):
         self.culprits = {launcher.pid}
 
 
-class StoppedChild(Stopped):
-    """A child of the program, found by its name."""
-
-    def prepare(self, name):
-        self.name = name
-
-    def begin(self):
-        from watch import our_processes
-        self.culprits = {pid for pid in our_processes() if comm(pid) == self.name}
-        super().begin()
-
-
-def comm(pid):
-    try:
-        return pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
-    except OSError:
-        return ""
-
-
 class Held(Means):
     """A lock, a silent server or the like, of hold.py, which ends by its own clock. `where` may name {folder}."""
 

@@ -31,7 +31,7 @@ def line(result):
 
 
 def sums(results):
-    for mode in sorted({result["mode"] for result in results}, reverse=True):
+    for mode in dict.fromkeys(result["mode"] for result in results):
         rows = [result for result in results if result["mode"] == mode and is_valid(result)]
         right = sum(result["culprit"] for result in rows)
         first = sum(result["rank"] == 1 for result in rows)
