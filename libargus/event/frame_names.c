@@ -15,6 +15,7 @@
 #include "event/elf_files.h"
 #include "event/elf_names.h"
 #include "event/images.h"
+#include "event/interpreted.h"
 #include "event/jit_map.h"
 #include "event/used_frames.h"
 
@@ -186,6 +187,19 @@ static uint64_t born_s(const struct naming *naming, uint64_t pid)
     return start_ns ? argus_trace_ns_to_wall_ns(naming->trace, start_ns) / 1000000000u : 0;
 }
 
+/* `entries`: all of one process, in no file. */
+static struct argus_error *name_of_process(struct naming *naming, struct argus_name_entry *entries,
+                                           size_t count)
+{
+    struct argus_error *error = NULL;
+    FILE *map = jit_map_open(entries->pid, born_s(naming, entries->pid));
+    if (map) {
+        error = jit_map_read(map, entries, count, naming->texts);
+        fclose(map);
+    }
+    return error ? error : interpreted_name(naming->trace, entries, count, naming->texts);
+}
+
 static struct argus_error *name_made_code(struct naming *naming)
 {
     struct argus_name_entry *entries = naming->entries.data;
@@ -195,12 +209,8 @@ static struct argus_error *name_made_code(struct naming *naming)
         for (end = i + 1; end < count && entries[end].file == entries[i].file &&
                           entries[end].pid == entries[i].pid;)
             end++;
-        FILE *map =
-            entries[i].file ? NULL : jit_map_open(entries[i].pid, born_s(naming, entries[i].pid));
-        if (!map)
-            continue;
-        error = jit_map_read(map, entries + i, end - i, naming->texts);
-        fclose(map);
+        if (!entries[i].file)
+            error = name_of_process(naming, entries + i, end - i);
     }
     return error;
 }

@@ -126,6 +126,12 @@ size_t argus_trace_probes(const struct argus_trace *trace, const struct argus_pr
     return trace->tables.probes.length;
 }
 
+size_t argus_trace_code(const struct argus_trace *trace, const struct argus_code_entry **ret)
+{
+    *ret = trace->tables.code.data;
+    return trace->tables.code.length;
+}
+
 size_t argus_trace_notes(const struct argus_trace *trace, const char *const **ret)
 {
     *ret = trace->tables.notes.data;

@@ -23,6 +23,7 @@
 #include "linux/bpf_object.h"
 #include "linux/compat_calls.h"
 #include "linux/host_header.h"
+#include "linux/interpreters.h"
 #include "linux/kallsyms.h"
 #include "linux/kernel_btf.h"
 #include "linux/pid_namespace.h"
@@ -208,6 +209,7 @@ static struct argus_error *configure(struct loader *loader)
     struct bpf_settings settings = loader->settings;
     clear_settings(loader, &settings);
     snapshots_configure(set->object, options, request->cpu_count, &settings);
+    interpreters_configure(set->object, options, &settings);
     int failed =
         bpf_map__set_initial_value(find_map(set, ".rodata.settings"), &settings, sizeof(settings));
     if (failed)

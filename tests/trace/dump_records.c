@@ -169,6 +169,23 @@ static void dump_flags(const struct argus_trace *trace)
     }
 }
 
+static void dump_code(const struct argus_trace *trace)
+{
+    const struct argus_code_entry *code;
+    size_t count = argus_trace_code(trace, &code);
+    for (const struct argus_code_entry *c = code; c < code + count; c++) {
+        printf("code %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %u ", c->pid, c->start,
+               c->bytes, c->seen_ticks, c->line);
+        put_text(c->function);
+        putchar(' ');
+        put_text(c->source);
+        putchar(' ');
+        for (uint32_t i = 0; i < c->table_bytes; i++)
+            printf("%02x", c->table[i]);
+        putchar('\n');
+    }
+}
+
 static void dump_names(const struct argus_trace *trace)
 {
     for (size_t i = 0; i < argus_trace_name_count(trace); i++) {
