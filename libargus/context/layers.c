@@ -96,8 +96,29 @@ static void read_needed(struct layers *layers)
     layers->has_needed = true;
 }
 
+/* A source file of an interpreted program stands in an image's place (argus_symbols_image()). */
+static bool is_source(const struct layers *layers, const char *path)
+{
+    const struct argus_image_entry *images;
+    const struct argus_trace *trace = argus_graph_trace(layers->graph);
+    const struct argus_code_entry *code;
+    size_t count = argus_trace_code(trace, &code) ? argus_trace_images(trace, &images) : 0;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(images[i].path, path) == 0)
+            return false;
+    return count != 0;
+}
+
+/* An interpreter's own modules, and those that are installed, lie below a folder lib; its built-in ones in "<frozen …>". */
+static enum argus_layer layer_of_source(const char *path)
+{
+    return strstr(path, "/lib/") || path[0] == '<' ? ARGUS_LAYER_LIBRARY : ARGUS_LAYER_MAIN;
+}
+
 static enum argus_layer find_shared(struct layers *layers, const char *path)
 {
+    if (is_source(layers, path))
+        return layer_of_source(path);
     if (is_library_by_name(path))
         return ARGUS_LAYER_LIBRARY;
     if (!strstr(base_name(path), ".so") && elf_needed_is_program(path))

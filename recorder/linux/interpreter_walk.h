@@ -117,7 +117,7 @@ static __always_inline uint64_t interpreter_text_length(const struct interpreter
     return length;
 }
 
-/* Copies what names the code object; 0: it is none. */
+/* Copies what names the code object, as far as its texts are plain ASCII; 0: it is none. */
 static __always_inline uint32_t interpreter_copy_code(const struct interpreter_reader *reader,
                                                       const struct bpf_interpreter *interpreter,
                                                       uint64_t code,
@@ -136,9 +136,9 @@ static __always_inline uint32_t interpreter_copy_code(const struct interpreter_r
     if (length > INTERPRETER_NAME_BYTES)
         length = INTERPRETER_NAME_BYTES;
     ret->name_bytes = length;
-    if (!length || INTERPRETER_READ(reader, ret->name, (uint32_t)length,
-                                    texts->qualified_name + layout->text_bytes))
-        return 0;
+    if (length && INTERPRETER_READ(reader, ret->name, (uint32_t)length,
+                                   texts->qualified_name + layout->text_bytes))
+        ret->name_bytes = 0;
     length = interpreter_text_length(reader, interpreter, texts->file);
     if (length > INTERPRETER_FILE_BYTES) /* a part of a path names another file */
         length = 0;

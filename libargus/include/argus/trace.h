@@ -308,6 +308,8 @@ size_t argus_trace_probes(const struct argus_trace *trace, /* by number, each of
                           const struct argus_probe_entry **ret);
 /* Code of interpreters, by process and address; several may have had the same memory. */
 size_t argus_trace_code(const struct argus_trace *trace, const struct argus_code_entry **ret);
+/* Whether an instruction of any of it began at `address` of process `pid`, at some time. */
+bool argus_trace_is_interpreted(const struct argus_trace *trace, uint64_t pid, uint64_t address);
 size_t argus_trace_notes(const struct argus_trace *trace, const char *const **ret);
 /* Names that the trace brings along: by owner, place and time, each of them once. */
 size_t argus_trace_name_count(const struct argus_trace *trace);
