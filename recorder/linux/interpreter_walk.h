@@ -1,6 +1,8 @@
 /* From a thread to the frames of the interpreter that it runs, in the memory of its process. For the BPF programs, and for the
- * recorder, which looks at threads that still wait when a recording ends: each defines INTERPRETER_READ(reader, to, bytes, from),
- * not 0 when the memory is not there, before it includes this.
+ * recorder, which looks at threads that still wait when a recording ends. Each defines, before it includes this:
+ *
+ *   INTERPRETER_READ(reader, to, from)               fills what `to` points to; not 0: the memory is not there
+ *   INTERPRETER_COPY(reader, to, bytes, most, from)  copies `bytes`, at most `most`; returns how many, 0 if they are not there
  *
  * Nothing read here is trusted: an address that is none cannot be read, and a code object counts only if its type and those of its
  * texts are what the interpreter's file says.
@@ -16,7 +18,8 @@ static __always_inline uint64_t interpreter_word(const struct interpreter_reader
                                                  uint64_t from)
 {
     uint64_t word = 0;
-    return INTERPRETER_READ(reader, &word, sizeof(word), from) ? 0 : word;
+    (void)INTERPRETER_READ(reader, &word, from); /* else it stays 0, in BPF as well */
+    return word;
 }
 
 /* The thread state of the thread with this thread pointer; 0: none. */
@@ -69,7 +72,7 @@ interpreter_read_frame(const struct interpreter_reader *reader,
     ret.code = interpreter_word(reader, frame + layout->code);
     ret.instruction = interpreter_word(reader, frame + layout->instruction);
     ret.previous = interpreter_word(reader, frame + layout->previous);
-    if (INTERPRETER_READ(reader, &mark, sizeof(mark), frame + layout->mark))
+    if (INTERPRETER_READ(reader, &mark, frame + layout->mark))
         ret.previous = 0;
     ret.is_outermost = mark == layout->outermost;
     ret.is_shim = ret.is_outermost && layout->is_shim;
@@ -97,7 +100,7 @@ static __always_inline uint64_t interpreter_length(const struct interpreter_read
 {
     uint64_t length = UINT64_MAX;
     if (!from || interpreter_word(reader, from + layout->type) != type ||
-        INTERPRETER_READ(reader, &length, sizeof(length), from + layout->length))
+        INTERPRETER_READ(reader, &length, from + layout->length))
         return UINT64_MAX;
     return length;
 }
@@ -111,7 +114,7 @@ static __always_inline uint64_t interpreter_text_length(const struct interpreter
     uint64_t length = interpreter_length(reader, layout, from, interpreter->text_type);
     uint32_t state = 0;
     if (length == UINT64_MAX ||
-        INTERPRETER_READ(reader, &state, sizeof(state), from + layout->text_state) ||
+        INTERPRETER_READ(reader, &state, from + layout->text_state) ||
         (state & layout->text_mask) != layout->text_mask)
         return 0;
     return length;
@@ -130,29 +133,21 @@ static __always_inline uint32_t interpreter_copy_code(const struct interpreter_r
         return 0;
     ret->start = code + layout->instructions;
     ret->bytes = units * 2;
-    ret->line = 0;
-    INTERPRETER_READ(reader, &ret->line, sizeof(ret->line), code + layout->line);
+    if (INTERPRETER_READ(reader, &ret->line, code + layout->line))
+        ret->line = 0;
     uint64_t length = interpreter_text_length(reader, interpreter, texts->qualified_name);
-    if (length > INTERPRETER_NAME_BYTES)
-        length = INTERPRETER_NAME_BYTES;
-    ret->name_bytes = length;
-    if (length && INTERPRETER_READ(reader, ret->name, (uint32_t)length,
-                                   texts->qualified_name + layout->text_bytes))
-        ret->name_bytes = 0;
+    ret->name_bytes = INTERPRETER_COPY(reader, ret->name, length, INTERPRETER_NAME_BYTES,
+                                       texts->qualified_name + layout->text_bytes);
     length = interpreter_text_length(reader, interpreter, texts->file);
     if (length > INTERPRETER_FILE_BYTES) /* a part of a path names another file */
         length = 0;
-    ret->file_bytes = length;
-    if (length &&
-        INTERPRETER_READ(reader, ret->file, (uint32_t)length, texts->file + layout->text_bytes))
-        ret->file_bytes = 0;
+    ret->file_bytes = INTERPRETER_COPY(reader, ret->file, length, INTERPRETER_FILE_BYTES,
+                                       texts->file + layout->text_bytes);
     length = interpreter_length(reader, layout, texts->table, interpreter->bytes_type);
-    if (length > INTERPRETER_TABLE_BYTES) /* no table, or none of which a part is enough */
-        length = length == UINT64_MAX ? 0 : INTERPRETER_TABLE_BYTES;
-    ret->table_bytes = length;
-    if (length &&
-        INTERPRETER_READ(reader, ret->table, (uint32_t)length, texts->table + layout->table_bytes))
-        ret->table_bytes = 0;
+    if (length == UINT64_MAX)
+        length = 0;
+    ret->table_bytes = INTERPRETER_COPY(reader, ret->table, length, INTERPRETER_TABLE_BYTES,
+                                        texts->table + layout->table_bytes);
     return 1;
 }
 

@@ -24,7 +24,15 @@ static int read_memory(const struct interpreter_reader *reader, void *to, size_t
     return process_vm_readv(reader->pid, &local, 1, &remote, 1, 0) != (ssize_t)bytes;
 }
 
-#define INTERPRETER_READ(reader, to, bytes, from) read_memory((reader), (to), (bytes), (from))
+static uint32_t copy_memory(const struct interpreter_reader *reader, void *to, uint64_t bytes,
+                            uint64_t most, uint64_t from)
+{
+    uint64_t wanted = bytes < most ? bytes : most;
+    return !wanted || read_memory(reader, to, wanted, from) ? 0 : (uint32_t)wanted;
+}
+
+#define INTERPRETER_READ(reader, to, from)              read_memory((reader), (to), sizeof(*(to)), (from))
+#define INTERPRETER_COPY(reader, to, bytes, most, from) copy_memory(reader, to, bytes, most, from)
 #ifndef __always_inline
 #define __always_inline inline __attribute__((always_inline))
 #endif
@@ -125,8 +133,7 @@ static void note_code(const struct interpreters *interpreters,
     memset(&code, 0, sizeof(code));
     code.pid = (uint32_t)reader->pid;
     code.time_ns = clock_ns(TRACE_CLOCK);
-    if (!address || INTERPRETER_READ(reader, &texts, sizeof(texts),
-                                     address + interpreter->layout.texts))
+    if (!address || INTERPRETER_READ(reader, &texts, address + interpreter->layout.texts))
         return;
     uint64_t key = interpreter_code_key(code.pid, address, &texts);
     if (interpreter_copy_code(reader, interpreter, address, &texts, &code))

@@ -49,6 +49,7 @@ struct loader {
     struct program_set *set;
     char *logs;                        /* one for each row; NULL: there is no room for them */
     bool has_tracepoint[PROGRAM_MOST]; /* by row */
+    bool has_interpreters;     /* in this try */
     struct bpf_settings settings;      /* before those of missing programs are cleared */
 };
 
@@ -209,7 +210,9 @@ static struct argus_error *configure(struct loader *loader)
     struct bpf_settings settings = loader->settings;
     clear_settings(loader, &settings);
     snapshots_configure(set->object, options, request->cpu_count, &settings);
-    interpreters_configure(set->object, options, &settings);
+    if (!loader->set->without_interpreters)
+        interpreters_configure(set->object, options, &settings);
+    loader->has_interpreters = settings.interpreters != 0;
     int failed =
         bpf_map__set_initial_value(find_map(set, ".rodata.settings"), &settings, sizeof(settings));
     if (failed)
@@ -335,6 +338,11 @@ static struct argus_error *load_image(struct loader *loader, const struct bpf_im
         if (!failed)
             return NULL;
         uint32_t row = find_refused(loader);
+        if (row < program_table_length && loader->has_interpreters) {
+            loader->set->without_interpreters = true; /* perhaps it is only that part */
+            madvise(loader->logs + (size_t)row * LOG_STRIDE, LOG_STRIDE, MADV_DONTNEED);
+            continue;
+        }
         error = row < program_table_length ? add_refused(loader, row) : refusal(failed);
         if (error)
             return error;
@@ -381,6 +389,9 @@ static void note_missing(struct loader *loader)
         add_note(set, "the program %s was refused by this kernel: %s%s%s", row->program,
                  row->lost_without, BACKEND_NOTE_DETAIL, set->refused.data[i].reason);
     }
+    if (loader->set->without_interpreters)
+        add_note(set, "this kernel refused the programs that read an interpreter's frames: functions "
+                      "of Python programs are not in stacks");
     if (!loader->settings.has_preempt_count)
         add_note(set, "this kernel's type information does not list the preemption count: "
                       "the context of wake-ups is unknown");

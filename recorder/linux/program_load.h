@@ -30,6 +30,7 @@ struct program_set {
     struct bpf_object *object; /* loaded; owned */
     const struct bpf_image *image;
     VEC(struct program_refused) refused;
+    bool without_interpreters; /* refused with what reads their frames, taken without */
     VEC(char *) notes; /* sentences about what is missing; owned */
 };
 
