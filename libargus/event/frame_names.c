@@ -16,6 +16,7 @@
 #include "event/elf_names.h"
 #include "event/images.h"
 #include "event/interpreted.h"
+#include "event/jit_dump.h"
 #include "event/jit_map.h"
 #include "event/used_frames.h"
 
@@ -187,6 +188,22 @@ static uint64_t born_s(const struct naming *naming, uint64_t pid)
     return start_ns ? argus_trace_ns_to_wall_ns(naming->trace, start_ns) / 1000000000u : 0;
 }
 
+static struct argus_error *read_dumps(struct naming *naming, struct argus_name_entry *entries,
+                                      size_t count)
+{
+    const struct argus_image_entry *images;
+    size_t image_count = argus_trace_images(naming->trace, &images);
+    struct argus_error *error = NULL;
+    for (size_t i = 0; i < image_count && !error; i++) {
+        FILE *dump = images[i].pid == entries->pid ? jit_dump_open(&images[i]) : NULL;
+        if (!dump)
+            continue;
+        error = jit_dump_read(dump, entries, count, naming->texts);
+        fclose(dump);
+    }
+    return error;
+}
+
 /* `entries`: all of one process, in no file. */
 static struct argus_error *name_of_process(struct naming *naming, struct argus_name_entry *entries,
                                            size_t count)
@@ -197,6 +214,8 @@ static struct argus_error *name_of_process(struct naming *naming, struct argus_n
         error = jit_map_read(map, entries, count, naming->texts);
         fclose(map);
     }
+    if (!error)
+        error = read_dumps(naming, entries, count);
     return error ? error : interpreted_name(naming->trace, entries, count, naming->texts);
 }
 
