@@ -11,13 +11,13 @@
 
 /* Offsets in bytes, of one version of CPython. libargus never sees them: plugin/interpreter_layouts.def has a row for each. */
 struct interpreter_layout {
-    uint16_t main;         /* in the runtime: the main interpreter */
-    uint16_t threads;      /* in an interpreter: its first thread state … */
-    uint16_t next;         /* … in which: the next one, */
-    uint16_t thread_id;    /* what pthread_self() says, */
-    uint16_t frame;        /* and the innermost frame, or what holds it: */
-    uint16_t has_holder;   /* 1: a struct on the C stack of the function that interprets, */
-    uint16_t holder_frame; /* in which: the innermost frame, */
+    uint16_t main;            /* in the runtime: the main interpreter */
+    uint16_t threads;         /* in an interpreter: its first thread state … */
+    uint16_t next;            /* … in which: the next one, */
+    uint16_t thread_id;       /* what pthread_self() says, */
+    uint16_t frame;           /* and the innermost frame, or what holds it: */
+    uint16_t has_holder;      /* 1: a struct on the C stack of the function that interprets, */
+    uint16_t holder_frame;    /* in which: the innermost frame, */
     uint16_t holder_previous; /* and the same struct of the outer call */
     uint16_t code;            /* in a frame: the code object, */
     uint16_t instruction;     /* the address of the instruction, */

@@ -27,7 +27,7 @@ struct probe_list {
     VEC(struct probe) probes;
     VEC(struct probe_file) files; /* each library once, however many probes it has */
     VEC(struct interpreter_spec) interpreters;
-    VEC(char *) absent;           /* owned sentences: what could not be found */
+    VEC(char *) absent; /* owned sentences: what could not be found */
 };
 
 /* Takes `fd`, a regular file open for reading, also after an error. */

@@ -96,23 +96,25 @@ static void read_needed(struct layers *layers)
     layers->has_needed = true;
 }
 
-/* A source file of an interpreted program stands in an image's place (argus_symbols_image()). */
+/* A source file of code made at run time stands in an image's place (argus_symbols_image()). */
 static bool is_source(const struct layers *layers, const char *path)
 {
     const struct argus_image_entry *images;
     const struct argus_trace *trace = argus_graph_trace(layers->graph);
-    const struct argus_code_entry *code;
-    size_t count = argus_trace_code(trace, &code) ? argus_trace_images(trace, &images) : 0;
+    size_t count = argus_trace_images(trace, &images);
+    if (argus_trace_header(trace)->os != ARGUS_OS_LINUX || !path[0] || path[0] == '[')
+        return false;
     for (size_t i = 0; i < count; i++)
         if (strcmp(images[i].path, path) == 0)
             return false;
     return count != 0;
 }
 
-/* An interpreter's own modules, and those that are installed, lie below a folder lib; its built-in ones in "<frozen …>". */
+/* An interpreter's own modules, and those that are installed, lie below a folder lib; built-in ones have no path ("<frozen …>",
+ * "node:fs"). */
 static enum argus_layer layer_of_source(const char *path)
 {
-    return strstr(path, "/lib/") || path[0] == '<' ? ARGUS_LAYER_LIBRARY : ARGUS_LAYER_MAIN;
+    return strstr(path, "/lib/") || path[0] != '/' ? ARGUS_LAYER_LIBRARY : ARGUS_LAYER_MAIN;
 }
 
 static enum argus_layer find_shared(struct layers *layers, const char *path)

@@ -163,8 +163,7 @@ struct argus_error *interpreted_name(const struct argus_trace *trace,
     for (end = first; end < all && code[end].pid == names[0].pid;)
         end++;
     for (size_t i = 0; i < count; i++) {
-        const struct argus_code_entry *found =
-            find_code(code + first, end - first, names[i].place);
+        const struct argus_code_entry *found = find_code(code + first, end - first, names[i].place);
         if (!found || !found->function[0])
             continue;
         names[i].function = keep_text(texts, found->function);

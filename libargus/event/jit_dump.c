@@ -11,6 +11,7 @@
 
 #include "base/vec.h"
 #include "event/live_file.h"
+#include "event/made_names.h"
 
 enum { MAGIC = 0x4a695444, NAME_BYTES = 4096, MOST_LINES = 1 << 16 };
 
@@ -107,7 +108,7 @@ static size_t first_from(const struct reading *reading, uint64_t address)
     return low;
 }
 
-/* The last of the lines that begins at `place` or before it. */
+/* The last of the lines that begins at `place` or before it; without any, what the function's name says. */
 static void put_line(const struct reading *reading, struct argus_name_entry *name)
 {
     const struct line *best = NULL;
@@ -116,18 +117,26 @@ static void put_line(const struct reading *reading, struct argus_name_entry *nam
         if (line->address <= name->place && (!best || line->address >= best->address))
             best = line;
     }
-    name->source = best ? best->source : "";
-    name->line = best ? best->line : 0;
+    if (!best || !best->source[0])
+        return;
+    name->source = best->source;
+    name->line = best->line;
 }
 
 static void name_code(struct reading *reading, const struct load *load, const char *function)
 {
+    struct argus_name_entry read;
+    reading->error = made_name_read(function, reading->texts, &read);
+    if (reading->error)
+        return;
     if (reading->lines_of != load->address)
         reading->lines.length = 0;
     for (size_t i = first_from(reading, load->address);
          i < reading->count && reading->names[i].place - load->address < load->bytes; i++) {
         struct argus_name_entry *name = &reading->names[i];
-        name->function = function;
+        name->function = read.function;
+        name->source = read.source;
+        name->line = read.line;
         name->distance = name->place - load->address;
         name->has_start = true;
         name->lack = ARGUS_LACK_NONE;
@@ -146,7 +155,7 @@ static bool take_load(struct reading *reading)
     const char *function = take_text(reading);
     if (function && function[0])
         name_code(reading, &load, function);
-    return function != NULL;
+    return function && !reading->error;
 }
 
 /* Its names stay with the code: a place in the new range has that of the old one, if that was asked for as well. */
@@ -158,7 +167,8 @@ static bool take_move(struct reading *reading)
     for (size_t i = first_from(reading, move.to);
          i < reading->count && reading->names[i].place - move.to < move.bytes; i++) {
         struct argus_name_entry *name = &reading->names[i];
-        name->function = name->source = ""; /* what was there before is not known to be what is there now */
+        name->function = name->source =
+            ""; /* what was there before is not known to be what is there now */
         name->has_start = false;
         name->distance = name->line = 0;
         name->lack = ARGUS_LACK_JIT;
@@ -204,8 +214,8 @@ static bool take_header(struct reading *reading)
 {
     struct header header;
     reading->left = sizeof(header);
-    return take(reading, &header, sizeof(header)) && header.magic == MAGIC &&
-           header.version == 1 && header.bytes >= sizeof(header) &&
+    return take(reading, &header, sizeof(header)) && header.magic == MAGIC && header.version == 1 &&
+           header.bytes >= sizeof(header) &&
            fseeko(reading->dump, (off_t)(header.bytes - sizeof(header)), SEEK_CUR) == 0;
 }
 
@@ -245,8 +255,8 @@ static int open_by_path(const struct argus_image_entry *image)
     int fd = open(image->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return -1;
-    bool good = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-                status.st_uid == geteuid() && (!image->inode || image->inode == status.st_ino);
+    bool good = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+                (!image->inode || image->inode == status.st_ino);
     if (good)
         return fd;
     close(fd);

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "event/made_names.h"
+
 enum { LINE_BYTES = 4096 };
 
 /* --- reading --- */
@@ -33,16 +35,15 @@ static struct argus_error *name_range(uint64_t start, uint64_t bytes, const char
                                       struct argus_name_entry *names, size_t count,
                                       struct strtab *texts)
 {
-    const char *function = NULL;
+    struct argus_name_entry read = {.function = NULL};
     for (size_t i = first_from(names, count, start); i < count && names[i].place - start < bytes;
          i++) {
-        uint32_t id;
-        struct argus_error *error = function ? NULL : strtab_intern(texts, text, strlen(text), &id);
+        struct argus_error *error = read.function ? NULL : made_name_read(text, texts, &read);
         if (error)
             return error;
-        if (!function)
-            function = strtab_get(texts, id);
-        names[i].function = function;
+        names[i].function = read.function;
+        names[i].source = read.source;
+        names[i].line = read.line;
         names[i].distance = names[i].place - start;
         names[i].has_start = true;
         names[i].lack = ARGUS_LACK_NONE;

@@ -38,7 +38,7 @@ struct trace_tables {
     VEC(const char *) notes;
     VEC(struct argus_counter) counters;
     VEC(struct argus_code_entry) code; /* by process and address after tables_finish() */
-    VEC(uint8_t) code_bytes;           /* what their `table` points into; before, one behind the other */
+    VEC(uint8_t) code_bytes; /* what their `table` points into; before, one behind the other */
     VEC(struct argus_late_stack) late_stacks; /* by thread and time after late_stacks_finish() */
     VEC(struct argus_late_stack) late_places; /* the same by thread and stack pointer */
     VEC(struct trace_name) names;             /* by owner, place and time after names_finish() */

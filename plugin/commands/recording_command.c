@@ -1,5 +1,5 @@
-#include "plugin/interpreters.h"
 #include "plugin/commands/recording_command.h"
+#include "plugin/interpreters.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -14,7 +14,7 @@
 #include "linux/epoll_sets.h"
 #include "linux/flags.h"
 #include "linux/host_header.h"
-#include "linux/interpreters.h"
+#include "linux/interpreter_frames.h"
 #include "linux/kallsyms.h"
 #include "linux/mapped_images.h"
 #include "linux/pid_namespace.h"

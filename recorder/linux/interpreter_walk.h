@@ -113,8 +113,7 @@ static __always_inline uint64_t interpreter_text_length(const struct interpreter
     const struct interpreter_layout *layout = &interpreter->layout;
     uint64_t length = interpreter_length(reader, layout, from, interpreter->text_type);
     uint32_t state = 0;
-    if (length == UINT64_MAX ||
-        INTERPRETER_READ(reader, &state, from + layout->text_state) ||
+    if (length == UINT64_MAX || INTERPRETER_READ(reader, &state, from + layout->text_state) ||
         (state & layout->text_mask) != layout->text_mask)
         return 0;
     return length;

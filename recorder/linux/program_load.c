@@ -23,7 +23,7 @@
 #include "linux/bpf_object.h"
 #include "linux/compat_calls.h"
 #include "linux/host_header.h"
-#include "linux/interpreters.h"
+#include "linux/interpreter_frames.h"
 #include "linux/kallsyms.h"
 #include "linux/kernel_btf.h"
 #include "linux/pid_namespace.h"
@@ -49,7 +49,7 @@ struct loader {
     struct program_set *set;
     char *logs;                        /* one for each row; NULL: there is no room for them */
     bool has_tracepoint[PROGRAM_MOST]; /* by row */
-    bool has_interpreters;     /* in this try */
+    bool has_interpreters;             /* in this try */
     struct bpf_settings settings;      /* before those of missing programs are cleared */
 };
 
@@ -390,8 +390,9 @@ static void note_missing(struct loader *loader)
                  row->lost_without, BACKEND_NOTE_DETAIL, set->refused.data[i].reason);
     }
     if (loader->set->without_interpreters)
-        add_note(set, "this kernel refused the programs that read an interpreter's frames: functions "
-                      "of Python programs are not in stacks");
+        add_note(set,
+                 "this kernel refused the programs that read an interpreter's frames: functions "
+                 "of Python programs are not in stacks");
     if (!loader->settings.has_preempt_count)
         add_note(set, "this kernel's type information does not list the preemption count: "
                       "the context of wake-ups is unknown");

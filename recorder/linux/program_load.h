@@ -31,7 +31,7 @@ struct program_set {
     const struct bpf_image *image;
     VEC(struct program_refused) refused;
     bool without_interpreters; /* refused with what reads their frames, taken without */
-    VEC(char *) notes; /* sentences about what is missing; owned */
+    VEC(char *) notes;         /* sentences about what is missing; owned */
 };
 
 /* Loads the programs of the categories in request->options that this kernel has tracepoints for and whose programs it accepts.

@@ -249,16 +249,16 @@ struct bpf_settings {
     uint32_t hooks;       /* 1: record what hooks in programs report */
     uint32_t
         state_is_argument; /* sched_switch has prev_state as its fourth argument (Linux 5.18) */
-    uint32_t has_preempt_count;   /* preempt_count_offset is known */
-    uint32_t unwind;              /* enum bpf_unwind; 0: no snapshots */
-    uint32_t snapshot_bytes;      /* of a stack, a multiple of 8 */
-    uint32_t snapshot_slots;      /* per cpu */
-    uint32_t messages;            /* 1: record messages */
-    uint32_t has_data_ready;      /* tracepoint sk_data_ready (Linux 6.3) */
-    uint32_t has_socket_lengths;  /* tracepoints sock_send_length, sock_recv_length (Linux 6.3) */
-    uint32_t page_bytes;          /* of memory, a power of two */
-    uint32_t drop_has_buffer;     /* udp_fail_queue_rcv_skb has the datagram (Linux 6.10) */
-    uint32_t interpreters;        /* how many files of them are known; 0: their frames are not read */
+    uint32_t has_preempt_count;  /* preempt_count_offset is known */
+    uint32_t unwind;             /* enum bpf_unwind; 0: no snapshots */
+    uint32_t snapshot_bytes;     /* of a stack, a multiple of 8 */
+    uint32_t snapshot_slots;     /* per cpu */
+    uint32_t messages;           /* 1: record messages */
+    uint32_t has_data_ready;     /* tracepoint sk_data_ready (Linux 6.3) */
+    uint32_t has_socket_lengths; /* tracepoints sock_send_length, sock_recv_length (Linux 6.3) */
+    uint32_t page_bytes;         /* of memory, a power of two */
+    uint32_t drop_has_buffer;    /* udp_fail_queue_rcv_skb has the datagram (Linux 6.10) */
+    uint32_t interpreters; /* how many files of them are known; 0: their frames are not read */
     uint32_t padding;
     uint64_t late_ns;             /* a wait that lasted so long is worth a copy of the stack */
     uint64_t own_timer_function;  /* of the timer that drives our cpu samples; 0: not known */

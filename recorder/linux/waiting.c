@@ -10,7 +10,7 @@
 #include <bpf/libbpf.h>
 
 #include "clocks.h"
-#include "linux/interpreters.h"
+#include "linux/interpreter_frames.h"
 #include "linux/pid_namespace.h"
 #include "linux/shared.h"
 #include "linux/snapshots.h"
@@ -108,7 +108,8 @@ static struct argus_error *take(struct waiting *waiting, const struct bpf_waitin
     snapshot_keep_addresses(stack, snapshot.stack_bytes, &found->ranges);
     interpreters_read(looking->interpreters, found, &interpreted);
     bool good = snapshot.stack_bytes && waits_still(looking->waits_fd, found);
-    if (good && vec_push(&waiting->interpreted, interpreted) && vec_reserve(&waiting->snapshots, 1) && vec_push(&waiting->late, late)) {
+    if (good && vec_push(&waiting->interpreted, interpreted) &&
+        vec_reserve(&waiting->snapshots, 1) && vec_push(&waiting->late, late)) {
         vec_push(&waiting->snapshots, snapshot);
         return NULL;
     }
@@ -136,8 +137,7 @@ static struct argus_error *read_all(struct waiting *waiting, int iterator,
 }
 
 struct argus_error *waiting_look(struct waiting *waiting, struct bpf_object *object,
-                                 const struct interpreters *interpreters,
-                                 uint32_t stack_bytes)
+                                 const struct interpreters *interpreters, uint32_t stack_bytes)
 {
     struct bpf_program *program = bpf_object__find_program_by_name(object, PROGRAM);
     const struct looking looking = {
@@ -169,9 +169,9 @@ struct argus_error *waiting_write(const struct waiting *waiting, struct argus_wr
             error = argus_writer_late_stack(writer, &waiting->late.data[i]);
         const struct bpf_stack *interpreted = &waiting->interpreted.data[i];
         if (!error)
-            error = argus_writer_stack(
-                writer, waiting->snapshots.data[i].id ^ ARGUS_STACK_INTERPRETED,
-                interpreted->frames, interpreted->count);
+            error =
+                argus_writer_stack(writer, waiting->snapshots.data[i].id ^ ARGUS_STACK_INTERPRETED,
+                                   interpreted->frames, interpreted->count);
     }
     return error;
 }

@@ -59,17 +59,17 @@ static void too_many(void **state)
 static void lines(void **state)
 {
     static const uint8_t table[] = {
-        0x80 | 15 << 3 | 0,             /* one unit without a line */
-        0x80 | 10 << 3 | 1, 0, 4,       /* two of the first line */
-        0x80 | 11 << 3 | 0, 0, 4,       /* one of the next */
-        0x80 | 13 << 3 | 0, 0x48, 0x01, /* one, 36 further on (72 = 8 + 1 << 6) */
-        0x80 | 14 << 3 | 7, 0x05, 0, 1, 1, /* eight, 2 back */
-        0x80 | 2 << 3 | 0, 0x11,        /* one of the same, by columns only */
+        0x80 | 15 << 3 | 0,                   /* one unit without a line */
+        0x80 | 10 << 3 | 1, 0,    4,          /* two of the first line */
+        0x80 | 11 << 3 | 0, 0,    4,          /* one of the next */
+        0x80 | 13 << 3 | 0, 0x48, 0x01,       /* one, 36 further on (72 = 8 + 1 << 6) */
+        0x80 | 14 << 3 | 7, 0x05, 0,    1, 1, /* eight, 2 back */
+        0x80 | 2 << 3 | 0,  0x11,             /* one of the same, by columns only */
     };
     static const struct {
         uint64_t offset;
         uint32_t line;
-    } cases[] = {{0, 0},   {2, 10},  {4, 10},  {6, 11},  {8, 47},
+    } cases[] = {{0, 0},   {2, 10},  {4, 10},  {6, 11}, {8, 47},
                  {10, 45}, {24, 45}, {26, 45}, {28, 0}, {UINT64_MAX, 0}};
     struct argus_code_entry code = {.line = 10, .table = table, .table_bytes = sizeof(table)};
     (void)state;

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "event/demangle.h"
+#include "event/made_names.h"
 #include "event/short_names.h"
 
 static const struct {
@@ -49,6 +50,41 @@ static void test_symbols(void **state)
             assert_null(name);
         free(name);
     }
+}
+
+static const struct {
+    const char *text, *function, *source;
+    uint32_t line;
+} made[] = {
+    {"JS:~slowRead /home/me/app.js:3:18", "slowRead", "/home/me/app.js", 3},
+    {"JS:*spin file:///a b.mjs:2:14", "spin", "file:///a b.mjs", 2},
+    {"JS:*get x /a b.js:2:14", "get x", "/a b.js", 2},
+    {"JS:*get x lib.js:2:14", "get x", "lib.js", 2},
+    {"JS:~ /home/me/app.js:1:1", "(anonymous)", "/home/me/app.js", 1},
+    {"JS:^Module.load node:internal/modules/cjs/loader:1257:33", "Module.load",
+     "node:internal/modules/cjs/loader", 1257},
+    {"JS:", "JS:", "", 0},
+    {"JS:+", "JS:+", "", 0},
+    {"JS:~x 1:2", "JS:~x 1:2", "", 0},
+    {"py::Worker.run:/srv/app.py", "Worker.run", "/srv/app.py", 0},
+    {"py::_find_spec:<frozen importlib._bootstrap>", "_find_spec", "<frozen importlib._bootstrap>",
+     0},
+    {"py::alone", "py::alone", "", 0},
+    {"LazyCompile:~main", "LazyCompile:~main", "", 0},
+};
+
+static void test_made(void **state)
+{
+    struct strtab *texts = strtab_create();
+    (void)state;
+    for (size_t i = 0; i < sizeof(made) / sizeof(*made); i++) {
+        struct argus_name_entry name = {.function = NULL};
+        assert_null(made_name_read(made[i].text, texts, &name));
+        assert_string_equal(name.function, made[i].function);
+        assert_string_equal(name.source, made[i].source);
+        assert_int_equal(name.line, made[i].line);
+    }
+    strtab_destroy(texts);
 }
 
 static const struct {
@@ -93,6 +129,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_symbols),
+        cmocka_unit_test(test_made),
         cmocka_unit_test(test_short_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

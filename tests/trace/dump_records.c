@@ -253,8 +253,9 @@ static void dump_totals(const struct argus_trace *trace)
 int main(int argc, char **argv)
 {
     static void (*const dumps[])(const struct argus_trace *) = {
-        dump_chunks, dump_threads, dump_images, dump_stacks, dump_snapshots, dump_symbols,
-        dump_probes, dump_flags,   dump_code, dump_names,  dump_notes,  dump_damage,    dump_totals,
+        dump_chunks,  dump_threads, dump_images, dump_stacks, dump_snapshots,
+        dump_symbols, dump_probes,  dump_flags,  dump_code,   dump_names,
+        dump_notes,   dump_damage,  dump_totals,
     };
     struct argus_trace *trace;
     struct argus_error *error = argus_trace_open(argc > 1 ? argv[1] : "", &trace);

@@ -315,8 +315,7 @@ static void put_chunks(struct argus_writer *writer, int count)
 {
     static void (*const puts[])(struct argus_writer *, uint64_t *) = {
         put_threads, put_images,    put_build_ids, put_stacks,      put_symbols, put_probes,
-        put_flags,   put_snapshots, put_note,      put_late_stacks, put_names,
-        put_code,
+        put_flags,   put_snapshots, put_note,      put_late_stacks, put_names,   put_code,
     };
     uint64_t time = 1000000;
     for (int i = 0; i < count; i++) {

@@ -240,8 +240,9 @@ struct argus_late_stack {
 /* A code object of an interpreter: its instructions are at these addresses of the process, and this is what names them. */
 struct argus_code_entry {
     uint64_t pid, start, bytes;
-    uint64_t seen_ticks; /* when it was read; the memory may have had another one before and after */
-    uint32_t line;       /* the function's first one; 0: not known */
+    uint64_t
+        seen_ticks; /* when it was read; the memory may have had another one before and after */
+    uint32_t line;  /* the function's first one; 0: not known */
     uint32_t table_bytes;
     const char *function, *source; /* borrowed; source "": not known */
     const uint8_t *table;          /* of lines, as CPython 3.11 and later have it; borrowed */

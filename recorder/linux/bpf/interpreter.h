@@ -145,8 +145,7 @@ __attribute__((noinline)) uint64_t interpreter_step(uint32_t unused)
     if (!interpreter || !scratch || !scratch->place.frame)
         return 0;
     const struct interpreter_layout *layout = &interpreter->layout;
-    struct interpreter_frame frame =
-        interpreter_read_frame(reader, layout, scratch->place.frame);
+    struct interpreter_frame frame = interpreter_read_frame(reader, layout, scratch->place.frame);
     if (!frame.is_shim)
         interpreter_add_frame(scratch, &frame);
     if (frame.is_outermost && scratch->place.holder) {

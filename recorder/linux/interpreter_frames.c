@@ -1,4 +1,4 @@
-#include "linux/interpreters.h"
+#include "linux/interpreter_frames.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -244,8 +244,8 @@ struct argus_error *interpreters_write(const struct interpreters *interpreters,
     code_list codes = {0};
     if (!interpreters->list)
         return NULL;
-    struct argus_error *error = read_codes(interpreters, &codes) ? write_codes(&codes, writer)
-                                                                  : argus_error_memory();
+    struct argus_error *error =
+        read_codes(interpreters, &codes) ? write_codes(&codes, writer) : argus_error_memory();
     vec_deinit(&codes);
     return error;
 }

@@ -1,7 +1,7 @@
 /* Interpreters (../interpreter_spec.h): which processes run one, their frames where a stack was copied, and what names their code.
  * bpf/interpreter.h reads them at a copy; of threads that still wait when a recording ends, they are read here. */
-#ifndef ARGUS_RECORDER_LINUX_INTERPRETERS_H
-#define ARGUS_RECORDER_LINUX_INTERPRETERS_H
+#ifndef ARGUS_RECORDER_LINUX_INTERPRETER_FRAMES_H
+#define ARGUS_RECORDER_LINUX_INTERPRETER_FRAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>
