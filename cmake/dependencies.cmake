@@ -1,4 +1,4 @@
-# Every library that is not ours, in one place. README says why each was chosen.
+# Every library that is not ours, in one place. docs/libraries.md says why each was chosen.
 find_package(PkgConfig REQUIRED)
 find_package(ZLIB REQUIRED)
 option(ARGUS_ZSTD "pack traces with zstd, where libzstd is found" ON)

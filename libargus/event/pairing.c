@@ -333,11 +333,8 @@ static void feed_message(struct pairing *pairing, uint32_t channel, const struct
                        ARGUS_UNPAIRED_KIND);
 }
 
-/* Between queueing a message and its record lie a few hundred instructions; a machine that is itself a guest can be interrupted
- * among them. */
-#define LATE_NS 5000u
-
-/* The recorder looks for a buffer soon after it was queued, but a sender that has lost the cpu in between is too late. */
+/* The recorder looks for a buffer soon after it was queued, but a sender that has lost the cpu in between is too late. Whether it lost it
+ * before or after that is not on record, and no length of time tells: on an emulated machine the two are far apart. */
 static void note_rivals(const struct pairing *pairing, uint32_t channel, struct message *message)
 {
     const struct argus_message_channel *seen = &pairing->channels.data[channel].seen;
@@ -400,8 +397,9 @@ void pairing_feed(struct pairing *pairing, const struct argus_record *record,
         .tag = tag,
         .flags = (uint8_t)ARGUS_MESSAGE_FLAGS(record->arg[1]),
         .slept = call->slept,
-        .late = call->resumed_ns && record->timestamp - call->resumed_ns < LATE_NS,
+        .late = call->resumed_ns > call->message_ns,
     };
+    call->message_ns = record->timestamp;
     uint32_t channel = find_channel(pairing, record->arg[0], kind);
     if (channel == ARGUS_NONE)
         return;

@@ -34,6 +34,7 @@ struct pairing_call {
     uint64_t woken_ns, waker_ns;
     bool slept;          /* it has waited in this call */
     uint64_t resumed_ns; /* when it got back the cpu that it had lost without sleeping; 0: never */
+    uint64_t message_ns; /* its last message, kept by pairing_feed(); 0: none yet */
     bool preempted;      /* it has no cpu, and does not sleep */
     bool unsure[SIDES];  /* a message's bytes may be another's, so `moved` is not known */
     bool may_message;    /* the caller's: it is a call that can send or receive */

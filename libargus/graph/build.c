@@ -103,11 +103,12 @@ static bool is_note(const struct builder *builder, const struct argus_record *re
            id == TRACEPOINT_suspended || id == TRACEPOINT_clock_step;
 }
 
-/* What only the record just behind may refer to. */
+/* What only the record just behind may refer to. Between a wake-up and what the kernel says next of its reason, the scheduler may arm a
+ * timer for the end of the time slice (hrtick_start() in kernel/sched/core.c; seen on Linux 7.3). */
 static void forget_last(struct cpu_state *cpu, enum tracepoint_id id)
 {
     cpu->wakee = ARGUS_NONE;
-    if (id == TRACEPOINT_make_runnable)
+    if (id == TRACEPOINT_make_runnable || id == TRACEPOINT_timer_armed)
         return;
     cpu->wake_stack = ARGUS_NONE;
     if (!cpu_interrupted(cpu))

@@ -57,6 +57,7 @@ RULES = [
     ("BLOCK", "on_interrupt.c", "    graph_block_passes(cpu);\n    if", "    if"),
     ("BLOCK", "on_block.c", "is_stacked(cpu, request) ? cpu->completion.issuer : request->issuer", "request->issuer"),
     ("BLOCK", "rules/block.c", "ret->by_device = true;", "ret->by_device = false;"),
+    ("SIGNAL_SENT", "build.c", " || id == TRACEPOINT_timer_armed", ""),
     ("DISPATCH_QUEUED", "rules/callback.c", "if (queued && queued->waits)", "if (queued)"),
     ("DISPATCH_QUEUED", "rules/callback.c", "if (queued && queued->waits)", "if (false)"),
     ("DISPATCH_READ", "rules/callback.c", "if (read && read->waiting)", "if (false)"),

@@ -3,6 +3,8 @@
  * On x86 the preemption count is a per-cpu variable. Its address cannot be asked for by name where kallsyms leaves out
  * data, but BTF has its distance to `hrtimer_bases`, another one, whose address every timer knows: so the first timer
  * that fires on a cpu tells where the count of that cpu is (interrupt.h). Until then the context is unknown.
+ *
+ * A real-time kernel runs softirqs in threads, which can lose the cpu; there each thread has a count of its own for them.
  */
 #ifndef ARGUS_BPF_CONTEXT_H
 #define ARGUS_BPF_CONTEXT_H
@@ -32,12 +34,20 @@ static __always_inline uint32_t context_of_count(uint32_t count)
     return count & PREEMPT_SERVING ? ARGUS_CONTEXT_SOFTIRQ : ARGUS_CONTEXT_TASK;
 }
 
+/* PREEMPT_SERVING, if a real-time kernel says so; 0 with every other kernel, whose preemption count has it. */
+static __always_inline uint32_t realtime_serving(struct task_struct *task)
+{
+    if (!bpf_core_field_exists(struct task_struct___realtime, softirq_disable_cnt))
+        return 0;
+    return (uint32_t)kernel_read(task_struct___realtime, task, softirq_disable_cnt) &
+           PREEMPT_SERVING;
+}
+
 static __always_inline uint32_t context_now(struct task_struct *task)
 {
 #if defined(__TARGET_ARCH_arm64)
-    return context_of_count((uint32_t)task->thread_info.preempt_count);
+    return context_of_count((uint32_t)task->thread_info.preempt_count | realtime_serving(task));
 #else
-    (void)task;
     uint32_t cpu, count;
     struct bpf_cpu *state = this_cpu(&cpu);
     if (!settings.has_preempt_count || !state || !state->timer_base)
@@ -45,7 +55,7 @@ static __always_inline uint32_t context_now(struct task_struct *task)
     const void *place = (void *)(state->timer_base + settings.preempt_count_offset);
     if (bpf_probe_read_kernel(&count, sizeof(count), place) < 0)
         return ARGUS_CONTEXT_UNKNOWN;
-    return context_of_count(count);
+    return context_of_count(count | realtime_serving(task));
 #endif
 }
 

@@ -88,6 +88,10 @@ struct bpf_iter__task {
     struct task_struct *task;
 };
 
+struct task_struct___realtime { /* CONFIG_PREEMPT_RT */
+    int softirq_disable_cnt;
+};
+
 struct task_struct___before_5_14 {
     long state;
 };

@@ -257,6 +257,8 @@ class Machine:
             self.enter(cpu, thread, "kill")
         if self.rng.random() < 0.5:
             self.wake(cpu, "task", target, stack=False)
+        if self.rng.random() < 0.2:
+            self.emit(cpu, "timer_armed timer=0x77")  # by the scheduler, for the end of the time slice
         whole = self.rng.choice([0, 1])
         self.emit(cpu, f"signal_sent signal={number} thread={target.tid} process={whole} result={self.rng.choice([0, 0, 0, 2, 4])}")
 

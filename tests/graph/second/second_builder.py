@@ -89,7 +89,7 @@ class Builder(Threads, Callbacks, Waits, Wakeups):
         cpu.records += 1
         cpu.past = cpu.past[-3:] + [(record.name, record.func, None)]
         cpu.wakee = None
-        if record.name == "make_runnable":
+        if record.name in ("make_runnable", "timer_armed"):
             return
         cpu.wake_stack = None
         if not cpu.interrupted():
