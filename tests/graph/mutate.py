@@ -52,6 +52,7 @@ RULES = [
     ("TIMER", "rules/timer.c", ".self_timed = timer->owner == wakeup->wakee && ", ".self_timed = "),
     ("TIMER", "on_interrupt.c", "    if (is_rearmed(cpu, record->arg[0]))\n        return;\n", ""),
     ("TIMER", "on_interrupt.c", "timer->owner = timer->slot = ARGUS_NONE;\n        return;", "return;"),
+    ("BLOCK", "rules/wakeups.c", "return by_thread ? ARGUS_CONTEXT_HARDIRQ : context;", "return context;"),
     ("BLOCK", "on_switch.c", "    graph_block_put_off(builder, cpu, wakee);\n", ""),
     ("BLOCK", "on_switch.c", "    graph_block_put_off(builder, cpu, cpu->thread);\n", ""),
     ("BLOCK", "on_interrupt.c", "    graph_block_passes(cpu);\n    if", "    if"),

@@ -1,6 +1,8 @@
 /* Who or what is behind a wake-up: the table of rules, in the order in which they are tried. */
 #include "graph/rules/wakeup.h"
 
+#include <string.h>
+
 static const struct wake_rule wake_rules[] = {
     {match_watchpoint, act_watchpoint, RULE_CULL_WATCHPOINT, false, 0},
     {match_housekeeping, act_scheduler, RULE_CULL_HOUSEKEEPING, false, 0},
@@ -19,6 +21,26 @@ static const struct wake_rule wake_rules[] = {
     {match_unlock, NULL, RULE_WAKE_UNLOCK, true, ARGUS_EDGE_WAKE},
     {match_task, NULL, RULE_WAKE_TASK, false, ARGUS_EDGE_WAKE},
 };
+
+/* A thread in which the kernel runs the handler of a device's interrupt: each of them on a real-time kernel, some on others
+ * (kernel/irq/manage.c, setup_irq_thread()). What it wakes, the device has woken. */
+static bool handles_interrupts(const struct builder *builder, uint32_t thread)
+{
+    if (thread == ARGUS_NONE)
+        return false;
+    const struct machine *machine = &builder->graph->machine;
+    const struct argus_thread *at = &machine->threads.data[thread];
+    return machine->processes.data[at->process].kernel && at->name &&
+           strncmp(at->name, "irq/", strlen("irq/")) == 0;
+}
+
+static enum argus_context context_of(const struct builder *builder, const struct cpu_state *cpu,
+                                     uint64_t said)
+{
+    enum argus_context context = cpu_context(cpu, said);
+    bool by_thread = context == ARGUS_CONTEXT_TASK && handles_interrupts(builder, cpu->thread);
+    return by_thread ? ARGUS_CONTEXT_HARDIRQ : context;
+}
 
 static void edge_from_waker(const struct wakeup *wakeup, const struct wake_rule *rule,
                             struct cause *ret)
@@ -44,7 +66,7 @@ void rule_wakeup(struct builder *builder, const struct cpu_state *cpu,
         .cpu = cpu,
         .waker = cpu->thread,
         .wakee = wakee,
-        .context = cpu_context(cpu, record->arg[3]),
+        .context = context_of(builder, cpu, record->arg[3]),
     };
     if (builder->os == ARGUS_OS_DARWIN)
         wakeup.said = record->arg[2] & ARGUS_WAKE_SAID;

@@ -22,6 +22,7 @@ thread 12 pid 12 name server
 thread 13 pid 13 kernel name ksoftirqd/0
 thread 14 pid 14 kernel name kworker/0:1
 thread 15 pid 15 name shell
+thread 16 pid 16 kernel name irq/25-disk
 probe 1 7 source
 probe 2 7 idle
 probe 3 0 toolkit

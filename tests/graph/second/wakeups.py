@@ -22,6 +22,8 @@ class Wakeups:
     def who_is_behind(self, cpu, record, wakee):
         """The cause of a wake-up."""
         context = self.context(cpu, record.arg[3])
+        if context == "task" and cpu.thread and cpu.thread.process.kernel and cpu.thread.name.startswith(b"irq/"):
+            context = "hardirq"
         waker = cpu.thread if cpu.thread and cpu.thread.doing.vertex else None
         call = self.call(waker.doing.syscall) if waker else self.call(0xFFFF)
         awaited = wakee.doing.vertex.wait.kind if wakee.doing.state == "waiting" and wakee.doing.vertex else "none"
