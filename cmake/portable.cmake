@@ -37,7 +37,7 @@ set(CMAKE_SHARED_LINKER_FLAGS_INIT "-static-libgcc")
 # -Bsymbolic: some archives are not compiled for shared objects, and may refer to their own data only if nobody can replace it.
 set(CMAKE_MODULE_LINKER_FLAGS_INIT "-static-libgcc -static-libstdc++ -Wl,-Bsymbolic")
 
-# What glibc 2.31 does not declare yet.
+# What glibc 2.31, and the headers of Linux 5.5 and older, do not declare yet. The call has this number in every table.
 foreach(language C CXX)
-  set(CMAKE_${language}_FLAGS_INIT "-isystem ${CMAKE_CURRENT_LIST_DIR}/portable")
+  set(CMAKE_${language}_FLAGS_INIT "-isystem ${CMAKE_CURRENT_LIST_DIR}/portable -DSYS_pidfd_getfd=438")
 endforeach()

@@ -1,5 +1,17 @@
 # Runs at the beginning of `cmake --install`: appends to install_folders.txt the folders that it is going to make.
-file(GLOB_RECURSE argus_scripts "${ARGUS_BINARY_DIR}/cmake_install.cmake")
+# The install scripts are those that the first one includes: other trees are built below this one at any time.
+set(argus_scripts "${ARGUS_BINARY_DIR}/cmake_install.cmake")
+set(argus_unread ${argus_scripts})
+while(argus_unread)
+  list(GET argus_unread 0 argus_script)
+  list(REMOVE_AT argus_unread 0)
+  file(STRINGS "${argus_script}" argus_lines REGEX "include\\(\".*/cmake_install.cmake\"\\)")
+  foreach(argus_line ${argus_lines})
+    string(REGEX REPLACE ".*include\\(\"(.*)\"\\).*" "\\1" argus_script "${argus_line}")
+    list(APPEND argus_scripts "${argus_script}")
+    list(APPEND argus_unread "${argus_script}")
+  endforeach()
+endwhile()
 set(argus_folders "")
 foreach(argus_script ${argus_scripts})
   file(STRINGS "${argus_script}" argus_lines REGEX "DESTINATION \"")

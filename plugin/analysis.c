@@ -51,7 +51,7 @@ struct argus_error *analysis_begin(struct session *session, const struct argumen
     if (!error)
         error = session_trace_get_graph(session, arguments, &ret->next, &ret->trace);
     if (!error)
-        error = session_trace_symbols(ret->trace, &ret->report.symbols);
+        error = session_trace_symbols(session, ret->trace, &ret->report.symbols);
     if (error)
         return error;
     argus_symbols_forget_shown(ret->report.symbols);
@@ -61,6 +61,13 @@ struct argus_error *analysis_begin(struct session *session, const struct argumen
     ret->report.graph = ret->graph;
     ret->report.sink = &ret->sink;
     return NULL;
+}
+
+void analysis_note_unnamed(const struct analysis *analysis)
+{
+    char text[512];
+    if (argus_report_unnamed(analysis->report.symbols, text, sizeof(text)))
+        session_note(analysis->session, "%s", text);
 }
 
 const char *analysis_word(const struct analysis *analysis, size_t index)

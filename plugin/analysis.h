@@ -24,6 +24,9 @@ struct argus_sink session_sink(struct session *session);
 struct argus_error *analysis_begin(struct session *session, const struct arguments *arguments,
                                    size_t least, size_t most, struct analysis *ret);
 
+/* For output that has no place for it: how many of its frames have no symbol, and why, as a remark. */
+void analysis_note_unnamed(const struct analysis *analysis);
+
 /* The word `index` behind FILE, NULL if there is none. */
 const char *analysis_word(const struct analysis *analysis, size_t index);
 

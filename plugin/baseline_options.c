@@ -11,7 +11,7 @@ static struct argus_error *load_other(const struct analysis *analysis, const cha
     if (error)
         return argus_error_context(error, "--baseline");
     ret->graph = ret->other->graph;
-    return session_trace_symbols(ret->other, &ret->other_symbols);
+    return session_trace_symbols(analysis->session, ret->other, &ret->other_symbols);
 }
 
 struct argus_error *baseline_options_get(const struct analysis *analysis,

@@ -44,11 +44,13 @@ void session_begin(struct session *session)
     session->no_cache = false;
     session->started_ns = now_ns();
     session->progress_ns = 0;
+    session_trace_forget_shown(session->trace);
 }
 
 void session_end(struct session *session)
 {
     session_end_progress(session);
+    session_trace_say_fetched(session, session->once ? session->once : session->trace);
     session_trace_destroy(session->once);
     session->once = NULL;
 }

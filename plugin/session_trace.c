@@ -220,15 +220,45 @@ struct argus_error *session_trace_get_graph(struct session *session,
     return error ? error : build_graph(session, arguments, *ret);
 }
 
-struct argus_error *session_trace_symbols(struct session_trace *trace, struct argus_symbols **ret)
+struct argus_error *session_trace_symbols(struct session *session, struct session_trace *trace,
+                                          struct argus_symbols **ret)
 {
     if (!trace->symbols) {
         struct argus_error *error = argus_symbols_create(trace->graph, &trace->symbols);
         if (error)
             return error;
+        argus_symbols_allow_fetch(trace->symbols, show_progress, session);
     }
     *ret = trace->symbols;
     return NULL;
+}
+
+void session_trace_forget_shown(struct session_trace *trace)
+{
+    if (trace && trace->symbols)
+        argus_symbols_forget_shown(trace->symbols);
+}
+
+void session_trace_say_fetched(struct session *session, const struct session_trace *trace)
+{
+    static const char *const ends[] = {
+        [ARGUS_FETCH_NO_LIBRARY] = "nothing was asked of DEBUGINFOD_URLS: libdebuginfod is not "
+                                   "installed (Debian: libdebuginfod1)",
+        [ARGUS_FETCH_INTERRUPTED] = "fetching symbols was stopped by Ctrl-C",
+        [ARGUS_FETCH_TOO_LONG] = "fetching symbols took too long and was stopped; the same command "
+                                 "again continues behind what it has fetched",
+    };
+    struct argus_fetched fetched = {.end = ARGUS_FETCH_OPEN};
+    if (trace && trace->symbols)
+        argus_symbols_fetched(trace->symbols, &fetched);
+    if (fetched.end == ARGUS_FETCH_FAILED)
+        session_warn(session, "no symbols from DEBUGINFOD_URLS: %s", strerror(fetched.error));
+    else if (fetched.end != ARGUS_FETCH_OPEN)
+        session_warn(session, "%s", ends[fetched.end]);
+    if (fetched.unknown)
+        session_note(session, "the servers of DEBUGINFOD_URLS do not have %llu of %llu files",
+                     (unsigned long long)fetched.unknown,
+                     (unsigned long long)(fetched.unknown + fetched.files));
 }
 
 struct argus_error *session_trace_load(struct session *session, const struct arguments *arguments,

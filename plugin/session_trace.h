@@ -37,8 +37,9 @@ struct argus_error *session_trace_get_graph(struct session *session,
                                             const struct arguments *arguments, size_t *ret_next,
                                             struct session_trace **ret);
 
-/* The symbols of a trace whose graph is built; borrowed. */
-struct argus_error *session_trace_symbols(struct session_trace *trace, struct argus_symbols **ret);
+/* The symbols of a trace whose graph is built; borrowed. What they fetch from servers is shown as progress of `session`. */
+struct argus_error *session_trace_symbols(struct session *session, struct session_trace *trace,
+                                          struct argus_symbols **ret);
 
 /* Opens `path` and builds its graph. `*ret` is the caller's; session_trace_destroy(). */
 struct argus_error *session_trace_load(struct session *session, const struct arguments *arguments,
@@ -47,6 +48,12 @@ struct argus_error *session_trace_load(struct session *session, const struct arg
 /* Opens `path` and builds the graph for session->trace, replacing what was loaded. On an error the old one stays. */
 struct argus_error *session_load(struct session *session, const struct arguments *arguments,
                                  const char *path);
+
+/* A new answer begins: what was shown and fetched for the last one is counted no more. `trace` may be NULL. */
+void session_trace_forget_shown(struct session_trace *trace);
+
+/* Says what could not be fetched for the answer; nothing if all could, or nothing was wanted. `trace` may be NULL. */
+void session_trace_say_fetched(struct session *session, const struct session_trace *trace);
 
 /* NULL is fine. */
 void session_trace_destroy(struct session_trace *trace);

@@ -101,7 +101,7 @@ static void label_function(const struct analysis *analysis, const struct argus_v
 {
     uint64_t address = frame->address - frame->offset + ret->place.offset;
     struct argus_symbol symbol =
-        argus_symbols_find(analysis->report.symbols, process_of(analysis->graph, vertex),
+        argus_symbols_show(analysis->report.symbols, process_of(analysis->graph, vertex),
                            vertex->end_ns, address, false);
     const char *slash = strrchr(frame->image->path, '/');
     const char *name = slash ? slash + 1 : frame->image->path;

@@ -45,23 +45,28 @@ static void tell_watcher(struct server *server)
     reply_send(server->watcher, &reply, NULL);
 }
 
+struct argus_error *hangs_look(struct server *server)
+{
+    uint64_t now = clock_ns(TRACE_CLOCK);
+    if (now - server->looked_ns < LOOK_INTERVAL_NS)
+        return NULL;
+    size_t count;
+    struct argus_error *error = backend_pollers(recording_backend(server->recording),
+                                                server->pollers, MOST_POLLERS, &count);
+    if (error)
+        return error;
+    server->looked_ns = now;
+    if (!hang_watch_look(server->hangs, server->pollers, count, clock_ns(TRACE_CLOCK)))
+        return argus_error_memory();
+    return NULL;
+}
+
 struct argus_error *hangs_step(struct server *server)
 {
-    if (!server->hangs)
-        return NULL;
-    uint64_t now = clock_ns(TRACE_CLOCK);
-    if (now - server->looked_ns >= LOOK_INTERVAL_NS) {
-        size_t count;
-        struct argus_error *error = backend_pollers(recording_backend(server->recording),
-                                                    server->pollers, MOST_POLLERS, &count);
-        if (error)
-            return error;
-        server->looked_ns = now;
-        if (!hang_watch_look(server->hangs, server->pollers, count, clock_ns(TRACE_CLOCK)))
-            return argus_error_memory();
-    }
-    tell_watcher(server);
-    return NULL;
+    struct argus_error *error = server->hangs ? hangs_look(server) : NULL;
+    if (server->hangs && !error)
+        tell_watcher(server);
+    return error;
 }
 
 struct argus_error *handle_watch(struct server *server, struct client *client,
@@ -77,7 +82,8 @@ struct argus_error *handle_watch(struct server *server, struct client *client,
                                   server->watcher->who.pid);
     server->watcher = client;
     server->watcher_is_busy = false;
-    reply->verb = REQUEST_STATUS; /* this one is no hang */
+    hang_watch_leave_out(server->hangs, (uint32_t)client->who.pid); /* it waits for us */
+    reply->verb = REQUEST_STATUS;                                   /* this one is no hang */
     return NULL;
 }
 

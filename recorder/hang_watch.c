@@ -7,10 +7,14 @@
 #include "base/vec.h"
 #include "proc_stat.h"
 
+/* Another recorder, whose snapshots take their time, is none unless somebody asks for it. */
+#define OWN_RECORDER "argus-recorder"
+
 #define LOOP_RETURNS 3  /* so often an event loop has come back when it is believed to be one */
 #define SURE_RETURNS 20 /* so often, when nothing tells that somebody waits for it */
 #define SERVING      3  /* so many polls in a handler that found something are a loop of its own */
 #define LATE_LOOK_NS 1000000000ull /* we did not run for so long: then perhaps nobody did */
+#define RESTING_NS   250000000ull  /* replies to a busy program do not take as long */
 
 /* A thread that has been away for a while, or a hang. */
 struct away {
@@ -19,6 +23,8 @@ struct away {
     uint64_t excused_ns;          /* of the time since */
     bool is_hang, reported, seen; /* seen: in this look */
     bool looked_at, was_excused;  /* was_excused: at the last look */
+    uint64_t first_waits;         /* struct hang_sight.waits at the first look */
+    uint32_t looks;
     char process[PROTOCOL_COMM_BYTES];
 };
 
@@ -30,6 +36,7 @@ struct hang_watch {
     VEC(struct reply_hang) reports;
     size_t next_report;
     uint64_t looked_ns; /* the last look; 0: none yet */
+    uint32_t left_out;  /* a process that is not looked at; 0: none */
     uint32_t seen;
 };
 
@@ -94,9 +101,30 @@ static bool may_serve(const struct hang_watch *watch, const struct backend_polle
         return false;
     if (poller->polling_inside && poll_set_covers(&poller->inside, &poller->home))
         return true;
-    if (poller->tid == poller->pid && poller->returns >= SURE_RETURNS && poller->served < SERVING)
+    if (watch->system->is_ready(&poller->home, poller->pid))
         return false;
-    return !watch->system->is_ready(&poller->home, poller->pid);
+    bool sure = poller->tid == poller->pid && poller->returns >= SURE_RETURNS;
+    return !sure || poller->served >= SERVING ||
+           !watch->system->faces_others(&poller->home, poller->pid);
+}
+
+/* Whether it waits at every second look for something new. */
+static bool naps(const struct away *away, const struct hang_sight *sight)
+{
+    return away->looks >= 2 && sight->waits - away->first_waits >= away->looks / 2;
+}
+
+/* Whether a thread does its work, or rests where another one polls for it, and nothing lies there for its loop. */
+static bool is_unawaited(const struct hang_watch *watch, const struct backend_poller *poller,
+                         const struct away *away, const struct hang_sight *sight)
+{
+    bool rests = sight->at_futex && poller->rested_ns < RESTING_NS;
+    bool busy = sight->at_futex || naps(away, sight);
+    if (!sight->at_child && !busy)
+        return false;
+    if (watch->system->is_ready(&poller->home, poller->pid))
+        return false;
+    return sight->at_child || rests || !watch->system->faces_others(&poller->home, poller->pid);
 }
 
 /* Charges the time since the last look as excused where it is, and decides. What lies between two looks of which only one found
@@ -104,22 +132,28 @@ static bool may_serve(const struct hang_watch *watch, const struct backend_polle
 static bool judge(struct hang_watch *watch, struct away *away, const struct backend_poller *poller,
                   uint64_t now_ns)
 {
-    bool excused = false;
+    struct hang_sight sight = {.excused = false};
     if (away->is_hang) {
         bool lasts_long =
             now_ns - away->since_ns - away->excused_ns > watch->threshold_ns + HANG_REPORT_AFTER_NS;
         return away->reported || !lasts_long || report(watch, away, now_ns, false);
     }
     uint64_t looked_ns = watch->looked_ns > away->since_ns ? watch->looked_ns : away->since_ns;
-    bool there = watch->system->look(away->pid, away->tid, away->process, &excused);
-    excused = excused || (there && may_serve(watch, poller));
+    bool there = watch->system->look(away->pid, away->tid, &sight);
+    away->first_waits = away->looks++ ? away->first_waits : sight.waits;
+    bool excused =
+        sight.excused ||
+        (there && (may_serve(watch, poller) || is_unawaited(watch, poller, away, &sight)));
+    if (there)
+        memcpy(away->process, sight.process, sizeof(away->process));
     if (excused && !away->looked_at)
         away->excused_ns = now_ns - away->since_ns;
     else if (!there || excused || away->was_excused || now_ns - looked_ns > LATE_LOOK_NS)
         away->excused_ns += now_ns - looked_ns;
     away->looked_at = true;
     away->was_excused = excused;
-    bool wanted = !watch->name[0] || strcmp(watch->name, away->process) == 0;
+    bool wanted = strcmp(watch->name[0] ? watch->name : away->process, away->process) == 0 &&
+                  (watch->name[0] || strcmp(away->process, OWN_RECORDER) != 0);
     if (there && wanted && now_ns - away->since_ns - away->excused_ns >= watch->threshold_ns &&
         !process_hangs(watch, away->pid)) {
         away->is_hang = true;
@@ -131,8 +165,8 @@ static bool judge(struct hang_watch *watch, struct away *away, const struct back
 /* Only what is away for a quarter of the time is looked at more closely. */
 static bool look_at(struct hang_watch *watch, const struct backend_poller *poller, uint64_t now_ns)
 {
-    if (poller->polling || poller->returns < LOOP_RETURNS || poller->returned_ns > now_ns ||
-        now_ns - poller->returned_ns < watch->threshold_ns / 4)
+    if (poller->pid == watch->left_out || poller->polling || poller->returns < LOOP_RETURNS ||
+        poller->returned_ns > now_ns || now_ns - poller->returned_ns < watch->threshold_ns / 4)
         return true;
     struct away *away = find(watch, poller);
     if (!away) {
@@ -143,6 +177,11 @@ static bool look_at(struct hang_watch *watch, const struct backend_poller *polle
     }
     away->seen = true;
     return judge(watch, away, poller, now_ns);
+}
+
+void hang_watch_leave_out(struct hang_watch *watch, uint32_t pid)
+{
+    watch->left_out = pid;
 }
 
 /* Those that are back, or have ended. */
@@ -208,15 +247,20 @@ static bool gave_terminal(uint32_t pid, const struct proc_stat *process)
            proc_stat_read(group, group, &front) && front.parent == (int)pid;
 }
 
-static bool look_in_proc(uint32_t pid, uint32_t tid, char ret_name[PROTOCOL_COMM_BYTES],
-                         bool *ret_excused)
+static bool look_in_proc(uint32_t pid, uint32_t tid, struct hang_sight *ret)
 {
     struct proc_stat thread, process;
     if (!proc_stat_read(pid, tid, &thread) || !proc_stat_read(pid, pid, &process))
         return false;
-    memcpy(ret_name, process.name, sizeof(process.name));
-    *ret_excused = thread.state == 'T' || thread.state == 't' || gave_terminal(pid, &process);
+    *ret = (struct hang_sight){.excused = thread.state == 'T' || thread.state == 't' ||
+                                          gave_terminal(pid, &process)};
+    memcpy(ret->process, process.name, sizeof(process.name));
+    enum proc_wait wait = proc_wait_read(pid, tid);
+    ret->at_child = wait == PROC_WAIT_CHILD;
+    ret->at_futex = wait == PROC_WAIT_FUTEX;
+    ret->waits = proc_wait_count(pid, tid);
     return true;
 }
 
-const struct hang_system hang_system_proc = {.look = look_in_proc, .is_ready = poll_set_is_ready};
+const struct hang_system hang_system_proc = {
+    .look = look_in_proc, .is_ready = poll_set_is_ready, .faces_others = poll_set_faces_others};

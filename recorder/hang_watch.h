@@ -11,6 +11,11 @@
  * also counts where nobody has anything to say yet: in a main thread whose loop turned often, while hardly anything
  * ends the polls in the handler. It does not count while the handler's poll looks at all that the loop's looks at.
  *
+ * Some threads do nothing wrong although they are away. As long as nothing that the loop would have taken lies there, these are not
+ * counted: a thread that waits for a child process (a shell, a build); a thread that waits at a futex and has never rested in
+ * a poll, since another thread polls for it (Tcl); and of a loop that listens to no socket and no terminal (a script) a thread that
+ * waits at a futex, polls elsewhere, or naps again and again.
+ *
  * Of one process one hang is open at a time. It is reported once: when it ends, or before, when it lasts
  * HANG_REPORT_AFTER_NS longer than it takes to be one.
  */
@@ -27,13 +32,22 @@
 
 struct hang_watch;
 
+/* A thread, looked at. */
+struct hang_sight {
+    char process[PROTOCOL_COMM_BYTES]; /* its process's comm */
+    bool excused;                      /* it is stopped, or its terminal is another's */
+    bool at_child, at_futex;           /* it waits for a child process; at a futex */
+    uint64_t waits;                    /* how often it has waited in its life */
+};
+
 /* What the watch asks of the system; the tests have another one. */
 struct hang_system {
-    /* False when there is no such process. `ret_name` is its comm; `*ret_excused`: it is stopped, or its terminal is
-     * another's. */
-    bool (*look)(uint32_t pid, uint32_t tid, char ret_name[PROTOCOL_COMM_BYTES], bool *ret_excused);
+    /* False when there is no such thread. */
+    bool (*look)(uint32_t pid, uint32_t tid, struct hang_sight *ret);
     /* Whether something of the set can be read, in the process: poll_set_is_ready(). */
     bool (*is_ready)(const struct poll_set *set, uint32_t pid);
+    /* Whether a socket or a terminal is among it: poll_set_faces_others(). */
+    bool (*faces_others)(const struct poll_set *set, uint32_t pid);
 };
 extern const struct hang_system hang_system_proc;
 
@@ -41,6 +55,9 @@ extern const struct hang_system hang_system_proc;
 struct hang_watch *hang_watch_create(uint64_t threshold_ns, const char *name,
                                      const struct hang_system *system); /* NULL without memory */
 void hang_watch_destroy(struct hang_watch *watch);
+
+/* From now on `pid` is not looked at; 0: every process is. */
+void hang_watch_leave_out(struct hang_watch *watch, uint32_t pid);
 
 /* To be called a few times a second with the threads that poll. False without memory: hangs may be missed. */
 bool hang_watch_look(struct hang_watch *watch, const struct backend_poller *pollers, size_t count,

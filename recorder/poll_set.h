@@ -32,4 +32,8 @@ void poll_set_each(const struct poll_set *set, bool (*use)(void *context, int fd
  * found out. */
 bool poll_set_is_ready(const struct poll_set *set, uint32_t pid);
 
+/* Whether a socket or a device is among the set of process `pid`: others may come by it, or a person. True where it is not known
+ * what is in the set. */
+bool poll_set_faces_others(const struct poll_set *set, uint32_t pid);
+
 #endif

@@ -206,6 +206,31 @@ struct copy {
     size_t count;
 };
 
+/* From when on the copies of all cpus are complete. A ring that is full reaches back as far as its cpu was idle; for the time
+ * before, what the others have would tell of threads that were woken there and never ran. */
+static uint64_t complete_from(const struct recording *recording, const struct copy *copies)
+{
+    uint64_t from_ns = 0;
+    for (uint32_t cpu = 0; cpu < backend_cpu_count(recording->backend); cpu++) {
+        bool full = backend_emitted(recording->backend, cpu) > ring_records(recording);
+        if (full && copies[cpu].count && copies[cpu].records[0].timestamp > from_ns)
+            from_ns = copies[cpu].records[0].timestamp;
+    }
+    return from_ns;
+}
+
+/* Gives the sink what a copy has from `from_ns` on. */
+static struct argus_error *take_copy(struct sink *sink, uint32_t cpu, const struct copy *copy,
+                                     uint64_t from_ns)
+{
+    size_t first = 0;
+    while (first < copy->count && copy->records[first].timestamp < from_ns)
+        first++;
+    if (first == copy->count)
+        return NULL;
+    return sink_take(sink, cpu, copy->records + first, copy->count - first, 0);
+}
+
 /* Copies the rings of all cpus first, one right after the other, and compresses then. */
 static struct argus_error *copy_rings(struct recording *recording, struct sink *sink)
 {
@@ -216,9 +241,10 @@ static struct argus_error *copy_rings(struct recording *recording, struct sink *
     struct argus_error *error = NULL;
     for (uint32_t cpu = 0; cpu < cpu_count && !error; cpu++)
         error = backend_copy(recording->backend, cpu, &copies[cpu].records, &copies[cpu].count);
+    uint64_t from_ns = error ? 0 : complete_from(recording, copies);
     for (uint32_t cpu = 0; cpu < cpu_count; cpu++) {
         if (!error)
-            error = sink_take(sink, cpu, copies[cpu].records, copies[cpu].count, 0);
+            error = take_copy(sink, cpu, &copies[cpu], from_ns);
         free(copies[cpu].records);
     }
     free(copies);

@@ -10,6 +10,7 @@
 
 #include "base/compat.h"
 #include "clocks.h"
+#include "hang_thread.h"
 #include "measure.h"
 
 /* --- replies --- */
@@ -272,7 +273,10 @@ static struct argus_error *handle_snapshot(struct server *server, struct client 
         return error;
     }
     struct recording_numbers numbers;
+    struct hang_thread looks;
+    hang_thread_begin(&looks, server);
     error = recording_snapshot(server->recording, fd, &numbers);
+    argus_error_destroy(hang_thread_end(&looks)); /* the next look fails as well, and tells why */
     if (!error)
         put_numbers(reply, &numbers);
     return error;

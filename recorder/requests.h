@@ -54,6 +54,8 @@ struct argus_error *request_handle(struct server *server, struct client *client,
 /* Looking for hangs, from the START of a recording that wants it on; hangs_step() goes with recording_step(). */
 struct argus_error *hangs_begin(struct server *server);
 struct argus_error *hangs_step(struct server *server);
+/* The part of a step that looks, if it is time to; where the server looks for hangs. */
+struct argus_error *hangs_look(struct server *server);
 void hangs_end(struct server *server);
 struct argus_error *handle_watch(struct server *server, struct client *client,
                                  const struct request *request, int fd, struct reply *reply);

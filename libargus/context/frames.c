@@ -89,15 +89,19 @@ static uint32_t add_unnamed(struct frames *frames, struct frame_space space, uin
     return frames_named(frames, name, image, layers_of(&frames->layers, space.process, image));
 }
 
-/* For the answer to say how many have no symbol; why is asked only of those. */
-static void note(struct frames *frames, struct frame_space space, uint64_t address, bool is_return,
-                 const char *function)
+/* NULL: it has none, and the answer will say so. Only for such a frame it is asked why, and whether a server knows it. */
+static const char *function_at(struct frames *frames, struct frame_space space, uint64_t address,
+                               bool is_return)
 {
-    struct argus_symbol symbol = {.function = function};
-    if (!function)
+    struct argus_symbol symbol = {
+        .function = argus_symbols_function(frames->symbols, space.process, space.time_ns, address,
+                                           is_return),
+    };
+    if (!symbol.function)
         symbol =
-            argus_symbols_find(frames->symbols, space.process, space.time_ns, address, is_return);
+            argus_symbols_show(frames->symbols, space.process, space.time_ns, address, is_return);
     argus_symbols_note(frames->symbols, space.process, address, is_return, &symbol);
+    return symbol.function;
 }
 
 static uint32_t find(struct frames *frames, struct frame_space space, uint64_t address,
@@ -107,17 +111,13 @@ static uint32_t find(struct frames *frames, struct frame_space space, uint64_t a
     const char *image =
         argus_symbols_image(frames->symbols, space.process, space.time_ns, address, is_return);
     if (!image) {
-        const char *made = argus_symbols_function(frames->symbols, space.process, space.time_ns,
-                                                  address, is_return);
-        note(frames, space, address, is_return, made);
+        const char *made = function_at(frames, space, address, is_return);
         if (made)
             return frames_named(frames, made, "[anon]", ARGUS_LAYER_UNKNOWN);
         snprintf(text, sizeof(text), "0x%" PRIx64, address);
         return frames_named(frames, text, "", ARGUS_LAYER_UNKNOWN);
     }
-    const char *function =
-        argus_symbols_function(frames->symbols, space.process, space.time_ns, address, is_return);
-    note(frames, space, address, is_return, function);
+    const char *function = function_at(frames, space, address, is_return);
     if (address >> 63) /* the upper half is the kernel's */
         return frames_named(frames, function ? function : "[kernel]", image, ARGUS_LAYER_KERNEL);
     if (!function)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event/elf_file.h"
 #include "event/elf_needed.h"
 
 bool layers_init(struct layers *layers, const struct argus_graph *graph)
@@ -17,6 +18,7 @@ void layers_deinit(struct layers *layers)
     strtab_destroy(layers->texts);
     free(layers->main_paths);
     idmap_deinit(&layers->needed);
+    idmap_deinit(&layers->programs);
     idmap_deinit(&layers->by_path);
 }
 
@@ -70,7 +72,72 @@ static bool is_library_by_name(const char *path)
     return has_version || path[0] == '[' || strncmp(name, "ld-", 3) == 0 || in_library_folder(path);
 }
 
+/* --- what addresses say --- */
+
+/* On 64 bits the kernel maps programs far below libraries: at a third or two thirds of the address space, or where they are linked to.
+ * What a program opens later lies beside its libraries. */
+enum { MEGABYTE_BITS = 20, APART_MEGABYTES = 1 << 20 };
+
+static bool is_shared_by_name(const char *path)
+{
+    return strstr(base_name(path), ".so") || is_library_by_name(path);
+}
+
+/* Process id → the megabyte at which its lowest library begins. */
+static void find_lowest_libraries(struct layers *layers, const struct argus_image_entry *images,
+                                  size_t count, struct idmap *lowest)
+{
+    for (size_t i = 0; i < count && !layers->no_memory; i++) {
+        uint32_t at = (uint32_t)(images[i].start >> MEGABYTE_BITS);
+        if (images[i].path[0] == '/' && is_shared_by_name(images[i].path) &&
+            at < idmap_get(lowest, images[i].pid)) /* none: the largest number */
+            layers->no_memory |= !idmap_put(lowest, images[i].pid, at);
+    }
+}
+
+static void find_programs(struct layers *layers)
+{
+    const struct argus_image_entry *images;
+    struct idmap lowest = {0};
+    size_t count = argus_trace_images(argus_graph_trace(layers->graph), &images);
+    find_lowest_libraries(layers, images, count, &lowest);
+    for (size_t i = 0; i < count && !layers->no_memory; i++) {
+        uint32_t library = idmap_get(&lowest, images[i].pid);
+        if (library != IDMAP_NONE && images[i].path[0] == '/' &&
+            !is_shared_by_name(images[i].path) &&
+            (images[i].start >> MEGABYTE_BITS) + APART_MEGABYTES < library)
+            layers->no_memory |= !idmap_put(&layers->programs, intern(layers, images[i].path), 1);
+    }
+    idmap_deinit(&lowest);
+    layers->has_programs = true;
+}
+
+static bool is_mapped_as_program(struct layers *layers, const char *path)
+{
+    if (!layers->has_programs)
+        find_programs(layers);
+    return idmap_get(&layers->programs, intern(layers, path)) != IDMAP_NONE;
+}
+
 /* --- what files say --- */
+
+/* Whether the file at the image's path is not another one now. */
+static bool is_still_there(const struct argus_image_entry *image)
+{
+    uint8_t id[ELF_BUILD_ID_MAX];
+    return !image->build_id_bytes ||
+           (elf_file_build_id(image->path, 0, 0, id) == image->build_id_bytes &&
+            memcmp(id, image->build_id, image->build_id_bytes) == 0);
+}
+
+static bool says_it_is_a_program(const struct layers *layers, const char *path)
+{
+    const struct argus_image_entry *images;
+    size_t count = argus_trace_images(argus_graph_trace(layers->graph), &images), i = 0;
+    while (i < count && strcmp(images[i].path, path) != 0)
+        i++;
+    return i < count && is_still_there(&images[i]) && elf_needed_is_program(path);
+}
 
 static bool note_needed(void *context, const char *name)
 {
@@ -90,7 +157,8 @@ static void read_needed(struct layers *layers)
         if (images[i].path[0] != '/' || idmap_get(&seen, path) != IDMAP_NONE)
             continue;
         layers->no_memory |= !idmap_put(&seen, path, 1);
-        elf_needed_read(images[i].path, note_needed, layers);
+        if (is_still_there(&images[i]))
+            elf_needed_read(images[i].path, note_needed, layers);
     }
     idmap_deinit(&seen);
     layers->has_needed = true;
@@ -123,7 +191,8 @@ static enum argus_layer find_shared(struct layers *layers, const char *path)
         return layer_of_source(path);
     if (is_library_by_name(path))
         return ARGUS_LAYER_LIBRARY;
-    if (!strstr(base_name(path), ".so") && elf_needed_is_program(path))
+    if (!strstr(base_name(path), ".so") &&
+        (is_mapped_as_program(layers, path) || says_it_is_a_program(layers, path)))
         return ARGUS_LAYER_MAIN;
     if (!layers->has_needed)
         read_needed(layers);

@@ -2,7 +2,7 @@
  *
  * A library is known by its name (lib….so.N), by its folder (one of the system's), or because another file of the trace is linked with it
  * (DT_NEEDED). What is none of that was opened while the program ran: a plug-in. A program that is not the process's own is what it
- * was before its exec. Where files are gone, names and folders have to do.
+ * was before its exec. Where files are gone, names, folders and addresses have to do.
  */
 #ifndef ARGUS_CONTEXT_LAYERS_H
 #define ARGUS_CONTEXT_LAYERS_H
@@ -16,10 +16,12 @@ struct layers {
     struct strtab *texts;            /* owned: paths and names of files */
     const char **
         main_paths; /* owned; by process: its program's file, the trace's; NULL: not looked for yet */
-    struct idmap needed;  /* text of a library's name that a file is linked with → 1 */
-    struct idmap by_path; /* text of a path → layer */
-    bool has_needed;      /* the files were read */
-    bool no_memory;       /* sticky */
+    struct idmap needed;   /* text of a library's name that a file is linked with → 1 */
+    struct idmap programs; /* text of the path of a file that was mapped as a program → 1 */
+    struct idmap by_path;  /* text of a path → layer */
+    bool has_needed;       /* the files were read */
+    bool has_programs;     /* the mappings were looked at */
+    bool no_memory;        /* sticky */
 };
 
 bool layers_init(struct layers *layers, const struct argus_graph *graph);

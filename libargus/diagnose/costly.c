@@ -70,7 +70,7 @@ static struct argus_error *name_address(struct tally *tally, uint64_t time_ns, u
     if (*ret != IDMAP_NONE)
         return NULL;
     if (tally->d->symbols)
-        symbol = argus_symbols_find(tally->d->symbols, tally->process, time_ns, address, is_return);
+        symbol = argus_symbols_show(tally->d->symbols, tally->process, time_ns, address, is_return);
     argus_symbol_text(&symbol, address, text, sizeof(text));
     struct argus_error *error = intern_function(tally, text, text_image(symbol.image), ret);
     if (!error && !idmap_put(&tally->by_address, key, *ret))

@@ -22,6 +22,7 @@ struct finder {
     const struct argus_hang_options *options;
     VEC(struct frozen) frozen;
     hang_list found;
+    bool sees_pending; /* the trace tells what came for threads */
 };
 
 /* How long a stretch must be to be a hang: the threshold, and what it was frozen. Sets `hang->suspended_ns`. */
@@ -63,7 +64,25 @@ bool indicator_spindump(struct finder *finder);
 bool indicator_spinning(struct finder *finder);
 bool indicator_flag(struct finder *finder);
 
+/* --- start_up.c --- */
+
+/* When the thread first polled, or took a message of another process; 0: it never did, as far as the trace tells. */
+uint64_t start_up_end(const struct view *view, uint32_t thread);
+
+/* --- unnoticed.c --- */
+
+bool finder_sees_pending(const struct view *view);
+/* Whether a measured stretch away from the loop, which is `sure` to be the thread's, bothered nobody, so that it is no hang. */
+bool hang_is_unnoticed(const struct finder *finder, const struct habits *habits,
+                       const struct argus_hang *hang, bool sure);
+
+/* Whether a message or a callback lay there for the thread and was not taken. */
+bool hang_keeps_message(const struct view *view, const struct argus_hang *hang);
+
 /* --- the rest --- */
+
+/* Whether the thread's own timer, and nobody else, set off the hang. */
+bool hang_is_set_off_by_itself(const struct view *view, const struct argus_hang *hang);
 
 /* Whether the options name the thread. */
 bool hang_is_wanted(const struct view *view, const struct argus_hang_options *options,

@@ -7,8 +7,9 @@
 /* A moment that is named, or at which a sign points, may lie in a hang as short as this. */
 #define SHORTEST_NAMED_NS 50000000ull
 
-/* It polls, and is busy when the machine is: its threads are no hang unless somebody asks for them. */
-#define OWN_RECORDER "argus-recorder"
+/* Our own: they poll, and are busy when there is much to record, or a snapshot is looked through. Their threads are no hang unless
+ * somebody asks for them. */
+static const char *const own_programs[] = {"argus-recorder", "argus"};
 
 /* The indicators that look at the whole trace; to add one: a row, a file, a value of enum argus_indicator. */
 static bool (*const indicators[])(struct finder *finder) = {
@@ -36,6 +37,14 @@ static bool is_text(const char *wanted, const char *text)
     return !wanted || strcmp(wanted, text) == 0;
 }
 
+static bool is_own(const char *process_name)
+{
+    for (size_t i = 0; i < sizeof(own_programs) / sizeof(*own_programs); i++)
+        if (strcmp(process_name, own_programs[i]) == 0)
+            return true;
+    return false;
+}
+
 static bool names_threads(const struct argus_hang_options *options)
 {
     return options->process_name || options->thread_name || options->pid || options->tid;
@@ -48,7 +57,7 @@ bool hang_is_wanted(const struct view *view, const struct argus_hang_options *op
     const struct argus_process *process = &view->processes[t->process];
     if (process->kernel || t->idle || t->vertex_count == 0)
         return false;
-    if (!names_threads(options) && strcmp(process->name, OWN_RECORDER) == 0)
+    if (!names_threads(options) && is_own(process->name))
         return false;
     return is_text(options->process_name, process->name) &&
            is_text(options->thread_name, t->name) &&
@@ -89,8 +98,7 @@ uint64_t finder_threshold(const struct finder *finder, struct argus_hang *hang)
     return threshold_ns;
 }
 
-/* Whether the thread's own timer, and nobody else, set off the hang. */
-static bool is_set_off_by_itself(const struct view *view, const struct argus_hang *hang)
+bool hang_is_set_off_by_itself(const struct view *view, const struct argus_hang *hang)
 {
     uint32_t first = argus_graph_vertex_at(view->graph, hang->thread, hang->start_ns);
     uint32_t before = first == ARGUS_NONE ? ARGUS_NONE : argus_graph_previous(view->graph, first);
@@ -113,7 +121,7 @@ bool finder_add(struct finder *finder, struct argus_hang *hang)
         argus_error_destroy(error);
         return false;
     }
-    hang->awaited = pendings.count > 0 || !is_set_off_by_itself(finder->view, hang);
+    hang->awaited = pendings.count > 0 || !hang_is_set_off_by_itself(finder->view, hang);
     hang->indicators |= 1u << hang->indicator;
     argus_pendings_deinit(&pendings);
     return vec_push(&finder->found, *hang);
@@ -175,7 +183,8 @@ bool finder_sign(struct finder *finder, const struct sign *sign)
     options.time_ns = options.until_ns = sign->time_ns;
     if (sign->process != ARGUS_NONE && !options.pid)
         options.pid = finder->view->processes[sign->process].pid;
-    struct finder near = {.view = finder->view, .options = &options};
+    struct finder near = {
+        .view = finder->view, .options = &options, .sees_pending = finder->sees_pending};
     bool done = find_around(&near, sign);
     const struct argus_hang *longest = longest_of(&near.found);
     if (done && longest) {
@@ -245,7 +254,8 @@ struct argus_error *argus_hangs_find(const struct argus_graph *graph,
                                      struct argus_hangs *ret)
 {
     struct view view = view_of(graph);
-    struct finder finder = {.view = &view, .options = options};
+    struct finder finder = {
+        .view = &view, .options = options, .sees_pending = finder_sees_pending(&view)};
     struct argus_error *error = find(&finder);
     vec_deinit(&finder.frozen);
     if (error) {

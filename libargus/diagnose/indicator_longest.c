@@ -1,7 +1,10 @@
 /* The LONGEST indicator: a process was named, no event loop of it hung, and something is to be explained all the same.
  *
- * Every run, yield loop and wait is a candidate; the longest wins after a weight for how much it looks like idleness.
- * Weights are per mille. */
+ * Every run, yield loop and wait is a candidate; the longest wins after a weight for how much it looks like idleness, which a wait
+ * does not while something lies there that it does not take. Weights are per mille.
+ *
+ * A program's start, before it has asked for any input, is second to what it did later: a person who complains of a freeze has seen the
+ * program run. It is taken where nothing else of some length looks like a hang. */
 #include <string.h>
 
 #include "diagnose/finder.h"
@@ -22,25 +25,49 @@ enum {
     WEIGHT_POLLING_LOOP = 300, /* an event loop with a short timeout that idles? */
 };
 
+/* So much shorter may a stretch be than the program's start and still come before it. */
+#define START_UP_TIMES 10
+/* Shorter waits are not asked whether something lay there. */
+#define SHORTEST_AWAITED_NS 50000000ull
+
+struct choice {
+    uint64_t score;
+    unsigned weight;
+    struct argus_hang hang;
+};
+
 struct best {
     const struct argus_hang_options *options;
-    uint64_t score;
-    struct argus_hang hang;
+    struct choice start_up, later;
+    uint64_t asked_ns; /* of the thread that is looked at: when its start was over */
 };
 
 static void consider(struct best *best, uint32_t thread, uint64_t start_ns, uint64_t end_ns,
                      uint32_t vertex, unsigned weight)
 {
+    uint64_t asked_ns = best->asked_ns; /* a run may go on for a while after that */
+    bool in_start_up =
+        start_ns < asked_ns && (end_ns <= asked_ns || end_ns - asked_ns <= asked_ns - start_ns);
+    struct choice *choice = in_start_up ? &best->start_up : &best->later;
     uint64_t score = (uint64_t)((unsigned __int128)(end_ns - start_ns) * weight / 1000);
-    if (start_ns >= end_ns || score <= best->score ||
+    if (start_ns >= end_ns || score <= choice->score ||
         !hang_is_at_time(best->options, start_ns, end_ns))
         return;
-    best->score = score;
-    best->hang = (struct argus_hang){.start_ns = start_ns,
-                                     .end_ns = end_ns,
-                                     .thread = thread,
-                                     .vertex = vertex,
-                                     .indicator = ARGUS_INDICATOR_LONGEST};
+    choice->score = score;
+    choice->weight = weight;
+    choice->hang = (struct argus_hang){.start_ns = start_ns,
+                                       .end_ns = end_ns,
+                                       .thread = thread,
+                                       .vertex = vertex,
+                                       .indicator = ARGUS_INDICATOR_LONGEST};
+}
+
+static const struct choice *choose(const struct best *best)
+{
+    const struct choice *start_up = &best->start_up, *later = &best->later;
+    bool like_a_hang =
+        later->weight >= WEIGHT_PLAIN && later->score >= start_up->score / START_UP_TIMES;
+    return later->score >= start_up->score || like_a_hang ? later : start_up;
 }
 
 static bool is_unusual(const struct habit *habit, uint64_t wait_ns)
@@ -98,6 +125,17 @@ static unsigned weigh_wait(const struct view *view, uint32_t vertex, const struc
     return unusual ? WEIGHT_UNUSUAL : WEIGHT_PLAIN;
 }
 
+/* Whether something came for the thread in the wait of `vertex`, other than what ended it. */
+static bool is_awaited(const struct view *view, uint32_t vertex)
+{
+    const struct argus_vertex *v = &view->vertices[vertex];
+    const struct argus_hang wait = {.start_ns = v->end_ns,
+                                    .end_ns = timeline_wait_end(view, vertex),
+                                    .thread = v->thread,
+                                    .vertex = vertex};
+    return hang_keeps_message(view, &wait);
+}
+
 static void consider_wait(const struct view *view, const struct habits *habits, uint32_t vertex,
                           struct best *best)
 {
@@ -107,6 +145,10 @@ static void consider_wait(const struct view *view, const struct habits *habits, 
     if (!habit || end <= v->end_ns)
         return;
     unsigned weight = weigh_wait(view, vertex, habit, end - v->end_ns);
+    bool looks_idle = weight < WEIGHT_PLAIN && end - v->end_ns >= SHORTEST_AWAITED_NS &&
+                      end - v->end_ns > best->later.score;
+    if (looks_idle && is_awaited(view, vertex))
+        weight = WEIGHT_PLAIN;
     consider(best, v->thread, v->end_ns, end, vertex, weight);
 }
 
@@ -184,6 +226,7 @@ static bool consider_thread(const struct view *view, uint32_t thread, struct bes
     const struct argus_thread *t = &view->threads[thread];
     struct habits habits;
     bool done = habits_find(view, thread, &habits);
+    best->asked_ns = start_up_end(view, thread);
     for (uint32_t v = t->first_vertex; done && v < t->first_vertex + t->vertex_count; v++)
         consider_wait(view, &habits, v, best);
     if (done)
@@ -238,14 +281,14 @@ bool indicator_longest(struct finder *finder)
             return false;
     }
     /* The main thread is what a person sees: another one only where it has nothing to show. */
-    struct best *best = &of_main;
-    if (of_others.score > 0 && of_main.score < threshold / 2 && of_others.score > of_main.score)
-        best = &of_others;
-    if (best->score == 0)
+    struct choice best = *choose(&of_main), of_other = *choose(&of_others);
+    if (of_other.score > 0 && best.score < threshold / 2 && of_other.score > best.score)
+        best = of_other;
+    if (best.score == 0)
         return true;
-    finish(view, &best->hang);
-    if (best->hang.nature == ARGUS_NATURE_IDLE && pending_longest(finder, &best->hang))
-        finish(view, &best->hang);
-    finder_threshold(finder, &best->hang);
-    return finder_add(finder, &best->hang);
+    finish(view, &best.hang);
+    if (best.hang.nature == ARGUS_NATURE_IDLE && pending_longest(finder, &best.hang))
+        finish(view, &best.hang);
+    finder_threshold(finder, &best.hang);
+    return finder_add(finder, &best.hang);
 }

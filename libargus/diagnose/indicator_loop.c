@@ -97,7 +97,10 @@ static bool add_if_long(struct scan *scan, struct argus_hang hang, bool sure)
         return true;
     hang.vertex = ARGUS_NONE;
     hang_measure(scan->view, &hang);
-    return (!sure && hang.type != ARGUS_TYPE_LONG_RUNNING) || finder_add(scan->finder, &hang);
+    if (!sure && hang.type != ARGUS_TYPE_LONG_RUNNING)
+        return true;
+    return hang_is_unnoticed(scan->finder, scan->habits, &hang, sure) ||
+           finder_add(scan->finder, &hang);
 }
 
 /* The parts of a stretch that lie between visits. */
@@ -124,6 +127,7 @@ static bool add_between_visits(struct scan *scan, const struct argus_hang *whole
     return done && add_if_long(scan, part, sure);
 }
 
+/* UI events read afterwards may be what ended the wait; if they lay there before, their messages did, too. */
 static bool is_anything_pending(const struct view *view, uint32_t vertex)
 {
     const struct argus_vertex *v = &view->vertices[vertex];
@@ -139,7 +143,8 @@ static bool is_anything_pending(const struct view *view, uint32_t vertex)
         return true;
     }
     for (size_t i = 0; i < pendings.count; i++)
-        any |= pendings.items[i].kind != ARGUS_PENDING_SET_OFF;
+        any |= pendings.items[i].kind != ARGUS_PENDING_SET_OFF &&
+               pendings.items[i].kind != ARGUS_PENDING_UI_EVENT;
     argus_pendings_deinit(&pendings);
     return any;
 }
@@ -180,6 +185,7 @@ static bool add_parts(struct scan *scan, const struct argus_hang *whole, uint32_
 struct stop {
     uint64_t end_ns;   /* of the stretch before */
     uint64_t start_ns; /* of the next one */
+    uint32_t first;    /* the first vertex of the next one */
     bool home;         /* sure to be the loop's */
     bool back;         /* came back: otherwise the thread's records end here */
 };
@@ -205,12 +211,13 @@ static bool find_stop(const struct scan *scan, uint32_t v, bool from_home, struc
     const struct argus_vertex *vertex = &scan->view->vertices[v];
     const struct habit *habit = loop_habit(scan, v);
     if (scan->turns && (vertex->flags & ARGUS_VERTEX_LOOP) && !habit && is_own_turn(scan, v)) {
-        *ret = (struct stop){vertex->start_ns, vertex->start_ns, true, true};
+        *ret = (struct stop){vertex->start_ns, vertex->start_ns, v, true, true};
         return true;
     }
     if (!habit || (from_home && !habit->home))
         return false;
-    *ret = (struct stop){vertex->end_ns, timeline_wait_end(scan->view, v), habit->home, true};
+    *ret =
+        (struct stop){vertex->end_ns, timeline_wait_end(scan->view, v), v + 1, habit->home, true};
     if (vertex->flags & ARGUS_VERTEX_YIELDS) /* the turns of a poll with a short timeout are idle */
         ret->end_ns = vertex->start_ns;
     return true;
@@ -241,10 +248,64 @@ static bool scan_thread(struct scan *scan, uint32_t thread)
         hang.ongoing = !stop.back && !(vertex->flags & ARGUS_VERTEX_EXITED);
         if (away)
             done = add_parts(scan, &hang, first, from_home);
-        first = v + 1;
+        first = stop.first;
         away = stop.back;
         from_home = stop.home;
         hang.start_ns = stop.start_ns;
+    }
+    return done;
+}
+
+/* When the program of a main thread was started, if that was in the trace; 0: it was not, or the thread is another one. */
+static uint64_t started_ns(const struct view *view, uint32_t thread)
+{
+    const struct argus_process *process = &view->processes[view->threads[thread].process];
+    if (process->main_thread != thread)
+        return 0;
+    return process->exec_ns > process->start_ns ? process->exec_ns : process->start_ns;
+}
+
+/* A program's start, until it first comes to its loop: it counts if something lay there by then. */
+static bool scan_start_up(struct scan *scan, uint32_t thread)
+{
+    const struct argus_thread *t = &scan->view->threads[thread];
+    struct argus_hang hang = {.start_ns = started_ns(scan->view, thread),
+                              .thread = thread,
+                              .vertex = ARGUS_NONE,
+                              .indicator = ARGUS_INDICATOR_EVENT_LOOP};
+    struct stop stop;
+    uint32_t v = t->first_vertex, end = t->first_vertex + t->vertex_count;
+    while (v < end && !(find_stop(scan, v, true, &stop) && stop.home))
+        v++;
+    if (hang.start_ns == 0 || v == end)
+        return true;
+    hang.end_ns = stop.end_ns;
+    if (hang.end_ns < hang.start_ns ||
+        hang.end_ns - hang.start_ns < finder_threshold(scan->finder, &hang))
+        return true;
+    hang_measure(scan->view, &hang);
+    return !hang_keeps_message(scan->view, &hang) || finder_add(scan->finder, &hang);
+}
+
+/* A loop that never had to wait, because something lay there whenever it looked, is known by its visits alone. The longest time
+ * between two of them counts if something lay there. */
+static bool scan_visits(struct scan *scan)
+{
+    bool done = true;
+    for (size_t i = 0; done && i < scan->visit_count; i++) {
+        const struct argus_visits *visits = &scan->visits[i];
+        struct argus_hang hang = {.start_ns = visits->gap_start_ns,
+                                  .end_ns = visits->gap_end_ns,
+                                  .thread = visits->thread,
+                                  .vertex = ARGUS_NONE,
+                                  .indicator = ARGUS_INDICATOR_EVENT_LOOP};
+        if (visits->count < LOOP_TURNS ||
+            hang.end_ns - hang.start_ns < finder_threshold(scan->finder, &hang))
+            continue;
+        hang_measure(scan->view, &hang);
+        done = !hang_keeps_message(scan->view, &hang) ||
+               hang_is_unnoticed(scan->finder, scan->habits, &hang, false) ||
+               finder_add(scan->finder, &hang);
     }
     return done;
 }
@@ -257,7 +318,12 @@ bool indicator_loop(struct finder *finder, uint32_t thread)
     if (done) {
         find_homes(&scan, thread);
         find_visits(&scan, thread);
+        size_t found = finder->found.length;
         done = scan_thread(&scan, thread);
+        if (done)
+            done = scan_start_up(&scan, thread);
+        if (done && finder->sees_pending && scan.home_count == 0 && finder->found.length == found)
+            done = scan_visits(&scan);
     }
     habits_deinit(&habits);
     return done;

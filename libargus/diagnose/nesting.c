@@ -9,7 +9,9 @@
  *
  * A nested wait may still be a loop that does the home's work: a modal dialog. It shows by what it takes from: the set of
  * descriptors that the home wait looks at too, or descriptors that both found ready (where none are known, the threads that
- * wake both), answers left out. A place that takes nothing of the home's is part of a handler.
+ * wake both), answers left out. A place that takes nothing of the home's is part of a handler. What such a place does not
+ * share tells nothing about a loop that serves the home and rests: both may lie in the same handlers (replies of the display
+ * server, and a prompt that reads keys).
  *
  * Two loops that follow each other also part somewhere, and the second may be the deeper one. It is no handler when the first
  * place is never visited again, and others than those whom the thread asks keep ending the second place's waits.
@@ -24,6 +26,8 @@
 #define MOST_OUTER 64
 /* So often others end the waits of a place when it serves them. */
 #define SERVES 3
+/* Replies take less, mostly. */
+#define SERVING_NS 1000000ull
 
 /* Frames that two stacks have in common, counted from the beginning of the thread; the innermost of both is not compared. */
 static uint32_t common_frames(struct argus_stack a, struct argus_stack b)
@@ -105,30 +109,63 @@ static size_t find_outer(struct habits *habits, bool is_main, struct habit *ret[
     return count;
 }
 
+/* Whether the thread waits there for whatever may come, and not only for what is on its way. */
+static bool rests(const struct habit *habit)
+{
+    return habit->count >= SERVES && habit->longest_ns >= RESTING_NS &&
+           habit->median_ns >= SERVING_NS;
+}
+
+/* What the places that enclose one say of it. */
+struct verdict {
+    bool unlike_home;   /* takes nothing that a place around it takes */
+    bool unlike_nested; /* the same, of a place that is nested itself */
+    bool serves;        /* takes what a home takes */
+    bool is_polled_for; /* polls inside a loop that waits for a condition */
+    bool loop;
+};
+
 /* `inner` is deeper than `outer` in the same loop. */
-static void relate(struct habit *inner, struct habit *outer)
+static void relate(const struct habit *inner, struct habit *outer, bool outer_is_nested,
+                   struct verdict *verdict)
 {
     bool same = inner->kind == outer->kind;
     bool shares = same && shares_source(inner, outer);
     if (outer->kind == ARGUS_WAIT_FUTEX) {
         bool polls = inner->kind == ARGUS_WAIT_POLL;
         outer->loop |= polls;
-        inner->loop |= shares;
-        inner->nested |= polls;
+        verdict->loop |= shares;
+        verdict->is_polled_for |= polls;
     }
-    inner->nested |= same && !shares;
+    verdict->unlike_home |= same && !shares && !outer_is_nested;
+    verdict->unlike_nested |= same && !shares && outer_is_nested;
+    verdict->serves |= shares && !outer_is_nested;
+}
+
+/* With `nested` of each of `outer`. */
+static void judge(struct habits *habits, struct habit *const *outer, const bool *nested,
+                  size_t count)
+{
+    for (size_t i = 0; i < habits->items.length; i++) {
+        struct habit *inner = &habits->items.data[i];
+        struct verdict verdict = {.loop = false};
+        for (size_t k = 0; k < count; k++)
+            if (is_handler_of(habits, inner, outer[k]))
+                relate(inner, outer[k], nested[k], &verdict);
+        bool excused = verdict.serves && rests(inner);
+        inner->loop |= verdict.loop;
+        inner->nested =
+            verdict.is_polled_for || verdict.unlike_home || (verdict.unlike_nested && !excused);
+    }
 }
 
 void nesting_find(struct habits *habits, bool is_main)
 {
     struct habit *outer[MOST_OUTER] = {NULL};
+    bool nested[MOST_OUTER] = {false};
     size_t count = find_outer(habits, is_main, outer);
-    for (size_t i = 0; i < habits->items.length; i++) {
-        struct habit *inner = &habits->items.data[i];
-        for (size_t k = 0; k < count; k++) {
-            if (!is_handler_of(habits, inner, outer[k]))
-                continue;
-            relate(inner, outer[k]);
-        }
-    }
+    judge(habits, outer, nested, count);
+    for (size_t k = 0; k < count; k++)
+        nested[k] = outer[k]->nested;
+    judge(habits, outer, nested, count);
 }

@@ -8,6 +8,7 @@ struct search {
     const struct finder *finder;
     struct argus_hang *longest;
     uint64_t longest_ns;
+    bool in_start_up; /* what lay there before the thread first asked counts as well */
 };
 
 static void consider(struct search *search, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
@@ -15,6 +16,8 @@ static void consider(struct search *search, uint32_t thread, uint64_t from_ns, u
     const struct view *view = search->finder->view;
     const struct argus_thread *t = &view->threads[thread];
     uint64_t first_ns = view->vertices[t->first_vertex].start_ns;
+    uint64_t asked_ns = search->in_start_up ? 0 : start_up_end(view, thread);
+    first_ns = first_ns > asked_ns ? first_ns : asked_ns;
     from_ns = from_ns > first_ns ? from_ns : first_ns;
     if (from_ns + search->longest_ns >= to_ns ||
         !hang_is_at_time(search->finder->options, from_ns, to_ns))
@@ -51,20 +54,29 @@ static bool is_looked_at(const struct finder *finder, uint32_t thread)
     return (is_main || by_thread) && hang_is_wanted(view, finder->options, thread);
 }
 
-bool pending_longest(const struct finder *finder, struct argus_hang *ret)
+static void look(struct search *search)
 {
-    struct search search = {
-        .finder = finder, .longest = ret, .longest_ns = SHORTEST_PENDING_NS - 1};
+    const struct finder *finder = search->finder;
     const struct view *view = finder->view;
     const struct argus_unread *unread;
     for (uint32_t thread = 0; thread < view->thread_count; thread++)
         if (is_looked_at(finder, thread))
-            look_at_thread(&search, thread);
+            look_at_thread(search, thread);
     size_t count = argus_graph_unread(view->graph, &unread);
     for (size_t i = 0; i < count; i++) {
         uint32_t thread = unread[i].receiver;
         if (is_looked_at(finder, thread))
-            consider(&search, thread, unread[i].sent_ns, argus_graph_end_ns(view->graph));
+            consider(search, thread, unread[i].sent_ns, argus_graph_end_ns(view->graph));
     }
+}
+
+bool pending_longest(const struct finder *finder, struct argus_hang *ret)
+{
+    struct search search = {
+        .finder = finder, .longest = ret, .longest_ns = SHORTEST_PENDING_NS - 1};
+    look(&search);
+    search.in_start_up = true;
+    if (search.longest_ns < SHORTEST_PENDING_NS)
+        look(&search);
     return search.longest_ns >= SHORTEST_PENDING_NS;
 }

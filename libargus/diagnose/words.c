@@ -65,7 +65,7 @@ const char *text_function(const struct view *view, struct argus_symbols *symbols
     const struct argus_vertex *v = &view->vertices[vertex];
     struct argus_stack frames = argus_graph_stack(view->graph, stack);
     for (uint32_t i = 0; i < frames.count && frames.frames[i] >= ARGUS_FRAME_ENDS; i++) {
-        struct argus_symbol symbol = argus_symbols_find(symbols, view->threads[v->thread].process,
+        struct argus_symbol symbol = argus_symbols_show(symbols, view->threads[v->thread].process,
                                                         v->end_ns, frames.frames[i], i > 0);
         if (!symbol.function || is_base_library(symbol.image))
             continue;

@@ -76,6 +76,8 @@ int debug_file_find(Dwfl_Module *module, void **userdata, const char *module_nam
     (void)userdata, (void)module_name, (void)base, (void)debuglink_crc;
     const unsigned char *id = NULL;
     GElf_Addr id_address;
+    if (!file_name && debuglink) /* what several debug files share (dwz): nothing of it is read */
+        return -1;
     int id_bytes = dwfl_module_build_id(module, &id, &id_address);
     int fd = id_bytes > 0 ? find_by_build_id(id, id_bytes, ret_path) : -1;
     return fd >= 0 ? fd : find_by_link(file_name, debuglink, id, id_bytes, ret_path);

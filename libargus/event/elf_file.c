@@ -365,6 +365,12 @@ const char *elf_file_line(struct elf_file *file, uint64_t address, uint32_t *ret
     return name;
 }
 
+bool elf_file_has_lines(struct elf_file *file)
+{
+    Dwarf_Addr bias;
+    return dwfl_module_nextcu(file->module, NULL, &bias) != NULL;
+}
+
 bool elf_file_read(const struct elf_file *file, uint64_t offset_bytes, size_t bytes, void *ret)
 {
     GElf_Addr bias;

@@ -1,7 +1,7 @@
 /* One ELF file on disk and the functions and lines in it (libdw).
  *
  * Symbols come from .symtab, else .dynsym and .gnu_debugdata; more of them, and lines, from a separate debug file under
- * /usr/lib/debug or beside the file. Nothing is fetched from the network, whatever DEBUGINFOD_URLS says.
+ * /usr/lib/debug or beside the file. Nothing is fetched from the network here, whatever DEBUGINFOD_URLS says (elf_fetched.h does).
  * One object belongs to one thread.
  */
 #ifndef ARGUS_EVENT_ELF_FILE_H
@@ -93,6 +93,9 @@ struct Dwarf_CFI_s *elf_file_cfi(struct elf_file *file, int which, uint64_t *ret
 
 /* The source file, borrowed, and line of `address`. NULL: not known. */
 const char *elf_file_line(struct elf_file *file, uint64_t address, uint32_t *ret_line);
+
+/* Whether it has debug information, by itself or in a separate debug file. */
+bool elf_file_has_lines(struct elf_file *file);
 
 /* The build id in the notes of the ELF file at `path`; returns its length, 0 if there is none. A file that changed
  * after `unchanged_since_ns` (0: any), or has another inode than `inode` (0: any), is passed over. */

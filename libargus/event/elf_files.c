@@ -52,8 +52,8 @@ static bool same_file(const struct argus_image_entry *a, const struct argus_imag
         return a->build_id_bytes == b->build_id_bytes &&
                !memcmp(a->build_id, b->build_id, a->build_id_bytes);
     bool same_width = (a->start < END_32_BIT) == (b->start < END_32_BIT) || a->path[0] == '/';
-    return same_width && !strcmp(a->path, b->path) && a->inode == b->inode && a->dev_major == b->dev_major &&
-           a->dev_minor == b->dev_minor;
+    return same_width && !strcmp(a->path, b->path) && a->inode == b->inode &&
+           a->dev_major == b->dev_major && a->dev_minor == b->dev_minor;
 }
 
 /* Where it is not at its path any more: as one of the processes has it that mapped it, while that lives. */

@@ -69,16 +69,25 @@ static void find_in_elf(struct naming *naming, struct elf_file *elf, struct argu
 }
 
 /* Memory without a file, or with one that is only memory: code in it was made at run time. */
-static bool is_file(const struct argus_image_entry *image)
+static bool is_memory(const struct argus_image_entry *image)
 {
     static const char *const memory[] = {"//anon", "/memfd:", "/dev/zero", "/SYSV",
                                          "/anon_hugepage"};
     if (image->path[0] != '/')
-        return strcmp(image->path, "[vdso]") == 0;
+        return strcmp(image->path, "[vdso]") != 0;
     for (size_t i = 0; i < sizeof(memory) / sizeof(*memory); i++)
         if (strncmp(image->path, memory[i], strlen(memory[i])) == 0)
-            return false;
-    return true;
+            return true;
+    return false;
+}
+
+/* A program can also be started from such memory, as launchers of containers do: then it is a file that can be opened. */
+static bool is_file(struct naming *naming, uint32_t index)
+{
+    bool stale;
+    return !is_memory(&naming->images.entries[index]) ||
+           (naming->images.entries[index].path[0] == '/' &&
+            elf_files_get(&naming->files, index, &stale));
 }
 
 static bool name_in_file(struct naming *naming, const struct used_frame *frame, uint32_t index)
@@ -108,7 +117,7 @@ static bool name_in_file(struct naming *naming, const struct used_frame *frame, 
 static bool name_frame(struct naming *naming, const struct used_frame *frame)
 {
     uint32_t index = images_find(&naming->images, frame->process, frame->time_ns, frame->address);
-    if (index != UINT32_MAX && is_file(&naming->images.entries[index]))
+    if (index != UINT32_MAX && is_file(naming, index))
         return name_in_file(naming, frame, index);
     struct argus_name_entry entry = {
         .pid = naming->used.machine.processes.data[frame->process].pid,

@@ -161,6 +161,18 @@ static uint32_t find_own(const struct images *images, const struct argus_process
     return best;
 }
 
+/* A process that is older than the records, as nearly all are in a ring of the newest ones: when it was forked is not on record, nor by
+ * which thread. So it shares its parent's images, if it has none of its own at an address (the helpers that a browser forks from one
+ * process). A parent that it has left by an exec is at other addresses. */
+static uint32_t find_parents(const struct images *images, const struct argus_process *own,
+                             uint64_t time_ns, uint64_t address)
+{
+    if (own->forked_from != ARGUS_NONE || own->start_ns || !own->parent_pid)
+        return UINT32_MAX;
+    struct argus_process parent = {.pid = own->parent_pid, .end_ns = UINT64_MAX};
+    return find_own(images, &parent, time_ns, address);
+}
+
 uint32_t images_find(const struct images *images, uint32_t process, uint64_t time_ns,
                      uint64_t address)
 {
@@ -172,6 +184,9 @@ uint32_t images_find(const struct images *images, uint32_t process, uint64_t tim
             return found;
         if (another_program)
             break;
+        found = find_parents(images, own, time_ns, address);
+        if (found != UINT32_MAX)
+            return found;
         /* What the parent mapped later is not the child's. */
         time_ns = own->start_ns && own->start_ns < time_ns ? own->start_ns : time_ns;
         process = own->forked_from;

@@ -21,7 +21,8 @@ struct argus_error *images_init(struct images *images, const struct argus_trace 
 void images_deinit(struct images *images);
 
 /* The entry that covers `address` in `process` at `time_ns`: its own mappings, or before its first exec those of the
- * process that it was forked from; on Darwin, at last, any process's in the shared cache. UINT32_MAX: none. */
+ * process that it was forked from, or of its parent if it is older than the records; on Darwin, at last, any process's in
+ * the shared cache. UINT32_MAX: none. */
 uint32_t images_find(const struct images *images, uint32_t process, uint64_t time_ns,
                      uint64_t address);
 

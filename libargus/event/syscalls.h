@@ -11,6 +11,7 @@ enum syscall_flags {
     SYSCALL_KILL = 4, /* sends a signal */
     SYSCALL_EXIT = 8,
     SYSCALL_YIELD = 16,
+    SYSCALL_RESTART = 1024, /* goes on with the call that a signal interrupted */
     /* Darwin's: */
     SYSCALL_KERN_RETURN = 32, /* a Mach trap whose result is a kern_return_t */
     SYSCALL_EVENTS = 64,      /* Mach messages may come with what it returns */

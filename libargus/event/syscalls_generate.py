@@ -36,6 +36,7 @@ FLAGS = {
     "KILL": "kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal",
     "EXIT": "exit exit_group",
     "YIELD": "sched_yield",
+    "RESTART": "restart_syscall",
 }
 
 

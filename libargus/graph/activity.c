@@ -160,6 +160,8 @@ static void wake_lost(struct builder *builder, uint32_t thread, const struct cau
     state->wait_open = false;
     state->syscall_known = false;
     state->syscall = ARGUS_NO_SYSCALL;
+    state->restart.syscall = ARGUS_NO_SYSCALL;
+    state->restart.goes_on = false;
 }
 
 /* False: the wake-up changes nothing. */
@@ -253,6 +255,8 @@ void thread_lose(struct builder *builder, uint32_t thread, uint64_t since_ns)
     set_activity(state, THREAD_LOST, state->since_ns);
     state->syscall_known = false;
     state->syscall = ARGUS_NO_SYSCALL;
+    state->restart.syscall = ARGUS_NO_SYSCALL;
+    state->restart.goes_on = false;
     state->call = (struct pairing_call){0};
     thread_rests(builder, thread);
     state->wait_open = state->op_open = false;

@@ -61,6 +61,7 @@ static bool add_states(struct builder *builder)
                       .last = {.slot = ARGUS_NONE}},
             .open = {.loop = {.thread = ARGUS_NONE, .slot = ARGUS_NONE}},
             .syscall = ARGUS_NO_SYSCALL,
+            .restart.syscall = ARGUS_NO_SYSCALL,
         };
         wait_forget_notes(state);
     }

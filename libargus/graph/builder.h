@@ -134,6 +134,12 @@ struct thread_state {
     uint32_t own_timer; /* armed in the system call in progress: index of a timer, or ARGUS_NONE */
     uint32_t cpu;       /* index of the cpu state, while RUNNING */
     uint16_t syscall;   /* in progress, or ARGUS_NO_SYSCALL */
+    struct {
+        uint64_t arg[4];
+        uint16_t
+            syscall; /* the call that a signal interrupted, and that can go on; or ARGUS_NO_SYSCALL */
+        bool goes_on; /* the call in progress is that one */
+    } restart;
     uint8_t activity;   /* enum thread_activity */
     bool syscall_known; /* `syscall` is right; false until the first record that tells */
     bool op_open;       /* the system call in progress is not among the ops yet */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event/elf_fetched.h"
 #include "event/elf_files.h"
 #include "event/elf_names.h"
 #include "event/images.h"
@@ -16,6 +17,7 @@ struct argus_symbols {
     const struct argus_trace *trace; /* borrowed */
     struct images images;
     struct elf_files files;
+    struct elf_fetched fetched;
     struct readable_names readable;
     struct idmap noted; /* frames that are shown */
     struct argus_shown_frames shown;
@@ -47,11 +49,27 @@ void argus_symbols_destroy(struct argus_symbols *symbols)
 {
     if (!symbols)
         return;
+    elf_fetched_deinit(&symbols->fetched);
     elf_files_deinit(&symbols->files);
     readable_names_deinit(&symbols->readable);
     idmap_deinit(&symbols->noted);
     images_deinit(&symbols->images);
     free(symbols);
+}
+
+void argus_symbols_allow_fetch(struct argus_symbols *symbols, argus_progress progress,
+                               void *context)
+{
+    debuginfod_destroy(symbols->fetched.servers);
+    bool is_linux = argus_trace_header(symbols->trace)->os == ARGUS_OS_LINUX;
+    symbols->fetched.servers = is_linux ? debuginfod_create(progress, context) : NULL;
+}
+
+void argus_symbols_fetched(const struct argus_symbols *symbols, struct argus_fetched *ret)
+{
+    *ret = (struct argus_fetched){.end = ARGUS_FETCH_OPEN};
+    if (symbols->fetched.servers)
+        *ret = *debuginfod_totals(symbols->fetched.servers);
 }
 
 static struct argus_symbol find_kernel(const struct argus_symbols *symbols, uint64_t address)
@@ -75,18 +93,22 @@ static struct argus_symbol find_kernel(const struct argus_symbols *symbols, uint
     };
 }
 
-static void find_in_file(struct argus_symbols *symbols, struct elf_file *elf, uint64_t call,
+/* What `elf` says about `address`, of what is not known yet. */
+static void find_in_file(struct argus_symbols *symbols, struct elf_file *elf, uint64_t address,
                          uint64_t past_call, struct argus_symbol *ret)
 {
-    uint64_t address, offset;
-    if (!elf_file_address(elf, call, &address))
-        return;
+    uint64_t offset;
     const char *name = ret->function ? NULL : elf_file_function(elf, address, &offset);
     if (name) {
         ret->function = readable_name(&symbols->readable, name);
         ret->offset = offset + past_call;
     }
-    ret->file = elf_file_line(elf, address, &ret->line);
+    uint32_t line;
+    const char *file = ret->file ? NULL : elf_file_line(elf, address, &line);
+    if (file) {
+        ret->file = file;
+        ret->line = line;
+    }
 }
 
 /* NULL for 0, which is an address like any other that nothing covers. */
@@ -189,9 +211,52 @@ struct argus_symbol argus_symbols_find(struct argus_symbols *symbols, uint32_t p
     bool stale;
     struct elf_file *elf = place.image ? elf_files_get(&symbols->files, place.entry, &stale) : NULL;
     symbol.stale = place.image && stale && !symbol.function;
-    if (elf)
-        find_in_file(symbols, elf, place.offset, past_call, &symbol);
+    uint64_t file_address;
+    if (elf && elf_file_address(elf, place.offset, &file_address))
+        find_in_file(symbols, elf, file_address, past_call, &symbol);
     symbol.lack = (uint8_t)(symbol.function ? ARGUS_LACK_NONE : lack_of(symbols, &place, elf));
+    return symbol;
+}
+
+/* Not where the file has all that its debug file could say. */
+static void find_on_servers(struct argus_symbols *symbols, const struct place *place,
+                            uint64_t past_call, struct argus_symbol *ret)
+{
+    bool stale;
+    struct elf_file *file = elf_files_get(&symbols->files, place->entry, &stale);
+    struct elf_file *here = file;
+    uint64_t address;
+    if (!here)
+        file =
+            elf_fetched_get(&symbols->fetched, &symbols->files, place->entry, DEBUGINFOD_PROGRAM);
+    if (!file || !elf_file_address(file, place->offset, &address))
+        return;
+    if (!here)
+        find_in_file(symbols, file, address, past_call, ret);
+    if ((ret->function && ret->file) || elf_file_has_lines(file))
+        return;
+    file = elf_fetched_get(&symbols->fetched, &symbols->files, place->entry, DEBUGINFOD_DEBUG);
+    if (file)
+        find_in_file(symbols, file, address, past_call, ret);
+}
+
+struct argus_symbol argus_symbols_show(struct argus_symbols *symbols, uint32_t process,
+                                       uint64_t time_ns, uint64_t address, bool is_return)
+{
+    struct argus_symbol symbol = argus_symbols_find(symbols, process, time_ns, address, is_return);
+    bool is_whole = symbol.function && symbol.file;
+    if (!symbols->fetched.servers || is_whole || address < ARGUS_FRAME_ENDS ||
+        is_kernel_address(address))
+        return symbol;
+    uint64_t past_call = is_return ? 1 : 0;
+    struct place place = place_of(symbols, process, time_ns, address - past_call);
+    if (!place.image || !place.image->build_id_bytes)
+        return symbol;
+    find_on_servers(symbols, &place, past_call, &symbol);
+    if (symbol.function) {
+        symbol.stale = false;
+        symbol.lack = ARGUS_LACK_NONE;
+    }
     return symbol;
 }
 
@@ -357,6 +422,7 @@ void argus_symbols_shown(const struct argus_symbols *symbols, struct argus_shown
 
 void argus_symbols_forget_shown(struct argus_symbols *symbols)
 {
+    elf_fetched_renew(&symbols->fetched);
     idmap_clear(&symbols->noted);
     symbols->shown = (struct argus_shown_frames){0};
 }

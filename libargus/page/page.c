@@ -41,6 +41,17 @@ static void write_heading(const struct argus_report_context *context, const stru
     argus_sink_printf(sink, "</nav></header>\n<main>\n");
 }
 
+/* Behind everything that shows frames. */
+static void write_unnamed(const struct argus_report_context *context)
+{
+    char text[512];
+    if (!argus_report_unnamed(context->symbols, text, sizeof(text)))
+        return;
+    argus_sink_printf(context->sink, "<section id=\"symbols\"><p class=\"note\">");
+    html_text(context->sink, text);
+    argus_sink_printf(context->sink, ".</p></section>\n");
+}
+
 struct argus_error *argus_page_write(const struct argus_report_context *context,
                                      const struct argus_page *page)
 {
@@ -51,6 +62,7 @@ struct argus_error *argus_page_write(const struct argus_report_context *context,
     struct argus_error *error = page->hangs ? page_hangs(context, page) : NULL;
     if (!error)
         error = page_contexts(sink, page);
+    write_unnamed(context);
     argus_sink_printf(sink,
                       "</main>\n<div id=\"tip\" role=\"status\" hidden></div>\n<script>\n%s"
                       "</script>\n</body></html>\n",

@@ -70,7 +70,7 @@ static const char *frame_text(const struct argus_report_context *context, uint32
     }
     struct view view = view_of(context->graph);
     const struct argus_vertex *v = &view.vertices[vertex];
-    struct argus_symbol symbol = argus_symbols_find(
+    struct argus_symbol symbol = argus_symbols_show(
         context->symbols, view.threads[v->thread].process, v->end_ns, address, place.is_return);
     argus_symbols_note(context->symbols, view.threads[v->thread].process, address, place.is_return,
                        &symbol);

@@ -21,7 +21,7 @@ static struct argus_symbol symbol_of(const struct argus_report_context *context,
     uint32_t thread = view.vertices[callback->vertex].thread;
     if (!context->symbols || !address)
         return (struct argus_symbol){0};
-    return argus_symbols_find(context->symbols, view.threads[thread].process, callback->time_ns,
+    return argus_symbols_show(context->symbols, view.threads[thread].process, callback->time_ns,
                               address, false);
 }
 

@@ -8,6 +8,7 @@
 #include "diagnose/words.h"
 #include "report/json.h"
 #include "report/lines.h"
+#include "report/report_unnamed.h"
 
 /* Frames of the stack at which to look. */
 enum { FRAMES = 6 };
@@ -20,7 +21,7 @@ const char *check_report_function(const struct check_report *report,
     const struct argus_vertex *vertex = &report->vertices[place->vertex];
     struct argus_symbol symbol = {0};
     if (symbols)
-        symbol = argus_symbols_find(symbols, report->threads[vertex->thread].process,
+        symbol = argus_symbols_show(symbols, report->threads[vertex->thread].process,
                                     vertex->end_ns, address, true);
     return argus_symbol_text(&symbol, address, buffer, bytes);
 }
@@ -166,7 +167,7 @@ static void rule_text(const struct check_report *report, const struct argus_spli
     if (!report->context->symbols || !address)
         return;
     struct argus_symbol symbol =
-        argus_symbols_find(report->context->symbols, report->threads[vertex->thread].process,
+        argus_symbols_show(report->context->symbols, report->threads[vertex->thread].process,
                            vertex->end_ns, address, true);
     if (!symbol.function || !symbol.image || is_base_library(symbol.image))
         return;
@@ -368,5 +369,6 @@ struct argus_error *argus_report_check(const struct argus_report_context *contex
         unexplained_text(&report);
         missing_text(&report);
     }
+    report_unnamed(context->sink, context->symbols);
     return NULL;
 }

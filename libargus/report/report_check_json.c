@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "report/json.h"
+#include "report/report_unnamed.h"
 
 static json_t *thread_json(const struct check_report *report, uint32_t index)
 {
@@ -203,5 +204,6 @@ json_t *check_report_json(const struct check_report *report)
     json_put(json, "unexplained", unexplained_json(report));
     json_put(json, "missing_places", json_ns(inspection->missing_places));
     json_put(json, "missing_edges", missing_json(report));
+    json_put(json, "unnamed_frames", json_unnamed(report->context->symbols));
     return json;
 }

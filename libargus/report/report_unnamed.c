@@ -1,5 +1,6 @@
 #include "report/report_unnamed.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "report/lines.h"
@@ -15,27 +16,44 @@ static uint64_t count_unnamed(const struct argus_symbols *symbols, struct argus_
     return count;
 }
 
-void report_unnamed(const struct argus_sink *sink, const struct argus_symbols *symbols)
+static void __attribute__((format(printf, 4, 5)))
+add_text(char *buffer, size_t bytes, size_t *used, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    int length = *used < bytes ? vsnprintf(buffer + *used, bytes - *used, format, list) : 0;
+    va_end(list);
+    *used += length > 0 ? (size_t)length : 0;
+}
+
+const char *argus_report_unnamed(const struct argus_symbols *symbols, char *buffer,
+                                 size_t buffer_bytes)
 {
     struct argus_shown_frames shown;
     uint64_t count = count_unnamed(symbols, &shown);
-    char text[512];
-    const char *between = "";
+    size_t used = 0;
     if (!count)
-        return;
-    int used = snprintf(text, sizeof(text), "%llu of %llu frames %s no symbol, because ",
-                        (unsigned long long)count, (unsigned long long)shown.frames,
-                        count == 1 ? "has" : "have");
+        return NULL;
+    add_text(buffer, buffer_bytes, &used, "%llu of %llu frames %s no symbol, because ",
+             (unsigned long long)count, (unsigned long long)shown.frames,
+             count == 1 ? "has" : "have");
+    const char *between = "";
     for (int i = 0; i < ARGUS_LACKS; i++) {
-        const char *reason = argus_lack_text((enum argus_lack)i);
         if (!shown.unnamed[i])
             continue;
-        used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%s", between, reason);
+        add_text(buffer, buffer_bytes, &used, "%s%s", between, argus_lack_text((enum argus_lack)i));
         if (shown.unnamed[i] < count)
-            used += snprintf(text + used, sizeof(text) - (size_t)used, " (%llu)",
-                             (unsigned long long)shown.unnamed[i]);
+            add_text(buffer, buffer_bytes, &used, " (%llu)", (unsigned long long)shown.unnamed[i]);
         between = ", ";
     }
+    return buffer;
+}
+
+void report_unnamed(const struct argus_sink *sink, const struct argus_symbols *symbols)
+{
+    char text[512];
+    if (!argus_report_unnamed(symbols, text, sizeof(text)))
+        return;
     argus_sink_printf(sink, "\n");
     report_wrapped(sink, 0, text);
 }

@@ -132,6 +132,8 @@ static struct argus_error *write_all(struct analysis *analysis, const struct wan
                                      const struct argus_contexts_report *report)
 {
     session_end_progress(analysis->session);
+    if (wanted->format == FORMAT_FOLDED || wanted->format == FORMAT_SPEEDSCOPE)
+        analysis_note_unnamed(analysis);
     if (wanted->format == FORMAT_FOLDED)
         return argus_report_contexts_folded(&analysis->sink, report);
     if (wanted->format == FORMAT_SPEEDSCOPE)
@@ -182,7 +184,7 @@ static struct argus_error *with_base(struct analysis *analysis, struct wanted *w
             session_trace_load(analysis->session, analysis->arguments, wanted->base_path, &other);
         side.graph = error ? NULL : other->graph;
         if (!error)
-            error = session_trace_symbols(other, &symbols);
+            error = session_trace_symbols(analysis->session, other, &symbols);
     }
     if (!error && vertex)
         error = analysis_vertex(&side, vertex, &wanted->base.vertex);

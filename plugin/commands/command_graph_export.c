@@ -127,6 +127,8 @@ static struct argus_error *write_part(struct analysis *analysis, const struct fo
     if (!error && edges_cut)
         session_note(analysis->session, "%llu edges lead out of the part and were left out",
                      (unsigned long long)edges_cut);
+    if (!error)
+        analysis_note_unnamed(analysis);
     return error;
 }
 

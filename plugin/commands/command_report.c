@@ -93,7 +93,8 @@ static struct argus_error *get_options(struct page_maker *maker)
         error =
             session_trace_load(maker->analysis.session, arguments, maker->base_path, &maker->base);
         if (!error)
-            error = session_trace_symbols(maker->base, &maker->base_symbols);
+            error =
+                session_trace_symbols(maker->analysis.session, maker->base, &maker->base_symbols);
         if (error)
             error = argus_error_context(error, "--base");
     }

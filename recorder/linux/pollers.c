@@ -67,6 +67,7 @@ struct argus_error *pollers_read(int map_fd, struct backend_poller *ret, size_t 
             .pid = pollers[i].pid,
             .returned_ns = pollers[i].returned_ns,
             .returns = pollers[i].returns,
+            .rested_ns = pollers[i].rested_ns,
             .inner = pollers[i].inner,
             .served = pollers[i].served,
             .polling = pollers[i].place == BPF_POLLER_HOME,

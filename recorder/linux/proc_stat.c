@@ -1,7 +1,9 @@
 #include "proc_stat.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #define PF_KTHREAD 0x00200000u
 
@@ -20,15 +22,43 @@ static bool parse(char *text, struct proc_stat *ret)
     return true;
 }
 
-bool proc_stat_read(uint32_t pid, uint32_t tid, struct proc_stat *ret)
+/* The beginning of a file of the thread; false: there is none. */
+static bool read_file(uint32_t pid, uint32_t tid, const char *name, size_t room, char *ret)
 {
-    char path[64], text[1024];
-    snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", pid, tid);
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%u/task/%u/%s", pid, tid, name);
     FILE *file = fopen(path, "re");
     if (!file)
         return false;
-    size_t bytes = fread(text, 1, sizeof(text) - 1, file);
+    size_t bytes = fread(ret, 1, room - 1, file);
     fclose(file);
-    text[bytes] = '\0';
-    return parse(text, ret);
+    ret[bytes] = '\0';
+    return true;
+}
+
+bool proc_stat_read(uint32_t pid, uint32_t tid, struct proc_stat *ret)
+{
+    char text[1024];
+    return read_file(pid, tid, "stat", sizeof(text), text) && parse(text, ret);
+}
+
+enum proc_wait proc_wait_read(uint32_t pid, uint32_t tid)
+{
+    char text[256];
+    long number;
+    if (!read_file(pid, tid, "syscall", sizeof(text), text) || sscanf(text, "%ld", &number) != 1)
+        return PROC_WAIT_OTHER;
+    if (number == SYS_wait4 || number == SYS_waitid)
+        return PROC_WAIT_CHILD;
+    return number == SYS_futex ? PROC_WAIT_FUTEX : PROC_WAIT_OTHER;
+}
+
+uint64_t proc_wait_count(uint32_t pid, uint32_t tid)
+{
+    static const char name[] = "\nvoluntary_ctxt_switches:";
+    char text[4096];
+    if (!read_file(pid, tid, "status", sizeof(text), text))
+        return 0;
+    const char *line = strstr(text, name);
+    return line ? strtoull(line + sizeof(name) - 1, NULL, 10) : 0;
 }

@@ -110,7 +110,10 @@ enum bpf_poller_place { BPF_POLLER_AWAY, BPF_POLLER_HOME, BPF_POLLER_INSIDE };
 struct bpf_poller {
     uint64_t returned_ns; /* CLOCK_MONOTONIC: when it last came back from a poll of its loop */
     uint32_t pid;
-    uint32_t place;                   /* enum bpf_poller_place */
+    uint16_t place;                   /* enum bpf_poller_place */
+    uint16_t interrupted;             /* of a poll that a signal interrupted: where it goes on */
+    uint64_t entered_ns;              /* when the last poll began */
+    uint64_t rested_ns;               /* the longest that one poll of the loop took */
     uint64_t returns;                 /* how often it came back */
     uint64_t sp;                      /* the stack pointer of the loop's poll */
     uint64_t inner;                   /* polls inside a handler, since returned_ns */

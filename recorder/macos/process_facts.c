@@ -24,6 +24,24 @@ bool proc_stat_read(uint32_t pid, uint32_t tid, struct proc_stat *ret)
     return true;
 }
 
+enum proc_wait proc_wait_read(uint32_t pid, uint32_t tid)
+{
+    (void)pid, (void)tid;
+    return PROC_WAIT_OTHER;
+}
+
+uint64_t proc_wait_count(uint32_t pid, uint32_t tid)
+{
+    (void)pid, (void)tid;
+    return 0;
+}
+
+bool poll_set_faces_others(const struct poll_set *set, uint32_t pid)
+{
+    (void)set, (void)pid;
+    return true;
+}
+
 /* No set is known here (kdebug_pollers.c), and no descriptor can be duplicated from another process. */
 bool poll_set_is_ready(const struct poll_set *set, uint32_t pid)
 {

@@ -72,6 +72,7 @@ static const struct name {
     {"writev", 20},
     {"select", 23},
     {"sched_yield", 24},
+    {"restart_syscall", 219},
     {"pause", 34},
     {"nanosleep", 35},
     {"getpid", 39},

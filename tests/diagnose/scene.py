@@ -15,7 +15,7 @@ TIMEOUT_RESULT = {"poll": 0, "select": 0, "epoll_wait": 0, "recvfrom": -11, "clo
 
 class Scene:
     def __init__(self):
-        self.tables, self.records, self.cpus, self.calls = [], [], {}, {}
+        self.tables, self.records, self.cpus, self.calls, self.stacks = [], [], {}, {}, {}
         self.now = 0
 
     def at(self, ms):
@@ -25,13 +25,21 @@ class Scene:
         self.now += 1000
         self.records.append(f"{self.now} cpu{cpu} t{thread} {text}")
 
-    def thread(self, tid, name, pid=None):
-        self.tables.append(f'thread {tid} pid {pid or tid} ppid 1 name "{name}"')
+    def thread(self, tid, name, pid=None, parent=1):
+        self.tables.append(f'thread {tid} pid {pid or tid} ppid {parent} name "{name}"')
         self.cpus[tid] = len(self.cpus)
         self._record(self.cpus[tid], 0, f"switch state=R next={tid}")
 
-    def wait(self, tid, call, fd=5, inode=0, peer=0, timeout=False):
-        """Blocks in a system call. With `timeout`, timer() may end it."""
+    def stack(self, frames):
+        """The number of a call stack, innermost frame first."""
+        frames = tuple(frames)
+        if frames not in self.stacks:
+            self.stacks[frames] = len(self.stacks) + 1
+            self.tables.append(f"stack {self.stacks[frames]} {' '.join(hex(frame) for frame in frames)}")
+        return self.stacks[frames]
+
+    def wait(self, tid, call, fd=5, inode=0, peer=0, timeout=False, frames=None):
+        """Blocks in a system call, at `frames`. With `timeout`, timer() may end it."""
         cpu = self.cpus[tid]
         self.calls[tid] = call
         nfds = " arg2=1" if call in POLLED else ""
@@ -40,6 +48,8 @@ class Scene:
             self._record(cpu, tid, f"timer_armed timer={0x1000 + tid} function=1 expiry={self.now}")
         if inode:
             self._record(cpu, tid, f"object fd={fd} inode={inode} peer={peer} mode=socket")
+        if frames:
+            self._record(cpu, tid, f"stack user={self.stack(frames)} why=block")
         self._record(cpu, tid, f"switch state=S next=0")
 
     def _comes_back(self, tid, result):

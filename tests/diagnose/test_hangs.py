@@ -26,15 +26,20 @@ class Loop(Scene):
 
     editor, keyboard = 10, 20
 
-    def __init__(self, turns=5):
+    def __init__(self, turns=5, frames=None):
         super().__init__()
+        self.frames = frames
         self.thread(self.editor, "editor")
         self.thread(self.keyboard, "keyboard")
         self.wait(self.keyboard, "read")
-        self.wait(self.editor, "poll")
+        self.home()
         for _ in range(turns):
             self.key()
-            self.wait(self.editor, "poll")
+            self.home()
+
+    def home(self):
+        """The editor waits in its loop."""
+        self.wait(self.editor, "poll", frames=self.frames)
 
     def device(self, tid):
         """An interrupt makes a thread run."""
@@ -71,10 +76,23 @@ class Loop(Scene):
     def message(self, tid, flags, position):
         self.raw(tid, f"message channel=99 bytes=8 kind=pipe flags={flags} position={position}")
 
+    def sends(self, position):
+        """The keyboard sends a message, and wakes nobody."""
+        self.type()
+        self.raw(self.keyboard, "syscall_start nr=write arg1=6")
+        self.message(self.keyboard, "sent", position)
+        self.raw(self.keyboard, "syscall_end nr=write result=8")
+        self.rest()
+
+    def takes(self, position):
+        self.raw(self.editor, "syscall_start nr=read arg1=5")
+        self.message(self.editor, "received", position)
+        self.raw(self.editor, "syscall_end nr=read result=8")
+
     def end(self):
-        self.wait(self.editor, "poll")
+        self.home()
         self.key(500)
-        self.wait(self.editor, "poll")
+        self.home()
 
 
 def hang(process="editor", type="LongRunning", nature=None, awaited=True, **more):
@@ -212,6 +230,291 @@ def own_timer():
     s.busy(3000)
     s.end()
     return s, [([], [hang(), hang("housekeeper", awaited=False)])]
+
+
+# Frames of a loop, innermost first: the system call, the toolkit's poll, its turn, its loop, main().
+MAIN, RUN, TURN, POLL, CALL = 0x401000, 0x402000, 0x403000, 0x404000, 0x405000
+AT_HOME = (CALL, POLL, TURN, RUN, MAIN)
+
+
+def inside(*handler):
+    return (CALL, POLL, *handler, TURN, RUN, MAIN)
+
+
+def handler_that_polls(s, fd, sends):
+    """For 3 s, 30 times, in a handler, with a stack of its own."""
+    s.key()
+    for turn in range(30):
+        s.wait(s.editor, "poll", fd=fd, timeout=True, frames=inside(0x40a000, 0x409000))
+        if turn == 3 and sends:
+            s.sends(1)
+        s.busy(100)
+        s.timer(s.editor)
+    if sends:
+        s.takes(1)
+    s.end()
+
+
+@scene
+def handler_polls_by_itself():
+    s = Loop(frames=AT_HOME)
+    handler_that_polls(s, 0x7000, True)
+    return s, [([], [hang(type="LongWait")])]
+
+
+@scene
+def dialog_polls_the_same():
+    """The same with the array of the loop: a nested loop that does its work."""
+    s = Loop(frames=AT_HOME)
+    handler_that_polls(s, 5, False)
+    return s, [([], [])]
+
+
+@scene
+def prompt_beside_replies():
+    """A prompt inside a handler waits for the keyboard, which the loop waits for, too; the handlers also wait for what a server sends,
+    less deep than the prompt. That says nothing about the prompt."""
+    s = Loop(frames=AT_HOME)
+    s.thread(30, "server")
+    s.wait(30, "read")
+    s.key()
+    for turn in range(12):
+        for _ in range(2 if turn in (0, 6) else 0):
+            s.wait(s.editor, "poll", fd=0x7000, frames=inside(0x406000))
+            s.busy(1)
+            s.device(30)
+            s._comes_back(30, 1)
+            s.wake(30, s.editor)
+            s.wait(30, "read")
+        s.wait(s.editor, "poll", fd=0x8000, frames=inside(0x40a000, 0x409000, 0x408000))
+        s.key(300)
+    s.end()
+    return s, [([], [])]
+
+
+@scene
+def reply_inside_a_prompt():
+    """The same, and a handler of the prompt waits for the server, while the keyboard has sent something."""
+    s = Loop(frames=AT_HOME)
+    s.thread(30, "server")
+    s.wait(30, "read")
+    s.key()
+    for _ in range(12):
+        s.wait(s.editor, "poll", fd=0x8000, frames=inside(0x40a000, 0x409000, 0x408000))
+        s.key(300)
+    s.wake(s.editor, 30)
+    s.wait(s.editor, "poll", fd=0x7000, frames=inside(0x40c000, 0x40b000, 0x40a000, 0x409000, 0x408000))
+    s.busy(1000)
+    s.sends(1)
+    s.busy(2000)
+    s.wake(30, s.editor)
+    s.wait(30, "read")
+    s.takes(1)
+    s.wait(s.editor, "poll", fd=0x8000, frames=inside(0x40a000, 0x409000, 0x408000))
+    s.key(300)
+    s.end()
+    return s, [([], [hang(type="LongWait")])]
+
+
+def loop_that_is_told(s):
+    """The trace tells of messages, so that one that is not there is not pending."""
+    s.sends(100)
+    s.key()
+    s.takes(100)
+    s.home()
+
+
+@scene
+def shell_runs_a_command():
+    """For 3 s; who types meanwhile types for the command. What another process sends is for the shell."""
+    scenes = []
+    for sends in False, True:
+        s = Loop()
+        loop_that_is_told(s)
+        s.thread(30, "command", parent=s.editor)
+        s.key()
+        s.wait(s.editor, "wait4", fd=30)
+        if sends:
+            s.sends(1)
+        s.busy(3000)
+        s.wake(30, s.editor, call="exit_group")
+        if sends:
+            s.takes(1)
+        s.raw(s.editor, "syscall_start nr=poll arg1=5 arg2=1")
+        s.raw(s.editor, "ready arg1=0 arg2=5 arg4=0x2190")
+        s.raw(s.editor, "syscall_end nr=poll result=1")
+        s.end()
+        scenes.append(s)
+    return scenes, [([], []), ([], [hang(type="LongWait")])]
+
+
+@scene
+def worker_that_nobody_wants():
+    s = Loop()
+    loop_that_is_told(s)
+    s.thread(11, "worker", pid=s.editor)
+    for _ in range(5):
+        s.wait(11, "poll", fd=8)
+        s.key()
+        s.wake(s.editor, 11)
+        s.home()
+    s.busy(3000)
+    s.wait(11, "poll", fd=8)
+    s.key()
+    s.end()
+    return s, [([], [])]
+
+
+@scene
+def polled_for_by_another():
+    """Its polls are for replies, and it rests at a condition: another thread polls. Only what is pending makes it a hang."""
+    scenes = []
+    for sends in False, True:
+        s = Loop(turns=0)
+        s.thread(30, "server")
+        s.wait(30, "read")
+        for position in 1, 2:
+            s.key()
+            s.sends(position)
+            s.takes(position)
+            for _ in range(3):
+                s.wake(s.editor, 30)
+                s.wait(s.editor, "poll")
+                s.busy(1)
+                s.key()
+                s.wait(30, "read") if 30 not in s.calls else None
+            s.home()
+        s.key()
+        s.wait(s.editor, "futex", fd=0x7000)
+        if sends:
+            s.sends(3)
+        s.busy(5000)
+        s.wake(s.keyboard, s.editor) if s.keyboard not in s.calls else None
+        s.type()
+        s.wake(s.keyboard, s.editor)
+        s.rest()
+        s.takes(3) if sends else None
+        s.home()
+        s.key()
+        scenes.append(s)
+    return scenes, [([], []), ([], [hang(type="LongWait")])]
+
+
+@scene
+def sleeps_by_its_own_clock():
+    """A script: it is listed where it is named."""
+    s = Loop()
+    loop_that_is_told(s)
+    s.thread(30, "script")
+    for _ in range(5):
+        s.wait(30, "poll", timeout=True)
+        s.busy(50)
+        s.timer(30)
+    s.sleep(30, 3000)
+    for _ in range(3):
+        s.wait(30, "poll", timeout=True)
+        s.busy(50)
+        s.timer(30)
+    return s, [([], []), (["--process=script"], [hang("script", type="LongWait", awaited=False)])]
+
+
+def loop_that_never_waits(sends, start_ms=1900, visits=8):
+    """All keys are there already: its polls return at once. After four it waits for 2.7 s for a server."""
+    s = Scene()
+    loop = Loop.__new__(Loop)
+    loop.__dict__.update(s.__dict__)
+    s = loop
+    s.frames = None
+    s.thread(s.keyboard, "keyboard")
+    s.wait(s.keyboard, "read")
+    s.thread(30, "server")
+    s.wait(30, "read")
+    s.thread(s.editor, "editor")
+    if sends:
+        for position in range(1, 9):
+            s.sends(position)
+    s.busy(start_ms)
+    for position in range(1, 9):
+        if position <= visits:
+            s.visit()
+        if sends:
+            s.takes(position)
+        s.busy(30)
+        if position == 4:
+            s.wake(s.editor, 30)
+            s.wait(s.editor, "read", fd=9)
+            s.busy(2700)
+            s.wake(30, s.editor)
+            s.wait(30, "read")
+    return s
+
+
+@scene
+def start_and_freeze():
+    """The start, while keys lay there, is not the freeze; not even if it took longer, and it cannot be known that there is a loop."""
+    scenes = [loop_that_never_waits(True), loop_that_never_waits(True, 3500, 2)]
+    return scenes, [([], [hang(type="LongWait")]),
+                    (["--process=editor"], [hang(type="LongWait", indicators=["longest stretch"])])]
+
+
+@scene
+def visits_without_messages():
+    return loop_that_never_waits(False), [([], [])]
+
+
+@scene
+def slow_start():
+    """A program that is started, and comes to its loop 3 s later, while somebody sent something already."""
+    scenes = []
+    for sends in False, True:
+        s = Loop()
+        loop_that_is_told(s)
+        s.raw(s.keyboard, "read") if False else None
+        s.cpus[40] = len(s.cpus)
+        s.type()
+        s.raw(s.keyboard, "new_thread thread=40 pid=40 new_process=1 parent=20")
+        s.raw(s.keyboard, 'name_new name="viewer"')
+        s.rest()
+        s._record(s.cpus[40], 0, "switch state=R next=40")
+        s._record(s.cpus[40], 40, "exec pid=40")
+        s._record(s.cpus[40], 40, 'name_exec name="viewer"')
+        if sends:
+            s.sends(200)
+        s.busy(3000)
+        for turn in range(5):
+            s.wait(40, "poll", fd=7)
+            s.busy(50)
+            s.type()
+            s.wake(s.keyboard, 40)
+            s.rest()
+            if turn == 0 and sends:
+                s.raw(40, "syscall_start nr=read arg1=7")
+                s.message(40, "received", 200)
+                s.raw(40, "syscall_end nr=read result=8")
+        s.end()
+        scenes.append(s)
+    return scenes, [([], []), ([], [hang("viewer")])]
+
+
+@scene
+def what_lay_there_longest():
+    """Nothing hung. Named, not the idle 10 s are explained but the 3 s for which a message lay there."""
+    s = Loop()
+    s.sends(1)
+    for _ in range(6):
+        s.key(500)
+        s.home()
+    s.key(10000)
+    s.takes(1)
+    s.home()
+    s.key()
+    s.sends(2)
+    for _ in range(6):
+        s.home()
+        s.key(500)
+    s.takes(2)
+    s.end()
+    return s, [([], []), (["--process=editor"], [hang(type="LongWait", indicators=["longest stretch"])])]
 
 
 @scene
@@ -484,10 +787,14 @@ def main():
     failed = False
     for name in sys.argv[5:] or SCENES:
         made, questions = SCENES[name]()
-        text, trace = folder / f"{name}.trace", folder / f"{name}.argus"
-        text.write_text(made.text())
-        subprocess.run([mktrace, text, trace], check=True)
-        wrong = [text for options, expected in questions for text in problems(argus, trace, options, expected)]
+        # several scenes: each has a question of its own
+        parts = zip(made, ([question] for question in questions)) if isinstance(made, list) else [(made, questions)]
+        wrong = []
+        for number, (part, asked) in enumerate(parts):
+            text, trace = folder / f"{name}{number or ''}.trace", folder / f"{name}{number or ''}.argus"
+            text.write_text(part.text())
+            subprocess.run([mktrace, text, trace], check=True)
+            wrong += [text for options, expected in asked for text in problems(argus, trace, options, expected)]
         print(name, "ok" if not wrong else "WRONG: " + "; ".join(wrong))
         failed |= bool(wrong)
     return failed

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "event/images.h"
 #include "event/machine.h"
 #include "event/merge.h"
 #include "event/order.h"
@@ -349,13 +350,45 @@ static void stacks_are_used_once(void **state)
     unmake(&made, trace);
 }
 
+/* In a ring the fork of a process is not on record any more. */
+static void images_of_older_processes(void **state)
+{
+    (void)state;
+    struct made made = make(1, 1);
+    struct argus_image_entry entries[] = {
+        {.pid = 10, .start = 0x1000, .end = 0x2000, .path = "/usr/lib/of_parent.so"},
+        {.pid = 20, .start = 0x1000, .end = 0x1800, .path = "/usr/lib/of_child.so"},
+    };
+    assert_null(argus_writer_images(made.writer, entries, 2));
+    struct argus_trace *trace = finish(&made);
+    const struct argus_process processes[] = {
+        {.pid = 20, .parent_pid = 10, .end_ns = UINT64_MAX, .forked_from = ARGUS_NONE},
+        {.pid = 21, .end_ns = UINT64_MAX, .forked_from = ARGUS_NONE},
+        {.pid = 22,
+         .parent_pid = 10,
+         .end_ns = UINT64_MAX,
+         .exec_ns = 5,
+         .forked_from = ARGUS_NONE},
+        {.pid = 23, .parent_pid = 10, .start_ns = 5, .end_ns = 9, .forked_from = ARGUS_NONE},
+    };
+    struct images images;
+    assert_null(images_init(&images, trace, processes, 4));
+    assert_int_equal(images_find(&images, 0, 9, 0x1400), 1);
+    assert_int_equal(images_find(&images, 0, 9, 0x1900), 0);
+    for (uint32_t process = 1; process < 4; process++) /* whose parent's they are not */
+        assert_int_equal(images_find(&images, process, 9, 0x1900), UINT32_MAX);
+    images_deinit(&images);
+    unmake(&made, trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(orders_any_array),         cmocka_unit_test(merges_cpus_across_chunks),
-        cmocka_unit_test(merge_says_what_was_lost), cmocka_unit_test(merge_gives_nanoseconds),
-        cmocka_unit_test(names_and_texts),          cmocka_unit_test(system_calls),
-        cmocka_unit_test(lives_of_threads),         cmocka_unit_test(stacks_are_used_once),
+        cmocka_unit_test(orders_any_array),          cmocka_unit_test(merges_cpus_across_chunks),
+        cmocka_unit_test(merge_says_what_was_lost),  cmocka_unit_test(merge_gives_nanoseconds),
+        cmocka_unit_test(names_and_texts),           cmocka_unit_test(system_calls),
+        cmocka_unit_test(lives_of_threads),          cmocka_unit_test(stacks_are_used_once),
+        cmocka_unit_test(images_of_older_processes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,6 +38,9 @@ RANDOM_TRACES = 150
 # rule: file, text, what stands there instead
 RULES = [
     ("BOUNDARY_WAIT", "on_switch.c", "thread_block(builder, thread, os_state);", "thread_preempt(builder, thread);"),
+    ("BOUNDARY_WAIT", "on_syscall.c", "if (!goes_on || !(row->flags & SYSCALL_RESTART))", "if (true)"),
+    ("BOUNDARY_WAIT", "on_syscall.c", "== ERESTART_RESTARTBLOCK &&", ">= 0 &&"),
+    ("BOUNDARY_WAIT", "on_syscall.c", "        memcpy(ret->arg, state->restart.arg, sizeof(state->restart.arg));\n", "        (void)0;\n"),
     ("BOUNDARY_FORK", "on_life.c", "builder->now_ns, ARGUS_VERTEX_FORKED)", "builder->now_ns, 0)"),
     ("BOUNDARY_EXIT", "on_switch.c", "os_state & ARGUS_LINUX_STATE_DEAD", "false"),
     ("BOUNDARY_FIRST", "activity.c", "builder->now_ns, ARGUS_VERTEX_FIRST)", "builder->now_ns, 0)"),

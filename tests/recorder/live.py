@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+import unittest
 
 from recorder_harness import (ARGUS, HARDIRQ, MAKE_RUNNABLE, NAME_THREAD, NEW_THREAD, OBJECT, SAMPLE, STACK, SWITCH, WAITED,
                               TASK, THREAD_EXIT, TIMER_FIRED, Live, Trace, argus, children, comm, eventually, main, status,
@@ -233,6 +234,21 @@ class Endings(Live):
         self.assertEqual(trace.counters["lost"], 0)
         tids = {t[0] for t in trace.threads} | {0}
         self.assertFalse({r[1] for r in trace.records} - tids)
+
+    @unittest.skipUnless(len(os.sched_getaffinity(0)) > 1, "there is only one cpu")
+    def test_a_snapshot_begins_where_all_cpus_are_complete(self):
+        """The ring of a busy cpu reaches back less far: what woke there before would seem never to have run."""
+        busy = min(os.sched_getaffinity(0))
+        self.assertEqual(argus("start", "--ring-size", "8M").returncode, 0)
+        time.sleep(2)
+        subprocess.run(["taskset", "-c", str(busy), "timeout", "2", "dd", "if=/dev/zero", "of=/dev/null", "bs=1"],
+                       stderr=subprocess.DEVNULL, check=False)
+        self.assertEqual(argus("snapshot", "-o", str(self.path)).returncode, 0)
+        first = {}
+        for at, _, _, cpu, _ in Trace(self.path).records:
+            first[cpu] = min(at, first.get(cpu, at))
+        self.assertGreater(len(first), 1)
+        self.assertGreaterEqual(min(first.values()), first[busy] - 1_000_000)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """A trace carries its names: names.py ARGUS CC.
 
-Each program is compiled here, recorded, and gone when its trace is read: by `argus graph show`, contexts and diagnose.
+Each program is compiled here, recorded, and gone when its trace is read: by `argus graph show`, contexts and diagnose. The same trace is
+also read where nothing of this machine is but argus itself.
 Needs root and a kernel that records, else skipped (77); see recorder_harness.py.
 """
 import json
@@ -46,12 +47,42 @@ int main(int argc, char **argv)
         fprintf(map, "garbage\\n%lx zz no\\n%lx 100 made::at_run_time\\n", (long)code, (long)code);
     fclose(map);
     struct timespec t = {0, 60000000};
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < (argc > 2 ? 400 : 8); i++)
         ((void (*)(sleeper, const struct timespec *))code)(nanosleep, &t);
     puts(path);
     return 0;
 }
 """
+
+# An event loop that hangs in functions of its own.
+LOOP = """
+#include <poll.h>
+#include <time.h>
+#include <unistd.h>
+static int ends[2];
+static void idle(int times) { struct pollfd f = {ends[0], POLLIN, 0}; for (int i = 0; i < times; i++) poll(&f, 1, 50); }
+__attribute__((noinline)) void NAME_rests(int ms) { struct timespec t = {ms / 1000, ms % 1000 * 1000000L}; nanosleep(&t, 0); __asm__ volatile(""); }
+__attribute__((noinline)) static void NAME_waits(void) { NAME_rests(900); __asm__ volatile(""); }
+int main(void) { if (pipe(ends)) return 1; idle(10); NAME_waits(); idle(20); return 0; }
+"""
+
+
+class Elsewhere:
+    """A root folder that has argus and its libraries, at other places than here, and nothing else: not even /proc."""
+
+    def __init__(self, folder):
+        self.root = folder / "elsewhere"
+        (self.root / "argus").mkdir(parents=True)
+        listed = subprocess.run(["ldd", live.ARGUS], check=True, capture_output=True, text=True).stdout
+        libraries = [word for word in listed.split() if word.startswith("/")]
+        for file in {live.ARGUS, *libraries}:
+            shutil.copy(file, self.root / "argus")
+        self.linker = next("/argus/" + pathlib.Path(word).name for word in libraries if "/ld-" in word)
+        self.needs_proc = "libasan" in listed
+
+    def argus(self, *words):
+        command = ["chroot", self.root, self.linker, "--library-path", "/argus", "/argus/" + pathlib.Path(live.ARGUS).name]
+        return subprocess.run([*command, *words], capture_output=True, text=True, timeout=60)
 
 
 class Names(unittest.TestCase):
@@ -68,8 +99,8 @@ class Names(unittest.TestCase):
         subprocess.run([CC, "-g", "-O1", "-fno-omit-frame-pointer", *flags, "-o", program, text], check=True)
         return str(program)
 
-    def record(self, *command, options=()):
-        done = live.argus("record", "-o", self.path, *LITTLE, *options, "--", *command)
+    def record(self, *command, options=(), what=LITTLE):
+        done = live.argus("record", "-o", self.path, *what, *options, "--", *command)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
@@ -87,6 +118,16 @@ class Names(unittest.TestCase):
             frames.update(json.loads(shown.stdout).get("wait_stack") or [])
         self.assertTrue(frames, "no stack of a wait")
         return frames
+
+    def long_wait(self, process, at_least="20ms"):
+        done = live.argus("graph", "find", "--no-cache", "--json", "--process", process, "--longer-than", at_least, self.path)
+        waits = [v for v in json.loads(done.stdout)["vertices"] if (v["wait_on"] or "").startswith("clock_nanosleep")]
+        self.assertTrue(waits, done.stdout)
+        return waits[0]["id"]
+
+    def names_in_file(self):
+        lines = live.decode.decode(pathlib.Path(self.path).read_bytes())
+        return sum(line.startswith("name ") for line in lines)
 
     def assert_named(self, process, with_lines=True):
         frames = self.frames(process)
@@ -140,6 +181,97 @@ class Names(unittest.TestCase):
                   f"exec {place}/hidden long")
         self.record_and_leave(f"unshare -m sh -c '{script}' >/dev/null & echo $!; sleep 1.5")
         self.assert_named("hidden")
+
+    def test_a_container(self):
+        """With process ids of its own, too, which the list of its code has in its name."""
+        program = self.build(RESTER, "boxed")
+        maker = self.build(MAKER, "maker")
+        place = self.folder / "place"
+        place.mkdir()
+        inside = (f"mount --make-rprivate / && mkdir {place}/in && mount -t tmpfs none {place}/in && "
+                  f"cp {program} {maker} {place}/in && rm {program} {maker} && cd {place}/in && mount -t tmpfs none /tmp && "
+                  "(./maker named long & ./boxed long)")
+        self.record_and_leave(f"unshare -mpf --kill-child --mount-proc sh -c '{inside}' >/dev/null & echo $!; sleep 2.5")
+        self.assert_named("boxed")
+        self.assertIn("made::at_run_time", self.frames("maker"))
+
+    def test_on_another_machine(self):
+        elsewhere = Elsewhere(self.folder)
+        if elsewhere.needs_proc:
+            self.skipTest("the address sanitizer needs /proc")
+        program = self.build(LOOP, "moved")
+        self.record(program, what=[])
+        vertex = self.long_wait("moved")
+        there = self.path  # in both
+        (elsewhere.root / there[1:]).parent.mkdir(parents=True)
+        shutil.copy(there, elsewhere.root / there[1:])
+        for words in (("graph", "show", "--no-cache", there, vertex), ("graph", "show", "--no-cache", "--json", there, vertex),
+                      ("slice", "--no-cache", "--auto", there, vertex), ("diagnose", "--no-cache", "--auto", "--json", there, vertex),
+                      ("contexts", "--tree", "--json", "--no-cache", there),
+                      ("contexts", "--no-cache", "--process", "moved", there), ("graph", "check", "--no-cache", there),
+                      ("hangs", "--no-cache", "--threshold", "500ms", there), ("graph", "export", "--no-cache", there)):
+            with self.subTest(words):
+                here, other = live.argus(*words), elsewhere.argus(*words)
+                self.assertEqual((here.returncode, here.stderr), (other.returncode, other.stderr))
+                self.assertTrue(here.stdout)
+                self.assertTrue(here.stdout == other.stdout, "another answer than here")
+        self.assertIn("moved_waits (moved.c:", elsewhere.argus("graph", "show", there, vertex).stdout)
+
+    def test_every_answer_says_what_has_no_symbol(self):
+        program = self.build(LOOP, "unsaid")
+        self.record(program, options=["--no-symbols"], what=[])
+        os.unlink(program)
+        vertex = self.long_wait("unsaid")
+        page = str(self.folder / "page.html")
+        for words in (("graph", "show", self.path, vertex), ("diagnose", "--auto", self.path, vertex),
+                      ("contexts", "--process", "unsaid", self.path)):
+            with self.subTest(words):
+                self.assertRegex(live.argus(*words).stdout, r"(?s)\d of \d+ frames have no symbol, because .*the\s+file\s+is\s+gone")
+                numbers = json.loads(live.argus(*words, "--json").stdout)["unnamed_frames"]
+                self.assertGreater(numbers["frames"], numbers["unnamed"])
+                self.assertEqual(sum(why["frames"] for why in numbers["why"]), numbers["unnamed"])
+                self.assertIn("the file is gone", [why["reason"] for why in numbers["why"]])
+        for words in (("graph", "export", "--process", "unsaid", self.path),
+                      ("contexts", "--format", "folded", "--process", "unsaid", self.path)):
+            self.assertRegex(live.argus(*words).stderr, r"frames have no symbol, because")
+        for words in ("hangs", self.path), ("graph", "check", self.path), ("slice", "--auto", self.path, vertex):
+            self.assertIn("unnamed_frames", json.loads(live.argus(*words, "--json").stdout))
+        self.assertEqual(live.argus("report", self.path, "-o", page).returncode, 0)
+        self.assertIn("frames have no symbol, because", pathlib.Path(page).read_text())
+
+    def test_no_symbols_of_stop_and_snapshot(self):
+        program = self.build(RESTER, "short")
+        for options in [], ["--no-symbols"]:
+            started = live.argus("start", *LITTLE)
+            self.assertEqual(started.returncode, 0, started.stderr)
+            subprocess.run([program], check=True)
+            for command in "snapshot", "stop":
+                done = live.argus(command, "-o", self.path, *options)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(self.names_in_file() > 0, not options, command)
+
+    def test_diagnose_of_a_program_that_is_gone(self):
+        program = self.build(LOOP, "asked")
+        self.record(program, what=[])
+        os.unlink(program)
+        done = live.argus("diagnose", "--auto", "--json", "--no-cache", self.path, self.long_wait("asked"))
+        stacks = [cause["stack"] for cause in json.loads(done.stdout)["root_causes"]]
+        self.assertTrue(any(frame.startswith("asked_waits (asked.c:") for stack in stacks for frame in stack), done.stdout)
+
+    def test_a_program_in_memory(self):
+        """Launchers of containers start programs from a memfd: a file that is nowhere, but can be opened while it runs."""
+        program = self.build(RESTER, "inmemory", "-Wl,--build-id=none")
+        script = ("import os,sys; fd = os.memfd_create('kept', 0); os.write(fd, open(sys.argv[1], 'rb').read()); os.unlink(sys.argv[1]); "
+                  "os.execv(f'/proc/self/fd/{fd}', ['inmemory', 'long'])")
+        runner = self.folder / "runner.py"
+        runner.write_text(script)
+        done = live.argus("record", "-o", self.path, *LITTLE, "--", "sh", "-c",
+                          f"{sys.executable} {runner} {program} >/dev/null 2>&1 & echo $!; sleep 1.5")
+        pid = int(done.stdout)
+        name = pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
+        os.kill(pid, signal.SIGKILL)
+        frames = self.frames(name)
+        self.assertTrue(any(frame.startswith("inmemory_waits (inmemory.c:") for frame in frames), frames)
 
     def test_a_ring_file(self):
         program = self.build(RESTER, "ringed")

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from recorder_harness import Live, argus, eventually, main, status
+from recorder_harness import Live, argus, decode, eventually, main, status
 
 # An event loop that hangs for so long, twice, and is idle before, between and after.
 LOOP = """
@@ -30,8 +30,8 @@ poll.poll()
 
 
 class OnHang(Live):
-    def start(self, *options):
-        done = argus("start", "--on-hang", "500ms", "-o", str(self.folder), "--ring-size", "128M", *options)
+    def start(self, *options, ring="128M"):
+        done = argus("start", "--on-hang", "500ms", "-o", str(self.folder), "--ring-size", ring, *options)
         self.assertEqual(done.returncode, 0, done.stderr)
         return int(re.search(r"pid (\d+) keeps a snapshot", done.stdout)[1])
 
@@ -67,6 +67,18 @@ class OnHang(Live):
         self.assertAlmostEqual(lengths[0], 0.8, delta=0.1)
         self.assertAlmostEqual(lengths[1], 0.9, delta=0.1)
 
+    def test_names_in_the_files(self):
+        for options in [], ["--no-symbols"]:
+            self.start("--process", "argusloop6", *options)
+            program = self.loop("argusloop6", 0.9)
+            self.assertEqual(program.stdout.readline(), "done\n")
+            self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 1), status())
+            self.assertEqual(argus("stop").returncode, 0)
+            file, = self.files()
+            lines = decode.decode(file.read_bytes())
+            self.assertEqual(any(line.startswith("name ") for line in lines), not options)
+            file.unlink()
+
     def test_a_hang_that_lasts_is_kept_after_ten_seconds(self):
         self.start("--process", "argusloop3")
         self.loop("argusloop3", 60)
@@ -101,10 +113,23 @@ class OnHang(Live):
         self.start("--process", "argusloop5", "--max-files", "1")
         program = self.loop("argusloop5", 0.8, 0.8)
         self.assertEqual(program.stdout.readline(), "done\n")
-        self.assertTrue(eventually(lambda: status()["hangs"]["seen"] == 2))
+        self.assertTrue(eventually(lambda: status()["hangs"]["seen"] == 2, 30), status())
         self.assertTrue(eventually(lambda: "a hang was not kept: as many files as --max-files allows are written"
-                                   in status()["notes"]))
+                                   in status()["notes"], 30), status())
         self.assertEqual(len(self.files()), 1)
+
+    def test_hangs_while_a_snapshot_is_written(self):
+        """Writing what a full ring of 1 GB holds takes seconds; three hangs begin and end meanwhile."""
+        self.start("--process", "argusloop7", ring="1G")
+        for _ in range(2):  # so many records that both cpus' rings are full
+            copies = [subprocess.Popen(["timeout", "6", "dd", "if=/dev/zero", "of=/dev/null", "bs=1"], stderr=subprocess.DEVNULL)
+                      for _ in range(2)]
+            for copy in copies:
+                copy.wait()
+        program = self.loop("argusloop7", *[0.8] * 4)
+        self.assertEqual(program.stdout.readline(), "done\n")
+        self.assertTrue(eventually(lambda: status()["hangs"]["seen"] == 4, 20), status())
+        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 4, 240), status())
 
     def test_it_says_that_nobody_writes_any_more(self):
         watcher = self.start()

@@ -13,14 +13,17 @@
 #define MS        1000000ull
 #define THRESHOLD (2000 * MS)
 
-static bool excused, gone, ready;
+static bool gone, ready, is_script;
+static struct hang_sight sight;
+static uint64_t naps; /* between two looks */
 
-static bool look(uint32_t pid, uint32_t tid, char ret_name[PROTOCOL_COMM_BYTES], bool *ret_excused)
+static bool look(uint32_t pid, uint32_t tid, struct hang_sight *ret)
 {
     (void)pid;
     (void)tid;
-    memcpy(ret_name, "editor", sizeof("editor"));
-    *ret_excused = excused;
+    *ret = sight;
+    sight.waits += naps;
+    memcpy(ret->process, "editor", sizeof("editor"));
     return !gone;
 }
 
@@ -31,11 +34,20 @@ static bool is_ready(const struct poll_set *set, uint32_t pid)
     return ready;
 }
 
-static const struct hang_system system_of_test = {.look = look, .is_ready = is_ready};
+static bool faces_others(const struct poll_set *set, uint32_t pid)
+{
+    (void)set;
+    (void)pid;
+    return !is_script;
+}
+
+static const struct hang_system system_of_test = {
+    .look = look, .is_ready = is_ready, .faces_others = faces_others};
 
 static int set_up(void **state)
 {
-    excused = gone = ready = false;
+    gone = ready = is_script = false;
+    sight = (struct hang_sight){.excused = false};
     *state = hang_watch_create(THRESHOLD, "", &system_of_test);
     return *state ? 0 : -1;
 }
@@ -123,10 +135,10 @@ static void stopped_time_does_not_count(void **state)
     struct hang_watch *watch = *state;
     struct backend_poller loop = away_since(10, 1000 * MS);
     look_between(watch, &loop, 1, 1000 * MS, 2600 * MS);
-    excused = true;
+    sight.excused = true;
     look_between(watch, &loop, 1, 2800 * MS, 20000 * MS);
     assert_int_equal(hang_watch_seen(watch), 0);
-    excused = false;
+    sight.excused = false;
     look_between(watch, &loop, 1, 20200 * MS,
                  20400 * MS); /* it may have been stopped until 20.2 s */
     assert_int_equal(hang_watch_seen(watch), 0);
@@ -139,9 +151,9 @@ static void stopped_from_the_beginning(void **state)
 {
     struct hang_watch *watch = *state;
     struct backend_poller loop = away_since(10, 1000 * MS);
-    excused = true;
+    sight.excused = true;
     look_between(watch, &loop, 1, 2000 * MS, 5000 * MS);
-    excused = false;
+    sight.excused = false;
     look_between(watch, &loop, 1, 5200 * MS, 7000 * MS);
     assert_int_equal(hang_watch_seen(watch), 0);
     look_between(watch, &loop, 1, 7200 * MS, 7200 * MS);
@@ -252,6 +264,47 @@ static void another_loop_is_one_while_input_lies_there(void **state)
     (void)state;
 }
 
+/* A shell that runs a command; a thread for which another one polls, or that rests elsewhere; a script that joins a thread, naps, or
+ * sleeps. */
+static void what_nobody_waits_for_is_none(void **state)
+{
+    const struct {
+        bool at_child, at_futex, script;
+        uint64_t naps, rested_ns;
+        uint32_t seen;
+    } cases[] = {
+        {true, false, false, 0, 10000 * MS, 0}, {false, true, false, 0, 10 * MS, 0},
+        {false, true, false, 0, 10000 * MS, 1}, {false, true, true, 0, 10000 * MS, 0},
+        {false, false, true, 3, 10000 * MS, 0}, {false, false, false, 3, 10000 * MS, 1},
+        {false, false, true, 0, 10000 * MS, 1},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct hang_watch *watch = hang_watch_create(THRESHOLD, "", &system_of_test);
+        struct backend_poller loop = away_since(10, 1000 * MS);
+        loop.rested_ns = cases[i].rested_ns;
+        sight = (struct hang_sight){.at_child = cases[i].at_child, .at_futex = cases[i].at_futex};
+        naps = cases[i].naps;
+        is_script = cases[i].script;
+        ready = false;
+        look_between(watch, &loop, 1, 1000 * MS, 20000 * MS);
+        assert_int_equal(hang_watch_seen(watch), cases[i].seen);
+        ready = true; /* from now on somebody does */
+        look_between(watch, &loop, 1, 20200 * MS, 22600 * MS);
+        assert_int_equal(hang_watch_seen(watch), 1);
+        hang_watch_destroy(watch);
+    }
+    naps = 0;
+    (void)state;
+}
+
+static void who_is_left_out_is_none(void **state)
+{
+    struct backend_poller loop = away_since(10, 1000 * MS);
+    hang_watch_leave_out(*state, loop.pid);
+    look_between(*state, &loop, 1, 1000 * MS, 20000 * MS);
+    assert_int_equal(hang_watch_seen(*state), 0);
+}
+
 static void sets_that_cover(void **state)
 {
     (void)state;
@@ -304,6 +357,8 @@ int main(void)
         WATCH_TEST(a_handler_that_polls_is_away),
         WATCH_TEST(a_nested_loop_is_none),
         WATCH_TEST(another_loop_is_one_while_input_lies_there),
+        WATCH_TEST(what_nobody_waits_for_is_none),
+        WATCH_TEST(who_is_left_out_is_none),
         cmocka_unit_test(sets_that_cover),
         cmocka_unit_test(what_lies_in_a_pipe_is_ready),
     };

@@ -20,6 +20,23 @@ extern "C" {
 /* Called now and then during long work with 0.0 … 1.0; returning false stops it (ARGUS_ERROR_INTERRUPTED). */
 typedef bool (*argus_progress)(void *context, const char *what, double share);
 
+/* Why nothing more is fetched. */
+enum argus_fetch_end {
+    ARGUS_FETCH_OPEN,        /* files are fetched as they are wanted */
+    ARGUS_FETCH_NO_LIBRARY,  /* libdebuginfod is not installed */
+    ARGUS_FETCH_INTERRUPTED, /* the progress function said so */
+    ARGUS_FETCH_TOO_LONG, /* the time for one command is over, or a server did not answer in time */
+    ARGUS_FETCH_FAILED    /* no server can be reached, or the cache cannot be written: `error` */
+};
+
+/* What was fetched from debuginfod servers for an answer (argus/symbols.h). */
+struct argus_fetched {
+    uint64_t files;   /* fetched, or found in the library's cache */
+    uint64_t unknown; /* no server has them */
+    int error;        /* errno */
+    enum argus_fetch_end end;
+};
+
 /* What a thread waits for when a system call blocks. */
 enum argus_wait_kind {
     ARGUS_WAIT_NONE,    /* the vertex did not end in a wait: exit, callback end, end of the trace */

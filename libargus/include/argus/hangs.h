@@ -9,6 +9,9 @@
  * descriptors that the next poll found ready, UI events read behind. A hang with nothing pending, which the thread's own
  * timer set off, bothered nobody: it is listed behind the others (`awaited`).
  *
+ * With nothing pending, a stretch is left out where nobody can have noticed it: a worker thread's, a wait for child processes, a wait
+ * of a thread for which another one polls (diagnose/unnoticed.c).
+ *
  * A wait inside a handler is told from the loop's own by call stacks (diagnose/nesting.c): it is no coming back, however often
  * the handler polls, unless it takes what the loop would take, as a modal dialog does.
  *

@@ -34,6 +34,11 @@ struct argus_report_context {
     const struct argus_sink *sink;
 };
 
+/* "3 of 20 frames have no symbol, because …", of what was shown with `symbols` (NULL: nothing) for the answer at hand; NULL when all have
+ * one. For writers of data that have no place for it; the others say it by themselves. Into `buffer`. */
+const char *argus_report_unnamed(const struct argus_symbols *symbols, char *buffer,
+                                 size_t buffer_bytes);
+
 /* Each pair: text for people, one JSON object for programs. */
 struct argus_error *argus_report_graph_summary(const struct argus_report_context *context,
                                                bool json);

@@ -40,6 +40,17 @@ void argus_symbols_destroy(struct argus_symbols *symbols);
 struct argus_symbol argus_symbols_find(struct argus_symbols *symbols, uint32_t process,
                                        uint64_t time_ns, uint64_t address, bool is_return);
 
+/* The same of a frame that an answer shows: what neither the trace nor this machine knows of it is asked of debuginfod servers. What
+ * is looked up to build a graph or to compare vertices is not, so an answer's course does not depend on a server. */
+struct argus_symbol argus_symbols_show(struct argus_symbols *symbols, uint32_t process,
+                                       uint64_t time_ns, uint64_t address, bool is_return);
+
+/* Allows argus_symbols_show() to fetch files, if DEBUGINFOD_URLS names servers. `progress` may be NULL; false from it ends that until
+ * argus_symbols_forget_shown(), which also gives the next answer its own time. */
+void argus_symbols_allow_fetch(struct argus_symbols *symbols, argus_progress progress,
+                               void *context);
+void argus_symbols_fetched(const struct argus_symbols *symbols, struct argus_fetched *ret);
+
 /* So many of the first frames of `stack` lie in code that `process` had mapped at `time_ns`. What comes behind them is what frame
  * pointers led to in code that has none. All of them, where not even the innermost one is known,
  * and of a Mac, whose images may be unknown. */

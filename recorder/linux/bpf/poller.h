@@ -6,6 +6,8 @@
  * the same epoll set is the loop. What each waits for is kept, so that the recorder can see whether a nested
  * loop with an array of its own takes the loop's input too, and whether such input lies there (hang_watch.c).
  *
+ * A signal that nobody handles (a debugger's, or the machine slept) interrupts a poll, which then goes on by restart_syscall().
+ *
  * A program may poll at its beginning, and have its loop in a deeper function. So a place inside that others have woken often
  * enough, without the thread having been back, becomes the loop's.
  */
@@ -17,6 +19,8 @@
 
 #define POLLER_ADOPTS 16        /* polls inside that found something */
 #define POLLER_STACK  0x800000u /* farther apart: another stack */
+
+#define ERESTART_RESTARTBLOCK 516 /* include/linux/errno.h */
 
 struct {
     __uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -74,15 +78,38 @@ static __always_inline bool is_inside(const struct bpf_poller *poller, uint64_t 
            poller->served < POLLER_ADOPTS;
 }
 
+static __always_inline void poller_goes_on(uint32_t tid)
+{
+    struct bpf_poller *poller = bpf_map_lookup_elem(&pollers, &tid);
+    if (poller && poller->interrupted) {
+        poller->place = poller->interrupted;
+        poller->interrupted = BPF_POLLER_AWAY;
+    }
+}
+
+/* Another call is what a restart_syscall() goes on with. */
+static __always_inline void poller_interrupted_elsewhere(uint32_t tid)
+{
+    struct bpf_poller *poller = bpf_map_lookup_elem(&pollers, &tid);
+    if (poller)
+        poller->interrupted = BPF_POLLER_AWAY;
+}
+
 static __always_inline void poller_enters(const struct moment *now, struct poll_call call)
 {
     uint32_t tid = (uint32_t)now->tid;
     uint64_t number = call.number, sp = call.sp;
-    if (!settings.watch_polls || !bit_is_set(settings.poll_syscalls, number))
+    if (!settings.watch_polls)
+        return;
+    if (number == ARCH_RESTART)
+        poller_goes_on(tid);
+    if (!bit_is_set(settings.poll_syscalls, number))
         return;
     struct bpf_poller *poller = bpf_map_lookup_elem(&pollers, &tid);
     if (!poller)
         return;
+    poller->interrupted = BPF_POLLER_AWAY;
+    poller->entered_ns = now->time_ns;
     bool same =
         poller->home.number == number && poller->home.object == call.first && !is_select(number);
     if (is_inside(poller, sp, same)) {
@@ -97,26 +124,43 @@ static __always_inline void poller_enters(const struct moment *now, struct poll_
     copy_poll_set(&poller->home, &call);
 }
 
-static __always_inline void poller_returns(const struct moment *now, uint64_t number, uint64_t sp,
-                                           uint32_t pid, int64_t result)
+/* What poller_returns() has to know of a call. */
+struct poll_result {
+    uint64_t number, sp;
+    int64_t result;
+    uint32_t pid;
+};
+
+static __always_inline void poller_returns(const struct moment *now, struct poll_result call)
 {
     uint32_t tid = (uint32_t)now->tid;
-    if (!settings.watch_polls || !bit_is_set(settings.poll_syscalls, number))
+    bool restarts = call.result == -ERESTART_RESTARTBLOCK, goes_on = call.number == ARCH_RESTART;
+    if (!settings.watch_polls)
         return;
+    if (!goes_on && !bit_is_set(settings.poll_syscalls, call.number)) {
+        if (restarts)
+            poller_interrupted_elsewhere(tid);
+        return;
+    }
     struct bpf_poller *poller = bpf_map_lookup_elem(&pollers, &tid);
+    if (goes_on && (!poller || poller->place == BPF_POLLER_AWAY))
+        return;
     if (!poller) {
         poller = add_poller(tid);
         if (!poller)
             return;
-        poller->pid = pid;
-        poller->sp = sp;
+        poller->pid = call.pid;
+        poller->sp = call.sp;
     }
     bool inside = poller->place == BPF_POLLER_INSIDE;
+    poller->interrupted = restarts ? poller->place : BPF_POLLER_AWAY;
     poller->place = BPF_POLLER_AWAY;
     if (inside) {
-        poller->served += result > 0;
+        poller->served += call.result > 0;
         return;
     }
+    if (poller->entered_ns && now->time_ns - poller->entered_ns > poller->rested_ns)
+        poller->rested_ns = now->time_ns - poller->entered_ns;
     poller->returned_ns = now->time_ns;
     poller->returns++;
     poller->inner = 0;

@@ -159,7 +159,8 @@ int on_compat_exit(struct bpf_raw_tracepoint_args *ctx)
     struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
     if (late_is_on() && now.tid && state->late_tid == now.tid && !is_exec(call.number))
         late_ends(state, &now, arch_stack_pointer(regs));
-    poller_returns(&now, call.number, arch_stack_pointer(regs), (uint32_t)task->tgid, result);
+    poller_returns(&now, (struct poll_result){call.number, arch_stack_pointer(regs), result,
+                                              (uint32_t)task->tgid});
     if (bit_is_set(settings.ready_syscalls, call.number)) {
         now.task = bpf_get_current_task_btf();
         emit_ready(&now, &call, result);
@@ -234,7 +235,8 @@ int on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
         now.time_ns = bpf_ktime_get_ns();
     if (late_is_on() && now.tid && state->late_tid == now.tid && !is_exec(number))
         late_ends(state, &now, arch_stack_pointer(regs));
-    poller_returns(&now, number, arch_stack_pointer(regs), IDS_TGID(ids), result);
+    poller_returns(&now,
+                   (struct poll_result){number, arch_stack_pointer(regs), result, IDS_TGID(ids)});
     if (bit_is_set(settings.ready_syscalls, number)) {
         /* Asked again where it is used: on its way through a variable the pointer becomes a mere number to older verifiers. */
         now.task = bpf_get_current_task_btf();

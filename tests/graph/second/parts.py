@@ -98,6 +98,7 @@ class Doing:
         self.cause, self.early_cause, self.early_ns, self.undo_early = Cause(), None, 0, False
         self.cpu = None
         self.syscall, self.syscall_arg, self.syscall_known = NO_SYSCALL, [0] * 4, False
+        self.interrupted, self.goes_on = None, False  # number and arguments of a call that can go on; the present one is it
         self.op_open = self.wait_open = self.acted = self.exiting = self.trapped = False
         self.ops = []
         self.own_timer, self.word = None, None

@@ -35,7 +35,7 @@ flag 2 10 0x9008 queue bytes 4 value 1 semantics queue
 class Thread:
     def __init__(self, tid, pid):
         self.tid, self.pid, self.state, self.call, self.cpu = tid, pid, "asleep", None, None
-        self.why, self.timer = None, None
+        self.why, self.timer, self.restarts = None, None, False
 
 
 class Machine:
@@ -110,6 +110,9 @@ class Machine:
 
     def enter(self, cpu, thread, name=None):
         name = name or self.rng.choice(self.rng.choice([CALLS, self.favourites]))
+        if thread.restarts and self.rng.random() < 0.7:
+            name = "restart_syscall"
+        thread.restarts = False
         thread.call = name
         second = self.rng.choice([0, 1, 2, *(FUTEX_OPERATIONS if name == "futex" else ())])
         self.emit(cpu, f"syscall_start nr={name} arg1={self.rng.randint(0, 2)} arg2={second} arg3={self.rng.choice([0, 1, 1, 2])}")
@@ -117,6 +120,7 @@ class Machine:
     def leave(self, cpu, thread):
         name = thread.call or self.rng.choice(CALLS)
         error = self.rng.choice(ERRORS)
+        thread.restarts = error == 516
         result = "" if error else f" result={self.rng.randint(0, 2)}"
         self.emit(cpu, f"syscall_end nr={name} error={error}{result} pid={thread.pid}")
         thread.call = None

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A second builder of the event graph: slow and plain, written from what docs/ARCHITECTURE.md, rules.def and the headers say.
+"""A second builder of the event graph: slow and plain, written from what docs/graph-rules.md, rules.def and the headers say.
 
     second_builder.py FILE.argus        prints the graph as JSON, in the words of finished.canonical()
 
@@ -23,6 +23,7 @@ from waits import Waits
 from wakeups import Wakeups
 
 CALLS = syscalls()
+ERESTART_RESTARTBLOCK = 516
 NOTES = {"stack", "object", "lock", "suspended", "clock_step"}  # may stand behind the switch of their thread
 STOPS, CONTINUE, TRAP, CHILD = {19, 20, 21, 22}, 18, 5, 17
 MOST_WOKEN, MOST_FIRING = 16, 4
@@ -182,8 +183,10 @@ class Builder(Threads, Callbacks, Waits, Wakeups):
         if not cpu.thread or not cpu.thread.doing.vertex:
             return
         doing = cpu.thread.doing
+        record, restarts = self.restarted(doing, record)
         if record.func == 1:
             doing.syscall, doing.syscall_arg = record.number, list(record.arg)
+            doing.interrupted, doing.goes_on = None, restarts
             doing.op_open, doing.wait_open, doing.word = True, False, None
             if self.call(record.number).uses_descriptor:
                 doing.marks["begun"] = Mark(cpu.thread, self.now)
@@ -193,8 +196,19 @@ class Builder(Threads, Callbacks, Waits, Wakeups):
         doing.syscall_known, doing.own_timer, doing.early_ns = True, None, 0
         doing.forget_notes()
 
+    def restarted(self, doing, record):
+        """A restart_syscall() is the call that a signal interrupted, with that one's arguments."""
+        if self.call(record.number).restarts and record.func == 1 and doing.interrupted:
+            number, arg = doing.interrupted
+            return record.as_call(number, arg), True
+        if self.call(record.number).restarts and record.func == 2 and doing.goes_on:
+            return record.as_call(doing.syscall, record.arg), True
+        return record, False
+
     def call_ends(self, thread, record):
         doing, number = thread.doing, record.number
+        interrupted = record.arg[0] & 0xFFFF == ERESTART_RESTARTBLOCK and doing.syscall == number
+        doing.interrupted, doing.goes_on = (number, doing.syscall_arg) if interrupted else None, False
         failed = record.arg[0] != 0
         result = record.arg[1] - (1 << 64) if record.arg[1] >> 63 else record.arg[1]
         if doing.wait_open:

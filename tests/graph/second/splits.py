@@ -1,4 +1,4 @@
-"""Splits: a vertex that had messages with several peers becomes several pieces (docs/ARCHITECTURE.md, Graph rules, Splits).
+"""Splits: a vertex that had messages with several peers becomes several pieces (docs/graph-rules.md, Splits).
 
 Without symbols: so nothing is known of batching loops.
 """

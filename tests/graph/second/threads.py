@@ -155,6 +155,7 @@ class Threads:
         doing.previous().wait.outcome = "unknown"
         doing.wait_open = doing.syscall_known = False
         doing.syscall = NO_SYSCALL
+        doing.interrupted, doing.goes_on = None, False
 
     def killed(self, thread):
         doing = thread.doing
@@ -187,6 +188,7 @@ class Threads:
             self.account(thread, since)
         doing.state = "lost"
         doing.syscall_known, doing.syscall = False, NO_SYSCALL
+        doing.interrupted, doing.goes_on = None, False
         doing.wait_open = doing.op_open = False
         doing.open = []
 

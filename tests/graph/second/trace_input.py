@@ -27,6 +27,10 @@ class Record:
         self.time, self.tid, self.name, self.func = time, tid, name, func
         self.cpu, self.arg, self.number = cpu, arg, number
 
+    def as_call(self, number, arg):
+        """The same record of another system call."""
+        return Record(self.time, self.tid, self.name, self.func, self.cpu, list(arg), number)
+
 
 def table(path, pattern):
     return re.findall(pattern, (ROOT / path).read_text(), re.MULTILINE)
@@ -50,7 +54,7 @@ class Syscall:
         self.name, self.wait = name, wait.lower()
         self.uses_descriptor, self.sends = "SYSCALL_FD" in flags, "SYSCALL_SEND" in flags
         self.kills, self.exits = "SYSCALL_KILL" in flags, "SYSCALL_EXIT" in flags
-        self.yields = "SYSCALL_YIELD" in flags
+        self.yields, self.restarts = "SYSCALL_YIELD" in flags, "SYSCALL_RESTART" in flags
 
 
 UNKNOWN_CALL = Syscall("", "OTHER", "")

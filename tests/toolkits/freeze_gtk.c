@@ -1,0 +1,127 @@
+/* freeze_gtk MODE [FOLDER]: a window of GTK 3 that freezes for what another process does slowly.
+ *
+ *   serve   is that other process: on the session bus, it answers after 3 s
+ *   call    F5 opens a dialog, in whose own loop a call to it waits for the answer
+ *   start   the same call, with the window on the screen, before the loop's first turn
+ *   folder  F5 reads FOLDER
+ */
+#include <gtk/gtk.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#define SERVICE "org.example.Slow"
+#define PATH    "/slow"
+
+static const char *mode, *folder;
+
+static void say(const char *word)
+{
+    printf("%s\n", word);
+    fflush(stdout);
+}
+
+/* --- the service --- */
+
+static void answer(GDBusConnection *connection, const gchar *sender, const gchar *path,
+                   const gchar *interface, const gchar *method, GVariant *parameters,
+                   GDBusMethodInvocation *invocation, gpointer unused)
+{
+    (void)connection, (void)sender, (void)path, (void)interface, (void)method, (void)parameters;
+    (void)unused;
+    g_usleep(3000000);
+    g_dbus_method_invocation_return_value(invocation, NULL);
+}
+
+static void serve(GDBusConnection *connection, const gchar *name, gpointer unused)
+{
+    static const GDBusInterfaceVTable functions = {.method_call = answer};
+    GDBusNodeInfo *info = g_dbus_node_info_new_for_xml(
+        "<node><interface name='" SERVICE "'><method name='Ping'/></interface></node>", NULL);
+    (void)name, (void)unused;
+    g_dbus_connection_register_object(connection, PATH, info->interfaces[0], &functions, NULL, NULL,
+                                      NULL);
+    say("serves");
+}
+
+static void call(void)
+{
+    GDBusConnection *bus = g_bus_get_sync(G_BUS_TYPE_SESSION, NULL, NULL);
+    g_dbus_connection_call_sync(bus, SERVICE, PATH, SERVICE, "Ping", NULL, NULL,
+                                G_DBUS_CALL_FLAGS_NONE, 10000, NULL, NULL);
+}
+
+/* --- the window --- */
+
+static void call_inside(GtkWidget *dialog, gpointer unused)
+{
+    (void)unused;
+    call();
+    gtk_dialog_response(GTK_DIALOG(dialog), GTK_RESPONSE_OK);
+}
+
+static gboolean click(gpointer dialog)
+{
+    gtk_button_clicked(GTK_BUTTON(gtk_dialog_get_widget_for_response(dialog, GTK_RESPONSE_APPLY)));
+    return G_SOURCE_REMOVE;
+}
+
+static void run_dialog(GtkWidget *window)
+{
+    GtkWidget *dialog = gtk_dialog_new_with_buttons("slow", GTK_WINDOW(window), GTK_DIALOG_MODAL,
+                                                    "_Call", GTK_RESPONSE_APPLY, NULL);
+    GtkWidget *button = gtk_dialog_get_widget_for_response(GTK_DIALOG(dialog), GTK_RESPONSE_APPLY);
+    g_signal_connect_swapped(button, "clicked", G_CALLBACK(call_inside), dialog);
+    g_timeout_add(700, click, dialog);
+    while (gtk_dialog_run(GTK_DIALOG(dialog)) == GTK_RESPONSE_APPLY)
+        continue;
+    gtk_widget_destroy(dialog);
+}
+
+static void read_folder(void)
+{
+    GDir *files = g_dir_open(folder, 0, NULL);
+    while (files && g_dir_read_name(files))
+        continue;
+    if (files)
+        g_dir_close(files);
+}
+
+static gboolean on_key(GtkWidget *window, GdkEventKey *key, gpointer unused)
+{
+    (void)unused;
+    if (key->keyval != GDK_KEY_F5)
+        return FALSE;
+    if (strcmp(mode, "call") == 0)
+        run_dialog(window);
+    else if (strcmp(mode, "folder") == 0)
+        read_folder();
+    say("done");
+    return TRUE;
+}
+
+int main(int argc, char **argv)
+{
+    mode = argc > 1 ? argv[1] : "";
+    folder = argc > 2 ? argv[2] : "/";
+    if (strcmp(mode, "serve") == 0) {
+        prctl(PR_SET_NAME, "slowservice");
+        g_bus_own_name(G_BUS_TYPE_SESSION, SERVICE, 0, serve, NULL, NULL, NULL, NULL);
+        g_main_loop_run(g_main_loop_new(NULL, FALSE));
+    }
+    gtk_init(&argc, &argv);
+    GtkWidget *window = gtk_window_new(GTK_WINDOW_TOPLEVEL);
+    gtk_container_add(GTK_CONTAINER(window), gtk_text_view_new());
+    g_signal_connect(window, "key-press-event", G_CALLBACK(on_key), NULL);
+    g_signal_connect(window, "destroy", gtk_main_quit, NULL);
+    gtk_widget_show_all(window);
+    if (strcmp(mode, "start") == 0) {
+        gdk_display_flush(gdk_display_get_default());
+        say("ready");
+        call();
+        say("done");
+    } else {
+        say("ready");
+    }
+    gtk_main();
+    return 0;
+}
