@@ -67,8 +67,8 @@ static void on_image(void *context, const struct argus_image_entry *image, const
 static void on_exec(void *context, uint32_t pid, uint64_t time_ns)
 {
     struct bpf_backend *backend = context;
-    if (backend->flags)
-        flags_on_exec(backend->flags, pid, time_ns);
+    flags_on_exec(backend->flags, pid, time_ns);
+    interpreters_on_exec(&backend->interpreters, pid);
 }
 
 static void listen_to_images(struct bpf_backend *backend)
@@ -241,14 +241,12 @@ static size_t bpf_stack(struct backend *base, uint64_t id, uint64_t *frames)
 {
     struct bpf_backend *backend = of_base(base);
     struct bpf_stack stack;
-    size_t count = interpreters_frames(&backend->interpreters, id, frames);
-    if (!count && (bpf_map_lookup_elem(backend->stacks_fd, &id, &stack) < 0 ||
-                   stack.count > BPF_STACK_FRAMES))
+    bool known = bpf_map_lookup_elem(backend->stacks_fd, &id, &stack) == 0 ||
+                 interpreters_frames(&backend->interpreters, id, &stack);
+    if (!known || stack.count > BPF_STACK_FRAMES)
         return 0;
-    if (!count) {
-        count = stack.count;
-        memcpy(frames, stack.frames, count * sizeof(*frames));
-    }
+    size_t count = stack.count;
+    memcpy(frames, stack.frames, count * sizeof(*frames));
     if (count == BPF_STACK_FRAMES && !(frames[0] >> 63)) /* a user's, that may go on */
         frames[count++] = ARGUS_FRAME_DEEP;
     return count;

@@ -10,7 +10,7 @@
 #include "clocks.h"
 
 /* Processes that run an interpreter, stacks of theirs, and code objects, at a time. What was used longest ago is forgotten. */
-enum { MOST_PROCESSES = 4096, MOST_STACKS = 16384, MOST_CODES = 8192 };
+enum { MOST_PROCESSES = 4096, MOST_STACKS = 8192, MOST_CODES = 4096 };
 
 /* Of which process interpreter_walk.h reads the memory. */
 struct interpreter_reader {
@@ -31,8 +31,9 @@ static uint32_t copy_memory(const struct interpreter_reader *reader, void *to, u
     return !wanted || read_memory(reader, to, wanted, from) ? 0 : (uint32_t)wanted;
 }
 
-#define INTERPRETER_READ(reader, to, from)              read_memory((reader), (to), sizeof(*(to)), (from))
+#define INTERPRETER_READ(reader, to, bytes, from)       read_memory((reader), (to), (bytes), (from))
 #define INTERPRETER_COPY(reader, to, bytes, most, from) copy_memory(reader, to, bytes, most, from)
+#define bounded(index, size)                            ((index) & ((size)-1))
 #ifndef __always_inline
 #define __always_inline inline __attribute__((always_inline))
 #endif
@@ -112,38 +113,37 @@ void interpreters_on_image(const struct interpreters *interpreters,
     }
 }
 
+void interpreters_on_exec(const struct interpreters *interpreters, uint32_t pid)
+{
+    if (interpreters->list)
+        bpf_map_delete_elem(interpreters->processes_fd, &pid);
+}
+
 /* --- frames --- */
 
-size_t interpreters_frames(const struct interpreters *interpreters, uint64_t id, uint64_t *frames)
+bool interpreters_frames(const struct interpreters *interpreters, uint64_t id,
+                         struct bpf_stack *ret)
 {
-    struct bpf_stack stack;
-    if (!interpreters->list || bpf_map_lookup_elem(interpreters->frames_fd, &id, &stack) < 0 ||
-        stack.count > BPF_STACK_FRAMES)
-        return 0;
-    memcpy(frames, stack.frames, stack.count * sizeof(*frames));
-    return stack.count;
+    return interpreters->list && bpf_map_lookup_elem(interpreters->frames_fd, &id, ret) == 0;
 }
 
-static void note_code(const struct interpreters *interpreters,
+/* False: an entry's code object is no longer there. */
+static bool note_code(const struct interpreters *interpreters,
                       const struct interpreter_reader *reader,
-                      const struct bpf_interpreter *interpreter, uint64_t address)
+                      const struct bpf_interpreter *interpreter, struct interpreter_walk *walk)
 {
-    struct interpreter_texts texts;
-    struct bpf_code code;
-    memset(&code, 0, sizeof(code));
-    code.pid = (uint32_t)reader->pid;
-    code.time_ns = clock_ns(TRACE_CLOCK);
-    if (!address || INTERPRETER_READ(reader, &texts, address + interpreter->layout.texts))
-        return;
-    uint64_t key = interpreter_code_key(code.pid, address, &texts);
-    if (interpreter_copy_code(reader, interpreter, address, &texts, &code))
+    for (uint64_t i = 0; i < walk->stack.count; i++) {
+        struct bpf_code code = {.pid = (uint32_t)reader->pid, .time_ns = clock_ns(TRACE_CLOCK)};
+        uint64_t address = walk->codes[i];
+        if (!address)
+            continue;
+        if (!interpreter_read_code(reader, interpreter, &walk->block, address))
+            return false;
+        uint64_t key = interpreter_code_key(&interpreter->layout, &walk->block, code.pid, address);
+        interpreter_copy_code(reader, interpreter, &walk->block, &walk->text, address, &code);
         bpf_map_update_elem(interpreters->codes_fd, &key, &code, BPF_NOEXIST);
-}
-
-static void add(struct bpf_stack *stack, uint64_t entry)
-{
-    if (stack->count < BPF_STACK_FRAMES)
-        stack->frames[stack->count++] = entry;
+    }
+    return true;
 }
 
 void interpreters_read(const struct interpreters *interpreters, const struct bpf_waiting *waiting,
@@ -151,35 +151,21 @@ void interpreters_read(const struct interpreters *interpreters, const struct bpf
 {
     struct interpreter_reader reader = {(pid_t)waiting->pid};
     struct bpf_interpreter interpreter;
+    struct interpreter_walk walk = {0};
     ret->count = 0;
     if (!interpreters->list ||
         bpf_map_lookup_elem(interpreters->processes_fd, &waiting->pid, &interpreter) < 0)
         return;
-    const struct interpreter_layout *layout = &interpreter.layout;
-    uint64_t thread = interpreter_thread(&reader, &interpreter, waiting->thread_pointer);
-    if (!thread)
+    uint64_t found =
+        interpreter_thread(&reader, &interpreter, &walk.block, waiting->thread_pointer);
+    if (!found)
         return;
-    struct interpreter_place place = interpreter_innermost(&reader, &interpreter, thread);
-    uint64_t mark = place.holder ? place.holder | ARGUS_FRAME_MARK_BEFORE : 0;
-    while (place.frame && ret->count < BPF_STACK_FRAMES) {
-        struct interpreter_frame frame = interpreter_read_frame(&reader, layout, place.frame);
-        if (!frame.is_shim) {
-            if (mark)
-                add(ret, mark);
-            mark = 0;
-            add(ret, frame.instruction);
-            note_code(interpreters, &reader, &interpreter, frame.code);
-        }
-        if (frame.is_outermost && place.holder) {
-            place.holder = interpreter_word(&reader, place.holder + layout->holder_previous);
-            mark = place.holder | ARGUS_FRAME_MARK_BEFORE;
-        } else if (frame.is_shim) {
-            add(ret, place.frame | ARGUS_FRAME_MARK_AFTER);
-        }
-        if (frame.previous == place.frame)
+    interpreter_begin(&reader, &interpreter, &walk, found);
+    for (uint64_t i = 0; i < 2 * BPF_STACK_FRAMES && walk.place.frame; i++)
+        if (!interpreter_step_over(&reader, &interpreter, &walk, waiting->pid))
             break;
-        place.frame = frame.previous;
-    }
+    if (note_code(interpreters, &reader, &interpreter, &walk))
+        *ret = walk.stack;
 }
 
 /* --- names --- */

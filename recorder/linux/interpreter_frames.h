@@ -30,9 +30,12 @@ void interpreters_init(struct interpreters *interpreters, struct bpf_object *obj
 void interpreters_on_image(const struct interpreters *interpreters,
                            const struct argus_image_entry *image, const char *path);
 
-/* The frames beside the copy whose id is `id` ^ ARGUS_STACK_INTERPRETED, as the programs kept them. Returns how many; `frames` has
- * room for BPF_STACK_FRAMES. */
-size_t interpreters_frames(const struct interpreters *interpreters, uint64_t id, uint64_t *frames);
+/* A process has begun another program. */
+void interpreters_on_exec(const struct interpreters *interpreters, uint32_t pid);
+
+/* The frames beside the copy whose id is `id` ^ ARGUS_STACK_INTERPRETED, as the programs kept them. False: there are none. */
+bool interpreters_frames(const struct interpreters *interpreters, uint64_t id,
+                         struct bpf_stack *ret);
 
 /* The frames of a thread that waits now, and is not to go on meanwhile: the caller looks afterwards. `stack` is uninitialized; count
  * 0: there are none. */

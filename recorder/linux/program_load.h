@@ -30,8 +30,10 @@ struct program_set {
     struct bpf_object *object; /* loaded; owned */
     const struct bpf_image *image;
     VEC(struct program_refused) refused;
-    bool without_interpreters; /* refused with what reads their frames, taken without */
-    VEC(char *) notes;         /* sentences about what is missing; owned */
+    char *
+        interpreters_refused; /* why the programs were refused with what reads interpreters' frames, and taken without it; owned;
+                                 * NULL: they were not */
+    VEC(char *) notes; /* sentences about what is missing; owned */
 };
 
 /* Loads the programs of the categories in request->options that this kernel has tracepoints for and whose programs it accepts.

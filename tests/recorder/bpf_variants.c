@@ -99,9 +99,10 @@ static void report(const char *variant, const struct bpf_image *image,
     else
         printf("%s %s %s: %u programs\n", variant, image->name,
                set->refused.length ? "in part" : "ok", count_loaded(set));
-    outcome->refused += set->without_interpreters;
-    if (set->without_interpreters)
-        printf("%s %s refused what reads the frames of interpreters\n", variant, image->name);
+    outcome->refused += set->interpreters_refused != NULL;
+    if (set->interpreters_refused)
+        printf("%s %s refused what reads the frames of interpreters: %s\n", variant, image->name,
+               set->interpreters_refused);
     for (size_t i = 0; i < set->refused.length; i++)
         printf("%s %s refused %s: %s\n", variant, image->name,
                program_table[set->refused.data[i].row].program, set->refused.data[i].reason);

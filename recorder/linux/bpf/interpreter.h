@@ -7,6 +7,12 @@
  * What is kept of a frame is the address of its instruction, which lies inside the code object, as a return address lies inside a
  * function. The function's name, file and table of lines are copied once for each code object. Where on the C stack the frames
  * belong, a mark says: the address of a struct there, in the frame of the C function that interprets.
+ *
+ * Two steps. interpreter_take() walks at each copy: two reads a frame. interpreter_keep() stores the frames, and the names of their
+ * code, for a copy that was not known yet; what names the code is part of the copy's name, so a known copy needs neither.
+ *
+ * settings.interpreters is 0 where there are none, or where the kernel refuses this part: the verifier then looks at none of it. But
+ * the size of the C functions' stacks it adds up all the same, so what is large is in maps, and calls are not deep.
  */
 #ifndef ARGUS_BPF_INTERPRETER_H
 #define ARGUS_BPF_INTERPRETER_H
@@ -43,8 +49,8 @@ struct interpreter_reader {
     uint32_t unused;
 };
 
-#define INTERPRETER_READ(reader, to, from)                                                         \
-    ((void)(reader), bpf_probe_read_user((to), sizeof(*to), (const void *)(from)))
+#define INTERPRETER_READ(reader, to, bytes, from)                                                  \
+    ((void)(reader), bpf_probe_read_user((to), (bytes), (const void *)(from)))
 
 #define INTERPRETER_COPY(reader, to, bytes, most, from)                                            \
     ({                                                                                             \
@@ -58,11 +64,8 @@ struct interpreter_reader {
 
 /* Snapshots are taken one at a time on each cpu. */
 struct interpreter_scratch {
-    struct bpf_stack stack;
+    struct interpreter_walk walk;
     struct bpf_code code;
-    struct interpreter_place place;
-    uint64_t mark; /* of the frames that come; 0: it was written */
-    uint64_t hash; /* of all entries so far */
 };
 
 struct {
@@ -72,128 +75,128 @@ struct {
     __type(value, struct interpreter_scratch);
 } interpreter_scratch SEC(".maps");
 
-/* The interpreter of a process, or of the one that it was forked from and that it is a copy of. */
-static __always_inline const struct bpf_interpreter *interpreter_of(struct task_struct *task)
+static __always_inline const struct bpf_interpreter *interpreter_of(uint32_t pid)
 {
-    uint32_t pid = (uint32_t)task->tgid;
-    const struct bpf_interpreter *found = bpf_map_lookup_elem(&interpreters, &pid);
-    if (found)
-        return found;
-    uint32_t parent = (uint32_t)BPF_CORE_READ(task, real_parent, tgid);
-    return bpf_map_lookup_elem(&interpreters, &parent);
+    return bpf_map_lookup_elem(&interpreters, &pid);
 }
 
-/* Sees to it that the code object's name is known. */
-__attribute__((noinline)) uint64_t interpreter_note_code(uint64_t code)
+static __always_inline struct interpreter_scratch *interpreter_scratch_of_cpu(void)
 {
-    struct task_struct *task = bpf_get_current_task_btf();
-    const struct interpreter_reader *reader = NULL;
-    struct interpreter_texts texts = {0};
     uint32_t zero = 0;
-    if (!settings.interpreters)
-        return 0;
-    const struct bpf_interpreter *interpreter = interpreter_of(task);
-    struct interpreter_scratch *scratch = bpf_map_lookup_elem(&interpreter_scratch, &zero);
-    if (!interpreter || !scratch || !code ||
-        INTERPRETER_READ(reader, &texts, code + interpreter->layout.texts))
-        return 0;
-    uint64_t key = interpreter_code_key((uint32_t)task->tgid, code, &texts);
-    if (bpf_map_lookup_elem(&codes, &key))
-        return 1;
-    scratch->code.pid = (uint32_t)task->tgid;
-    scratch->code.time_ns = bpf_ktime_get_ns();
-    if (!interpreter_copy_code(reader, interpreter, code, &texts, &scratch->code))
-        return 0;
-    bpf_map_update_elem(&codes, &key, &scratch->code, BPF_ANY);
-    return 1;
+    return bpf_map_lookup_elem(&interpreter_scratch, &zero);
 }
 
-/* The number of frames is in memory, and volatile: the verifier would look at each one by itself. */
-static __always_inline void interpreter_add(struct bpf_stack *stack, uint64_t entry)
+/* A process is a copy of the one that forked it. An id that is used again has lost what it was. */
+static __always_inline void interpreter_fork(uint32_t parent, uint32_t child)
 {
-    uint64_t at = *(volatile uint64_t *)&stack->count;
-    if (at >= BPF_STACK_FRAMES)
+    if (!settings.interpreters)
         return;
-    stack->frames[bounded(at, BPF_STACK_FRAMES)] = entry;
-    *(volatile uint64_t *)&stack->count = at + 1;
+    const struct bpf_interpreter *found = interpreter_of(parent);
+    if (found)
+        bpf_map_update_elem(&interpreters, &child, found, BPF_ANY);
+    else
+        bpf_map_delete_elem(&interpreters, &child);
 }
 
-static __always_inline void interpreter_add_frame(struct interpreter_scratch *scratch,
-                                                  const struct interpreter_frame *frame)
+/* The same for a child that was forked before the recorder knew of its parent. One that has begun another program is no copy. */
+static __always_inline bool interpreter_inherit(struct task_struct *task, uint32_t pid)
 {
-    uint64_t hash = scratch->hash ^ scratch->mark ^ frame->instruction;
-    if (scratch->mark)
-        interpreter_add(&scratch->stack, scratch->mark);
-    scratch->mark = 0;
-    interpreter_add(&scratch->stack, frame->instruction);
-    hash *= 0x9e3779b97f4a7c15ull;
-    scratch->hash = hash ^ hash >> 32;
-    interpreter_note_code(frame->code);
+    struct task_struct *parent = task->real_parent;
+    const struct bpf_interpreter *found = interpreter_of((uint32_t)parent->tgid);
+    if (!found || parent->mm->start_stack != task->mm->start_stack)
+        return false;
+    return bpf_map_update_elem(&interpreters, &pid, found, BPF_ANY) == 0;
 }
 
-/* One frame. A function of its own, so that the verifier looks at it once and not in every round. Returns 0 behind the last one. */
-__attribute__((noinline)) uint64_t interpreter_step(uint32_t unused)
+/* The functions that follow are neither inlined nor static: the verifier looks at each one once, and not in every round of a loop. */
+
+/* Looks for the current thread's innermost frame. */
+__attribute__((noinline)) uint64_t interpreter_find(uint64_t thread_pointer)
 {
-    struct task_struct *task = bpf_get_current_task_btf();
-    const struct interpreter_reader *reader = NULL;
-    uint32_t zero = 0;
-    (void)unused;
+    uint32_t pid = bpf_get_current_pid_tgid() >> 32;
     if (!settings.interpreters)
         return 0;
-    const struct bpf_interpreter *interpreter = interpreter_of(task);
-    struct interpreter_scratch *scratch = bpf_map_lookup_elem(&interpreter_scratch, &zero);
-    if (!interpreter || !scratch || !scratch->place.frame)
+    const struct bpf_interpreter *interpreter = interpreter_of(pid);
+    struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
+    if (!interpreter || !scratch)
         return 0;
-    const struct interpreter_layout *layout = &interpreter->layout;
-    struct interpreter_frame frame = interpreter_read_frame(reader, layout, scratch->place.frame);
-    if (!frame.is_shim)
-        interpreter_add_frame(scratch, &frame);
-    if (frame.is_outermost && scratch->place.holder) {
-        scratch->place.holder =
-            interpreter_word(reader, scratch->place.holder + layout->holder_previous);
-        scratch->mark = scratch->place.holder | ARGUS_FRAME_MARK_BEFORE;
-    } else if (frame.is_shim) {
-        interpreter_add(&scratch->stack, scratch->place.frame | ARGUS_FRAME_MARK_AFTER);
-    }
-    scratch->place.frame = frame.previous;
-    return frame.previous && scratch->stack.count < BPF_STACK_FRAMES;
+    return interpreter_thread(NULL, interpreter, &scratch->walk.block, thread_pointer);
+}
+
+/* One frame. Returns 0 behind the last one. */
+__attribute__((noinline)) uint64_t interpreter_step(uint32_t pid)
+{
+    if (!settings.interpreters)
+        return 0;
+    const struct bpf_interpreter *interpreter = interpreter_of(pid);
+    struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
+    if (!interpreter || !scratch || !scratch->walk.place.frame)
+        return 0;
+    return interpreter_step_over(NULL, interpreter, &scratch->walk, pid);
 }
 
 /* Reads the frames of the current thread into the scratch. Returns a hash of them; 0: there are none. */
-__attribute__((noinline)) uint64_t interpreter_take(uint32_t unused)
+__attribute__((noinline)) uint64_t interpreter_take(uint32_t pid)
 {
-    struct task_struct *task = bpf_get_current_task_btf();
-    const struct interpreter_reader *reader = NULL;
-    uint32_t zero = 0;
-    (void)unused;
     if (!settings.interpreters)
         return 0;
-    const struct bpf_interpreter *interpreter = interpreter_of(task);
-    struct interpreter_scratch *scratch = bpf_map_lookup_elem(&interpreter_scratch, &zero);
+    struct task_struct *task = bpf_get_current_task_btf();
+    const struct bpf_interpreter *interpreter = interpreter_of(pid);
+    if (!interpreter && interpreter_inherit(task, pid))
+        interpreter = interpreter_of(pid);
+    struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
     if (!interpreter || !scratch)
         return 0;
-    uint64_t thread = interpreter_thread(reader, interpreter, arch_thread_pointer(task, false));
-    if (!thread)
+    uint64_t found = interpreter_find(arch_thread_pointer(task, false));
+    if (!found)
         return 0;
-    struct interpreter_place place = interpreter_innermost(reader, interpreter, thread);
-    scratch->place = place;
-    scratch->mark = place.holder ? place.holder | ARGUS_FRAME_MARK_BEFORE : 0;
-    scratch->hash = 1;
-    scratch->stack.count = 0;
-    for (uint64_t i = 0; i < BPF_STACK_FRAMES; i++)
-        if (!interpreter_step(0))
+    interpreter_begin(NULL, interpreter, &scratch->walk, found);
+    for (uint64_t i = 0; i < 2 * BPF_STACK_FRAMES; i++)
+        if (!interpreter_step(pid))
             break;
-    return scratch->stack.count ? scratch->hash | 1 : 0;
+    return scratch->walk.stack.count ? scratch->walk.hash | 1 : 0;
 }
 
-/* Keeps what interpreter_take() has read for the snapshot of this name. */
-static __always_inline void interpreter_keep(uint64_t snapshot)
+/* Sees to it that the name of the code object of entry `at` is known. */
+__attribute__((noinline)) uint64_t interpreter_note(uint32_t pid, uint64_t at)
+{
+    if (!settings.interpreters)
+        return 0;
+    const struct bpf_interpreter *interpreter = interpreter_of(pid);
+    struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
+    if (!interpreter || !scratch)
+        return 0;
+    struct interpreter_walk *walk = &scratch->walk;
+    uint64_t address = walk->codes[bounded(at, BPF_STACK_FRAMES)];
+    if (!address || (at && walk->codes[bounded(at - 1, BPF_STACK_FRAMES)] == address))
+        return 1; /* a mark, or a function that calls itself */
+    if (!interpreter_read_code(NULL, interpreter, &walk->block, address))
+        return 0;
+    uint64_t key = interpreter_code_key(&interpreter->layout, &walk->block, pid, address);
+    if (bpf_map_lookup_elem(&codes, &key))
+        return 1;
+    scratch->code.pid = pid;
+    scratch->code.time_ns = bpf_ktime_get_ns();
+    interpreter_copy_code(NULL, interpreter, &walk->block, &walk->text, address, &scratch->code);
+    return bpf_map_update_elem(&codes, &key, &scratch->code, BPF_ANY) == 0;
+}
+
+/* Keeps what interpreter_take() has read for the snapshot of this name, if the names of all its code are known. */
+__attribute__((noinline)) uint64_t interpreter_keep(uint32_t pid, uint64_t snapshot)
 {
     uint64_t key = snapshot ^ ARGUS_STACK_INTERPRETED;
-    uint32_t zero = 0;
-    const struct interpreter_scratch *scratch = bpf_map_lookup_elem(&interpreter_scratch, &zero);
-    if (scratch && !bpf_map_lookup_elem(&interpreted, &key))
-        bpf_map_update_elem(&interpreted, &key, &scratch->stack, BPF_ANY);
+    if (!settings.interpreters)
+        return 0;
+    const struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
+    if (!scratch || bpf_map_lookup_elem(&interpreted, &key))
+        return 0;
+    for (uint64_t i = 0; i < BPF_STACK_FRAMES; i++) {
+        if (i >= scratch->walk.stack.count)
+            break;
+        if (!interpreter_note(pid, i))
+            return 0;
+    }
+    return bpf_map_update_elem(&interpreted, &key, &scratch->walk.stack, BPF_ANY) == 0;
 }
 
 #endif

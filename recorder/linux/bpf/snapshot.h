@@ -276,16 +276,16 @@ static __always_inline uint64_t snapshot_into(struct bpf_cpu *state, uint32_t cp
     arch_store_last(&snapshot->sequence, 0);
     asm volatile("" ::: "memory");
     uint64_t name = snapshot_fill(snapshot, task) ? snapshot_name(snapshot, index, task) : 0;
-    uint64_t interpreted = name && settings.interpreters ? interpreter_take(0) : 0;
-    if (interpreted) {
+    uint64_t interpreted = name && settings.interpreters ? interpreter_take(snapshot->pid) : 0;
+    if (interpreted)
         name = hash_add(name, interpreted) | 1ull << 63;
-        interpreter_keep(name);
-    }
     uint64_t place = (uint64_t)cpu << 48 | number;
     if (!name || is_kept(name)) {
         state->snapshots_known += name != 0;
         return name;
     }
+    if (interpreted)
+        interpreter_keep(snapshot->pid, name);
     snapshot->id = name;
     arch_store_last(&snapshot->sequence, number + 1);
     state->snapshot_head = number + 1;
