@@ -178,17 +178,10 @@ static bool is_source(const struct layers *layers, const char *path)
     return count != 0;
 }
 
-/* An interpreter's own modules, and those that are installed, lie below a folder lib; built-in ones have no path ("<frozen …>",
- * "node:fs"). */
-static enum argus_layer layer_of_source(const char *path)
-{
-    return strstr(path, "/lib/") || path[0] != '/' ? ARGUS_LAYER_LIBRARY : ARGUS_LAYER_MAIN;
-}
-
 static enum argus_layer find_shared(struct layers *layers, const char *path)
 {
     if (is_source(layers, path))
-        return layer_of_source(path);
+        return argus_source_is_library(path) ? ARGUS_LAYER_LIBRARY : ARGUS_LAYER_MAIN;
     if (is_library_by_name(path))
         return ARGUS_LAYER_LIBRARY;
     if (!strstr(base_name(path), ".so") &&

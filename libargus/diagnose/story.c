@@ -64,6 +64,10 @@ static void say_busy(struct sentence *sentence, const struct view *view,
     if (root->function_count > 0 && strncmp(root->functions[0].name, "0x", 2) != 0) {
         say(sentence, " (");
         say(sentence, root->functions[0].name);
+        if (root->functions[0].script) {
+            say(sentence, ", ");
+            say(sentence, root->functions[0].image);
+        }
         say(sentence, ")");
     }
     if (v->runnable_ns > v->run_ns)
