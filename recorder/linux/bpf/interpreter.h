@@ -64,6 +64,7 @@ struct interpreter_reader {
 
 /* Snapshots are taken one at a time on each cpu. */
 struct interpreter_scratch {
+    struct bpf_interpreter interpreter; /* of the process that is looked at */
     struct interpreter_walk walk;
     struct bpf_code code;
 };
@@ -113,14 +114,12 @@ static __always_inline bool interpreter_inherit(struct task_struct *task, uint32
 /* Looks for the current thread's innermost frame. */
 __attribute__((noinline)) uint64_t interpreter_find(uint64_t thread_pointer)
 {
-    uint32_t pid = bpf_get_current_pid_tgid() >> 32;
     if (!settings.interpreters)
         return 0;
-    const struct bpf_interpreter *interpreter = interpreter_of(pid);
     struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
-    if (!interpreter || !scratch)
+    if (!scratch)
         return 0;
-    return interpreter_thread(NULL, interpreter, &scratch->walk.block, thread_pointer);
+    return interpreter_thread(NULL, &scratch->interpreter, &scratch->walk.block, thread_pointer);
 }
 
 /* One frame. Returns 0 behind the last one. */
@@ -128,11 +127,10 @@ __attribute__((noinline)) uint64_t interpreter_step(uint32_t pid)
 {
     if (!settings.interpreters)
         return 0;
-    const struct bpf_interpreter *interpreter = interpreter_of(pid);
     struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
-    if (!interpreter || !scratch || !scratch->walk.place.frame)
+    if (!scratch || !scratch->walk.place.frame)
         return 0;
-    return interpreter_step_over(NULL, interpreter, &scratch->walk, pid);
+    return interpreter_step_over(NULL, &scratch->interpreter, &scratch->walk, pid);
 }
 
 /* Reads the frames of the current thread into the scratch. Returns a hash of them; 0: there are none. */
@@ -147,10 +145,11 @@ __attribute__((noinline)) uint64_t interpreter_take(uint32_t pid)
     struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
     if (!interpreter || !scratch)
         return 0;
+    scratch->interpreter = *interpreter;
     uint64_t found = interpreter_find(arch_thread_pointer(task, false));
     if (!found)
         return 0;
-    interpreter_begin(NULL, interpreter, &scratch->walk, found);
+    interpreter_begin(NULL, &scratch->interpreter, &scratch->walk, found);
     for (uint64_t i = 0; i < 2 * BPF_STACK_FRAMES; i++)
         if (!interpreter_step(pid))
             break;
@@ -162,10 +161,10 @@ __attribute__((noinline)) uint64_t interpreter_note(uint32_t pid, uint64_t at)
 {
     if (!settings.interpreters)
         return 0;
-    const struct bpf_interpreter *interpreter = interpreter_of(pid);
     struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
-    if (!interpreter || !scratch)
+    if (!scratch)
         return 0;
+    const struct bpf_interpreter *interpreter = &scratch->interpreter;
     struct interpreter_walk *walk = &scratch->walk;
     uint64_t address = walk->codes[bounded(at, BPF_STACK_FRAMES)];
     if (!address || (at && walk->codes[bounded(at - 1, BPF_STACK_FRAMES)] == address))
