@@ -436,8 +436,7 @@ const char *argus_lack_text(enum argus_lack lack)
         [ARGUS_LACK_DENIED] = "this user may not read the file",
         [ARGUS_LACK_SYMBOL] = "the file is stripped",
         [ARGUS_LACK_JIT] =
-            "it is in no file: code made at run time, without a list of its functions (argus(1), "
-            "record --no-symbols: which options make programs write one)",
+            "it is in no file: code made at run time, without a list of its functions",
     };
     return texts[lack];
 }
