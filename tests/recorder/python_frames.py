@@ -22,9 +22,9 @@ MARKS, KERNEL = 3 << 61, 1 << 63  # what an interpreter had, unlike a stack: it 
 ENDS = 16  # below: why a stack ends (argus-trace(5))
 
 
-def line_of(text):
-    """The number of the line of the target that begins so, behind its indentation; the first one."""
-    return next(i for i, line in enumerate(TARGET.read_text().splitlines(), 1) if line.strip().startswith(text))
+def line_of(text, which=1):
+    """The number of the line of the target that begins so, behind its indentation; the first one, or another one."""
+    return [i for i, line in enumerate(TARGET.read_text().splitlines(), 1) if line.strip().startswith(text)][which - 1]
 
 
 def pythons():
@@ -126,6 +126,49 @@ class Python(Live):
         self.assertIn("Worker.step  (python_target.py)", text)
         lines = [line for line in text.splitlines() if "Worker.step" in line]
         self.assertTrue(all(" main " in line for line in lines), lines)
+
+    def diagnosed(self, python, mode):
+        """The answer about the target that freezes in this way."""
+        done = argus("record", "-o", str(self.path), *self.backend, "--", python, str(TARGET), mode)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return argus("diagnose", "--auto", "--process", pathlib.Path(python).name[:15], str(self.path)).stdout
+
+    def test_diagnosis(self):
+        """The sentence names the script's function, file and line, however many frames of the interpreter are further in."""
+        python = next(iter(pythons()))
+        nap = line_of("time.sleep(1.2)")
+        text = " ".join(self.diagnosed(python, "nap").split())
+        self.assertIn(f"in load_settings (python_target.py:{nap})", text)
+        self.assertIn(f"by load_settings (python_target.py:{nap}) by freeze", text)
+        self.assertIn(f"in convert (python_target.py:{line_of('subprocess.run')})", " ".join(self.diagnosed(python, "child").split()))
+        text = " ".join(self.diagnosed(python, "busy").split())
+        self.assertIn("was busy on the cpu (crunch, python_target.py)", text)
+
+    @unittest.skipUnless(shutil.which("unshare") and shutil.which("objcopy"), "needs unshare and objcopy")
+    def test_container(self):
+        """A process in a mount namespace with an interpreter that is nowhere else, and has no build ID."""
+        debian = next((python for python in pythons() if python.startswith("/usr/bin/")), None)
+        if not debian:
+            self.skipTest("no Python of the distribution")
+        root = self.path.parent / "container"
+        root.mkdir()
+        script = (f"mount -t tmpfs tmpfs {root} && objcopy --remove-section=.note.gnu.build-id {debian} {root}/{pathlib.Path(debian).name}"
+                  f" && PYTHONHOME=/usr exec {root}/{pathlib.Path(debian).name} {TARGET} wait")
+        target = subprocess.Popen(["unshare", "--mount", "sh", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(target.wait)
+        self.addCleanup(target.stdout.close)
+        self.addCleanup(target.stdin.close)
+        self.assertEqual(target.stdout.readline(), "ready\n")
+        self.assertEqual(argus("start", *self.backend, "--ring-size", "16M").returncode, 0)
+        time.sleep(0.5)
+        target.stdin.write("\n")
+        target.stdin.flush()
+        target.wait()
+        done = argus("stop", "-o", str(self.path))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        frames = Frames(self.path)
+        self.assertIn([("recurse", line_of("time.sleep"))] + 3 * [("recurse", line_of("recurse(depth - 1)"))] + [(MAIN, line_of("recurse(3)", 2))],
+                      frames.of("recurse"))
 
 
 if __name__ == "__main__":

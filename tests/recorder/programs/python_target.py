@@ -1,6 +1,7 @@
-"""Waits in every way that python_frames.py asks about; the numbers of lines count there. With an argument it then waits for its input."""
+"""Waits in every way that python_frames.py asks about; the numbers of lines count there. With an argument it freezes in one way, or then waits for its input."""
 import asyncio
 import multiprocessing
+import subprocess
 import sys
 import threading
 import time
@@ -54,7 +55,28 @@ def read_input():
     sys.stdin.readline()
 
 
+def load_settings():
+    time.sleep(1.2)
+
+
+def convert():
+    subprocess.run(["sleep", "1.2"], check=True)
+
+
+def crunch():
+    end = time.monotonic() + 1.2
+    while time.monotonic() < end:
+        sum(number * number for number in range(300))
+
+
+def freeze(how):
+    {"nap": load_settings, "child": convert, "busy": crunch}[how]()
+    sys.exit()
+
+
 if __name__ == "__main__":
+    if sys.argv[1:] and sys.argv[1] != "wait":
+        freeze(sys.argv[1])
     recurse(3)
     recurse(200)
     list(generate())
@@ -71,3 +93,4 @@ if __name__ == "__main__":
         threading.Thread(target=blocked, args=(threading.Event(),), daemon=True).start()
         print("ready", flush=True)
         read_input()
+        recurse(3)
