@@ -72,8 +72,11 @@ static struct argus_error *name_address(struct tally *tally, uint64_t time_ns, u
         return NULL;
     if (tally->d->symbols)
         symbol = argus_symbols_show(tally->d->symbols, tally->process, time_ns, address, is_return);
-    argus_symbol_text(&symbol, address, text, sizeof(text));
     bool is_script = argus_symbol_is_script(&symbol);
+    if (is_script) /* "<module>" is in every file */
+        snprintf(text, sizeof(text), "%s (%s)", symbol.function, text_image(symbol.file));
+    else
+        argus_symbol_text(&symbol, address, text, sizeof(text));
     struct argus_error *error =
         intern_function(tally, text, text_image(is_script ? symbol.file : symbol.image), ret);
     if (!error)

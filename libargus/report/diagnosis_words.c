@@ -122,7 +122,7 @@ const char *diagnosis_culprit_text(const struct argus_report_context *context,
 const char *diagnosis_function_text(const struct argus_costly_function *function, char *buffer,
                                     size_t bytes)
 {
-    bool has_image = (function->base || function->script) && *function->image;
+    bool has_image = function->base && *function->image;
     snprintf(buffer, bytes, "%s%s%s%s: in %u of %u samples, innermost in %u", function->name,
              has_image ? " (" : "", has_image ? function->image : "", has_image ? ")" : "",
              function->inclusive, function->samples, function->self);

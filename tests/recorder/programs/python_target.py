@@ -56,15 +56,15 @@ def read_input():
 
 
 def load_settings():
-    time.sleep(1.2)
+    time.sleep(2.5)
 
 
 def convert():
-    subprocess.run(["sleep", "1.2"], check=True)
+    subprocess.run(["sleep", "2.5"], check=True)
 
 
 def crunch():
-    end = time.monotonic() + 1.2
+    end = time.monotonic() + 2.5
     while time.monotonic() < end:
         sum(number * number for number in range(300))
 
@@ -94,3 +94,4 @@ if __name__ == "__main__":
         print("ready", flush=True)
         read_input()
         recurse(3)
+        read_input()
