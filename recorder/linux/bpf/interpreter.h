@@ -49,8 +49,12 @@ struct interpreter_reader {
     uint32_t unused;
 };
 
-#define INTERPRETER_READ(reader, to, bytes, from)                                                  \
-    ((void)(reader), bpf_probe_read_user((to), (bytes), (const void *)(from)))
+#define INTERPRETER_READ(reader, to, BYTES, from)                                                  \
+    ({                                                                                             \
+        _Static_assert(__builtin_constant_p(BYTES), "the verifier needs to see it");               \
+        (void)(reader);                                                                            \
+        bpf_probe_read_user((to), (BYTES), (const void *)(from));                                  \
+    })
 
 #define INTERPRETER_COPY(reader, to, bytes, most, from)                                            \
     ({                                                                                             \
