@@ -76,7 +76,7 @@ class Page(unittest.TestCase):
         self.assertIn('class="whose"', text)
 
     def test_names_are_text(self):
-        page = PAGES.text(PAGES.trace(scenes.hang(scenes.EVIL, '"><img src=x onerror=alert(1)>') + [f'note "{scenes.EVIL}"']),
+        page = PAGES.text(PAGES.trace(scenes.hang(scenes.EVIL, "'><img src=x onerror=alert(1)>") + [f'note "{scenes.EVIL}"']),
                           f"--process={scenes.EVIL}")
         parsed = Parsed(page)
         self.assertEqual((parsed.tags.count("script"), parsed.tags.count("img"), parsed.tags.count("b") > 0), (1, 0, True))
