@@ -103,6 +103,24 @@ static bool add_if_long(struct scan *scan, struct argus_hang hang, bool sure)
            finder_add(scan->finder, &hang);
 }
 
+/* Whether a wait is in a handler's loop that leaves lying what the home would take. */
+static bool is_in_keeping_loop(const struct scan *scan, uint32_t vertex)
+{
+    const struct habit *habit =
+        vertex == ARGUS_NONE ? NULL : habits_of(scan->habits, &scan->view->vertices[vertex]);
+    return habit && habit->nested && habit->keeps;
+}
+
+/* Whether the thread came home by polls that returned at once. Such a loop may poll with the home's arguments; then its other polls
+ * tell, those that had to wait. */
+static bool are_home_visits(const struct scan *scan, const struct argus_visits *visits)
+{
+    uint32_t v = timeline_before(scan->view, visits->thread, visits->first_ns + 1);
+    bool between = is_in_keeping_loop(scan, v) &&
+                   is_in_keeping_loop(scan, argus_graph_previous(scan->view->graph, v));
+    return is_home_call(scan, visits->syscall, visits->object) && !between;
+}
+
 /* The parts of a stretch that lie between visits. */
 static bool add_between_visits(struct scan *scan, const struct argus_hang *whole, bool sure)
 {
@@ -112,8 +130,7 @@ static bool add_between_visits(struct scan *scan, const struct argus_hang *whole
     for (; done && scan->visit_count && scan->visits->first_ns < whole->end_ns;
          scan->visits++, scan->visit_count--) {
         const struct argus_visits *visits = scan->visits;
-        if (visits->first_ns < part.start_ns ||
-            !is_home_call(scan, visits->syscall, visits->object))
+        if (visits->first_ns < part.start_ns || !are_home_visits(scan, visits))
             continue;
         part.end_ns = visits->first_ns;
         done = add_if_long(scan, part, sure);

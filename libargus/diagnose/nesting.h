@@ -4,7 +4,11 @@
 
 #include "diagnose/habits.h"
 
-/* Sets `nested` and `loop` of all habits of a thread, which is the main one of its process or not. */
-void nesting_find(struct habits *habits, bool is_main);
+/* Sets `nested`, `keeps` and `loop` of all habits of `thread`; false without memory. */
+bool nesting_find(const struct view *view, uint32_t thread, struct habits *habits);
+
+/* kept.c: sets `keeps`, by what came for the thread and was not taken in its waits. Those for which the home itself, known by
+ * `nested`, does not look do not count. False without memory. */
+bool kept_find(const struct view *view, uint32_t thread, struct habits *habits);
 
 #endif
