@@ -103,22 +103,29 @@ static bool add_if_long(struct scan *scan, struct argus_hang hang, bool sure)
            finder_add(scan->finder, &hang);
 }
 
-/* Whether a wait is in a handler's loop that leaves lying what the home would take. */
-static bool is_in_keeping_loop(const struct scan *scan, uint32_t vertex)
+/* Whether the poll at `vertex`, or the next one that had to wait (`step` 1: after it, -1: before), is in a loop of a handler that
+ * leaves lying what the home would take. */
+static bool keeps_from(const struct scan *scan, uint32_t vertex, int step)
 {
-    const struct habit *habit =
-        vertex == ARGUS_NONE ? NULL : habits_of(scan->habits, &scan->view->vertices[vertex]);
-    return habit && habit->nested && habit->keeps;
+    uint32_t v = vertex;
+    for (int i = 0; i < MOST_IN_TURN && v != ARGUS_NONE; i++) {
+        const struct habit *habit = habits_of(scan->habits, &scan->view->vertices[v]);
+        if (habit && habit->kind == ARGUS_WAIT_POLL)
+            return habit->nested && habit->keeps;
+        v = step > 0 ? timeline_next(scan->view, v) : argus_graph_previous(scan->view->graph, v);
+    }
+    return false;
 }
 
-/* Whether the thread came home by polls that returned at once. Such a loop may poll with the home's arguments; then its other polls
- * tell, those that had to wait. */
+/* Whether the thread came home by polls that returned at once. Such a loop may poll with the home's arguments; then the polls around
+ * these tell, which had to wait. */
 static bool are_home_visits(const struct scan *scan, const struct argus_visits *visits)
 {
+    if (!is_home_call(scan, visits->syscall, visits->object))
+        return false;
     uint32_t v = timeline_before(scan->view, visits->thread, visits->first_ns + 1);
-    bool between = is_in_keeping_loop(scan, v) &&
-                   is_in_keeping_loop(scan, argus_graph_previous(scan->view->graph, v));
-    return is_home_call(scan, visits->syscall, visits->object) && !between;
+    return v == ARGUS_NONE || !keeps_from(scan, v, 1) ||
+           !keeps_from(scan, argus_graph_previous(scan->view->graph, v), -1);
 }
 
 /* The parts of a stretch that lie between visits. */
