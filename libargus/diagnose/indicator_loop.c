@@ -343,7 +343,7 @@ bool indicator_loop(struct finder *finder, uint32_t thread)
         find_homes(&scan, thread);
         find_visits(&scan, thread);
         size_t found = finder->found.length;
-        done = scan_thread(&scan, thread);
+        done = scan_thread(&scan, thread) && nested_answers(finder, &habits, thread);
         if (done)
             done = scan_start_up(&scan, thread);
         if (done && finder->sees_pending && scan.home_count == 0 && finder->found.length == found)

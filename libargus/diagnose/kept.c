@@ -104,10 +104,16 @@ static void note_messages(const struct keeping *keeping, uint32_t vertex)
 static void note_unread(const struct keeping *keeping)
 {
     const struct argus_unread *unread;
-    size_t count = argus_graph_unread(keeping->view->graph, &unread);
-    for (size_t i = 0; i < count; i++)
-        if (unread[i].receiver == keeping->thread)
-            note(keeping, unread[i].sent_ns, argus_graph_end_ns(keeping->view->graph));
+    size_t low = 0, count = argus_graph_unread(keeping->view->graph, &unread), high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (unread[middle].receiver < keeping->thread)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < count && unread[low].receiver == keeping->thread; low++)
+        note(keeping, unread[low].sent_ns, argus_graph_end_ns(keeping->view->graph));
 }
 
 /* Whether the wait before `vertex` ended for a reason that is not known, or by what no thread sends. */
@@ -122,17 +128,17 @@ static bool was_begun_by_unknown(const struct view *view, uint32_t vertex)
 }
 
 /* When something last came to the thread, until `time_ns`, in `vertex`; 0: nothing did. */
-static uint64_t last_came_ns(const struct keeping *keeping, uint32_t vertex, uint64_t time_ns)
+static uint64_t last_came_ns(const struct view *view, uint32_t vertex, uint64_t time_ns)
 {
     const struct argus_edge *edges;
-    size_t count = argus_graph_in_edges(keeping->view->graph, vertex, &edges);
+    size_t count = argus_graph_in_edges(view->graph, vertex, &edges);
     uint64_t last_ns = 0;
-    if (was_begun_by_unknown(keeping->view, vertex))
-        last_ns = keeping->view->vertices[vertex].start_ns;
+    if (was_begun_by_unknown(view, vertex))
+        last_ns = view->vertices[vertex].start_ns;
     for (size_t i = 0; i < count; i++)
         if (edges[i].kind != ARGUS_EDGE_SEQUENCE && edges[i].to_ns <= time_ns &&
             edges[i].to_ns > last_ns &&
-            keeping->view->vertices[edges[i].from].thread != keeping->thread)
+            view->vertices[edges[i].from].thread != view->vertices[vertex].thread)
             last_ns = edges[i].to_ns;
     return last_ns;
 }
@@ -144,23 +150,30 @@ static bool is_input(const struct argus_callback *callback)
             callback->ui_event == ARGUS_UI_BUTTON_PRESS || callback->ui_event == ARGUS_UI_TOUCH);
 }
 
-static void note_input(const struct keeping *keeping, uint32_t vertex)
+uint64_t input_came_ns(const struct view *view, uint32_t vertex, struct argus_callback *ret)
 {
     const struct argus_callback *callbacks;
-    size_t count = argus_graph_callbacks(keeping->view->graph, vertex, &callbacks);
-    size_t at = 0;
+    size_t count = argus_graph_callbacks(view->graph, vertex, &callbacks), at = 0;
+    uint64_t came_ns = 0;
     while (at < count && !is_input(&callbacks[at]))
         at++;
     if (at == count)
-        return;
-    uint64_t came_ns = 0;
+        return 0;
+    *ret = callbacks[at];
     uint32_t v = vertex;
     for (int i = 0; i < MOST_VERTICES && v != ARGUS_NONE && !came_ns; i++) {
-        came_ns = last_came_ns(keeping, v, callbacks[at].time_ns);
-        v = argus_graph_previous(keeping->view->graph, v);
+        came_ns = last_came_ns(view, v, ret->time_ns);
+        v = argus_graph_previous(view->graph, v);
     }
+    return came_ns;
+}
+
+static void note_input(const struct keeping *keeping, uint32_t vertex)
+{
+    struct argus_callback input;
+    uint64_t came_ns = input_came_ns(keeping->view, vertex, &input);
     if (came_ns)
-        note(keeping, came_ns, callbacks[at].time_ns);
+        note(keeping, came_ns, input.time_ns);
 }
 
 bool kept_find(const struct view *view, uint32_t thread, struct habits *habits)

@@ -169,6 +169,7 @@ static void judge(struct habits *habits, struct habit *const *outer, const bool 
             if (is_handler_of(habits, inner, outer[k]))
                 relate(inner, outer[k], nested[k], &verdict);
         inner->loop |= verdict.loop;
+        inner->serves = verdict.serves || verdict.loop;
         inner->nested = is_nested(&verdict, inner);
     }
 }

@@ -11,4 +11,8 @@ bool nesting_find(const struct view *view, uint32_t thread, struct habits *habit
  * `nested`, does not look do not count. False without memory. */
 bool kept_find(const struct view *view, uint32_t thread, struct habits *habits);
 
+/* When something last came to the thread before the first input of a person's (a key, a button) that is handed to the program in
+ * `vertex`: no later did that input come. 0: no such input, or it is not known. Sets `*ret` to the input. */
+uint64_t input_came_ns(const struct view *view, uint32_t vertex, struct argus_callback *ret);
+
 #endif
