@@ -15,24 +15,30 @@
 /* Waits looked at in one stretch, from its end. */
 #define MOST_ENDS 64
 
+#define NO_STEP SIZE_MAX
+
 struct step {
-    uint64_t before_ns; /* what came to it later does not count */
+    uint64_t before_ns; /* when it passed the answer on; what came to it later does not count */
+    size_t next;        /* the step that it passed it on to; NO_STEP: the thread itself */
     uint32_t vertex;
 };
 
+/* The way back from an answer. */
 struct way {
     const struct view *view;
     struct step steps[MOST_STEPS];
     size_t count;
-    uint64_t from_ns; /* nothing before that is looked at */
-    uint64_t asked_ns;
+    uint64_t from_ns;  /* nothing before that is looked at */
+    uint64_t asked_ns; /* the first question that leads to it; UINT64_MAX: none */
+    size_t asked;      /* the step that was asked */
     uint32_t thread;
 };
 
-/* Timers are nobody's answer, and a fork or a signal no message. */
+/* Timers are nobody's answer, a fork or a signal is no message, and who gives a lock free (weak) tells nothing. */
 static bool carries_answer(const struct argus_edge *edge)
 {
-    return edge->message || edge->kind == ARGUS_EDGE_MESSAGE || edge->kind == ARGUS_EDGE_WAKE;
+    return edge->message || edge->kind == ARGUS_EDGE_MESSAGE ||
+           (edge->kind == ARGUS_EDGE_WAKE && edge->strong);
 }
 
 static bool is_known(const struct way *way, uint32_t vertex)
@@ -43,40 +49,72 @@ static bool is_known(const struct way *way, uint32_t vertex)
     return false;
 }
 
-static void go_back(struct way *way, struct step at)
+static void go_back(struct way *way, size_t at)
 {
     const struct argus_edge *edges;
-    size_t count = argus_graph_in_edges(way->view->graph, at.vertex, &edges);
+    size_t count = argus_graph_in_edges(way->view->graph, way->steps[at].vertex, &edges);
     for (size_t i = 0; i < count; i++) {
         const struct argus_edge *edge = &edges[i];
-        if (!carries_answer(edge) || edge->to_ns > at.before_ns || edge->from_ns < way->from_ns)
+        if (!carries_answer(edge) || edge->to_ns > way->steps[at].before_ns ||
+            edge->from_ns < way->from_ns)
             continue;
         bool own = way->view->vertices[edge->from].thread == way->thread;
-        if (own && edge->from_ns < way->asked_ns)
+        if (own && edge->from_ns < way->asked_ns) {
             way->asked_ns = edge->from_ns;
+            way->asked = at;
+        }
         if (!own && way->count < MOST_STEPS && !is_known(way, edge->from))
             way->steps[way->count++] =
-                (struct step){.before_ns = edge->from_ns, .vertex = edge->from};
+                (struct step){.before_ns = edge->from_ns, .next = at, .vertex = edge->from};
     }
+}
+
+/* Finds the way back from the end of the wait of `vertex`; false if it does not lead to a question of its thread. */
+static bool find_way(struct way *way, const struct view *view, uint32_t vertex, uint64_t from_ns)
+{
+    uint32_t next = timeline_next(view, vertex);
+    uint32_t cause = next == ARGUS_NONE ? ARGUS_NONE : argus_graph_cause(view->graph, next);
+    way->view = view;
+    way->count = 0;
+    way->from_ns = from_ns;
+    way->asked_ns = UINT64_MAX;
+    way->thread = view->vertices[vertex].thread;
+    if (cause == ARGUS_NONE || !carries_answer(&view->edges[cause]))
+        return false;
+    const struct argus_edge *edge = &view->edges[cause];
+    if (view->vertices[edge->from].thread == way->thread)
+        return false;
+    way->steps[way->count++] =
+        (struct step){.before_ns = edge->from_ns, .next = NO_STEP, .vertex = edge->from};
+    for (size_t i = 0; i < way->count; i++)
+        go_back(way, i);
+    return way->asked_ns != UINT64_MAX;
 }
 
 uint64_t answer_asked_ns(const struct view *view, uint32_t vertex, uint64_t from_ns)
 {
-    uint32_t next = timeline_next(view, vertex);
-    uint32_t cause = next == ARGUS_NONE ? ARGUS_NONE : argus_graph_cause(view->graph, next);
-    struct way way = {.view = view,
-                      .from_ns = from_ns,
-                      .asked_ns = UINT64_MAX,
-                      .thread = view->vertices[vertex].thread};
-    if (cause == ARGUS_NONE || !carries_answer(&view->edges[cause]))
-        return UINT64_MAX;
-    const struct argus_edge *edge = &view->edges[cause];
-    if (view->vertices[edge->from].thread == way.thread)
-        return UINT64_MAX;
-    way.steps[way.count++] = (struct step){.before_ns = edge->from_ns, .vertex = edge->from};
-    for (size_t i = 0; i < way.count; i++)
-        go_back(&way, way.steps[i]);
-    return way.asked_ns;
+    struct way way;
+    return find_way(&way, view, vertex, from_ns) ? way.asked_ns : UINT64_MAX;
+}
+
+bool answer_holder(const struct view *view, uint32_t vertex, uint64_t from_ns,
+                   struct answer_hold *ret)
+{
+    struct way way;
+    uint64_t came_ns, longest_ns = 0;
+    if (!find_way(&way, view, vertex, from_ns))
+        return false;
+    came_ns = way.asked_ns;
+    for (size_t i = way.asked; i != NO_STEP; i = way.steps[i].next) {
+        const struct step *step = &way.steps[i];
+        if (step->before_ns - came_ns > longest_ns) {
+            longest_ns = step->before_ns - came_ns;
+            *ret = (struct answer_hold){came_ns, step->before_ns,
+                                        view->vertices[step->vertex].thread, step->vertex};
+        }
+        came_ns = step->before_ns;
+    }
+    return longest_ns > 0;
 }
 
 uint32_t late_answer(const struct view *view, const struct argus_hang *hang)
