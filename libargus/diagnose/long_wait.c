@@ -209,7 +209,8 @@ struct argus_error *explain_missing_message(struct diagnoser *d, struct stand *s
 static uint32_t released_by(const struct diagnoser *d, const struct answer_hold *hold)
 {
     struct window window = {hold->start_ns, hold->end_ns};
-    uint32_t cause = argus_graph_cause(d->view.graph, hold->vertex);
+    uint32_t cause =
+        argus_graph_cause(d->view.graph, argus_graph_whole(d->view.graph, hold->vertex));
     if (cause == ARGUS_NONE || !examine_thread(d, hold->thread, window).idle)
         return ARGUS_NONE;
     uint32_t thread = d->view.vertices[d->view.edges[cause].from].thread;

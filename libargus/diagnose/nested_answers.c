@@ -1,6 +1,7 @@
 /* Nested loops that wait for an answer and not for a person: they take whatever comes, so nothing is pending, and yet the handler
  * does not go on before somebody has answered (late_answer.c). */
 #include "diagnose/finder.h"
+#include "diagnose/nesting.h"
 
 /* Waits looked at before the loop is left: an answer may come in parts. */
 #define MOST_ENDS 8
@@ -21,8 +22,9 @@ static uint32_t depth_of(const struct habits *habits, const struct habit *habit)
 
 static bool is_around(const struct nested *nested, const struct habit *habit)
 {
-    return habit->home && habit_is_clear(nested->habits->graph, habit->user_stack) &&
-           (habit->kind == ARGUS_WAIT_POLL || habit->loop) &&
+    bool is_loop =
+        habit->kind == ARGUS_WAIT_POLL || habit->loop || habits_share_source(habit, nested->place);
+    return is_loop && habit->home && habit_is_clear(nested->habits->graph, habit->user_stack) &&
            depth_of(nested->habits, habit) < depth_of(nested->habits, nested->place);
 }
 

@@ -50,7 +50,7 @@ static bool is_below(const struct habits *habits, const struct habit *inner,
     return in.count > out.count && common_frames(in, out) > 0;
 }
 
-static bool shares_source(const struct habit *a, const struct habit *b)
+bool habits_share_source(const struct habit *a, const struct habit *b)
 {
     for (uint8_t i = 0; i < a->source_count; i++)
         for (uint8_t k = 0; k < b->source_count; k++)
@@ -133,7 +133,7 @@ static void relate(const struct habit *inner, struct habit *outer, bool outer_is
                    struct verdict *verdict)
 {
     bool same = inner->kind == outer->kind;
-    bool shares = same && shares_source(inner, outer);
+    bool shares = same && habits_share_source(inner, outer);
     if (outer->kind == ARGUS_WAIT_FUTEX) {
         bool polls = inner->kind == ARGUS_WAIT_POLL;
         outer->loop |= polls;

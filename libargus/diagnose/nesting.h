@@ -7,6 +7,9 @@
 /* Sets `nested`, `keeps` and `loop` of all habits of `thread`; false without memory. */
 bool nesting_find(const struct view *view, uint32_t thread, struct habits *habits);
 
+/* Whether the waits at two places take from the same thing. */
+bool habits_share_source(const struct habit *a, const struct habit *b);
+
 /* kept.c: sets `keeps`, by what came for the thread and was not taken in its waits. Those for which the home itself, known by
  * `nested`, does not look do not count. False without memory. */
 bool kept_find(const struct view *view, uint32_t thread, struct habits *habits);
