@@ -211,7 +211,9 @@ static uint32_t released_by(const struct diagnoser *d, const struct answer_hold 
     struct window window = {hold->start_ns, hold->end_ns};
     uint32_t cause =
         argus_graph_cause(d->view.graph, argus_graph_whole(d->view.graph, hold->vertex));
-    if (cause == ARGUS_NONE || !examine_thread(d, hold->thread, window).idle)
+    struct argus_hang figures = examine_thread(d, hold->thread, window).figures;
+    if (cause == ARGUS_NONE || figures.type != ARGUS_TYPE_LONG_WAIT ||
+        !is_home_wait(&d->view, figures.vertex))
         return ARGUS_NONE;
     uint32_t thread = d->view.vertices[d->view.edges[cause].from].thread;
     return thread == d->hang.thread || thread == hold->thread ? ARGUS_NONE : thread;
