@@ -5,6 +5,7 @@
  * a nested loop leaves the user's input out. Of what the loop's own wait leaves lying, too, neither is true: that is another's to take.
  */
 #include "argus/record.h"
+#include "base/lower_bound.h"
 #include "diagnose/nesting.h"
 
 /* Less is the way of a message on a busy machine (pending.c). */
@@ -62,15 +63,9 @@ static bool find_stays(struct keeping *keeping, const struct habit *root)
 /* Whether it lay there for a whole wait at home. */
 static bool is_left_at_home(const struct keeping *keeping, uint64_t from_ns, uint64_t to_ns)
 {
-    size_t low = 0, high = keeping->at_home.length;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (keeping->at_home.data[middle].start_ns < from_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < keeping->at_home.length && keeping->at_home.data[low].end_ns <= to_ns;
+    size_t first;
+    LOWER_BOUND(first, keeping->at_home.length, keeping->at_home.data[first].start_ns < from_ns);
+    return first < keeping->at_home.length && keeping->at_home.data[first].end_ns <= to_ns;
 }
 
 /* Marks the places of the waits that lie wholly in [from_ns, to_ns], in which something lay there. */
@@ -104,16 +99,10 @@ static void note_messages(const struct keeping *keeping, uint32_t vertex)
 static void note_unread(const struct keeping *keeping)
 {
     const struct argus_unread *unread;
-    size_t low = 0, count = argus_graph_unread(keeping->view->graph, &unread), high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (unread[middle].receiver < keeping->thread)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < count && unread[low].receiver == keeping->thread; low++)
-        note(keeping, unread[low].sent_ns, argus_graph_end_ns(keeping->view->graph));
+    size_t first, count = argus_graph_unread(keeping->view->graph, &unread);
+    LOWER_BOUND(first, count, unread[first].receiver < keeping->thread);
+    for (; first < count && unread[first].receiver == keeping->thread; first++)
+        note(keeping, unread[first].sent_ns, argus_graph_end_ns(keeping->view->graph));
 }
 
 /* Whether the wait before `vertex` ended for a reason that is not known, or by what no thread sends. */
