@@ -28,15 +28,16 @@ static bool is_around(const struct nested *nested, const struct habit *habit)
            depth_of(nested->habits, habit) < depth_of(nested->habits, nested->place);
 }
 
-/* The wait whose end was the answer to what was asked before the first one. */
-static uint32_t find_answered(const struct nested *nested)
+/* The wait whose end was the answer to what was asked before the first one, if that took most of the time. */
+static uint32_t find_answered(const struct nested *nested, uint64_t stretch_ns)
 {
     const struct view *view = nested->finder->view;
     uint32_t v = nested->last;
     for (int i = 0; i < MOST_ENDS && v != ARGUS_NONE && v >= nested->first;) {
         if (habits_of(nested->habits, &view->vertices[v]) == nested->place) {
             uint64_t asked_ns = answer_asked_ns(view, v, nested->from_ns);
-            if (asked_ns <= view->vertices[nested->first].end_ns)
+            if (asked_ns <= view->vertices[nested->first].end_ns &&
+                timeline_wait_end(view, v) - asked_ns >= stretch_ns / 2)
                 return v;
             i++;
         }
@@ -67,7 +68,7 @@ static bool add(const struct nested *nested, uint64_t back_ns)
     if (back_ns - nested->from_ns < finder_threshold(nested->finder, &hang) ||
         is_found(nested->finder, &hang))
         return true;
-    hang.vertex = find_answered(nested);
+    hang.vertex = find_answered(nested, back_ns - nested->from_ns);
     if (hang.vertex == ARGUS_NONE)
         return true;
     hang_measure(view, &hang);

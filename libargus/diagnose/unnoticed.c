@@ -9,7 +9,7 @@
  *   a thread whose loop takes from nobody but such processes: it does their work;
  *   a thread of which it is not sure that it has a loop;
  *   a thread at a lock or condition that never rests in a poll: another thread polls for it;
- *   a thread that sleeps by its own clock, unless somebody names it.
+ *   a thread that sleeps by its own clock, which its timer or a child of it set off, unless somebody names it.
  *
  * Where the trace does not tell what is pending, all of them count.
  */
@@ -145,12 +145,21 @@ static bool serves_children(const struct view *view, const struct habits *habits
     return any;
 }
 
-/* Whether it sleeps for at least half of the stretch, which its own timer set off. */
+/* Whether the stretch began when a process of its own making had ended or sent something. */
+static bool is_set_off_by_child(const struct view *view, const struct argus_hang *hang)
+{
+    uint32_t first = argus_graph_vertex_at(view->graph, hang->thread, hang->start_ns);
+    uint32_t before = first == ARGUS_NONE ? ARGUS_NONE : argus_graph_previous(view->graph, first);
+    return before != ARGUS_NONE && view->vertices[first].start_ns == hang->start_ns &&
+           is_for_child(view, before, ended_by(view, before));
+}
+
+/* Whether it sleeps for at least half of the stretch, which its own timer set off, or a child. */
 static bool sleeps(const struct view *view, const struct argus_hang *hang)
 {
     return hang->vertex != ARGUS_NONE && hang->type == ARGUS_TYPE_LONG_WAIT &&
            view->vertices[hang->vertex].wait.kind == ARGUS_WAIT_SLEEP &&
-           hang_is_set_off_by_itself(view, hang);
+           (hang_is_set_off_by_itself(view, hang) || is_set_off_by_child(view, hang));
 }
 
 /* Whether it waits at a futex, and its polls were only for replies. */
