@@ -2,7 +2,8 @@
  *
  * An application's main thread counts also when nothing was pending: somebody may have looked at its window. Not so
  *
- *   a worker thread: whoever waits for it, waits by a message or a callback, which would be pending;
+ *   a worker thread: whoever waits for it, waits by a message or a callback, which would be pending. What its next poll finds ready is
+ *   not, while it rests at a lock or condition where it waits for work;
  *   a thread that waits for processes of its own making, as a shell does for a command, or a build for a compiler. What those
  *   send, or what comes by a pipe, is part of that; what another child sends is not. The shell's terminal is the command's
  *   meanwhile: what is typed there is not pending for the shell;
@@ -191,15 +192,28 @@ static bool is_of_child(const struct view *view, const struct argus_hang *hang,
 }
 
 static bool is_awaited(const struct view *view, const struct argus_hang *hang,
-                       const struct argus_pendings *pendings, const struct children *children)
+                       const struct argus_pendings *pendings, const struct children *children,
+                       bool parked)
 {
     for (size_t i = 0; i < pendings->count; i++) {
         const struct argus_pending *pending = &pendings->items[i];
         if (pending->kind != ARGUS_PENDING_SET_OFF &&
+            !(parked && pending->kind == ARGUS_PENDING_READY) &&
             !(children->enough && is_of_child(view, hang, children, pending)))
             return true;
     }
     return false;
+}
+
+/* Whether it rests where it waits for work again and again. Then its polls are part of some work, and what the next one
+ * finds ready was not there before. */
+static bool is_parked(const struct view *view, const struct habits *habits,
+                      const struct argus_hang *hang)
+{
+    if (hang->vertex == ARGUS_NONE || hang->type != ARGUS_TYPE_LONG_WAIT)
+        return false;
+    const struct habit *habit = habits_of(habits, &view->vertices[hang->vertex]);
+    return habit && habit->home && habit->kind == ARGUS_WAIT_FUTEX;
 }
 
 bool hang_is_unnoticed(const struct finder *finder, const struct habits *habits,
@@ -216,7 +230,8 @@ bool hang_is_unnoticed(const struct finder *finder, const struct habits *habits,
         argus_error_destroy(error);
         return false;
     }
-    bool awaited = is_awaited(view, hang, &pendings, &children);
+    bool awaited =
+        is_awaited(view, hang, &pendings, &children, !is_main && is_parked(view, habits, hang));
     argus_pendings_deinit(&pendings);
     return !awaited &&
            (!sure || !is_main || children.enough ||
