@@ -151,8 +151,7 @@ static bool is_set_off_by_child(const struct view *view, const struct argus_hang
 {
     uint32_t first = argus_graph_vertex_at(view->graph, hang->thread, hang->start_ns);
     uint32_t before = first == ARGUS_NONE ? ARGUS_NONE : argus_graph_previous(view->graph, first);
-    return before != ARGUS_NONE && view->vertices[first].start_ns == hang->start_ns &&
-           is_for_child(view, before, ended_by(view, before));
+    return before != ARGUS_NONE && is_for_child(view, before, ended_by(view, before));
 }
 
 /* Whether it sleeps for at least half of the stretch, which its own timer set off, or a child. */
