@@ -204,15 +204,25 @@ static bool is_awaited(const struct view *view, const struct argus_hang *hang,
     return false;
 }
 
+/* Whether a poll of its that had to wait ever found something: otherwise it waits for replies that do not come, and not in a loop. */
+static bool finds_ready(const struct habits *habits)
+{
+    for (size_t i = 0; i < habits->items.length; i++)
+        if (habits->items.data[i].kind == ARGUS_WAIT_POLL && habits->items.data[i].ended > 0)
+            return true;
+    return false;
+}
+
 /* Whether it rests where it waits for work again and again. Then its polls are part of some work, and what the next one
  * finds ready was not there before. */
 static bool is_parked(const struct view *view, const struct habits *habits,
                       const struct argus_hang *hang)
 {
-    if (hang->vertex == ARGUS_NONE || hang->type != ARGUS_TYPE_LONG_WAIT)
+    if (hang->vertex == ARGUS_NONE || hang->type != ARGUS_TYPE_LONG_WAIT ||
+        view->vertices[hang->vertex].wait.kind != ARGUS_WAIT_FUTEX)
         return false;
     const struct habit *habit = habits_of(habits, &view->vertices[hang->vertex]);
-    return habit && habit->home && habit->kind == ARGUS_WAIT_FUTEX;
+    return habit && (habit->home || !finds_ready(habits));
 }
 
 bool hang_is_unnoticed(const struct finder *finder, const struct habits *habits,
