@@ -1,7 +1,7 @@
 /* proc_stat.h and poll_set.h on macOS. */
 #include "poll_set.h"
-#include "windows.h"
 #include "proc_stat.h"
+#include "windows.h"
 
 #include <libproc.h>
 #include <stdio.h>
