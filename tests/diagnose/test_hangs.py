@@ -3,6 +3,7 @@
 MARKS is a shared library with the functions and flags by which macOS tells of a hang.
 """
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -47,6 +48,7 @@ def problems(argus, trace, options, expected):
 def main():
     mktrace, argus, folder = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[4])
     hangs_on_macos.MARKS = sys.argv[3]
+    os.environ["TZ"] = "UTC0"  # of --time
     folder.mkdir(parents=True, exist_ok=True)
     failed = False
     for name in sys.argv[5:] or SCENES:
