@@ -170,3 +170,96 @@ def clipboard(answered):
 def nested_loop_that_waits_for_an_answer():
     """Who types in a dialog ends it, too; only what the editor had asked for makes it wait."""
     return [clipboard(True), clipboard(False)], [([], [hang(type="LongWait")]), ([], [])]
+
+
+@scene
+def dialog_after_a_start_with_replies():
+    """While the program started, it waited for a server, at a place as deep as any. That place is not around the dialog."""
+    s = Loop(begun=False)
+    s.frames = AT_HOME
+    s.thread(30, "server")
+    s.wait(30, "read")
+    s.thread(s.editor, "editor")
+    for _ in range(4):
+        s.wait(s.editor, "poll", fd=0x7000, frames=REPLY)
+        s.busy(2)
+        s.device(30)
+        s._comes_back(30, 1)
+        s.wake(30, s.editor)
+        s.wait(30, "read")
+    s.thread(s.keyboard, "keyboard")
+    s.wait(s.keyboard, "read")
+    s.home()
+    for _ in range(5):
+        s.key()
+        s.home()
+    s.key()
+    frames_of_animation(s, 180)
+    s.end()
+    return s, [([], [])]
+
+
+
+@scene
+def worker_that_looks_up_names():
+    """A pool's worker polls for a while now and then, each time with another socket, which its first poll finds ready; else it
+    rests."""
+    s = Loop()
+    s.sends(100)
+    s.key()
+    s.takes(100)
+    s.home()
+    s.thread(11, "worker", pid=s.editor)
+    for fd in range(30, 36):
+        s.raw(11, f"syscall_start nr=poll arg1={fd} arg2=1")
+        s.raw(11, f"ready arg1=0 arg2={fd} arg4=0xc000")
+        s.raw(11, "syscall_end nr=poll result=1")
+        s.wait(11, "poll", fd=fd, timeout=True, frames=inside(0x40a000))
+        s.busy(50)
+        s.timer(11)
+        s.wait(11, "futex", fd=0x9000)
+        s.key(3000)
+        s.wake(s.editor, 11, call="futex")
+        s.home()
+    s.end()
+    return s, [([], [])]
+
+
+@scene
+def script_that_sleeps_after_its_child():
+    """What a child sends sets off the sleep; the same of somebody else is a hang."""
+    scenes = []
+    for parent in Loop.editor, 1:
+        s = Loop()
+        s.sends(100)
+        s.key()
+        s.takes(100)
+        s.home()
+        s.thread(40, "other", parent=parent)
+        s.wait(40, "read")
+        s.busy(100)
+        s.device(40)
+        s._comes_back(40, 1)
+        s.wake(40, s.editor)
+        s.wait(40, "read")
+        s.sleep(s.editor, 3000)
+        s.end()
+        scenes.append(s)
+    return scenes, [([], []), ([], [hang(type="LongWait")])]
+
+
+@scene
+def dialog_after_a_short_reply():
+    """The handler asks the server, which answers at once, on the descriptor of the loop; then comes an idle dialog, deeper than that."""
+    s = Loop(frames=AT_HOME)
+    s.thread(30, "server")
+    s.wait(30, "read")
+    s.key()
+    asks(s, s.editor, 30, 1)
+    s.wait(s.editor, "poll", fd=5, frames=REPLY)
+    s.busy(1)
+    asks(s, 30, s.editor, 2, 78)
+    s.wait(30, "read")
+    frames_of_animation(s, 180)
+    s.end()
+    return s, [([], [])]
