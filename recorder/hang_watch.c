@@ -6,6 +6,7 @@
 
 #include "base/vec.h"
 #include "proc_stat.h"
+#include "windows.h"
 
 /* Another recorder, whose snapshots take their time, is none unless somebody asks for it. */
 #define OWN_RECORDER "argus-recorder"
@@ -23,8 +24,7 @@ struct away {
     uint64_t excused_ns;          /* of the time since */
     bool is_hang, reported, seen; /* seen: in this look */
     bool looked_at, was_excused;  /* was_excused: at the last look */
-    uint64_t first_waits;         /* struct hang_sight.waits at the first look */
-    uint32_t looks;
+    bool has_window;              /* as found at the first look */
     char process[PROTOCOL_COMM_BYTES];
 };
 
@@ -94,37 +94,35 @@ static bool process_hangs(const struct hang_watch *watch, uint32_t pid)
     return false;
 }
 
+/* Whether all its polls in the handler found something, as those for an answer do, and what it has sent is not taken. */
+static bool is_unanswered(const struct hang_watch *watch, const struct backend_poller *poller)
+{
+    return poller->inner <= poller->served + 1 &&
+           watch->system->is_untaken(&poller->inside, poller->pid);
+}
+
 /* Whether a thread that has polled in a handler may be as it should be. */
-static bool may_serve(const struct hang_watch *watch, const struct backend_poller *poller)
+static bool may_serve(const struct hang_watch *watch, const struct backend_poller *poller,
+                      const struct away *away)
 {
     if (!poller->inner)
         return false;
     if (poller->polling_inside && poll_set_covers(&poller->inside, &poller->home))
-        return true;
+        return !is_unanswered(watch, poller);
     if (watch->system->is_ready(&poller->home, poller->pid))
         return false;
     bool sure = poller->tid == poller->pid && poller->returns >= SURE_RETURNS;
-    return !sure || poller->served >= SERVING ||
-           !watch->system->faces_others(&poller->home, poller->pid);
+    return !sure || poller->served >= SERVING || !away->has_window;
 }
 
-/* Whether it waits at every second look for something new. */
-static bool naps(const struct away *away, const struct hang_sight *sight)
-{
-    return away->looks >= 2 && sight->waits - away->first_waits >= away->looks / 2;
-}
-
-/* Whether a thread does its work, or rests where another one polls for it, and nothing lies there for its loop. */
+/* Whether a thread does its work that nobody looks at, or rests where another one polls for it, and nothing lies there for its loop. */
 static bool is_unawaited(const struct hang_watch *watch, const struct backend_poller *poller,
                          const struct away *away, const struct hang_sight *sight)
 {
     bool rests = sight->at_futex && poller->rested_ns < RESTING_NS;
-    bool busy = sight->at_futex || naps(away, sight);
-    if (!sight->at_child && !busy)
-        return false;
-    if (watch->system->is_ready(&poller->home, poller->pid))
-        return false;
-    return sight->at_child || rests || !watch->system->faces_others(&poller->home, poller->pid);
+    bool unseen = !away->has_window && !watch->name[0];
+    return (sight->at_child || rests || unseen) &&
+           !watch->system->is_ready(&poller->home, poller->pid);
 }
 
 /* Charges the time since the last look as excused where it is, and decides. What lies between two looks of which only one found
@@ -140,10 +138,11 @@ static bool judge(struct hang_watch *watch, struct away *away, const struct back
     }
     uint64_t looked_ns = watch->looked_ns > away->since_ns ? watch->looked_ns : away->since_ns;
     bool there = watch->system->look(away->pid, away->tid, &sight);
-    away->first_waits = away->looks++ ? away->first_waits : sight.waits;
+    if (!away->looked_at)
+        away->has_window = watch->system->has_window(away->pid);
     bool excused =
         sight.excused ||
-        (there && (may_serve(watch, poller) || is_unawaited(watch, poller, away, &sight)));
+        (there && (may_serve(watch, poller, away) || is_unawaited(watch, poller, away, &sight)));
     if (there)
         memcpy(away->process, sight.process, sizeof(away->process));
     if (excused && !away->looked_at)
@@ -258,9 +257,12 @@ static bool look_in_proc(uint32_t pid, uint32_t tid, struct hang_sight *ret)
     enum proc_wait wait = proc_wait_read(pid, tid);
     ret->at_child = wait == PROC_WAIT_CHILD;
     ret->at_futex = wait == PROC_WAIT_FUTEX;
-    ret->waits = proc_wait_count(pid, tid);
     return true;
 }
 
 const struct hang_system hang_system_proc = {
-    .look = look_in_proc, .is_ready = poll_set_is_ready, .faces_others = poll_set_faces_others};
+    .look = look_in_proc,
+    .is_ready = poll_set_is_ready,
+    .is_untaken = poll_set_is_untaken,
+    .has_window = process_has_window,
+};

@@ -9,12 +9,13 @@
  * A handler that polls by itself is away from the loop, but it may be a nested loop (a modal dialog), or the program may have
  * gone on to another loop. Such time counts as a hang while something that the loop's own poll would have taken lies there. It
  * also counts where nobody has anything to say yet: in a main thread whose loop turned often, while hardly anything
- * ends the polls in the handler. It does not count while the handler's poll looks at all that the loop's looks at.
+ * ends the polls in the handler. It does not count while the handler's poll looks at all that the loop's looks at, unless what the
+ * process has sent there is not taken: then it waits for an answer.
  *
  * Some threads do nothing wrong although they are away. As long as nothing that the loop would have taken lies there, these are not
- * counted: a thread that waits for a child process (a shell, a build); a thread that waits at a futex and has never rested in
- * a poll, since another thread polls for it (Tcl); and of a loop that listens to no socket and no terminal (a script) a thread that
- * waits at a futex, polls elsewhere, or naps again and again.
+ * counted: those of a process that has no window (nobody looks at it; a compiler, a script, a server), unless it is named; a thread that
+ * waits for a child process; a thread that waits at a futex and has never rested in a poll, since another thread polls
+ * for it (Tcl).
  *
  * Of one process one hang is open at a time. It is reported once: when it ends, or before, when it lasts
  * HANG_REPORT_AFTER_NS longer than it takes to be one.
@@ -37,7 +38,6 @@ struct hang_sight {
     char process[PROTOCOL_COMM_BYTES]; /* its process's comm */
     bool excused;                      /* it is stopped, or its terminal is another's */
     bool at_child, at_futex;           /* it waits for a child process; at a futex */
-    uint64_t waits;                    /* how often it has waited in its life */
 };
 
 /* What the watch asks of the system; the tests have another one. */
@@ -46,8 +46,9 @@ struct hang_system {
     bool (*look)(uint32_t pid, uint32_t tid, struct hang_sight *ret);
     /* Whether something of the set can be read, in the process: poll_set_is_ready(). */
     bool (*is_ready)(const struct poll_set *set, uint32_t pid);
-    /* Whether a socket or a terminal is among it: poll_set_faces_others(). */
-    bool (*faces_others)(const struct poll_set *set, uint32_t pid);
+    /* Whether what the process has sent there is not taken: poll_set_is_untaken(). */
+    bool (*is_untaken)(const struct poll_set *set, uint32_t pid);
+    bool (*has_window)(uint32_t pid);
 };
 extern const struct hang_system hang_system_proc;
 

@@ -28,12 +28,11 @@ bool poll_set_covers(const struct poll_set *inner, const struct poll_set *outer)
 /* Calls `use` with each descriptor of an array or of bits that is asked to become readable, until it returns false. */
 void poll_set_each(const struct poll_set *set, bool (*use)(void *context, int fd), void *context);
 
-/* Whether something of the set of process `pid` can be read now. It is looked at, nothing is taken. False where this cannot be
- * found out. */
+/* Whether something of the set of process `pid` can be read now. It is looked at, nothing is taken. A line typed ahead does not count: it
+ * is for whoever reads from that terminal next. False where this cannot be found out. */
 bool poll_set_is_ready(const struct poll_set *set, uint32_t pid);
 
-/* Whether a socket or a device is among the set of process `pid`: others may come by it, or a person. True where it is not known
- * what is in the set. */
-bool poll_set_faces_others(const struct poll_set *set, uint32_t pid);
+/* Whether what the process sent to a socket of the set lies there and is not taken. False where this cannot be found out. */
+bool poll_set_is_untaken(const struct poll_set *set, uint32_t pid);
 
 #endif

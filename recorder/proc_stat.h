@@ -22,7 +22,5 @@ enum proc_wait { PROC_WAIT_OTHER, PROC_WAIT_CHILD, PROC_WAIT_FUTEX };
 
 /* OTHER as well when it cannot be told: the thread runs or is gone, or is a 32-bit one. Any thread may call it. */
 enum proc_wait proc_wait_read(uint32_t pid, uint32_t tid);
-/* How often the thread has given up its cpu to wait; 0: not known. Any thread may call it. */
-uint64_t proc_wait_count(uint32_t pid, uint32_t tid);
 
 #endif

@@ -64,6 +64,25 @@ bool indicator_spindump(struct finder *finder);
 bool indicator_spinning(struct finder *finder);
 bool indicator_flag(struct finder *finder);
 
+/* The stretches in which a loop inside a handler waited for an answer. */
+bool nested_answers(struct finder *finder, const struct habits *habits, uint32_t thread);
+
+/* --- late_answer.c --- */
+
+/* When the thread of `vertex` asked for what ended the wait of `vertex`, at `from_ns` or later; UINT64_MAX: it did not. */
+uint64_t answer_asked_ns(const struct view *view, uint32_t vertex, uint64_t from_ns);
+/* Who had the question or the answer for longest, on the way to the end of that wait, and when. */
+struct answer_hold {
+    uint64_t start_ns, end_ns;
+    uint32_t thread;
+    uint32_t vertex; /* that passed it on */
+};
+/* False if the wait of `vertex` was not ended by the answer to a question that its thread asked at `from_ns` or later. */
+bool answer_holder(const struct view *view, uint32_t vertex, uint64_t from_ns,
+                   struct answer_hold *ret);
+/* The vertex in the hang whose wait was ended by the answer to a question of the thread's that took most of the hang; ARGUS_NONE. */
+uint32_t late_answer(const struct view *view, const struct argus_hang *hang);
+
 /* --- start_up.c --- */
 
 /* When the thread first polled, or took a message of another process; 0: it never did, as far as the trace tells. */

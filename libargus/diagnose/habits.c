@@ -289,7 +289,7 @@ static bool are_answers(const struct habits *habits, const struct habit *habit)
     return habit->ended > 0 && habit->replies * 10ull >= all * 6;
 }
 
-static void set_homes(struct habits *habits, bool is_main)
+static bool set_homes(const struct view *view, uint32_t thread, struct habits *habits)
 {
     bool any_clear = rests_at_clear_place(habits);
     for (size_t i = 0; i < habits->items.length; i++) {
@@ -305,11 +305,13 @@ static void set_homes(struct habits *habits, bool is_main)
         habit->answers = answers;
         habit->home = may_be && !answers && !unclear;
     }
-    nesting_find(habits, is_main);
+    if (!nesting_find(view, thread, habits))
+        return false;
     for (size_t i = 0; i < habits->items.length; i++) {
         struct habit *habit = &habits->items.data[i];
         habit->home = (habit->home || habit->loop) && !habit->nested;
     }
+    return true;
 }
 
 bool habits_find(const struct view *view, uint32_t thread, struct habits *ret)
@@ -332,7 +334,7 @@ bool habits_find(const struct view *view, uint32_t thread, struct habits *ret)
     }
     if (done) {
         set_medians(ret, durations, count);
-        set_homes(ret, view->processes[t->process].main_thread == thread);
+        done = set_homes(view, thread, ret);
     }
     free(durations);
     return done;

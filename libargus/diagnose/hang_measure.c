@@ -152,6 +152,20 @@ static enum argus_hang_nature nature_of(const struct argus_hang *hang)
 
 /* --- the hang --- */
 
+/* The one that speaks most for the type. Of several waits that may be one that something else ended (a key); then the one whose end was
+ * the answer that all were for. */
+static uint32_t spinning_vertex(const struct view *view, const struct argus_hang *hang,
+                                const struct largest *largest)
+{
+    uint32_t vertex = largest->ns[hang->type] ? largest->vertex[hang->type]
+                                              : view->threads[hang->thread].first_vertex;
+    if (hang->type != ARGUS_TYPE_LONG_WAIT ||
+        answer_asked_ns(view, vertex, hang->start_ns) != UINT64_MAX)
+        return vertex;
+    uint32_t answered = late_answer(view, hang);
+    return answered != ARGUS_NONE ? answered : vertex;
+}
+
 void hang_measure(const struct view *view, struct argus_hang *hang)
 {
     struct largest largest = {.ns = {0}};
@@ -164,7 +178,7 @@ void hang_measure(const struct view *view, struct argus_hang *hang)
     hang->type = (uint8_t)type_of(hang);
     hang->nature = (uint8_t)nature_of(hang);
     if (hang->vertex == ARGUS_NONE)
-        hang->vertex = largest.ns[hang->type] ? largest.vertex[hang->type] : t->first_vertex;
+        hang->vertex = spinning_vertex(view, hang, &largest);
 }
 
 struct argus_hang argus_hang_of_vertex(const struct argus_graph *graph, uint32_t vertex)

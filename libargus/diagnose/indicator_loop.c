@@ -86,6 +86,31 @@ static bool add_if_long(struct scan *scan, struct argus_hang hang, bool sure)
            finder_add(scan->finder, &hang);
 }
 
+/* Whether the poll at `vertex`, or the next one that had to wait (`step` 1: after it, -1: before), is in a loop of a handler that
+ * leaves lying what the home would take. */
+static bool keeps_from(const struct scan *scan, uint32_t vertex, int step)
+{
+    uint32_t v = vertex;
+    for (int i = 0; i < MOST_IN_TURN && v != ARGUS_NONE; i++) {
+        const struct habit *habit = habits_of(scan->habits, &scan->view->vertices[v]);
+        if (habit && habit->kind == ARGUS_WAIT_POLL)
+            return habit->nested && habit->keeps;
+        v = step > 0 ? timeline_next(scan->view, v) : argus_graph_previous(scan->view->graph, v);
+    }
+    return false;
+}
+
+/* Whether the thread came home by polls that returned at once. Such a loop may poll with the home's arguments; then the polls around
+ * these tell, which had to wait. */
+static bool are_home_visits(const struct scan *scan, const struct argus_visits *visits)
+{
+    if (!is_home_call(scan, visits->syscall, visits->object))
+        return false;
+    uint32_t v = timeline_before(scan->view, visits->thread, visits->first_ns + 1);
+    return v == ARGUS_NONE || !keeps_from(scan, v, 1) ||
+           !keeps_from(scan, argus_graph_previous(scan->view->graph, v), -1);
+}
+
 /* The parts of a stretch that lie between visits. */
 static bool add_between_visits(struct scan *scan, const struct argus_hang *whole, bool sure)
 {
@@ -95,8 +120,7 @@ static bool add_between_visits(struct scan *scan, const struct argus_hang *whole
     for (; done && scan->visit_count && scan->visits->first_ns < whole->end_ns;
          scan->visits++, scan->visit_count--) {
         const struct argus_visits *visits = scan->visits;
-        if (visits->first_ns < part.start_ns ||
-            !is_home_call(scan, visits->syscall, visits->object))
+        if (visits->first_ns < part.start_ns || !are_home_visits(scan, visits))
             continue;
         part.end_ns = visits->first_ns;
         done = add_if_long(scan, part, sure);
@@ -302,7 +326,7 @@ bool indicator_loop(struct finder *finder, uint32_t thread)
         find_homes(&scan, thread);
         scan.visit_count = argus_graph_thread_visits(scan.view->graph, thread, &scan.visits);
         size_t found = finder->found.length;
-        done = scan_thread(&scan, thread);
+        done = scan_thread(&scan, thread) && nested_answers(finder, &habits, thread);
         if (done)
             done = scan_start_up(&scan, thread);
         if (done && finder->sees_pending && scan.home_count == 0 && finder->found.length == found)

@@ -205,6 +205,40 @@ struct argus_error *explain_missing_message(struct diagnoser *d, struct stand *s
     return error || stand->ended ? error : walk_waits(d, stand, max_depth(d), true);
 }
 
+/* Who made the holder of a question go on, which was at home and left it lying: a server that another client had for itself; ARGUS_NONE. */
+static uint32_t released_by(const struct diagnoser *d, const struct answer_hold *hold)
+{
+    struct window window = {hold->start_ns, hold->end_ns};
+    uint32_t cause =
+        argus_graph_cause(d->view.graph, argus_graph_whole(d->view.graph, hold->vertex));
+    struct argus_hang figures = examine_thread(d, hold->thread, window).figures;
+    if (cause == ARGUS_NONE || figures.type != ARGUS_TYPE_LONG_WAIT ||
+        !is_home_wait(&d->view, figures.vertex))
+        return ARGUS_NONE;
+    uint32_t thread = d->view.vertices[d->view.edges[cause].from].thread;
+    return thread == d->hang.thread || thread == hold->thread ? ARGUS_NONE : thread;
+}
+
+/* Several waits, the last of which ended in the answer that all were for: who had the question for most of the time, and for longer than
+ * that wait? */
+static struct argus_error *explain_answer(struct diagnoser *d, struct stand *stand, bool *ret_done)
+{
+    struct answer_hold hold;
+    struct window wait = wait_window(&d->view, stand->vertex, stand->window);
+    *ret_done = answer_holder(&d->view, stand->vertex, stand->window.start_ns, &hold) &&
+                hold.end_ns - hold.start_ns >= window_ns(stand->window) / 2 &&
+                hold.end_ns - hold.start_ns > window_ns(wait);
+    if (!*ret_done)
+        return NULL;
+    stand->window = (struct window){hold.start_ns, hold.end_ns};
+    uint32_t other = released_by(d, &hold);
+    if (other != ARGUS_NONE)
+        return explain_missing_message(d, stand, other,
+                                       "only when it sent something, the question was taken");
+    return explain_missing_message(d, stand, hold.thread,
+                                   "the question went through it, and then the answer came");
+}
+
 struct argus_error *diagnose_long_wait(struct diagnoser *d)
 {
     struct stand stand = {.vertex = d->hang.vertex, .window = {d->hang.start_ns, d->hang.end_ns}};
@@ -212,6 +246,9 @@ struct argus_error *diagnose_long_wait(struct diagnoser *d)
     bool one_wait = window_ns(longest) >= window_ns(stand.window) / 2;
     if (!add_path(d, d->hang.vertex, ARGUS_NONE, false))
         return argus_error_memory();
-    struct argus_error *error = walk_waits(d, &stand, max_depth(d), one_wait);
+    bool done = false;
+    struct argus_error *error = explain_answer(d, &stand, &done);
+    if (!error && !done)
+        error = walk_waits(d, &stand, max_depth(d), one_wait);
     return error ? error : note_baseline(d);
 }

@@ -9,7 +9,8 @@
  *
  * A nested wait may still be a loop that does the home's work: a modal dialog. It shows by what it takes from: the set of
  * descriptors that the home wait looks at too, or descriptors that both found ready (where none are known, the threads that
- * wake both), answers left out. A place that takes nothing of the home's is part of a handler. What such a place does not
+ * wake both), answers left out. A place that takes nothing of the home's is part of a handler, and so is one that takes from the
+ * same descriptors but leaves lying what the home would have taken (kept.c). What such a place does not
  * share tells nothing about a loop that serves the home and rests: both may lie in the same handlers (replies of the display
  * server, and a prompt that reads keys).
  *
@@ -49,7 +50,7 @@ static bool is_below(const struct habits *habits, const struct habit *inner,
     return in.count > out.count && common_frames(in, out) > 0;
 }
 
-static bool shares_source(const struct habit *a, const struct habit *b)
+bool habits_share_source(const struct habit *a, const struct habit *b)
 {
     for (uint8_t i = 0; i < a->source_count; i++)
         for (uint8_t k = 0; k < b->source_count; k++)
@@ -109,17 +110,19 @@ static size_t find_outer(struct habits *habits, bool is_main, struct habit *ret[
     return count;
 }
 
-/* Whether the thread waits there for whatever may come, and not only for what is on its way. */
+/* Whether the thread waits there for whatever may come, and not only for what is on its way: some of its waits are long, or in
+ * most of them nothing comes (a dialog whose toolkit draws at each frame). */
 static bool rests(const struct habit *habit)
 {
-    return habit->count >= SERVES && habit->longest_ns >= RESTING_NS &&
-           habit->median_ns >= SERVING_NS;
+    bool long_waits = habit->longest_ns >= RESTING_NS && habit->median_ns >= SERVING_NS;
+    return habit->count >= SERVES && (long_waits || habit->ended < habit->count / 2);
 }
 
 /* What the places that enclose one say of it. */
 struct verdict {
     bool unlike_home;   /* takes nothing that a place around it takes */
     bool unlike_nested; /* the same, of a place that is nested itself */
+    bool unlike_past;   /* the same, of a place that was last visited before this one was first */
     bool serves;        /* takes what a home takes */
     bool is_polled_for; /* polls inside a loop that waits for a condition */
     bool loop;
@@ -130,16 +133,29 @@ static void relate(const struct habit *inner, struct habit *outer, bool outer_is
                    struct verdict *verdict)
 {
     bool same = inner->kind == outer->kind;
-    bool shares = same && shares_source(inner, outer);
+    bool shares = same && habits_share_source(inner, outer);
     if (outer->kind == ARGUS_WAIT_FUTEX) {
         bool polls = inner->kind == ARGUS_WAIT_POLL;
         outer->loop |= polls;
         verdict->loop |= shares;
         verdict->is_polled_for |= polls;
     }
-    verdict->unlike_home |= same && !shares && !outer_is_nested;
-    verdict->unlike_nested |= same && !shares && outer_is_nested;
+    if (same && !shares && outer_is_nested)
+        verdict->unlike_nested = true;
+    else if (same && !shares && outer->last_ns < inner->first_ns)
+        verdict->unlike_past = true;
+    else if (same && !shares)
+        verdict->unlike_home = true;
     verdict->serves |= shares && !outer_is_nested;
+}
+
+/* Places that lie beside it in the same handlers, or that are not visited any more, do not tell of a loop that serves the home. */
+static bool is_nested(const struct verdict *verdict, const struct habit *inner)
+{
+    bool unlike_others = (verdict->unlike_nested && !(verdict->serves && rests(inner))) ||
+                         (verdict->unlike_past && !verdict->serves);
+    return verdict->is_polled_for || verdict->unlike_home || unlike_others ||
+           (verdict->serves && inner->keeps);
 }
 
 /* With `nested` of each of `outer`. */
@@ -152,20 +168,30 @@ static void judge(struct habits *habits, struct habit *const *outer, const bool 
         for (size_t k = 0; k < count; k++)
             if (is_handler_of(habits, inner, outer[k]))
                 relate(inner, outer[k], nested[k], &verdict);
-        bool excused = verdict.serves && rests(inner);
         inner->loop |= verdict.loop;
-        inner->nested =
-            verdict.is_polled_for || verdict.unlike_home || (verdict.unlike_nested && !excused);
+        inner->serves = verdict.serves || verdict.loop;
+        inner->nested = is_nested(&verdict, inner);
     }
 }
 
-void nesting_find(struct habits *habits, bool is_main)
+static void judge_again(struct habits *habits, struct habit *const *outer, size_t count)
 {
+    bool nested[MOST_OUTER] = {false};
+    for (size_t k = 0; k < count; k++)
+        nested[k] = outer[k]->nested;
+    judge(habits, outer, nested, count);
+}
+
+bool nesting_find(const struct view *view, uint32_t thread, struct habits *habits)
+{
+    bool is_main = view->processes[view->threads[thread].process].main_thread == thread;
     struct habit *outer[MOST_OUTER] = {NULL};
     bool nested[MOST_OUTER] = {false};
     size_t count = find_outer(habits, is_main, outer);
     judge(habits, outer, nested, count);
-    for (size_t k = 0; k < count; k++)
-        nested[k] = outer[k]->nested;
-    judge(habits, outer, nested, count);
+    judge_again(habits, outer, count);
+    if (!kept_find(view, thread, habits))
+        return false;
+    judge_again(habits, outer, count);
+    return true;
 }

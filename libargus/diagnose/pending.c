@@ -3,7 +3,8 @@
  * Messages and callbacks: edges into vertices of the thread whose cause lies in the hang (or before) and whose effect comes
  * when it is over; also within the hang, if the effect came long after the cause. Messages that were never taken have no
  * edge (argus_graph_unread()). Descriptors of timers and devices, which nobody sends to: what the first poll afterwards
- * found ready (argus_graph_arrivals()). UI events: those read in the first moments afterwards.
+ * found ready (argus_graph_arrivals()). UI events: those read in the first moments afterwards, and input of a person's that is
+ * handed to the program long after it came. What a thread leaves lying also in the wait that ended the hang is not meant for it.
  *
  * Not seen: messages of channels that no other traced thread sends to, where the loop finds them by reading without a poll.
  */
@@ -12,6 +13,7 @@
 #include "base/lower_bound.h"
 #include "base/vec.h"
 #include "diagnose/finder.h"
+#include "diagnose/nesting.h"
 
 /* What waited so long inside the hang counts, too: a thread that looks now and then, but not for this. */
 #define LONG_PENDING_NS 250000000ull
@@ -103,6 +105,21 @@ static void add_ui_reads(struct search *search, uint32_t vertex)
     }
 }
 
+/* Input that the toolkit kept back. */
+static void add_late_input(struct search *search, uint32_t vertex)
+{
+    const struct argus_hang *hang = search->hang;
+    struct argus_callback input;
+    uint64_t came_ns = input_came_ns(&search->view, vertex, &input);
+    if (came_ns == 0 || came_ns < hang->start_ns || input.time_ns - came_ns < LONG_PENDING_NS ||
+        came_ns >= hang->end_ns)
+        return;
+    add(search, (struct argus_pending){.first_ns = came_ns,
+                                       .sender = ARGUS_NONE,
+                                       .ui_events = 1u << input.ui_event,
+                                       .kind = ARGUS_PENDING_UI_EVENT});
+}
+
 static void add_from_vertices(struct search *search)
 {
     const struct argus_hang *hang = search->hang;
@@ -116,9 +133,29 @@ static void add_from_vertices(struct search *search)
         if (start_ns > hang->end_ns && start_ns - hang->end_ns > TAKEN_WITHIN_NS)
             break;
         add_edges(search, v);
+        add_late_input(search, v);
         if (timeline_wait_end(&search->view, v) >= hang->end_ns)
             add_ui_reads(search, v);
     }
+}
+
+/* Whether the thread waited in a poll just before the hang, or just behind it, with the message there: its loop does not take it. */
+static bool is_left_in_loop(const struct search *search, uint64_t sent_ns)
+{
+    const struct view *view = &search->view;
+    const struct argus_hang *hang = search->hang;
+    uint32_t before = timeline_before(view, hang->thread, hang->start_ns);
+    uint32_t behind = argus_graph_vertex_at(view->graph, hang->thread, hang->end_ns);
+    uint32_t at[] = {before, hang->ongoing ? ARGUS_NONE : behind};
+    for (size_t i = 0; i < sizeof(at) / sizeof(*at); i++) {
+        if (at[i] == ARGUS_NONE || view->vertices[at[i]].wait.kind != ARGUS_WAIT_POLL)
+            continue;
+        uint64_t start_ns = view->vertices[at[i]].end_ns, end_ns = timeline_wait_end(view, at[i]);
+        bool outside = end_ns <= hang->start_ns || start_ns >= hang->end_ns;
+        if (outside && sent_ns < start_ns && end_ns - start_ns >= SHORT_PENDING_NS)
+            return true;
+    }
+    return false;
 }
 
 static void add_unread(struct search *search)
@@ -127,7 +164,8 @@ static void add_unread(struct search *search)
     size_t first, count = argus_graph_unread(search->view.graph, &unread);
     LOWER_BOUND(first, count, unread[first].receiver < search->hang->thread);
     for (size_t i = first; i < count && unread[i].receiver == search->hang->thread; i++)
-        if (unread[i].sent_ns < search->hang->end_ns && unread[i].sender != search->hang->thread)
+        if (unread[i].sent_ns < search->hang->end_ns && unread[i].sender != search->hang->thread &&
+            !is_left_in_loop(search, unread[i].sent_ns))
             add(search, (struct argus_pending){.first_ns = unread[i].sent_ns,
                                                .sender = unread[i].sender,
                                                .unread = true,

@@ -2,14 +2,15 @@
  *
  * An application's main thread counts also when nothing was pending: somebody may have looked at its window. Not so
  *
- *   a worker thread: whoever waits for it, waits by a message or a callback, which would be pending;
+ *   a worker thread: whoever waits for it, waits by a message or a callback, which would be pending. What its next poll finds ready is
+ *   not, while it rests at a lock or condition where it waits for work;
  *   a thread that waits for processes of its own making, as a shell does for a command, or a build for a compiler. What those
  *   send, or what comes by a pipe, is part of that; what another child sends is not. The shell's terminal is the command's
  *   meanwhile: what is typed there is not pending for the shell;
  *   a thread whose loop takes from nobody but such processes: it does their work;
  *   a thread of which it is not sure that it has a loop;
  *   a thread at a lock or condition that never rests in a poll: another thread polls for it;
- *   a thread that sleeps by its own clock, unless somebody names it.
+ *   a thread that sleeps by its own clock, which its timer or a child of it set off, unless somebody names it.
  *
  * Where the trace does not tell what is pending, all of them count.
  */
@@ -145,12 +146,20 @@ static bool serves_children(const struct view *view, const struct habits *habits
     return any;
 }
 
-/* Whether it sleeps for at least half of the stretch, which its own timer set off. */
+/* Whether the stretch began when a process of its own making had ended or sent something. */
+static bool is_set_off_by_child(const struct view *view, const struct argus_hang *hang)
+{
+    uint32_t first = argus_graph_vertex_at(view->graph, hang->thread, hang->start_ns);
+    uint32_t before = first == ARGUS_NONE ? ARGUS_NONE : argus_graph_previous(view->graph, first);
+    return before != ARGUS_NONE && is_for_child(view, before, ended_by(view, before));
+}
+
+/* Whether it sleeps for at least half of the stretch, which its own timer set off, or a child. */
 static bool sleeps(const struct view *view, const struct argus_hang *hang)
 {
     return hang->vertex != ARGUS_NONE && hang->type == ARGUS_TYPE_LONG_WAIT &&
            view->vertices[hang->vertex].wait.kind == ARGUS_WAIT_SLEEP &&
-           hang_is_set_off_by_itself(view, hang);
+           (hang_is_set_off_by_itself(view, hang) || is_set_off_by_child(view, hang));
 }
 
 /* Whether it waits at a futex, and its polls were only for replies. */
@@ -182,15 +191,38 @@ static bool is_of_child(const struct view *view, const struct argus_hang *hang,
 }
 
 static bool is_awaited(const struct view *view, const struct argus_hang *hang,
-                       const struct argus_pendings *pendings, const struct children *children)
+                       const struct argus_pendings *pendings, const struct children *children,
+                       bool parked)
 {
     for (size_t i = 0; i < pendings->count; i++) {
         const struct argus_pending *pending = &pendings->items[i];
         if (pending->kind != ARGUS_PENDING_SET_OFF &&
+            !(parked && pending->kind == ARGUS_PENDING_READY) &&
             !(children->enough && is_of_child(view, hang, children, pending)))
             return true;
     }
     return false;
+}
+
+/* Whether a poll of its that had to wait ever found something: otherwise it waits for replies that do not come, and not in a loop. */
+static bool finds_ready(const struct habits *habits)
+{
+    for (size_t i = 0; i < habits->items.length; i++)
+        if (habits->items.data[i].kind == ARGUS_WAIT_POLL && habits->items.data[i].ended > 0)
+            return true;
+    return false;
+}
+
+/* Whether it rests where it waits for work again and again. Then its polls are part of some work, and what the next one
+ * finds ready was not there before. */
+static bool is_parked(const struct view *view, const struct habits *habits,
+                      const struct argus_hang *hang)
+{
+    if (hang->vertex == ARGUS_NONE || hang->type != ARGUS_TYPE_LONG_WAIT ||
+        view->vertices[hang->vertex].wait.kind != ARGUS_WAIT_FUTEX)
+        return false;
+    const struct habit *habit = habits_of(habits, &view->vertices[hang->vertex]);
+    return habit && (habit->home || !finds_ready(habits));
 }
 
 bool hang_is_unnoticed(const struct finder *finder, const struct habits *habits,
@@ -207,7 +239,8 @@ bool hang_is_unnoticed(const struct finder *finder, const struct habits *habits,
         argus_error_destroy(error);
         return false;
     }
-    bool awaited = is_awaited(view, hang, &pendings, &children);
+    bool awaited =
+        is_awaited(view, hang, &pendings, &children, !is_main && is_parked(view, habits, hang));
     argus_pendings_deinit(&pendings);
     return !awaited &&
            (!sure || !is_main || children.enough ||

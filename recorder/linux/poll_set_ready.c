@@ -1,34 +1,53 @@
 /* Looks from outside whether something waits at the descriptors of another process: each is duplicated for a moment
  * (pidfd_getfd(2), Linux 5.6) and polled without waiting. That takes nothing from the process, and needs the right to trace it. */
+#include <linux/sockios.h>
 #include <poll.h>
-#include <stdio.h>
-#include <sys/stat.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "poll_set.h"
 
 struct look {
     int process; /* a pidfd */
-    bool ready;
+    bool (*is_so)(int fd);
+    bool found;
 };
+
+/* A program that a person talks to by keys has its terminal in another mode. */
+static bool takes_lines(int fd)
+{
+    struct termios mode;
+    return tcgetattr(fd, &mode) == 0 && mode.c_lflag & ICANON;
+}
+
+static bool is_readable(int fd)
+{
+    struct pollfd readable = {.fd = fd, .events = POLLIN};
+    return poll(&readable, 1, 0) > 0 && readable.revents & POLLIN && !takes_lines(fd);
+}
+
+static bool is_untaken(int fd)
+{
+    int bytes = 0;
+    return ioctl(fd, SIOCOUTQ, &bytes) == 0 && bytes > 0;
+}
 
 static bool look_at(void *context, int fd)
 {
     struct look *look = context;
-    struct pollfd copy = {.events = POLLIN};
-    copy.fd = (int)syscall(SYS_pidfd_getfd, look->process, fd, 0);
-    if (copy.fd < 0)
+    int copy = (int)syscall(SYS_pidfd_getfd, look->process, fd, 0);
+    if (copy < 0)
         return true;
-    look->ready = poll(&copy, 1, 0) > 0 && copy.revents & POLLIN;
-    close(copy.fd);
-    return !look->ready;
+    look->found = look->is_so(copy);
+    close(copy);
+    return !look->found;
 }
 
-bool poll_set_is_ready(const struct poll_set *set, uint32_t pid)
+static bool any_is(const struct poll_set *set, uint32_t pid, bool (*is_so)(int fd))
 {
-    struct look look = {.process = (int)syscall(SYS_pidfd_open, pid, 0)};
+    struct look look = {.process = (int)syscall(SYS_pidfd_open, pid, 0), .is_so = is_so};
     if (look.process < 0)
         return false;
     if (set->kind == POLL_SET_EPOLL)
@@ -36,34 +55,15 @@ bool poll_set_is_ready(const struct poll_set *set, uint32_t pid)
     else
         poll_set_each(set, look_at, &look);
     close(look.process);
-    return look.ready;
+    return look.found;
 }
 
-#define MEMORY_DEVICES 1 /* /dev/null and its like */
-
-struct face {
-    uint32_t pid;
-    bool found;
-};
-
-static bool look_at_kind(void *context, int fd)
+bool poll_set_is_ready(const struct poll_set *set, uint32_t pid)
 {
-    struct face *face = context;
-    struct stat status;
-    char path[64];
-    snprintf(path, sizeof(path), "/proc/%u/fd/%d", face->pid, fd);
-    if (stat(path, &status) < 0)
-        return true;
-    face->found = S_ISSOCK(status.st_mode) ||
-                  (S_ISCHR(status.st_mode) && major(status.st_rdev) != MEMORY_DEVICES);
-    return !face->found;
+    return any_is(set, pid, is_readable);
 }
 
-bool poll_set_faces_others(const struct poll_set *set, uint32_t pid)
+bool poll_set_is_untaken(const struct poll_set *set, uint32_t pid)
 {
-    struct face face = {.pid = pid};
-    if (set->kind == POLL_SET_UNKNOWN || set->kind == POLL_SET_EPOLL)
-        return true;
-    poll_set_each(set, look_at_kind, &face);
-    return face.found;
+    return any_is(set, pid, is_untaken);
 }

@@ -52,13 +52,3 @@ enum proc_wait proc_wait_read(uint32_t pid, uint32_t tid)
         return PROC_WAIT_CHILD;
     return number == SYS_futex ? PROC_WAIT_FUTEX : PROC_WAIT_OTHER;
 }
-
-uint64_t proc_wait_count(uint32_t pid, uint32_t tid)
-{
-    static const char name[] = "\nvoluntary_ctxt_switches:";
-    char text[4096];
-    if (!read_file(pid, tid, "status", sizeof(text), text))
-        return 0;
-    const char *line = strstr(text, name);
-    return line ? strtoull(line + sizeof(name) - 1, NULL, 10) : 0;
-}

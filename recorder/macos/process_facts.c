@@ -1,6 +1,7 @@
 /* proc_stat.h and poll_set.h on macOS. */
 #include "poll_set.h"
 #include "proc_stat.h"
+#include "windows.h"
 
 #include <libproc.h>
 #include <stdio.h>
@@ -30,16 +31,16 @@ enum proc_wait proc_wait_read(uint32_t pid, uint32_t tid)
     return PROC_WAIT_OTHER;
 }
 
-uint64_t proc_wait_count(uint32_t pid, uint32_t tid)
+bool process_has_window(uint32_t pid)
 {
-    (void)pid, (void)tid;
-    return 0;
+    (void)pid;
+    return true;
 }
 
-bool poll_set_faces_others(const struct poll_set *set, uint32_t pid)
+bool poll_set_is_untaken(const struct poll_set *set, uint32_t pid)
 {
     (void)set, (void)pid;
-    return true;
+    return false;
 }
 
 /* No set is known here (kdebug_pollers.c), and no descriptor can be duplicated from another process. */

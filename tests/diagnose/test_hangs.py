@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import hangs_in_handlers  # noqa: F401
+import hangs_nested  # noqa: F401
 import hangs_of_loops  # noqa: F401
 import hangs_on_macos
 import hangs_unnoticed  # noqa: F401

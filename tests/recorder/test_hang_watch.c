@@ -5,24 +5,29 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "recorder/hang_watch.h"
+#include "recorder/windows.h"
 
 #define MS        1000000ull
 #define THRESHOLD (2000 * MS)
 
-static bool gone, ready, is_script;
+static bool gone, ready, untaken, windowless;
 static struct hang_sight sight;
-static uint64_t naps; /* between two looks */
 
 static bool look(uint32_t pid, uint32_t tid, struct hang_sight *ret)
 {
     (void)pid;
     (void)tid;
     *ret = sight;
-    sight.waits += naps;
     memcpy(ret->process, "editor", sizeof("editor"));
     return !gone;
 }
@@ -34,19 +39,25 @@ static bool is_ready(const struct poll_set *set, uint32_t pid)
     return ready;
 }
 
-static bool faces_others(const struct poll_set *set, uint32_t pid)
+static bool is_untaken(const struct poll_set *set, uint32_t pid)
 {
     (void)set;
     (void)pid;
-    return !is_script;
+    return untaken;
+}
+
+static bool has_window(uint32_t pid)
+{
+    (void)pid;
+    return !windowless;
 }
 
 static const struct hang_system system_of_test = {
-    .look = look, .is_ready = is_ready, .faces_others = faces_others};
+    .look = look, .is_ready = is_ready, .is_untaken = is_untaken, .has_window = has_window};
 
 static int set_up(void **state)
 {
-    gone = ready = is_script = false;
+    gone = ready = untaken = windowless = false;
     sight = (struct hang_sight){.excused = false};
     *state = hang_watch_create(THRESHOLD, "", &system_of_test);
     return *state ? 0 : -1;
@@ -264,27 +275,24 @@ static void another_loop_is_one_while_input_lies_there(void **state)
     (void)state;
 }
 
-/* A shell that runs a command; a thread for which another one polls, or that rests elsewhere; a script that joins a thread, naps, or
- * sleeps. */
+/* A shell that runs a command; a thread for which another one polls, or that rests elsewhere; a process without a window. */
 static void what_nobody_waits_for_is_none(void **state)
 {
     const struct {
-        bool at_child, at_futex, script;
-        uint64_t naps, rested_ns;
+        bool at_child, at_futex, windowless;
+        uint64_t rested_ns;
         uint32_t seen;
     } cases[] = {
-        {true, false, false, 0, 10000 * MS, 0}, {false, true, false, 0, 10 * MS, 0},
-        {false, true, false, 0, 10000 * MS, 1}, {false, true, true, 0, 10000 * MS, 0},
-        {false, false, true, 3, 10000 * MS, 0}, {false, false, false, 3, 10000 * MS, 1},
-        {false, false, true, 0, 10000 * MS, 1},
+        {true, false, false, 10000 * MS, 0}, {false, true, false, 10 * MS, 0},
+        {false, true, false, 10000 * MS, 1}, {false, true, true, 10000 * MS, 0},
+        {false, false, true, 10000 * MS, 0}, {false, false, false, 10000 * MS, 1},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct hang_watch *watch = hang_watch_create(THRESHOLD, "", &system_of_test);
         struct backend_poller loop = away_since(10, 1000 * MS);
         loop.rested_ns = cases[i].rested_ns;
         sight = (struct hang_sight){.at_child = cases[i].at_child, .at_futex = cases[i].at_futex};
-        naps = cases[i].naps;
-        is_script = cases[i].script;
+        windowless = cases[i].windowless;
         ready = false;
         look_between(watch, &loop, 1, 1000 * MS, 20000 * MS);
         assert_int_equal(hang_watch_seen(watch), cases[i].seen);
@@ -293,8 +301,40 @@ static void what_nobody_waits_for_is_none(void **state)
         assert_int_equal(hang_watch_seen(watch), 1);
         hang_watch_destroy(watch);
     }
-    naps = 0;
     (void)state;
+}
+
+/* Who names a program that has no window looks at it. */
+static void a_named_process_needs_no_window(void **state)
+{
+    (void)state;
+    struct hang_watch *watch = hang_watch_create(THRESHOLD, "editor", &system_of_test);
+    struct backend_poller loop = away_since(10, 1000 * MS);
+    windowless = true;
+    look_between(watch, &loop, 1, 1000 * MS, 5000 * MS);
+    assert_int_equal(hang_watch_seen(watch), 1);
+    hang_watch_destroy(watch);
+}
+
+/* It polls for all that the loop polls for, but only an answer would make it go on; a loop that draws at each frame would. */
+static void a_nested_wait_for_an_answer_is_away(void **state)
+{
+    (void)state;
+    const uint64_t polls[] = {1, 3, 30};
+    for (size_t i = 0; i < sizeof(polls) / sizeof(*polls); i++) {
+        struct hang_watch *watch = hang_watch_create(THRESHOLD, "", &system_of_test);
+        struct backend_poller loop = inside_since(1000 * MS);
+        loop.inside = loop.home;
+        loop.inner = polls[i];
+        loop.served = 2;
+        untaken = false;
+        look_between(watch, &loop, 1, 1000 * MS, 20000 * MS);
+        assert_int_equal(hang_watch_seen(watch), 0);
+        untaken = true;
+        look_between(watch, &loop, 1, 20200 * MS, 22600 * MS);
+        assert_int_equal(hang_watch_seen(watch), polls[i] <= 3);
+        hang_watch_destroy(watch);
+    }
 }
 
 static void who_is_left_out_is_none(void **state)
@@ -340,6 +380,66 @@ static void what_lies_in_a_pipe_is_ready(void **state)
     assert_false(poll_set_is_ready(&set, (uint32_t)getpid()));
 }
 
+/* A line that was typed ahead is for whoever reads next; single keys are for the program that asked for them. */
+static void a_line_typed_ahead_is_not_ready(void **state)
+{
+    (void)state;
+    int master = posix_openpt(O_RDWR | O_NOCTTY);
+    struct termios mode;
+    if (master < 0 || grantpt(master) || unlockpt(master))
+        skip();
+    int terminal = open(ptsname(master), O_RDWR | O_NOCTTY);
+    assert_true(terminal >= 0);
+    struct poll_set set = {.kind = POLL_SET_ARRAY, .count = 1};
+    set.words[0] = (uint64_t)terminal | 1ull << 32;
+    assert_int_equal(write(master, "make\n", 5), 5);
+    assert_false(poll_set_is_ready(&set, (uint32_t)getpid()));
+    assert_int_equal(tcgetattr(terminal, &mode), 0);
+    mode.c_lflag &= ~(tcflag_t)ICANON;
+    assert_int_equal(tcsetattr(terminal, TCSANOW, &mode), 0);
+    assert_true(poll_set_is_ready(&set, (uint32_t)getpid()));
+    close(terminal);
+    close(master);
+}
+
+static void what_nobody_took_is_untaken(void **state)
+{
+    (void)state;
+    int ends[2];
+    char byte;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    struct poll_set set = {.kind = POLL_SET_ARRAY, .count = 1};
+    set.words[0] = (uint64_t)ends[0] | 1ull << 32;
+    assert_false(poll_set_is_untaken(&set, (uint32_t)getpid()));
+    assert_int_equal(write(ends[0], "k", 1), 1);
+    assert_true(poll_set_is_untaken(&set, (uint32_t)getpid()));
+    assert_int_equal(read(ends[1], &byte, 1), 1);
+    assert_false(poll_set_is_untaken(&set, (uint32_t)getpid()));
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* A server at a path as a display's, and one at another. */
+static void who_is_connected_to_a_display_has_a_window(void **state)
+{
+    (void)state;
+    const char *const names[] = {"other-1", "wayland-7"};
+    for (int i = 0; i < 2; i++) {
+        struct sockaddr_un address = {.sun_family = AF_UNIX};
+        int server = socket(AF_UNIX, SOCK_STREAM, 0), client = socket(AF_UNIX, SOCK_STREAM, 0);
+        int bytes = snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "argus-%d/%s",
+                             (int)getpid(), names[i]); /* in no folder */
+        socklen_t length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)bytes);
+        assert_int_equal(bind(server, (struct sockaddr *)&address, length), 0);
+        assert_int_equal(listen(server, 1), 0);
+        assert_false(process_has_window((uint32_t)getpid()));
+        assert_int_equal(connect(client, (struct sockaddr *)&address, length), 0);
+        assert_int_equal(process_has_window((uint32_t)getpid()), i);
+        close(client);
+        close(server);
+    }
+}
+
 int main(void)
 {
 #define WATCH_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -358,9 +458,14 @@ int main(void)
         WATCH_TEST(a_nested_loop_is_none),
         WATCH_TEST(another_loop_is_one_while_input_lies_there),
         WATCH_TEST(what_nobody_waits_for_is_none),
+        WATCH_TEST(a_named_process_needs_no_window),
+        WATCH_TEST(a_nested_wait_for_an_answer_is_away),
         WATCH_TEST(who_is_left_out_is_none),
         cmocka_unit_test(sets_that_cover),
         cmocka_unit_test(what_lies_in_a_pipe_is_ready),
+        cmocka_unit_test(a_line_typed_ahead_is_not_ready),
+        cmocka_unit_test(what_nobody_took_is_untaken),
+        cmocka_unit_test(who_is_connected_to_a_display_has_a_window),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

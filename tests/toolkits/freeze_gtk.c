@@ -4,6 +4,9 @@
  *   call    F5 opens a dialog, in whose own loop a call to it waits for the answer
  *   start   the same call, with the window on the screen, before the loop's first turn
  *   folder  F5 reads FOLDER
+ *   own        owns the clipboard, and is the process that others wait for when it is stopped
+ *   clipboard  F5 asks for the text of the clipboard, which runs the loop again until it comes
+ *   dialog     F5 opens a dialog that draws at each frame, for 5 s: no freeze
  */
 #include <gtk/gtk.h>
 #include <string.h>
@@ -86,6 +89,31 @@ static void read_folder(void)
         g_dir_close(files);
 }
 
+static void read_clipboard(void)
+{
+    g_free(gtk_clipboard_wait_for_text(gtk_clipboard_get(GDK_SELECTION_CLIPBOARD)));
+}
+
+static gboolean respond(gpointer dialog)
+{
+    gtk_dialog_response(GTK_DIALOG(dialog), GTK_RESPONSE_OK);
+    return G_SOURCE_REMOVE;
+}
+
+static void run_spinner(GtkWidget *window)
+{
+    GtkWidget *dialog = gtk_dialog_new_with_buttons("idle", GTK_WINDOW(window), GTK_DIALOG_MODAL,
+                                                    "_OK", GTK_RESPONSE_OK, NULL);
+    GtkWidget *spinner = gtk_spinner_new(), *entry = gtk_entry_new();
+    gtk_container_add(GTK_CONTAINER(gtk_dialog_get_content_area(GTK_DIALOG(dialog))), entry);
+    gtk_container_add(GTK_CONTAINER(gtk_dialog_get_content_area(GTK_DIALOG(dialog))), spinner);
+    gtk_spinner_start(GTK_SPINNER(spinner));
+    gtk_widget_show_all(dialog);
+    g_timeout_add(5000, respond, dialog);
+    gtk_dialog_run(GTK_DIALOG(dialog));
+    gtk_widget_destroy(dialog);
+}
+
 static gboolean on_key(GtkWidget *window, GdkEventKey *key, gpointer unused)
 {
     (void)unused;
@@ -95,6 +123,10 @@ static gboolean on_key(GtkWidget *window, GdkEventKey *key, gpointer unused)
         run_dialog(window);
     else if (strcmp(mode, "folder") == 0)
         read_folder();
+    else if (strcmp(mode, "clipboard") == 0)
+        read_clipboard();
+    else if (strcmp(mode, "dialog") == 0)
+        run_spinner(window);
     say("done");
     return TRUE;
 }
@@ -114,6 +146,11 @@ int main(int argc, char **argv)
     g_signal_connect(window, "key-press-event", G_CALLBACK(on_key), NULL);
     g_signal_connect(window, "destroy", gtk_main_quit, NULL);
     gtk_widget_show_all(window);
+    if (strcmp(mode, "own") == 0) {
+        prctl(PR_SET_NAME, "slowowner");
+        gtk_clipboard_set_text(gtk_clipboard_get(GDK_SELECTION_CLIPBOARD), "text", -1);
+        say("serves");
+    }
     if (strcmp(mode, "start") == 0) {
         gdk_display_flush(gdk_display_get_default());
         say("ready");

@@ -15,19 +15,32 @@ import subprocess
 import sys
 import tempfile
 import time
+import typing
 
 from display import Display, wait_for
 from recording import crowd, enter_namespace, skip
 
 HERE = pathlib.Path(__file__).resolve().parent
 
-# what runs beside it (a mode of the program, or a script), whether that is stopped at F5, and the culprit; None: no freeze
+
+class Case(typing.NamedTuple):
+    helper: typing.Optional[str] = None  # what runs beside it: a mode of the program, or a script
+    stops: bool = False  # it is stopped at F5
+    types: bool = True  # keys are typed while the program is frozen
+    culprit: typing.Optional[str] = None  # None: no freeze
+
+
 CASES = {
-    "gtk3.call": ("serve", False, "slowservice"),
-    "gtk3.start": ("serve", False, "slowservice"),
-    "gtk3.folder": ("slow_folder.py", False, "slowfolder"),
-    "qt5.clipboard": ("own", True, "slowowner"),
-    "qt5.nested": (None, False, None),
+    "gtk3.call": Case("serve", culprit="slowservice"),
+    "gtk3.start": Case("serve", culprit="slowservice"),
+    "gtk3.folder": Case("slow_folder.py", culprit="slowfolder"),
+    "gtk3.clipboard": Case("own", stops=True, culprit="slowowner"),
+    "gtk3.dialog": Case(),
+    "qt5.clipboard": Case("own", stops=True, culprit="slowowner"),
+    "qt5.excluded": Case(culprit="freeze-qt5"),
+    "qt5.nested": Case(),
+    "tk.clipboard": Case("own", stops=True, culprit="slowowner"),
+    "xcb.reply": Case("grab", types=False, culprit="slowgrabber"),
 }
 
 
@@ -60,19 +73,26 @@ def session(display):
 def helper_command(program, helper, folder):
     if helper and helper.endswith(".py"):
         return [sys.executable, "-B", str(HERE / helper), str(folder)]
-    return [program, helper]
+    return started(program, helper)
+
+
+def started(program, *arguments):
+    """A script for Tk is for the system's Python."""
+    return ["/usr/bin/python3", "-B", program, *arguments] if program.endswith(".py") else [program, *arguments]
 
 
 def focus(pid, environment):
-    """There is no window manager, so nobody else does that. False: the window is not there yet."""
-    done = subprocess.run(["xdotool", "search", "--onlyvisible", "--pid", str(pid), "windowfocus", "mousemove", "60", "60"],
-                          env=environment, capture_output=True, check=False, timeout=20)
-    return done.returncode == 0
+    """There is no window manager, so nobody else does that. Not all programs say whose a window is. False: it is not there yet."""
+    for which in (["--pid", str(pid)], ["--name", "^frozen$"]):
+        done = subprocess.run(["xdotool", "search", "--onlyvisible", *which, "windowfocus", "mousemove", "60", "60"],
+                              env=environment, capture_output=True, check=False, timeout=20)
+        if done.returncode == 0:
+            return True
+    return False
 
 
 def freeze(program, mode, case, environment, folder):
-    """Starts the program, presses F5 and types while it is frozen."""
-    helper, stops, _ = case
+    """Starts the program, presses F5 and types while it is frozen. Returns the processes that this was about."""
     said = folder / "said"
 
     def press(*keys):
@@ -82,10 +102,10 @@ def freeze(program, mode, case, environment, folder):
         other = None
         slow = folder / "slow"
         slow.mkdir(exist_ok=True)
-        if helper:
-            other = stack.enter_context(running(helper_command(program, helper, slow), environment, folder / "helper"))
+        if case.helper:
+            other = stack.enter_context(running(helper_command(program, case.helper, slow), environment, folder / "helper"))
             wait_for(lambda: "serves" in (folder / "helper").read_text(), "the helper")
-        frozen = stack.enter_context(running([program, mode, slow], environment, said))
+        frozen = stack.enter_context(running(started(program, mode, slow), environment, said))
         wait_for(lambda: "ready" in said.read_text(), program)
         wait_for(lambda: focus(frozen.pid, environment), "the focus")
         if mode == "start":
@@ -93,20 +113,21 @@ def freeze(program, mode, case, environment, folder):
         else:
             time.sleep(1)
             press("a", "b", "c", "d", "e", "f")
-        if stops:
+        if case.stops:
             other.send_signal(signal.SIGSTOP)
         if mode != "start":
             press("F5")
         time.sleep(1 if mode != "call" else 1.5)
-        if not stops:  # each key ends one of the waits for the clipboard, and the culprit is guessed from the longest
+        if case.types:
             press("g", "h", "i")
-        else:
+        if case.stops:
             time.sleep(1.5)
             other.send_signal(signal.SIGCONT)
         wait_for(lambda: "done" in said.read_text(), "the end of the freeze")
         time.sleep(0.3)
         press("k", "l", "m")
         time.sleep(1)
+        return {process.pid for process in (frozen, other) if process}
 
 
 def run(*words):
@@ -120,32 +141,32 @@ def record(argus, program, mode, case, trace, options):
     with tempfile.TemporaryDirectory(prefix="argus-freezes-") as folder, Display() as display, session(display) as environment:
         run(argus, "start", "--ring-size", "512M", *options)
         try:
-            freeze(program, mode, case, environment, pathlib.Path(folder))
+            return freeze(program, mode, case, environment, pathlib.Path(folder)) | {display.server.pid}
         finally:
             run(argus, "stop", "-o", trace)
             subprocess.run(["umount", "-l", pathlib.Path(folder) / "slow"], stderr=subprocess.DEVNULL, check=False)
 
 
 def check(argus, name, program, options=()):
-    mode, case, process = name.split(".")[1], CASES[name], pathlib.Path(program).name[:15]
+    mode, case, process = name.split(".")[1], CASES[name], pathlib.Path(program).stem.replace("_", "-")[:15]
     with tempfile.TemporaryDirectory(prefix="argus-freezes-") as folder:
         trace = pathlib.Path(os.environ.get("ARGUS_FREEZES_KEEP", folder)) / f"{name}.argus"
-        record(argus, program, mode, case, trace, options)
+        ours = record(argus, program, mode, case, trace, options)
         hangs = json.loads(run(argus, "hangs", "--json", trace))["hangs"]
         mine = [hang for hang in hangs if hang["process"] == process]
         told = [(h["process"], h["thread"], h["type"], round(h["duration_ns"] / 1e9, 2), h["awaited"]) for h in hangs]
         print(name, *told, sep="\n  ")
-        if case[2] is None:
+        if case.culprit is None:
             assert not mine, mine
             return
         assert len(mine) == 1 and 2.2e9 < mine[0]["duration_ns"] < 5e9, mine
         assert mine[0]["awaited"], mine
-        longer = [hang for hang in hangs[:hangs.index(mine[0])] if hang["process"] != case[2]]
+        longer = [hang for hang in hangs[:hangs.index(mine[0])] if hang["process"] != case.culprit and hang["pid"] in ours]
         assert not longer, f"others come first: {told}"
         answer = json.loads(run(argus, "diagnose", "--auto", "--json", "--process", process, trace))
         culprits = [cause["process"] for cause in answer["root_causes"]]
         print("  ", [(c["process"], c["thread"], c["type"], c["why"]) for c in answer["root_causes"]])
-        assert culprits and culprits[0] == case[2], culprits
+        assert culprits and culprits[0] == case.culprit, culprits
 
 
 def main():
@@ -157,6 +178,9 @@ def main():
         skip(f"there is no {missing[0]} (scripts/deps toolkits)")
     if name == "gtk3.folder" and not os.path.exists("/dev/fuse"):
         skip("there is no /dev/fuse")
+    if name.startswith("tk.") and subprocess.run(["/usr/bin/python3", "-c", "import tkinter"], stderr=subprocess.DEVNULL,
+                                                 check=False).returncode:
+        skip("the system's Python has no tkinter")
     enter_namespace()
     crowd.run_check(lambda: check(argus, name, program, options))
 

@@ -1,0 +1,91 @@
+/* A process has a window when one of its sockets leads to a display server: its other end has an address that the protocols of X11 and
+ * Wayland say. */
+#include "windows.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <netinet/in.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* X11 over TCP: display n listens at this port + n; ssh forwards to the displays from 10 on. */
+#define X11_PORT     6000
+#define X11_DISPLAYS 1024
+
+/* Where display servers listen: what the path contains, and then the display's number. A display with a name of its own is not
+ * known; its programs count like those without a window. */
+static const char *const listens_at[] = {"/.X11-unix/X", "/wayland-"};
+
+static bool is_display_path(const char *path)
+{
+    for (size_t i = 0; i < sizeof(listens_at) / sizeof(*listens_at); i++) {
+        const char *found = strstr(path, listens_at[i]);
+        if (found && isdigit((unsigned char)found[strlen(listens_at[i])]))
+            return true;
+    }
+    return false;
+}
+
+/* The path may begin with a zero byte: then it is no file's. */
+static bool is_display_address(const struct sockaddr_storage *address, socklen_t bytes)
+{
+    char path[sizeof(struct sockaddr_un) + 1] = "";
+    size_t before = offsetof(struct sockaddr_un, sun_path);
+    if (address->ss_family == AF_UNIX && bytes > before && bytes <= sizeof(struct sockaddr_un)) {
+        const char *name = ((const struct sockaddr_un *)address)->sun_path;
+        size_t skipped = name[0] == 0;
+        memcpy(path, name + skipped, bytes - before - skipped);
+        return is_display_path(path);
+    }
+    uint16_t port =
+        address->ss_family == AF_INET    ? ntohs(((const struct sockaddr_in *)address)->sin_port)
+        : address->ss_family == AF_INET6 ? ntohs(((const struct sockaddr_in6 *)address)->sin6_port)
+                                         : 0;
+    return port >= X11_PORT && port < X11_PORT + X11_DISPLAYS;
+}
+
+static bool leads_to_display(int process, int fd)
+{
+    struct sockaddr_storage address;
+    socklen_t bytes = sizeof(address);
+    int copy = (int)syscall(SYS_pidfd_getfd, process, fd, 0);
+    if (copy < 0)
+        return false;
+    bool is_display = getpeername(copy, (struct sockaddr *)&address, &bytes) == 0 &&
+                      is_display_address(&address, bytes);
+    close(copy);
+    return is_display;
+}
+
+static bool is_socket(DIR *folder, const char *name)
+{
+    char target[16] = "";
+    return readlinkat(dirfd(folder), name, target, sizeof(target) - 1) > 0 &&
+           strncmp(target, "socket:", 7) == 0;
+}
+
+bool process_has_window(uint32_t pid)
+{
+    char path[32];
+    bool found = false;
+    snprintf(path, sizeof(path), "/proc/%u/fd", pid);
+    DIR *folder = opendir(path);
+    int process = (int)syscall(SYS_pidfd_open, pid, 0);
+    const struct dirent *entry;
+    if (!folder || process < 0)
+        found = true;
+    while (!found && (entry = readdir(folder)))
+        found = isdigit((unsigned char)entry->d_name[0]) && is_socket(folder, entry->d_name) &&
+                leads_to_display(process, atoi(entry->d_name));
+    if (folder)
+        closedir(folder);
+    if (process >= 0)
+        close(process);
+    return found;
+}
