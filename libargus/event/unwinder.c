@@ -76,8 +76,9 @@ struct walk {
     uint64_t bottom; /* where the copy begins: the snapshot's stack pointer */
     uint64_t time_ns;
     uint32_t process;
-    uint32_t pc, sp; /* numbers of these registers */
-    bool sure;       /* how it came to this frame */
+    uint32_t pc, sp;    /* numbers of these registers */
+    bool sure;          /* how it came to this frame */
+    bool is_trampoline; /* a signal handler returns here: the address is no call's */
 };
 
 static bool read_stack(void *context, uint64_t address, uint64_t *ret)
@@ -241,6 +242,7 @@ static uint64_t walk_without_row(struct walk *walk, bool *is_return)
     }
     if (*is_return && is_signal_return(walk, walk->machine.registers[walk->pc])) {
         *is_return = false;
+        walk->is_trampoline = true;
         return unwind_signal_step(&walk->machine) ? WALKED : end_of_copy(walk->snapshot);
     }
     return is_at_the_end(walk) ? ARGUS_FRAME_OUTERMOST : walk_by_frame_pointer(walk, is_return);
@@ -270,6 +272,7 @@ static uint64_t walk_up(struct walk *walk, bool *is_return)
         return ARGUS_FRAME_UNKNOWN;
     if (row->is_signal)
         walk->machine.cfa = 0;
+    walk->is_trampoline = row->is_signal;
     *is_return = !row->is_signal;
     return WALKED;
 }
@@ -313,8 +316,10 @@ void unwinder_frames(struct unwinder *unwinder, const struct argus_snapshot *sna
         if (walk.sure)
             sure_count = count;
         walk.machine.return_slot = 0;
+        walk.is_trampoline = false;
         end = count == ARGUS_STACK_MAX_FRAMES - 1 ? ARGUS_FRAME_DEEP : walk_up(&walk, &is_return);
         ret->slots[count - 1] = walk.machine.return_slot;
+        ret->frames[count - 1] += walk.is_trampoline && !exact;
     }
     if (sure_count < count) {
         count = sure_count;
