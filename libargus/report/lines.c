@@ -85,6 +85,19 @@ static const char *frame_text(const struct argus_report_context *context, uint32
     return buffer;
 }
 
+void report_count_frame(const struct argus_report_context *context, uint32_t vertex,
+                        uint64_t address, bool is_return)
+{
+    if (!context->symbols || !address)
+        return;
+    struct view view = view_of(context->graph);
+    const struct argus_vertex *v = &view.vertices[vertex];
+    uint32_t process = view.threads[v->thread].process;
+    struct argus_symbol symbol =
+        argus_symbols_show(context->symbols, process, v->end_ns, address, is_return);
+    argus_symbols_note(context->symbols, process, address, is_return, &symbol);
+}
+
 const char *report_frame(const struct argus_report_context *context, uint32_t vertex,
                          uint64_t address, bool is_return, char *buffer, size_t bytes)
 {
