@@ -7,6 +7,7 @@
 
 #include "diagnose/words.h"
 #include "event/short_names.h"
+#include "graph/stack_beginnings.h"
 #include "report/report_callbacks.h"
 #include "slice/timeline.h"
 
@@ -182,12 +183,27 @@ void report_heading(const struct argus_sink *sink, const char *text)
     argus_sink_printf(sink, sink->color ? "\n\033[1m%s\033[0m\n" : "\n%s\n", text);
 }
 
+struct argus_stack report_frames(const struct argus_report_context *context, uint32_t vertex,
+                                 uint32_t stack)
+{
+    struct view view = view_of(context->graph);
+    struct argus_stack frames = argus_graph_stack(context->graph, stack);
+    struct argus_stack callers = {frames.frames, frames.count - 1};
+    const struct argus_vertex *v = &view.vertices[vertex];
+    bool has_end = frames.count > 1 && frames.frames[frames.count - 1] < ARGUS_FRAME_ENDS;
+    return has_end && context->symbols &&
+                   stack_is_whole(context->symbols, view.threads[v->thread].process, v->end_ns,
+                                  callers)
+               ? callers
+               : frames;
+}
+
 void report_stack(const struct argus_report_context *context, uint32_t vertex, uint32_t stack,
                   unsigned indent, uint32_t limit)
 {
     if (stack == ARGUS_NONE)
         return;
-    struct argus_stack frames = argus_graph_stack(context->graph, stack);
+    struct argus_stack frames = report_frames(context, vertex, stack);
     char text[512];
     for (uint32_t i = 0; i < frames.count && i < limit; i++)
         argus_sink_printf(

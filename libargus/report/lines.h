@@ -29,6 +29,10 @@ void report_wrapped(const struct argus_sink *sink, unsigned indent, const char *
 /* A heading; bold where the sink has colours. */
 void report_heading(const struct argus_sink *sink, const char *text);
 
+/* The frames of a vertex's stack that are shown. Why a stack ends is left out where it ends with the first function of its thread. */
+struct argus_stack report_frames(const struct argus_report_context *context, uint32_t vertex,
+                                 uint32_t stack);
+
 /* Up to `limit` frames of a stack, a line each. */
 void report_stack(const struct argus_report_context *context, uint32_t vertex, uint32_t stack,
                   unsigned indent, uint32_t limit);
