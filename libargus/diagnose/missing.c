@@ -187,6 +187,16 @@ static struct argus_error *try_suspects(struct search *search)
     return error;
 }
 
+/* Whether the wait lasted as long as its thread had said beforehand: a timer of a runtime, a sleep on a condition. Of the hang's own
+ * thread that is never assumed. */
+static bool slept(const struct diagnoser *d, uint32_t vertex)
+{
+    const struct argus_wait *wait = &d->view.vertices[vertex].wait;
+    return wait->outcome == ARGUS_OUTCOME_TIMED_OUT &&
+           (wait->kind == ARGUS_WAIT_FUTEX || wait->kind == ARGUS_WAIT_POLL) &&
+           d->view.vertices[vertex].thread != d->hang.thread;
+}
+
 static struct argus_error *blame_nobody(struct search *search)
 {
     struct diagnoser *d = search->lookout.d;
@@ -195,12 +205,15 @@ static struct argus_error *blame_nobody(struct search *search)
     stand->ended = true;
     if (d->stopped)
         return blame_waiting(d, stand->vertex, stand->window, "the answer was to stop here");
-    if (search->idle != ARGUS_NONE) {
+    if (search->idle != ARGUS_NONE && !slept(d, stand->vertex)) {
         snprintf(text, sizeof(text),
                  "%s, which should have ended it, was idle: it was not asked, or did not answer",
                  text_thread(&d->view, search->idle, whom, sizeof(whom)));
         return blame_waiting(d, stand->vertex, stand->window, text);
     }
+    if (slept(d, stand->vertex))
+        return blame_waiting(d, stand->vertex, stand->window,
+                             "its own time-out ended it, and no thread is known to have had to");
     return blame_waiting(d, stand->vertex, stand->window,
                          search->suspects.length > 0
                              ? "those who could have ended it did nothing unusual meanwhile"
@@ -254,7 +267,8 @@ struct argus_error *explain_missing(struct diagnoser *d, struct stand *stand)
     for (size_t i = 0; !error && !search.decided && !d->stopped && i < all_evidence_count; i++) {
         if ((all_evidence[i].vague && search.silent != ARGUS_NONE) || is_enough(&search))
             break;
-        error = look_at_row(&search, &all_evidence[i]);
+        if (!all_evidence[i].could_only || !slept(d, stand->vertex))
+            error = look_at_row(&search, &all_evidence[i]);
     }
     if (!error)
         return end_search(&search);
