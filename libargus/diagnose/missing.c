@@ -4,6 +4,7 @@
  * looked at as well.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "diagnose/lookout.h"
 #include "diagnose/words.h"
@@ -187,13 +188,22 @@ static struct argus_error *try_suspects(struct search *search)
     return error;
 }
 
-/* Whether the wait lasted as long as its thread had said beforehand: a timer of a runtime, a sleep on a condition. Of the hang's own
- * thread that is never assumed. */
+static bool is_epoll(const struct view *view, const struct argus_wait *wait)
+{
+    char buffer[32];
+    const struct argus_trace *trace = argus_graph_trace(view->graph);
+    return wait->kind == ARGUS_WAIT_POLL && wait->syscall != ARGUS_NO_SYSCALL &&
+           strncmp(argus_syscall_name(trace, wait->syscall, buffer, sizeof(buffer)), "epoll", 5) ==
+               0;
+}
+
+/* Whether the wait lasted as long as its thread had said beforehand: a timer of a runtime, a sleep on a condition. A poll of a socket or
+ * a pipe names whom it is for. Of the hang's own thread that is never assumed. */
 static bool slept(const struct diagnoser *d, uint32_t vertex)
 {
     const struct argus_wait *wait = &d->view.vertices[vertex].wait;
     return wait->outcome == ARGUS_OUTCOME_TIMED_OUT &&
-           (wait->kind == ARGUS_WAIT_FUTEX || wait->kind == ARGUS_WAIT_POLL) &&
+           (wait->kind == ARGUS_WAIT_FUTEX || is_epoll(&d->view, wait)) &&
            d->view.vertices[vertex].thread != d->hang.thread;
 }
 
