@@ -15,6 +15,12 @@ set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 set(CMAKE_SYSROOT ${ARGUS_SYSROOT})
 set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
 
+# The man pages are made by the program itself.
+find_program(ARGUS_QEMU qemu-aarch64-static)
+if(ARGUS_QEMU)
+  set(ARGUS_TARGET_RUNNER ${ARGUS_QEMU} -L ${ARGUS_SYSROOT})
+endif()
+
 # Libraries of the folder only. LLDB's headers may be this machine's, and so are python, clang and go-md2man.
 set(ENV{PKG_CONFIG_LIBDIR} ${ARGUS_SYSROOT}/usr/lib/aarch64-linux-gnu/pkgconfig:${ARGUS_SYSROOT}/usr/share/pkgconfig)
 set(ENV{PKG_CONFIG_SYSROOT_DIR} ${ARGUS_SYSROOT})

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/lower_bound.h"
+
 #define OFFSET(code, address) ((unsigned long long)((address) - (code)->first))
 
 static int compare_targets(const void *a, const void *b)
@@ -47,15 +49,9 @@ void function_code_deinit(struct function_code *code)
 /* The last start at or before `address`; NULL: none. */
 static const uint64_t *start_before(const struct function_code *code, uint64_t address)
 {
-    size_t low = 0, high = code->starts.length;
-    while (low < high) { /* the first one behind `address` */
-        size_t middle = low + (high - low) / 2;
-        if (code->starts.data[middle] <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low ? &code->starts.data[low - 1] : NULL;
+    size_t behind;
+    LOWER_BOUND(behind, code->starts.length, code->starts.data[behind] <= address);
+    return behind ? &code->starts.data[behind - 1] : NULL;
 }
 
 struct argus_error *function_code_check_start(const struct function_code *code, uint64_t address)
@@ -93,14 +89,8 @@ bool function_code_insn(const struct function_code *code, uint64_t at, struct in
 const struct jump_target *function_code_target(const struct function_code *code, uint64_t first,
                                                uint64_t end)
 {
-    size_t low = 0, high = code->targets.length;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (code->targets.data[middle].to < first)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool is_there = low < code->targets.length && code->targets.data[low].to < end;
-    return is_there ? &code->targets.data[low] : NULL;
+    size_t at;
+    LOWER_BOUND(at, code->targets.length, code->targets.data[at].to < first);
+    bool is_there = at < code->targets.length && code->targets.data[at].to < end;
+    return is_there ? &code->targets.data[at] : NULL;
 }

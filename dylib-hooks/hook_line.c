@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "argus/record.h"
+#include "base/words.h"
 
 static bool wrong(struct hook_line *line, const char *what, const char *word)
 {
@@ -14,27 +15,8 @@ static bool wrong(struct hook_line *line, const char *what, const char *word)
 
 bool hook_line_split(struct hook_line *line, char *text)
 {
-    for (char *c = text + strspn(text, " \t\r"); *c && *c != '#'; c += strspn(c, " \t\r")) {
-        char *to = c;
-        bool quoted = false;
-        if (line->count == WORDS_OF_A_LINE)
-            return wrong(line, "too many words", "");
-        line->words[line->count++] = to;
-        for (; *c && (quoted || !strchr(" \t\r", *c)); c++) {
-            if (*c == '"')
-                quoted = !quoted;
-            else
-                *to++ = *c;
-        }
-        if (quoted)
-            return wrong(line, "a quote has no end", "");
-        bool last = !*c;
-        *to = '\0';
-        if (last)
-            break;
-        c++;
-    }
-    return true;
+    const char *reason = words_split(text, line->words, WORDS_OF_A_LINE, &line->count, NULL);
+    return !reason || wrong(line, reason, "");
 }
 
 static bool set_text(struct hook_line *line, const char *text, char **ret)

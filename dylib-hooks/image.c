@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/lower_bound.h"
 #include "likeness_of_names.h"
 
 /* By the first four bytes, little-endian. To add a format: a row and a reader. */
@@ -214,20 +215,14 @@ bool image_function_range(const struct image *image, uint64_t address, uint64_t 
                           uint64_t *ret_end)
 {
     const struct image_segment *code = image_code(image, address);
-    size_t low = 0, high = image->starts.length;
-    while (low < high) { /* the first start behind `address` */
-        size_t middle = low + (high - low) / 2;
-        if (image->starts.data[middle] <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (!code || low == 0 || image->starts.data[low - 1] < code->address)
+    size_t behind;
+    LOWER_BOUND(behind, image->starts.length, image->starts.data[behind] <= address);
+    if (!code || behind == 0 || image->starts.data[behind - 1] < code->address)
         return false;
-    *ret_first = image->starts.data[low - 1];
+    *ret_first = image->starts.data[behind - 1];
     *ret_end = code->address + code->bytes;
-    if (low < image->starts.length && image->starts.data[low] < *ret_end)
-        *ret_end = image->starts.data[low];
+    if (behind < image->starts.length && image->starts.data[behind] < *ret_end)
+        *ret_end = image->starts.data[behind];
     return true;
 }
 

@@ -15,6 +15,7 @@
  */
 #include <string.h>
 
+#include "base/lower_bound.h"
 #include "function_code.h"
 
 #define NEIGHBOURHOOD 130 /* short branches reach no farther */
@@ -174,20 +175,15 @@ static bool add_of_neighbours(struct function_code *code)
 static bool add_far(struct function_code *code)
 {
     const struct far_branch *far = code->image->far_branches.data;
-    size_t low = 0, count = code->image->far_branches.length, high = count;
-    while (low < high) { /* the first one that leads into the function */
-        size_t middle = low + (high - low) / 2;
-        if (far[middle].to < code->first)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t at, count = code->image->far_branches.length;
+    LOWER_BOUND(at, count,
+                far[at].to < code->first); /* the first one that leads into the function */
     bool done = true;
-    for (; low < count && far[low].to < code->end && done; low++) {
-        bool is_own = far[low].from >= code->first && far[low].from < code->end; /* decoded */
-        bool takes = far[low].takes_address;
+    for (; at < count && far[at].to < code->end && done; at++) {
+        bool is_own = far[at].from >= code->first && far[at].from < code->end; /* decoded */
+        bool takes = far[at].takes_address;
         done = is_own || add(code, takes ? TARGET_OF_ADDRESS : TARGET_OF_FAR,
-                             takes ? taken : branch, far[low].from, far[low].to);
+                             takes ? taken : branch, far[at].from, far[at].to);
     }
     return done;
 }

@@ -12,8 +12,8 @@
  *         .name = "stop", .arguments = "[-o FILE]", .summary = "…", .example = "…", .options = options, .run = run,
  *     };
  *
- * and one line in plugin/commands.def. --help and the usage errors come from the row; so do the tests that compare it
- * with docs/man/argus.1.md, which gets a section of the same name.
+ * and one line in plugin/commands.def. --help, the usage errors and the man page come from the row (docs/man_pages.py); what the page
+ * says besides stands in docs/man/commands/argus-<name>.md.
  *
  * A command prints its result to session->out (plugin/session.h) and returns NULL, or an error, which decides
  * the exit code: ARGUS_ERROR_USAGE 2, ARGUS_ERROR_QUESTION 3, all others 1. A command must not keep anything in
@@ -142,6 +142,8 @@ bool command_available(const struct command *command, bool in_lldb);
 /* The list of all commands; the help of one command, and of the group that it begins; "usage: argus …". */
 void help_print_all(struct session *session);
 void help_print_command(struct session *session, const struct command *command);
+/* The same of all commands for programs, as one JSON object. */
+struct argus_error *help_print_json(struct session *session);
 /* What help_print_command() prints below the usage line. */
 void help_print_details(struct session *session, const struct command *command);
 void help_write_usage(FILE *out, const struct command *command, bool in_lldb);

@@ -9,6 +9,7 @@
 
 #include "argus/trace.h"
 #include "base/text_file.h"
+#include "base/words.h"
 #include "plugin/flag_place.h"
 
 #define MOST_WORDS 10
@@ -119,34 +120,7 @@ static struct argus_error *take_word(const char *word, struct flag_wish *ret)
 
 /* --- lines --- */
 
-/* Cuts `line` into words, in place; quotes hold blanks together. -1: a quote has no end; -2: too many. */
-static int split_words(char *line, char *words[MOST_WORDS])
-{
-    int count = 0;
-    char *at = line;
-    for (;;) {
-        at += strspn(at, " \t\r");
-        if (!*at || *at == '#')
-            return count;
-        if (count == MOST_WORDS)
-            return -2;
-        char *to = words[count++] = at;
-        bool quoted = false;
-        for (; *at && (quoted || !strchr(" \t\r", *at)); at++) {
-            if (*at == '"')
-                quoted = !quoted;
-            else
-                *to++ = *at;
-        }
-        if (quoted)
-            return -1;
-        bool last = !*at;
-        *to = '\0';
-        at += !last;
-    }
-}
-
-static struct argus_error *parse_words(char *const *words, int count, struct flag_wish *ret)
+static struct argus_error *parse_words(char *const *words, size_t count, struct flag_wish *ret)
 {
     if (count < 2)
         return argus_error_create(ARGUS_ERROR_FORMAT,
@@ -156,7 +130,7 @@ static struct argus_error *parse_words(char *const *words, int count, struct fla
     struct argus_error *error = take_text(words[0], ret->image, sizeof(ret->image));
     if (!error)
         error = take_text(words[1], ret->place, sizeof(ret->place));
-    for (int i = 2; i < count && !error; i++)
+    for (size_t i = 2; i < count && !error; i++)
         error = take_word(words[i], ret);
     if (!error && !ret->access)
         ret->access = ret->semantics == ARGUS_FLAG_VALUE ? FLAG_READS_AND_WRITES : FLAG_WRITES;
@@ -171,12 +145,12 @@ static struct argus_error *parse_line(struct flag_wishes *wishes, char *line, ui
 {
     char *words[MOST_WORDS];
     struct flag_wish wish = {.line = number};
-    int count = split_words(line, words);
+    size_t count;
+    const char *reason = words_split(line, words, MOST_WORDS, &count, NULL);
+    if (reason)
+        return argus_error_create(ARGUS_ERROR_FORMAT, "%s", reason);
     if (count == 0)
         return NULL;
-    if (count < 0)
-        return argus_error_create(ARGUS_ERROR_FORMAT,
-                                  count == -1 ? "a quote has no end" : "too many words");
     struct argus_error *error = parse_words(words, count, &wish);
     if (!error && !vec_push(&wishes->wishes, wish))
         error = argus_error_memory();

@@ -45,28 +45,12 @@ static struct argus_error *get_thread(const struct analysis *analysis, const cha
     return analysis_check_thread(analysis, text);
 }
 
-/* "14:32:10" means that second, "14:32:10.5" and "+3s" a moment. */
-static struct argus_error *parse_time(const struct argus_trace *trace, const char *text,
-                                      struct argus_hang_options *ret)
-{
-    const uint64_t rest_ns = 999999999;
-    char last[64];
-    struct argus_error *error = time_point_parse(trace, text, &ret->time_ns);
-    ret->until_ns = ret->time_ns;
-    if (!strchr(text, ':') || strchr(text, '.') || (error && error->code == ARGUS_ERROR_USAGE))
-        return error;
-    argus_error_destroy(error);
-    snprintf(last, sizeof(last), "%s.999999999", text);
-    error = time_point_parse(trace, last, &ret->until_ns);
-    ret->time_ns = ret->until_ns > rest_ns ? ret->until_ns - rest_ns : 0;
-    return error;
-}
-
 static struct argus_error *get_time(const struct analysis *analysis, const char *text,
                                     struct argus_hang_options *ret)
 {
     uint64_t start_ns, end_ns;
-    struct argus_error *error = parse_time(analysis->trace->trace, text, ret);
+    struct argus_error *error =
+        time_point_range(analysis->trace->trace, text, &ret->time_ns, &ret->until_ns);
     if (error)
         return error;
     argus_trace_time_range(analysis->trace->trace, &start_ns, &end_ns);

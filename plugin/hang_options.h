@@ -8,7 +8,7 @@
     {"process", 'p', "NAME", "only the process of this name, as the kernel has it"},               \
         {"pid", 0, "PID", "only this process"}, {"tid", 0, "TID", "only this thread"},             \
         {"thread", 0, "TID|NAME", "only this thread, or threads of this name"},                    \
-        {"time", 0, "TIME", "only at this time: 14:32:10.5 (UTC) or +3s"},                         \
+        {"time", 0, "TIME", "only at this time: 14:32:10.5 (local) or +3s"},                       \
     {                                                                                              \
         "threshold", 't', "DURATION", "what counts as a hang (2s)"                                 \
     }

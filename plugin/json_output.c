@@ -1,6 +1,6 @@
 #include "plugin/json_output.h"
 
-#include <time.h>
+#include "base/wall_time.h"
 
 struct argus_error *json_output(struct session *session, json_t *json)
 {
@@ -17,12 +17,5 @@ struct argus_error *json_output(struct session *session, json_t *json)
 const char *clock_text(const struct argus_trace *trace, uint64_t ns, char *buffer,
                        size_t buffer_bytes)
 {
-    uint64_t wall_ns = argus_trace_ns_to_wall_ns(trace, ns);
-    time_t seconds = (time_t)(wall_ns / 1000000000u);
-    struct tm utc = {0};
-    char text[16] = "";
-    gmtime_r(&seconds, &utc);
-    strftime(text, sizeof(text), "%H:%M:%S", &utc);
-    snprintf(buffer, buffer_bytes, "%s.%09u", text, (unsigned)(wall_ns % 1000000000u));
-    return buffer;
+    return wall_clock_text(argus_trace_ns_to_wall_ns(trace, ns), 9, buffer, buffer_bytes);
 }

@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "argus/trace.h"
+#include "base/wall_time.h"
 #include "plugin/session.h"
 #include "report/json.h" /* json_text() */
 
@@ -17,7 +18,7 @@
 /* Prints `json` and a newline, and gives it back; NULL (jansson had no memory) is an error. */
 struct argus_error *json_output(struct session *session, json_t *json);
 
-/* "14:32:10.000000123" (UTC) of a moment of the trace's clock; into `buffer`. */
+/* "14:32:10.000000123" (local) of a moment of the trace's clock; into `buffer`. */
 const char *clock_text(const struct argus_trace *trace, uint64_t ns, char *buffer,
                        size_t buffer_bytes);
 

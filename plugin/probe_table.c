@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text_file.h"
+#include "base/words.h"
 
 #define WORDS_OF_A_LINE 24
 #define LONGEST_LINE    2000
@@ -23,34 +24,6 @@ static bool wrong(struct line *line, const char *what, const char *word)
     snprintf(line->reason, sizeof(line->reason), "%s%s%.80s%s", what, *word ? " \"" : "", word,
              *word ? "\"" : "");
     return false;
-}
-
-/* Cuts `text` into words, in place. Quotes hold a word together and are taken away. */
-static bool split(struct line *line, char *text)
-{
-    char *to = text;
-    bool in_word = false, quoted = false;
-    for (char *c = text;; c++) {
-        bool last = !*c, ends = last || (!quoted && (*c == ' ' || *c == '\t' || *c == '\r'));
-        if (ends && in_word)
-            *to = '\0'; /* may be *c */
-        if (last)
-            break;
-        if (ends) {
-            in_word = false;
-            continue;
-        }
-        if (!in_word && line->count == WORDS_OF_A_LINE)
-            return wrong(line, "too many words", "");
-        if (!in_word)
-            line->words[line->count++] = to = c;
-        in_word = true;
-        if (*c == '"')
-            quoted = !quoted;
-        else
-            *to++ = *c;
-    }
-    return !quoted || wrong(line, "a quote has no end", "");
 }
 
 static bool set_text(struct line *line, const char *text, size_t most, char **ret)
@@ -193,7 +166,8 @@ static struct argus_error *parse_line(struct probe_table *table, const char *nam
     size_t blank = strspn(text, " \t\r");
     if (!text[blank] || text[blank] == '#')
         return NULL;
-    if (split(&line, text) && fill_row(&line)) {
+    const char *reason = words_split(text, line.words, WORDS_OF_A_LINE, &line.count, NULL);
+    if (reason ? wrong(&line, reason, "") : fill_row(&line)) {
         if (probe_table_add(table, &line.row))
             return NULL;
         line.no_memory = true;

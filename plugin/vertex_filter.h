@@ -11,7 +11,7 @@
         {"pid", 0, "PID", "of this process"},                                                      \
         {"thread", 0, "NAME|TID", "of the threads of this name, or of this thread"},               \
         {"time", 0, "TIME",                                                                        \
-         "that cover this moment: 14:32:10.5 (UTC) or +1.5s after the beginning"},                 \
+         "that cover this moment: 14:32:10.5 (local) or +1.5s after the beginning"},               \
         {"from", 0, "TIME", "that end, with their wait, at this moment or later"},                 \
         {"to", 0, "TIME", "that start before this moment"},                                        \
         {"event", 'e', "KIND", "that handle such a UI event, e.g. button_press, key_press"},       \

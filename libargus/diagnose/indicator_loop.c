@@ -72,23 +72,6 @@ static void find_homes(struct scan *scan, uint32_t thread)
     scan->turns = turns >= LOOP_TURNS;
 }
 
-/* The visits of one thread are together. */
-static void find_visits(struct scan *scan, uint32_t thread)
-{
-    size_t low = 0, high = argus_graph_visits(scan->view->graph, &scan->visits);
-    size_t end = high;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (scan->visits[middle].thread < thread)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    scan->visits += low;
-    while (low + scan->visit_count < end && scan->visits[scan->visit_count].thread == thread)
-        scan->visit_count++;
-}
-
 /* A thread that polled too seldom in this trace to be known as an event loop may have been too busy for it. */
 static bool add_if_long(struct scan *scan, struct argus_hang hang, bool sure)
 {
@@ -317,7 +300,7 @@ bool indicator_loop(struct finder *finder, uint32_t thread)
     bool done = habits_find(finder->view, thread, &habits);
     if (done) {
         find_homes(&scan, thread);
-        find_visits(&scan, thread);
+        scan.visit_count = argus_graph_thread_visits(scan.view->graph, thread, &scan.visits);
         size_t found = finder->found.length;
         done = scan_thread(&scan, thread);
         if (done)

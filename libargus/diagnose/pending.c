@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 
+#include "base/lower_bound.h"
 #include "base/vec.h"
 #include "diagnose/finder.h"
 
@@ -123,15 +124,9 @@ static void add_from_vertices(struct search *search)
 static void add_unread(struct search *search)
 {
     const struct argus_unread *unread;
-    size_t low = 0, count = argus_graph_unread(search->view.graph, &unread), high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (unread[middle].receiver < search->hang->thread)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (size_t i = low; i < count && unread[i].receiver == search->hang->thread; i++)
+    size_t first, count = argus_graph_unread(search->view.graph, &unread);
+    LOWER_BOUND(first, count, unread[first].receiver < search->hang->thread);
+    for (size_t i = first; i < count && unread[i].receiver == search->hang->thread; i++)
         if (unread[i].sent_ns < search->hang->end_ns && unread[i].sender != search->hang->thread)
             add(search, (struct argus_pending){.first_ns = unread[i].sent_ns,
                                                .sender = unread[i].sender,
@@ -161,15 +156,9 @@ static void add_arrivals(struct search *search)
     const struct argus_hang *hang = search->hang;
     size_t count = argus_graph_arrivals(search->view.graph, &arrivals);
     bool messages = has_messages(search);
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (arrivals[middle].thread < hang->thread)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (size_t i = low; i < count && arrivals[i].thread == hang->thread; i++) {
+    size_t first;
+    LOWER_BOUND(first, count, arrivals[first].thread < hang->thread);
+    for (size_t i = first; i < count && arrivals[i].thread == hang->thread; i++) {
         if (arrivals[i].time_ns <= hang->start_ns || arrivals[i].time_ns > hang->end_ns ||
             (messages && carries_messages(arrivals[i].type)))
             continue;

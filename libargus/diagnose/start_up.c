@@ -4,15 +4,8 @@
 static uint64_t first_visit_ns(const struct view *view, uint32_t thread)
 {
     const struct argus_visits *visits;
-    size_t low = 0, count = argus_graph_visits(view->graph, &visits), high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (visits[middle].thread < thread)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && visits[low].thread == thread ? visits[low].first_ns : UINT64_MAX;
+    return argus_graph_thread_visits(view->graph, thread, &visits) ? visits[0].first_ns
+                                                                   : UINT64_MAX;
 }
 
 /* When `vertex` first took a message of another process; UINT64_MAX: it took none. */

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "base/lower_bound.h"
 #include "diagnose/lookout.h"
 
 #define MAX_LOOK_BACK     1000
@@ -113,15 +114,9 @@ static struct argus_error *find_waker(struct lookout *l)
 
 static size_t first_use(const struct argus_object_use *uses, size_t count, uint64_t inode)
 {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (uses[middle].inode < inode)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t first;
+    LOWER_BOUND(first, count, uses[first].inode < inode);
+    return first;
 }
 
 static bool add_users(struct lookout *l, uint64_t inode, bool writers_only)

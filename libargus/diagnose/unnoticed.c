@@ -4,8 +4,8 @@
  *
  *   a worker thread: whoever waits for it, waits by a message or a callback, which would be pending;
  *   a thread that waits for processes of its own making, as a shell does for a command, or a build for a compiler. What those
- *   send, or what comes by a pipe, is part of that; what another child sends is not. The shell's terminal is the command's meanwhile: what is typed there is not
- *   pending for the shell;
+ *   send, or what comes by a pipe, is part of that; what another child sends is not. The shell's terminal is the command's
+ *   meanwhile: what is typed there is not pending for the shell;
  *   a thread whose loop takes from nobody but such processes: it does their work;
  *   a thread of which it is not sure that it has a loop;
  *   a thread at a lock or condition that never rests in a poll: another thread polls for it;
@@ -74,20 +74,18 @@ static uint32_t ended_by(const struct view *view, uint32_t vertex)
     return thread == view->vertices[vertex].thread ? ARGUS_NONE : thread;
 }
 
-/* Whether the wait of `vertex` was for a process that its own had started. */
-static bool is_for_child(const struct view *view, uint32_t vertex)
+/* Whether the wait of `vertex`, which `other` ended, was for a process that its own had started. */
+static bool is_for_child(const struct view *view, uint32_t vertex, uint32_t other)
 {
     const struct argus_vertex *v = &view->vertices[vertex];
-    uint32_t other = ended_by(view, vertex);
     if (v->wait.kind == ARGUS_WAIT_CHILD || v->wait.kind == ARGUS_WAIT_STOPPED)
         return v->wait.kind == ARGUS_WAIT_CHILD;
     return other != ARGUS_NONE &&
            descends_from(view, view->threads[other].process, view->threads[v->thread].process);
 }
 
-static void note_child(const struct view *view, uint32_t vertex, struct children *children)
+static void note_child(const struct view *view, uint32_t thread, struct children *children)
 {
-    uint32_t thread = ended_by(view, vertex);
     uint32_t process = thread == ARGUS_NONE ? ARGUS_NONE : view->threads[thread].process;
     for (size_t i = 0; i < children->count; i++)
         if (children->processes[i] == process)
@@ -108,10 +106,11 @@ static struct children children_of(const struct view *view, const struct argus_h
         uint64_t from_ns = view->vertices[v].end_ns, to_ns = timeline_wait_end(view, v);
         from_ns = from_ns > hang->start_ns ? from_ns : hang->start_ns;
         to_ns = to_ns < hang->end_ns ? to_ns : hang->end_ns;
-        if (from_ns >= to_ns || !is_for_child(view, v))
+        uint32_t other = ended_by(view, v);
+        if (from_ns >= to_ns || !is_for_child(view, v, other))
             continue;
         waited_ns += to_ns - from_ns;
-        note_child(view, v, &children);
+        note_child(view, other, &children);
     }
     children.enough = waited_ns >= (hang->end_ns - hang->start_ns) / 2;
     return children;
@@ -120,7 +119,7 @@ static struct children children_of(const struct view *view, const struct argus_h
 /* Whether `process` is one of them, or their kin. */
 static bool is_one_of(const struct view *view, const struct children *children, uint32_t process)
 {
-    for (size_t i = 0; i < children->count; i++) {
+    for (size_t i = 0; !children->all && i < children->count; i++) {
         uint32_t child = children->processes[i];
         if (child == process || descends_from(view, process, child) ||
             descends_from(view, child, process))
@@ -136,9 +135,10 @@ static bool serves_children(const struct view *view, const struct habits *habits
     bool any = false;
     for (uint32_t v = t->first_vertex; v < t->first_vertex + t->vertex_count; v++) {
         const struct habit *habit = habits_of(habits, &view->vertices[v]);
-        if (!habit || !habit->home || ended_by(view, v) == ARGUS_NONE)
+        uint32_t other = habit && habit->home ? ended_by(view, v) : ARGUS_NONE;
+        if (other == ARGUS_NONE)
             continue;
-        if (!is_for_child(view, v))
+        if (!is_for_child(view, v, other))
             return false;
         any = true;
     }

@@ -10,6 +10,7 @@
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 
+#include "base/lower_bound.h"
 #include "base/vec.h"
 #include "event/debug_file.h"
 #include "event/elf_frames.h"
@@ -290,18 +291,12 @@ const char *elf_file_function(struct elf_file *file, uint64_t address, uint64_t 
 {
     if (!file->has_functions)
         load_functions(file);
-    size_t low = 0, high = file->functions.length; /* the last that begins at or before it */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (file->functions.data[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (!low || address >= file->functions.data[low - 1].end)
+    size_t behind;
+    LOWER_BOUND(behind, file->functions.length, file->functions.data[behind].address <= address);
+    if (!behind || address >= file->functions.data[behind - 1].end)
         return NULL;
-    *ret_offset = address - file->functions.data[low - 1].address;
-    return file->functions.data[low - 1].name;
+    *ret_offset = address - file->functions.data[behind - 1].address;
+    return file->functions.data[behind - 1].name;
 }
 
 const char *elf_file_variable(struct elf_file *file, uint64_t address)

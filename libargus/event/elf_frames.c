@@ -5,6 +5,8 @@
 #include <gelf.h>
 #include <string.h>
 
+#include "base/lower_bound.h"
+
 /* Encodings of what every linker writes: 32 bits signed, relative to its own place or to the table's beginning. */
 enum { VERSION = 1, PCREL_SDATA4 = 0x1b, UDATA4 = 0x03, DATAREL_SDATA4 = 0x3b, HEADER_BYTES = 12 };
 
@@ -24,6 +26,13 @@ static bool find_header(Elf *elf, GElf_Phdr *ret)
     return false;
 }
 
+static struct row row_at(const uint8_t *bytes, size_t index)
+{
+    struct row row;
+    memcpy(&row, bytes + HEADER_BYTES + index * sizeof(row), sizeof(row));
+    return row;
+}
+
 bool elf_frames_find(Elf *elf, uint64_t address, struct elf_frame *ret)
 {
     GElf_Phdr header;
@@ -37,21 +46,12 @@ bool elf_frames_find(Elf *elf, uint64_t address, struct elf_frame *ret)
         return false;
     uint32_t count;
     memcpy(&count, bytes + 8, sizeof(count));
-    size_t low = 0, high = (data->d_size - HEADER_BYTES) / sizeof(struct row);
-    high = count < high ? count : high;
+    size_t behind, room = (data->d_size - HEADER_BYTES) / sizeof(struct row);
     int64_t wanted = (int64_t)(address - header.p_vaddr);
-    struct row row;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        memcpy(&row, bytes + HEADER_BYTES + middle * sizeof(row), sizeof(row));
-        if (row.function <= wanted)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
+    LOWER_BOUND(behind, count < room ? count : room, row_at(bytes, behind).function <= wanted);
+    if (behind == 0)
         return false;
-    memcpy(&row, bytes + HEADER_BYTES + (low - 1) * sizeof(row), sizeof(row));
+    struct row row = row_at(bytes, behind - 1);
     ret->start = header.p_vaddr + (uint64_t)(int64_t)row.function;
     ret->description = header.p_vaddr + (uint64_t)(int64_t)row.description;
     return true;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/compat.h"
+#include "base/lower_bound.h"
 
 /* Forks of forks without an exec: a shell's subshells. More is a loop. */
 enum { LONGEST_ANCESTRY = 64 };
@@ -72,18 +73,13 @@ static bool find_shared(struct images *images)
 /* The last one that begins at the address or before; it reaches to the next one. */
 static uint32_t shared_at(const struct images *images, uint64_t address)
 {
-    size_t low = 0, high = images->shared_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (images->entries[images->shared[middle]].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (!low)
+    size_t behind;
+    LOWER_BOUND(behind, images->shared_count,
+                images->entries[images->shared[behind]].start <= address);
+    if (!behind)
         return UINT32_MAX;
-    const struct argus_image_entry *entry = &images->entries[images->shared[low - 1]];
-    return address < entry->end ? images->shared[low - 1] : UINT32_MAX;
+    const struct argus_image_entry *entry = &images->entries[images->shared[behind - 1]];
+    return address < entry->end ? images->shared[behind - 1] : UINT32_MAX;
 }
 
 struct argus_error *images_init(struct images *images, const struct argus_trace *trace,
@@ -114,15 +110,9 @@ void images_deinit(struct images *images)
 /* Where the entries of `pid` begin in by_pid. */
 static size_t first_of(const struct images *images, uint64_t pid)
 {
-    size_t low = 0, high = images->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (images->entries[images->by_pid[middle]].pid < pid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t first;
+    LOWER_BOUND(first, images->count, images->entries[images->by_pid[first]].pid < pid);
+    return first;
 }
 
 /* Of two mappings of one address the better one at `time_ns`: the last that was made before, else the first after

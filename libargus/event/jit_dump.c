@@ -95,19 +95,6 @@ static const char *take_text(struct reading *reading)
 
 /* --- names --- */
 
-static size_t first_from(const struct reading *reading, uint64_t address)
-{
-    size_t low = 0, high = reading->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (reading->names[middle].place < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* The last of the lines that begins at `place` or before it; without any, what the function's name says. */
 static void put_line(const struct reading *reading, struct argus_name_entry *name)
 {
@@ -131,16 +118,11 @@ static void name_code(struct reading *reading, const struct load *load, const ch
         return;
     if (reading->lines_of != load->address)
         reading->lines.length = 0;
-    for (size_t i = first_from(reading, load->address);
-         i < reading->count && reading->names[i].place - load->address < load->bytes; i++) {
-        struct argus_name_entry *name = &reading->names[i];
-        name->function = read.function;
-        name->source = read.source;
-        name->line = read.line;
-        name->distance = name->place - load->address;
-        name->has_start = true;
-        name->lack = ARGUS_LACK_NONE;
-        put_line(reading, name);
+    struct made_range range =
+        made_names_within(reading->names, reading->count, load->address, load->bytes);
+    for (size_t i = range.first; i < range.end; i++) {
+        made_name_put(&read, load->address, &reading->names[i]);
+        put_line(reading, &reading->names[i]);
     }
     reading->lines.length = 0;
 }
@@ -164,11 +146,12 @@ static bool take_move(struct reading *reading)
     struct move move;
     if (!take(reading, &move, sizeof(move)))
         return false;
-    for (size_t i = first_from(reading, move.to);
-         i < reading->count && reading->names[i].place - move.to < move.bytes; i++) {
+    struct made_range range =
+        made_names_within(reading->names, reading->count, move.to, move.bytes);
+    for (size_t i = range.first; i < range.end; i++) {
         struct argus_name_entry *name = &reading->names[i];
-        name->function = name->source =
-            ""; /* what was there before is not known to be what is there now */
+        /* what was there before is not known to be what is there now */
+        name->function = name->source = "";
         name->has_start = false;
         name->distance = name->line = 0;
         name->lack = ARGUS_LACK_JIT;

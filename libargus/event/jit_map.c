@@ -18,37 +18,18 @@ enum { LINE_BYTES = 4096 };
 
 /* --- reading --- */
 
-static size_t first_from(const struct argus_name_entry *names, size_t count, uint64_t address)
-{
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (names[middle].place < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static struct argus_error *name_range(uint64_t start, uint64_t bytes, const char *text,
                                       struct argus_name_entry *names, size_t count,
                                       struct strtab *texts)
 {
-    struct argus_name_entry read = {.function = NULL};
-    for (size_t i = first_from(names, count, start); i < count && names[i].place - start < bytes;
-         i++) {
-        struct argus_error *error = read.function ? NULL : made_name_read(text, texts, &read);
-        if (error)
-            return error;
-        names[i].function = read.function;
-        names[i].source = read.source;
-        names[i].line = read.line;
-        names[i].distance = names[i].place - start;
-        names[i].has_start = true;
-        names[i].lack = ARGUS_LACK_NONE;
-    }
-    return NULL;
+    struct argus_name_entry read;
+    struct made_range range = made_names_within(names, count, start, bytes);
+    if (range.first == range.end)
+        return NULL;
+    struct argus_error *error = made_name_read(text, texts, &read);
+    for (size_t i = range.first; !error && i < range.end; i++)
+        made_name_put(&read, start, &names[i]);
+    return error;
 }
 
 static struct argus_error *take_line(char *line, struct argus_name_entry *names, size_t count,

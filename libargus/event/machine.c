@@ -174,6 +174,13 @@ static const char *keep_name(struct machine *machine, const char *name)
     return strtab_get(machine->names, id);
 }
 
+bool machine_is_kernel_thread(const struct machine *machine, uint32_t thread, const char *prefix)
+{
+    const struct argus_thread *at = &machine->threads.data[thread];
+    return machine->processes.data[at->process].kernel && at->name &&
+           strncmp(at->name, prefix, strlen(prefix)) == 0;
+}
+
 void machine_rename(struct machine *machine, uint32_t thread, const char *name)
 {
     machine->threads.data[thread].name = keep_name(machine, name);

@@ -63,6 +63,9 @@ uint32_t machine_new_thread(struct machine *machine, const struct argus_record *
 void machine_thread_exit(struct machine *machine, uint32_t thread, bool last, uint64_t now_ns);
 void machine_thread_gone(struct machine *machine, uint32_t thread, uint64_t now_ns);
 
+/* A thread of the kernel whose name begins with `prefix`: what it is for is told by nothing else. */
+bool machine_is_kernel_thread(const struct machine *machine, uint32_t thread, const char *prefix);
+
 void machine_exec(struct machine *machine, uint32_t thread, uint64_t now_ns);
 void machine_rename(struct machine *machine, uint32_t thread, const char *name);
 

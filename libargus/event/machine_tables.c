@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/lower_bound.h"
+
 static int by_tid(const void *left, const void *right)
 {
     const struct machine_table_row *a = left, *b = right;
@@ -89,19 +91,14 @@ static void apply(struct machine *machine, uint32_t thread, const struct argus_t
 /* The first entry of `tid` in the tables that were not applied yet. */
 void machine_first_sight(struct machine *machine, uint32_t thread, uint64_t tid)
 {
-    size_t low = 0, high = machine->by_tid.length;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct machine_table_row *row = &machine->by_tid.data[middle];
-        bool earlier = row->tid < tid || (row->tid == tid && row->seen_ns < machine->next_row_ns);
-        if (earlier)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == machine->by_tid.length || machine->by_tid.data[low].tid != tid)
+    const struct machine_table_row *rows = machine->by_tid.data;
+    size_t first, count = machine->by_tid.length;
+    LOWER_BOUND(first, count,
+                rows[first].tid < tid ||
+                    (rows[first].tid == tid && rows[first].seen_ns < machine->next_row_ns));
+    if (first == count || rows[first].tid != tid)
         return;
-    const struct machine_table_row *row = &machine->by_tid.data[low];
+    const struct machine_table_row *row = &rows[first];
     struct machine_origin later = {.seen_ns = row->seen_ns, .source = MACHINE_LATER};
     apply(machine, thread, entry_at(machine, row->entry), later);
 }

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/lower_bound.h"
+
 enum macho_cpu macho_cpu(const struct macho *macho)
 {
     return macho->cpu;
@@ -77,16 +79,10 @@ static const struct macho_range *segment_of(const struct macho *macho, uint64_t 
 const struct macho_symbol *macho_find(const struct macho *macho, uint64_t address, bool is_function)
 {
     const struct macho_range *segment = segment_of(macho, address);
-    size_t low = 0, high = macho->symbols.length; /* the first one behind `address` */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (macho->symbols.data[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; segment && low > 0; low--) {
-        const struct macho_symbol *symbol = &macho->symbols.data[low - 1];
+    size_t behind;
+    LOWER_BOUND(behind, macho->symbols.length, macho->symbols.data[behind].address <= address);
+    for (; segment && behind > 0; behind--) {
+        const struct macho_symbol *symbol = &macho->symbols.data[behind - 1];
         if (symbol->address < segment->address)
             return NULL;
         if (symbol->is_function == is_function)

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lower_bound.h"
+
 /* `text` without its prefix, as parts of it. */
 struct parts {
     size_t function_bytes, source_at, source_bytes;
@@ -103,4 +105,25 @@ struct argus_error *made_name_read(const char *text, struct strtab *texts,
     if (!error && parts.source_bytes)
         error = intern(texts, text + parts.source_at, parts.source_bytes, &ret->source);
     return error;
+}
+
+struct made_range made_names_within(const struct argus_name_entry *names, size_t count,
+                                    uint64_t start, uint64_t bytes)
+{
+    struct made_range range;
+    LOWER_BOUND(range.first, count, names[range.first].place < start);
+    LOWER_BOUND(range.end, count,
+                names[range.end].place < start || names[range.end].place - start < bytes);
+    return range;
+}
+
+void made_name_put(const struct argus_name_entry *read, uint64_t start,
+                   struct argus_name_entry *name)
+{
+    name->function = read->function;
+    name->source = read->source;
+    name->line = read->line;
+    name->distance = name->place - start;
+    name->has_start = true;
+    name->lack = ARGUS_LACK_NONE;
 }

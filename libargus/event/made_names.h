@@ -10,4 +10,16 @@
 struct argus_error *made_name_read(const char *text, struct strtab *texts,
                                    struct argus_name_entry *ret);
 
+/* Those of `names` (sorted by place) that lie in the code at `start` are the indices first … end - 1. */
+struct made_range {
+    size_t first, end;
+};
+
+struct made_range made_names_within(const struct argus_name_entry *names, size_t count,
+                                    uint64_t start, uint64_t bytes);
+
+/* Gives `name`, a place in the code at `start`, the function, source and line of `read`. */
+void made_name_put(const struct argus_name_entry *read, uint64_t start,
+                   struct argus_name_entry *name);
+
 #endif

@@ -3,7 +3,7 @@
 /* The kinds of channels; docs/man/argus-trace.5.md, section MESSAGES, says what their positions are.
  *
  * To add a kind: its number in argus/record.h, a row in the man page, and one here. A kind without a family is counted, and
- * listed in argus(1) among those that cannot be paired. */
+ * listed in argus-messages(1) among those that cannot be paired. */
 static const struct channel_kind kinds[ARGUS_CHANNEL_COUNT] = {
     [ARGUS_CHANNEL_PIPE] = {.name = "pipe",
                             .family = &pairing_order,

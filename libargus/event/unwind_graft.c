@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lower_bound.h"
 #include "event/unwind_code.h"
 
 #define MOST_LOOKED_AT 16384 /* whole stacks for one cut one */
@@ -126,15 +127,9 @@ static void find_hits(struct work *work)
 
 static size_t first_hit(const struct work *work, uint32_t place)
 {
-    size_t low = 0, high = work->hits.length;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (work->hits.data[middle].place < place)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t first;
+    LOWER_BOUND(first, work->hits.length, work->hits.data[first].place < place);
+    return first;
 }
 
 /* --- who called --- */

@@ -144,6 +144,14 @@ static void redo_early(struct builder *builder, uint32_t thread, const struct ca
     set_activity(state, THREAD_RUNNABLE, builder->now_ns);
 }
 
+static void forget_syscall(struct thread_state *state)
+{
+    state->syscall_known = false;
+    state->syscall = ARGUS_NO_SYSCALL;
+    state->restart.syscall = ARGUS_NO_SYSCALL;
+    state->restart.goes_on = false;
+}
+
 /* It must have waited since some moment after it was lost from sight. */
 static void wake_lost(struct builder *builder, uint32_t thread, const struct cause *cause)
 {
@@ -158,10 +166,7 @@ static void wake_lost(struct builder *builder, uint32_t thread, const struct cau
     leave_wait(builder, thread, cause);
     slot_at(builder, state->previous)->wait.outcome = ARGUS_OUTCOME_UNKNOWN;
     state->wait_open = false;
-    state->syscall_known = false;
-    state->syscall = ARGUS_NO_SYSCALL;
-    state->restart.syscall = ARGUS_NO_SYSCALL;
-    state->restart.goes_on = false;
+    forget_syscall(state);
 }
 
 /* False: the wake-up changes nothing. */
@@ -253,10 +258,7 @@ void thread_lose(struct builder *builder, uint32_t thread, uint64_t since_ns)
     if (since_ns > state->since_ns)
         thread_account(builder, thread, since_ns);
     set_activity(state, THREAD_LOST, state->since_ns);
-    state->syscall_known = false;
-    state->syscall = ARGUS_NO_SYSCALL;
-    state->restart.syscall = ARGUS_NO_SYSCALL;
-    state->restart.goes_on = false;
+    forget_syscall(state);
     state->call = (struct pairing_call){0};
     thread_rests(builder, thread);
     state->wait_open = state->op_open = false;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "argus/inspect.h"
+#include "base/lower_bound.h"
 #include "graph/graph_data.h"
 #include "graph/network.h"
 #include "graph/peers.h"
@@ -166,17 +167,12 @@ static uint32_t plain_vertex_at(const struct comparing *comparing, uint32_t thre
                                 uint64_t time_ns)
 {
     const struct argus_plain_vertex *vertices = comparing->plain_vertices;
-    size_t low = 0, high = comparing->plain_vertex_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        bool before = vertices[middle].thread < thread ||
-                      (vertices[middle].thread == thread && vertices[middle].start_ns <= time_ns);
-        if (before)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 && vertices[low - 1].thread == thread ? (uint32_t)(low - 1) : ARGUS_NONE;
+    size_t behind;
+    LOWER_BOUND(behind, comparing->plain_vertex_count,
+                vertices[behind].thread < thread ||
+                    (vertices[behind].thread == thread && vertices[behind].start_ns <= time_ns));
+    return behind > 0 && vertices[behind - 1].thread == thread ? (uint32_t)(behind - 1)
+                                                               : ARGUS_NONE;
 }
 
 static bool choose_starts(struct comparing *comparing, size_t most)

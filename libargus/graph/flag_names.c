@@ -1,6 +1,8 @@
 /* Which data flag an edge or an operation is about, and what it is called: by the trace's table of flags. */
 #include "graph/graph_data.h"
 
+#include "base/lower_bound.h"
+
 /* Of several at one address the one that was watched last before `time_ns`. `mask`: which bits of the address are known. */
 static const struct argus_flag_entry *find(const struct argus_graph *graph, uint64_t pid,
                                            uint64_t address, uint64_t mask, uint64_t time_ns)
@@ -32,17 +34,11 @@ static const struct argus_flag_use *find_use(const struct argus_graph *graph, ui
                                              uint32_t thread)
 {
     const struct argus_flag_use *uses = graph->flag_uses.data;
-    size_t low = 0, high = graph->flag_uses.length;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (uses[middle].time_ns < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < graph->flag_uses.length && uses[low].time_ns == time_ns; low++)
-        if (uses[low].thread == thread)
-            return &uses[low];
+    size_t first;
+    LOWER_BOUND(first, graph->flag_uses.length, uses[first].time_ns < time_ns);
+    for (; first < graph->flag_uses.length && uses[first].time_ns == time_ns; first++)
+        if (uses[first].thread == thread)
+            return &uses[first];
     return NULL;
 }
 

@@ -1,4 +1,5 @@
 #include "argus/graph_file.h"
+#include "base/lower_bound.h"
 #include "graph/graph_data.h"
 
 #include <stdlib.h>
@@ -129,17 +130,11 @@ uint32_t graph_vertex_started(const struct argus_graph *graph, uint32_t thread, 
 {
     const struct argus_thread *life = &graph->machine.threads.data[thread];
     const struct argus_vertex *vertices = graph->vertices.data + life->first_vertex;
-    uint32_t low = 0, high = life->vertex_count;
-    if (!high)
+    uint32_t behind;
+    if (!life->vertex_count)
         return ARGUS_NONE;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (vertices[middle].start_ns <= time_ns)
-            low = middle;
-        else
-            high = middle;
-    }
-    return life->first_vertex + low;
+    LOWER_BOUND(behind, life->vertex_count, vertices[behind].start_ns <= time_ns);
+    return life->first_vertex + (behind ? behind - 1 : 0);
 }
 
 uint32_t argus_graph_vertex_at(const struct argus_graph *graph, uint32_t thread, uint64_t time_ns)
@@ -245,21 +240,26 @@ enum argus_vertex_type argus_vertex_type(const struct argus_vertex *vertex, uint
     return ARGUS_TYPE_NORMAL;
 }
 
+size_t argus_graph_thread_visits(const struct argus_graph *graph, uint32_t thread,
+                                 const struct argus_visits **ret)
+{
+    const struct argus_visits *all = graph->visits.data;
+    size_t first, behind, count = graph->visits.length;
+    LOWER_BOUND(first, count, all[first].thread < thread);
+    LOWER_BOUND(behind, count, all[behind].thread <= thread);
+    *ret = all + first;
+    return behind - first;
+}
+
 size_t argus_graph_callbacks(const struct argus_graph *graph, uint32_t vertex,
                              const struct argus_callback **ret)
 {
     const struct argus_callback *all = graph->callbacks.data;
-    size_t low = 0, high = graph->callbacks.length, count = 0;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (all[middle].vertex < vertex)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    while (low + count < graph->callbacks.length && all[low + count].vertex == vertex)
+    size_t first, count = 0;
+    LOWER_BOUND(first, graph->callbacks.length, all[first].vertex < vertex);
+    while (first + count < graph->callbacks.length && all[first + count].vertex == vertex)
         count++;
-    *ret = all + low;
+    *ret = all + first;
     return count;
 }
 
@@ -294,15 +294,7 @@ bool argus_graph_ui_event(const struct argus_graph *graph, uint32_t vertex,
 const struct argus_probe_entry *argus_graph_probe(const struct argus_graph *graph, uint32_t number)
 {
     const struct argus_probe_entry *probes;
-    size_t low = 0, high = argus_trace_probes(graph->trace, &probes);
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (probes[middle].number == number)
-            return &probes[middle];
-        if (probes[middle].number < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
+    size_t first, count = argus_trace_probes(graph->trace, &probes);
+    LOWER_BOUND(first, count, probes[first].number < number);
+    return first < count && probes[first].number == number ? &probes[first] : NULL;
 }

@@ -51,10 +51,7 @@ void graph_block_put_off(const struct builder *builder, struct cpu_state *cpu, u
 {
     if (!is_just_behind(cpu))
         return;
-    const struct machine *machine = &builder->graph->machine;
-    const struct argus_thread *at = &machine->threads.data[thread];
-    if (machine->processes.data[at->process].kernel && at->name &&
-        strncmp(at->name, "ksoftirqd/", strlen("ksoftirqd/")) == 0)
+    if (machine_is_kernel_thread(&builder->graph->machine, thread, "ksoftirqd/"))
         cpu->completion.position = cpu->position;
 }
 

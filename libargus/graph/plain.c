@@ -11,6 +11,7 @@
 
 #include "base/compat.h"
 #include "base/idmap.h"
+#include "base/lower_bound.h"
 #include "base/vec.h"
 #include "event/merge.h"
 #include "event/tracepoints.h"
@@ -84,16 +85,13 @@ static uint32_t find_thread(const struct plain_builder *builder, uint64_t tid, u
     uint32_t at = tid ? idmap_get(&builder->first_by_tid, tid) : ARGUS_NONE;
     if (at == ARGUS_NONE)
         return ARGUS_NONE;
-    size_t low = at, high = builder->thread_count; /* the last one at or before time_ns */
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        const struct argus_thread *thread = &builder->threads[builder->by_tid[middle]];
-        if (thread->tid == tid && thread->start_ns <= time_ns)
-            low = middle;
-        else
-            high = middle;
-    }
-    return builder->by_tid[low];
+    const uint32_t *later =
+        builder->by_tid + at + 1; /* the first one is taken for all times before it */
+    size_t behind;
+    LOWER_BOUND(behind, builder->thread_count - at - 1,
+                builder->threads[later[behind]].tid == tid &&
+                    builder->threads[later[behind]].start_ns <= time_ns);
+    return builder->by_tid[at + behind];
 }
 
 /* --- vertices and wake-ups --- */
@@ -309,17 +307,11 @@ static uint32_t vertex_at(const struct plain_builder *builder, uint32_t thread, 
     if (thread == ARGUS_NONE)
         return ARGUS_NONE;
     const struct argus_plain_vertex *vertices = builder->plain->vertices.data;
-    size_t low = builder->first_vertex[thread], high = builder->first_vertex[thread + 1];
-    if (low == high)
+    size_t behind, begin = builder->first_vertex[thread], end = builder->first_vertex[thread + 1];
+    if (begin == end)
         return ARGUS_NONE;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (vertices[middle].start_ns <= time_ns)
-            low = middle;
-        else
-            high = middle;
-    }
-    return (uint32_t)low;
+    LOWER_BOUND(behind, end - begin, vertices[begin + behind].start_ns <= time_ns);
+    return (uint32_t)(begin + (behind ? behind - 1 : 0));
 }
 
 static uint32_t end_vertex_of(const struct plain_builder *builder,

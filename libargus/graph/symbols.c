@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lower_bound.h"
 #include "event/elf_fetched.h"
 #include "event/elf_files.h"
 #include "event/elf_names.h"
@@ -75,17 +76,11 @@ void argus_symbols_fetched(const struct argus_symbols *symbols, struct argus_fet
 static struct argus_symbol find_kernel(const struct argus_symbols *symbols, uint64_t address)
 {
     const struct argus_kernel_symbol *rows;
-    size_t low = 0, high = argus_trace_kernel_symbols(symbols->trace, &rows);
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (rows[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (!low)
+    size_t behind, count = argus_trace_kernel_symbols(symbols->trace, &rows);
+    LOWER_BOUND(behind, count, rows[behind].address <= address);
+    if (!behind)
         return (struct argus_symbol){.image = "[kernel]", .offset = address};
-    const struct argus_kernel_symbol *row = &rows[low - 1];
+    const struct argus_kernel_symbol *row = &rows[behind - 1];
     return (struct argus_symbol){
         .function = row->name,
         .image = row->module[0] ? row->module : "[kernel]",

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/wall_time.h"
 #include "page/parts.h"
 #include "report/diagnosis_words.h"
 #include "report/lines.h"
@@ -173,15 +174,15 @@ static struct argus_error *write_diagnosis(const struct argus_report_context *co
 static void write_title(const struct argus_report_context *context, const struct argus_hang *hang,
                         size_t number)
 {
-    char thread[128], lasted[32], time[32];
+    char thread[128], lasted[32], time[WALL_TIME_BYTES];
     const char *nature = argus_nature_name((enum argus_hang_nature)hang->nature);
     html_textf(context->sink, "%zu. %s: %s, %s", number,
                report_thread(context, hang->thread, thread, sizeof(thread)),
                argus_duration_text(hang->end_ns - hang->start_ns, lasted, sizeof(lasted)),
                argus_vertex_type_name((enum argus_vertex_type)hang->type));
     argus_sink_printf(
-        context->sink, " <small>from %s UTC",
-        argus_time_text(argus_graph_trace(context->graph), hang->start_ns, time, sizeof(time)));
+        context->sink, " <small>from %s",
+        argus_moment_text(argus_graph_trace(context->graph), hang->start_ns, time, sizeof(time)));
     if (nature)
         html_textf(context->sink, ", %s", nature);
     argus_sink_printf(context->sink, "%s</small>",

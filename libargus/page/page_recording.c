@@ -36,14 +36,12 @@ static void write_cards(const struct argus_report_context *context)
     const struct argus_vertex *vertices;
     const struct argus_edge *edges;
     uint64_t start_ns, end_ns, lost = argus_trace_lost_count(trace);
-    char text[64], start[32];
+    char text[64];
     argus_trace_time_range(trace, &start_ns, &end_ns);
     argus_sink_printf(sink, "<dl class=\"cards\">\n");
     write_card(sink, "Recorded for", "",
                argus_duration_text(end_ns - start_ns, text, sizeof(text)));
-    argus_time_text(trace, start_ns, start, sizeof(start));
-    snprintf(text, sizeof(text), "%.8s UTC", start); /* seconds are enough here */
-    write_card(sink, "From", "", text);
+    write_card(sink, "From", "", argus_moment_text(trace, start_ns, text, sizeof(text)));
     write_number(sink, "Records", "", argus_trace_record_count(trace));
     write_number(sink, "Lost records", lost ? " bad" : "", lost);
     write_number(sink, "Processes", "", argus_graph_processes(context->graph, &processes));

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/wall_time.h"
 #include "slice/timeline.h"
 
 enum {
@@ -97,10 +98,10 @@ static void print_scale(const struct argus_report_context *context, struct part 
                         unsigned columns)
 {
     const struct argus_trace *trace = argus_graph_trace(context->graph);
-    char from[32], to[32];
-    argus_time_text(trace, whole.start_ns, from, sizeof(from));
+    char from[WALL_TIME_BYTES], to[WALL_TIME_BYTES];
+    argus_moment_text(trace, whole.start_ns, from, sizeof(from));
     argus_time_text(trace, whole.end_ns, to, sizeof(to));
-    from[12] = to[12] = '\0'; /* milliseconds are enough */
+    to[12] = '\0'; /* milliseconds are enough */
     int between = (int)columns - (int)strlen(from) - (int)strlen(to);
     if (between > 0)
         argus_sink_printf(context->sink, "\n      %s%*s%s\n", from, between, "", to);

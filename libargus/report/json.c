@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/wall_time.h"
 #include "report/lines.h"
 #include "slice/timeline.h"
 
@@ -40,6 +41,12 @@ json_t *json_text(const char *text)
 json_t *json_ns(uint64_t ns)
 {
     return json_integer((json_int_t)ns);
+}
+
+json_t *json_time(const struct argus_trace *trace, uint64_t ns)
+{
+    char text[WALL_TIME_BYTES];
+    return json_string(wall_utc_text(argus_trace_ns_to_wall_ns(trace, ns), text, sizeof(text)));
 }
 
 void json_put(json_t *object, const char *key, json_t *value)

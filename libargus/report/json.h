@@ -12,6 +12,8 @@ struct argus_error *json_write(const struct argus_sink *sink, json_t *json);
 /* A string; text that is no UTF-8 becomes "?". NULL text becomes null. */
 json_t *json_text(const char *text);
 json_t *json_ns(uint64_t ns);
+/* "2026-11-23T13:32:10.123456Z" of a moment on the trace's clock. */
+json_t *json_time(const struct argus_trace *trace, uint64_t ns);
 
 /* Puts `value`, which it takes, under `key`; a NULL value ruins the object, and json_write() then says so. */
 void json_put(json_t *object, const char *key, json_t *value);

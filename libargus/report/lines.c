@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/wall_time.h"
 #include "diagnose/words.h"
 #include "event/short_names.h"
 #include "graph/stack_beginnings.h"
@@ -37,12 +38,13 @@ bool argus_sink_printf(const struct argus_sink *sink, const char *format, ...)
 const char *argus_time_text(const struct argus_trace *trace, uint64_t ns, char *buffer,
                             size_t bytes)
 {
-    uint64_t wall_ns = argus_trace_ns_to_wall_ns(trace, ns);
-    uint64_t seconds = wall_ns / 1000000000 % 86400;
-    snprintf(buffer, bytes, "%02u:%02u:%02u.%06u", (unsigned)(seconds / 3600),
-             (unsigned)(seconds / 60 % 60), (unsigned)(seconds % 60),
-             (unsigned)(wall_ns % 1000000000 / 1000));
-    return buffer;
+    return wall_clock_text(argus_trace_ns_to_wall_ns(trace, ns), 6, buffer, bytes);
+}
+
+const char *argus_moment_text(const struct argus_trace *trace, uint64_t ns, char *buffer,
+                              size_t bytes)
+{
+    return wall_moment_text(argus_trace_ns_to_wall_ns(trace, ns), buffer, bytes);
 }
 
 const char *argus_duration_text(uint64_t ns, char *buffer, size_t bytes)

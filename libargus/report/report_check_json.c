@@ -55,7 +55,6 @@ static json_t *violations_json(const struct argus_verification *verification)
 static json_t *losses_json(const struct check_report *report)
 {
     json_t *list = json_array();
-    char time[32];
     for (size_t i = 0; i < report->inspection->loss_count; i++) {
         const struct argus_loss *loss = &report->inspection->losses[i];
         uint64_t from_ns = argus_trace_ticks_to_ns(report->trace, loss->from_ticks);
@@ -65,8 +64,7 @@ static json_t *losses_json(const struct check_report *report)
         json_put(json, "records", json_ns(loss->count));
         json_put(json, "from_ns", loss->from_ticks ? json_ns(from_ns) : json_null());
         json_put(json, "to_ns", json_ns(to_ns));
-        json_put(json, "until",
-                 json_text(argus_time_text(report->trace, to_ns, time, sizeof(time))));
+        json_put(json, "until", json_time(report->trace, to_ns));
         json_add(list, json);
     }
     return list;

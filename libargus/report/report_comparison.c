@@ -1,4 +1,4 @@
-/* The graph beside the plain causal graph: text and JSON. What each figure means is in argus(1), graph stats. */
+/* The graph beside the plain causal graph: text and JSON. What each figure means is in argus-graph(1). */
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>

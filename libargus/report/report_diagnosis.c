@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/wall_time.h"
 #include "report/diagnosis_words.h"
 #include "report/json.h"
 #include "report/lines.h"
@@ -27,7 +28,11 @@ static void print_step(const struct argus_report_context *context,
 static void print_story(const struct argus_report_context *context,
                         const struct argus_diagnosis *diagnosis)
 {
-    report_heading(context->sink, "What happened");
+    char from[WALL_TIME_BYTES], heading[96];
+    snprintf(heading, sizeof(heading), "What happened, from %s on",
+             argus_moment_text(argus_graph_trace(context->graph), diagnosis->hang.start_ns, from,
+                               sizeof(from)));
+    report_heading(context->sink, heading);
     for (size_t i = 0; i < diagnosis->path_count && i < MAX_STEPS; i++)
         print_step(context, diagnosis, i);
     if (diagnosis->path_count > MAX_STEPS)

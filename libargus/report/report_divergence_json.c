@@ -1,4 +1,4 @@
-/* A divergence as JSON; argus.1.md has the keys. */
+/* A divergence as JSON; argus-diverge(1) has the keys. */
 #include "report/report_divergence.h"
 
 #include <stdio.h>

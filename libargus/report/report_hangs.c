@@ -40,7 +40,6 @@ json_t *json_hang(const struct argus_report_context *context, const struct argus
     struct view view = view_of(context->graph);
     const struct argus_thread *thread = &view.threads[hang->thread];
     const struct argus_process *process = &view.processes[thread->process];
-    char time[32];
     json_t *json = json_object();
     json_put(json, "process", json_text(process->name));
     json_put(json, "pid", json_ns(process->pid));
@@ -55,9 +54,7 @@ json_t *json_hang(const struct argus_report_context *context, const struct argus
     json_put(json, "nature", json_text(argus_nature_name((enum argus_hang_nature)hang->nature)));
     json_put(json, "ongoing", json_boolean(hang->ongoing));
     json_put(json, "awaited", json_boolean(hang->awaited));
-    json_put(json, "time",
-             json_text(argus_time_text(argus_graph_trace(context->graph), hang->start_ns, time,
-                                       sizeof(time))));
+    json_put(json, "time", json_time(argus_graph_trace(context->graph), hang->start_ns));
     put_figures(json, hang);
     return json;
 }

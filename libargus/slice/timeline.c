@@ -1,5 +1,7 @@
 #include "slice/timeline.h"
 
+#include "base/lower_bound.h"
+
 struct view view_of(const struct argus_graph *graph)
 {
     struct view view = {.graph = graph};
@@ -13,16 +15,9 @@ struct view view_of(const struct argus_graph *graph)
 uint32_t timeline_before(const struct view *view, uint32_t thread, uint64_t time_ns)
 {
     const struct argus_thread *t = &view->threads[thread];
-    uint32_t low = 0,
-             high = t->vertex_count; /* the first that starts at time_ns or later is in it */
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (view->vertices[t->first_vertex + middle].start_ns < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 ? t->first_vertex + low - 1 : ARGUS_NONE;
+    uint32_t first; /* that starts at time_ns or later */
+    LOWER_BOUND(first, t->vertex_count, view->vertices[t->first_vertex + first].start_ns < time_ns);
+    return first > 0 ? t->first_vertex + first - 1 : ARGUS_NONE;
 }
 
 uint32_t timeline_next(const struct view *view, uint32_t vertex)

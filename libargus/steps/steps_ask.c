@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lower_bound.h"
 #include "steps/steps_file.h"
 #include "steps/steps_layout.h"
 
@@ -72,33 +73,22 @@ uint32_t argus_steps_first_frame(const struct argus_steps *steps)
 
 uint32_t argus_steps_image_of(const struct argus_steps *steps, uint64_t address)
 {
-    size_t low = 0, high = steps->images.length;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (steps->images.data[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool covers = low < steps->images.length && steps->images.data[low].start <= address;
-    return covers ? (uint32_t)low : ARGUS_NONE;
+    size_t first;
+    LOWER_BOUND(first, steps->images.length, steps->images.data[first].end <= address);
+    bool covers = first < steps->images.length && steps->images.data[first].start <= address;
+    return covers ? (uint32_t)first : ARGUS_NONE;
 }
 
 /* --- registers --- */
 
 static size_t registers_of(const struct argus_steps *steps, uint32_t step)
 {
-    size_t low = 0, high = steps->registers.length;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct steps_registers *chunk = &steps->registers.data[middle];
-        if (chunk->first_step + chunk->count <= step)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool has = low < steps->registers.length && steps->registers.data[low].first_step <= step;
-    return has ? low : SIZE_MAX;
+    const struct steps_registers *chunks = steps->registers.data;
+    size_t first;
+    LOWER_BOUND(first, steps->registers.length,
+                chunks[first].first_step + chunks[first].count <= step);
+    bool has = first < steps->registers.length && chunks[first].first_step <= step;
+    return has ? first : SIZE_MAX;
 }
 
 static bool decode(struct argus_steps *steps, size_t chunk)
@@ -136,15 +126,9 @@ bool argus_steps_registers(struct argus_steps *steps, uint32_t step,
 
 static size_t piece_behind(const struct argus_steps *steps, uint64_t address)
 {
-    size_t low = 0, high = steps->code.length;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (steps->code.data[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t behind;
+    LOWER_BOUND(behind, steps->code.length, steps->code.data[behind].address <= address);
+    return behind;
 }
 
 size_t argus_steps_code(const struct argus_steps *steps, uint64_t address, size_t room,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lower_bound.h"
 #include "trace/layout.h"
 
 /* --- taking --- */
@@ -204,19 +205,11 @@ struct argus_name_entry argus_trace_name_at(const struct argus_trace *trace, siz
 static bool find_owner(const struct trace_tables *tables, const struct argus_image_entry *wanted,
                        uint32_t *ret)
 {
-    size_t low = 0, high = tables->name_owners.length;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = compare_owners(&tables->name_owners.data[middle].file, wanted);
-        *ret = (uint32_t)middle;
-        if (order == 0)
-            return true;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return false;
+    const struct trace_name_owner *owners = tables->name_owners.data;
+    size_t first, count = tables->name_owners.length;
+    LOWER_BOUND(first, count, compare_owners(&owners[first].file, wanted) < 0);
+    *ret = (uint32_t)first;
+    return first < count && compare_owners(&owners[first].file, wanted) == 0;
 }
 
 /* Of one place the latest that is not behind `wanted`, else the earliest. */
@@ -224,21 +217,15 @@ static bool find(const struct argus_trace *trace, const struct trace_name *wante
                  struct argus_name_entry *ret)
 {
     const struct trace_name *names = trace->tables.names.data;
-    size_t low = 0, high = trace->tables.names.length;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (compare_places(&names[middle], wanted) <= 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool before = low && names[low - 1].owner == wanted->owner &&
-                  names[low - 1].entry.place == wanted->entry.place;
-    bool behind = low < trace->tables.names.length && names[low].owner == wanted->owner &&
-                  names[low].entry.place == wanted->entry.place;
+    size_t first;
+    LOWER_BOUND(first, trace->tables.names.length, compare_places(&names[first], wanted) <= 0);
+    bool before = first && names[first - 1].owner == wanted->owner &&
+                  names[first - 1].entry.place == wanted->entry.place;
+    bool behind = first < trace->tables.names.length && names[first].owner == wanted->owner &&
+                  names[first].entry.place == wanted->entry.place;
     if (!before && !behind)
         return false;
-    *ret = argus_trace_name_at(trace, before ? low - 1 : low);
+    *ret = argus_trace_name_at(trace, before ? first - 1 : first);
     return true;
 }
 

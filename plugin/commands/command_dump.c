@@ -267,7 +267,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
 const struct command command_dump = {
     .name = "dump",
     .summary = "print the records of a trace",
-    .details = "One line a record: time of day (UTC), cpu, thread, tracepoint, arguments;\n"
+    .details = "One line a record: time of day (local), cpu, thread, tracepoint, arguments;\n"
                "the tracepoints are explained in argus-trace(5). A text of Darwin that goes\n"
                "over several records is told whole at its last one.",
     .example = "argus dump freeze.argus | less\nargus dump --raw --limit=10 freeze.argus",

@@ -2,9 +2,18 @@
 
 #include <string.h>
 
+static const struct command_option options[] = {
+    COMMAND_OPTION_JSON,
+    COMMAND_OPTIONS_END,
+};
+
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
 {
     int count = (int)arguments_count(arguments), words;
+    if (arguments_has(arguments, "json")) {
+        struct argus_error *error = arguments_expect(arguments, 0, 0);
+        return error ? error : help_print_json(session);
+    }
     if (!count) {
         help_print_all(session);
         return NULL;
@@ -23,6 +32,8 @@ const struct command command_help = {
     .name = "help",
     .arguments = "[COMMAND]",
     .summary = "list the commands, or explain one",
+    .details = "With --json: what --help says of every command, and the man pages are made of.",
     .example = "argus help graph\nargus help graph show",
+    .options = options,
     .run = run,
 };

@@ -117,10 +117,10 @@ static struct argus_error *print_json(struct session *session, const struct argu
 static void print_time(struct session *session, const struct argus_trace *trace)
 {
     uint64_t start_ns, end_ns;
-    char start[32], end[32];
+    char start[WALL_TIME_BYTES], end[32];
     argus_trace_time_range(trace, &start_ns, &end_ns);
-    session_printf(session, "time       %s to %s, %.3f s\n",
-                   clock_text(trace, start_ns, start, sizeof(start)),
+    session_printf(session, "time       %s to %.12s, %.3f s\n",
+                   argus_moment_text(trace, start_ns, start, sizeof(start)),
                    clock_text(trace, end_ns, end, sizeof(end)), (double)(end_ns - start_ns) / 1e9);
 }
 

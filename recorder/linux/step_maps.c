@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lower_bound.h"
 #include "step_patterns.h"
 
 #define DELETED " (deleted)"
@@ -73,16 +74,10 @@ void step_maps_deinit(struct step_maps *maps)
 
 const struct step_map *step_maps_find(const struct step_maps *maps, uint64_t address)
 {
-    size_t low = 0, high = maps->maps.length;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (maps->maps.data[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool covers = low < maps->maps.length && maps->maps.data[low].start <= address;
-    return covers ? &maps->maps.data[low] : NULL;
+    size_t first;
+    LOWER_BOUND(first, maps->maps.length, maps->maps.data[first].end <= address);
+    bool covers = first < maps->maps.length && maps->maps.data[first].start <= address;
+    return covers ? &maps->maps.data[first] : NULL;
 }
 
 bool step_maps_resolve(const struct step_maps *maps, const struct step_place *place, uint64_t *ret)

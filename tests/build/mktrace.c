@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/words.h"
+
 void builder_check(struct argus_error *error, const struct line *line)
 {
     if (error)
@@ -55,40 +57,15 @@ void builder_record(struct builder *builder, const struct line *line)
         line_fail(line, "out of memory");
 }
 
-/* Cuts `text` into the words of `line`. A word ends at a blank outside quotes; the quotes are
- * dropped. */
-static void split(char *text, struct line *line)
-{
-    char *to = text;
-    line->count = 0;
-    for (;;) {
-        text += strspn(text, " \t\r\n");
-        if (!*text || *text == '#')
-            return;
-        if (line->count == MKTRACE_MOST_WORDS)
-            line_fail(line, "too many words");
-        line->words[line->count++] = to;
-        for (bool quoted = false; *text && (quoted || !strchr(" \t\r\n", *text)); text++) {
-            if (*text == '"')
-                quoted = !quoted;
-            else
-                *to++ = *text;
-        }
-        bool last = !*text;
-        *to++ = '\0';
-        if (last)
-            return;
-        text++;
-    }
-}
-
 static void build(struct builder *builder, FILE *input, struct line *line)
 {
     char *text = NULL;
     size_t capacity = 0;
     while (getline(&text, &capacity, input) >= 0) {
         line->number++;
-        split(text, line);
+        const char *reason = words_split(text, line->words, MKTRACE_MOST_WORDS, &line->count, NULL);
+        if (reason)
+            line_fail(line, "%s", reason);
         if (line->count && !builder_directive(builder, line))
             builder_record(builder, line);
     }

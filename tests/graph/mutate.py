@@ -28,7 +28,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 GRAPH = HERE.parents[1] / "libargus" / "graph"
-DARWIN = HERE.parents[1] / "libargus" / "event" / "darwin"
+EVENT = GRAPH.parent / "event"
 sys.path.insert(0, str(HERE / "second"))
 
 import random_trace  # noqa: E402
@@ -85,14 +85,14 @@ RULES = [
     ("VOUCHER", "rules/voucher.c", "record->arg[3] == ARGUS_VOUCHER_ADOPTED && other", "other"),
     ("SPLIT_PEERS", "rules/split.c", "talk->behalf != ARGUS_NONE ? talk->behalf : acts_for;", "acts_for;"),
     ("SPLIT_PEERS", "rules/split.c", "is_disjoint(company->set, news->set) || news->other_request", "is_disjoint(company->set, news->set)"),
-    ("MESSAGE", "darwin/darwin_guesses.c", "!thread->inbox[index].answers", "false"),
-    ("MESSAGE", "darwin/darwin_guesses.c", "remote_port(sender) != NO_PORT && !answers", "remote_port(sender) != NO_PORT"),
-    ("MESSAGE", "darwin/darwin_guesses.c", "receiver = oldest_asker(darwin, thread);", "receiver = IDMAP_NONE;"),
-    ("MESSAGE", "darwin/darwin_guesses.c", "bool answers = remote_type(thread) == MOVE_SEND_ONCE;", "bool answers = false;"),
-    ("MESSAGE", "darwin/darwin_vouchers.c", "return origin == IDMAP_NONE ? 0 : origin;\n}\n\nvoid darwin_on_voucher_set",
+    ("MESSAGE", "event/darwin/darwin_guesses.c", "!thread->inbox[index].answers", "false"),
+    ("MESSAGE", "event/darwin/darwin_guesses.c", "remote_port(sender) != NO_PORT && !answers", "remote_port(sender) != NO_PORT"),
+    ("MESSAGE", "event/darwin/darwin_guesses.c", "receiver = oldest_asker(darwin, thread);", "receiver = IDMAP_NONE;"),
+    ("MESSAGE", "event/darwin/darwin_guesses.c", "bool answers = remote_type(thread) == MOVE_SEND_ONCE;", "bool answers = false;"),
+    ("MESSAGE", "event/darwin/darwin_vouchers.c", "return origin == IDMAP_NONE ? 0 : origin;\n}\n\nvoid darwin_on_voucher_set",
      "return 0;\n}\n\nvoid darwin_on_voucher_set"),
-    ("WORK", "darwin/darwin_patch.c", "!cpu->interrupts && cpu->tid", "cpu->tid"),
-    ("WAKE_CLEAR_WAIT", "darwin/darwin_sched.c", "(wake == DARWIN_WAKE_UNKNOWN && result == THREAD_INTERRUPTED)",
+    ("WORK", "event/darwin/darwin_patch.c", "!cpu->interrupts && cpu->tid", "cpu->tid"),
+    ("WAKE_CLEAR_WAIT", "event/darwin/darwin_sched.c", "(wake == DARWIN_WAKE_UNKNOWN && result == THREAD_INTERRUPTED)",
      "result == THREAD_INTERRUPTED"),
     ("CULL_HOUSEKEEPING", "rules/cull.c", "if (wakeup->said & ARGUS_WAKE_MAINTENANCE)\n        return true;\n", ""),
     ("BOUNDARY_WAIT", "looked_up.c", "wait->syscall == state->syscall && ", "false && "),
@@ -101,8 +101,8 @@ RULES = [
     ("SEQUENCE_CALLBACK", "rules/sequence.c", ".strong = continues,", ".strong = false,"),
     ("SEQUENCE_CALLBACK", "on_callback.c", "is_open(&state->open) || in_turn ?", "is_open(&state->open) ?"),
     ("CULL_TIMER", "rules/cull.c", "ret->by_timer = ret->self_timed = true;", "ret->by_timer = true;"),
-    ("CULL_HOUSEKEEPING", "rules/cull.c", "if (!machine->processes.data[thread->process].kernel || !thread->name)",
-     "if (!thread->name)"),
+    ("CULL_HOUSEKEEPING", "event/machine.c", "return machine->processes.data[at->process].kernel && at->name &&",
+     "return at->name &&"),
     ("CULL_DEVICE", "rules/cull.c", "    ret->by_device = true;\n", ""),
     ("MERGE_REWAIT", "rules/rewait.c", "state->acted || ", ""),
     ("MERGE_REWAIT", "rules/rewait.c", "state->ops.length ||", "false ||"),
@@ -139,7 +139,8 @@ class Sources:
     def __init__(self):
         self.missing = []
         self.texts = {str(path.relative_to(GRAPH)): path.read_text() for path in sorted(GRAPH.rglob("*.c"))}
-        self.texts |= {f"darwin/{path.name}": path.read_text() for path in sorted(DARWIN.glob("*.c"))}
+        events = [EVENT / "machine.c", *sorted((EVENT / "darwin").glob("*.c"))]
+        self.texts |= {f"event/{path.relative_to(EVENT)}": path.read_text() for path in events}
 
     def edit(self, file, old, new):
         text = self.texts.get(file, "")
@@ -301,7 +302,7 @@ class Workshop:
     def build_mutant(self, mutant, folder):
         link = list(self.link)
         for file, text in mutant.edits.items():
-            original = DARWIN.parent / file if file.startswith("darwin/") else GRAPH / file
+            original = (GRAPH.parent if file.startswith("event/") else GRAPH) / file
             entry = self.compile[str(original)]
             made = folder / (original.stem + ".c")
             made.write_text(text)

@@ -1,5 +1,7 @@
-"""The help, the man page and the command table say the same."""
+"""The help, the man pages and the command table say the same."""
 import re
+import subprocess
+import sys
 
 from harness import expect, expect_equal, expect_in, main
 
@@ -18,19 +20,32 @@ def options_of_help(text):
     return found - {("h", "help", None)}
 
 
-def man_sections(text):
-    """Name of each command's section of the man page → its text."""
-    commands = text.split("\n# COMMANDS\n")[1].split("\n# ")[0]
-    pieces = re.split(r"^## (.+)$", commands, flags=re.M)
-    return dict(zip(pieces[1::2], pieces[2::2]))
+def pages(setup):
+    """Name of each page of a command → its Markdown, made as the build makes it (docs/man_pages.py)."""
+    folder = setup.folder / "pages"
+    folder.mkdir(parents=True, exist_ok=True)
+    table = folder / "help.json"
+    table.write_text(setup.run("help", "--json", code=0).stdout)
+    subprocess.run([sys.executable, "-B", setup.source / "docs/man_pages.py", table, setup.source / "docs/man", folder], check=True)
+    return {path.name.removesuffix(".1.md"): path.read_text() for path in folder.glob("*.1.md")}
+
+
+def page_of(made, name):
+    return made["argus-" + name.split()[0]]
+
+
+def part_of(page, name):
+    """What is about this command: of one below another, its part of the page's COMMANDS."""
+    return page.split(f"\n## argus {name}\n")[1].split("\n## ")[0] if " " in name else page.split("\n# COMMANDS\n")[0]
 
 
 def options_of_man(text):
-    return {match.groups() for match in map(MAN_OPTION.match, text.splitlines()) if match}
+    found = {match.groups() for match in map(MAN_OPTION.match, text.replace("\\", "").splitlines()) if match}
+    return found - {("h", "help", None)}
 
 
 def graph_options(text):
-    """The section of the man page with the options of all commands that need the graph."""
+    """The section of the page with the options of all commands that need the graph."""
     return text.split("\n# GRAPH OPTIONS\n")[1].split("\n# ")[0]
 
 
@@ -45,22 +60,43 @@ def differences(help_text, man_text):
     return [f"only in --help: {o}" for o in ours - theirs] + [f"only in the man page: {o}" for o in theirs - ours]
 
 
-def man_page(setup):
-    return (setup.source / "docs/man/argus.1.md").read_text()
+def own_options(text):
+    return text.split("\n# GRAPH OPTIONS\n")[0]
 
 
-def test_every_command_has_its_man_section(setup):
-    expect_equal("sections of argus.1.md", sorted(man_sections(man_page(setup))), sorted(rows(setup)))
+def test_every_command_has_its_page(setup):
+    heads = {"argus-" + name for name in rows(setup) if " " not in name}
+    expect_equal("pages", sorted(pages(setup)), sorted(heads | {"argus"}))
+    listed = subprocess.run([sys.executable, "-B", setup.source / "docs/man_pages.py", "--list", setup.source / "plugin/commands.def"],
+                            check=True, stdout=subprocess.PIPE, text=True).stdout
+    expect_equal("pages that the build expects", sorted(listed.split(";")), sorted(f"{name}.1" for name in heads | {"argus"}))
 
 
-def test_options_are_those_of_the_man_page(setup):
-    sections = man_sections(man_page(setup))
+def test_every_page_has_its_sections(setup):
+    for name, text in pages(setup).items():
+        for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "SEE ALSO"] + ["OPTIONS", "EXAMPLES"] * (name != "argus"):
+            expect(f"\n# {section}\n" in text, f"{name} has no section {section}")
+
+
+def test_pages_refer_to_pages(setup):
+    made = pages(setup)
+    there = {f"{name}(1)" for name in made} | {"lldb(1)", "debuginfod-find(1)"}
+    there |= {re.sub(r"^(.*)\.(\d)\.md$", r"\1(\2)", path.name) for path in (setup.source / "docs/man").glob("*.md")}
+    for name, text in made.items():
+        missing = set(re.findall(r"[a-z][a-z-]*\(\d\)", text)) - there
+        expect(not missing, f"{name} refers to {', '.join(sorted(missing))}")
+
+
+def test_options_are_those_of_the_page(setup):
+    made = pages(setup)
     for name in rows(setup):
         text = setup.run("help", *name.split(), code=0).stdout
         own, shared = split_help(text)
-        found = differences(own, sections.get(name, ""))
+        page = page_of(made, name)
+        found = differences(own, own_options(part_of(page, name)))
         if shared:
-            found += differences(shared, graph_options(man_page(setup)))
+            found += differences(shared, graph_options(page))
+            found += differences(shared, graph_options(made["argus"]))
         expect(not found, f"argus {name}: {'; '.join(found)}")
 
 
@@ -70,13 +106,14 @@ def test_who_needs_the_graph_says_so(setup):
     expect(not shared["dump"], "argus dump needs no graph")
 
 
-def test_usage_is_that_of_the_man_page(setup):
-    sections = man_sections(man_page(setup))
+def test_usage_is_that_of_the_page(setup):
+    made = pages(setup)
     for name in rows(setup):
         text = setup.run("help", *name.split(), code=0).stdout
         usage = re.search(r"^usage: (.*)$", text, re.M).group(1)
-        line = next(l for l in sections[name].splitlines() if l.startswith(f"**argus {name}**"))
-        expect_equal(f"usage of {name}", line.replace("**", ""), usage)
+        synopsis = page_of(made, name).split("\n# SYNOPSIS\n")[1].split("\n# ")[0]
+        lines = [line.replace("**", "").replace("\\", "") for line in synopsis.splitlines()]
+        expect(usage in lines or name == "load", f"usage of {name}: {usage} is not in {lines}")
 
 
 def test_the_comparison_finds_a_difference(_):

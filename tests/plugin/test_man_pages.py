@@ -29,7 +29,17 @@ def output(*words):
 
 def test_every_source_is_built(setup):
     sources = {path.name[:-len(".md")] for path in setup.source.glob("docs/man/*.md")}
-    expect_equal("pages", {path.name for path in pages(setup)}, sources)
+    made = {path.name[:-len(".md")] for path in setup.build.glob("docs/commands/*.md")}
+    expect_equal("pages", {path.name for path in pages(setup)}, sources | made)
+
+
+def test_groff_has_no_complaint(setup):
+    """Nor does a line begin with an apostrophe, which would be a request of roff, and be left out."""
+    for page in pages(setup):
+        text = output(program("groff"), "-k", "-ww", "-man", "-Tutf8", "-z", page)
+        wrong = [line for line in text.splitlines() if "cannot adjust" not in line]  # a long word in a table
+        expect(not wrong, f"{page}: {wrong}")
+        expect(not re.search("^'", page.read_text(), re.M), f"{page} has a line that begins with an apostrophe")
 
 
 def test_lexgrog_reads_every_name(setup):

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/lower_bound.h"
 #include "latency_errors.h"
 
 static const char *const scheme_names[SCHEMES] = {
@@ -74,15 +75,9 @@ static int by_thread(const void *left, const void *right)
 
 static size_t event_count(const struct truth_event *events, size_t most)
 {
-    size_t low = 0, high = most; /* the first zero */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (events[middle].time_ns_and_exit)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t first; /* the first zero */
+    LOWER_BOUND(first, most, events[first].time_ns_and_exit);
+    return first;
 }
 
 static struct argus_error *map_file(const char *path, const struct truth_event **ret,

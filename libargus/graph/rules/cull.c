@@ -49,12 +49,9 @@ bool match_housekeeping(const struct wakeup *wakeup)
 {
     if (wakeup->said & ARGUS_WAKE_MAINTENANCE)
         return true;
-    const struct machine *machine = &wakeup->builder->graph->machine;
-    const struct argus_thread *thread = &machine->threads.data[wakeup->wakee];
-    if (!machine->processes.data[thread->process].kernel || !thread->name)
-        return false;
     for (size_t i = 0; i < sizeof(housekeepers) / sizeof(*housekeepers); i++)
-        if (strncmp(thread->name, housekeepers[i], strlen(housekeepers[i])) == 0)
+        if (machine_is_kernel_thread(&wakeup->builder->graph->machine, wakeup->wakee,
+                                     housekeepers[i]))
             return true;
     return false;
 }

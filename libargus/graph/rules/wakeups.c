@@ -26,12 +26,8 @@ static const struct wake_rule wake_rules[] = {
  * (kernel/irq/manage.c, setup_irq_thread()). What it wakes, the device has woken. */
 static bool handles_interrupts(const struct builder *builder, uint32_t thread)
 {
-    if (thread == ARGUS_NONE)
-        return false;
-    const struct machine *machine = &builder->graph->machine;
-    const struct argus_thread *at = &machine->threads.data[thread];
-    return machine->processes.data[at->process].kernel && at->name &&
-           strncmp(at->name, "irq/", strlen("irq/")) == 0;
+    return thread != ARGUS_NONE &&
+           machine_is_kernel_thread(&builder->graph->machine, thread, "irq/");
 }
 
 static enum argus_context context_of(const struct builder *builder, const struct cpu_state *cpu,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "base/words.h"
 #include "graph/schema/rule_kinds.h"
 
 #define LONGEST_FUNCTION 199 /* with its end, request_probe.symbol has room for it */
@@ -30,49 +31,15 @@ __attribute__((format(printf, 3, 4))) static bool wrong(struct rule_line *line, 
 
 /* --- words --- */
 
-static bool ends_word(char c, bool quoted)
-{
-    return !c || (!quoted && (c == ' ' || c == '\t' || c == '\r'));
-}
-
-/* Takes the word at `at`, whose quotes go; returns what is behind it. NULL: a quote has no end. */
-static char *take_word(char *at, char **ret)
-{
-    char *to = at;
-    bool quoted = false;
-    *ret = at;
-    for (; !ends_word(*at, quoted); at++) {
-        if (*at == '"')
-            quoted = !quoted;
-        else
-            *to++ = *at;
-    }
-    bool last = !*at;
-    *to = '\0'; /* may be *at */
-    if (quoted)
-        return NULL;
-    return last ? at : at + 1;
-}
-
 bool rule_line_split(struct rule_line *line)
 {
-    char *at = line->text, *begin = line->text;
-    char *const end = line->text + strlen(line->text);
-    line->count = 0;
-    while (at < end) {
-        at += strspn(at, " \t\r");
-        if (at >= end || *at == '#')
-            break;
-        uint32_t column = (uint32_t)(at - begin) + 1;
-        if (line->count == WORDS_OF_RULE)
-            return wrong(line, column, "too many words");
-        struct rule_word *word = &line->words[line->count++];
-        word->column = column;
-        at = take_word(at, &word->text);
-        if (!at)
-            return wrong(line, column, "a quote has no end");
-    }
-    return true;
+    char *words[WORDS_OF_RULE];
+    const char *fault,
+        *reason = words_split(line->text, words, WORDS_OF_RULE, &line->count, &fault);
+    for (size_t i = 0; i < line->count; i++)
+        line->words[i] =
+            (struct rule_word){.text = words[i], .column = (uint32_t)(words[i] - line->text) + 1};
+    return !reason || wrong(line, (uint32_t)(fault - line->text) + 1, "%s", reason);
 }
 
 /* --- texts that stay --- */

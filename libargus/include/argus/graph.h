@@ -294,6 +294,9 @@ size_t argus_graph_object_uses(const struct argus_graph *graph, /* sorted by ino
                                const struct argus_object_use **ret);
 size_t argus_graph_visits(const struct argus_graph *graph, /* sorted by thread, then time */
                           const struct argus_visits **ret);
+size_t argus_graph_thread_visits(const struct argus_graph *graph,
+                                 uint32_t thread, /* of one thread */
+                                 const struct argus_visits **ret);
 size_t argus_graph_unread(const struct argus_graph *graph, /* sorted by receiver, then time */
                           const struct argus_unread **ret);
 size_t argus_graph_arrivals(const struct argus_graph *graph, /* sorted by thread, then time */

@@ -1,6 +1,6 @@
 /* Writers: results as text for people and as JSON (DESIGN section 8). They write to a `struct argus_sink`, never to a file.
  *
- * The same result gives the same bytes. Times of day are printed in UTC with the date left out.
+ * The same result gives the same bytes. Times of day are local ones in texts (TZ), and UTC in JSON.
  */
 #ifndef ARGUS_REPORT_H
 #define ARGUS_REPORT_H
@@ -101,9 +101,12 @@ struct argus_error *argus_report_messages(const struct argus_sink *sink,
                                           const struct argus_report_messages_options *options,
                                           bool json);
 
-/* "14:32:10.123456" of a trace time; "1.234 s", "12.3 ms" of a duration: into `buffer`, which is returned. */
+/* Of a trace time "14:32:10.123456" and "2026-11-23 14:32:10.123 +0100", both local; of a duration "1.234 s", "12.3 ms": into
+ * `buffer`, which is returned. */
 const char *argus_time_text(const struct argus_trace *trace, uint64_t ns, char *buffer,
                             size_t bytes);
+const char *argus_moment_text(const struct argus_trace *trace, uint64_t ns, char *buffer,
+                              size_t bytes);
 const char *argus_duration_text(uint64_t ns, char *buffer, size_t bytes);
 
 #ifdef __cplusplus

@@ -13,17 +13,17 @@ import sys
 
 import finished
 import lives
+from call_records import CallRecords
 from callbacks import Callbacks
-from parts import (BLOCK, NO_SYSCALL, OP_FLAG_READ, OP_FLAG_WRITE, OP_FORK, OP_SYSCALL, OP_WAKE, OP_WORK, READY, SIGNAL, Actor, Cause,
-                   Cpu, Edge, Request, Signal, Timer)
-from splits import Mark, Talk
+from flag_accesses import FlagAccesses
+from parts import BLOCK, OP_FORK, OP_WAKE, OP_WORK, READY, SIGNAL, Actor, Cause, Cpu, Edge, Request, Signal, Timer
+from splits import Talk
 from threads import Threads
 from trace_input import LOST, UNKNOWN_CALL, Input, syscalls
 from waits import Waits
 from wakeups import Wakeups
 
 CALLS = syscalls()
-ERESTART_RESTARTBLOCK = 516
 NOTES = {"stack", "object", "lock", "suspended", "clock_step"}  # may stand behind the switch of their thread
 STOPS, CONTINUE, TRAP, CHILD = {19, 20, 21, 22}, 18, 5, 17
 MOST_WOKEN, MOST_FIRING = 16, 4
@@ -37,7 +37,7 @@ def name_hash(name):
     return value & 0xFFFFFF
 
 
-class Builder(Threads, Callbacks, Waits, Wakeups):
+class Builder(Threads, Callbacks, CallRecords, FlagAccesses, Waits, Wakeups):
     def __init__(self, source, pairs=()):
         self.input, self.end = source, source.end
         self.lives = lives.Lives(source.threads)
@@ -177,50 +177,7 @@ class Builder(Threads, Callbacks, Waits, Wakeups):
                 "time": self.now, "pc": record.arg[2], "user": list(self.stack(record.arg[0])),
                 "kernel": list(self.stack(record.arg[1]))}))
 
-    # --- system calls ---
-
-    def on_syscall(self, cpu, record):
-        if not cpu.thread or not cpu.thread.doing.vertex:
-            return
-        doing = cpu.thread.doing
-        record, restarts = self.restarted(doing, record)
-        if record.func == 1:
-            doing.syscall, doing.syscall_arg = record.number, list(record.arg)
-            doing.interrupted, doing.goes_on = None, restarts
-            doing.op_open, doing.wait_open, doing.word = True, False, None
-            if self.call(record.number).uses_descriptor:
-                doing.marks["begun"] = Mark(cpu.thread, self.now)
-            doing.trapped = False
-        elif record.func == 2:
-            self.call_ends(cpu.thread, record)
-        doing.syscall_known, doing.own_timer, doing.early_ns = True, None, 0
-        doing.forget_notes()
-
-    def restarted(self, doing, record):
-        """A restart_syscall() is the call that a signal interrupted, with that one's arguments."""
-        if self.call(record.number).restarts and record.func == 1 and doing.interrupted:
-            number, arg = doing.interrupted
-            return record.as_call(number, arg), True
-        if self.call(record.number).restarts and record.func == 2 and doing.goes_on:
-            return record.as_call(doing.syscall, record.arg), True
-        return record, False
-
-    def call_ends(self, thread, record):
-        doing, number = thread.doing, record.number
-        interrupted = record.arg[0] & 0xFFFF == ERESTART_RESTARTBLOCK and doing.syscall == number
-        doing.interrupted, doing.goes_on = (number, doing.syscall_arg) if interrupted else None, False
-        failed = record.arg[0] != 0
-        result = record.arg[1] - (1 << 64) if record.arg[1] >> 63 else record.arg[1]
-        if doing.wait_open:
-            self.call_returned(thread, number, -(record.arg[0] & 0xFFFF) if failed else result)
-        if doing.op_open and doing.syscall == number:
-            self.add_op(thread, OP_SYSCALL << 24 | failed << 16 | number)
-        if self.call(number).yields:
-            doing.vertex.yields += 1
-        doing.op_open, doing.syscall = False, NO_SYSCALL
-        if doing.talked:
-            doing.marks["ended"], doing.talked = Mark(thread, self.now), False
-        self.lives.belongs(thread, record.arg[3])
+    # --- what comes with system calls ---
 
     def on_syscall_more(self, cpu, record):
         pass
@@ -499,89 +456,6 @@ class Builder(Threads, Callbacks, Waits, Wakeups):
 
     def on_itimer_fired(self, cpu, record):
         cpu.itimer = self.itimers.get((record.arg[1], record.arg[0] & 0xFF))
-
-    # --- data flags ---
-
-    def access(self, cpu, record, op):
-        """The flag and what was done to it: value, number in the order of accesses (0: not known), by whom."""
-        thread = cpu.thread
-        if not thread or not thread.doing.vertex:
-            return None, None
-        self.add_op(thread, op << 24 | record.arg[0] & 0xFFFFFF)
-        size = record.arg[2] >> 56 & 15
-        value = record.arg[1] & ((1 << 8 * size) - 1 if 0 < size < 8 else (1 << 64) - 1)
-        key = thread.process, record.arg[0]
-        if key not in self.flags:
-            self.flags[key] = {"writes": [], "unmatched": None, "seen": {}, "pieces": [], **self.described(*key)}
-        flag = self.flags[key]
-        return flag, {"value": value, "sequence": record.arg[3], "by": Actor(thread, thread.doing.vertex, self.now)}
-
-    def described(self, process, address):
-        """What the trace's table says of a flag."""
-        rows = [row for row in self.input.flags if row[:2] == (process.pid, address) and row[4] <= self.now]
-        _, _, size, semantics, _, value = max(rows, key=lambda row: row[4], default=(0, 0, 0, 0, 0, 0))
-        return {"bytes": size, "semantics": ["value", "flip", "queue"][semantics], "value": value}
-
-    def turn(self, flag, write):
-        """Writes in pairs: of a flip from set to cleared, of a queue from each piece of work to who takes it."""
-        def number(value):
-            bits = 8 * flag["bytes"] if 0 < flag["bytes"] < 8 else 64
-            value &= (1 << bits) - 1
-            return value - (1 << bits) if value >> bits - 1 else value
-        before, after, flip = flag["value"], write["value"], flag["semantics"] == "flip"
-        change = (after != 0) - (before != 0) if flip else number(after) - number(before)
-        if (change + (1 << 63)) % (1 << 64) - (1 << 63) not in range(-64, 65):
-            flag["pieces"].clear()
-            return
-        flag["pieces"] += [write["by"]] * change
-        taken, flag["pieces"] = flag["pieces"][:max(-change, 0)], flag["pieces"][max(-change, 0):]
-        last = None
-        for actor in taken:
-            same = last and (last.vertex, last.since) == (actor.vertex, actor.since)
-            if not same and actor.thread is not write["by"].thread:
-                self.flag_edge(actor, write["by"], "flag.flipped" if flip else "flag.queued")
-            last = actor
-
-    def flag_edge(self, source, target, rule):
-        self.edges.append(Edge(source.vertex, min(source.since, target.since), "data flag", rule, to=target.vertex,
-                               to_ns=target.since, inside=True))
-
-    def on_flag_write(self, cpu, record):
-        flag, write = self.access(cpu, record, OP_FLAG_WRITE)
-        if not flag:
-            return
-        cpu.thread.doing.acted = True
-        if flag["semantics"] != "value":
-            self.turn(flag, write)
-        flag["value"] = write["value"]
-        flag["writes"].append(write)
-        read = flag["unmatched"]
-        if read and read["sequence"] and 0 < write["sequence"] < read["sequence"] and write["value"] == read["value"]:
-            flag["unmatched"] = None
-            self.seen(flag, len(flag["writes"]), read)
-
-    def on_flag_read(self, cpu, record):
-        """The latest of the last four writes that came before, and has its value."""
-        flag, read = self.access(cpu, record, OP_FLAG_READ)
-        if not flag:
-            return
-        last = len(flag["writes"])
-        for number in range(last, max(last - 4, 0), -1):
-            write = flag["writes"][number - 1]
-            before = not write["sequence"] or not read["sequence"] or write["sequence"] < read["sequence"]
-            if before and write["value"] == read["value"]:
-                self.seen(flag, number, read)
-                return
-        flag["unmatched"] = read
-
-    def seen(self, flag, number, read):
-        """Only the first look at a write is caused by it."""
-        write, reader = flag["writes"][number - 1], read["by"].thread
-        if flag["seen"].get(reader, 0) >= number:
-            return
-        flag["seen"][reader] = number
-        if write["by"].thread is not reader:
-            self.flag_edge(write["by"], read["by"], "flag.written")
 
     def on_suspended(self, cpu, record):
         pass

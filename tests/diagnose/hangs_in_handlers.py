@@ -1,0 +1,86 @@
+"""Waits inside handlers: for a reply, of a nested loop, at a prompt."""
+from hang_scene import Loop, hang, scene
+
+
+# Frames of a loop, innermost first: the system call, the toolkit's poll, its turn, its loop, main().
+MAIN, RUN, TURN, POLL, CALL = 0x401000, 0x402000, 0x403000, 0x404000, 0x405000
+AT_HOME = (CALL, POLL, TURN, RUN, MAIN)
+
+
+def inside(*handler):
+    return (CALL, POLL, *handler, TURN, RUN, MAIN)
+
+
+def handler_that_polls(s, fd, sends):
+    """For 3 s, 30 times, in a handler, with a stack of its own."""
+    s.key()
+    for turn in range(30):
+        s.wait(s.editor, "poll", fd=fd, timeout=True, frames=inside(0x40a000, 0x409000))
+        if turn == 3 and sends:
+            s.sends(1)
+        s.busy(100)
+        s.timer(s.editor)
+    if sends:
+        s.takes(1)
+    s.end()
+
+
+@scene
+def handler_polls_by_itself():
+    s = Loop(frames=AT_HOME)
+    handler_that_polls(s, 0x7000, True)
+    return s, [([], [hang(type="LongWait")])]
+
+
+@scene
+def dialog_polls_the_same():
+    """The same with the array of the loop: a nested loop that does its work."""
+    s = Loop(frames=AT_HOME)
+    handler_that_polls(s, 5, False)
+    return s, [([], [])]
+
+
+@scene
+def prompt_beside_replies():
+    """A prompt inside a handler waits for the keyboard, which the loop waits for, too; the handlers also wait for what a server sends,
+    less deep than the prompt. That says nothing about the prompt."""
+    s = Loop(frames=AT_HOME)
+    s.thread(30, "server")
+    s.wait(30, "read")
+    s.key()
+    for turn in range(12):
+        for _ in range(2 if turn in (0, 6) else 0):
+            s.wait(s.editor, "poll", fd=0x7000, frames=inside(0x406000))
+            s.busy(1)
+            s.device(30)
+            s._comes_back(30, 1)
+            s.wake(30, s.editor)
+            s.wait(30, "read")
+        s.wait(s.editor, "poll", fd=0x8000, frames=inside(0x40a000, 0x409000, 0x408000))
+        s.key(300)
+    s.end()
+    return s, [([], [])]
+
+
+@scene
+def reply_inside_a_prompt():
+    """The same, and a handler of the prompt waits for the server, while the keyboard has sent something."""
+    s = Loop(frames=AT_HOME)
+    s.thread(30, "server")
+    s.wait(30, "read")
+    s.key()
+    for _ in range(12):
+        s.wait(s.editor, "poll", fd=0x8000, frames=inside(0x40a000, 0x409000, 0x408000))
+        s.key(300)
+    s.wake(s.editor, 30)
+    s.wait(s.editor, "poll", fd=0x7000, frames=inside(0x40c000, 0x40b000, 0x40a000, 0x409000, 0x408000))
+    s.busy(1000)
+    s.sends(1)
+    s.busy(2000)
+    s.wake(30, s.editor)
+    s.wait(30, "read")
+    s.takes(1)
+    s.wait(s.editor, "poll", fd=0x8000, frames=inside(0x40a000, 0x409000, 0x408000))
+    s.key(300)
+    s.end()
+    return s, [([], [hang(type="LongWait")])]

@@ -1,0 +1,265 @@
+"""Event loops that did not come back, and such as did."""
+from hang_scene import Loop, hang, scene
+from scene import Scene
+
+
+@scene
+def busy_handler():
+    s = Loop()
+    s.key()
+    start = s.now
+    s.busy(3000)
+    s.end()
+    found = hang(indicators=["event loop did not come back"], fault_count=0, stopped_ns=0, ongoing=False)
+    return s, [([], [found]), (["--threshold=2s"], [found]), (["--threshold=250ms"], [found]),
+               (["--threshold=3100ms"], []), (["--process=editor"], [found]), (["--pid=10"], [found]),
+               (["--thread=editor"], [found]), (["--thread=10"], [found]), (["--tid=10"], [found]),
+               (["--thread=keyboard"], [hang("keyboard", "LongWait", indicators=["longest stretch"])]),
+               ([f"--time=+{start // 1000000 + 1500}ms"], [found]),
+               (["--time=00:00:02"], [found])]
+
+
+@scene
+def idle():
+    """Ten seconds in its own poll with nothing to do."""
+    s = Loop()
+    s.key(10000)
+    s.end()
+    return s, [([], []), (["--process=editor"], []), (["--tid=10", "--idle"], [hang(type="LongWait", nature="idle", awaited=True)])]
+
+
+@scene
+def idle_until_an_answer():
+    """The same, but what ends it is the answer of somebody whom it had asked: it would have looked at anything else."""
+    s = Loop()
+    s.thread(30, "helper")
+    s.wait(30, "read")
+    s.key()
+    s.wake(s.editor, 30)
+    s.wait(s.editor, "poll")
+    s.at(s.now / 1e6 + 10000)
+    s.wake(30, s.editor)
+    s.wait(30, "read")
+    s.end()
+    return s, [([], [])]
+
+
+@scene
+def asked_and_did_not_look():
+    """The same, but the keyboard had sent something meanwhile, which was not taken: the poll was for the answer only."""
+    s = Loop()
+    s.thread(30, "helper")
+    s.wait(30, "read")
+    s.key()
+    s.wake(s.editor, 30)
+    s.wait(s.editor, "poll")
+    s.busy(1000)
+    s.type()
+    s.raw(s.keyboard, "syscall_start nr=write arg1=6")
+    s.message(s.keyboard, "sent", 1)
+    s.raw(s.keyboard, "syscall_end nr=write result=8")
+    s.rest()
+    s.busy(2000)
+    s.wake(30, s.editor)
+    s.wait(30, "read")
+    s.raw(s.editor, "syscall_start nr=read arg1=5")
+    s.message(s.editor, "received", 1)
+    s.raw(s.editor, "syscall_end nr=read result=8")
+    s.end()
+    pending = [("set off", "keyboard", False), ("message", "keyboard", False)]
+    return s, [([], [hang(type="LongWait", pending=pending)])]
+
+
+@scene
+def never_taken():
+    s = Loop()
+    for position in 1, 2:
+        s.key()
+        s.type()
+        s.raw(s.keyboard, "syscall_start nr=write arg1=6")
+        s.message(s.keyboard, "sent", position)
+        s.raw(s.keyboard, "syscall_end nr=write result=8")
+        s.rest()
+        if position == 1:
+            s.raw(s.editor, "syscall_start nr=read arg1=5")
+            s.message(s.editor, "received", position)
+            s.raw(s.editor, "syscall_end nr=read result=8")
+            s.wait(s.editor, "poll")
+    s.wait(s.editor, "futex", fd=0x7000)
+    s.at(s.now / 1e6 + 4000)
+    s.type()
+    pending = [("set off", "keyboard", False), ("message", "keyboard", True)]
+    return s, [([], [hang(type="LongWait", ongoing=True, pending=pending)])]
+
+
+@scene
+def always_something_to_do():
+    """Its polls return at once for 6 s: it comes back all the time."""
+    s = Loop()
+    s.key()
+    for _ in range(60):
+        s.busy(100)
+        s.visit()
+    s.end()
+    return s, [([], []), (["--threshold=90ms"], [hang()] * 2)]
+
+
+@scene
+def away_between_visits():
+    """The same, but once it stays away for 3 s, and then finds a timer and a socket ready."""
+    s = Loop()
+    s.key()
+    for turn in range(40):
+        s.busy(3000 if turn == 20 else 100)
+        s.raw(s.editor, "syscall_start nr=poll arg1=5 arg2=1")
+        if turn == 20:
+            s.raw(s.editor, "ready arg1=7 arg2=99 arg4=0x6672656d69740000")
+        s.raw(s.editor, "syscall_end nr=poll result=1")
+    s.end()
+    return s, [([], [hang(pending=[("ready", None, False)])])]
+
+
+@scene
+def own_timer():
+    """What a thread does by its own timer, while nobody wants it, comes behind what somebody waited for."""
+    s = Loop()
+    s.thread(30, "housekeeper")
+    for _ in range(5):
+        s.wait(30, "poll", timeout=True)
+        s.at(s.now / 1e6 + 50)
+        s.timer(30)
+    s.busy(5000)
+    s.wait(30, "poll", timeout=True)
+    s.key()
+    s.busy(3000)
+    s.end()
+    return s, [([], [hang(), hang("housekeeper", awaited=False)])]
+
+
+@scene
+def stopped():
+    s = Loop()
+    s.key()
+    s.raw(s.editor, "switch state=T next=0")
+    s.at(s.now / 1e6 + 3000)
+    s.type()
+    s.raw(s.keyboard, "syscall_start nr=kill arg1=10")
+    s.raw(s.keyboard, f"make_runnable thread={s.editor} context=task")
+    s.raw(s.keyboard, "syscall_end nr=kill result=0")
+    s.rest()
+    s._record(s.cpus[s.editor], 0, f"switch state=R next={s.editor}")
+    s.end()
+    return s, [([], [hang(type="LongWait", nature="stopped")])]
+
+
+@scene
+def no_cpu():
+    """Preempted for 2.5 s of 3."""
+    s = Loop()
+    s.thread(30, "hog")
+    s.key()
+    s.busy(500)
+    s.raw(s.editor, "switch state=R next=0")
+    s.busy(2500)
+    s._record(s.cpus[s.editor], 0, f"switch state=R next={s.editor}")
+    s.end()
+    return s, [([], [hang(nature="waits for a cpu")])]
+
+
+@scene
+def page_in_storm():
+    """30 page faults of 100 ms each; outside of any system call."""
+    s = Loop()
+    s.key()
+    fault(s, 30, 100)
+    s.end()
+    return s, [([], [hang(type="LongWait", nature="page-in storm", fault_count=30)])]
+
+
+def fault(s, times, ms):
+    for _ in range(times):
+        s.raw(s.editor, "switch state=D next=0")
+        s.at(s.now / 1e6 + ms)
+        s.device(s.editor)
+        s._record(s.cpus[s.editor], 0, f"switch state=R next={s.editor}")
+
+
+@scene
+def few_page_faults():
+    """Decoy: many faults, but most of the time it computes."""
+    s = Loop()
+    s.key()
+    fault(s, 30, 20)
+    s.busy(3000)
+    s.end()
+    return s, [([], [hang(nature=None, fault_count=30)])]
+
+
+@scene
+def one_slow_page():
+    s = Loop()
+    s.key()
+    fault(s, 1, 3000)
+    s.end()
+    return s, [([], [hang(type="LongWait", nature="waits for a disk", fault_count=1)])]
+
+
+def suspended(before_ms, frozen_ms):
+    s = Loop()
+    s.key()
+    s.busy(before_ms)
+    s.raw(s.editor, "switch state=D next=0")
+    s.at(s.now / 1e6 + frozen_ms)
+    s.device(s.editor)
+    s._record(s.cpus[s.editor], 0, f"switch state=R next={s.editor}")
+    s._record(s.cpus[s.keyboard], 0, f"record id=0x60040004 arg1=3600000000000 arg2={s.now}")
+    s.busy(50)
+    s.end()
+    return s
+
+
+@scene
+def machine_asleep():
+    """Two seconds and a half, of which the machine was frozen for two: no hang."""
+    return suspended(450, 2000), [([], [])]
+
+
+@scene
+def asleep_in_a_hang():
+    return suspended(2500, 1500), [([], [hang(suspended_ns=3600000000000)])]
+
+
+def pinged(answers, window=0x400001):
+    """A viewer that only reads, no event loop; a window manager pings it, and it answers but for the last 3 s."""
+    s = Scene()
+    s.tables.append('probe 3 0 "X11 ping"')
+    viewer, manager = 10, 20
+    s.thread(viewer, "viewer")
+    s.thread(manager, "manager")
+    s.wait(viewer, "read")
+    for _ in range(4):
+        s.at(s.now / 1e6 + 50)
+        s._record(s.cpus[manager], manager, f"callback_queued key={window} function={window} probe=3")
+        s.wake(manager, viewer)
+        if answers:
+            s._record(s.cpus[viewer], viewer, f"callback_queued key={window} function=77 probe=3")
+        s.wait(viewer, "read")
+    s.wake(manager, viewer)
+    s.at(s.now / 1e6 + 300)
+    s._record(s.cpus[manager], manager, f"callback_queued key={window} function={window} probe=3")
+    s.at(s.now / 1e6 + 2500)
+    s.wait(viewer, "read")
+    s.at(s.now / 1e6 + 500)
+    s._record(s.cpus[manager], manager, "syscall_start nr=getpid")
+    return s
+
+
+@scene
+def ping_not_answered():
+    found = hang("viewer", indicators=["ping not answered"])
+    return pinged(True), [([], [found]), (["--process=viewer"], [found]), (["--threshold=4s"], [])]
+
+
+@scene
+def window_that_never_answers():
+    return pinged(False), [([], [])]

@@ -1,0 +1,198 @@
+"""Stretches that nobody noticed, starts of programs, and what lay there meanwhile."""
+from hang_scene import Loop, hang, scene
+
+
+def loop_that_is_told(s):
+    """The trace tells of messages, so that one that is not there is not pending."""
+    s.sends(100)
+    s.key()
+    s.takes(100)
+    s.home()
+
+
+@scene
+def shell_runs_a_command():
+    """For 3 s; who types meanwhile types for the command. What another process sends is for the shell."""
+    scenes = []
+    for sends in False, True:
+        s = Loop()
+        loop_that_is_told(s)
+        s.thread(30, "command", parent=s.editor)
+        s.key()
+        s.wait(s.editor, "wait4", fd=30)
+        if sends:
+            s.sends(1)
+        s.busy(3000)
+        s.wake(30, s.editor, call="exit_group")
+        if sends:
+            s.takes(1)
+        s.raw(s.editor, "syscall_start nr=poll arg1=5 arg2=1")
+        s.raw(s.editor, "ready arg1=0 arg2=5 arg4=0x2190")
+        s.raw(s.editor, "syscall_end nr=poll result=1")
+        s.end()
+        scenes.append(s)
+    return scenes, [([], []), ([], [hang(type="LongWait")])]
+
+
+@scene
+def worker_that_nobody_wants():
+    s = Loop()
+    loop_that_is_told(s)
+    s.thread(11, "worker", pid=s.editor)
+    for _ in range(5):
+        s.wait(11, "poll", fd=8)
+        s.key()
+        s.wake(s.editor, 11)
+        s.home()
+    s.busy(3000)
+    s.wait(11, "poll", fd=8)
+    s.key()
+    s.end()
+    return s, [([], [])]
+
+
+@scene
+def polled_for_by_another():
+    """Its polls are for replies, and it rests at a condition: another thread polls. Only what is pending makes it a hang."""
+    scenes = []
+    for sends in False, True:
+        s = Loop(turns=0)
+        s.thread(30, "server")
+        s.wait(30, "read")
+        for position in 1, 2:
+            s.key()
+            s.sends(position)
+            s.takes(position)
+            for _ in range(3):
+                s.wake(s.editor, 30)
+                s.wait(s.editor, "poll")
+                s.busy(1)
+                s.key()
+                s.wait(30, "read") if 30 not in s.calls else None
+            s.home()
+        s.key()
+        s.wait(s.editor, "futex", fd=0x7000)
+        if sends:
+            s.sends(3)
+        s.busy(5000)
+        s.wake(s.keyboard, s.editor) if s.keyboard not in s.calls else None
+        s.type()
+        s.wake(s.keyboard, s.editor)
+        s.rest()
+        s.takes(3) if sends else None
+        s.home()
+        s.key()
+        scenes.append(s)
+    return scenes, [([], []), ([], [hang(type="LongWait")])]
+
+
+@scene
+def sleeps_by_its_own_clock():
+    """A script: it is listed where it is named."""
+    s = Loop()
+    loop_that_is_told(s)
+    s.thread(30, "script")
+    for _ in range(5):
+        s.wait(30, "poll", timeout=True)
+        s.busy(50)
+        s.timer(30)
+    s.sleep(30, 3000)
+    for _ in range(3):
+        s.wait(30, "poll", timeout=True)
+        s.busy(50)
+        s.timer(30)
+    return s, [([], []), (["--process=script"], [hang("script", type="LongWait", awaited=False)])]
+
+
+def loop_that_never_waits(sends, start_ms=1900, visits=8):
+    """All keys are there already: its polls return at once. After four it waits for 2.7 s for a server."""
+    s = Loop(begun=False)
+    s.thread(s.keyboard, "keyboard")
+    s.wait(s.keyboard, "read")
+    s.thread(30, "server")
+    s.wait(30, "read")
+    s.thread(s.editor, "editor")
+    if sends:
+        for position in range(1, 9):
+            s.sends(position)
+    s.busy(start_ms)
+    for position in range(1, 9):
+        if position <= visits:
+            s.visit()
+        if sends:
+            s.takes(position)
+        s.busy(30)
+        if position == 4:
+            s.wake(s.editor, 30)
+            s.wait(s.editor, "read", fd=9)
+            s.busy(2700)
+            s.wake(30, s.editor)
+            s.wait(30, "read")
+    return s
+
+
+@scene
+def start_and_freeze():
+    """The start, while keys lay there, is not the freeze; not even if it took longer, and it cannot be known that there is a loop."""
+    scenes = [loop_that_never_waits(True), loop_that_never_waits(True, 3500, 2)]
+    return scenes, [([], [hang(type="LongWait")]),
+                    (["--process=editor"], [hang(type="LongWait", indicators=["longest stretch"])])]
+
+
+@scene
+def visits_without_messages():
+    return loop_that_never_waits(False), [([], [])]
+
+
+@scene
+def slow_start():
+    """A program that is started, and comes to its loop 3 s later, while somebody sent something already."""
+    scenes = []
+    for sends in False, True:
+        s = Loop()
+        loop_that_is_told(s)
+        s.cpus[40] = len(s.cpus)
+        s.type()
+        s.raw(s.keyboard, "new_thread thread=40 pid=40 new_process=1 parent=20")
+        s.raw(s.keyboard, 'name_new name="viewer"')
+        s.rest()
+        s._record(s.cpus[40], 0, "switch state=R next=40")
+        s._record(s.cpus[40], 40, "exec pid=40")
+        s._record(s.cpus[40], 40, 'name_exec name="viewer"')
+        if sends:
+            s.sends(200)
+        s.busy(3000)
+        for turn in range(5):
+            s.wait(40, "poll", fd=7)
+            s.busy(50)
+            s.type()
+            s.wake(s.keyboard, 40)
+            s.rest()
+            if turn == 0 and sends:
+                s.raw(40, "syscall_start nr=read arg1=7")
+                s.message(40, "received", 200)
+                s.raw(40, "syscall_end nr=read result=8")
+        s.end()
+        scenes.append(s)
+    return scenes, [([], []), ([], [hang("viewer")])]
+
+
+@scene
+def what_lay_there_longest():
+    """Nothing hung. Named, not the idle 10 s are explained but the 3 s for which a message lay there."""
+    s = Loop()
+    s.sends(1)
+    for _ in range(6):
+        s.key(500)
+        s.home()
+    s.key(10000)
+    s.takes(1)
+    s.home()
+    s.key()
+    s.sends(2)
+    for _ in range(6):
+        s.home()
+        s.key(500)
+    s.takes(2)
+    s.end()
+    return s, [([], []), (["--process=editor"], [hang(type="LongWait", indicators=["longest stretch"])])]

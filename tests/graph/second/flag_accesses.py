@@ -1,0 +1,87 @@
+"""Reads and writes of data flags: who wrote what somebody saw."""
+from parts import OP_FLAG_READ, OP_FLAG_WRITE, Actor, Edge
+
+
+class FlagAccesses:
+    """Part of the builder."""
+
+    def access(self, cpu, record, op):
+        """The flag and what was done to it: value, number in the order of accesses (0: not known), by whom."""
+        thread = cpu.thread
+        if not thread or not thread.doing.vertex:
+            return None, None
+        self.add_op(thread, op << 24 | record.arg[0] & 0xFFFFFF)
+        size = record.arg[2] >> 56 & 15
+        value = record.arg[1] & ((1 << 8 * size) - 1 if 0 < size < 8 else (1 << 64) - 1)
+        key = thread.process, record.arg[0]
+        if key not in self.flags:
+            self.flags[key] = {"writes": [], "unmatched": None, "seen": {}, "pieces": [], **self.described(*key)}
+        flag = self.flags[key]
+        return flag, {"value": value, "sequence": record.arg[3], "by": Actor(thread, thread.doing.vertex, self.now)}
+
+    def described(self, process, address):
+        """What the trace's table says of a flag."""
+        rows = [row for row in self.input.flags if row[:2] == (process.pid, address) and row[4] <= self.now]
+        _, _, size, semantics, _, value = max(rows, key=lambda row: row[4], default=(0, 0, 0, 0, 0, 0))
+        return {"bytes": size, "semantics": ["value", "flip", "queue"][semantics], "value": value}
+
+    def turn(self, flag, write):
+        """Writes in pairs: of a flip from set to cleared, of a queue from each piece of work to who takes it."""
+        def number(value):
+            bits = 8 * flag["bytes"] if 0 < flag["bytes"] < 8 else 64
+            value &= (1 << bits) - 1
+            return value - (1 << bits) if value >> bits - 1 else value
+        before, after, flip = flag["value"], write["value"], flag["semantics"] == "flip"
+        change = (after != 0) - (before != 0) if flip else number(after) - number(before)
+        if (change + (1 << 63)) % (1 << 64) - (1 << 63) not in range(-64, 65):
+            flag["pieces"].clear()
+            return
+        flag["pieces"] += [write["by"]] * change
+        taken, flag["pieces"] = flag["pieces"][:max(-change, 0)], flag["pieces"][max(-change, 0):]
+        last = None
+        for actor in taken:
+            same = last and (last.vertex, last.since) == (actor.vertex, actor.since)
+            if not same and actor.thread is not write["by"].thread:
+                self.flag_edge(actor, write["by"], "flag.flipped" if flip else "flag.queued")
+            last = actor
+
+    def flag_edge(self, source, target, rule):
+        self.edges.append(Edge(source.vertex, min(source.since, target.since), "data flag", rule, to=target.vertex,
+                               to_ns=target.since, inside=True))
+
+    def on_flag_write(self, cpu, record):
+        flag, write = self.access(cpu, record, OP_FLAG_WRITE)
+        if not flag:
+            return
+        cpu.thread.doing.acted = True
+        if flag["semantics"] != "value":
+            self.turn(flag, write)
+        flag["value"] = write["value"]
+        flag["writes"].append(write)
+        read = flag["unmatched"]
+        if read and read["sequence"] and 0 < write["sequence"] < read["sequence"] and write["value"] == read["value"]:
+            flag["unmatched"] = None
+            self.seen(flag, len(flag["writes"]), read)
+
+    def on_flag_read(self, cpu, record):
+        """The latest of the last four writes that came before, and has its value."""
+        flag, read = self.access(cpu, record, OP_FLAG_READ)
+        if not flag:
+            return
+        last = len(flag["writes"])
+        for number in range(last, max(last - 4, 0), -1):
+            write = flag["writes"][number - 1]
+            before = not write["sequence"] or not read["sequence"] or write["sequence"] < read["sequence"]
+            if before and write["value"] == read["value"]:
+                self.seen(flag, number, read)
+                return
+        flag["unmatched"] = read
+
+    def seen(self, flag, number, read):
+        """Only the first look at a write is caused by it."""
+        write, reader = flag["writes"][number - 1], read["by"].thread
+        if flag["seen"].get(reader, 0) >= number:
+            return
+        flag["seen"][reader] = number
+        if write["by"].thread is not reader:
+            self.flag_edge(write["by"], read["by"], "flag.written")
