@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "argus/record.h"
-#include "base/words.h"
+#include "base/quoted_words.h"
 
 static bool wrong(struct hook_line *line, const char *what, const char *word)
 {

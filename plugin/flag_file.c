@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "argus/trace.h"
+#include "base/quoted_words.h"
 #include "base/text_file.h"
-#include "base/words.h"
 #include "plugin/flag_place.h"
 
 #define MOST_WORDS 10

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quoted_words.h"
 #include "base/text_file.h"
-#include "base/words.h"
 
 #define WORDS_OF_A_LINE 24
 #define LONGEST_LINE    2000

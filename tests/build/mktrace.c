@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/words.h"
+#include "base/quoted_words.h"
 
 void builder_check(struct argus_error *error, const struct line *line)
 {

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/quoted_words.h"
 #include "base/utf8.h"
-#include "base/words.h"
 #include "graph/schema/rule_kinds.h"
 
 #define LONGEST_FUNCTION 199 /* with its end, request_probe.symbol has room for it */

@@ -1,6 +1,6 @@
 /* The words of a line, as the files have them that people write: rules, probes, hooks, flags. */
-#ifndef ARGUS_BASE_WORDS_H
-#define ARGUS_BASE_WORDS_H
+#ifndef ARGUS_BASE_QUOTED_WORDS_H
+#define ARGUS_BASE_QUOTED_WORDS_H
 
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-#include "base/words.h"
+#include "base/quoted_words.h"
 
 #include <stdbool.h>
 #include <string.h>
