@@ -179,6 +179,11 @@ struct argus_error *backend_write_probes(struct backend *backend, struct argus_w
     return backend->ops->write_probes ? backend->ops->write_probes(backend, writer) : NULL;
 }
 
+struct argus_error *backend_write_code(struct backend *backend, struct argus_writer *writer)
+{
+    return backend->ops->write_code ? backend->ops->write_code(backend, writer) : NULL;
+}
+
 struct argus_error *backend_write_kernel_symbols(struct backend *backend, uint64_t *addresses,
                                                  size_t count, struct argus_writer *writer)
 {

@@ -102,6 +102,7 @@ struct backend_ops {
                                        struct argus_writer *writer); /* optional */
     bool (*snapshot)(struct backend *backend, uint64_t id, struct argus_snapshot *ret);
     struct argus_error *(*write_probes)(struct backend *backend, struct argus_writer *writer);
+    struct argus_error *(*write_code)(struct backend *backend, struct argus_writer *writer);
     struct argus_error *(*pollers)(struct backend *backend, struct backend_poller *ret, size_t room,
                                    size_t *ret_count);
     struct argus_error *(*flag_add)(struct backend *backend, const struct request_flag *wanted,
@@ -186,6 +187,8 @@ struct argus_error *backend_renew_names(struct backend *backend, uint64_t taken_
                                         struct argus_writer *writer);
 /* The probes that it listens to, for the records that name them by number. */
 struct argus_error *backend_write_probes(struct backend *backend, struct argus_writer *writer);
+/* The code objects of interpreters that were met. */
+struct argus_error *backend_write_code(struct backend *backend, struct argus_writer *writer);
 /* The symbols of `count` kernel addresses, which are sorted in place. */
 struct argus_error *backend_write_kernel_symbols(struct backend *backend, uint64_t *addresses,
                                                  size_t count, struct argus_writer *writer);

@@ -262,6 +262,15 @@ struct argus_error *recorder_probe_absent(struct recorder_client *client, const 
     return ask(client, &request, -1, &status);
 }
 
+struct argus_error *recorder_interpreter(struct recorder_client *client,
+                                         const struct interpreter_spec *spec)
+{
+    struct request request = make_request(REQUEST_INTERPRETER);
+    struct recorder_status status;
+    request.interpreter = *spec;
+    return ask(client, &request, -1, &status);
+}
+
 struct argus_error *recorder_stop(struct recorder_client *client, int fd,
                                   struct recorder_status *ret)
 {

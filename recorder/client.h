@@ -118,6 +118,8 @@ int recorder_poll_fd(const struct recorder_client *client);
 /* Before recorder_start(): a place in the library `fd` (borrowed) to listen at; a sentence about one that there is not. */
 struct argus_error *recorder_probe(struct recorder_client *client,
                                    const struct request_probe *probe, int fd);
+struct argus_error *recorder_interpreter(struct recorder_client *client,
+                                         const struct interpreter_spec *spec);
 struct argus_error *recorder_probe_absent(struct recorder_client *client, const char *text);
 
 /* `fd`: the file to write, borrowed; -1 for RECORDER_MEMORY. On an error nothing is attached. */

@@ -124,6 +124,15 @@ struct argus_error *probe_list_add_absent(struct probe_list *list, const char *t
     return kept ? NULL : argus_error_memory();
 }
 
+struct argus_error *probe_list_add_interpreter(struct probe_list *list,
+                                               const struct interpreter_spec *spec)
+{
+    if (list->interpreters.length >= INTERPRETER_LIMIT)
+        return argus_error_create(ARGUS_ERROR_USAGE, "more than %d files of interpreters",
+                                  INTERPRETER_LIMIT);
+    return vec_push(&list->interpreters, *spec) ? NULL : argus_error_memory();
+}
+
 void probe_list_close_files(struct probe_list *list)
 {
     for (size_t i = 0; i < list->files.length; i++) {
@@ -158,4 +167,5 @@ void probe_list_deinit(struct probe_list *list)
     vec_deinit(&list->probes);
     vec_deinit(&list->files);
     vec_deinit(&list->absent);
+    vec_deinit(&list->interpreters);
 }

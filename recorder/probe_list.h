@@ -1,4 +1,4 @@
-/* The probes that the front end has asked for, kept until the recording begins, and their names until it ends. */
+/* The probes and interpreters that the front end has told of, kept until the recording begins, and their names until it ends. */
 #ifndef ARGUS_RECORDER_PROBE_LIST_H
 #define ARGUS_RECORDER_PROBE_LIST_H
 
@@ -26,13 +26,16 @@ struct probe {
 struct probe_list {
     VEC(struct probe) probes;
     VEC(struct probe_file) files; /* each library once, however many probes it has */
-    VEC(char *) absent;           /* owned sentences: what could not be found */
+    VEC(struct interpreter_spec) interpreters;
+    VEC(char *) absent; /* owned sentences: what could not be found */
 };
 
 /* Takes `fd`, a regular file open for reading, also after an error. */
 struct argus_error *probe_list_add(struct probe_list *list, const struct request_probe *request,
                                    int fd);
 struct argus_error *probe_list_add_absent(struct probe_list *list, const char *text);
+struct argus_error *probe_list_add_interpreter(struct probe_list *list,
+                                               const struct interpreter_spec *spec);
 /* Without the files nothing can be attached any more; what is attached stays. */
 void probe_list_close_files(struct probe_list *list);
 /* Writes the names of all, or of hooks alone: of a backend that has no probes. */

@@ -177,11 +177,20 @@ static struct argus_error *check_flag(const struct request *request)
     return NULL;
 }
 
+static struct argus_error *check_interpreter(const struct request *request)
+{
+    const struct interpreter_spec *spec = &request->interpreter;
+    bool good = has_end(spec->image, sizeof(spec->image)) && spec->image[0] &&
+                spec->build_id_bytes <= sizeof(spec->build_id);
+    return good ? NULL
+                : argus_error_create(ARGUS_ERROR_FORMAT, "a request about no interpreter's file");
+}
+
 /* What goes beyond size, version and verb; a row for each verb that carries something. */
 static struct argus_error *(*const checks[REQUEST_LAST + 1])(const struct request *) = {
     [REQUEST_START] = check_start,   [REQUEST_WATCHED] = check_watched,
     [REQUEST_PROBE] = check_probe,   [REQUEST_PROBE_ABSENT] = check_absent,
-    [REQUEST_FLAG_ADD] = check_flag,
+    [REQUEST_FLAG_ADD] = check_flag, [REQUEST_INTERPRETER] = check_interpreter,
 };
 
 struct argus_error *request_parse(const void *bytes, size_t length, struct request *ret)

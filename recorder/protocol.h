@@ -15,6 +15,7 @@
 #include "argus/error.h"
 #include "category.h"
 #include "flag_spec.h"
+#include "interpreter_spec.h"
 #include "probe_spec.h"
 
 #ifdef __APPLE__
@@ -56,7 +57,8 @@ enum request_verb {
     REQUEST_FLAG_ADD = 11,     /* watches a data flag; `count` of the reply is its number */
     REQUEST_FLAG_REMOVE = 12,  /* page.first: its number */
     REQUEST_FLAGS = 13,        /* those that are watched or planned */
-    REQUEST_LAST = REQUEST_FLAGS,
+    REQUEST_INTERPRETER = 14,  /* before START: a file whose frames are to be read */
+    REQUEST_LAST = REQUEST_INTERPRETER,
 };
 
 enum request_flags {
@@ -150,6 +152,7 @@ struct request {
         struct request_probe probe;
         struct request_absent absent;
         struct request_flag flag;
+        struct interpreter_spec interpreter;
         uint8_t room[1008];
     };
 };

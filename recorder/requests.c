@@ -188,6 +188,17 @@ static struct argus_error *handle_probe(struct server *server, struct client *cl
     return error ? error : probe_list_add_absent(&server->probes, request->absent.text);
 }
 
+static struct argus_error *handle_interpreter(struct server *server, struct client *client,
+                                              const struct request *request, int fd,
+                                              struct reply *reply)
+{
+    (void)client, (void)reply;
+    if (fd >= 0)
+        close(fd);
+    return server->recording ? busy_error(server)
+                             : probe_list_add_interpreter(&server->probes, &request->interpreter);
+}
+
 /* Takes `fd`. */
 static struct argus_error *begin_recording(struct server *server, const struct request_start *start,
                                            int fd)
@@ -441,7 +452,7 @@ static struct argus_error *(*const handlers[REQUEST_LAST + 1])(struct server *, 
     [REQUEST_CPUS] = handle_cpus,         [REQUEST_NOTES] = handle_notes,
     [REQUEST_WATCH] = handle_watch,       [REQUEST_WATCHED] = handle_watched,
     [REQUEST_FLAG_ADD] = handle_flag_add, [REQUEST_FLAG_REMOVE] = handle_flag_remove,
-    [REQUEST_FLAGS] = handle_flags,
+    [REQUEST_FLAGS] = handle_flags,       [REQUEST_INTERPRETER] = handle_interpreter,
 };
 
 struct argus_error *request_handle(struct server *server, struct client *client,

@@ -140,11 +140,27 @@ static bool take_addresses(struct sink *sink, const uint64_t *frames, size_t cou
     return true;
 }
 
+/* The frames of an interpreter beside a copied stack; most stacks have none. */
+static struct argus_error *need_interpreted(struct sink *sink, uint64_t snapshot_id)
+{
+    uint64_t frames[ARGUS_STACK_MAX_FRAMES], id = snapshot_id ^ ARGUS_STACK_INTERPRETED;
+    size_t count = backend_stack(sink->backend, id, frames);
+    if (!count)
+        return NULL;
+    return stack_store_add(&sink->stacks, id, frames, count, false)
+               ? argus_writer_stack(sink->writer, id, frames, count)
+               : argus_error_memory();
+}
+
 /* Fetches a stack when its id is seen for the first time: soon, because the kernel's table forgets old ones. */
 static struct argus_error *need_stack(struct sink *sink, uint64_t id)
 {
-    if (id == 0 || stack_store_use(&sink->stacks, id))
+    if (id == 0)
         return NULL;
+    if (stack_store_use(&sink->stacks, id)) {
+        stack_store_use(&sink->stacks, id ^ ARGUS_STACK_INTERPRETED);
+        return NULL;
+    }
     uint64_t frames[ARGUS_STACK_MAX_FRAMES];
     struct argus_snapshot snapshot;
     size_t count = backend_stack(sink->backend, id, frames);
@@ -152,8 +168,10 @@ static struct argus_error *need_stack(struct sink *sink, uint64_t id)
     if (!stack_store_add(&sink->stacks, id, frames, count, copied) ||
         !take_addresses(sink, frames, count))
         return argus_error_memory();
-    if (copied)
-        return argus_writer_snapshot(sink->writer, &snapshot);
+    if (copied) {
+        struct argus_error *error = argus_writer_snapshot(sink->writer, &snapshot);
+        return error ? error : need_interpreted(sink, id);
+    }
     sink->totals.stacks_lost += count == 0;
     return count ? argus_writer_stack(sink->writer, id, frames, count) : NULL;
 }
@@ -320,6 +338,8 @@ static struct argus_error *renew_tables(struct sink *sink)
 {
     struct argus_error *error = backend_renew_names(sink->backend, taken_ns(sink), sink->writer);
     if (!error)
+        error = backend_write_code(sink->backend, sink->writer);
+    if (!error)
         error = backend_write_probes(sink->backend, sink->writer);
     if (!error)
         error = backend_write_flags(sink->backend, sink->writer);
@@ -473,6 +493,8 @@ struct argus_error *sink_finish(struct sink *sink, bool all_images)
         error = backend_write_flags(sink->backend, sink->writer);
     if (!error)
         error = backend_write_waits(sink->backend, sink->writer);
+    if (!error)
+        error = backend_write_code(sink->backend, sink->writer);
     if (!error)
         error = backend_write_images(sink->backend, sink->writer, all_images);
     if (!error)

@@ -164,8 +164,24 @@ static void read_needed(struct layers *layers)
     layers->has_needed = true;
 }
 
+/* A source file of code made at run time stands in an image's place (argus_symbols_image()). */
+static bool is_source(const struct layers *layers, const char *path)
+{
+    const struct argus_image_entry *images;
+    const struct argus_trace *trace = argus_graph_trace(layers->graph);
+    size_t count = argus_trace_images(trace, &images);
+    if (argus_trace_header(trace)->os != ARGUS_OS_LINUX || !path[0] || path[0] == '[')
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(images[i].path, path) == 0)
+            return false;
+    return count != 0;
+}
+
 static enum argus_layer find_shared(struct layers *layers, const char *path)
 {
+    if (is_source(layers, path))
+        return argus_source_is_library(path) ? ARGUS_LAYER_LIBRARY : ARGUS_LAYER_MAIN;
     if (is_library_by_name(path))
         return ARGUS_LAYER_LIBRARY;
     if (!strstr(base_name(path), ".so") &&

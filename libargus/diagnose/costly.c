@@ -18,6 +18,7 @@ struct count {
     uint32_t image;   /* file name of the image, id in `names`; 0: unknown */
     uint64_t address; /* where it was seen first */
     bool is_return;
+    bool script; /* the image is a script's file */
 };
 
 struct stack_count {
@@ -73,8 +74,15 @@ static struct argus_error *name_address(struct tally *tally, uint64_t time_ns, u
         return NULL;
     if (tally->d->symbols)
         symbol = argus_symbols_show(tally->d->symbols, tally->process, time_ns, address, is_return);
-    argus_symbol_text(&symbol, address, text, sizeof(text));
-    struct argus_error *error = intern_function(tally, text, text_image(symbol.image), ret);
+    bool is_script = argus_symbol_is_script(&symbol);
+    if (is_script) /* "<module>" is in every file */
+        snprintf(text, sizeof(text), "%s (%s)", symbol.function, text_image(symbol.file));
+    else
+        argus_symbol_text(&symbol, address, text, sizeof(text));
+    struct argus_error *error =
+        intern_function(tally, text, text_image(is_script ? symbol.file : symbol.image), ret);
+    if (!error)
+        tally->counts.data[*ret].script |= is_script;
     if (!error && !idmap_put(&tally->by_address, key, *ret))
         error = argus_error_memory();
     if (error)
@@ -198,9 +206,9 @@ static int compare_functions(const void *a, const void *b)
 }
 
 /* The function to look at first: the innermost that is in nearly all samples (the paper's hint). Found on the most
- * frequent stack; ARGUS_NONE if there is none. */
+ * frequent stack; ARGUS_NONE if there is none. `script`: only among functions of scripts. */
 static struct argus_error *find_key(struct tally *tally, uint32_t stack, uint64_t time_ns,
-                                    uint32_t *ret)
+                                    bool script, uint32_t *ret)
 {
     struct argus_stack frames = {.count = 0};
     if (stack != ARGUS_NONE)
@@ -214,7 +222,7 @@ static struct argus_error *find_key(struct tally *tally, uint32_t stack, uint64_
         const struct count *count = counts_of(tally, name);
         if (!count)
             return argus_error_memory();
-        if (count->inclusive * 100ull >= tally->samples * KEY_PERCENT &&
+        if (count->inclusive * 100ull >= tally->samples * KEY_PERCENT && count->script >= script &&
             !is_entry(strtab_get(tally->names, name)))
             *ret = name;
     }
@@ -252,7 +260,8 @@ static struct argus_costly_function describe(const struct tally *tally, uint32_t
     struct argus_costly_function function = {
         .name = strdup(strtab_get(tally->names, name)),
         .image = strdup(image),
-        .base = is_base_library(*image ? image : NULL),
+        .script = count->script,
+        .base = !count->script && is_base_library(*image ? image : NULL),
         .self = count->self,
         .inclusive = count->inclusive,
         .samples = tally->samples,
@@ -327,7 +336,9 @@ struct argus_error *find_costly_functions(struct diagnoser *d, uint32_t thread,
         set_stack(&tally, culprit);
     uint32_t key = ARGUS_NONE;
     if (!error && tally.stack_counts.length > 0)
-        error = find_key(&tally, culprit->stack, window.start_ns, &key);
+        error = find_key(&tally, culprit->stack, window.start_ns, true, &key);
+    if (!error && tally.stack_counts.length > 0 && key == ARGUS_NONE)
+        error = find_key(&tally, culprit->stack, window.start_ns, false, &key);
     if (!error)
         error = rank(&tally, key, culprit);
     strtab_destroy(tally.names);

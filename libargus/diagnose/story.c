@@ -62,9 +62,10 @@ static void say_busy(struct sentence *sentence, const struct view *view,
     }
     say(sentence, "was busy on the cpu");
     if (root->function_count > 0 && strncmp(root->functions[0].name, "0x", 2) != 0) {
-        say(sentence, " (");
+        bool is_script = root->functions[0].script; /* its name ends with its file */
+        say(sentence, is_script ? ", in " : " (");
         say(sentence, root->functions[0].name);
-        say(sentence, ")");
+        say(sentence, is_script ? "" : ")");
     }
     if (v->runnable_ns > v->run_ns)
         say(sentence, ", and others wanted the cpu too");

@@ -57,6 +57,15 @@ bool is_base_library(const char *image)
     return !name;
 }
 
+/* "save (editor.py:12)" of a script. */
+static const char *text_script(const struct argus_symbol *symbol, char *buffer, size_t bytes)
+{
+    const char *slash = strrchr(symbol->file, '/');
+    snprintf(buffer, bytes, "%s (%s:%u)", symbol->function, slash ? slash + 1 : symbol->file,
+             symbol->line);
+    return buffer;
+}
+
 const char *text_function(const struct view *view, struct argus_symbols *symbols, uint32_t vertex,
                           uint32_t stack, char *buffer, size_t bytes)
 {
@@ -64,6 +73,10 @@ const char *text_function(const struct view *view, struct argus_symbols *symbols
         return NULL;
     const struct argus_vertex *v = &view->vertices[vertex];
     struct argus_stack frames = argus_graph_stack(view->graph, stack);
+    struct argus_symbol script;
+    if (argus_symbols_script(symbols, view->threads[v->thread].process, v->end_ns, frames,
+                             &script) != ARGUS_NONE)
+        return text_script(&script, buffer, bytes);
     for (uint32_t i = 0; i < frames.count && frames.frames[i] >= ARGUS_FRAME_ENDS; i++) {
         struct argus_symbol symbol = argus_symbols_show(symbols, view->threads[v->thread].process,
                                                         v->end_ns, frames.frames[i], i > 0);

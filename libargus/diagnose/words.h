@@ -17,7 +17,7 @@ const char *text_image(const char *path);
 bool is_base_library(const char *image);
 
 /* The function in which a stack of `vertex` stands that a person would name: the innermost outside the C library's
- * waiting. NULL if none has a name. Borrowed from nobody: into `buffer`. */
+ * waiting; of a script with file and line (argus_symbols_script()). NULL if none has a name. Borrowed from nobody: into `buffer`. */
 struct argus_symbols;
 const char *text_function(const struct view *view, struct argus_symbols *symbols, uint32_t vertex,
                           uint32_t stack, char *buffer, size_t bytes);

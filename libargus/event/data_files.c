@@ -74,6 +74,34 @@ struct argus_error *argus_data_image_read(const char *path, struct argus_data_im
     return read ? NULL : no_program(path);
 }
 
+static bool read_segment(Elf *elf, int fd, uint64_t address, void *ret, size_t bytes)
+{
+    size_t count = 0;
+    elf_getphdrnum(elf, &count);
+    for (size_t i = 0; i < count; i++) {
+        GElf_Phdr header;
+        if (gelf_getphdr(elf, (int)i, &header) && header.p_type == PT_LOAD &&
+            address >= header.p_vaddr && address - header.p_vaddr < header.p_filesz &&
+            bytes <= header.p_filesz - (address - header.p_vaddr))
+            return pread(fd, ret, bytes, (off_t)(header.p_offset + (address - header.p_vaddr))) ==
+                   (ssize_t)bytes;
+    }
+    return false;
+}
+
+bool argus_data_file_read(const char *path, uint64_t address, void *ret, size_t bytes)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    elf_version(EV_CURRENT);
+    Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+    bool read = elf && read_segment(elf, fd, address, ret, bytes);
+    elf_end(elf);
+    close(fd);
+    return read;
+}
+
 /* --- its variables --- */
 
 struct visit {

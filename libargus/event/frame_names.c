@@ -15,6 +15,7 @@
 #include "event/elf_files.h"
 #include "event/elf_names.h"
 #include "event/images.h"
+#include "event/interpreted.h"
 #include "event/jit_dump.h"
 #include "event/jit_map.h"
 #include "event/used_frames.h"
@@ -224,7 +225,7 @@ static struct argus_error *name_of_process(struct naming *naming, struct argus_n
     }
     if (!error)
         error = read_dumps(naming, entries, count);
-    return error;
+    return error ? error : interpreted_name(naming->trace, entries, count, naming->texts);
 }
 
 static struct argus_error *name_made_code(struct naming *naming)

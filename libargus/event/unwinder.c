@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event/interpreted.h"
 #include "event/unwind_frame.h"
 #include "event/unwind_processor.h"
 #include "event/unwind_signal.h"
@@ -298,35 +299,58 @@ static struct walk walk_begin(struct unwinder *unwinder, const struct argus_snap
     return walk;
 }
 
+/* Puts the frames of an interpreter in the place of the C function that interprets them, the last frame of `ret`, whose part of the
+ * stack begins at `low`. Returns `end`, or that there were more of them. */
+static uint64_t put_interpreted(const struct walk *walk, struct interpreted *interpreted,
+                                uint64_t low, uint64_t end, struct unwound *ret)
+{
+    bool is_cut, has_caller = walk->machine.cfa && (end == WALKED || end == ARGUS_FRAME_OUTERMOST);
+    uint64_t high = has_caller ? walk->machine.cfa : low, found[ARGUS_STACK_MAX_FRAMES];
+    size_t at = ret->count - 1, room = ARGUS_STACK_MAX_FRAMES - 1 - at;
+    size_t count = interpreted_take(interpreted, low, high, found, room, &is_cut);
+    if (!count)
+        return end;
+    for (size_t i = 0; i < count; i++) { /* as if each were the byte behind a call, but the first */
+        ret->frames[at + i] = found[i] + (at + i > 0);
+        ret->slots[at + i] = 0;
+    }
+    ret->count = at + count;
+    return is_cut ? ARGUS_FRAME_DEEP : end;
+}
+
 void unwinder_frames(struct unwinder *unwinder, const struct argus_snapshot *snapshot,
                      uint32_t process, struct unwound *ret)
 {
     struct walk walk = walk_begin(unwinder, snapshot, process);
+    struct interpreted interpreted = interpreted_of(unwinder->images->trace, snapshot->id);
     walk.machine.context = &walk;
     bool is_return = false;
-    size_t count = 0, sure_count = 0;
+    size_t sure_count = 0;
     uint64_t end = WALKED;
     walk.sure = true;
+    ret->count = 0;
     if (snapshot->register_count != walk.processor->registers) /* of another processor */
         end = ARGUS_FRAME_UNKNOWN;
     while (end == WALKED) {
         /* The reader takes all but the first for return addresses. */
-        uint64_t exact = count && !is_return ? 1 : 0;
-        ret->frames[count++] = walk.machine.registers[walk.pc] + exact;
-        if (walk.sure)
-            sure_count = count;
+        uint64_t exact = ret->count && !is_return ? 1 : 0, low = walk.machine.registers[walk.sp];
+        bool sure = walk.sure;
+        ret->frames[ret->count++] = walk.machine.registers[walk.pc] + exact;
         walk.machine.return_slot = 0;
         walk.is_trampoline = false;
-        end = count == ARGUS_STACK_MAX_FRAMES - 1 ? ARGUS_FRAME_DEEP : walk_up(&walk, &is_return);
-        ret->slots[count - 1] = walk.machine.return_slot;
-        ret->frames[count - 1] += walk.is_trampoline && !exact;
+        end = ret->count == ARGUS_STACK_MAX_FRAMES - 1 ? ARGUS_FRAME_DEEP
+                                                       : walk_up(&walk, &is_return);
+        ret->frames[ret->count - 1] += walk.is_trampoline && !exact;
+        end = put_interpreted(&walk, &interpreted, low, end, ret);
+        if (sure)
+            sure_count = ret->count;
+        ret->slots[ret->count - 1] = walk.machine.return_slot;
     }
-    if (sure_count < count) {
-        count = sure_count;
+    if (sure_count < ret->count) {
+        ret->count = sure_count;
         end = ARGUS_FRAME_UNKNOWN;
     }
-    ret->slots[count] = 0;
+    ret->slots[ret->count] = 0;
     if (end != ARGUS_FRAME_OUTERMOST)
-        ret->frames[count++] = end;
-    ret->count = count;
+        ret->frames[ret->count++] = end;
 }

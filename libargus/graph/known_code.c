@@ -3,11 +3,15 @@
 #include <stdlib.h>
 
 /* What is behind a call, or why the stack ends; user space only. */
+/* A copied stack has 1 more than where an interpreted frame's instruction begins. What frame pointers lead to can be that address itself:
+ * it lies in the interpreter's frames. */
 static bool is_code(const struct images *images, uint32_t process, uint64_t time_ns,
                     uint64_t address)
 {
     return address < ARGUS_FRAME_ENDS ||
-           images_find(images, process, time_ns, address - 1) != UINT32_MAX;
+           images_find(images, process, time_ns, address - 1) != UINT32_MAX ||
+           (process < images->process_count &&
+            argus_trace_is_interpreted(images->trace, images->processes[process].pid, address - 1));
 }
 
 uint32_t known_code(const struct images *images, uint32_t process, uint64_t time_ns,

@@ -3,7 +3,7 @@
  * Frame pointers of code that has none lead to nonsense: to data, or to an address in no mapping. Copied stacks are unwound and checked
  * when a recording ends, but short waits have what the frame pointers gave. A return address lies in an
  * executable mapping, and the trace has all of these (perf_event and /proc/PID/maps tell them, those of no file too). So a stack ends
- * before the first address that lies in none. */
+ * before the first address that lies in none, but for instructions of an interpreter, which are data (ARGUS_CHUNK_CODE). */
 #ifndef ARGUS_GRAPH_KNOWN_CODE_H
 #define ARGUS_GRAPH_KNOWN_CODE_H
 

@@ -262,6 +262,18 @@ uint32_t argus_symbols_known(const struct argus_symbols *symbols, uint32_t proce
     return is_linux ? known_code(&symbols->images, process, time_ns, stack) : stack.count;
 }
 
+/* The source file of a function that was interpreted or compiled at run time, in place of an image; NULL: there is none. */
+static const char *source_of(const struct argus_symbols *symbols, uint32_t process,
+                             uint64_t time_ns, uint64_t address)
+{
+    struct argus_name_entry name;
+    uint64_t pid =
+        process < symbols->images.process_count ? symbols->images.processes[process].pid : 0;
+    if (!argus_trace_name_in_process(symbols->trace, pid, address, time_ns, &name))
+        return NULL;
+    return name.source[0] ? name.source : NULL;
+}
+
 const char *argus_symbols_image(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
                                 uint64_t address, bool is_return)
 {
@@ -270,7 +282,11 @@ const char *argus_symbols_image(struct argus_symbols *symbols, uint32_t process,
     if (is_kernel_address(address))
         return "[kernel]";
     uint32_t entry = images_find(&symbols->images, process, time_ns, address - is_return);
-    return entry == UINT32_MAX ? NULL : symbols->images.entries[entry].path;
+    const char *path = entry == UINT32_MAX ? NULL : symbols->images.entries[entry].path;
+    if (path && path[0] == '/' && path[1] != '/')
+        return path;
+    const char *source = source_of(symbols, process, time_ns, address - is_return);
+    return source ? source : path;
 }
 
 const struct argus_image_entry *argus_symbols_mapping(const struct argus_symbols *symbols,

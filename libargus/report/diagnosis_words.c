@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/lines.h"
 #include "report/report_callbacks.h"
@@ -42,6 +43,25 @@ static const char *began(const struct view *view, uint32_t edge)
     }
 }
 
+/* ", in save (editor.py:12)", where a script's function waited; else "". */
+static const char *script_text(const struct argus_report_context *context, uint32_t vertex,
+                               char *buffer, size_t bytes)
+{
+    struct view view = view_of(context->graph);
+    const struct argus_vertex *v = &view.vertices[vertex];
+    struct argus_symbol symbol;
+    buffer[0] = '\0';
+    if (v->wait.user_stack == ARGUS_NONE ||
+        argus_symbols_script(context->symbols, view.threads[v->thread].process, v->end_ns,
+                             argus_graph_stack(context->graph, v->wait.user_stack),
+                             &symbol) == ARGUS_NONE)
+        return buffer;
+    const char *slash = strrchr(symbol.file, '/');
+    snprintf(buffer, bytes, ", in %s (%s:%" PRIu32 ")", symbol.function,
+             slash ? slash + 1 : symbol.file, symbol.line);
+    return buffer;
+}
+
 /* A wait on the path; what made most of it may be several waits in a row. */
 static void describe_wait(const struct argus_report_context *context,
                           const struct argus_diagnosis *diagnosis, uint32_t vertex, char *buffer,
@@ -50,15 +70,16 @@ static void describe_wait(const struct argus_report_context *context,
     struct view view = view_of(context->graph);
     uint64_t wait_ns = argus_vertex_wait_ns(&view.vertices[vertex]);
     bool most = wait_ns >= (diagnosis->hang.end_ns - diagnosis->hang.start_ns) / 2;
-    char wait[160], waited[32];
+    char wait[160], waited[32], script[256];
     argus_wait_text(context->graph, vertex, wait, sizeof(wait));
+    script_text(context, vertex, script, sizeof(script));
     argus_duration_text(wait_ns, waited, sizeof(waited));
     if (view.vertices[vertex].flags & ARGUS_VERTEX_YIELDS)
-        snprintf(buffer, bytes, "looked for a data flag, %" PRIu32 " times in a row: %s",
-                 view.vertices[vertex].repeat, wait);
+        snprintf(buffer, bytes, "looked for a data flag, %" PRIu32 " times in a row: %s%s",
+                 view.vertices[vertex].repeat, wait, script);
     else
-        snprintf(buffer, bytes, most ? "waited %s: %s" : "waited, at the end for %s: %s", waited,
-                 wait);
+        snprintf(buffer, bytes, most ? "waited %s: %s%s" : "waited, at the end for %s: %s%s",
+                 waited, wait, script);
 }
 
 const char *diagnosis_step_text(const struct argus_report_context *context,
@@ -69,7 +90,7 @@ const char *diagnosis_step_text(const struct argus_report_context *context,
     const struct argus_path_step *step = &diagnosis->path[at];
     const struct argus_culprit *culprit = find_culprit(diagnosis, step->vertex);
     const char *event = report_ui_event(context->graph, step->vertex);
-    char thread[128], wait[256];
+    char thread[128], wait[512];
     const char *what = wait;
     report_thread(context, view.vertices[step->vertex].thread, thread, sizeof(thread));
     describe_wait(context, diagnosis, step->vertex, wait, sizeof(wait));
@@ -103,7 +124,7 @@ const char *diagnosis_function_text(const struct argus_costly_function *function
 {
     bool has_image = function->base && *function->image;
     snprintf(buffer, bytes, "%s%s%s%s: in %u of %u samples, innermost in %u", function->name,
-             has_image ? " (" : "", function->base ? function->image : "", has_image ? ")" : "",
+             has_image ? " (" : "", has_image ? function->image : "", has_image ? ")" : "",
              function->inclusive, function->samples, function->self);
     return buffer;
 }

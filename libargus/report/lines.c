@@ -200,19 +200,40 @@ struct argus_stack report_frames(const struct argus_report_context *context, uin
                : frames;
 }
 
+/* Frames `first` to below `end`. */
+static void print_frames(const struct argus_report_context *context, uint32_t vertex,
+                         struct argus_stack frames, unsigned indent, uint32_t first, uint32_t end)
+{
+    char text[512];
+    for (uint32_t i = first; i < frames.count && i < end; i++)
+        argus_sink_printf(
+            context->sink, "%*s%s %s\n", (int)indent, "", i == 0 ? "at" : "by",
+            report_short_frame(context, vertex, frames.frames[i], i > 0, text, sizeof(text)));
+}
+
+/* The innermost frames; where a script's function is further out, half of them, and those from that function on. */
 void report_stack(const struct argus_report_context *context, uint32_t vertex, uint32_t stack,
                   unsigned indent, uint32_t limit)
 {
     if (stack == ARGUS_NONE)
         return;
+    struct view view = view_of(context->graph);
+    const struct argus_vertex *v = &view.vertices[vertex];
     struct argus_stack frames = report_frames(context, vertex, stack);
-    char text[512];
-    for (uint32_t i = 0; i < frames.count && i < limit; i++)
-        argus_sink_printf(
-            context->sink, "%*s%s %s\n", (int)indent, "", i == 0 ? "at" : "by",
-            report_short_frame(context, vertex, frames.frames[i], i > 0, text, sizeof(text)));
-    if (frames.count > limit)
-        argus_sink_printf(context->sink, "%*s… %u more\n", (int)indent, "", frames.count - limit);
+    struct argus_symbol symbol;
+    uint32_t script = argus_symbols_script(context->symbols, view.threads[v->thread].process,
+                                           v->end_ns, frames, &symbol);
+    bool is_far = script != ARGUS_NONE && script >= limit;
+    uint32_t end = is_far ? limit / 2 : limit;
+    print_frames(context, vertex, frames, indent, 0, end);
+    if (is_far) {
+        if (script > end)
+            argus_sink_printf(context->sink, "%*s… %u more\n", (int)indent, "", script - end);
+        end = script + limit - end;
+        print_frames(context, vertex, frames, indent, script, end);
+    }
+    if (frames.count > end)
+        argus_sink_printf(context->sink, "%*s… %u more\n", (int)indent, "", frames.count - end);
 }
 
 static void print_answer(const struct argus_sink *sink, const struct argus_asked *asked)

@@ -126,6 +126,41 @@ size_t argus_trace_probes(const struct argus_trace *trace, const struct argus_pr
     return trace->tables.probes.length;
 }
 
+size_t argus_trace_code(const struct argus_trace *trace, const struct argus_code_entry **ret)
+{
+    *ret = trace->tables.code.data;
+    return trace->tables.code.length;
+}
+
+/* The first entry of a later process, or that begins behind `address`. */
+static size_t code_behind(const struct trace_tables *tables, uint64_t pid, uint64_t address)
+{
+    size_t low = 0, high = tables->code.length;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct argus_code_entry *code = &tables->code.data[middle];
+        if (code->pid < pid || (code->pid == pid && code->start <= address))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+bool argus_trace_is_interpreted(const struct argus_trace *trace, uint64_t pid, uint64_t address)
+{
+    enum { MOST_BEFORE = 64 }; /* memory that is used again may have begun elsewhere before */
+    size_t at = code_behind(&trace->tables, pid, address);
+    for (size_t looked = 0; at > 0 && looked < MOST_BEFORE; looked++) {
+        const struct argus_code_entry *code = &trace->tables.code.data[--at];
+        if (code->pid != pid)
+            break;
+        if (address - code->start < code->bytes)
+            return (address - code->start) % 2 == 0; /* where an instruction begins */
+    }
+    return false;
+}
+
 size_t argus_trace_notes(const struct argus_trace *trace, const char *const **ret)
 {
     *ret = trace->tables.notes.data;

@@ -37,6 +37,8 @@ struct trace_tables {
     VEC(struct argus_probe_entry) probes; /* in the order of writing until tables_finish() */
     VEC(const char *) notes;
     VEC(struct argus_counter) counters;
+    VEC(struct argus_code_entry) code; /* by process and address after tables_finish() */
+    VEC(uint8_t) code_bytes; /* what their `table` points into; before, one behind the other */
     VEC(struct argus_late_stack) late_stacks; /* by thread and time after late_stacks_finish() */
     VEC(struct argus_late_stack) late_places; /* the same by thread and stack pointer */
     VEC(struct trace_name) names;             /* by owner, place and time after names_finish() */

@@ -350,6 +350,30 @@ struct argus_error *argus_writer_names(struct argus_writer *writer,
     return put_table(writer, &table, count, writer->latest_ticks);
 }
 
+/* --- code of interpreters --- */
+
+static void put_code(struct bytes *payload, const void *entry, const void *previous)
+{
+    (void)previous;
+    const struct argus_code_entry *code = entry;
+    bytes_put_varint(payload, code->pid);
+    bytes_put_varint(payload, code->start);
+    bytes_put_varint(payload, code->bytes);
+    bytes_put_varint(payload, code->seen_ticks);
+    bytes_put_varint(payload, code->line);
+    bytes_put_string(payload, code->function);
+    bytes_put_string(payload, code->source);
+    bytes_put_varint(payload, code->table_bytes);
+    bytes_put(payload, code->table, code->table_bytes);
+}
+
+struct argus_error *argus_writer_code(struct argus_writer *writer,
+                                      const struct argus_code_entry *entries, size_t count)
+{
+    struct table table = {ARGUS_CHUNK_CODE, entries, sizeof(*entries), put_code};
+    return put_table(writer, &table, count, writer->latest_ticks);
+}
+
 /* --- note, end --- */
 
 struct argus_error *argus_writer_note(struct argus_writer *writer, const char *text)

@@ -137,6 +137,33 @@ static bool take_late_stack(struct cursor *cursor, struct trace_tables *tables)
            keep(cursor, vec_push(&tables->late_stacks, entry));
 }
 
+/* Bytes that are no text, and lie behind those of the entry before. */
+static bool take_bytes(struct cursor *cursor, struct trace_tables *tables, uint32_t *ret_bytes)
+{
+    if (!take_u32(cursor, ret_bytes) || *ret_bytes > cursor->end - cursor->at)
+        return false;
+    if (!keep(cursor, vec_reserve(&tables->code_bytes, *ret_bytes)))
+        return false;
+    memcpy(tables->code_bytes.data + tables->code_bytes.length, cursor->payload + cursor->at,
+           *ret_bytes);
+    tables->code_bytes.length += *ret_bytes;
+    cursor->at += *ret_bytes;
+    return true;
+}
+
+static bool take_code(struct cursor *cursor, struct trace_tables *tables)
+{
+    struct argus_code_entry entry = {0};
+    uint64_t end;
+    return take_varint(cursor, &entry.pid) && take_varint(cursor, &entry.start) &&
+           take_varint(cursor, &entry.bytes) &&
+           !__builtin_add_overflow(entry.start, entry.bytes, &end) &&
+           take_varint(cursor, &entry.seen_ticks) && take_u32(cursor, &entry.line) &&
+           take_string(cursor, &entry.function) && take_string(cursor, &entry.source) &&
+           take_bytes(cursor, tables, &entry.table_bytes) &&
+           keep(cursor, vec_push(&tables->code, entry));
+}
+
 static bool take_note(struct cursor *cursor, struct trace_tables *tables)
 {
     const char *note;
@@ -161,7 +188,7 @@ static const struct table_kind {
     {ARGUS_CHUNK_BUILD_IDS, take_build_id}, {ARGUS_CHUNK_PROBES, take_probe},
     {ARGUS_CHUNK_NOTE, take_note},          {ARGUS_CHUNK_END, take_counter},
     {ARGUS_CHUNK_FLAGS, take_flag},         {ARGUS_CHUNK_LATE_STACKS, take_late_stack},
-    {ARGUS_CHUNK_NAMES, take_name},
+    {ARGUS_CHUNK_NAMES, take_name},         {ARGUS_CHUNK_CODE, take_code},
 };
 
 /* --- one chunk --- */
@@ -214,6 +241,8 @@ static void take_back(struct trace_tables *tables, const struct trace_tables *be
     tables->counters.length = before->counters.length;
     tables->late_stacks.length = before->late_stacks.length;
     tables->names.length = before->names.length;
+    tables->code.length = before->code.length;
+    tables->code_bytes.length = before->code_bytes.length;
     tables->name_owners.length = before->name_owners.length;
 }
 
@@ -258,6 +287,8 @@ void tables_deinit(struct trace_tables *tables)
     vec_deinit(&tables->stacks);
     vec_deinit(&tables->frames);
     vec_deinit(&tables->symbols);
+    vec_deinit(&tables->code);
+    vec_deinit(&tables->code_bytes);
     vec_deinit(&tables->probes);
     vec_deinit(&tables->flags);
     vec_deinit(&tables->notes);

@@ -116,11 +116,54 @@ static bool keep_last(void *data, size_t *length, size_t entry_bytes, size_t num
     return done;
 }
 
+static int compare_bytes(const struct argus_code_entry *a, const struct argus_code_entry *b)
+{
+    uint32_t least = a->table_bytes < b->table_bytes ? a->table_bytes : b->table_bytes;
+    int bytes = least ? memcmp(a->table, b->table, least) : 0;
+    return bytes ? bytes : (a->table_bytes > b->table_bytes) - (a->table_bytes < b->table_bytes);
+}
+
+/* By process, address and time, and then by all the rest. */
+static int compare_code(const void *left, const void *right)
+{
+    const struct argus_code_entry *a = left, *b = right;
+    if (a->pid != b->pid)
+        return a->pid < b->pid ? -1 : 1;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    if (a->seen_ticks != b->seen_ticks)
+        return a->seen_ticks < b->seen_ticks ? -1 : 1;
+    int names = strcmp(a->function, b->function);
+    if (names)
+        return names;
+    if (a->bytes != b->bytes)
+        return a->bytes < b->bytes ? -1 : 1;
+    if (a->line != b->line)
+        return a->line < b->line ? -1 : 1;
+    int sources = strcmp(a->source, b->source);
+    return sources ? sources : compare_bytes(a, b);
+}
+
+static void finish_code(struct trace_tables *tables)
+{
+    struct argus_code_entry *code = tables->code.data;
+    size_t at = 0, kept = 0, count = tables->code.length;
+    for (size_t i = 0; i < count; at += code[i++].table_bytes)
+        code[i].table = tables->code_bytes.data + at;
+    if (count)
+        qsort(code, count, sizeof(*code), compare_code);
+    for (size_t i = 0; i < count; i++) /* a ring repeats them */
+        if (i == 0 || compare_code(&code[kept - 1], &code[i]) != 0)
+            code[kept++] = code[i];
+    tables->code.length = kept;
+}
+
 bool tables_finish(struct trace_tables *tables)
 {
     sort_symbols(tables);
     sort_build_ids(tables);
     apply_build_ids(tables);
+    finish_code(tables);
     return late_stacks_finish(tables) && names_finish(tables) &&
            keep_last(tables->probes.data, &tables->probes.length, sizeof(*tables->probes.data),
                      offsetof(struct argus_probe_entry, number)) &&

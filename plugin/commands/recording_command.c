@@ -1,4 +1,5 @@
 #include "plugin/commands/recording_command.h"
+#include "plugin/interpreters.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -191,6 +192,8 @@ struct argus_error *recording_begin(struct session *session, struct recorder_cli
                                     struct recorder_status *ret)
 {
     struct argus_error *error = recording_probes_tell(session, client, chosen);
+    if (!error && chosen->categories & CATEGORY_BIT(CATEGORY_STACKS))
+        error = interpreters_tell(client, chosen->program);
     if (!error)
         error = recorder_start(client, chosen, fd, ret);
     if (!error)

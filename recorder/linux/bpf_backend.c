@@ -14,6 +14,7 @@
 #include "linux/epoll_sets.h"
 #include "linux/flags.h"
 #include "linux/host_header.h"
+#include "linux/interpreter_frames.h"
 #include "linux/kallsyms.h"
 #include "linux/mapped_images.h"
 #include "linux/pid_namespace.h"
@@ -34,6 +35,7 @@ struct bpf_backend {
     struct cpu_watch cpu_watch;
     struct snapshots snapshots;
     struct waiting waiting;
+    struct interpreters interpreters;
     bool copies_late;                /* stacks of all processes */
     struct flags *flags;             /* NULL: none has been watched */
     int stacks_fd, threads_fd;       /* maps, borrowed from `programs` */
@@ -53,6 +55,28 @@ static void collect_notes(struct bpf_backend *backend)
         backend_note(&backend->base, "%s", pid_namespace_note());
     for (size_t i = 0; i < count; i++)
         backend_note(&backend->base, "%s", notes[i]);
+}
+
+static void on_image(void *context, const struct argus_image_entry *image, const char *path)
+{
+    struct bpf_backend *backend = context;
+    flags_on_image(backend->flags, image, path);
+    interpreters_on_image(&backend->interpreters, image, path);
+}
+
+static void on_exec(void *context, uint32_t pid, uint64_t time_ns)
+{
+    struct bpf_backend *backend = context;
+    flags_on_exec(backend->flags, pid, time_ns);
+    interpreters_on_exec(&backend->interpreters, pid);
+}
+
+static void listen_to_images(struct bpf_backend *backend)
+{
+    const struct image_listener listener = {on_image, on_exec, backend};
+    images_listen(backend->images, &listener);
+    if (backend->interpreters.list)
+        images_tell(backend->images);
 }
 
 /* Mappings are listened to before the programs run, so that no thread can be recorded whose images are not known. */
@@ -81,6 +105,8 @@ static struct argus_error *bpf_start(struct bpf_backend *backend,
         error = snapshots_init(&backend->snapshots, programs_object(backend->programs),
                                (uint32_t)cpu_count, options->snapshot_bytes);
     epoll_sets_fill(programs_map(backend->programs, "epoll_sets"));
+    interpreters_init(&backend->interpreters, programs_object(backend->programs), options);
+    listen_to_images(backend);
     return error ? error : thread_list_create(&backend->threads);
 }
 
@@ -215,7 +241,9 @@ static size_t bpf_stack(struct backend *base, uint64_t id, uint64_t *frames)
 {
     struct bpf_backend *backend = of_base(base);
     struct bpf_stack stack;
-    if (bpf_map_lookup_elem(backend->stacks_fd, &id, &stack) < 0 || stack.count > BPF_STACK_FRAMES)
+    bool known = bpf_map_lookup_elem(backend->stacks_fd, &id, &stack) == 0 ||
+                 interpreters_frames(&backend->interpreters, id, &stack);
+    if (!known || stack.count > BPF_STACK_FRAMES)
         return 0;
     size_t count = stack.count;
     memcpy(frames, stack.frames, count * sizeof(*frames));
@@ -233,7 +261,7 @@ static struct argus_error *bpf_look_at_waits(struct backend *base)
 {
     struct bpf_backend *backend = of_base(base);
     return waiting_look(&backend->waiting, programs_object(backend->programs),
-                        backend->snapshots.stack_bytes);
+                        &backend->interpreters, backend->snapshots.stack_bytes);
 }
 
 static struct argus_error *bpf_write_waits(const struct backend *base, struct argus_writer *writer)
@@ -269,6 +297,11 @@ static struct argus_error *bpf_write_probes(struct backend *base, struct argus_w
 {
     struct bpf_backend *backend = of_base(base);
     return backend->probes ? probe_list_write(backend->probes, false, writer) : NULL;
+}
+
+static struct argus_error *bpf_write_code(struct backend *base, struct argus_writer *writer)
+{
+    return interpreters_write(&of_base(base)->interpreters, writer);
 }
 
 static struct argus_error *bpf_write_kernel_symbols(struct backend *base, uint64_t *addresses,
@@ -325,24 +358,9 @@ static struct argus_error *bpf_pollers(struct backend *base, struct backend_poll
     return pollers_read(programs_map(of_base(base)->programs, "pollers"), ret, room, ret_count);
 }
 
-static void on_image(void *context, const struct argus_image_entry *image, const char *path)
-{
-    flags_on_image(context, image, path);
-}
-
-static void on_exec(void *context, uint32_t pid, uint64_t time_ns)
-{
-    flags_on_exec(context, pid, time_ns);
-}
-
 static struct argus_error *begin_flags(struct bpf_backend *backend)
 {
-    struct argus_error *error =
-        flags_create(programs_object(backend->programs), &backend->base, &backend->flags);
-    const struct image_listener listener = {on_image, on_exec, backend->flags};
-    if (!error)
-        images_listen(backend->images, &listener);
-    return error;
+    return flags_create(programs_object(backend->programs), &backend->base, &backend->flags);
 }
 
 /* A plan is also for processes that have the image already. */
@@ -411,6 +429,7 @@ const struct backend_ops bpf_backend_ops = {
     .write_images = bpf_write_images,
     .renew_names = bpf_renew_names,
     .write_probes = bpf_write_probes,
+    .write_code = bpf_write_code,
     .write_kernel_symbols = bpf_write_kernel_symbols,
     .counters = bpf_counters,
     .pollers = bpf_pollers,

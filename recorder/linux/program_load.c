@@ -23,6 +23,7 @@
 #include "linux/bpf_object.h"
 #include "linux/compat_calls.h"
 #include "linux/host_header.h"
+#include "linux/interpreter_frames.h"
 #include "linux/kallsyms.h"
 #include "linux/kernel_btf.h"
 #include "linux/pid_namespace.h"
@@ -48,6 +49,8 @@ struct loader {
     struct program_set *set;
     char *logs;                        /* one for each row; NULL: there is no room for them */
     bool has_tracepoint[PROGRAM_MOST]; /* by row */
+    bool has_interpreters;             /* in this try: what reads their frames */
+    uint32_t suspect_row;              /* refused with it, when it was left out */
     struct bpf_settings settings;      /* before those of missing programs are cleared */
 };
 
@@ -208,6 +211,9 @@ static struct argus_error *configure(struct loader *loader)
     struct bpf_settings settings = loader->settings;
     clear_settings(loader, &settings);
     snapshots_configure(set->object, options, request->cpu_count, &settings);
+    if (!set->interpreters_refused)
+        interpreters_configure(set->object, options, &settings);
+    loader->has_interpreters = settings.interpreters != 0;
     int failed =
         bpf_map__set_initial_value(find_map(set, ".rodata.settings"), &settings, sizeof(settings));
     if (failed)
@@ -258,14 +264,39 @@ static char *last_line(const char *log)
     return strndup(line, (size_t)(end - line));
 }
 
-static struct argus_error *add_refused(struct loader *loader, uint32_t row)
+/* Takes the verifier's words about a row: owned by the caller; NULL: there is no memory. */
+static char *take_reason(struct loader *loader, uint32_t row)
 {
     char *log = loader->logs + (size_t)row * LOG_STRIDE;
-    struct program_refused refused = {.row = row, .reason = last_line(log)};
+    char *reason = last_line(log);
     if (getenv(DEBUG_VARIABLE))
         fprintf(stderr, "%.*s\n", (int)LOG_BYTES, log);
     madvise(log, LOG_STRIDE, MADV_DONTNEED);
-    if (refused.reason && vec_push(&loader->set->refused, refused))
+    return reason;
+}
+
+static void forget_interpreters_refused(struct program_set *set)
+{
+    free(set->interpreters_refused);
+    set->interpreters_refused = NULL;
+}
+
+/* A program may be refused for the part of it that reads interpreters' frames: then it is tried without that part, which is refused
+ * if the program is not refused again. */
+static struct argus_error *add_refused(struct loader *loader, uint32_t row)
+{
+    struct program_set *set = loader->set;
+    struct program_refused refused = {.row = row, .reason = take_reason(loader, row)};
+    if (!refused.reason)
+        return argus_error_memory();
+    if (loader->has_interpreters) {
+        loader->suspect_row = row;
+        set->interpreters_refused = refused.reason;
+        return NULL;
+    }
+    if (set->interpreters_refused && loader->suspect_row == row)
+        forget_interpreters_refused(set);
+    if (vec_push(&set->refused, refused))
         return NULL;
     free(refused.reason);
     return argus_error_memory();
@@ -318,6 +349,7 @@ static void forget_refused(struct program_set *set)
     for (size_t i = 0; i < set->refused.length; i++)
         free(set->refused.data[i].reason);
     set->refused.length = 0;
+    forget_interpreters_refused(set);
 }
 
 /* Loads what is accepted of one build. */
@@ -336,7 +368,8 @@ static struct argus_error *load_image(struct loader *loader, const struct bpf_im
         error = row < program_table_length ? add_refused(loader, row) : refusal(failed);
         if (error)
             return error;
-        if (program_table[row].required || set->refused.length > refused_most)
+        bool is_out = set->refused.length && set->refused.data[set->refused.length - 1].row == row;
+        if ((is_out && program_table[row].required) || set->refused.length > refused_most)
             return too_many_refused(set);
     }
 }
@@ -355,7 +388,7 @@ static struct argus_error *load_images(struct loader *loader)
         if (!image_fits(loader, &bpf_images[i]))
             continue;
         struct argus_error *error = load_image(loader, &bpf_images[i], 0);
-        if (!error || error->code != ARGUS_ERROR_UNSUPPORTED)
+        if (error ? error->code != ARGUS_ERROR_UNSUPPORTED : !loader->set->interpreters_refused)
             return error;
         argus_error_destroy(error);
         forget_refused(loader->set);
@@ -379,6 +412,12 @@ static void note_missing(struct loader *loader)
         add_note(set, "the program %s was refused by this kernel: %s%s%s", row->program,
                  row->lost_without, BACKEND_NOTE_DETAIL, set->refused.data[i].reason);
     }
+    if (set->interpreters_refused)
+        add_note(
+            set,
+            "what reads the frames of interpreters was refused by this kernel: no functions of "
+            "Python programs in stacks%s%s",
+            BACKEND_NOTE_DETAIL, set->interpreters_refused);
     if (!loader->settings.has_preempt_count)
         add_note(set, "this kernel's type information does not list the preemption count: "
                       "the context of wake-ups is unknown");

@@ -30,6 +30,9 @@ struct program_set {
     struct bpf_object *object; /* loaded; owned */
     const struct bpf_image *image;
     VEC(struct program_refused) refused;
+    char *
+        interpreters_refused; /* why the programs were refused with what reads interpreters' frames, and taken without it; owned;
+                                 * NULL: they were not */
     VEC(char *) notes; /* sentences about what is missing; owned */
 };
 

@@ -12,6 +12,7 @@
 #define ARGUS_RECORDER_LINUX_SHARED_H
 
 #include "../flag_spec.h"
+#include "../interpreter_spec.h"
 #include "../probe_spec.h"
 
 #define BPF_STACK_FRAMES  64   /* deeper stacks keep their innermost frames */
@@ -196,11 +197,36 @@ struct bpf_snapshot {
         stack[]; /* from the stack pointer on; settings.snapshot_bytes and SNAPSHOT_SLACK_BYTES */
 };
 
+/* Which interpreter a process runs: addresses in the process. The value of the table of them; the key is the process id. */
+struct bpf_interpreter {
+    uint64_t runtime, code_type, text_type, bytes_type;
+    struct interpreter_layout layout;
+};
+
+#define INTERPRETER_MOST_UNITS  0xffffff /* instructions of a code object */
+#define INTERPRETER_NAME_BYTES  128
+#define INTERPRETER_FILE_BYTES  256
+#define INTERPRETER_TABLE_BYTES 2048
+
+/* A code object of an interpreter: the instructions' addresses, and what names them. The value of the table of them. */
+struct bpf_code {
+    uint64_t time_ns; /* CLOCK_MONOTONIC: when it was read */
+    uint64_t start, bytes;
+    uint32_t pid;
+    uint32_t line;                                /* the function's first one */
+    uint32_t name_bytes, file_bytes, table_bytes; /* file and table: 0, not known */
+    uint32_t padding;
+    char name[INTERPRETER_NAME_BYTES + 8]; /* cut off where there is no more room; and a NUL */
+    char file[INTERPRETER_FILE_BYTES + 8];
+    uint8_t table[INTERPRETER_TABLE_BYTES]; /* of lines; cut off as well */
+};
+
 /* What bpf/lasting.h tells of a thread that waits. */
 struct bpf_waiting {
     uint32_t pid, tid;
     uint64_t since_ns, first_ns; /* as in struct bpf_wait */
     uint64_t end;                /* of the stack; 0: not known */
+    uint64_t thread_pointer;
     struct bpf_ranges ranges;
     uint64_t registers[BPF_REGISTERS];
 };
@@ -226,15 +252,17 @@ struct bpf_settings {
     uint32_t hooks;       /* 1: record what hooks in programs report */
     uint32_t
         state_is_argument; /* sched_switch has prev_state as its fourth argument (Linux 5.18) */
-    uint32_t has_preempt_count;   /* preempt_count_offset is known */
-    uint32_t unwind;              /* enum bpf_unwind; 0: no snapshots */
-    uint32_t snapshot_bytes;      /* of a stack, a multiple of 8 */
-    uint32_t snapshot_slots;      /* per cpu */
-    uint32_t messages;            /* 1: record messages */
-    uint32_t has_data_ready;      /* tracepoint sk_data_ready (Linux 6.3) */
-    uint32_t has_socket_lengths;  /* tracepoints sock_send_length, sock_recv_length (Linux 6.3) */
-    uint32_t page_bytes;          /* of memory, a power of two */
-    uint32_t drop_has_buffer;     /* udp_fail_queue_rcv_skb has the datagram (Linux 6.10) */
+    uint32_t has_preempt_count;  /* preempt_count_offset is known */
+    uint32_t unwind;             /* enum bpf_unwind; 0: no snapshots */
+    uint32_t snapshot_bytes;     /* of a stack, a multiple of 8 */
+    uint32_t snapshot_slots;     /* per cpu */
+    uint32_t messages;           /* 1: record messages */
+    uint32_t has_data_ready;     /* tracepoint sk_data_ready (Linux 6.3) */
+    uint32_t has_socket_lengths; /* tracepoints sock_send_length, sock_recv_length (Linux 6.3) */
+    uint32_t page_bytes;         /* of memory, a power of two */
+    uint32_t drop_has_buffer;    /* udp_fail_queue_rcv_skb has the datagram (Linux 6.10) */
+    uint32_t interpreters; /* how many files of them are known; 0: their frames are not read */
+    uint32_t padding;
     uint64_t late_ns;             /* a wait that lasted so long is worth a copy of the stack */
     uint64_t own_timer_function;  /* of the timer that drives our cpu samples; 0: not known */
     uint64_t page_shift;          /* a page has 1 << page_shift bytes */

@@ -10,6 +10,7 @@
 #include <bpf/libbpf.h>
 
 #include "clocks.h"
+#include "linux/interpreter_frames.h"
 #include "linux/pid_namespace.h"
 #include "linux/shared.h"
 #include "linux/snapshots.h"
@@ -19,10 +20,18 @@
 /* A session's threads are some hundreds; this is for those of a machine that runs amok. */
 #define MOST_WAITING 4096
 
+/* What does not change from one thread to the next. */
+struct looking {
+    const struct interpreters *interpreters;
+    int waits_fd;
+    size_t stack_bytes;
+};
+
 static void clear(struct waiting *waiting)
 {
     for (size_t i = 0; i < waiting->snapshots.length; i++)
         free((void *)waiting->snapshots.data[i].stack);
+    waiting->interpreted.length = 0;
     waiting->snapshots.length = waiting->late.length = 0;
 }
 
@@ -31,6 +40,7 @@ void waiting_deinit(struct waiting *waiting)
     clear(waiting);
     vec_deinit(&waiting->snapshots);
     vec_deinit(&waiting->late);
+    vec_deinit(&waiting->interpreted);
 }
 
 /* Where the copy begins: a 32-bit program's stack pointer may lie between two words of ours. */
@@ -74,8 +84,10 @@ static enum argus_snapshot_end end_of(const struct bpf_waiting *found, size_t wa
 }
 
 static struct argus_error *take(struct waiting *waiting, const struct bpf_waiting *found,
-                                int waits_fd, size_t most)
+                                const struct looking *looking)
 {
+    size_t most = looking->stack_bytes;
+    struct bpf_stack interpreted;
     uint64_t sp = copy_start(found), now_ns = clock_ns(TRACE_CLOCK);
     size_t wanted = found->end && found->end - sp < most ? (found->end - sp) & ~7ull : most;
     uint8_t *stack = malloc(wanted ? wanted : 1);
@@ -94,8 +106,10 @@ static struct argus_error *take(struct waiting *waiting, const struct bpf_waitin
     snapshot.end = end_of(found, wanted, snapshot.stack_bytes, most);
     snapshot_set_registers(&snapshot, found->registers, found->ranges.is_32_bit);
     snapshot_keep_addresses(stack, snapshot.stack_bytes, &found->ranges);
-    bool good = snapshot.stack_bytes && waits_still(waits_fd, found);
-    if (good && vec_reserve(&waiting->snapshots, 1) && vec_push(&waiting->late, late)) {
+    interpreters_read(looking->interpreters, found, &interpreted);
+    bool good = snapshot.stack_bytes && waits_still(looking->waits_fd, found);
+    if (good && vec_push(&waiting->interpreted, interpreted) &&
+        vec_reserve(&waiting->snapshots, 1) && vec_push(&waiting->late, late)) {
         vec_push(&waiting->snapshots, snapshot);
         return NULL;
     }
@@ -103,8 +117,8 @@ static struct argus_error *take(struct waiting *waiting, const struct bpf_waitin
     return good ? argus_error_memory() : NULL;
 }
 
-static struct argus_error *read_all(struct waiting *waiting, int iterator, int waits_fd,
-                                    size_t most)
+static struct argus_error *read_all(struct waiting *waiting, int iterator,
+                                    const struct looking *looking)
 {
     struct bpf_waiting found[16];
     struct argus_error *error = NULL;
@@ -115,7 +129,7 @@ static struct argus_error *read_all(struct waiting *waiting, int iterator, int w
         filled += count > 0 ? (size_t)count : 0;
         size_t whole = filled / sizeof(*found);
         for (size_t i = 0; i < whole && !error; i++)
-            error = take(waiting, &found[i], waits_fd, most);
+            error = take(waiting, &found[i], looking);
         filled -= whole * sizeof(*found);
         memmove(found, found + whole, filled);
     }
@@ -123,10 +137,14 @@ static struct argus_error *read_all(struct waiting *waiting, int iterator, int w
 }
 
 struct argus_error *waiting_look(struct waiting *waiting, struct bpf_object *object,
-                                 uint32_t stack_bytes)
+                                 const struct interpreters *interpreters, uint32_t stack_bytes)
 {
     struct bpf_program *program = bpf_object__find_program_by_name(object, PROGRAM);
-    int waits_fd = bpf_object__find_map_fd_by_name(object, "waits");
+    const struct looking looking = {
+        .interpreters = interpreters,
+        .waits_fd = bpf_object__find_map_fd_by_name(object, "waits"),
+        .stack_bytes = stack_bytes,
+    };
     clear(waiting);
     /* In a container the kernel's process ids mean others to process_vm_readv(). */
     if (!program || bpf_program__fd(program) < 0 || !stack_bytes || pid_namespace_is_own())
@@ -135,7 +153,7 @@ struct argus_error *waiting_look(struct waiting *waiting, struct bpf_object *obj
     int iterator = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
     struct argus_error *error = NULL;
     if (iterator >= 0) {
-        error = read_all(waiting, iterator, waits_fd, stack_bytes);
+        error = read_all(waiting, iterator, &looking);
         close(iterator);
     }
     bpf_link__destroy(link);
@@ -149,6 +167,11 @@ struct argus_error *waiting_write(const struct waiting *waiting, struct argus_wr
         error = argus_writer_snapshot(writer, &waiting->snapshots.data[i]);
         if (!error)
             error = argus_writer_late_stack(writer, &waiting->late.data[i]);
+        const struct bpf_stack *interpreted = &waiting->interpreted.data[i];
+        if (!error)
+            error =
+                argus_writer_stack(writer, waiting->snapshots.data[i].id ^ ARGUS_STACK_INTERPRETED,
+                                   interpreted->frames, interpreted->count);
     }
     return error;
 }

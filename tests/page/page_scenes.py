@@ -11,7 +11,7 @@ def hang(name="alpha", waker="beta", seconds=3):
     end = seconds * 1000
     return [
         "cpus 2", f'thread 100 pid 100 name "{name}"', f'thread 200 pid 200 name "{waker}"',
-        'image pid 200 start 0x5000 end 0x6000 path "/opt/<b>bold&\'\\"</b>.so"',
+        'image pid 200 start 0x5000 end 0x6000 path "/opt/<b>bold&\'\\</b>.so"',
         "0 cpu0 t100 switch state=R next=100", "0 cpu1 t200 switch state=R next=200",
         "1ms cpu0 t100 syscall_start nr=futex arg1=0x1000",
         "2ms cpu0 t100 switch state=S next=0",

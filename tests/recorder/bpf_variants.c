@@ -57,6 +57,9 @@ static struct probe_list *one_probe(void)
     static struct probe probe;
     static struct probe_list list;
     list.probes.data = &probe;
+    static struct interpreter_spec interpreter;
+    list.interpreters.data = &interpreter;
+    list.interpreters.length = list.interpreters.capacity = 1;
     list.probes.length = list.probes.capacity = 1;
     return &list;
 }
@@ -96,6 +99,10 @@ static void report(const char *variant, const struct bpf_image *image,
     else
         printf("%s %s %s: %u programs\n", variant, image->name,
                set->refused.length ? "in part" : "ok", count_loaded(set));
+    outcome->refused += set->interpreters_refused != NULL;
+    if (set->interpreters_refused)
+        printf("%s %s refused what reads the frames of interpreters: %s\n", variant, image->name,
+               set->interpreters_refused);
     for (size_t i = 0; i < set->refused.length; i++)
         printf("%s %s refused %s: %s\n", variant, image->name,
                program_table[set->refused.data[i].row].program, set->refused.data[i].reason);

@@ -191,9 +191,9 @@ class Unwinding(live.Live):
         if not os.path.exists(python):
             self.skipTest("no " + python)
         done = live.argus("record", "-o", str(self.path), *LITTLE, "--unwind", "python3", "--", python, "-c",
-                          "import time\nfor i in range(5): time.sleep(0.02)")
+                          "import os, time\nprint(os.getpid())\nfor i in range(5): time.sleep(0.02)")
         self.assertEqual(done.returncode, 0, done.stderr)
-        stacks = wait_stacks(self.path, "--process", "python3")
+        stacks = wait_stacks(self.path, "--pid", done.stdout.strip())  # others may run python3 as well
         sleeps = [s for s in stacks if "clock_nanosleep" in s[0]]
         self.assertTrue(sleeps, stacks)
         for stack in sleeps:

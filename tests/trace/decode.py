@@ -20,6 +20,7 @@ PROBES = 10
 FLAGS = 11
 LATE_STACKS = 12
 NAMES = 13
+CODE = 14
 STACK, BLOCK = 0x60000004, 1
 
 
@@ -173,7 +174,7 @@ class Trace:
         self.damage, self.chunks, self.complete = [], [], False
         self.threads, self.images, self.stacks, self.symbols = [], [], {}, set()
         self.build_ids, self.notes, self.counters, self.snapshots = {}, [], [], []
-        self.probes, self.flags, self.late_stacks, self.names = {}, {}, [], {}
+        self.probes, self.flags, self.late_stacks, self.names, self.code = {}, {}, [], {}, set()
         self.walk()
         self.chunks.sort(key=lambda chunk: (chunk.sequence, chunk.offset))
         self.read_tables()
@@ -229,7 +230,7 @@ class Trace:
     def read_table(self, chunk):
         kinds = {THREADS: self.thread, IMAGES: self.image, STACKS: self.stack, SYMBOLS: self.symbol,
                  BUILD_IDS: self.build_id, NOTE: self.note, END: self.counter, SNAPSHOTS: self.snapshot,
-                 PROBES: self.probe, FLAGS: self.flag, LATE_STACKS: self.late_stack, NAMES: self.name}
+                 PROBES: self.probe, FLAGS: self.flag, LATE_STACKS: self.late_stack, NAMES: self.name, CODE: self.code_object}
         if chunk.kind not in kinds:
             return
         payload = Bytes(chunk.payload())
@@ -312,6 +313,12 @@ class Trace:
         called = b.string() if flags & 32 else b""
         self.name_before = (owner, place, function, source)
         return lambda entry: self.names.update([entry]), ((owner, place, since), (function, source, line, distance, lack, called))
+
+    def code_object(self, b, _):
+        pid, start, length, seen, line = b.varint(), b.varint(), b.varint(), b.varint(), b.varint32()
+        require(start + length <= MASK, "address")
+        function, source = b.string(), b.string()
+        return self.code.add, (pid, start, seen, function, length, line, source, b.take(b.varint32()))
 
     def late(self, tid, time, own, sp):
         """The stack of the wait that `tid` began at `time`: a late one of that time, or of the same place, or its `own`."""
@@ -397,6 +404,8 @@ def lines(trace):
         yield f"probe {number} {shape} {space} {offset} " + " ".join(text.hex() for text in texts)
     for number, (*numbers, label) in sorted(t.flags.items()):
         yield f"flag {number} " + " ".join(map(str, numbers)) + " " + label.hex()
+    for pid, start, seen, function, length, line, source, table in sorted(t.code):
+        yield f"code {pid} {start} {length} {seen} {line} {function.hex()} {source.hex()} {table.hex()}"
     for (owner, place, since), name in sorted(t.names.items()):
         function, source, line, distance, lack, called = name
         if owner[0]:

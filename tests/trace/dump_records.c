@@ -169,6 +169,23 @@ static void dump_flags(const struct argus_trace *trace)
     }
 }
 
+static void dump_code(const struct argus_trace *trace)
+{
+    const struct argus_code_entry *code;
+    size_t count = argus_trace_code(trace, &code);
+    for (const struct argus_code_entry *c = code; c < code + count; c++) {
+        printf("code %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %u ", c->pid, c->start,
+               c->bytes, c->seen_ticks, c->line);
+        put_text(c->function);
+        putchar(' ');
+        put_text(c->source);
+        putchar(' ');
+        for (uint32_t i = 0; i < c->table_bytes; i++)
+            printf("%02x", c->table[i]);
+        putchar('\n');
+    }
+}
+
 static void dump_names(const struct argus_trace *trace)
 {
     for (size_t i = 0; i < argus_trace_name_count(trace); i++) {
@@ -236,8 +253,9 @@ static void dump_totals(const struct argus_trace *trace)
 int main(int argc, char **argv)
 {
     static void (*const dumps[])(const struct argus_trace *) = {
-        dump_chunks, dump_threads, dump_images, dump_stacks, dump_snapshots, dump_symbols,
-        dump_probes, dump_flags,   dump_names,  dump_notes,  dump_damage,    dump_totals,
+        dump_chunks,  dump_threads, dump_images, dump_stacks, dump_snapshots,
+        dump_symbols, dump_probes,  dump_flags,  dump_code,   dump_names,
+        dump_notes,   dump_damage,  dump_totals,
     };
     struct argus_trace *trace;
     struct argus_error *error = argus_trace_open(argc > 1 ? argv[1] : "", &trace);

@@ -275,6 +275,29 @@ static void put_names(struct argus_writer *writer, uint64_t *time)
     must(argus_writer_names(writer, entries, count));
 }
 
+static void put_code(struct argus_writer *writer, uint64_t *time)
+{
+    static const uint8_t tables[2][6] = {{0x80, 0, 0, 0xf2, 1, 0}, {0xff}};
+    struct argus_code_entry entries[MOST_ENTRIES];
+    size_t count = below(MOST_ENTRIES);
+    for (size_t i = 0; i < count; i++)
+        entries[i] = (struct argus_code_entry){
+            .pid = below(3),
+            .start = below(4) ? below(6) : any_number(),
+            .bytes = below(200),
+            .seen_ticks = below(2) ? *time : 5,
+            .line = (uint32_t)any_number(),
+            .function = below(2) ? "run" : any_name(),
+            .source = below(2) ? "editor.py" : any_name(),
+            .table = tables[below(2)],
+            .table_bytes = (uint32_t)below(sizeof(tables[0])),
+        };
+    for (size_t i = 0; i < count; i++)
+        if (entries[i].start + entries[i].bytes < entries[i].start)
+            entries[i].bytes = 0;
+    must(argus_writer_code(writer, entries, count));
+}
+
 static void put_note(struct argus_writer *writer, uint64_t *time)
 {
     (void)time;
@@ -292,7 +315,7 @@ static void put_chunks(struct argus_writer *writer, int count)
 {
     static void (*const puts[])(struct argus_writer *, uint64_t *) = {
         put_threads, put_images,    put_build_ids, put_stacks,      put_symbols, put_probes,
-        put_flags,   put_snapshots, put_note,      put_late_stacks, put_names,
+        put_flags,   put_snapshots, put_note,      put_late_stacks, put_names,   put_code,
     };
     uint64_t time = 1000000;
     for (int i = 0; i < count; i++) {

@@ -65,6 +65,9 @@ struct argus_data_image {
 /* NOT_FOUND, PERMISSION …: it cannot be opened; FORMAT: it is no program or library. */
 struct argus_error *argus_data_image_read(const char *path, struct argus_data_image *ret);
 
+/* The `bytes` bytes that the file `path` has for its address `address`. False: it has none there. */
+bool argus_data_file_read(const char *path, uint64_t address, void *ret, size_t bytes);
+
 /* As argus_data_symbols_each() and argus_data_symbol_find(), of a file; addresses are the file's own, and thread-local ones offsets
  * in its block. */
 struct argus_error *

@@ -47,8 +47,9 @@ struct argus_error *argus_similar_find(const struct argus_graph *graph, uint32_t
 void argus_similars_deinit(struct argus_similars *similars);
 
 struct argus_costly_function {
-    char *name;  /* owned */
-    char *image; /* file name of the program or library, owned; "": unknown */
+    char *name;  /* owned; of a script with its file: "save (editor.py)" */
+    char *image; /* file name of the program, library or script, owned; "": unknown */
+    bool script; /* of a script: argus_symbol_is_script() */
     bool base;   /* of a library that every program has: C library, zlib … */
     uint32_t self, inclusive, samples; /* samples with it innermost; anywhere; in all */
     uint64_t address;                  /* a place in it; 0: none is known */

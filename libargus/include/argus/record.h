@@ -129,6 +129,13 @@ enum argus_stack_why {
     ARGUS_STACK_WAITED = 6,
 };
 
+/* The frames that an interpreter had where a stack was copied are a stack of their own, whose id is that of the copy ^ this. An entry
+ * is the address of an instruction, or one of these bits and an address on the C stack: in the frame of the C function that interprets
+ * the entries behind it (BEFORE) or in front of it (AFTER). */
+#define ARGUS_STACK_INTERPRETED 0x2545f4914f6cdd1cull
+#define ARGUS_FRAME_MARK_BEFORE (1ull << 62)
+#define ARGUS_FRAME_MARK_AFTER  (1ull << 61)
+
 /* The number of the probe that stands for libdispatch's own records (Darwin's class 0x2e). */
 #define ARGUS_PROBE_LIBDISPATCH 0x2e050000u
 

@@ -45,6 +45,15 @@ struct argus_symbol argus_symbols_find(struct argus_symbols *symbols, uint32_t p
 struct argus_symbol argus_symbols_show(struct argus_symbols *symbols, uint32_t process,
                                        uint64_t time_ns, uint64_t address, bool is_return);
 
+/* Whether it is a function that was interpreted, or compiled at run time from a source file: its code is in no file that was mapped. */
+bool argus_symbol_is_script(const struct argus_symbol *symbol);
+/* Whether a script's source file is part of its language, or was installed as a library: it lies below a folder lib. */
+bool argus_source_is_library(const char *source);
+/* The frame of a script in `stack` at which to look first: the innermost one of no library, else the innermost one. Returns its index, and
+ * `ret` is its symbol; ARGUS_NONE: there is none. `symbols` may be NULL. */
+uint32_t argus_symbols_script(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
+                              struct argus_stack stack, struct argus_symbol *ret);
+
 /* Allows argus_symbols_show() to fetch files, if DEBUGINFOD_URLS names servers. `progress` may be NULL; false from it ends that until
  * argus_symbols_forget_shown(), which also gives the next answer its own time. */
 void argus_symbols_allow_fetch(struct argus_symbols *symbols, argus_progress progress,

@@ -67,6 +67,7 @@ enum argus_chunk_kind {
     ARGUS_CHUNK_FLAGS = 11,
     ARGUS_CHUNK_LATE_STACKS = 12,
     ARGUS_CHUNK_NAMES = 13,
+    ARGUS_CHUNK_CODE = 14,
 };
 
 /* How payloads are packed; the numbers are those of the file. */
@@ -236,6 +237,17 @@ struct argus_late_stack {
     uint64_t id;
 };
 
+/* A code object of an interpreter: its instructions are at these addresses of the process, and this is what names them. */
+struct argus_code_entry {
+    uint64_t pid, start, bytes;
+    uint64_t
+        seen_ticks; /* when it was read; the memory may have had another one before and after */
+    uint32_t line;  /* the function's first one; 0: not known */
+    uint32_t table_bytes;
+    const char *function, *source; /* borrowed; source "": not known */
+    const uint8_t *table;          /* of lines, as CPython 3.11 and later have it; borrowed */
+};
+
 /* The snapshots of one chunk. */
 struct argus_snapshots {
     struct argus_snapshot *entries; /* owned */
@@ -295,6 +307,10 @@ size_t argus_trace_flags(const struct argus_trace *trace, /* by number, each of 
                          const struct argus_flag_entry **ret);
 size_t argus_trace_probes(const struct argus_trace *trace, /* by number, each of them once */
                           const struct argus_probe_entry **ret);
+/* Code of interpreters, by process and address; several may have had the same memory. */
+size_t argus_trace_code(const struct argus_trace *trace, const struct argus_code_entry **ret);
+/* Whether an instruction of any of it began at `address` of process `pid`, at some time. */
+bool argus_trace_is_interpreted(const struct argus_trace *trace, uint64_t pid, uint64_t address);
 size_t argus_trace_notes(const struct argus_trace *trace, const char *const **ret);
 /* Names that the trace brings along: by owner, place and time, each of them once. */
 size_t argus_trace_name_count(const struct argus_trace *trace);
@@ -417,6 +433,8 @@ struct argus_error *argus_writer_kernel_symbols(struct argus_writer *writer,
 /* Names of places; several of one owner come one behind the other. */
 struct argus_error *argus_writer_names(struct argus_writer *writer,
                                        const struct argus_name_entry *entries, size_t count);
+struct argus_error *argus_writer_code(struct argus_writer *writer,
+                                      const struct argus_code_entry *entries, size_t count);
 struct argus_error *argus_writer_flags(struct argus_writer *writer,
                                        const struct argus_flag_entry *entries, size_t count);
 struct argus_error *argus_writer_probes(struct argus_writer *writer,

@@ -30,6 +30,7 @@ int on_waiting(struct bpf_iter__task *ctx)
     waiting.first_ns = wait->first_ns;
     arch_copy_registers(waiting.registers, regs);
     bool is_32_bit = arch_is_32_bit(regs);
+    waiting.thread_pointer = arch_thread_pointer(task, is_32_bit);
     waiting.ranges = ranges_of(mm, waiting.registers[BPF_REGISTER_SP], is_32_bit);
     waiting.end = stack_end(task, waiting.registers[BPF_REGISTER_SP], is_32_bit);
     bpf_seq_write(ctx->meta->seq, &waiting, sizeof(waiting));

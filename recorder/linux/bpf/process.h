@@ -3,6 +3,7 @@
 #ifndef ARGUS_BPF_PROCESS_H
 #define ARGUS_BPF_PROCESS_H
 
+#include "interpreter.h"
 #include "poller.h"
 #include "ring.h"
 #include "stack.h"
@@ -52,6 +53,8 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
          (uint32_t)BPF_CORE_READ(child, real_parent, tgid));
     emit_name(&now, ARGUS_ID_NAME_NEW, child->comm);
     thread_remember(child, child->comm, now.time_ns, 0);
+    if (tid == pid)
+        interpreter_fork((uint32_t)now.task->tgid, pid);
     return 0;
 }
 

@@ -13,7 +13,7 @@
  * stack have changed. So the name is a hash not of all bytes but of what unwinding can depend on: the registers
  * pc and sp, and those words, with their places, that may be an address of code or of the stack: within the
  * program's own code, in the region of mappings (libraries, thread stacks, the main stack above it), or near sp. Not in
- * it are numbers, times, text and pointers into the heap.
+ * it are numbers, times, text and pointers into the heap. Where an interpreter runs, its frames are part of the name (interpreter.h).
  *
  * The ring. Each cpu has `snapshot_slots` slots and goes round. A slot is written before it is known to be new: when its
  * name is known already, and its copy is not about to be overwritten, the next snapshot takes the same slot. So a reader
@@ -22,6 +22,7 @@
 #ifndef ARGUS_BPF_SNAPSHOT_H
 #define ARGUS_BPF_SNAPSHOT_H
 
+#include "interpreter.h"
 #include "kernel_read.h"
 #include "ring.h"
 
@@ -275,11 +276,16 @@ static __always_inline uint64_t snapshot_into(struct bpf_cpu *state, uint32_t cp
     arch_store_last(&snapshot->sequence, 0);
     asm volatile("" ::: "memory");
     uint64_t name = snapshot_fill(snapshot, task) ? snapshot_name(snapshot, index, task) : 0;
+    uint64_t interpreted = name && settings.interpreters ? interpreter_take(snapshot->pid) : 0;
+    if (interpreted)
+        name = hash_add(name, interpreted) | 1ull << 63;
     uint64_t place = (uint64_t)cpu << 48 | number;
     if (!name || is_kept(name)) {
         state->snapshots_known += name != 0;
         return name;
     }
+    if (interpreted)
+        interpreter_keep(snapshot->pid, name);
     snapshot->id = name;
     arch_store_last(&snapshot->sequence, number + 1);
     state->snapshot_head = number + 1;

@@ -1,0 +1,50 @@
+/* An interpreter, as numbers only: what the front end sends, and what the BPF programs (linux/bpf/interpreter.h) follow when they
+ * copy the stack of a thread that runs it. The C stack of an interpreter says which of its own functions run; which functions of
+ * the interpreted program do is in frames on the heap.
+ *
+ * Included by BPF programs too, so it uses only the fixed-width types that each side brings along. No hidden padding.
+ */
+#ifndef ARGUS_RECORDER_INTERPRETER_SPEC_H
+#define ARGUS_RECORDER_INTERPRETER_SPEC_H
+
+#define INTERPRETER_LIMIT 16 /* files in one recording */
+
+/* Offsets in bytes, of one version of CPython. libargus never sees them: plugin/interpreter_layouts.def has a row for each. */
+struct interpreter_layout {
+    uint16_t main;            /* in the runtime: the main interpreter */
+    uint16_t threads;         /* in an interpreter: its first thread state … */
+    uint16_t next;            /* … in which: the next one, */
+    uint16_t thread_id;       /* what pthread_self() says, */
+    uint16_t frame;           /* and the innermost frame, or what holds it: */
+    uint16_t has_holder;      /* 1: a struct on the C stack of the function that interprets, */
+    uint16_t holder_frame;    /* in which: the innermost frame, */
+    uint16_t holder_previous; /* and the same struct of the outer call */
+    uint16_t code;            /* in a frame: the code object, */
+    uint16_t instruction;     /* the address of the instruction, */
+    uint16_t previous;        /* the caller's frame, */
+    uint16_t mark;            /* and a byte: the value `outermost` says */
+    uint16_t outermost;       /* that it is the outermost one of a call of the C function, */
+    uint16_t is_shim;         /* 1: and no function's, but itself on the C stack */
+    uint16_t units;           /* in a code object: number of instructions of 2 bytes, */
+    uint16_t line;            /* its first line, */
+    uint16_t texts;           /* file, name, qualified name and table of lines: 4 pointers, */
+    uint16_t instructions;    /* and the instructions themselves */
+    uint16_t type;            /* in any object: its type */
+    uint16_t length;          /* in a text or bytes object */
+    uint16_t text_state;      /* in a text object: a word of 4 bytes … */
+    uint16_t text_mask;       /* … in which these bits are set if it is plain ASCII */
+    uint16_t text_bytes;      /* … which begins here */
+    uint16_t table_bytes;     /* in a bytes object: where they begin */
+};
+
+/* Addresses are relative to where the image's code is mapped, and may be negative. */
+struct interpreter_spec {
+    uint64_t runtime, code_type, text_type, bytes_type;
+    uint64_t code_offset; /* of the image's code in its file */
+    struct interpreter_layout layout;
+    uint8_t build_id[20];
+    uint32_t build_id_bytes; /* 0: it has none */
+    char image[400];         /* path */
+};
+
+#endif

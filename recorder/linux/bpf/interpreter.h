@@ -1,0 +1,205 @@
+/* The frames of interpreters, beside the copy of the C stack (snapshot.h).
+ *
+ * The C stack of a thread that runs Python is the same whichever Python function waits: the functions' frames are on the heap, and
+ * a call from one to another leaves nothing on the C stack. So they are read at the same moment, and are part of the copy's name:
+ * two copies that differ only in them have two names.
+ *
+ * What is kept of a frame is the address of its instruction, which lies inside the code object, as a return address lies inside a
+ * function. The function's name, file and table of lines are copied once for each code object. Where on the C stack the frames
+ * belong, a mark says: the address of a struct there, in the frame of the C function that interprets.
+ *
+ * Two steps. interpreter_take() walks at each copy: two reads a frame. interpreter_keep() stores the frames, and the names of their
+ * code, for a copy that was not known yet; what names the code is part of the copy's name, so a known copy needs neither.
+ *
+ * settings.interpreters is 0 where there are none, or where the kernel refuses this part: the verifier then looks at none of it. But
+ * the size of the C functions' stacks it adds up all the same, so what is large is in maps, and calls are not deep.
+ */
+#ifndef ARGUS_BPF_INTERPRETER_H
+#define ARGUS_BPF_INTERPRETER_H
+
+#include "kernel_read.h"
+#include "ring.h"
+
+/* Which processes run one; filled by the recorder, as they map the file. */
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, 1);
+    __type(key, uint32_t);
+    __type(value, struct bpf_interpreter);
+} interpreters SEC(".maps");
+
+/* By the id of the snapshot, ^ ARGUS_STACK_INTERPRETED. */
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, 1);
+    __type(key, uint64_t);
+    __type(value, struct bpf_stack);
+} interpreted SEC(".maps");
+
+/* By interpreter_code_key(). */
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, 1);
+    __type(key, uint64_t);
+    __type(value, struct bpf_code);
+} codes SEC(".maps");
+
+/* Nothing: a program reads the memory of the process that it runs in. */
+struct interpreter_reader {
+    uint32_t unused;
+};
+
+#define INTERPRETER_READ(reader, to, BYTES, from)                                                  \
+    ({                                                                                             \
+        _Static_assert(__builtin_constant_p(BYTES), "the verifier needs to see it");               \
+        (void)(reader);                                                                            \
+        bpf_probe_read_user((to), (BYTES), (const void *)(from));                                  \
+    })
+
+#define INTERPRETER_COPY(reader, to, bytes, most, from)                                            \
+    ({                                                                                             \
+        uint64_t copied = at_most((bytes), (most));                                                \
+        if (!copied || bpf_probe_read_user((to), at_most(copied, (most)), (const void *)(from)))   \
+            copied = 0;                                                                            \
+        (uint32_t) copied;                                                                         \
+    })
+
+#include "../interpreter_walk.h"
+
+/* Snapshots are taken one at a time on each cpu. */
+struct interpreter_scratch {
+    struct bpf_interpreter interpreter; /* of the process that is looked at */
+    struct interpreter_walk walk;
+    struct bpf_code code;
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, uint32_t);
+    __type(value, struct interpreter_scratch);
+} interpreter_scratch SEC(".maps");
+
+static __always_inline const struct bpf_interpreter *interpreter_of(uint32_t pid)
+{
+    return bpf_map_lookup_elem(&interpreters, &pid);
+}
+
+static __always_inline struct interpreter_scratch *interpreter_scratch_of_cpu(void)
+{
+    uint32_t zero = 0;
+    return bpf_map_lookup_elem(&interpreter_scratch, &zero);
+}
+
+/* A process is a copy of the one that forked it. An id that is used again has lost what it was. */
+static __always_inline void interpreter_fork(uint32_t parent, uint32_t child)
+{
+    if (!settings.interpreters)
+        return;
+    const struct bpf_interpreter *found = interpreter_of(parent);
+    if (found)
+        bpf_map_update_elem(&interpreters, &child, found, BPF_ANY);
+    else
+        bpf_map_delete_elem(&interpreters, &child);
+}
+
+/* The same for a child that was forked before the recorder knew of its parent. One that has begun another program is no copy. */
+static __always_inline bool interpreter_inherit(struct task_struct *task, uint32_t pid)
+{
+    struct task_struct *parent = task->real_parent;
+    const struct bpf_interpreter *found = interpreter_of((uint32_t)parent->tgid);
+    if (!found || parent->mm->start_stack != task->mm->start_stack)
+        return false;
+    return bpf_map_update_elem(&interpreters, &pid, found, BPF_ANY) == 0;
+}
+
+/* The functions that follow are neither inlined nor static: the verifier looks at each one once, and not in every round of a loop. */
+
+/* Looks for the current thread's innermost frame. */
+__attribute__((noinline)) uint64_t interpreter_find(uint64_t thread_pointer)
+{
+    if (!settings.interpreters)
+        return 0;
+    struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
+    if (!scratch)
+        return 0;
+    return interpreter_thread(NULL, &scratch->interpreter, &scratch->walk.block, thread_pointer);
+}
+
+/* One frame. Returns 0 behind the last one. */
+__attribute__((noinline)) uint64_t interpreter_step(uint32_t pid)
+{
+    if (!settings.interpreters)
+        return 0;
+    struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
+    if (!scratch || !scratch->walk.place.frame)
+        return 0;
+    return interpreter_step_over(NULL, &scratch->interpreter, &scratch->walk, pid);
+}
+
+/* Reads the frames of the current thread into the scratch. Returns a hash of them; 0: there are none. */
+__attribute__((noinline)) uint64_t interpreter_take(uint32_t pid)
+{
+    if (!settings.interpreters)
+        return 0;
+    struct task_struct *task = bpf_get_current_task_btf();
+    const struct bpf_interpreter *interpreter = interpreter_of(pid);
+    if (!interpreter && interpreter_inherit(task, pid))
+        interpreter = interpreter_of(pid);
+    struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
+    if (!interpreter || !scratch)
+        return 0;
+    scratch->interpreter = *interpreter;
+    uint64_t found = interpreter_find(arch_thread_pointer(task, false));
+    if (!found)
+        return 0;
+    interpreter_begin(NULL, &scratch->interpreter, &scratch->walk, found);
+    for (uint64_t i = 0; i < 2 * BPF_STACK_FRAMES; i++)
+        if (!interpreter_step(pid))
+            break;
+    return scratch->walk.stack.count ? scratch->walk.hash | 1 : 0;
+}
+
+/* Sees to it that the name of the code object of entry `at` is known. */
+__attribute__((noinline)) uint64_t interpreter_note(uint32_t pid, uint64_t at)
+{
+    if (!settings.interpreters)
+        return 0;
+    struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
+    if (!scratch)
+        return 0;
+    const struct bpf_interpreter *interpreter = &scratch->interpreter;
+    struct interpreter_walk *walk = &scratch->walk;
+    uint64_t address = walk->codes[bounded(at, BPF_STACK_FRAMES)];
+    if (!address || (at && walk->codes[bounded(at - 1, BPF_STACK_FRAMES)] == address))
+        return 1; /* a mark, or a function that calls itself */
+    if (!interpreter_read_code(NULL, interpreter, &walk->block, address))
+        return 0;
+    uint64_t key = interpreter_code_key(&interpreter->layout, &walk->block, pid, address);
+    if (bpf_map_lookup_elem(&codes, &key))
+        return 1;
+    scratch->code.pid = pid;
+    scratch->code.time_ns = bpf_ktime_get_ns();
+    interpreter_copy_code(NULL, interpreter, &walk->block, &walk->text, address, &scratch->code);
+    return bpf_map_update_elem(&codes, &key, &scratch->code, BPF_ANY) == 0;
+}
+
+/* Keeps what interpreter_take() has read for the snapshot of this name, if the names of all its code are known. */
+__attribute__((noinline)) uint64_t interpreter_keep(uint32_t pid, uint64_t snapshot)
+{
+    uint64_t key = snapshot ^ ARGUS_STACK_INTERPRETED;
+    if (!settings.interpreters)
+        return 0;
+    const struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
+    if (!scratch || bpf_map_lookup_elem(&interpreted, &key))
+        return 0;
+    for (uint64_t i = 0; i < BPF_STACK_FRAMES; i++) {
+        if (i >= scratch->walk.stack.count)
+            break;
+        if (!interpreter_note(pid, i))
+            return 0;
+    }
+    return bpf_map_update_elem(&interpreted, &key, &scratch->walk.stack, BPF_ANY) == 0;
+}
+
+#endif

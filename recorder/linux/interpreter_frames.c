@@ -1,0 +1,237 @@
+#include "linux/interpreter_frames.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "clocks.h"
+
+/* Processes that run an interpreter, stacks of theirs, and code objects, at a time. What was used longest ago is forgotten. */
+enum { MOST_PROCESSES = 4096, MOST_STACKS = 8192, MOST_CODES = 4096 };
+
+/* Of which process interpreter_walk.h reads the memory. */
+struct interpreter_reader {
+    pid_t pid;
+};
+
+static int read_memory(const struct interpreter_reader *reader, void *to, size_t bytes,
+                       uint64_t from)
+{
+    struct iovec local = {to, bytes}, remote = {(void *)(uintptr_t)from, bytes};
+    return process_vm_readv(reader->pid, &local, 1, &remote, 1, 0) != (ssize_t)bytes;
+}
+
+static uint32_t copy_memory(const struct interpreter_reader *reader, void *to, uint64_t bytes,
+                            uint64_t most, uint64_t from)
+{
+    uint64_t wanted = bytes < most ? bytes : most;
+    return !wanted || read_memory(reader, to, wanted, from) ? 0 : (uint32_t)wanted;
+}
+
+#define INTERPRETER_READ(reader, to, bytes, from)       read_memory((reader), (to), (bytes), (from))
+#define INTERPRETER_COPY(reader, to, bytes, most, from) copy_memory(reader, to, bytes, most, from)
+#define bounded(index, size)                            ((index) & ((size)-1))
+#ifndef __always_inline
+#define __always_inline inline __attribute__((always_inline))
+#endif
+
+#include "linux/interpreter_walk.h"
+
+/* --- before loading --- */
+
+static const struct probe_list *list_of(const struct backend_options *options)
+{
+    bool wanted = options->probes && options->categories & CATEGORY_BIT(CATEGORY_STACKS) &&
+                  (options->late_ns || options->unwind_count);
+    return wanted && options->probes->interpreters.length ? options->probes : NULL;
+}
+
+void interpreters_configure(struct bpf_object *object, const struct backend_options *options,
+                            struct bpf_settings *settings)
+{
+    static const struct {
+        const char *map;
+        uint32_t entries;
+    } maps[] = {
+        {"interpreters", MOST_PROCESSES},
+        {"interpreted", MOST_STACKS},
+        {"codes", MOST_CODES},
+    };
+    const struct probe_list *list = list_of(options);
+    if (!list)
+        return;
+    settings->interpreters = (uint32_t)list->interpreters.length;
+    for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
+        bpf_map__set_max_entries(bpf_object__find_map_by_name(object, maps[i].map),
+                                 maps[i].entries);
+}
+
+void interpreters_init(struct interpreters *interpreters, struct bpf_object *object,
+                       const struct backend_options *options)
+{
+    *interpreters = (struct interpreters){
+        .list = list_of(options),
+        .processes_fd = bpf_object__find_map_fd_by_name(object, "interpreters"),
+        .frames_fd = bpf_object__find_map_fd_by_name(object, "interpreted"),
+        .codes_fd = bpf_object__find_map_fd_by_name(object, "codes"),
+    };
+}
+
+/* --- processes --- */
+
+static bool is_meant(const struct interpreter_spec *spec, const struct argus_image_entry *image,
+                     const char *path)
+{
+    if (image->file_offset != spec->code_offset)
+        return false;
+    if (image->build_id_bytes && spec->build_id_bytes)
+        return image->build_id_bytes == spec->build_id_bytes &&
+               memcmp(image->build_id, spec->build_id, spec->build_id_bytes) == 0;
+    return strcmp(path, spec->image) == 0;
+}
+
+void interpreters_on_image(const struct interpreters *interpreters,
+                           const struct argus_image_entry *image, const char *path)
+{
+    size_t count = interpreters->list ? interpreters->list->interpreters.length : 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct interpreter_spec *spec = &interpreters->list->interpreters.data[i];
+        uint32_t pid = (uint32_t)image->pid;
+        if (!is_meant(spec, image, path))
+            continue;
+        const struct bpf_interpreter found = {
+            .runtime = image->start + spec->runtime,
+            .code_type = image->start + spec->code_type,
+            .text_type = image->start + spec->text_type,
+            .bytes_type = image->start + spec->bytes_type,
+            .layout = spec->layout,
+        };
+        bpf_map_update_elem(interpreters->processes_fd, &pid, &found, BPF_ANY);
+    }
+}
+
+void interpreters_on_exec(const struct interpreters *interpreters, uint32_t pid)
+{
+    if (interpreters->list)
+        bpf_map_delete_elem(interpreters->processes_fd, &pid);
+}
+
+/* --- frames --- */
+
+bool interpreters_frames(const struct interpreters *interpreters, uint64_t id,
+                         struct bpf_stack *ret)
+{
+    return interpreters->list && bpf_map_lookup_elem(interpreters->frames_fd, &id, ret) == 0;
+}
+
+/* False: an entry's code object is no longer there. */
+static bool note_code(const struct interpreters *interpreters,
+                      const struct interpreter_reader *reader,
+                      const struct bpf_interpreter *interpreter, struct interpreter_walk *walk)
+{
+    for (uint64_t i = 0; i < walk->stack.count; i++) {
+        struct bpf_code code = {.pid = (uint32_t)reader->pid, .time_ns = clock_ns(TRACE_CLOCK)};
+        uint64_t address = walk->codes[i];
+        if (!address)
+            continue;
+        if (!interpreter_read_code(reader, interpreter, &walk->block, address))
+            return false;
+        uint64_t key = interpreter_code_key(&interpreter->layout, &walk->block, code.pid, address);
+        interpreter_copy_code(reader, interpreter, &walk->block, &walk->text, address, &code);
+        bpf_map_update_elem(interpreters->codes_fd, &key, &code, BPF_NOEXIST);
+    }
+    return true;
+}
+
+void interpreters_read(const struct interpreters *interpreters, const struct bpf_waiting *waiting,
+                       struct bpf_stack *ret)
+{
+    struct interpreter_reader reader = {(pid_t)waiting->pid};
+    struct bpf_interpreter interpreter;
+    struct interpreter_walk walk = {0};
+    ret->count = 0;
+    if (!interpreters->list ||
+        bpf_map_lookup_elem(interpreters->processes_fd, &waiting->pid, &interpreter) < 0)
+        return;
+    uint64_t found =
+        interpreter_thread(&reader, &interpreter, &walk.block, waiting->thread_pointer);
+    if (!found)
+        return;
+    interpreter_begin(&reader, &interpreter, &walk, found);
+    for (uint64_t i = 0; i < 2 * BPF_STACK_FRAMES && walk.place.frame; i++)
+        if (!interpreter_step_over(&reader, &interpreter, &walk, waiting->pid))
+            break;
+    if (note_code(interpreters, &reader, &interpreter, &walk))
+        *ret = walk.stack;
+}
+
+/* --- names --- */
+
+/* Ends the texts. */
+static bool is_sound(struct bpf_code *code)
+{
+    if (code->name_bytes > INTERPRETER_NAME_BYTES || code->file_bytes > INTERPRETER_FILE_BYTES ||
+        code->table_bytes > INTERPRETER_TABLE_BYTES)
+        return false;
+    code->name[code->name_bytes] = code->file[code->file_bytes] = '\0';
+    return true;
+}
+
+typedef VEC(struct bpf_code) code_list;
+
+/* The table may change meanwhile, and the walk begin anew: it must end all the same. */
+static bool read_codes(const struct interpreters *interpreters, code_list *ret)
+{
+    uint64_t key, next;
+    const uint64_t *before = NULL;
+    struct bpf_code code;
+    for (size_t i = 0; i < 2 * MOST_CODES; i++) {
+        if (bpf_map_get_next_key(interpreters->codes_fd, before, &next) < 0)
+            break;
+        key = next;
+        before = &key;
+        if (bpf_map_lookup_elem(interpreters->codes_fd, &key, &code) == 0 && is_sound(&code) &&
+            !vec_push(ret, code))
+            return false;
+    }
+    return true;
+}
+
+static struct argus_error *write_codes(const code_list *codes, struct argus_writer *writer)
+{
+    struct argus_code_entry *entries = calloc(codes->length + 1, sizeof(*entries));
+    if (!entries)
+        return argus_error_memory();
+    for (size_t i = 0; i < codes->length; i++) {
+        const struct bpf_code *code = &codes->data[i];
+        entries[i] = (struct argus_code_entry){
+            .pid = code->pid,
+            .start = code->start,
+            .bytes = code->bytes,
+            .seen_ticks = code->time_ns,
+            .line = code->line,
+            .function = code->name,
+            .source = code->file,
+            .table = code->table,
+            .table_bytes = code->table_bytes,
+        };
+    }
+    struct argus_error *error = argus_writer_code(writer, entries, codes->length);
+    free(entries);
+    return error;
+}
+
+struct argus_error *interpreters_write(const struct interpreters *interpreters,
+                                       struct argus_writer *writer)
+{
+    code_list codes = {0};
+    if (!interpreters->list)
+        return NULL;
+    struct argus_error *error =
+        read_codes(interpreters, &codes) ? write_codes(&codes, writer) : argus_error_memory();
+    vec_deinit(&codes);
+    return error;
+}

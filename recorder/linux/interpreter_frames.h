@@ -1,0 +1,49 @@
+/* Interpreters (../interpreter_spec.h): which processes run one, their frames where a stack was copied, and what names their code.
+ * bpf/interpreter.h reads them at a copy; of threads that still wait when a recording ends, they are read here. */
+#ifndef ARGUS_RECORDER_LINUX_INTERPRETER_FRAMES_H
+#define ARGUS_RECORDER_LINUX_INTERPRETER_FRAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "argus/error.h"
+#include "backend.h"
+#include "linux/shared.h"
+
+struct bpf_object;
+
+/* Before loading: sizes the maps, and fills settings->interpreters. */
+void interpreters_configure(struct bpf_object *object, const struct backend_options *options,
+                            struct bpf_settings *settings);
+
+/* The reading side; all zero: there are none. */
+struct interpreters {
+    const struct probe_list *list; /* borrowed: what the front end has told; NULL: nothing */
+    int processes_fd, frames_fd, codes_fd; /* maps; borrowed */
+};
+
+void interpreters_init(struct interpreters *interpreters, struct bpf_object *object,
+                       const struct backend_options *options);
+
+/* A process has mapped a file. */
+void interpreters_on_image(const struct interpreters *interpreters,
+                           const struct argus_image_entry *image, const char *path);
+
+/* A process has begun another program. */
+void interpreters_on_exec(const struct interpreters *interpreters, uint32_t pid);
+
+/* The frames beside the copy whose id is `id` ^ ARGUS_STACK_INTERPRETED, as the programs kept them. False: there are none. */
+bool interpreters_frames(const struct interpreters *interpreters, uint64_t id,
+                         struct bpf_stack *ret);
+
+/* The frames of a thread that waits now, and is not to go on meanwhile: the caller looks afterwards. `stack` is uninitialized; count
+ * 0: there are none. */
+void interpreters_read(const struct interpreters *interpreters, const struct bpf_waiting *waiting,
+                       struct bpf_stack *ret);
+
+/* What names the code objects that were met. */
+struct argus_error *interpreters_write(const struct interpreters *interpreters,
+                                       struct argus_writer *writer);
+
+#endif

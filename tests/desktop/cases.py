@@ -1,0 +1,110 @@
+"""The cases: real programs, and how each is frozen. To add a case, add a row, and its packages to the group "desktop" of scripts/deps.
+
+A command or an action may name in braces: what its means offers, {folder} (the run's own), {text}, {long}, {picture}, {document}. An
+action is a word and what it is about: "key" or "type" (xdotool), "run" (a command, not waited for), "sleep", "copy" (makes a file the
+clipboard's contents).
+"""
+from dataclasses import dataclass
+
+import means
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    toolkit: str
+    command: tuple
+    means: type
+    arguments: tuple = ()
+    before: tuple = ()  # actions in the program before anything is recorded
+    use: tuple = ("type hello",)  # ordinary use, recorded
+    freeze: tuple = ()  # what makes the program run into its freeze
+    start_up: bool = False  # the program freezes while it starts
+    thread: str = "main"  # which thread freezes; a row of THREADS in frozen_run.py
+    environment: tuple = ()
+    paper: str = ""  # the row of table 1 of the Argus paper of which this is the closest counterpart
+    settle_s: float = 3  # how long the program starts
+
+
+EMACS = ("emacs", "-Q", "{text}")
+
+
+def lisp(code):
+    """Makes emacs evaluate `code`."""
+    return ("key alt+colon", "sleep 0.5", f"type {code}", "sleep 0.3", "key Return")
+
+
+CHROMIUM = ("chromium", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
+            "--disable-sync", "--disable-web-security", "--user-data-dir={folder}/chromium")
+APT = "apt-get -o Dir::State={folder}/apt -o Dir::State::status={folder}/apt/status -o DPkg::Lock::Timeout=30 -q remove nothing"
+OPEN_MOUSEPAD = "run gdbus call --session --dest org.xfce.mousepad --object-path /org/xfce/mousepad --method" \
+                " org.freedesktop.Application.Open ['file://{picture}'] {}"
+TELL_BRIDGE = (("NO_AT_BRIDGE", "0"), ("GTK_A11Y", "atspi"))
+
+CASES = [
+    # Files that somebody else serves.
+    Case("geany-slow-file", "GTK 3", ("geany", "-i", "{text}"), means.SlowFiles,
+         freeze=("key ctrl+o", "sleep 1.5", "type {slow}/slow.c", "sleep 0.5", "key Return")),
+    Case("geany-slow-save", "GTK 3", ("geany", "-i", "{slow}/slow.c"), means.SlowFiles, ("write", "busy"), freeze=("key ctrl+s",)),
+    Case("mousepad-slow-file", "GTK 3", ("mousepad", "{text}"), means.SlowFiles, freeze=("run mousepad {slow}/slow.txt",)),
+    Case("gpicview-slow-file", "GTK 3", ("gpicview", "{slow}/slow.png"), means.SlowFiles, start_up=True),
+    Case("l3afpad-slow-file", "GTK 3", ("l3afpad", "{slow}/slow.txt"), means.SlowFiles, ("open",), start_up=True),
+    Case("libreoffice-slow-file", "VCL (GTK 3)", ("soffice", "--norestore", "--nologo", "--writer"), means.SlowFiles, ("read", "busy"),
+         freeze=("run soffice {slow}/slow.txt",), settle_s=8),
+    Case("xpdf-slow-file", "Xt", ("xpdf", "{slow}/slow.pdf"), means.SlowFiles, start_up=True),
+    Case("idle-slow-file", "Tk", ("idle-python3.11", "{slow}/slow.txt"), means.SlowFiles, start_up=True),
+    Case("sqlitebrowser-slow-file", "Qt 5", ("sqlitebrowser", "{slow}/slow.db"), means.SlowFiles, ("read", "busy"), start_up=True),
+    Case("qpdfview-slow-file", "Qt 5", ("qpdfview", "{slow}/slow.pdf"), means.SlowFiles, start_up=True),
+    # The clipboard's owner is stopped.
+    Case("emacs-paste", "GTK 3 (own loop)", EMACS, means.StoppedClipboard, freeze=("key ctrl+y",)),
+    Case("gvim-paste", "GTK 3", ("gvim", "-f", "{text}"), means.StoppedClipboard, use=("key Down",), freeze=('type "+p',)),
+    Case("featherpad-paste", "Qt 5", ("featherpad", "{text}"), means.StoppedClipboard, freeze=("key ctrl+v",)),
+    # Locks.
+    Case("emacs-flock", "GTK 3 (own loop)", EMACS, means.Held, ("flock", "{folder}/lock"),
+         freeze=("key alt+exclam", "sleep 0.5", "type flock {held} true", "key Return")),
+    Case("gvim-apt-lock", "GTK 3", ("gvim", "-f", "{text}"), means.Held, ("record_lock", "{folder}/apt/lock-frontend"), use=("key Down",),
+         freeze=(f"type :call system('{APT}')", "key Return"), paper="1-SystemPref"),
+    Case("emacs-database", "GTK 3 (own loop)", EMACS, means.Held, ("database", "{folder}/source.db"),
+         freeze=("key alt+exclam", "sleep 0.5", "type sqlite3 -cmd '.timeout 20000' {held} 'insert into t values(2)'", "key Return")),
+    # Silent servers, pipes and services.
+    Case("emacs-connection", "GTK 3 (own loop)", EMACS, means.Held, ("tcp", "7801"), paper="2-SequelPro",
+         freeze=lisp('(url-retrieve-synchronously "http://127.0.0.1:7801/")')),
+    Case("emacs-resolver", "GTK 3 (own loop)", EMACS, means.Resolver,
+         freeze=lisp('(open-network-stream "a" nil "some.host.example" 80)')),
+    Case("gvim-git-remote", "GTK 3", ("gvim", "-f", "{text}"), means.Held, ("tcp", "7801"), use=("key Down",),
+         freeze=("type :call system('git ls-remote git://127.0.0.1:7801/x')", "key Return")),
+    Case("gvim-pipe", "GTK 3", ("gvim", "-f", "{text}"), means.Held, ("pipe", "{folder}/fifo"), use=("key Down",),
+         freeze=("type :call system('cat {held}')", "key Return")),
+    Case("emacs-git-hook", "GTK 3 (own loop)", EMACS, means.Held, ("pipe", "{folder}/fifo"),
+         freeze=("key ctrl+x", "key ctrl+f", "sleep 0.5", "type {folder}/repository/a", "key Return")),
+    Case("chromium-request", "Chromium", (*CHROMIUM, "file://{folder}/ask.html"), means.Held, ("tcp", "7801"), freeze=("key F2",),
+         thread="renderer", settle_s=6),
+    Case("mousepad-accessibility", "GTK 3", ("mousepad", "{text}"), means.StoppedAccessibility, start_up=True, environment=TELL_BRIDGE,
+         paper="4-Installer"),
+    Case("calculator-bus", "GTK 4", ("gnome-calculator",), means.StoppedBus, start_up=True),
+    # The X server.
+    Case("mousepad-grab", "GTK 3", ("mousepad", "{text}"), means.Grab, freeze=(OPEN_MOUSEPAD,)),
+    Case("mousepad-server", "GTK 3", ("mousepad", "{text}"), means.StoppedServer, freeze=(OPEN_MOUSEPAD,)),
+    # Computations of the program itself.
+    Case("geany-upper-case", "GTK 3", ("geany", "-i", "{huge}"), means.Itself, before=("key ctrl+a",), use=("sleep 1",),
+         freeze=("key ctrl+alt+u",), paper="10-CotEditor"),
+    Case("geany-long-line", "GTK 3", ("geany", "-i", "{line}"), means.Itself, start_up=True, paper="5-Notes"),
+    Case("mousepad-copy", "GTK 3", ("mousepad", "{huge}"), means.Itself, before=("key ctrl+a",), use=("sleep 1",), freeze=("key ctrl+c",),
+         paper="6-TextEdit"),
+    Case("l3afpad-paste", "GTK 3", ("l3afpad",), means.Itself, before=("copy {long}",), freeze=("key ctrl+v",), paper="9-TextMate"),
+    Case("featherpad-copy-paste", "Qt 5", ("featherpad", "{longer}"), means.Itself, before=("key ctrl+a", "key ctrl+c", "sleep 6"), use=("sleep 1",),
+         freeze=("key ctrl+v",), paper="8-SIText"),
+    Case("libreoffice-copy", "VCL (GTK 3)", ("soffice", "--norestore", "--nologo", "--writer", "{pages}"), means.Itself,
+         before=("key ctrl+a", "sleep 3"), use=("sleep 1",), freeze=("key ctrl+c",), settle_s=15, paper="7-MSWord"),
+    Case("emacs-revert", "GTK 3 (own loop)", ("emacs", "-Q", "--eval", "(setq large-file-warning-threshold nil)", "--eval",
+                                                "(global-auto-revert-mode)", "{enormous}"), means.Itself,
+         use=("key Down",), freeze=("prepend {long} {enormous}", "sleep 2.5"), settle_s=8, paper="3-TeXStudio"),
+    Case("emacs-sort", "GTK 3 (own loop)", ("emacs", "-Q", "--eval", "(setq large-file-warning-threshold nil)", "{longer}"), means.Itself,
+         use=("key Down",), freeze=lisp('(sort-regexp-fields nil "^.*$" "[0-9]+" (point-min) (point-max))')),
+    Case("xpdf-heavy-page", "Xt", ("xpdf", "{heavy}"), means.Itself, use=("sleep 1",), freeze=("key n",)),
+    Case("chromium-script", "Chromium", (*CHROMIUM, "file://{folder}/loop.html"), means.Itself, freeze=("key F2",), thread="renderer",
+         settle_s=6),
+    # No cpu.
+    Case("geany-no-cpu", "GTK 3", ("geany", "-i", "{text}"), means.NoCpu, freeze=("type some words",)),
+    Case("thunar-quota", "GTK 3", ("thunar", "/usr/share"), means.Quota, use=("key Down",), freeze=("key F5", "key Down", "key Page_Down")),
+]

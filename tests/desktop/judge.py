@@ -1,0 +1,149 @@
+"""What Argus says of a recording, against what is known. Reads `argus hangs --json` and `argus diagnose --json`, without an option."""
+import json
+import re
+import subprocess
+from dataclasses import asdict, dataclass, field
+
+OVERLAP = 0.5  # of the freeze: this much of it has to be in the hang
+
+
+@dataclass
+class Truth:
+    """What really happened, from the outside."""
+
+    pid: int
+    tid: int
+    begin_ns: int
+    end_ns: int
+    culprits: set
+    away: list  # of (begin, end): when the thread was seen away from its event loop at all
+    allowed: set = field(default_factory=set)  # may be named beside the culprits: the program that froze it on purpose
+    victims: set = field(default_factory=set)  # are frozen too
+    ours: set = field(default_factory=set)  # processes of this desktop; others of the machine are nobody's business
+    itself: bool = False
+    says: str = ""  # what the first root cause has to say; a regular expression
+
+    @classmethod
+    def read(cls, saved):
+        return cls(**{name: set(value) if name in ("culprits", "allowed", "victims", "ours") else value for name, value in saved.items()})
+
+    def save(self):
+        return {name: sorted(value) if isinstance(value, set) else value for name, value in asdict(self).items()}
+
+    @property
+    def seconds(self):
+        return (self.end_ns - self.begin_ns) / 1e9
+
+
+@dataclass
+class Verdict:
+    found: bool = False
+    rank: int = 0  # among the hangs of this desktop; 0: not found
+    culprit: bool = False
+    blamed: str = ""  # whom the answer blames
+    questions: int = 0
+    invented: list = field(default_factory=list)
+    headline: str = ""
+    note: str = ""
+    type: str = ""
+
+
+def ask(argus, *words):
+    """The JSON answer of a command, or None and what it said."""
+    done = subprocess.run([argus, *map(str, words)], capture_output=True, text=True, timeout=300)
+    try:
+        return json.loads(done.stdout), done.stderr
+    except json.JSONDecodeError:
+        return None, (done.stderr or done.stdout).strip().splitlines()[-1:]
+
+
+def begin_ns(argus, trace):
+    answer, _ = ask(argus, "info", "--json", trace)
+    return answer["start_ns"] if answer else 0
+
+
+def overlap(hang, truth):
+    first = max(hang["start_ns"], truth.begin_ns)
+    last = min(hang["start_ns"] + hang["duration_ns"], truth.end_ns)
+    return max(0, last - first) / max(1, truth.end_ns - truth.begin_ns)
+
+
+def is_the_freeze(hang, truth):
+    return hang["tid"] == truth.tid and overlap(hang, truth) >= OVERLAP
+
+
+def was_away(hang, truth):
+    """At least half of the hang was seen from outside as well."""
+    first, last = hang["start_ns"], hang["start_ns"] + hang["duration_ns"]
+    seen = sum(max(0, min(last, end) - max(first, begin)) for begin, end in truth.away)
+    return seen >= OVERLAP * hang["duration_ns"]
+
+
+def is_invented(hang, truth):
+    if hang["tid"] == truth.tid:
+        return not was_away(hang, truth)
+    return hang["pid"] not in truth.culprits | truth.victims | truth.allowed
+
+
+def short(vertex):
+    name = vertex["process"] + ("/" + vertex["thread"] if vertex["thread"] != vertex["process"] else "")
+    return f"{name} [{vertex['tid']}]"
+
+
+def blames_right(causes, truth):
+    """The first is the culprit, and nobody is blamed who has no part in it."""
+    if not causes:
+        return False
+    if not re.search(truth.says, causes[0]["why"]):
+        return False
+    if truth.itself:
+        return all(cause["pid"] == truth.pid for cause in causes) and causes[0]["tid"] == truth.tid
+    known = truth.culprits | truth.allowed | {truth.pid}
+    return causes[0]["pid"] in truth.culprits and all(cause["pid"] in known for cause in causes)
+
+
+def judge_culprit(verdict, argus, trace, truth, which):
+    answer, said = ask(argus, "diagnose", "--auto", "--json", trace, *which)
+    if answer is None:
+        verdict.note = f"diagnose: {said}"
+        return
+    causes = answer["root_causes"]
+    verdict.culprit = blames_right(causes, truth)
+    verdict.blamed = ", ".join(f"{short(c)} {c['type']}" for c in causes) or "nobody"
+    verdict.questions = sum(1 for question in answer["questions"] if question["by"] == "auto")
+    verdict.headline, verdict.type = answer["summary"] or "", answer["hang"]["type"]
+
+
+def judge(argus, trace, truth):
+    verdict = Verdict()
+    answer, said = ask(argus, "hangs", "--json", trace)
+    if answer is None:
+        verdict.note = f"hangs: {said}"
+        return verdict
+    ours = [(number, hang) for number, hang in enumerate(answer["hangs"], 1) if hang["pid"] in truth.ours]
+    verdict.invented = [f"{short(h)} {h['duration_ns'] / 1e9:.1f} s" for _, h in ours if is_invented(h, truth)]
+    for rank, (number, hang) in enumerate(ours, 1):
+        if is_the_freeze(hang, truth):
+            verdict.found, verdict.rank = True, rank
+            judge_culprit(verdict, argus, trace, truth, [number])
+            break
+    return verdict
+
+
+def pid_of(trace):
+    """Of whose hang a file of --on-hang is: hang-PROCESS-PID-TIME.argus."""
+    return int(trace.stem.rsplit("-", 2)[1])
+
+
+def judge_folder(argus, folder, truth):
+    """The files of --on-hang: the best that tells of the freeze. Those kept of anybody else of this desktop are inventions."""
+    best, invented = Verdict(note="no file"), []
+    for trace in sorted(folder.glob("*.argus")):
+        pid = pid_of(trace)
+        if pid == truth.pid:
+            verdict = judge(argus, trace, truth)
+            best = verdict if verdict.found and not best.culprit else best
+        elif pid in truth.ours - truth.culprits - truth.victims - truth.allowed:
+            invented.append(trace.name)
+    best.invented = invented
+    return best

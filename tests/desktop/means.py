@@ -1,0 +1,195 @@
+"""The means of freezing a program from outside, one class each. To add one, write a class here and name it in a row of cases.py.
+
+A means is made before the program starts. `values` are what commands and actions of the row may name in braces. begin() brings the
+cause about just before the program is made to run into it, end() takes it away. `culprits` are the process IDs of those who may be
+blamed for the freeze, known only now, since they are started here; `victims` are processes that freeze as well.
+"""
+import contextlib
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+SECONDS = 5  # how long a program is frozen, where this is decided here
+
+
+class Means:
+    blames_itself = False  # the frozen thread is its own culprit
+    everybody = False  # all programs of the desktop freeze
+    says = ""  # what the answer has to say of the first root cause (a regular expression), where no process is the culprit
+
+    def __init__(self, session, *arguments):
+        self.session, self.values, self.culprits = session, {}, set()
+        self.prepare(*arguments)
+
+    def prepare(self, *arguments):
+        pass
+
+    def find(self, program):
+        """The culprits that there are only when the program runs."""
+
+    def begin(self):
+        pass
+
+    def end(self):
+        pass
+
+
+class Itself(Means):
+    """Nothing from outside: the program computes by itself."""
+
+    blames_itself = True
+
+
+class SlowFiles(Means):
+    """A folder in which one operation on a file named slow… takes long: a file system of FUSE."""
+
+    def prepare(self, operation="read", *words):
+        source, mount = self.session.folder / "source", self.session.folder / "mnt"
+        source.mkdir()
+        mount.mkdir()
+        (source / "slow.txt").write_text("".join(f"line {i} of a text with words\n" for i in range(300)))
+        (source / "slow.c").write_text("".join(f"int value_{i} = {i};\n" for i in range(300)))
+        (source / "slow.png").write_bytes(pathlib.Path(self.session.picture).read_bytes())
+        (source / "slow.pdf").write_bytes(pathlib.Path(self.session.document).read_bytes())
+        subprocess.run(["sqlite3", source / "slow.db", "create table t(a); insert into t values(1)"], check=True)
+        server = self.session.helper("slow_files.py", mount, source, operation, SECONDS, *words)
+        self.values, self.culprits = {"slow": str(mount)}, {server.pid}
+
+
+class Stopped(Means):
+    """Somebody whom the program needs is stopped (SIGSTOP)."""
+
+    def pids(self):
+        return self.culprits
+
+    def begin(self):
+        for pid in self.pids():
+            os.kill(pid, signal.SIGSTOP)
+
+    def end(self):
+        for pid in self.pids():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+
+
+class StoppedClipboard(Stopped):
+    """The program that owns the clipboard."""
+
+    def prepare(self):
+        text = self.session.folder / "clip.txt"
+        text.write_text("some text to be pasted\n")
+        self.culprits = {self.session.copy(text).pid}
+
+
+class StoppedServer(Stopped):
+    """The X server itself."""
+
+    everybody = True
+
+    def prepare(self):
+        self.culprits = {self.session.server.pid}
+
+
+class StoppedBus(Stopped):
+    """The session's message bus."""
+
+    def prepare(self):
+        self.culprits = {self.session.bus.pid}
+
+
+class StoppedAccessibility(Stopped):
+    """The service that says where the accessibility bus is: programs with the bridge ask it when they start."""
+
+    def prepare(self):
+        launcher = self.session.start("/usr/libexec/at-spi-bus-launcher")
+        time.sleep(1)
+        self.culprits = {launcher.pid}
+
+
+class Held(Means):
+    """A lock, a silent server or the like, of hold.py, which ends by its own clock. `where` may name {folder}."""
+
+    def prepare(self, kind, where=""):
+        self.kind, self.where = kind, where.format(folder=self.session.folder)
+        self.values = {"held": self.where}
+        if kind == "pipe":
+            os.mkfifo(self.where)
+
+    def begin(self):
+        holder = self.session.helper("hold.py", self.kind, self.where, SECONDS + 1)
+        self.culprits.add(holder.pid)
+
+
+class Grab(Held):
+    """Another program has grabbed the X server."""
+
+    everybody = True
+
+    def prepare(self):
+        super().prepare("grab")
+
+
+class Resolver(Held):
+    """The name server that /etc/resolv.conf names does not answer. Only in this mount namespace."""
+
+    ADDRESS = "127.9.9.9"
+
+    def prepare(self):
+        file = self.session.folder / "resolv.conf"
+        file.write_text(f"nameserver {self.ADDRESS}\noptions timeout:5 attempts:1\n")
+        subprocess.run(["mount", "--bind", file, "/etc/resolv.conf"], check=True)
+        super().prepare("udp", self.ADDRESS)
+
+    def end(self):
+        subprocess.run(["umount", "/etc/resolv.conf"], check=False)
+
+
+class NoCpu(Means):
+    """The program's control group has a share of the cpus, and another program of the group uses it up."""
+
+    GROUP = pathlib.Path("/sys/fs/cgroup/cpu")
+
+    def prepare(self):
+        self.group = self.GROUP / f"argus-desktop-{os.getpid()}"
+        self.group.mkdir()
+        (self.group / "cpu.cfs_period_us").write_text("1000000")
+        (self.group / "cpu.cfs_quota_us").write_text("5000")
+
+    def find(self, program):
+        self.program = program
+
+    def begin(self):
+        (self.group / "cgroup.procs").write_text(str(self.program.pid))
+        self.hogs = [self.session.start("sh", "-c", f"echo $$ > {self.group}/cgroup.procs; while :; do :; done") for _ in range(8)]
+        self.culprits = {hog.pid for hog in self.hogs}
+
+    def end(self):
+        (self.group / "cpu.cfs_quota_us").write_text("-1")
+        for hog in self.hogs:
+            hog.kill()
+            hog.wait()
+        (self.GROUP / "cgroup.procs").write_text(str(self.program.pid))
+        self.group.rmdir()
+
+
+class Quota(Means):
+    """The program's control group may use only 0.1 % of a cpu."""
+
+    blames_itself = True
+    says = "quota|throttl|control group|cgroup"
+
+    def find(self, program):
+        self.program = program
+
+    def begin(self):
+        self.group = NoCpu.GROUP / f"argus-desktop-{os.getpid()}"
+        self.group.mkdir()
+        (self.group / "cpu.cfs_period_us").write_text("1000000")
+        (self.group / "cpu.cfs_quota_us").write_text("1000")
+        (self.group / "cgroup.procs").write_text(str(self.program.pid))
+
+    def end(self):
+        (NoCpu.GROUP / "cgroup.procs").write_text(str(self.program.pid))
+        self.group.rmdir()

@@ -1,0 +1,92 @@
+/* Frames of an interpreter in stacks, and lines. */
+#include "event/interpreted.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define BEFORE ARGUS_FRAME_MARK_BEFORE
+#define AFTER  ARGUS_FRAME_MARK_AFTER
+
+static size_t take(struct interpreted *interpreted, uint64_t low, uint64_t high, bool *ret_cut)
+{
+    uint64_t found[8];
+    return interpreted_take(interpreted, low, high, found, 8, ret_cut);
+}
+
+static void frames_belong_to_their_mark(void **state)
+{
+    static const uint64_t entries[] = {BEFORE | 0x1010, 0x7002, 0x7004, BEFORE | 0x1110, 0x7006};
+    struct interpreted interpreted = {entries, 5, 0, false};
+    bool cut;
+    (void)state;
+    assert_int_equal(take(&interpreted, 0xf00, 0x1010, &cut), 0); /* a callee of C's */
+    assert_int_equal(take(&interpreted, 0x1010, 0x1080, &cut), 2);
+    assert_false(cut);
+    assert_int_equal(take(&interpreted, 0x1080, 0x1100, &cut), 0);
+    assert_int_equal(take(&interpreted, 0x1100, 0x1180, &cut), 1);
+    assert_int_equal(take(&interpreted, 0x1180, UINT64_MAX, &cut), 0);
+}
+
+static void mark_behind(void **state)
+{
+    static const uint64_t entries[] = {0x7002, 0x7004, AFTER | 0x1010, 0x7006};
+    struct interpreted interpreted = {entries, 4, 0, false};
+    bool cut;
+    (void)state;
+    assert_int_equal(take(&interpreted, 0xf00, 0x1010, &cut), 0);
+    assert_int_equal(take(&interpreted, 0x1000, 0x1080, &cut), 2);
+    assert_int_equal(take(&interpreted, 0x1080, 0x1100, &cut), 0); /* the last one has no mark */
+}
+
+static void too_many(void **state)
+{
+    static const uint64_t entries[] = {BEFORE | 0x1010, 0x7002, 0x7004};
+    struct interpreted interpreted = {entries, 3, 0, true};
+    uint64_t found[8];
+    bool cut;
+    (void)state;
+    assert_int_equal(take(&interpreted, 0x1000, 0x1080, &cut), 2);
+    assert_true(cut);
+    interpreted = (struct interpreted){entries, 3, 0, false};
+    assert_int_equal(interpreted_take(&interpreted, 0x1000, 0x1080, found, 1, &cut), 1);
+    assert_true(cut);
+}
+
+static void lines(void **state)
+{
+    static const uint8_t table[] = {
+        0x80 | 15 << 3 | 0,                   /* one unit without a line */
+        0x80 | 10 << 3 | 1, 0,    4,          /* two of the first line */
+        0x80 | 11 << 3 | 0, 0,    4,          /* one of the next */
+        0x80 | 13 << 3 | 0, 0x48, 0x01,       /* one, 36 further on (72 = 8 + 1 << 6) */
+        0x80 | 14 << 3 | 7, 0x05, 0,    1, 1, /* eight, 2 back */
+        0x80 | 2 << 3 | 0,  0x11,             /* one of the same, by columns only */
+    };
+    static const struct {
+        uint64_t offset;
+        uint32_t line;
+    } cases[] = {{0, 0},   {2, 10},  {4, 10},  {6, 11}, {8, 47},
+                 {10, 45}, {24, 45}, {26, 45}, {28, 0}, {UINT64_MAX, 0}};
+    struct argus_code_entry code = {.line = 10, .table = table, .table_bytes = sizeof(table)};
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        assert_int_equal(interpreted_line(&code, cases[i].offset), cases[i].line);
+    code.table_bytes = 4; /* cut off: as far as it goes */
+    assert_int_equal(interpreted_line(&code, 4), 10);
+    assert_int_equal(interpreted_line(&code, 8), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(frames_belong_to_their_mark),
+        cmocka_unit_test(mark_behind),
+        cmocka_unit_test(too_many),
+        cmocka_unit_test(lines),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

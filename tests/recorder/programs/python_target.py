@@ -1,0 +1,97 @@
+"""Waits in every way that python_frames.py asks about; the numbers of lines count there. With an argument it freezes in one way, or then waits for its input."""
+import asyncio
+import multiprocessing
+import subprocess
+import sys
+import threading
+import time
+
+
+def recurse(depth):
+    if depth == 0:
+        time.sleep(0.03)
+        return
+    recurse(depth - 1)
+
+
+def generate():
+    time.sleep(0.03)
+    yield 1
+
+
+async def cooperate():
+    time.sleep(0.03)
+    await asyncio.sleep(0.01)
+
+
+def in_child():
+    time.sleep(0.03)
+
+
+def key(number):
+    time.sleep(
+        0.03)
+    return number
+
+
+class Ümlaut:
+    def größe(self):
+        time.sleep(0.03)
+
+
+class Worker:
+    def run(self):
+        self.step()
+
+    def step(self):
+        time.sleep(0.03)
+
+
+def blocked(event):
+    event.wait(100)
+
+
+def read_input():
+    sys.stdin.readline()
+
+
+def load_settings():
+    time.sleep(2.5)
+
+
+def convert():
+    subprocess.run(["sleep", "2.5"], check=True)
+
+
+def crunch():
+    end = time.monotonic() + 2.5
+    while time.monotonic() < end:
+        sum(number * number for number in range(300))
+
+
+def freeze(how):
+    {"nap": load_settings, "child": convert, "busy": crunch}[how]()
+    sys.exit()
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] and sys.argv[1] != "wait":
+        freeze(sys.argv[1])
+    recurse(3)
+    recurse(200)
+    list(generate())
+    asyncio.run(cooperate())
+    child = multiprocessing.get_context("fork").Process(target=in_child)
+    child.start()
+    child.join()
+    sorted([1], key=key)
+    Ümlaut().größe()
+    thread = threading.Thread(target=Worker().run)
+    thread.start()
+    thread.join()
+    if len(sys.argv) > 1:
+        threading.Thread(target=blocked, args=(threading.Event(),), daemon=True).start()
+        print("ready", flush=True)
+        read_input()
+        recurse(3)
+        read_input()
