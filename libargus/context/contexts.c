@@ -83,6 +83,7 @@ struct argus_error *argus_contexts_create(const struct argus_graph *graph,
     contexts->graph = graph;
     contexts->moments.graph = graph;
     struct argus_error *error = paths_init(&contexts->paths, graph, symbols);
+    contexts->paths.frames.late_names = options->late_names;
     if (!error)
         error = moments_init(&contexts->moments, graph, &contexts->paths, options);
     if (!error)

@@ -24,6 +24,7 @@ void frames_deinit(struct frames *frames)
     strtab_destroy(frames->keys);
     strtab_destroy(frames->texts);
     vec_deinit(&frames->functions);
+    vec_deinit(&frames->origins);
     layers_deinit(&frames->layers);
     idmap_deinit(&frames->by_syscall);
     idmap_deinit(&frames->by_address);
@@ -57,7 +58,8 @@ static uint32_t add(struct frames *frames, const char *key, const char *name, co
     struct argus_context_function function = {.name = strtab_get(frames->texts, name_id),
                                               .image = strtab_get(frames->texts, image_id),
                                               .layer = (uint8_t)layer};
-    frames->no_memory |= !vec_push(&frames->functions, function);
+    frames->no_memory |= !vec_push(&frames->functions, function) ||
+                         !vec_push(&frames->origins, (struct frame_origin){.address = 0});
     return frames->no_memory ? ARGUS_NONE : number;
 }
 
@@ -97,6 +99,8 @@ static const char *function_at(struct frames *frames, struct frame_space space, 
         .function = argus_symbols_function(frames->symbols, space.process, space.time_ns, address,
                                            is_return),
     };
+    if (frames->late_names)
+        return symbol.function;
     if (!symbol.function)
         symbol =
             argus_symbols_show(frames->symbols, space.process, space.time_ns, address, is_return);
@@ -104,25 +108,54 @@ static const char *function_at(struct frames *frames, struct frame_space space, 
     return symbol.function;
 }
 
-static uint32_t find(struct frames *frames, struct frame_space space, uint64_t address,
-                     bool is_return)
+static uint32_t find_function(struct frames *frames, struct frame_space space, uint64_t address,
+                              bool is_return, bool *ret_has_name)
 {
     char text[32];
     const char *image =
         argus_symbols_image(frames->symbols, space.process, space.time_ns, address, is_return);
+    const char *function = function_at(frames, space, address, is_return);
+    *ret_has_name = function != NULL;
     if (!image) {
-        const char *made = function_at(frames, space, address, is_return);
-        if (made)
-            return frames_named(frames, made, "[anon]", ARGUS_LAYER_UNKNOWN);
+        if (function)
+            return frames_named(frames, function, "[anon]", ARGUS_LAYER_UNKNOWN);
         snprintf(text, sizeof(text), "0x%" PRIx64, address);
         return frames_named(frames, text, "", ARGUS_LAYER_UNKNOWN);
     }
-    const char *function = function_at(frames, space, address, is_return);
     if (address >> 63) /* the upper half is the kernel's */
         return frames_named(frames, function ? function : "[kernel]", image, ARGUS_LAYER_KERNEL);
     if (!function)
         return add_unnamed(frames, space, address, is_return, image);
     return frames_named(frames, function, image, layers_of(&frames->layers, space.process, image));
+}
+
+static uint32_t find(struct frames *frames, struct frame_space space, uint64_t address,
+                     bool is_return)
+{
+    struct frame_origin origin = {.space = space, .address = address, .is_return = is_return};
+    uint32_t function = find_function(frames, space, address, is_return, &origin.has_name);
+    if (function != ARGUS_NONE && !frames->origins.data[function].address)
+        frames->origins.data[function] = origin;
+    return function;
+}
+
+void frames_show(struct frames *frames, uint32_t function)
+{
+    struct frame_origin *origin = &frames->origins.data[function];
+    struct argus_symbol symbol = {.function = frames->functions.data[function].name};
+    struct frame_space space = origin->space;
+    if (!origin->address || !frames->late_names)
+        return;
+    if (!origin->has_name)
+        symbol = argus_symbols_show(frames->symbols, space.process, space.time_ns, origin->address,
+                                    origin->is_return);
+    argus_symbols_note(frames->symbols, space.process, origin->address, origin->is_return, &symbol);
+    if (origin->has_name || !symbol.function)
+        return;
+    uint32_t name = intern(frames, frames->texts, symbol.function);
+    origin->has_name = !frames->no_memory;
+    if (origin->has_name)
+        frames->functions.data[function].name = strtab_get(frames->texts, name);
 }
 
 /* Linux puts user space below 2^47 on x86-64 and below 2^48 on arm64. What does not fit into a key (many processes, the

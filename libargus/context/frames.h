@@ -8,6 +8,21 @@
 #include "base/vec.h"
 #include "context/layers.h"
 
+/* The process that an address is of, and when; and whether that is behind its last exec: before it the same addresses are other
+ * functions. */
+struct frame_space {
+    uint64_t time_ns;
+    uint32_t process;
+    bool is_later;
+};
+
+/* One of the addresses of a function. */
+struct frame_origin {
+    struct frame_space space;
+    uint64_t address; /* 0: of no code */
+    bool is_return, has_name;
+};
+
 struct frames {
     const struct argus_graph *graph; /* borrowed */
     struct argus_symbols *symbols;   /* borrowed */
@@ -15,6 +30,8 @@ struct frames {
         *keys; /* owned: of each function what makes it one; its id less 1 is the number */
     struct strtab *texts; /* owned: names and images */
     VEC(struct argus_context_function) functions;
+    VEC(struct frame_origin) origins; /* of functions, where they were seen first */
+    bool late_names;                  /* frames_show() names and counts them */
     struct layers layers;
     struct idmap by_syscall; /* system call → function */
     struct idmap by_address; /* address in a process → function */
@@ -25,14 +42,6 @@ struct argus_error *frames_init(struct frames *frames, const struct argus_graph 
                                 struct argus_symbols *symbols);
 void frames_deinit(struct frames *frames);
 
-/* The process that an address is of, and when; and whether that is behind its last exec: before it the same addresses are other
- * functions. */
-struct frame_space {
-    uint64_t time_ns;
-    uint32_t process;
-    bool is_later;
-};
-
 /* The function at `address`. ARGUS_NONE without memory. */
 uint32_t frames_at(struct frames *frames, struct frame_space space, uint64_t address,
                    bool is_return);
@@ -40,6 +49,8 @@ uint32_t frames_at(struct frames *frames, struct frame_space space, uint64_t add
  * `innermost`, of another file, has no frame pointer; ARGUS_NONE: it is there, or not known. */
 uint32_t frames_left_out(struct frames *frames, struct frame_space space, uint64_t innermost,
                          uint64_t caller);
+/* The function is printed: names it with what servers know, if it has no name yet. */
+void frames_show(struct frames *frames, uint32_t function);
 uint32_t frames_of_syscall(struct frames *frames, uint32_t number);
 /* What is no code: a program ("[program]"), a wait outside of system calls, a stack's missing end. */
 uint32_t frames_named(struct frames *frames, const char *name, const char *image,

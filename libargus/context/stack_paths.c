@@ -3,14 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CUT_NAME "[stack cut]"
+#include "graph/stack_beginnings.h"
 
-/* Where the first function of a thread is called, in glibc, musl and the dynamic linker. To add one: a row. */
-static const char *const beginnings[] = {
-    "_start",       "main",    "__libc_start_main", "__libc_start_call_main", "clone",
-    "clone3",       "__clone", "__clone3",          "__GI___clone",           "__GI___clone3",
-    "start_thread", "start",   "_dl_start",         "_dl_start_user",         "__clone_internal",
-};
+#define CUT_NAME "[stack cut]"
 
 struct argus_error *paths_init(struct paths *paths, const struct argus_graph *graph,
                                struct argus_symbols *symbols)
@@ -105,9 +100,8 @@ static bool is_rootless(const struct argus_context_function *function)
 {
     if (!function || function->image[0] != '/')
         return function && function->layer == ARGUS_LAYER_UNKNOWN;
-    for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
-        if (strcmp(beginnings[i], function->name) == 0)
-            return false;
+    if (stack_begins_in(function->name))
+        return false;
     return strchr(function->name, '+') == NULL; /* of a stripped program, _start has no name */
 }
 
@@ -123,10 +117,11 @@ static uint32_t make_user_path(struct paths *paths, struct frame_space space, ui
         cut = ARGUS_FRAME_ASTRAY;
         stack.count = known + 1;
     }
-    if (cut) {
+    stack.count -= cut != 0;
+    if (cut && stack_is_whole(paths->frames.symbols, space.process, space.time_ns, stack))
+        cut = 0;
+    if (cut)
         node = below(paths, node, frames_named(&paths->frames, CUT_NAME, "", ARGUS_LAYER_UNKNOWN));
-        stack.count--;
-    }
     node = walk_in(paths, node, space, stack);
     if (node == ARGUS_NONE)
         return ARGUS_NONE;

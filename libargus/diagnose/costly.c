@@ -16,7 +16,9 @@ struct count {
     uint32_t self, inclusive;
     uint32_t seen_in; /* number of the last sample that had it, from 1: recursion counts once */
     uint32_t image;   /* file name of the image, id in `names`; 0: unknown */
-    bool script;      /* the image is a script's file */
+    uint64_t address; /* where it was seen first */
+    bool is_return;
+    bool script; /* the image is a script's file */
 };
 
 struct stack_count {
@@ -83,7 +85,14 @@ static struct argus_error *name_address(struct tally *tally, uint64_t time_ns, u
         tally->counts.data[*ret].script |= is_script;
     if (!error && !idmap_put(&tally->by_address, key, *ret))
         error = argus_error_memory();
-    return error;
+    if (error)
+        return error;
+    struct count *count = &tally->counts.data[*ret];
+    if (!count->address) {
+        count->address = address;
+        count->is_return = is_return;
+    }
+    return NULL;
 }
 
 static struct argus_error *count_stack(struct tally *tally, const struct argus_sample *sample,
@@ -256,6 +265,8 @@ static struct argus_costly_function describe(const struct tally *tally, uint32_t
         .self = count->self,
         .inclusive = count->inclusive,
         .samples = tally->samples,
+        .address = count->address,
+        .is_return = count->is_return,
     };
     if (!function.name || !function.image)
         costly_functions_free(&function, 1);

@@ -127,7 +127,8 @@ struct lookout;
 /* A kind of evidence: appends those who should have ended a wait. May ask. */
 struct evidence {
     struct argus_error *(*find)(struct lookout *l);
-    bool vague; /* it says who could have ended the wait, not who should have */
+    bool vague;      /* it says who could have ended the wait, not who should have */
+    bool could_only; /* not looked at where its own time-out ended the wait */
 };
 
 extern const struct evidence all_evidence[];

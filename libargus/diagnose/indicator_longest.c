@@ -200,6 +200,41 @@ struct run {
     bool open;
 };
 
+static bool is_on_lock(const struct view *view, uint32_t vertex)
+{
+    const struct argus_wait *wait = &view->vertices[vertex].wait;
+    return wait->kind == ARGUS_WAIT_FUTEX && wait->object;
+}
+
+/* Locks that are waited for in pieces: each has a time-out, after which the lock is looked at and waited for again, until a thread
+ * ends the last one. Monitors of Java wait like this. A sleep in pieces ends by its own clock. */
+static void consider_pieces(const struct view *view, const struct habits *habits, uint32_t thread,
+                            struct best *best)
+{
+    const struct argus_thread *t = &view->threads[thread];
+    uint32_t first = ARGUS_NONE;
+    for (uint32_t v = t->first_vertex; v < t->first_vertex + t->vertex_count; v++) {
+        const struct argus_vertex *vertex = &view->vertices[v];
+        const struct argus_wait *wait = &vertex->wait;
+        const struct habit *habit = habits_of(habits, vertex);
+        if (!is_on_lock(view, v) ||
+            (wait->outcome != ARGUS_OUTCOME_TIMED_OUT && first == ARGUS_NONE)) {
+            first = ARGUS_NONE;
+            continue;
+        }
+        if (first == ARGUS_NONE || view->vertices[first].wait.object != wait->object ||
+            vertex->run_ns + vertex->runnable_ns > RUN_PAUSE_NS)
+            first = wait->outcome == ARGUS_OUTCOME_TIMED_OUT ? v : ARGUS_NONE;
+        if (first == ARGUS_NONE || wait->outcome == ARGUS_OUTCOME_TIMED_OUT)
+            continue;
+        uint64_t start_ns = view->vertices[first].end_ns, end_ns = timeline_wait_end(view, v);
+        first = ARGUS_NONE;
+        if (wait->outcome == ARGUS_OUTCOME_SATISFIED && habit)
+            consider(best, thread, start_ns, end_ns, ARGUS_NONE,
+                     weigh_wait(view, v, habit, end_ns - start_ns));
+    }
+}
+
 /* Runs: vertices with short waits between them that are busy for more than half of their time. */
 static void consider_runs(const struct view *view, uint32_t thread, struct best *best)
 {
@@ -231,6 +266,8 @@ static bool consider_thread(const struct view *view, uint32_t thread, struct bes
         consider_wait(view, &habits, v, best);
     if (done)
         consider_yields(view, &habits, thread, best);
+    if (done)
+        consider_pieces(view, &habits, thread, best);
     consider_runs(view, thread, best);
     habits_deinit(&habits);
     return done;
@@ -267,6 +304,24 @@ static void finish(const struct view *view, struct argus_hang *hang)
         hang->nature = ARGUS_NATURE_IDLE;
 }
 
+/* The thread for which the main thread of `process` stands: itself; but a launcher, as that of Java, starts a thread that does the work of
+ * a main thread, and waits for its end. */
+static uint32_t acting_main(const struct view *view, uint32_t process)
+{
+    uint32_t main = view->processes[process].main_thread;
+    if (main == ARGUS_NONE || !view->threads[main].vertex_count)
+        return main;
+    const struct argus_thread *t = &view->threads[main];
+    for (uint32_t v = t->first_vertex; v < t->first_vertex + t->vertex_count; v++) {
+        uint64_t wait_ns = argus_vertex_wait_ns(&view->vertices[v]);
+        if (wait_ns && is_launcher(view, v, wait_ns) && is_join(view, v))
+            return view
+                ->vertices[view->edges[argus_graph_cause(view->graph, timeline_next(view, v))].from]
+                .thread;
+    }
+    return main;
+}
+
 bool indicator_longest(struct finder *finder)
 {
     const struct view *view = finder->view;
@@ -276,7 +331,7 @@ bool indicator_longest(struct finder *finder)
     for (uint32_t thread = 0; thread < view->thread_count; thread++) {
         if (!hang_is_wanted(view, options, thread))
             continue;
-        bool is_main = view->processes[view->threads[thread].process].main_thread == thread;
+        bool is_main = acting_main(view, view->threads[thread].process) == thread;
         if (!consider_thread(view, thread, is_main ? &of_main : &of_others))
             return false;
     }

@@ -4,6 +4,7 @@
  * looked at as well.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "diagnose/lookout.h"
 #include "diagnose/words.h"
@@ -187,6 +188,25 @@ static struct argus_error *try_suspects(struct search *search)
     return error;
 }
 
+static bool is_epoll(const struct view *view, const struct argus_wait *wait)
+{
+    char buffer[32];
+    const struct argus_trace *trace = argus_graph_trace(view->graph);
+    return wait->kind == ARGUS_WAIT_POLL && wait->syscall != ARGUS_NO_SYSCALL &&
+           strncmp(argus_syscall_name(trace, wait->syscall, buffer, sizeof(buffer)), "epoll", 5) ==
+               0;
+}
+
+/* Whether the wait lasted as long as its thread had said beforehand: a timer of a runtime, a sleep on a condition. A poll of a socket or
+ * a pipe names whom it is for. Of the hang's own thread that is never assumed. */
+static bool slept(const struct diagnoser *d, uint32_t vertex)
+{
+    const struct argus_wait *wait = &d->view.vertices[vertex].wait;
+    return wait->outcome == ARGUS_OUTCOME_TIMED_OUT &&
+           (wait->kind == ARGUS_WAIT_FUTEX || is_epoll(&d->view, wait)) &&
+           d->view.vertices[vertex].thread != d->hang.thread;
+}
+
 static struct argus_error *blame_nobody(struct search *search)
 {
     struct diagnoser *d = search->lookout.d;
@@ -195,12 +215,15 @@ static struct argus_error *blame_nobody(struct search *search)
     stand->ended = true;
     if (d->stopped)
         return blame_waiting(d, stand->vertex, stand->window, "the answer was to stop here");
-    if (search->idle != ARGUS_NONE) {
+    if (search->idle != ARGUS_NONE && !slept(d, stand->vertex)) {
         snprintf(text, sizeof(text),
                  "%s, which should have ended it, was idle: it was not asked, or did not answer",
                  text_thread(&d->view, search->idle, whom, sizeof(whom)));
         return blame_waiting(d, stand->vertex, stand->window, text);
     }
+    if (slept(d, stand->vertex))
+        return blame_waiting(d, stand->vertex, stand->window,
+                             "its own time-out ended it, and no thread is known to have had to");
     return blame_waiting(d, stand->vertex, stand->window,
                          search->suspects.length > 0
                              ? "those who could have ended it did nothing unusual meanwhile"
@@ -254,7 +277,8 @@ struct argus_error *explain_missing(struct diagnoser *d, struct stand *stand)
     for (size_t i = 0; !error && !search.decided && !d->stopped && i < all_evidence_count; i++) {
         if ((all_evidence[i].vague && search.silent != ARGUS_NONE) || is_enough(&search))
             break;
-        error = look_at_row(&search, &all_evidence[i]);
+        if (!all_evidence[i].could_only || !slept(d, stand->vertex))
+            error = look_at_row(&search, &all_evidence[i]);
     }
     if (!error)
         return end_search(&search);

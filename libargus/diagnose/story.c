@@ -71,8 +71,9 @@ static void say_busy(struct sentence *sentence, const struct view *view,
         say(sentence, ", and others wanted the cpu too");
 }
 
+/* `own`: it is the frozen thread itself, whose wait is what has to be explained. */
 static void say_waiting(struct sentence *sentence, const struct view *view,
-                        const struct argus_culprit *root)
+                        const struct argus_culprit *root, bool own)
 {
     const struct argus_wait *wait = &view->vertices[root->vertex].wait;
     if (root->silent) {
@@ -92,20 +93,22 @@ static void say_waiting(struct sentence *sentence, const struct view *view,
         break;
     default:
         say(sentence, wait->by_device ? "waited for a device or the network"
-                                      : "waited for something that did not come");
+                      : !own && wait->outcome == ARGUS_OUTCOME_TIMED_OUT
+                          ? "waited until its own time-out"
+                          : "waited for something that did not come");
         break;
     }
 }
 
 static void say_root(struct sentence *sentence, const struct view *view,
-                     const struct argus_culprit *root)
+                     const struct argus_culprit *root, uint32_t hung)
 {
     if (root->type == ARGUS_TYPE_LONG_RUNNING)
         say_busy(sentence, view, root);
     else if (root->type == ARGUS_TYPE_REPEATED_YIELD)
         say(sentence, "looked for a data flag again and again");
     else
-        say_waiting(sentence, view, root);
+        say_waiting(sentence, view, root, view->vertices[root->vertex].thread == hung);
 }
 
 /* "waited for B, which waited for C, which " … along the path, one step for each user thread on it. */
@@ -194,7 +197,7 @@ struct argus_error *tell_summary(const struct argus_diagnosis *found, const stru
     } else if (found->culprit_count > 0) {
         say(&sentence, "it ");
         say_chain(&sentence, found, view);
-        say_root(&sentence, view, &found->culprits[0]);
+        say_root(&sentence, view, &found->culprits[0], found->hang.thread);
         say_origin(&sentence, found, view);
     } else {
         say(&sentence, "of something that the records do not tell");

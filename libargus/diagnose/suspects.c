@@ -268,11 +268,12 @@ static struct argus_error *find_asker(struct lookout *l)
     return NULL;
 }
 
-/* To add evidence, add a row where it belongs, the best first. Behind `vague` are those that only say who could have. */
+/* To add evidence, add a row where it belongs, the best first. Behind `vague` are those that only say who could have. A wait that its
+ * own time-out ended has to have been for somebody: `could_only` does not say that. */
 const struct evidence all_evidence[] = {
-    {find_holder, false},   {find_waker, false},        {find_asked, false},
-    {find_baseline, false}, {find_object_users, false}, {find_last_asked, false},
-    {find_siblings, true},  {find_children, true},      {find_partners, true},
-    {find_asker, true},
+    {find_holder, false, false},   {find_waker, false, false},       {find_asked, false, false},
+    {find_baseline, false, false}, {find_object_users, false, true}, {find_last_asked, false, true},
+    {find_siblings, true, true},   {find_children, true, true},      {find_partners, true, true},
+    {find_asker, true, true},
 };
 const size_t all_evidence_count = sizeof(all_evidence) / sizeof(all_evidence[0]);

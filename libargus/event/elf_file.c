@@ -3,8 +3,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -248,41 +246,6 @@ struct elf_file *elf_file_open(const char *path, const struct elf_identity *iden
         return elf_file_open_fd(fd, path, identity, ret_stale);
     close(fd);
     return NULL;
-}
-
-/* How many bytes the mapped ELF image at `start` has: up to the end of what its header speaks of. */
-static size_t image_bytes(const unsigned char *start)
-{
-    const Elf64_Ehdr *header = (const void *)start;
-    if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64)
-        return 0;
-    const Elf64_Phdr *segments = (const void *)(start + header->e_phoff);
-    size_t bytes = header->e_shoff + (size_t)header->e_shentsize * header->e_shnum;
-    for (unsigned i = 0; i < header->e_phnum; i++)
-        if (segments[i].p_type == PT_LOAD && segments[i].p_offset + segments[i].p_filesz > bytes)
-            bytes = segments[i].p_offset + segments[i].p_filesz;
-    return bytes;
-}
-
-struct elf_file *elf_file_open_vdso(void)
-{
-    const unsigned char *start = (const unsigned char *)getauxval(AT_SYSINFO_EHDR);
-    size_t bytes = start ? image_bytes(start) : 0;
-    elf_version(EV_CURRENT);
-    int fd = bytes ? memfd_create("vdso", MFD_CLOEXEC) : -1;
-    if (fd < 0)
-        return NULL;
-    struct elf_file *file = calloc(1, sizeof(*file));
-    if (!file || write(fd, start, bytes) != (ssize_t)bytes) {
-        free(file);
-        close(fd);
-        return NULL;
-    }
-    if (!report(file, "[vdso]", fd) || !load_segments(file)) {
-        elf_file_close(file);
-        return NULL;
-    }
-    return file;
 }
 
 void elf_file_close(struct elf_file *file)

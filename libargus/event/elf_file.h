@@ -34,8 +34,6 @@ struct elf_file *elf_file_open(const char *path, const struct elf_identity *iden
 /* The same of an open file, which it takes, and which only its build id is asked for. `path` is where its debug file is looked for. */
 struct elf_file *elf_file_open_fd(int fd, const char *path, const struct elf_identity *identity,
                                   bool *ret_stale);
-/* The code that the running kernel maps into every process, as a file; NULL where there is none. */
-struct elf_file *elf_file_open_vdso(void);
 void elf_file_close(struct elf_file *file);
 
 /* The address in the file's own address space (p_vaddr) of the byte at `offset_bytes`. False if no segment has it. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event/elf_vdso.h"
 #include "event/live_file.h"
 
 /* A 32-bit program has another vdso than we have. */
@@ -94,8 +95,8 @@ static struct elf_files_entry open_file(const struct elf_files *files, uint32_t 
         denied = !file.elf && !file.stale && errno == EACCES;
         if (!file.elf && files->same_boot)
             file.elf = open_live(files, index, &identity, &denied);
-    } else if (!strcmp(image->path, "[vdso]") && image->start >= END_32_BIT && files->same_boot) {
-        file.elf = elf_file_open_vdso();
+    } else if (!strcmp(image->path, "[vdso]") && files->same_boot) {
+        file.elf = image->start < END_32_BIT ? elf_vdso_open_32_bit() : elf_vdso_open();
     }
     file.stale = file.stale && !file.elf;
     file.lack = file.elf     ? ARGUS_LACK_NONE

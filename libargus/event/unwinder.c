@@ -77,8 +77,9 @@ struct walk {
     uint64_t bottom; /* where the copy begins: the snapshot's stack pointer */
     uint64_t time_ns;
     uint32_t process;
-    uint32_t pc, sp; /* numbers of these registers */
-    bool sure;       /* how it came to this frame */
+    uint32_t pc, sp;    /* numbers of these registers */
+    bool sure;          /* how it came to this frame */
+    bool is_trampoline; /* a signal handler returns here: the address is no call's */
 };
 
 static bool read_stack(void *context, uint64_t address, uint64_t *ret)
@@ -242,6 +243,7 @@ static uint64_t walk_without_row(struct walk *walk, bool *is_return)
     }
     if (*is_return && is_signal_return(walk, walk->machine.registers[walk->pc])) {
         *is_return = false;
+        walk->is_trampoline = true;
         return unwind_signal_step(&walk->machine) ? WALKED : end_of_copy(walk->snapshot);
     }
     return is_at_the_end(walk) ? ARGUS_FRAME_OUTERMOST : walk_by_frame_pointer(walk, is_return);
@@ -271,6 +273,7 @@ static uint64_t walk_up(struct walk *walk, bool *is_return)
         return ARGUS_FRAME_UNKNOWN;
     if (row->is_signal)
         walk->machine.cfa = 0;
+    walk->is_trampoline = row->is_signal;
     *is_return = !row->is_signal;
     return WALKED;
 }
@@ -334,8 +337,10 @@ void unwinder_frames(struct unwinder *unwinder, const struct argus_snapshot *sna
         bool sure = walk.sure;
         ret->frames[ret->count++] = walk.machine.registers[walk.pc] + exact;
         walk.machine.return_slot = 0;
+        walk.is_trampoline = false;
         end = ret->count == ARGUS_STACK_MAX_FRAMES - 1 ? ARGUS_FRAME_DEEP
                                                        : walk_up(&walk, &is_return);
+        ret->frames[ret->count - 1] += walk.is_trampoline && !exact;
         end = put_interpreted(&walk, &interpreted, low, end, ret);
         if (sure)
             sure_count = ret->count;

@@ -99,7 +99,7 @@ json_t *json_stack(const struct argus_report_context *context, uint32_t vertex, 
     json_t *json = json_array();
     if (stack == ARGUS_NONE)
         return json;
-    struct argus_stack frames = argus_graph_stack(context->graph, stack);
+    struct argus_stack frames = report_frames(context, vertex, stack);
     char text[4096]; /* names in full */
     for (uint32_t i = 0; i < frames.count; i++)
         json_add(json, json_text(report_frame(context, vertex, frames.frames[i], i > 0, text,

@@ -8,6 +8,7 @@
 #include "base/wall_time.h"
 #include "diagnose/words.h"
 #include "event/short_names.h"
+#include "graph/stack_beginnings.h"
 #include "report/report_callbacks.h"
 #include "slice/timeline.h"
 
@@ -85,6 +86,19 @@ static const char *frame_text(const struct argus_report_context *context, uint32
     if (file && symbol.function && length < bytes)
         snprintf(buffer + length, bytes - length, " (%s:%u)", file, symbol.line);
     return buffer;
+}
+
+void report_count_frame(const struct argus_report_context *context, uint32_t vertex,
+                        uint64_t address, bool is_return)
+{
+    if (!context->symbols || !address)
+        return;
+    struct view view = view_of(context->graph);
+    const struct argus_vertex *v = &view.vertices[vertex];
+    uint32_t process = view.threads[v->thread].process;
+    struct argus_symbol symbol =
+        argus_symbols_show(context->symbols, process, v->end_ns, address, is_return);
+    argus_symbols_note(context->symbols, process, address, is_return, &symbol);
 }
 
 const char *report_frame(const struct argus_report_context *context, uint32_t vertex,
@@ -171,6 +185,21 @@ void report_heading(const struct argus_sink *sink, const char *text)
     argus_sink_printf(sink, sink->color ? "\n\033[1m%s\033[0m\n" : "\n%s\n", text);
 }
 
+struct argus_stack report_frames(const struct argus_report_context *context, uint32_t vertex,
+                                 uint32_t stack)
+{
+    struct view view = view_of(context->graph);
+    struct argus_stack frames = argus_graph_stack(context->graph, stack);
+    struct argus_stack callers = {frames.frames, frames.count - 1};
+    const struct argus_vertex *v = &view.vertices[vertex];
+    bool has_end = frames.count > 1 && frames.frames[frames.count - 1] < ARGUS_FRAME_ENDS;
+    return has_end && context->symbols &&
+                   stack_is_whole(context->symbols, view.threads[v->thread].process, v->end_ns,
+                                  callers)
+               ? callers
+               : frames;
+}
+
 /* Frames `first` to below `end`. */
 static void print_frames(const struct argus_report_context *context, uint32_t vertex,
                          struct argus_stack frames, unsigned indent, uint32_t first, uint32_t end)
@@ -190,7 +219,7 @@ void report_stack(const struct argus_report_context *context, uint32_t vertex, u
         return;
     struct view view = view_of(context->graph);
     const struct argus_vertex *v = &view.vertices[vertex];
-    struct argus_stack frames = argus_graph_stack(context->graph, stack);
+    struct argus_stack frames = report_frames(context, vertex, stack);
     struct argus_symbol symbol;
     uint32_t script = argus_symbols_script(context->symbols, view.threads[v->thread].process,
                                            v->end_ns, frames, &symbol);

@@ -7,6 +7,9 @@
 /* A frame: "function (file:line)", or image+offset; into `buffer`, which is returned. */
 const char *report_frame(const struct argus_report_context *context, uint32_t vertex,
                          uint64_t address, bool is_return, char *buffer, size_t bytes);
+/* Counts a frame that is named otherwise among those of the answer that have a symbol, or have none. `address` 0: none. */
+void report_count_frame(const struct argus_report_context *context, uint32_t vertex,
+                        uint64_t address, bool is_return);
 
 /* The same with a long name shortened (event/short_names.h), for people. */
 const char *report_short_frame(const struct argus_report_context *context, uint32_t vertex,
@@ -25,6 +28,10 @@ void report_wrapped(const struct argus_sink *sink, unsigned indent, const char *
 
 /* A heading; bold where the sink has colours. */
 void report_heading(const struct argus_sink *sink, const char *text);
+
+/* The frames of a vertex's stack that are shown. Why a stack ends is left out where it ends with the first function of its thread. */
+struct argus_stack report_frames(const struct argus_report_context *context, uint32_t vertex,
+                                 uint32_t stack);
 
 /* Up to `limit` frames of a stack, a line each. */
 void report_stack(const struct argus_report_context *context, uint32_t vertex, uint32_t stack,

@@ -19,7 +19,6 @@ static const struct {
     const char *unknown;
 } unknown_rows[] = {
     {ARGUS_ARCH_X86_64, "toolkit callbacks and user input are not recorded"},
-    {ARGUS_ARCH_X86_64, "call stacks end where a signal interrupted the code"},
     {ARGUS_ARCH_AARCH64, "system calls, messages and callbacks are not recorded"},
     {ARGUS_ARCH_AARCH64, "call stacks follow frame pointers alone"},
 };

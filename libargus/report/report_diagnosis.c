@@ -45,19 +45,23 @@ static void print_story(const struct argus_report_context *context,
                           diagnosis->cycle_broken_by_timeout ? "; a timeout ended it" : "");
 }
 
-static void print_function(const struct argus_sink *sink,
+static void print_function(const struct argus_report_context *context,
+                           const struct argus_culprit *culprit,
                            const struct argus_costly_function *function)
 {
     char text[512];
-    argus_sink_printf(sink, "    %s\n", diagnosis_function_text(function, text, sizeof(text)));
+    report_count_frame(context, culprit->vertex, function->address, function->is_return);
+    argus_sink_printf(context->sink, "    %s\n",
+                      diagnosis_function_text(function, text, sizeof(text)));
 }
 
 /* The costliest; where these all belong to libraries that every program has, the program's own costliest too. */
-static void print_functions(const struct argus_sink *sink, const struct argus_culprit *culprit)
+static void print_functions(const struct argus_report_context *context,
+                            const struct argus_culprit *culprit)
 {
     size_t i = 0, own = 0;
     for (; i < culprit->function_count && i < MAX_FUNCTIONS; i++) {
-        print_function(sink, &culprit->functions[i]);
+        print_function(context, culprit, &culprit->functions[i]);
         own += !culprit->functions[i].base;
     }
     if (own > 0)
@@ -65,7 +69,7 @@ static void print_functions(const struct argus_sink *sink, const struct argus_cu
     for (; i < culprit->function_count && own < MAX_FUNCTIONS; i++) {
         if (culprit->functions[i].base)
             continue;
-        print_function(sink, &culprit->functions[i]);
+        print_function(context, culprit, &culprit->functions[i]);
         own++;
     }
 }
@@ -77,7 +81,7 @@ static void print_culprit(const struct argus_report_context *context,
     diagnosis_culprit_text(context, culprit, text, sizeof(text));
     argus_sink_printf(context->sink, "  ");
     report_wrapped(context->sink, 4, text);
-    print_functions(context->sink, culprit);
+    print_functions(context, culprit);
     report_stack(context, culprit->vertex, culprit->stack, 4, MAX_FRAMES);
 }
 

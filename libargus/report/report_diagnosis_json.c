@@ -1,5 +1,6 @@
 /* The object that `argus diagnose --json` prints (DESIGN section 8, docs/schema/diagnose.json). */
 #include "report/json.h"
+#include "report/lines.h"
 #include "report/report_diagnosis.h"
 #include "report/report_hangs.h"
 #include "report/report_limits.h"
@@ -50,12 +51,14 @@ static json_t *path_json(const struct argus_report_context *context,
     return list;
 }
 
-static json_t *functions_json(const struct argus_culprit *culprit)
+static json_t *functions_json(const struct argus_report_context *context,
+                              const struct argus_culprit *culprit)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < culprit->function_count; i++) {
         const struct argus_costly_function *function = &culprit->functions[i];
         json_t *json = json_object();
+        report_count_frame(context, culprit->vertex, function->address, function->is_return);
         json_put(json, "name", json_text(function->name));
         json_put(json, "image", json_text(function->image));
         json_put(json, "self", json_integer(function->self));
@@ -85,7 +88,7 @@ static json_t *culprit_json(const struct argus_report_context *context,
     json_put(json, "duration_ns", json_ns(culprit->end_ns - culprit->start_ns));
     json_put(json, "share", json_real(culprit->share));
     json_put(json, "stack", json_stack(context, culprit->vertex, culprit->stack));
-    json_put(json, "costly_functions", functions_json(culprit));
+    json_put(json, "costly_functions", functions_json(context, culprit));
     json_put(json, "why", json_text(culprit->why));
     return json;
 }

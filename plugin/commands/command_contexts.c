@@ -118,6 +118,9 @@ static struct argus_error *wanted_get(const struct analysis *analysis, struct wa
         error = analysis_vertex(analysis, vertex, &ret->contexts.vertex);
     if (!error && hang_contexts_wanted(arguments))
         error = hang_get(analysis, ret);
+    /* A base is compared by names, and other forms have all functions. */
+    ret->contexts.late_names =
+        !ret->has_base && ret->format == FORMAT_TEXT && !arguments_has(arguments, "tree");
     return error;
 }
 
@@ -144,7 +147,7 @@ static struct argus_error *write_all(struct analysis *analysis, const struct wan
 }
 
 static struct argus_error *rank_and_write(struct analysis *analysis, const struct wanted *wanted,
-                                          const struct argus_contexts *contexts,
+                                          struct argus_contexts *contexts,
                                           const struct argus_contexts *base, const char *base_path)
 {
     struct argus_ranking ranking;
@@ -164,14 +167,17 @@ static struct argus_error *rank_and_write(struct analysis *analysis, const struc
         session_warn(analysis->session,
                      "no context of the base is here too: is it a trace of the same program? "
                      "Nothing is subtracted");
-    error = write_all(analysis, wanted, &report);
+    if (wanted->contexts.late_names)
+        error = argus_contexts_name_shown(contexts, &report, analysis->json);
+    if (!error)
+        error = write_all(analysis, wanted, &report);
     argus_ranking_deinit(&ranking);
     return error;
 }
 
 /* Whatever the base is: another trace, or another vertex of this one. */
 static struct argus_error *with_base(struct analysis *analysis, struct wanted *wanted,
-                                     const struct argus_contexts *contexts)
+                                     struct argus_contexts *contexts)
 {
     struct session_trace *other = NULL;
     struct analysis side = *analysis;

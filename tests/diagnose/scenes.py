@@ -104,6 +104,28 @@ def circle_seen_from_the_other():
 
 
 @scene
+def timer_of_a_runtime():
+    """A thread sleeps on a condition, and the frozen one waits for what it does then. Both share memory, so each could have been waited for by
+    the other; but nobody was to end the sleep."""
+    s = Scene()
+    s.thread(10, "runtime")
+    s.thread(11, "sleeper", pid=10)
+    s.wait(11, "read")
+    for _ in range(5):
+        s.at(s.now / 1e6 + 20)
+        s.sleep(10, 20)
+    s.wake(10, 11)
+    s.wait(11, "futex", fd=0x7000, timeout=True)
+    s.wait(10, "read", fd=6)
+    s.at(s.now / 1e6 + 3000)
+    s.timer(11)
+    s.wake(11, 10)
+    s.wait(11, "read")
+    s.sleep(10, 20)
+    return s, "runtime", {"type": "LongWait", "root": ("runtime", "LongWait"), "path": ["runtime", "runtime"], "cycle": set()}
+
+
+@scene
 def mutex_holder_waits_for_daemon():
     s = Scene()
     s.thread(10, "app")

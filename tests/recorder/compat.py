@@ -4,9 +4,12 @@
 The same program, built with 64 and with 32 bits, leaves the same records; and freezes that go through programs of both are explained
 in the same way. Skipped (77) without a compiler that makes 32-bit programs (Debian: gcc-12-multilib and libc6-dev-i386).
 """
+import ctypes
+import errno
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -15,7 +18,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import recorder_harness as live  # noqa: E402
 
-COMPILER, SOURCE, PROGRAMS = "", "", {}
+COMPILER, SOURCE, PROGRAMS, FREEZES = "", "", {}, {}
 MESSAGE, READY = 0x60020010, 0x6002001C
 NUMBERS = {"read": 0, "poll": 7, "readv": 19, "select": 23, "getpid": 39, "sendto": 44, "recvfrom": 45, "sendmsg": 46,
            "recvmsg": 47, "wait4": 61, "getppid": 110, "futex": 202, "epoll_wait": 232, "epoll_ctl": 233, "ppoll": 271,
@@ -29,23 +32,36 @@ BUILDS = {
 }
 
 
-def build(folder):
-    """A path for each of BUILDS; None: the compiler cannot."""
+def build_one(source, options, path):
+    """False: the compiler cannot."""
     multiarch = subprocess.run([COMPILER, "-print-multiarch"], capture_output=True, text=True).stdout.strip()
+    done = subprocess.run([COMPILER, "-O2", "-g", "-pthread", *options, str(source), "-o", str(path),
+                           "-idirafter", f"/usr/include/{multiarch}"], capture_output=True, text=True)
+    return done.returncode == 0
+
+
+def build(folder):
+    freeze = pathlib.Path(SOURCE).with_name("compat_freeze.c")
     for name, options in BUILDS.items():
-        path = pathlib.Path(folder) / f"compat-{name}"
-        done = subprocess.run([COMPILER, "-O2", "-g", "-pthread", *options, SOURCE, "-o", str(path),
-                               "-idirafter", f"/usr/include/{multiarch}"], capture_output=True, text=True)
-        if done.returncode != 0:
-            return None
-        PROGRAMS[name] = str(path)
-    return PROGRAMS
+        PROGRAMS[name] = str(pathlib.Path(folder) / f"compat-{name}")
+        FREEZES[name] = str(pathlib.Path(folder) / f"freeze-{name}")
+        if not build_one(SOURCE, options, PROGRAMS[name]) or not build_one(freeze, options, FREEZES[name]):
+            return False
+    return True
 
 
 def thread_ids(trace, name):
     """Of the threads of the process called `name`."""
     pids = {thread[1] for thread in trace.threads if thread[5] == name}
     return pids, {thread[0] for thread in trace.threads if thread[1] in pids}
+
+
+def has_32_bit_vdso():
+    """Whether the kernel gives it to a program of 64 bits: maps it where there is one already, which it says, or says that it has no such
+    request (arch_prctl, ARCH_MAP_VDSO_32)."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.syscall(158, 0x2002, 0x10000000)
+    return ctypes.get_errno() == errno.EEXIST
 
 
 class Compat(live.Live):
@@ -121,6 +137,36 @@ class Compat(live.Live):
                 waiting = [vertex["wait_on"] for vertex in found["path"]]
                 self.assertTrue(any("futex" in wait for wait in waiting), waiting)
                 os.unlink(self.folder / "socket")
+
+    def freeze(self, build_name, kind):
+        """What an answer says that must not depend on how many bits a program has."""
+        own = {"slow_index", "help_late", "help_locked", "help_by_thread", "on_alarm", "ask_sleep", "ask_signal", "on_tick", "run_loop",
+               "main", "_start"}
+        name = pathlib.Path(FREEZES[build_name]).name[:15]
+        done = live.argus("record", "-o", str(self.path), *self.backend, "--no-probes", "--", FREEZES[build_name], kind)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = live.argus("diagnose", "--auto", "--json", str(self.path), "--process", name)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = json.loads(done.stdout)
+        cause = found["root_causes"][0]
+        names = [frame.split(" (")[0] for frame in cause["stack"]]
+        waits = [vertex["wait_on"].split(" (")[-1] for vertex in found["path"]]
+        words = [re.sub("(0x)?[0-9a-f]*[0-9][0-9a-f]*", "N", wait).split(",")[0] for wait in waits]
+        return {"thread": cause["thread"].replace(name, "freeze"), "type": cause["type"], "waits": words,
+                "stack": [name for name in names if name in own]}, names
+
+    def test_every_freeze(self):
+        """The same culprit, object and functions, with 64 and with 32 bits."""
+        for kind in ("pipe", "socket", "flock", "join", "mutex", "sleep", "signal"):
+            wanted, _ = self.freeze("64", kind)
+            self.assertEqual(wanted["stack"][0], "slow_index", kind)
+            for build_name in ("32", "32-frames"):
+                with self.subTest(kind=kind, build=build_name):
+                    found, names = self.freeze(build_name, kind)
+                    self.assertEqual(found, wanted)
+                    if kind == "signal" and has_32_bit_vdso():
+                        self.assertIn("__kernel_sigreturn", names)
+                        self.assertIn("__kernel_vsyscall", names)
 
     def test_stacks_are_whole(self):
         """With no option: the copied stacks of a program without frame pointers, from its system calls to its beginning."""

@@ -218,6 +218,22 @@ class Servers(unittest.TestCase):
             own = [path for path in server.asked if self.program.build_id in path]
             self.assertEqual(own, [f"/buildid/{self.program.build_id}/debuginfo"])
 
+    def ask_of_contexts(self, *options):
+        """What servers are asked for by `argus contexts`, each time anew: the library remembers what a server has not."""
+        with fake_server("missing") as server:
+            done = live.argus("contexts", "--no-cache", *options, str(self.program.trace), env=server.environment)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return set(server.asked), done.stdout
+
+    def test_contexts_ask_for_printed_rows(self):
+        own = f"/buildid/{self.program.build_id}/debuginfo"
+        self.assertEqual(self.ask_of_contexts("--top", "0")[0], set())
+        asked, printed = self.ask_of_contexts("--process", "held", "--top", "1")
+        self.assertIn(own, asked)
+        self.assertRegex(printed, r"held\+0x")
+        self.assertRegex(printed, r"\d+ of \d+ frames ha(s|ve) no symbol")
+        self.assertLess(asked, self.ask_of_contexts("--json", "--tree")[0])
+
     def test_another_build_is_not_used(self):
         with fake_server(self.program.other) as server:
             self.assert_not_named(self.show(self.program.trace, server.environment), "the file is stripped")

@@ -1,5 +1,6 @@
 /* elf_file.h on macOS: the files of programs are Mach-O there, and the place of the build id is taken by the UUID. */
 #include "event/elf_file.h"
+#include "event/elf_vdso.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -67,9 +68,14 @@ struct elf_file *elf_file_open(const char *path, const struct elf_identity *iden
     return file;
 }
 
-struct elf_file *elf_file_open_vdso(void)
+struct elf_file *elf_vdso_open(void)
 {
     return NULL; /* the common page has no symbols */
+}
+
+struct elf_file *elf_vdso_open_32_bit(void)
+{
+    return NULL;
 }
 
 void elf_file_close(struct elf_file *file)

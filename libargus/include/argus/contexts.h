@@ -125,11 +125,13 @@ struct argus_context_moment {
 typedef bool (*argus_context_observer)(void *context, const struct argus_context_moment *moment);
 
 struct argus_contexts_options {
-    const char *process;            /* only processes of this name, or with this id; NULL: all */
-    uint32_t vertex;                /* only this vertex with its wait; ARGUS_NONE: all */
-    bool no_samples;                /* leave cpu samples out */
-    bool no_returns;                /* only moments with a recorded stack */
-    bool kernel;                    /* the kernel's functions too, not only the system call */
+    const char *process; /* only processes of this name, or with this id; NULL: all */
+    uint32_t vertex;     /* only this vertex with its wait; ARGUS_NONE: all */
+    bool no_samples;     /* leave cpu samples out */
+    bool no_returns;     /* only moments with a recorded stack */
+    bool kernel;         /* the kernel's functions too, not only the system call */
+    bool
+        late_names; /* argus_contexts_name_shown() will ask servers for names, for what is printed alone */
     argus_context_observer observe; /* NULL: nobody */
     void *observe_context;
 };
@@ -220,6 +222,11 @@ struct argus_error *argus_report_contexts_folded(const struct argus_sink *sink,
 /* https://www.speedscope.app/file-format-schema.json, type "sampled": a profile for each program, of weights in ns. */
 struct argus_error *argus_report_contexts_speedscope(const struct argus_sink *sink,
                                                      const struct argus_contexts_report *report);
+/* For contexts made with `late_names`, before they are printed as text or (`json`) without the whole tree: functions of these rows that
+ * have no name get one from the servers that `symbols` may ask. */
+struct argus_error *argus_contexts_name_shown(struct argus_contexts *contexts,
+                                              const struct argus_contexts_report *report,
+                                              bool json);
 const char *argus_layer_name(enum argus_layer layer);
 const char *argus_moment_name(enum argus_moment moment);
 

@@ -52,6 +52,8 @@ struct argus_costly_function {
     bool script; /* of a script: argus_symbol_is_script() */
     bool base;   /* of a library that every program has: C library, zlib … */
     uint32_t self, inclusive, samples; /* samples with it innermost; anywhere; in all */
+    uint64_t address;                  /* a place in it; 0: none is known */
+    bool is_return;                    /* which is behind a call */
 };
 
 /* A vertex whose own behaviour delayed the expected wake-up. */
