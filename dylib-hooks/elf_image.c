@@ -1,4 +1,4 @@
-/* ELF files of x86-64 and arm64, by libelf. Symbols also come from a separate debug file (event/elf_symbols.h). */
+/* ELF files of x86-64 and arm64, by libelf. Symbols also come from a separate debug file (event/binary/elf_symbols.h). */
 #include "image.h"
 
 #include <fcntl.h>
@@ -7,8 +7,8 @@
 
 #include <gelf.h>
 
-#include "event/elf_needed.h"
-#include "event/elf_symbols.h"
+#include "event/binary/elf_needed.h"
+#include "event/binary/elf_symbols.h"
 #include "exception_tables.h"
 
 #ifndef SHT_RELR

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "plugin/flag_session.h"
+#include "plugin/flags/flag_session.h"
 #include "plugin/session_trace.h"
 
 enum {

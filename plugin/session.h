@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #include "argus/error.h"
-#include "plugin/step_engine.h"
+#include "plugin/steps/step_engine.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,7 +35,7 @@ struct session_host {
                       size_t ret_bytes);
     /* Is there a terminal to ask at, just now? */
     bool (*can_ask)(void *data);
-    /* Steps through the process that the debugger has (plugin/step_engine.h); NULL: there is no debugger. */
+    /* Steps through the process that the debugger has (plugin/steps/step_engine.h); NULL: there is no debugger. */
     step_engine step;
 };
 
@@ -55,7 +55,7 @@ struct session_watches {
     struct argus_error *(*process)(void *data, uint64_t *ret_pid, char *ret_name, size_t room);
 };
 
-struct flag_session;  /* plugin/flag_session.h */
+struct flag_session;  /* plugin/flags/flag_session.h */
 struct session_trace; /* plugin/session_trace.h */
 
 struct session {

@@ -8,7 +8,7 @@
 #include "argus/unwind.h"
 #include "plugin/graph_cache.h"
 #include "plugin/paths.h"
-#include "plugin/rule_files.h"
+#include "plugin/probes/rule_files.h"
 #include "plugin/trace_choice.h"
 #include "plugin/trace_join.h"
 

@@ -7,7 +7,7 @@
  *
  * The stepper may be root, so it reads no ELF file and knows no names but paths in /proc/PID/maps: it is told offsets in files.
  *
- * To add an item: a number and a struct here, and a row in plugin/step_collect.c.
+ * To add an item: a number and a struct here, and a row in plugin/steps/step_collect.c.
  */
 #ifndef ARGUS_RECORDER_STEP_PROTOCOL_H
 #define ARGUS_RECORDER_STEP_PROTOCOL_H

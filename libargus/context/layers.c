@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "event/elf_file.h"
-#include "event/elf_needed.h"
+#include "event/binary/elf_file.h"
+#include "event/binary/elf_needed.h"
 
 bool layers_init(struct layers *layers, const struct argus_graph *graph)
 {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "base/idmap.h"
-#include "event/elf_files.h"
+#include "event/binary/elf_files.h"
 #include "steps/instruction.h"
 
 #define MOST_CODE_BYTES 65536u /* of a function, up to pc */

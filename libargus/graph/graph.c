@@ -9,7 +9,7 @@ static void free_arrays(struct argus_graph *graph)
 {
 #define ARRAY(name, type)
 #define GRAPH_ARRAY(name, type) vec_deinit(&graph->name);
-#include "graph/graph_arrays.def"
+#include "graph/file/graph_arrays.def"
 #undef ARRAY
     free(graph->in_first);
     free(graph->out_first);

@@ -15,7 +15,7 @@ struct argus_graph {
     /* All vectors: vertices, edges … Another one is a row in that table, so that it is saved with the others. */
 #define ARRAY(name, type)
 #define GRAPH_ARRAY(name, type) VEC(type) name;
-#include "graph/graph_arrays.def"
+#include "graph/file/graph_arrays.def"
 #undef ARRAY
     uint32_t *in_first;       /* owned; vertex count + 1 */
     uint32_t *out_first;      /* owned; vertex count + 1 */

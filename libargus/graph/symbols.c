@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/lower_bound.h"
-#include "event/elf_fetched.h"
-#include "event/elf_files.h"
-#include "event/elf_names.h"
+#include "event/binary/elf_fetched.h"
+#include "event/binary/elf_files.h"
+#include "event/binary/elf_names.h"
 #include "event/images.h"
 #include "graph/known_code.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/wall_time.h"
 #include "diagnose/words.h"
-#include "event/short_names.h"
+#include "event/names/short_names.h"
 #include "graph/stack_beginnings.h"
 #include "report/report_callbacks.h"
 #include "slice/timeline.h"

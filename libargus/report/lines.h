@@ -11,7 +11,7 @@ const char *report_frame(const struct argus_report_context *context, uint32_t ve
 void report_count_frame(const struct argus_report_context *context, uint32_t vertex,
                         uint64_t address, bool is_return);
 
-/* The same with a long name shortened (event/short_names.h), for people. */
+/* The same with a long name shortened (event/names/short_names.h), for people. */
 const char *report_short_frame(const struct argus_report_context *context, uint32_t vertex,
                                uint64_t address, bool is_return, char *buffer, size_t bytes);
 

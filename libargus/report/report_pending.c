@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "graph/object_text.h"
+#include "graph/text/object_text.h"
 #include "report/json.h"
 #include "report/lines.h"
 #include "slice/timeline.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "event/demangle.h"
+#include "event/names/demangle.h"
 
 enum { CODE_MOST = 16, TEXT_MOST = 1024 };
 

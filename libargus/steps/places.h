@@ -9,7 +9,7 @@
 
 #include "argus/steps.h"
 #include "base/vec.h"
-#include "event/elf_file.h"
+#include "event/binary/elf_file.h"
 
 struct module {
     const char *path; /* borrowed from the step file */

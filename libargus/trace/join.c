@@ -1,4 +1,4 @@
-/* A second trace behind a first: what a debugger has written of the same time on the same machine (plugin/flag_session.h). Its records
+/* A second trace behind a first: what a debugger has written of the same time on the same machine (plugin/flags/flag_session.h). Its records
  * have a lane of their own, since the cpu in them means nothing; the reader puts lanes into one order by the clock. */
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "plugin/answers/prompt.h"
 #include "plugin/command.h"
-#include "plugin/prompt.h"
 
 enum { INTERRUPTS_TO_KILL = 3 };
 

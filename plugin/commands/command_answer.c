@@ -1,7 +1,7 @@
 /* `argus answer`: the walk whose question is open is done again, with the answers that it has and one more. */
 #include <string.h>
 
-#include "plugin/answers.h"
+#include "plugin/answers/answers.h"
 
 static const struct command_option options[] = {
     COMMAND_OPTION_JSON,

@@ -1,5 +1,5 @@
 /* `argus answers`: what is kept beside a trace. */
-#include "plugin/answers.h"
+#include "plugin/answers/answers.h"
 #include "plugin/json_output.h"
 
 static const struct command_option options[] = {

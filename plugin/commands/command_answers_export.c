@@ -1,5 +1,5 @@
 /* `argus answers export`: the walks as command lines that need no answers any more. */
-#include "plugin/answers.h"
+#include "plugin/answers/answers.h"
 
 static struct argus_error *print(struct session *session, const struct answer_book *book,
                                  const char *file)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugin/answers.h"
+#include "plugin/answers/answers.h"
 #include "plugin/baseline_options.h"
 #include "plugin/hang_choice.h"
 

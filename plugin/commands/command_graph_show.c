@@ -1,5 +1,5 @@
 #include "plugin/analysis.h"
-#include "plugin/step_files.h"
+#include "plugin/steps/step_files.h"
 
 static const struct command_option options[] = {
     COMMAND_OPTION_JSON,

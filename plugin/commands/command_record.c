@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "plugin/commands/recording_command.h"
-#include "plugin/hook_names.h"
+#include "plugin/probes/hook_names.h"
 #include "recorder/child.h"
 
 static const struct command_option options[] = {

@@ -1,6 +1,6 @@
 /* argus schema, argus schema list: the same. */
 #include "plugin/analysis.h"
-#include "plugin/rule_files.h"
+#include "plugin/probes/rule_files.h"
 
 static const struct command_option options[] = {
     COMMAND_OPTION_JSON,

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "plugin/paths.h"
-#include "plugin/rule_files.h"
+#include "plugin/probes/rule_files.h"
 #include "recorder/output.h"
 
 static const char *base_name(const char *path)

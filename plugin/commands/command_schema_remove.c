@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "plugin/rule_files.h"
+#include "plugin/probes/rule_files.h"
 
 static struct argus_error *not_there(const char *name)
 {

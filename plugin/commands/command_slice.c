@@ -1,5 +1,5 @@
 #include "plugin/analysis.h"
-#include "plugin/answers.h"
+#include "plugin/answers/answers.h"
 
 static const struct command_option options[] = {
     {"max-steps", 0, "N", "end after N steps (1000)"},

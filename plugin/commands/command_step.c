@@ -8,7 +8,7 @@
 
 #include "plugin/commands/step_command.h"
 #include "plugin/commands/step_report.h"
-#include "plugin/step_script.h"
+#include "plugin/steps/step_script.h"
 #include "recorder/output.h"
 
 static const struct command_option options[] = {

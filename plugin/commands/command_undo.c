@@ -1,5 +1,5 @@
 /* `argus undo`: the last answer of the last walk is taken back, and the walk done again up to that question. */
-#include "plugin/answers.h"
+#include "plugin/answers/answers.h"
 
 static const struct command_option options[] = {
     COMMAND_OPTION_JSON,

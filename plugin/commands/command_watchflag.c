@@ -4,9 +4,9 @@
 #include <limits.h>
 #include <string.h>
 
-#include "plugin/flag_file.h"
-#include "plugin/flag_place.h"
-#include "plugin/flag_watch.h"
+#include "plugin/flags/flag_file.h"
+#include "plugin/flags/flag_place.h"
+#include "plugin/flags/flag_watch.h"
 
 static const struct command_option options[] = {
     {"size", 0, "1|2|4|8", "1, 2, 4 or 8 (the variable's, where its file says it; else 4)"},

@@ -1,8 +1,8 @@
 /* Which data flags are watched, or wait for a process. */
 #include "plugin/commands/recording_command.h"
 
-#include "plugin/flag_file.h"
-#include "plugin/flag_watch.h"
+#include "plugin/flags/flag_file.h"
+#include "plugin/flags/flag_watch.h"
 #include "plugin/json_output.h"
 
 static const struct command_option options[] = {

@@ -1,8 +1,8 @@
 /* Ends the watching of a data flag. */
 #include "plugin/commands/recording_command.h"
 
-#include "plugin/flag_place.h"
-#include "plugin/flag_watch.h"
+#include "plugin/flags/flag_place.h"
+#include "plugin/flags/flag_watch.h"
 
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
 {

@@ -1,5 +1,5 @@
 #include "plugin/commands/recording_command.h"
-#include "plugin/interpreters.h"
+#include "plugin/probes/interpreters.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -12,8 +12,8 @@
 #include "argus/symbols.h"
 #include "argus/unwind.h"
 #include "plugin/arguments.h"
-#include "plugin/recording_flags.h"
-#include "plugin/recording_probes.h"
+#include "plugin/flags/recording_flags.h"
+#include "plugin/probes/recording_probes.h"
 
 #define DEFAULT_PATH "argus.argus"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "plugin/flag_place.h"
+#include "plugin/flags/flag_place.h"
 
 #define DEFAULT_STEPS      100000u
 #define DEFAULT_SPIN_STEPS 10000u

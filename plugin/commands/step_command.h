@@ -4,8 +4,8 @@
 
 #include <limits.h>
 
-#include "plugin/step_place.h"
-#include "plugin/step_session.h"
+#include "plugin/steps/step_place.h"
+#include "plugin/steps/step_session.h"
 
 /* What the command line says, taken apart. */
 struct step_command {

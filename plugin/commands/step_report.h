@@ -2,7 +2,7 @@
 #ifndef ARGUS_PLUGIN_STEP_REPORT_H
 #define ARGUS_PLUGIN_STEP_REPORT_H
 
-#include "plugin/step_session.h"
+#include "plugin/steps/step_session.h"
 
 /* `label`: of the place; `path`: of the step file. */
 struct argus_error *step_report(struct session *session, const struct step_outcome *outcome,

@@ -6,9 +6,9 @@
 #include <mutex>
 #include <unistd.h>
 
+#include "plugin/answers/prompt.h"
 #include "plugin/lldb/lldb_stepper.h"
 #include "plugin/lldb/watch.h"
-#include "plugin/prompt.h"
 
 namespace
 {

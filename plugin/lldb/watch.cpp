@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "plugin/flag_session.h"
+#include "plugin/flags/flag_session.h"
 #include "plugin/lldb/host.h"
 
 namespace

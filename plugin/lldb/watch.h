@@ -1,4 +1,4 @@
-/* LLDB's watchpoints for plugin/flag_watch.c. */
+/* LLDB's watchpoints for plugin/flags/flag_watch.c. */
 #ifndef ARGUS_PLUGIN_LLDB_WATCH_H
 #define ARGUS_PLUGIN_LLDB_WATCH_H
 

@@ -1,5 +1,5 @@
 /* thread_local.h on macOS, where another process's thread is nobody's business but a debugger's. */
-#include "plugin/thread_local.h"
+#include "plugin/steps/thread_local.h"
 
 struct argus_error *thread_local_address(uint32_t pid, uint32_t tid,
                                          const struct argus_data_symbol *symbol, uint64_t *ret)

@@ -7,7 +7,7 @@
 #ifndef ARGUS_TESTS_CHANNEL_MODEL_H
 #define ARGUS_TESTS_CHANNEL_MODEL_H
 
-#include "event/pairing.h"
+#include "event/pairing/pairing.h"
 
 #define MODEL_MOST_THREADS 8
 #define MODEL_STALL_STEPS  400

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "event/elf_symbols.h"
+#include "event/binary/elf_symbols.h"
 
 #define CODE_BYTES 16
 

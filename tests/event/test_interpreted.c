@@ -1,5 +1,5 @@
 /* Frames of an interpreter in stacks, and lines. */
-#include "event/interpreted.h"
+#include "event/names/interpreted.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

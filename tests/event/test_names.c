@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "event/demangle.h"
-#include "event/made_names.h"
-#include "event/short_names.h"
+#include "event/names/demangle.h"
+#include "event/names/made_names.h"
+#include "event/names/short_names.h"
 
 static const struct {
     const char *symbol, *readable;

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "event/unwind_frame.h"
+#include "event/unwind/unwind_frame.h"
 
 #define BOTTOM 0x7ffd00001000ull
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "event/interpreted.h"
+#include "event/names/interpreted.h"
 #include "fuzz.h"
 
 enum { MOST_ENTRIES = 64 };

@@ -1,5 +1,5 @@
 /* Dumps of code that was made at run time, as any program writes them. */
-#include "event/jit_dump.h"
+#include "event/names/jit_dump.h"
 #include "fuzz_made_code.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

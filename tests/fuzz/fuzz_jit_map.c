@@ -1,5 +1,5 @@
 /* Lists of code that was made at run time, as any program writes them. */
-#include "event/jit_map.h"
+#include "event/names/jit_map.h"
 #include "fuzz_made_code.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/strtab.h"
-#include "event/made_names.h"
+#include "event/names/made_names.h"
 #include "fuzz.h"
 
 typedef struct argus_error *made_code_read(FILE *file, struct argus_name_entry *names, size_t count,

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "event/demangle.h"
-#include "event/rust_names.h"
-#include "event/short_names.h"
+#include "event/names/demangle.h"
+#include "event/names/rust_names.h"
+#include "event/names/short_names.h"
 #include "fuzz.h"
 
 static void check(char *name)

@@ -12,7 +12,7 @@
 
 #include "base/hash64.h"
 #include "fuzz.h"
-#include "graph/graph_arrays.h"
+#include "graph/file/graph_arrays.h"
 #include "step_trace.h"
 #include "walk_graph.h"
 

@@ -3,7 +3,7 @@
  *
  *     raw_graph FILE.argus…
  *
- * Which send belongs to which receive is found by event/pairing.c, which has tests of its own; so the pairs that the graph
+ * Which send belongs to which receive is found by event/pairing/pairing.c, which has tests of its own; so the pairs that the graph
  * was given are printed too, and the second builder takes them from here: rule_message() is wrapped by the linker.
  *
  * Ends 1 when a graph breaks one of its invariants. */
@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "base/vec.h"
-#include "event/pairing.h"
+#include "event/pairing/pairing.h"
 #include "graph/graph_data.h"
 
 struct seen_pair {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "graph/graph_arrays.h"
+#include "graph/file/graph_arrays.h"
 
 static void expect(bool right, const char *what)
 {

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/hash64.h"
-#include "graph/graph_arrays.h"
+#include "graph/file/graph_arrays.h"
 #include "step_trace.h"
 
 static char folder[] = "/tmp/argus-graph-file-XXXXXX";

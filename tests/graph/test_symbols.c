@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "argus/symbols.h"
-#include "event/elf_file.h"
+#include "event/binary/elf_file.h"
 
 static char trace_path[] = "/tmp/argus-symbols-XXXXXX";
 static char own_path[4096];

@@ -24,7 +24,7 @@ class Selftest(unittest.TestCase):
         return layers.check(self.root)[1]
 
     def test_a_clean_tree(self):
-        self.write("libargus/graph/build.c", '#include "argus/graph.h"\n#include "argus/trace.h"\n#include <stdio.h>\n')
+        self.write("libargus/graph/build/build.c", '#include "argus/graph.h"\n#include "argus/trace.h"\n#include <stdio.h>\n')
         self.assertEqual(self.findings(), [])
 
     def test_upward_include(self):

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "event/macho.h"
-#include "event/macho_layout.h"
+#include "event/binary/macho.h"
+#include "event/binary/macho_layout.h"
 
 #define PATH "test.macho"
 

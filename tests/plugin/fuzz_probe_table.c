@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "plugin/probe_table.h"
+#include "plugin/probes/probe_table.h"
 #include "recorder/probe_check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

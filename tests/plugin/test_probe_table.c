@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "plugin/probe_table.h"
+#include "plugin/probes/probe_table.h"
 
 static struct argus_error *parse(struct probe_table *table, const char *text)
 {

@@ -1,6 +1,6 @@
 /* elf_file.h on macOS: the files of programs are Mach-O there, and the place of the build id is taken by the UUID. */
-#include "event/elf_file.h"
-#include "event/elf_vdso.h"
+#include "event/binary/elf_file.h"
+#include "event/binary/elf_vdso.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/compat.h"
-#include "event/macho.h"
+#include "event/binary/macho.h"
 
 /* Fat files have code for several cpus. Which one a process runs, its UUID says; without that it is taken to run this
  * machine's own. */

@@ -1,11 +1,11 @@
 /* What libargus does with ELF files only, and so not in a build for macOS. Each says so where a user comes to it. */
 #include "argus/data_symbols.h"
 #include "argus/unwind.h"
-#include "event/elf_needed.h"
-#include "event/elf_symbols.h"
-#include "event/function_range.h"
-#include "event/live_file.h"
-#include "event/live_stack.h"
+#include "event/binary/elf_needed.h"
+#include "event/binary/elf_symbols.h"
+#include "event/binary/function_range.h"
+#include "event/binary/live_file.h"
+#include "event/unwind/live_stack.h"
 
 static struct argus_error *not_here(const char *what)
 {
@@ -118,7 +118,7 @@ struct argus_error *argus_data_file_symbol_find(const char *path, const char *na
     return not_here("finding a variable of a file by name");
 }
 
-/* --- event/function_range.h, event/live_stack.h: for the recorder's stepping, which is ptrace(2) of Linux --- */
+/* --- event/binary/function_range.h, event/unwind/live_stack.h: for the recorder's stepping, which is ptrace(2) of Linux --- */
 
 bool function_range_find(const char *path, uint64_t file_offset, uint64_t *ret_start_offset,
                          uint64_t *ret_bytes)

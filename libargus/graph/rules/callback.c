@@ -1,6 +1,6 @@
 /* Who causes a callback: the one that queued it, found by its key; a UI event: the segment of the thread that read it from the
  * display server, where that is seen; else the segment of the event loop that found it ready. */
-#include "graph/builder.h"
+#include "graph/build/builder.h"
 
 #include <string.h>
 

@@ -12,7 +12,7 @@
  *
  * Only the first read of a thread that sees a write is caused by it: the thread knows the rest already.
  */
-#include "graph/builder.h"
+#include "graph/build/builder.h"
 #include "graph/flag_code.h"
 
 /* What the trace says of it. */

@@ -6,7 +6,7 @@
  *
  * What the flag was before comes from its last write on record, or from when the watch began.
  */
-#include "graph/builder.h"
+#include "graph/build/builder.h"
 
 #define MOST_PIECES 64 /* of one write; a counter that jumps further is set, and not counted up */
 

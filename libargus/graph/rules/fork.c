@@ -1,4 +1,4 @@
-#include "graph/builder.h"
+#include "graph/build/builder.h"
 
 void rule_fork(struct builder *builder, uint32_t creator, uint32_t child)
 {

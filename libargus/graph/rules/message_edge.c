@@ -1,10 +1,10 @@
 /* Messages: from the vertex that sent to the vertex that received.
  *
- * Which send a receive belongs to is found by event/pairing.c, sometimes long after both. The edge leaves the sender's
+ * Which send a receive belongs to is found by event/pairing/pairing.c, sometimes long after both. The edge leaves the sender's
  * vertex at the record of the send, or at the receive, should that be on record first. It often connects two vertices
  * that a wake-up connects already; then there is one edge, which keeps both reasons.
  */
-#include "graph/builder.h"
+#include "graph/build/builder.h"
 
 void rule_message(void *context, const struct pairing_pair *pair)
 {

@@ -1,4 +1,4 @@
-#include "graph/builder.h"
+#include "graph/build/builder.h"
 
 /* A free entry, counted from 1; 0 without room. */
 static uint32_t take_entry(struct builder *builder)

@@ -1,4 +1,4 @@
-#include "graph/builder.h"
+#include "graph/build/builder.h"
 
 struct argus_edge rule_sequence(const struct argus_graph *graph, uint32_t to)
 {

@@ -2,7 +2,7 @@
 #ifndef ARGUS_GRAPH_RULES_SPLIT_H
 #define ARGUS_GRAPH_RULES_SPLIT_H
 
-#include "graph/builder.h"
+#include "graph/build/builder.h"
 
 /* A vertex is cut just before a message, or a call of a function that a user's rule is about. */
 struct cut {

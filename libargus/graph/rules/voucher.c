@@ -6,7 +6,7 @@
  * had a voucher last made go on who adopts it: a weak edge, since one voucher can be handed on more than once.
  *
  * A thread that has just received the voucher itself gets no edge: the message says it. */
-#include "graph/builder.h"
+#include "graph/build/builder.h"
 
 static bool can_act(const struct builder *builder, uint32_t thread)
 {

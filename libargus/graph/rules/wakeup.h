@@ -2,7 +2,7 @@
 #ifndef ARGUS_GRAPH_RULES_WAKEUP_H
 #define ARGUS_GRAPH_RULES_WAKEUP_H
 
-#include "graph/builder.h"
+#include "graph/build/builder.h"
 
 struct wakeup {
     struct builder *builder;

@@ -8,7 +8,7 @@
  * The merged vertex lasts from the first turn's start to the last turn's end. Its run and runnable times are sums;
  * the rest of it, end - start - run - runnable, was spent in the waits between the turns.
  */
-#include "graph/builder.h"
+#include "graph/build/builder.h"
 
 #include <string.h>
 

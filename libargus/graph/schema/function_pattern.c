@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "event/demangle.h"
+#include "event/names/demangle.h"
 
 /* `length` bytes of `text`. When what follows the last star does not fit, that star takes one byte more. */
 static bool matches(const char *pattern, const char *text, size_t length)

@@ -8,7 +8,7 @@
 
 #include "argus/record.h"
 
-/* What a probe of a rule reports; 0: rules of this kind have none. As in plugin/rule_probes.c. */
+/* What a probe of a rule reports; 0: rules of this kind have none. As in plugin/probes/rule_probes.c. */
 static const uint32_t shapes[ARGUS_RULE_KINDS] = {
     [ARGUS_RULE_ENQUEUE] = ARGUS_PROBE_QUEUE, [ARGUS_RULE_CANCEL] = ARGUS_PROBE_CANCEL,
     [ARGUS_RULE_EXECUTE] = ARGUS_PROBE_BEGIN, [ARGUS_RULE_BEGIN] = ARGUS_PROBE_BEGIN,

@@ -1,5 +1,5 @@
 /* A new kind is a row here, a constant in argus/schema.h, a section in docs/man/argus-rules.5.md, and the place where it is bound: for a
- * probe, its shape in plugin/rule_probes.c and graph/schema/rule_binding.c; for a wake-up, wakeup_effects[] in
+ * probe, its shape in plugin/probes/rule_probes.c and graph/schema/rule_binding.c; for a wake-up, wakeup_effects[] in
  * graph/schema/rule_wakeups.c. */
 #include "graph/schema/rule_kinds.h"
 

@@ -8,7 +8,7 @@
  * with the unit's function in it, it is; when it goes out to where the thread began without that function, it is not; and what
  * on_callback.c has thought stays when it cannot be known. Then the next vertex goes on with the unit, and its sequence edge is
  * strong; or it does not. */
-#include "graph/builder.h"
+#include "graph/build/builder.h"
 #include "graph/schema/rule_stacks.h"
 
 /* What happens to the edge of a wake-up. */

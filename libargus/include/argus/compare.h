@@ -1,7 +1,7 @@
 /* The graph beside the one that traditional causal tracing would have made of the same records: the comparison of the Argus paper
  * (section 6, table 2).
  *
- * The plain graph is really built, by a second look at the records (libargus/graph/plain.c): a vertex from one blocking wait of a
+ * The plain graph is really built, by a second look at the records (libargus/graph/inspect/plain.c): a vertex from one blocking wait of a
  * thread to the next, an edge for each wake-up and each message, nothing else. A wake-up out of an interrupt is charged to the
  * thread that was interrupted; nothing is split, culled, merged, or doubted.
  */

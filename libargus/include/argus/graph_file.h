@@ -2,7 +2,7 @@
  *
  * The file is good for one trace as it is now, one build of Argus and one set of a user's rules, and says which; it is
  * not for other machines. Whatever is wrong with it, loading says so and the caller builds the graph again: nothing in
- * it is believed before it was checked (libargus/graph/graph_load.c).
+ * it is believed before it was checked (libargus/graph/file/graph_load.c).
  */
 #ifndef ARGUS_GRAPH_FILE_H
 #define ARGUS_GRAPH_FILE_H

@@ -10,9 +10,9 @@
  * timer set off, bothered nobody: it is listed behind the others (`awaited`).
  *
  * With nothing pending, a stretch is left out where nobody can have noticed it: a worker thread's, a wait for child processes, a wait
- * of a thread for which another one polls (diagnose/unnoticed.c).
+ * of a thread for which another one polls (diagnose/hangs/unnoticed.c).
  *
- * A wait inside a handler is told from the loop's own by call stacks (diagnose/nesting.c): it is no coming back, however often
+ * A wait inside a handler is told from the loop's own by call stacks (diagnose/hangs/nesting.c): it is no coming back, however often
  * the handler polls, unless it takes what the loop would take, as a modal dialog does.
  *
  * Other indicators point at a moment in which a program was found not to answer (see enum argus_indicator); they confirm

@@ -2,7 +2,7 @@
  * where a unit of work begins and ends, which wake-ups mean nothing. docs/man/argus-rules.5.md describes the text.
  *
  * A rule set is made from texts and then only read: several threads may read one at once. It is bound twice. While recording,
- * the rules about queues and units become probes in libraries (plugin/rule_probes.c); while a graph is built, the records of those
+ * the rules about queues and units become probes in libraries (plugin/probes/rule_probes.c); while a graph is built, the records of those
  * probes and the stacks of wake-ups are matched with the rules (graph/schema/). The built-in rules are rows of
  * graph/rules.def and need no set.
  */

@@ -1,6 +1,6 @@
 /* Snapshots of the user stack: the registers and the bytes from the stack pointer up, of all processes where somebody waited for
  * long (late.h), and at every wait of those that were chosen with --unwind. Programs built without frame pointers cannot
- * be unwound here; whoever has the ELF files and time can (libargus/event/unwinder.c).
+ * be unwound here; whoever has the ELF files and time can (libargus/event/unwind/unwinder.c).
  *
  * What is copied. At a wait, a wake-up and a sample the thread's registers of user space lie at the top of its kernel stack,
  * all of them: x86-64 (PUSH_AND_CLEAR_REGS in arch/x86/entry/calling.h) and arm64 (kernel_entry in

@@ -1,0 +1,238 @@
+/* The baseline: the path that ended a similar wait which went well, and whose threads should have ended this one.
+ *
+ * A wait for many things can be ended by each, so there may be one normal case for each thread that ended such waits. Where
+ * several are about as similar a person is asked which is meant. When nobody on the path of the chosen one did anything
+ * unusual, the others are offered: all that are confirmed are used.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "diagnose/suspects/lookout.h"
+
+/* A baseline with so much of the best one's score is as good as it. */
+#define NEAR_SCORE   0.9
+#define MIN_BASELINE 0.5
+
+static bool is_used(const struct lookout *l, uint32_t waker)
+{
+    for (size_t i = 0; i < l->used_count; i++)
+        if (l->used[i] == waker)
+            return true;
+    return false;
+}
+
+/* The candidates: the best one for each thread that ended such a wait, the best first. */
+static size_t pick_options(const struct lookout *l, const struct argus_similars *similars,
+                           const struct argus_similar **ret)
+{
+    const struct view *view = &l->d->view;
+    size_t count = 0;
+    for (size_t i = 0; i < similars->count && count < MAX_BASELINES; i++) {
+        const struct argus_similar *similar = &similars->items[i];
+        uint32_t waker = waker_thread(view, similar->vertex);
+        if (!similar->different_outcome || similar->score < MIN_BASELINE || waker == ARGUS_NONE ||
+            waker == view->vertices[l->vertex].thread)
+            continue;
+        bool known = is_used(l, waker);
+        for (size_t j = 0; j < count; j++)
+            known |= waker_thread(view, ret[j]->vertex) == waker;
+        if (!known)
+            ret[count++] = similar;
+    }
+    return count;
+}
+
+/* How many of the candidates are so good that a person should choose. */
+static size_t count_near(const struct argus_similar *const *options, size_t count)
+{
+    size_t near = 0;
+    while (near < count && options[near]->score >= NEAR_SCORE * options[0]->score)
+        near++;
+    return near;
+}
+
+/* Asks which of `similars` is meant. The last option, in a second round, is that none is: `*ret` is ARGUS_NONE then. */
+static struct argus_error *ask_baseline(struct lookout *l, const struct argus_similar **similars,
+                                        size_t count, uint32_t *ret)
+{
+    const struct view *view = &l->d->view;
+    char texts[MAX_BASELINES][320], text[128];
+    struct argus_option options[MAX_BASELINES + 1];
+    bool more = l->used_count > 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t waker = waker_thread(view, similars[i]->vertex);
+        snprintf(texts[i], sizeof(texts[i]), "v%u, whose wait %s ended (%s)", similars[i]->vertex,
+                 view->processes[view->threads[waker].process].name, similars[i]->why);
+        options[i] = (struct argus_option){.text = texts[i], .vertex = similars[i]->vertex};
+    }
+    options[count] = (struct argus_option){.text = "none of these", .vertex = ARGUS_NONE};
+    snprintf(
+        text, sizeof(text),
+        more ? "Nobody did anything unusual on that path. Which of these is normal for v%u, too?"
+             : "Which of these is what v%u normally looks like?",
+        l->vertex);
+    struct argus_question question = {.kind = ARGUS_QUESTION_BASELINE,
+                                      .text = text,
+                                      .options = options,
+                                      .option_count = count + more,
+                                      .default_reason = "it is the most similar one"};
+    int answer;
+    struct argus_error *error = ask(&l->d->questions, &question, &answer);
+    if (error)
+        return error;
+    l->d->stopped = answer == ARGUS_ANSWER_STOP;
+    *ret = l->d->stopped ? ARGUS_NONE : options[answer].vertex;
+    return NULL;
+}
+
+/* --- the threads of its path --- */
+
+/* The thread here that plays the part of `thread` of another graph; ARGUS_NONE. */
+static uint32_t find_namesake(const struct diagnoser *d, const struct view *other, uint32_t thread,
+                              uint64_t time_ns)
+{
+    const struct argus_thread *t = &other->threads[thread];
+    bool is_main = other->processes[t->process].main_thread == thread;
+    const char *process = other->processes[t->process].name;
+    for (uint32_t i = 0; i < d->view.thread_count; i++) {
+        const struct argus_thread *mine = &d->view.threads[i];
+        bool mine_is_main = d->view.processes[mine->process].main_thread == i;
+        if (mine->start_ns <= time_ns && mine->end_ns > time_ns && mine_is_main == is_main &&
+            strcmp(d->view.processes[mine->process].name, process) == 0 &&
+            (is_main || strcmp(mine->name, t->name) == 0))
+            return i;
+    }
+    return ARGUS_NONE;
+}
+
+/* The threads of the path that ended the baseline's wait, the nearest first. Its own questions are answered by their
+ * defaults: what matters here is who took part, and whoever did nothing unusual is passed over anyhow. */
+static struct argus_error *add_expected_path(struct lookout *l, const struct argus_graph *graph,
+                                             uint32_t baseline)
+{
+    struct view view = view_of(graph);
+    bool own = graph == l->d->view.graph;
+    uint64_t waited_ns = l->d->view.vertices[l->vertex].end_ns;
+    uint32_t next = timeline_next(&view, baseline);
+    struct argus_slice_options options = {.from_ns = view.vertices[baseline].end_ns};
+    struct argus_slice slice;
+    if (next == ARGUS_NONE)
+        return NULL;
+    struct argus_error *error = argus_slice(graph, next, &options, argus_asker_auto(), &slice);
+    if (error)
+        return error;
+    bool good = true;
+    for (size_t i = 1; good && i < slice.step_count; i++) {
+        uint32_t thread = view.vertices[slice.steps[i].vertex].thread;
+        if (!own)
+            thread = find_namesake(l->d, &view, thread, waited_ns);
+        good =
+            thread == ARGUS_NONE || add_suspect(l, thread, "it took part in ending a similar wait");
+    }
+    argus_slice_deinit(&slice);
+    return good ? NULL : argus_error_memory();
+}
+
+/* --- of this trace --- */
+
+/* Remembers that the normal case `baseline` has been used. The answer's baseline is the last one of the hung thread's wait. */
+static void use_baseline(struct lookout *l, uint32_t baseline)
+{
+    l->used[l->used_count++] = waker_thread(&l->d->view, baseline);
+    if (l->d->baseline == ARGUS_NONE || l->vertex == l->d->hang.vertex) {
+        l->d->baseline = baseline;
+        l->d->baseline_graph = l->d->view.graph;
+    }
+}
+
+static struct argus_error *search_baselines(const struct diagnoser *d, uint32_t vertex,
+                                            const struct argus_graph *other, size_t limit,
+                                            struct argus_similars *ret)
+{
+    struct argus_similar_options options = {.limit = limit, .context = d->options.context};
+    if (other) {
+        options.other = other;
+        options.symbols = d->symbols;
+        options.other_symbols = d->options.other_symbols;
+    }
+    return argus_similar_search(d->view.graph, vertex, &options, ret);
+}
+
+static struct argus_error *find_own_baseline(struct lookout *l)
+{
+    struct argus_similars similars;
+    const struct argus_similar *options[MAX_BASELINES];
+    struct argus_error *error = search_baselines(l->d, l->vertex, NULL, 0, &similars);
+    if (error)
+        return error;
+    size_t count = pick_options(l, &similars, options), near = count_near(options, count);
+    uint32_t baseline = count > 0 ? options[0]->vertex : ARGUS_NONE;
+    if (near > 1 || (count > 0 && l->used_count > 0))
+        error = ask_baseline(l, options, near, &baseline);
+    if (!error && baseline != ARGUS_NONE) {
+        use_baseline(l, baseline);
+        l->again = count > 1 && l->used_count < MAX_BASELINES;
+        error = add_expected_path(l, l->d->view.graph, baseline);
+    }
+    argus_similars_deinit(&similars);
+    return error;
+}
+
+/* --- of any trace --- */
+
+struct argus_error *find_best_baseline(struct diagnoser *d, uint32_t vertex,
+                                       struct argus_similar *ret,
+                                       const struct argus_graph **ret_graph)
+{
+    const struct argus_graph *const graphs[] = {d->options.other, d->view.graph};
+    struct argus_error *error = NULL;
+    *ret_graph = NULL;
+    for (size_t i = 0; !error && !*ret_graph && i < 2; i++) {
+        struct argus_similars similars;
+        if (!graphs[i])
+            continue;
+        error = search_baselines(d, vertex, i == 0 ? graphs[i] : NULL, 1, &similars);
+        if (error)
+            return error;
+        if (similars.count > 0 && similars.items[0].different_outcome &&
+            similars.items[0].score >= MIN_BASELINE) {
+            *ret = similars.items[0];
+            *ret_graph = graphs[i];
+        }
+        argus_similars_deinit(&similars);
+    }
+    return error;
+}
+
+/* The trace that the user gave as the normal one goes before: that it is normal was said with it. */
+struct argus_error *find_baseline(struct lookout *l)
+{
+    const struct argus_graph *graph;
+    struct argus_similar similar;
+    if (!l->d->options.other || l->used_count > 0 || l->used_other)
+        return find_own_baseline(l);
+    l->used_other = true;
+    struct argus_error *error = find_best_baseline(l->d, l->vertex, &similar, &graph);
+    if (error || graph != l->d->options.other)
+        return error ? error : find_own_baseline(l);
+    if (l->d->baseline == ARGUS_NONE || l->vertex == l->d->hang.vertex) {
+        l->d->baseline = similar.vertex;
+        l->d->baseline_graph = graph;
+    }
+    l->again = true;
+    return add_expected_path(l, graph, similar.vertex);
+}
+
+struct argus_error *note_baseline(struct diagnoser *d)
+{
+    const struct argus_graph *graph;
+    struct argus_similar similar;
+    if (d->baseline != ARGUS_NONE || d->stopped)
+        return NULL;
+    struct argus_error *error = find_best_baseline(d, d->hang.vertex, &similar, &graph);
+    if (!error && graph) {
+        d->baseline = similar.vertex;
+        d->baseline_graph = graph;
+    }
+    return error;
+}

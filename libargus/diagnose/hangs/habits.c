@@ -1,0 +1,361 @@
+#include "diagnose/hangs/habits.h"
+
+#include <string.h>
+
+#include "diagnose/hangs/nesting.h"
+
+/* So often an event loop has come back when it is believed to be one; a read or a lock is an answer more often. */
+#define HOME_POLLS  3
+#define HOME_OTHERS 5
+/* Out edges looked at, from the last: a vertex that wakes more threads than that is no question to one of them. */
+#define MAX_ASKED 16
+/* Vertices of a thread looked at for what it did since it was asked. */
+#define MAX_BEFORE 16
+
+/* A shorter stack names the C library's function and not who called it (code without frame pointers). */
+#define TELLING_FRAMES 3
+
+/* In by_call: polls with these arguments are at several places. */
+#define AT_SEVERAL (IDMAP_NONE - 1)
+
+/* A stack as a number. Of a poll's the direct caller's address does not count: a loop that polls here with a timeout and there without
+ * one is one loop, and a poll in a handler has more frames below it. */
+static uint64_t place_of_stack(const struct argus_graph *graph, const struct argus_wait *wait)
+{
+    struct argus_stack stack = argus_graph_stack(graph, wait->user_stack);
+    uint64_t hash = stack.count;
+    if (wait->kind != ARGUS_WAIT_POLL || stack.count <= TELLING_FRAMES)
+        return wait->user_stack + 1ull;
+    for (uint32_t i = 0; i < stack.count; i++)
+        if (i != 1)
+            hash = (hash ^ stack.frames[i]) * 0x9e3779b97f4a7c15ull;
+    return hash >> 24 | 1ull << 39; /* apart from the small numbers above */
+}
+
+/* The place of a wait: its stack, and where that does not tell enough, the object as well. poll()'s is only an address. */
+static uint64_t habit_key(const struct argus_graph *graph, const struct argus_wait *wait)
+{
+    uint64_t object = wait->inode ? wait->inode : wait->object, where = 0;
+    bool tells = false;
+    if (wait->user_stack != ARGUS_NONE) {
+        where = place_of_stack(graph, wait);
+        tells = argus_graph_stack(graph, wait->user_stack).count >= TELLING_FRAMES ||
+                wait->kind == ARGUS_WAIT_POLL;
+    }
+    if (!tells)
+        where ^= (object * 0x9e3779b97f4a7c15ull) >> 24;
+    return (uint64_t)wait->kind << 56 | (uint64_t)wait->syscall << 40 | (where & 0xffffffffffull);
+}
+
+bool habit_is_clear(const struct argus_graph *graph, uint32_t user_stack)
+{
+    return user_stack != ARGUS_NONE && argus_graph_stack(graph, user_stack).count >= TELLING_FRAMES;
+}
+
+/* A poll by its arguments; 0 is no such key. */
+static uint64_t call_key(const struct argus_wait *wait)
+{
+    return (uint64_t)wait->syscall << 48 | 1ull << 47 | (wait->object & 0x7fffffffffffull);
+}
+
+/* The habit of a wait as far as it is known. A poll whose stack does not tell is where another one with the same arguments is. */
+static uint32_t known_habit(const struct habits *habits, const struct argus_wait *wait)
+{
+    uint32_t at = IDMAP_NONE;
+    if (wait->kind == ARGUS_WAIT_NONE)
+        return IDMAP_NONE;
+    if (wait->kind == ARGUS_WAIT_POLL && !habit_is_clear(habits->graph, wait->user_stack))
+        at = idmap_get(&habits->by_call, call_key(wait));
+    if (at == IDMAP_NONE || at == AT_SEVERAL)
+        at = idmap_get(&habits->by_key, habit_key(habits->graph, wait));
+    return at;
+}
+
+const struct habit *habits_of(const struct habits *habits, const struct argus_vertex *vertex)
+{
+    uint32_t at = known_habit(habits, &vertex->wait);
+    return at == IDMAP_NONE ? NULL : &habits->items.data[at];
+}
+
+/* Whether `vertex` made thread `other` run. */
+static bool has_asked(const struct view *view, uint32_t vertex, uint32_t other)
+{
+    const uint32_t *out;
+    size_t count = argus_graph_out_edges(view->graph, vertex, &out);
+    for (size_t i = count; i > 0 && i + MAX_ASKED > count; i--) {
+        const struct argus_edge *edge = &view->edges[out[i - 1]];
+        if (edge->kind != ARGUS_EDGE_SEQUENCE && view->vertices[edge->to].thread == other)
+            return true;
+    }
+    return false;
+}
+
+static bool was_begun_by(const struct view *view, uint32_t vertex, uint32_t other)
+{
+    uint32_t cause = argus_graph_cause(view->graph, vertex);
+    return cause != ARGUS_NONE && view->vertices[view->edges[cause].from].thread == other;
+}
+
+/* Whether another thread made `waking` run, and neither `since` (a vertex that asked its thread) nor its thread's own questions
+ * since then had made that other one do so: a thread that passes on what comes from outside. */
+static bool passes_on(const struct view *view, uint32_t waking, uint32_t since)
+{
+    uint32_t cause = argus_graph_cause(view->graph, waking);
+    if (cause == ARGUS_NONE)
+        return false;
+    uint32_t third = view->vertices[view->edges[cause].from].thread;
+    if (third == view->vertices[since].thread || third == view->vertices[waking].thread ||
+        timeline_is_kernel(view, view->edges[cause].from))
+        return false;
+    uint32_t before = argus_graph_previous(view->graph, waking);
+    for (int i = 0; i < MAX_BEFORE && before != ARGUS_NONE; i++) {
+        if (view->vertices[before].end_ns < view->vertices[since].start_ns)
+            break;
+        if (has_asked(view, before, third))
+            return false;
+        before = argus_graph_previous(view->graph, before);
+    }
+    return true;
+}
+
+/* Whether the wait of `vertex`, which `edge` ended, was for an answer. */
+static bool is_answer(const struct view *view, uint32_t vertex, const struct argus_edge *edge)
+{
+    uint32_t waker = view->vertices[edge->from].thread;
+    return has_asked(view, vertex, waker) && !passes_on(view, edge->from, vertex);
+}
+
+/* The same, of a thread that may be a server: whoever had begun the vertex asks the next question. */
+static bool is_reply(const struct view *view, uint32_t vertex, const struct argus_edge *edge)
+{
+    return !was_begun_by(view, vertex, view->vertices[edge->from].thread) &&
+           is_answer(view, vertex, edge);
+}
+
+bool is_answered_wait(const struct view *view, uint32_t vertex)
+{
+    uint32_t next = timeline_next(view, vertex);
+    uint32_t cause = next == ARGUS_NONE ? ARGUS_NONE : argus_graph_cause(view->graph, next);
+    if (cause == ARGUS_NONE)
+        return false;
+    const struct argus_edge *edge = &view->edges[cause];
+    uint32_t waker = view->vertices[edge->from].thread;
+    return waker != view->vertices[vertex].thread && is_reply(view, vertex, edge);
+}
+
+static void add_source(struct habit *habit, uint64_t source)
+{
+    for (uint8_t i = 0; i < habit->source_count; i++)
+        if (habit->sources[i] == source)
+            return;
+    if (habit->source_count < HABIT_SOURCES)
+        habit->sources[habit->source_count++] = source;
+}
+
+/* The descriptors that a poll found ready; false if that is not known. */
+static bool add_ready(const struct view *view, const struct argus_wait *wait, struct habit *habit)
+{
+    const struct argus_wait_detail *details;
+    size_t count = argus_graph_details(view->graph, &details);
+    bool any = false;
+    for (uint32_t i = wait->first_detail; i < count; i = details[i].next) {
+        if (details[i].kind != ARGUS_DETAIL_READY)
+            continue;
+        add_source(habit, details[i].arg[1] ? details[i].arg[1] : details[i].arg[0]);
+        any = true;
+    }
+    return any;
+}
+
+/* The set of descriptors that a poll looks at, where its first argument tells: the address of an array, or an epoll set. The
+ * array of a handler that is still running cannot lie where the loop's lies. Of a futex, the condition. */
+static void add_set(const struct view *view, const struct argus_wait *wait, struct habit *habit)
+{
+    char buffer[32];
+    const char *name =
+        argus_syscall_name(argus_graph_trace(view->graph), wait->syscall, buffer, sizeof(buffer));
+    bool is_array = strcmp(name, "poll") == 0 || strcmp(name, "ppoll") == 0;
+    if (is_array || strncmp(name, "epoll_", 6) == 0)
+        add_source(habit, call_key(wait));
+    else if (wait->kind == ARGUS_WAIT_FUTEX) /* a condition waits on two words in turn */
+        add_source(habit, wait->object & ~7ull);
+}
+
+static void count_ending(const struct view *view, uint32_t vertex, struct habit *habit)
+{
+    uint32_t next = timeline_next(view, vertex);
+    uint32_t cause = next == ARGUS_NONE ? ARGUS_NONE : argus_graph_cause(view->graph, next);
+    if (cause == ARGUS_NONE)
+        return;
+    uint32_t waker = view->vertices[view->edges[cause].from].thread;
+    if (waker == view->vertices[vertex].thread)
+        return;
+    const struct argus_edge *edge = &view->edges[cause];
+    habit->ended++;
+    habit->replies += is_reply(view, vertex, edge);
+    if (!is_answer(view, vertex, edge) && !add_ready(view, &view->vertices[vertex].wait, habit))
+        add_source(habit, waker);
+}
+
+static void count_wait(const struct view *view, uint32_t vertex, struct habit *habit)
+{
+    const struct argus_vertex *v = &view->vertices[vertex];
+    habit->first_ns = habit->count ? habit->first_ns : v->end_ns;
+    habit->last_ns = v->end_ns;
+    habit->count += v->repeat ? v->repeat : 1;
+    if (v->wait.kind == ARGUS_WAIT_POLL || v->wait.kind == ARGUS_WAIT_FUTEX)
+        add_set(view, &v->wait, habit);
+    count_ending(view, vertex, habit);
+}
+
+/* The habit of a wait, made if it is new; IDMAP_NONE without memory. */
+static uint32_t find_habit(struct habits *habits, const struct argus_wait *wait)
+{
+    uint32_t at = known_habit(habits, wait);
+    struct habit new_habit = {.kind = wait->kind, .user_stack = wait->user_stack};
+    if (at != IDMAP_NONE)
+        return at;
+    at = (uint32_t)habits->items.length;
+    if (!vec_push(&habits->items, new_habit) ||
+        !idmap_put(&habits->by_key, habit_key(habits->graph, wait), at))
+        return IDMAP_NONE;
+    return at;
+}
+
+/* The polls whose stacks tell where they are; false without memory. */
+static bool find_clear_polls(struct habits *habits, const struct view *view, uint32_t thread)
+{
+    const struct argus_thread *t = &view->threads[thread];
+    bool done = true;
+    for (uint32_t v = t->first_vertex; done && v < t->first_vertex + t->vertex_count; v++) {
+        const struct argus_wait *wait = &view->vertices[v].wait;
+        if (wait->kind != ARGUS_WAIT_POLL || !habit_is_clear(view->graph, wait->user_stack))
+            continue;
+        uint32_t at = find_habit(habits, wait);
+        uint32_t other = idmap_get(&habits->by_call, call_key(wait));
+        done = at != IDMAP_NONE;
+        if (done && other != at && other != AT_SEVERAL)
+            done =
+                idmap_put(&habits->by_call, call_key(wait), other == IDMAP_NONE ? at : AT_SEVERAL);
+    }
+    return done;
+}
+
+struct duration {
+    uint64_t ns;
+    uint32_t habit;
+};
+
+static int compare_durations(const void *a, const void *b)
+{
+    const struct duration *x = a, *y = b;
+    if (x->habit != y->habit)
+        return x->habit < y->habit ? -1 : 1;
+    return x->ns < y->ns ? -1 : x->ns > y->ns;
+}
+
+static void set_medians(struct habits *habits, struct duration *durations, size_t count)
+{
+    if (count > 0)
+        qsort(durations, count, sizeof(*durations), compare_durations);
+    for (size_t first = 0, i = 0; i < count; i++) {
+        if (i + 1 < count && durations[i + 1].habit == durations[first].habit)
+            continue;
+        struct habit *habit = &habits->items.data[durations[first].habit];
+        habit->median_ns = durations[first + (i - first) / 2].ns;
+        habit->longest_ns = durations[i].ns;
+        first = i + 1;
+    }
+}
+
+/* Whether the thread rests somewhere where a stack was taken. Then short waits without one are elsewhere: one at the same place
+ * would have got the same stack (late stacks). */
+static bool rests_at_clear_place(const struct habits *habits)
+{
+    for (size_t i = 0; i < habits->items.length; i++) {
+        const struct habit *habit = &habits->items.data[i];
+        if (habit_is_clear(habits->graph, habit->user_stack) && habit->longest_ns >= RESTING_NS &&
+            (habit->kind == ARGUS_WAIT_POLL || habit->kind == ARGUS_WAIT_FUTEX))
+            return true;
+    }
+    return false;
+}
+
+/* Where the place is known, waits that time out are none for an answer: such loops look again for something else. */
+static bool are_answers(const struct habits *habits, const struct habit *habit)
+{
+    bool clear = habit_is_clear(habits->graph, habit->user_stack);
+    uint64_t all = clear && habit->kind == ARGUS_WAIT_POLL ? habit->count : habit->ended;
+    return habit->ended > 0 && habit->replies * 10ull >= all * 6;
+}
+
+static bool set_homes(const struct view *view, uint32_t thread, struct habits *habits)
+{
+    bool any_clear = rests_at_clear_place(habits);
+    for (size_t i = 0; i < habits->items.length; i++) {
+        struct habit *habit = &habits->items.data[i];
+        bool unclear = any_clear && habit->kind == ARGUS_WAIT_POLL &&
+                       !habit_is_clear(habits->graph, habit->user_stack);
+        bool answers = are_answers(habits, habit);
+        bool may_be = habit->kind == ARGUS_WAIT_POLL ? habit->count >= HOME_POLLS
+                      : habit->kind == ARGUS_WAIT_READ || habit->kind == ARGUS_WAIT_FUTEX ||
+                              habit->kind == ARGUS_WAIT_OTHER || habit->kind == ARGUS_WAIT_SIGNAL
+                          ? habit->count >= HOME_OTHERS
+                          : false;
+        habit->answers = answers;
+        habit->home = may_be && !answers && !unclear;
+    }
+    if (!nesting_find(view, thread, habits))
+        return false;
+    for (size_t i = 0; i < habits->items.length; i++) {
+        struct habit *habit = &habits->items.data[i];
+        habit->home = (habit->home || habit->loop) && !habit->nested;
+    }
+    return true;
+}
+
+bool habits_find(const struct view *view, uint32_t thread, struct habits *ret)
+{
+    const struct argus_thread *t = &view->threads[thread];
+    struct duration *durations = malloc((t->vertex_count + 1) * sizeof(*durations));
+    size_t count = 0;
+    *ret = (struct habits){.graph = view->graph};
+    bool done = durations != NULL && find_clear_polls(ret, view, thread);
+    for (uint32_t v = t->first_vertex; done && v < t->first_vertex + t->vertex_count; v++) {
+        const struct argus_vertex *vertex = &view->vertices[v];
+        if (vertex->wait.kind == ARGUS_WAIT_NONE)
+            continue;
+        uint32_t at = find_habit(ret, &vertex->wait);
+        done = at != IDMAP_NONE;
+        if (!done)
+            break;
+        count_wait(view, v, &ret->items.data[at]);
+        durations[count++] = (struct duration){timeline_wait_end(view, v) - vertex->end_ns, at};
+    }
+    if (done) {
+        set_medians(ret, durations, count);
+        done = set_homes(view, thread, ret);
+    }
+    free(durations);
+    return done;
+}
+
+void habits_deinit(struct habits *habits)
+{
+    vec_deinit(&habits->items);
+    idmap_deinit(&habits->by_key);
+    idmap_deinit(&habits->by_call);
+}
+
+bool is_home_wait(const struct view *view, uint32_t vertex)
+{
+    struct habits habits;
+    const struct habit *habit = NULL;
+    if (view->vertices[vertex].wait.holder_tid) /* somebody has the lock: that is not idleness */
+        return false;
+    if (habits_find(view, view->vertices[vertex].thread, &habits))
+        habit = habits_of(&habits, &view->vertices[vertex]);
+    bool home = habit && habit->home && !is_answered_wait(view, vertex);
+    habits_deinit(&habits);
+    return home;
+}

@@ -1,0 +1,198 @@
+/* What a hang is: its figures, its type, its spinning vertex, and its nature.
+ *
+ * The thread's own time in the hang is divided into running, wanting a cpu, waiting, and turns of a yield loop. The largest of
+ * these decides the type (running and wanting a cpu count together: the thread had something to do). The nature says
+ * what kind of running or waiting most of it was.
+ */
+#include "diagnose/hangs/finder.h"
+
+static bool wakes_others(const struct view *view, const struct argus_vertex *v)
+{
+    const struct argus_op *ops;
+    size_t count = argus_graph_ops(view->graph, &ops);
+    for (uint32_t i = 0; i < v->op_count && v->first_op + i < count; i++)
+        if (ops[v->first_op + i].code >> 24 == ARGUS_OP_WAKE)
+            return true;
+    return false;
+}
+
+bool is_yielding(const struct view *view, uint32_t vertex)
+{
+    const struct argus_vertex *v = &view->vertices[vertex];
+    if (v->flags & ARGUS_VERTEX_YIELDS)
+        return !wakes_others(view, v);
+    return v->yield_calls > MANY_YIELDS;
+}
+
+/* The vertex with the largest part, for each type. */
+struct largest {
+    uint64_t ns[ARGUS_TYPE_LONG_WAIT + 1];
+    uint32_t vertex[ARGUS_TYPE_LONG_WAIT + 1];
+};
+
+static uint64_t overlap(uint64_t start, uint64_t end, const struct argus_hang *hang)
+{
+    uint64_t from = start > hang->start_ns ? start : hang->start_ns;
+    uint64_t to = end < hang->end_ns ? end : hang->end_ns;
+    return from < to ? to - from : 0;
+}
+
+static void take_part(struct largest *largest, enum argus_vertex_type type, uint32_t vertex,
+                      uint64_t ns)
+{
+    if (ns > largest->ns[type]) {
+        largest->ns[type] = ns;
+        largest->vertex[type] = vertex;
+    }
+}
+
+static void measure_wait(const struct argus_wait *wait, uint64_t wait_ns, struct argus_hang *hang)
+{
+    if (wait_ns == 0)
+        return;
+    hang->stopped_ns += wait->kind == ARGUS_WAIT_STOPPED ? wait_ns : 0;
+    hang->disk_ns += wait->kind == ARGUS_WAIT_DISK ? wait_ns : 0;
+    if (wait->kind == ARGUS_WAIT_FAULT) {
+        hang->fault_ns += wait_ns;
+        hang->fault_count++;
+    }
+}
+
+static void measure_vertex(const struct view *view, uint32_t vertex, struct argus_hang *hang,
+                           struct largest *largest)
+{
+    const struct argus_vertex *v = &view->vertices[vertex];
+    uint64_t own = overlap(v->start_ns, v->end_ns, hang);
+    uint64_t wait = overlap(v->end_ns, timeline_wait_end(view, vertex), hang);
+    hang->wait_ns += wait;
+    measure_wait(&v->wait, wait, hang);
+    take_part(largest, ARGUS_TYPE_LONG_WAIT, vertex, wait);
+    if (is_yielding(view, vertex)) {
+        hang->yield_ns += own;
+        take_part(largest, ARGUS_TYPE_REPEATED_YIELD, vertex, own);
+    } else if (v->flags & ARGUS_VERTEX_YIELDS) {
+        hang->wait_ns += own;
+        take_part(largest, ARGUS_TYPE_LONG_WAIT, vertex, own + wait);
+    } else if (own > 0) {
+        uint64_t runnable =
+            (uint64_t)((unsigned __int128)v->runnable_ns * own / (v->end_ns - v->start_ns));
+        runnable = runnable < own ? runnable : own;
+        hang->runnable_ns += runnable;
+        hang->run_ns += own - runnable;
+        take_part(largest, ARGUS_TYPE_LONG_RUNNING, vertex, own);
+    }
+}
+
+static enum argus_vertex_type type_of(const struct argus_hang *hang)
+{
+    uint64_t run = hang->run_ns + hang->runnable_ns;
+    if (hang->yield_ns > run && hang->yield_ns > hang->wait_ns)
+        return ARGUS_TYPE_REPEATED_YIELD;
+    return run > hang->wait_ns ? ARGUS_TYPE_LONG_RUNNING : ARGUS_TYPE_LONG_WAIT;
+}
+
+/* --- natures --- */
+
+/* Fewer waits for pages are no storm. */
+#define STORM_FAULTS 10
+
+static uint64_t length_ns(const struct argus_hang *hang)
+{
+    return hang->end_ns - hang->start_ns;
+}
+
+static bool is_stopped(const struct argus_hang *hang)
+{
+    return hang->stopped_ns >= length_ns(hang) / 2;
+}
+
+static bool lacks_cpu(const struct argus_hang *hang)
+{
+    return hang->runnable_ns >= length_ns(hang) / 2;
+}
+
+static bool pages_in(const struct argus_hang *hang)
+{
+    return hang->fault_ns >= length_ns(hang) / 2 && hang->fault_count >= STORM_FAULTS;
+}
+
+static bool is_at_disk(const struct argus_hang *hang)
+{
+    return hang->fault_ns + hang->disk_ns >= length_ns(hang) / 2;
+}
+
+/* The first that applies; to add one: a row, and a value of enum argus_hang_nature. IDLE depends on more than figures and
+ * is set by who named the hang. */
+static const struct {
+    bool (*applies)(const struct argus_hang *hang);
+    const char *name;
+} natures[] = {
+    [ARGUS_NATURE_PLAIN] = {NULL, NULL},
+    [ARGUS_NATURE_STOPPED] = {is_stopped, "stopped"},
+    [ARGUS_NATURE_NO_CPU] = {lacks_cpu, "waits for a cpu"},
+    [ARGUS_NATURE_PAGE_IN] = {pages_in, "page-in storm"},
+    [ARGUS_NATURE_DISK] = {is_at_disk, "waits for a disk"},
+    [ARGUS_NATURE_IDLE] = {NULL, "idle"},
+};
+
+const char *argus_nature_name(enum argus_hang_nature nature)
+{
+    return (size_t)nature < sizeof(natures) / sizeof(*natures) ? natures[nature].name : NULL;
+}
+
+static enum argus_hang_nature nature_of(const struct argus_hang *hang)
+{
+    if (length_ns(hang) == 0)
+        return ARGUS_NATURE_PLAIN;
+    for (size_t i = 0; i < sizeof(natures) / sizeof(*natures); i++)
+        if (natures[i].applies && natures[i].applies(hang))
+            return (enum argus_hang_nature)i;
+    return ARGUS_NATURE_PLAIN;
+}
+
+/* --- the hang --- */
+
+/* The one that speaks most for the type. Of several waits that may be one that something else ended (a key); then the one whose end was
+ * the answer that all were for. */
+static uint32_t spinning_vertex(const struct view *view, const struct argus_hang *hang,
+                                const struct largest *largest)
+{
+    uint32_t vertex = largest->ns[hang->type] ? largest->vertex[hang->type]
+                                              : view->threads[hang->thread].first_vertex;
+    if (hang->type != ARGUS_TYPE_LONG_WAIT ||
+        answer_asked_ns(view, vertex, hang->start_ns) != UINT64_MAX)
+        return vertex;
+    uint32_t answered = late_answer(view, hang);
+    return answered != ARGUS_NONE ? answered : vertex;
+}
+
+void hang_measure(const struct view *view, struct argus_hang *hang)
+{
+    struct largest largest = {.ns = {0}};
+    const struct argus_thread *t = &view->threads[hang->thread];
+    uint32_t v = timeline_before(view, hang->thread, hang->start_ns + 1);
+    if (v == ARGUS_NONE)
+        v = t->first_vertex;
+    for (; v < t->first_vertex + t->vertex_count && view->vertices[v].start_ns < hang->end_ns; v++)
+        measure_vertex(view, v, hang, &largest);
+    hang->type = (uint8_t)type_of(hang);
+    hang->nature = (uint8_t)nature_of(hang);
+    if (hang->vertex == ARGUS_NONE)
+        hang->vertex = spinning_vertex(view, hang, &largest);
+}
+
+struct argus_hang argus_hang_of_vertex(const struct argus_graph *graph, uint32_t vertex)
+{
+    struct view view = view_of(graph);
+    const struct argus_vertex *v = &view.vertices[vertex];
+    struct argus_hang hang = {.start_ns = v->start_ns,
+                              .end_ns = timeline_wait_end(&view, vertex),
+                              .thread = v->thread,
+                              .vertex = vertex,
+                              .indicator = ARGUS_INDICATOR_NAMED,
+                              .indicators = 1u << ARGUS_INDICATOR_NAMED,
+                              .awaited = true};
+    hang.ongoing = timeline_next(&view, vertex) == ARGUS_NONE && !(v->flags & ARGUS_VERTEX_EXITED);
+    hang_measure(&view, &hang);
+    return hang;
+}

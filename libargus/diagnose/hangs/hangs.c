@@ -1,0 +1,275 @@
+/* Finding hangs: every indicator in turn, and the list that comes of it (argus/hangs.h says what counts). */
+#include "diagnose/hangs/finder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A moment that is named, or at which a sign points, may lie in a hang as short as this. */
+#define SHORTEST_NAMED_NS 50000000ull
+
+/* Our own: they poll, and are busy when there is much to record, or a snapshot is looked through. Their threads are no hang unless
+ * somebody asks for them. */
+static const char *const own_programs[] = {"argus-recorder", "argus"};
+
+/* The indicators that look at the whole trace; to add one: a row, a file, a value of enum argus_indicator. */
+static bool (*const indicators[])(struct finder *finder) = {
+    indicator_ping, indicator_stack, indicator_spinning, indicator_spindump, indicator_flag,
+};
+
+const char *argus_indicator_name(enum argus_indicator indicator)
+{
+    static const char *const names[] = {
+        [ARGUS_INDICATOR_EVENT_LOOP] = "event loop did not come back",
+        [ARGUS_INDICATOR_LONGEST] = "longest stretch",
+        [ARGUS_INDICATOR_NAMED] = "named by the user",
+        [ARGUS_INDICATOR_PING] = "ping not answered",
+        [ARGUS_INDICATOR_SPINNING_STACK] = "spinning cursor requested",
+        [ARGUS_INDICATOR_SPINDUMP] = "hang report begun",
+        [ARGUS_INDICATOR_SPINNING_FLAG] = "main thread flagged as spinning",
+    };
+    return (size_t)indicator < sizeof(names) / sizeof(names[0]) ? names[indicator] : "unknown";
+}
+
+/* --- which are wanted --- */
+
+static bool is_text(const char *wanted, const char *text)
+{
+    return !wanted || strcmp(wanted, text) == 0;
+}
+
+static bool is_own(const char *process_name)
+{
+    for (size_t i = 0; i < sizeof(own_programs) / sizeof(*own_programs); i++)
+        if (strcmp(process_name, own_programs[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool names_threads(const struct argus_hang_options *options)
+{
+    return options->process_name || options->thread_name || options->pid || options->tid;
+}
+
+bool hang_is_wanted(const struct view *view, const struct argus_hang_options *options,
+                    uint32_t thread)
+{
+    const struct argus_thread *t = &view->threads[thread];
+    const struct argus_process *process = &view->processes[t->process];
+    if (process->kernel || t->idle || t->vertex_count == 0)
+        return false;
+    if (!names_threads(options) && is_own(process->name))
+        return false;
+    return is_text(options->process_name, process->name) &&
+           is_text(options->thread_name, t->name) &&
+           (options->pid == 0 || options->pid == process->pid) &&
+           (options->tid == 0 || options->tid == t->tid);
+}
+
+bool hang_is_named(const struct argus_hang_options *options)
+{
+    return names_threads(options) || options->has_time;
+}
+
+static bool covers(const struct argus_hang *hang, uint64_t time_ns)
+{
+    return hang->start_ns <= time_ns && time_ns <= hang->end_ns;
+}
+
+bool hang_is_at_time(const struct argus_hang_options *options, uint64_t start_ns, uint64_t end_ns)
+{
+    return !options->has_time || (start_ns <= options->until_ns && options->time_ns <= end_ns);
+}
+
+uint64_t finder_threshold(const struct finder *finder, struct argus_hang *hang)
+{
+    const struct argus_hang_options *options = finder->options;
+    uint64_t threshold_ns = options->threshold_ns ? options->threshold_ns : ARGUS_HANG_THRESHOLD_NS;
+    if (options->has_time && threshold_ns > SHORTEST_NAMED_NS)
+        threshold_ns = SHORTEST_NAMED_NS;
+    hang->suspended_ns = 0;
+    for (size_t i = 0; i < finder->frozen.length; i++) {
+        const struct frozen *frozen = &finder->frozen.data[i];
+        if (!covers(hang, frozen->suspension.noticed_ns))
+            continue;
+        uint64_t from_ns = frozen->start_ns > hang->start_ns ? frozen->start_ns : hang->start_ns;
+        threshold_ns += frozen->end_ns > from_ns ? frozen->end_ns - from_ns : 0;
+        hang->suspended_ns += frozen->suspension.length_ns;
+    }
+    return threshold_ns;
+}
+
+bool hang_is_set_off_by_itself(const struct view *view, const struct argus_hang *hang)
+{
+    uint32_t first = argus_graph_vertex_at(view->graph, hang->thread, hang->start_ns);
+    uint32_t before = first == ARGUS_NONE ? ARGUS_NONE : argus_graph_previous(view->graph, first);
+    if (before == ARGUS_NONE || view->vertices[first].start_ns != hang->start_ns)
+        return false;
+    uint32_t cause = argus_graph_cause(view->graph, first);
+    const struct argus_wait *wait = &view->vertices[before].wait;
+    bool own =
+        cause == ARGUS_NONE || view->vertices[view->edges[cause].from].thread == hang->thread;
+    return own && (wait->by_timer || wait->outcome == ARGUS_OUTCOME_TIMED_OUT);
+}
+
+bool finder_add(struct finder *finder, struct argus_hang *hang)
+{
+    struct argus_pendings pendings;
+    if (!hang_is_at_time(finder->options, hang->start_ns, hang->end_ns))
+        return true;
+    struct argus_error *error = argus_pending_find(finder->view->graph, hang, &pendings);
+    if (error) {
+        argus_error_destroy(error);
+        return false;
+    }
+    hang->awaited = pendings.count > 0 || !hang_is_set_off_by_itself(finder->view, hang);
+    hang->indicators |= 1u << hang->indicator;
+    argus_pendings_deinit(&pendings);
+    return vec_push(&finder->found, *hang);
+}
+
+/* --- signs --- */
+
+static bool is_of(const struct finder *finder, uint32_t thread, const struct sign *sign)
+{
+    return sign->process == ARGUS_NONE || finder->view->threads[thread].process == sign->process;
+}
+
+static bool confirm(struct finder *finder, const struct sign *sign)
+{
+    bool any = false;
+    for (size_t i = 0; i < finder->found.length; i++) {
+        struct argus_hang *hang = &finder->found.data[i];
+        if (!is_of(finder, hang->thread, sign) || !covers(hang, sign->time_ns))
+            continue;
+        hang->indicators |= 1u << sign->indicator;
+        any = true;
+    }
+    return any;
+}
+
+/* The stretches of event loops around a moment, however short; of the main threads, which are those that draw. */
+static bool find_around(struct finder *near, const struct sign *sign)
+{
+    bool done = true;
+    for (uint32_t i = 0; done && i < near->view->process_count; i++) {
+        uint32_t thread = near->view->processes[i].main_thread;
+        if (thread != ARGUS_NONE && is_of(near, thread, sign) &&
+            hang_is_wanted(near->view, near->options, thread))
+            done = indicator_loop(near, thread);
+    }
+    if (done && near->found.length == 0 && sign->process != ARGUS_NONE)
+        done = indicator_longest(near);
+    return done;
+}
+
+static const struct argus_hang *longest_of(const hang_list *list)
+{
+    const struct argus_hang *longest = NULL;
+    for (size_t i = 0; i < list->length; i++)
+        if (!longest ||
+            list->data[i].end_ns - list->data[i].start_ns > longest->end_ns - longest->start_ns)
+            longest = &list->data[i];
+    return longest;
+}
+
+bool finder_sign(struct finder *finder, const struct sign *sign)
+{
+    if (confirm(finder, sign))
+        return true;
+    struct argus_hang_options options = *finder->options;
+    if (!hang_is_at_time(&options, sign->time_ns, sign->time_ns))
+        return true;
+    options.has_time = true;
+    options.time_ns = options.until_ns = sign->time_ns;
+    if (sign->process != ARGUS_NONE && !options.pid)
+        options.pid = finder->view->processes[sign->process].pid;
+    struct finder near = {
+        .view = finder->view, .options = &options, .sees_pending = finder->sees_pending};
+    bool done = find_around(&near, sign);
+    const struct argus_hang *longest = longest_of(&near.found);
+    if (done && longest) {
+        struct argus_hang hang = *longest;
+        hang.indicator = sign->indicator;
+        hang.indicators = 1u << sign->indicator;
+        hang.awaited = true;
+        done = vec_push(&finder->found, hang);
+    }
+    vec_deinit(&near.found);
+    return done;
+}
+
+/* --- the list --- */
+
+static int compare_hangs(const void *a, const void *b)
+{
+    const struct argus_hang *x = a, *y = b;
+    uint64_t x_ns = x->end_ns - x->start_ns, y_ns = y->end_ns - y->start_ns;
+    if (x->awaited != y->awaited)
+        return x->awaited ? -1 : 1;
+    if (x_ns != y_ns)
+        return x_ns > y_ns ? -1 : 1;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+static struct argus_error *nothing_wanted(const struct argus_hang_options *options)
+{
+    if (options->process_name)
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND,
+                                  "the trace has no process named \"%s\" that ran",
+                                  options->process_name);
+    if (options->thread_name)
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND,
+                                  "the trace has no thread named \"%s\" that ran",
+                                  options->thread_name);
+    if (options->pid)
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND, "the trace has no process %llu that ran",
+                                  (unsigned long long)options->pid);
+    return argus_error_create(ARGUS_ERROR_NOT_FOUND, "the trace has no thread %llu that ran",
+                              (unsigned long long)options->tid);
+}
+
+static struct argus_error *find(struct finder *finder)
+{
+    const struct argus_hang_options *options = finder->options;
+    bool any = false, done = frozen_find(finder);
+    for (uint32_t thread = 0; done && thread < finder->view->thread_count; thread++) {
+        if (!hang_is_wanted(finder->view, options, thread))
+            continue;
+        any = true;
+        done = indicator_loop(finder, thread);
+    }
+    if (done && names_threads(options) && !any)
+        return nothing_wanted(options);
+    for (size_t i = 0; done && i < sizeof(indicators) / sizeof(*indicators); i++)
+        done = indicators[i](finder);
+    if (done && hang_is_named(options) && finder->found.length == 0 && options->at_least_one)
+        done = indicator_longest(finder);
+    return done ? NULL : argus_error_memory();
+}
+
+struct argus_error *argus_hangs_find(const struct argus_graph *graph,
+                                     const struct argus_hang_options *options,
+                                     struct argus_hangs *ret)
+{
+    struct view view = view_of(graph);
+    struct finder finder = {
+        .view = &view, .options = options, .sees_pending = finder_sees_pending(&view)};
+    struct argus_error *error = find(&finder);
+    vec_deinit(&finder.frozen);
+    if (error) {
+        vec_deinit(&finder.found);
+        return error;
+    }
+    if (finder.found.length > 0)
+        qsort(finder.found.data, finder.found.length, sizeof(*finder.found.data), compare_hangs);
+    *ret = (struct argus_hangs){.items = finder.found.data, .count = finder.found.length};
+    return NULL;
+}
+
+void argus_hangs_deinit(struct argus_hangs *hangs)
+{
+    free(hangs->items);
+    *hangs = (struct argus_hangs){0};
+}

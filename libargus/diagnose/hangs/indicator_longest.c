@@ -1,0 +1,349 @@
+/* The LONGEST indicator: a process was named, no event loop of it hung, and something is to be explained all the same.
+ *
+ * Every run, yield loop and wait is a candidate; the longest wins after a weight for how much it looks like idleness, which a wait
+ * does not while something lies there that it does not take. Weights are per mille.
+ *
+ * A program's start, before it has asked for any input, is second to what it did later: a person who complains of a freeze has seen the
+ * program run. It is taken where nothing else of some length looks like a hang. */
+#include <string.h>
+
+#include "diagnose/hangs/finder.h"
+
+/* Vertices with waits of at most this between them are one run: page-ins, a lock now and then. */
+#define RUN_PAUSE_NS 10000000ull
+/* So long a loop of short waits may be interrupted by something else and still be the same loop. */
+#define LOOP_PAUSE_NS 100000000ull
+
+enum {
+    WEIGHT_PLAIN = 1000,
+    WEIGHT_UNUSUAL = 1500,     /* much longer than its like */
+    WEIGHT_ASKED_FOR = 200,    /* a sleep: it got what it asked for */
+    WEIGHT_UNUSUAL_IDLE = 400, /* at home, but much longer than ever */
+    WEIGHT_HOME = 100,         /* idle in a read or a lock */
+    WEIGHT_ACCEPT = 50,        /* a server without clients */
+    WEIGHT_EVENT_LOOP = 20,    /* idle in an event loop */
+    WEIGHT_POLLING_LOOP = 300, /* an event loop with a short timeout that idles? */
+};
+
+/* So much shorter may a stretch be than the program's start and still come before it. */
+#define START_UP_TIMES 10
+/* Shorter waits are not asked whether something lay there. */
+#define SHORTEST_AWAITED_NS 50000000ull
+
+struct choice {
+    uint64_t score;
+    unsigned weight;
+    struct argus_hang hang;
+};
+
+struct best {
+    const struct argus_hang_options *options;
+    struct choice start_up, later;
+    uint64_t asked_ns; /* of the thread that is looked at: when its start was over */
+};
+
+static void consider(struct best *best, uint32_t thread, uint64_t start_ns, uint64_t end_ns,
+                     uint32_t vertex, unsigned weight)
+{
+    uint64_t asked_ns = best->asked_ns; /* a run may go on for a while after that */
+    bool in_start_up =
+        start_ns < asked_ns && (end_ns <= asked_ns || end_ns - asked_ns <= asked_ns - start_ns);
+    struct choice *choice = in_start_up ? &best->start_up : &best->later;
+    uint64_t score = (uint64_t)((unsigned __int128)(end_ns - start_ns) * weight / 1000);
+    if (start_ns >= end_ns || score <= choice->score ||
+        !hang_is_at_time(best->options, start_ns, end_ns))
+        return;
+    choice->score = score;
+    choice->weight = weight;
+    choice->hang = (struct argus_hang){.start_ns = start_ns,
+                                       .end_ns = end_ns,
+                                       .thread = thread,
+                                       .vertex = vertex,
+                                       .indicator = ARGUS_INDICATOR_LONGEST};
+}
+
+static const struct choice *choose(const struct best *best)
+{
+    const struct choice *start_up = &best->start_up, *later = &best->later;
+    bool like_a_hang =
+        later->weight >= WEIGHT_PLAIN && later->score >= start_up->score / START_UP_TIMES;
+    return later->score >= start_up->score || like_a_hang ? later : start_up;
+}
+
+static bool is_unusual(const struct habit *habit, uint64_t wait_ns)
+{
+    return habit->count >= 4 && wait_ns / 5 >= habit->median_ns;
+}
+
+static bool is_accept(const struct view *view, const struct argus_wait *wait)
+{
+    char buffer[32];
+    return wait->syscall != ARGUS_NO_SYSCALL &&
+           strncmp(argus_syscall_name(argus_graph_trace(view->graph), wait->syscall, buffer,
+                                      sizeof(buffer)),
+                   "accept", 6) == 0;
+}
+
+/* Whether the wait of `vertex` was for a thread of its own process to end. */
+static bool is_join(const struct view *view, uint32_t vertex)
+{
+    uint32_t next = timeline_next(view, vertex);
+    uint32_t cause = next == ARGUS_NONE ? ARGUS_NONE : argus_graph_cause(view->graph, next);
+    if (cause == ARGUS_NONE || view->vertices[vertex].wait.kind != ARGUS_WAIT_FUTEX)
+        return false;
+    const struct argus_vertex *waker = &view->vertices[view->edges[cause].from];
+    return (waker->flags & ARGUS_VERTEX_EXITED) && waker->wait.kind == ARGUS_WAIT_NONE;
+}
+
+/* A thread that waits for most of its life for a helper's end has nothing else to do. */
+static bool is_launcher(const struct view *view, uint32_t vertex, uint64_t wait_ns)
+{
+    const struct argus_thread *t = &view->threads[view->vertices[vertex].thread];
+    uint32_t last = t->first_vertex + t->vertex_count - 1;
+    uint64_t life = timeline_wait_end(view, last) - view->vertices[t->first_vertex].start_ns;
+    return wait_ns >= life / 100 * 97;
+}
+
+static unsigned weigh_wait(const struct view *view, uint32_t vertex, const struct habit *habit,
+                           uint64_t wait_ns)
+{
+    const struct argus_wait *wait = &view->vertices[vertex].wait;
+    bool unusual = is_unusual(habit, wait_ns);
+    bool helper = wait->kind == ARGUS_WAIT_CHILD || is_join(view, vertex);
+    if (wait->kind == ARGUS_WAIT_SLEEP || (helper && is_launcher(view, vertex, wait_ns)))
+        return unusual ? WEIGHT_UNUSUAL_IDLE : WEIGHT_ASKED_FOR;
+    if (wait->kind == ARGUS_WAIT_SIGNAL)
+        return WEIGHT_HOME;
+    if (wait->kind == ARGUS_WAIT_READ && is_accept(view, wait))
+        return WEIGHT_ACCEPT;
+    if (habit->home && !is_answered_wait(view, vertex))
+        return unusual                         ? WEIGHT_UNUSUAL_IDLE
+               : wait->kind == ARGUS_WAIT_POLL ? WEIGHT_EVENT_LOOP
+                                               : WEIGHT_HOME;
+    if (wait->kind == ARGUS_WAIT_READ && wait->object == 0) /* standard input */
+        return WEIGHT_HOME;
+    return unusual ? WEIGHT_UNUSUAL : WEIGHT_PLAIN;
+}
+
+/* Whether something came for the thread in the wait of `vertex`, other than what ended it. */
+static bool is_awaited(const struct view *view, uint32_t vertex)
+{
+    const struct argus_vertex *v = &view->vertices[vertex];
+    const struct argus_hang wait = {.start_ns = v->end_ns,
+                                    .end_ns = timeline_wait_end(view, vertex),
+                                    .thread = v->thread,
+                                    .vertex = vertex};
+    return hang_keeps_message(view, &wait);
+}
+
+static void consider_wait(const struct view *view, const struct habits *habits, uint32_t vertex,
+                          struct best *best)
+{
+    const struct argus_vertex *v = &view->vertices[vertex];
+    const struct habit *habit = habits_of(habits, v);
+    uint64_t end = timeline_wait_end(view, vertex);
+    if (!habit || end <= v->end_ns)
+        return;
+    unsigned weight = weigh_wait(view, vertex, habit, end - v->end_ns);
+    bool looks_idle = weight < WEIGHT_PLAIN && end - v->end_ns >= SHORTEST_AWAITED_NS &&
+                      end - v->end_ns > best->later.score;
+    if (looks_idle && is_awaited(view, vertex))
+        weight = WEIGHT_PLAIN;
+    consider(best, v->thread, v->end_ns, end, vertex, weight);
+}
+
+/* A loop of short waits that falls into several vertices: the scheduler held it up, or a page was missing in between. */
+struct loop {
+    const struct habit *habit; /* of its waits; NULL: no loop */
+    uint64_t start_ns, turned_ns /* the end of its last wait */;
+    bool turns; /* at least one of its vertices was merged from turns */
+};
+
+/* Whether `vertex`, whose wait of `habit` ended at `end_ns`, belongs to the loop; begins another if the loop is over. What was
+ * done before the first wait is no part of it. */
+static bool loop_goes_on(struct loop *loop, const struct argus_vertex *vertex,
+                         const struct habit *habit, uint64_t end_ns)
+{
+    if (loop->habit && loop->habit == habit && vertex->start_ns <= loop->turned_ns + LOOP_PAUSE_NS)
+        return true;
+    if (loop->habit && loop->turns && end_ns <= loop->turned_ns + LOOP_PAUSE_NS)
+        return false; /* an interruption as yet */
+    bool turns = vertex->flags & ARGUS_VERTEX_YIELDS;
+    *loop = (struct loop){.habit = habit, .start_ns = turns ? vertex->start_ns : vertex->end_ns};
+    return habit != NULL;
+}
+
+/* A loop of sched_yield() is one vertex. */
+static void consider_yields(const struct view *view, const struct habits *habits, uint32_t thread,
+                            struct best *best)
+{
+    const struct argus_thread *t = &view->threads[thread];
+    struct loop loop = {.habit = NULL};
+    for (uint32_t v = t->first_vertex; v < t->first_vertex + t->vertex_count; v++) {
+        const struct argus_vertex *vertex = &view->vertices[v];
+        unsigned weight = vertex->wait.kind == ARGUS_WAIT_POLL ? WEIGHT_POLLING_LOOP : WEIGHT_PLAIN;
+        uint64_t end_ns = timeline_wait_end(view, v);
+        bool yields = is_yielding(view, v);
+        bool member = loop_goes_on(&loop, vertex, habits_of(habits, vertex), end_ns);
+        loop.turns |= member && yields && (vertex->flags & ARGUS_VERTEX_YIELDS);
+        loop.turned_ns = member ? end_ns : loop.turned_ns;
+        if (member && loop.turns)
+            consider(best, thread, loop.start_ns, vertex->end_ns, ARGUS_NONE, weight);
+        else if (yields)
+            consider(best, thread, vertex->start_ns, vertex->end_ns, v, weight);
+    }
+}
+
+/* A run that goes on until a wait of some length. */
+struct run {
+    uint64_t start_ns, busy_ns;
+    bool open;
+};
+
+static bool is_on_lock(const struct view *view, uint32_t vertex)
+{
+    const struct argus_wait *wait = &view->vertices[vertex].wait;
+    return wait->kind == ARGUS_WAIT_FUTEX && wait->object;
+}
+
+/* Locks that are waited for in pieces: each has a time-out, after which the lock is looked at and waited for again, until a thread
+ * ends the last one. Monitors of Java wait like this. A sleep in pieces ends by its own clock. */
+static void consider_pieces(const struct view *view, const struct habits *habits, uint32_t thread,
+                            struct best *best)
+{
+    const struct argus_thread *t = &view->threads[thread];
+    uint32_t first = ARGUS_NONE;
+    for (uint32_t v = t->first_vertex; v < t->first_vertex + t->vertex_count; v++) {
+        const struct argus_vertex *vertex = &view->vertices[v];
+        const struct argus_wait *wait = &vertex->wait;
+        const struct habit *habit = habits_of(habits, vertex);
+        if (!is_on_lock(view, v) ||
+            (wait->outcome != ARGUS_OUTCOME_TIMED_OUT && first == ARGUS_NONE)) {
+            first = ARGUS_NONE;
+            continue;
+        }
+        if (first == ARGUS_NONE || view->vertices[first].wait.object != wait->object ||
+            vertex->run_ns + vertex->runnable_ns > RUN_PAUSE_NS)
+            first = wait->outcome == ARGUS_OUTCOME_TIMED_OUT ? v : ARGUS_NONE;
+        if (first == ARGUS_NONE || wait->outcome == ARGUS_OUTCOME_TIMED_OUT)
+            continue;
+        uint64_t start_ns = view->vertices[first].end_ns, end_ns = timeline_wait_end(view, v);
+        first = ARGUS_NONE;
+        if (wait->outcome == ARGUS_OUTCOME_SATISFIED && habit)
+            consider(best, thread, start_ns, end_ns, ARGUS_NONE,
+                     weigh_wait(view, v, habit, end_ns - start_ns));
+    }
+}
+
+/* Runs: vertices with short waits between them that are busy for more than half of their time. */
+static void consider_runs(const struct view *view, uint32_t thread, struct best *best)
+{
+    const struct argus_thread *t = &view->threads[thread];
+    struct run run = {.open = false};
+    for (uint32_t v = t->first_vertex; v < t->first_vertex + t->vertex_count; v++) {
+        const struct argus_vertex *vertex = &view->vertices[v];
+        if (is_yielding(view, v)) {
+            run = (struct run){.open = false};
+            continue;
+        }
+        if (!run.open)
+            run = (struct run){.start_ns = vertex->start_ns, .open = true};
+        run.busy_ns += vertex->run_ns + vertex->runnable_ns;
+        bool busy = run.busy_ns >= (vertex->end_ns - run.start_ns) / 2;
+        if (busy)
+            consider(best, thread, run.start_ns, vertex->end_ns, ARGUS_NONE, WEIGHT_PLAIN);
+        run.open = busy && timeline_wait_end(view, v) - vertex->end_ns <= RUN_PAUSE_NS;
+    }
+}
+
+static bool consider_thread(const struct view *view, uint32_t thread, struct best *best)
+{
+    const struct argus_thread *t = &view->threads[thread];
+    struct habits habits;
+    bool done = habits_find(view, thread, &habits);
+    best->asked_ns = start_up_end(view, thread);
+    for (uint32_t v = t->first_vertex; done && v < t->first_vertex + t->vertex_count; v++)
+        consider_wait(view, &habits, v, best);
+    if (done)
+        consider_yields(view, &habits, thread, best);
+    if (done)
+        consider_pieces(view, &habits, thread, best);
+    consider_runs(view, thread, best);
+    habits_deinit(&habits);
+    return done;
+}
+
+/* Whether the thread only waited in its event loop's poll, for nobody whom it had asked, and nothing had come for it. */
+static bool is_idle(const struct view *view, const struct argus_hang *hang)
+{
+    struct argus_pendings pendings;
+    bool pending = false;
+    if (hang->type != ARGUS_TYPE_LONG_WAIT ||
+        view->vertices[hang->vertex].wait.kind != ARGUS_WAIT_POLL ||
+        !is_home_wait(view, hang->vertex))
+        return false;
+    struct argus_error *error = argus_pending_find(view->graph, hang, &pendings);
+    if (error) {
+        argus_error_destroy(error);
+        return false;
+    }
+    for (size_t i = 0; i < pendings.count; i++)
+        pending |= pendings.items[i].kind != ARGUS_PENDING_SET_OFF;
+    argus_pendings_deinit(&pendings);
+    return !pending;
+}
+
+static void finish(const struct view *view, struct argus_hang *hang)
+{
+    uint32_t last = timeline_before(view, hang->thread, hang->end_ns);
+    hang->ongoing = timeline_next(view, last) == ARGUS_NONE &&
+                    !(view->vertices[last].flags & ARGUS_VERTEX_EXITED) &&
+                    hang->end_ns == timeline_wait_end(view, last);
+    hang_measure(view, hang);
+    if (is_idle(view, hang))
+        hang->nature = ARGUS_NATURE_IDLE;
+}
+
+/* The thread for which the main thread of `process` stands: itself; but a launcher, as that of Java, starts a thread that does the work of
+ * a main thread, and waits for its end. */
+static uint32_t acting_main(const struct view *view, uint32_t process)
+{
+    uint32_t main = view->processes[process].main_thread;
+    if (main == ARGUS_NONE || !view->threads[main].vertex_count)
+        return main;
+    const struct argus_thread *t = &view->threads[main];
+    for (uint32_t v = t->first_vertex; v < t->first_vertex + t->vertex_count; v++) {
+        uint64_t wait_ns = argus_vertex_wait_ns(&view->vertices[v]);
+        if (wait_ns && is_launcher(view, v, wait_ns) && is_join(view, v))
+            return view
+                ->vertices[view->edges[argus_graph_cause(view->graph, timeline_next(view, v))].from]
+                .thread;
+    }
+    return main;
+}
+
+bool indicator_longest(struct finder *finder)
+{
+    const struct view *view = finder->view;
+    const struct argus_hang_options *options = finder->options;
+    uint64_t threshold = options->threshold_ns ? options->threshold_ns : ARGUS_HANG_THRESHOLD_NS;
+    struct best of_main = {.options = options}, of_others = {.options = options};
+    for (uint32_t thread = 0; thread < view->thread_count; thread++) {
+        if (!hang_is_wanted(view, options, thread))
+            continue;
+        bool is_main = acting_main(view, view->threads[thread].process) == thread;
+        if (!consider_thread(view, thread, is_main ? &of_main : &of_others))
+            return false;
+    }
+    /* The main thread is what a person sees: another one only where it has nothing to show. */
+    struct choice best = *choose(&of_main), of_other = *choose(&of_others);
+    if (of_other.score > 0 && best.score < threshold / 2 && of_other.score > best.score)
+        best = of_other;
+    if (best.score == 0)
+        return true;
+    finish(view, &best.hang);
+    if (best.hang.nature == ARGUS_NATURE_IDLE && pending_longest(finder, &best.hang))
+        finish(view, &best.hang);
+    finder_threshold(finder, &best.hang);
+    return finder_add(finder, &best.hang);
+}

@@ -1,0 +1,337 @@
+/* The event-loop indicator: from each home wait of a thread to the next.
+ *
+ * A wait at home for the answer of somebody whom the thread had asked is part of a handler where something else was pending
+ * meanwhile (it did not look), and idleness where nothing was (it would have).
+ *
+ * Three things say that a thread came back to its loop: a poll that blocked (a vertex ends in it), a poll that returned at
+ * once (a visit: argus_graph_visits()), and a turn that a toolkit's probe tells (ARGUS_VERTEX_LOOP). Which polls are home and not
+ * part of some handler, habits.c finds out; a visit counts where its call has the arguments of a home poll.
+ */
+#include "diagnose/hangs/finder.h"
+
+/* A toolkit whose loop has turned so often is believed to be one. */
+#define LOOP_TURNS 3
+/* Vertices looked at for the poll of a turn. */
+#define MOST_IN_TURN 256
+/* More home polls with different arguments are not told apart. */
+#define MOST_HOMES 8
+/* Shorter waits for an answer make no difference. */
+#define SHORTEST_IDLE_NS 5000000ull
+
+/* One thread at work. */
+struct scan {
+    struct finder *finder;
+    const struct view *view;
+    const struct habits *habits;
+    struct {
+        uint64_t object;
+        uint16_t syscall;
+    } homes[MOST_HOMES]; /* calls that are home */
+    size_t home_count;
+    const struct argus_visits *visits; /* of the thread; the next one to look at */
+    size_t visit_count;
+    bool turns;      /* a toolkit tells of the loop's turns */
+    bool in_handler; /* a handler's poll was seen since the thread was last back */
+};
+
+/* A poll for whatever may come, or what a loop does in its place. */
+static const struct habit *loop_habit(const struct scan *scan, uint32_t vertex)
+{
+    const struct habit *habit = habits_of(scan->habits, &scan->view->vertices[vertex]);
+    if (!habit || habit->nested)
+        return NULL;
+    if (habit->loop)
+        return habit;
+    bool is_loop = habit->kind == ARGUS_WAIT_POLL && !habit->answers;
+    return is_loop && !is_answered_wait(scan->view, vertex) ? habit : NULL;
+}
+
+static bool is_home_call(const struct scan *scan, uint16_t syscall, uint64_t object)
+{
+    for (size_t i = 0; i < scan->home_count; i++)
+        if (scan->homes[i].syscall == syscall && scan->homes[i].object == object)
+            return true;
+    return false;
+}
+
+static void find_homes(struct scan *scan, uint32_t thread)
+{
+    const struct argus_thread *t = &scan->view->threads[thread];
+    uint32_t turns = 0;
+    for (uint32_t v = t->first_vertex; v < t->first_vertex + t->vertex_count; v++) {
+        const struct argus_vertex *vertex = &scan->view->vertices[v];
+        const struct habit *habit = habits_of(scan->habits, vertex);
+        turns += (vertex->flags & ARGUS_VERTEX_LOOP) != 0;
+        if (!habit || !habit->home || habit->kind != ARGUS_WAIT_POLL ||
+            scan->home_count == MOST_HOMES ||
+            is_home_call(scan, vertex->wait.syscall, vertex->wait.object))
+            continue;
+        scan->homes[scan->home_count].syscall = vertex->wait.syscall;
+        scan->homes[scan->home_count++].object = vertex->wait.object;
+    }
+    scan->turns = turns >= LOOP_TURNS;
+}
+
+/* A thread that polled too seldom in this trace to be known as an event loop may have been too busy for it. */
+static bool add_if_long(struct scan *scan, struct argus_hang hang, bool sure)
+{
+    if (hang.end_ns < hang.start_ns ||
+        hang.end_ns - hang.start_ns < finder_threshold(scan->finder, &hang))
+        return true;
+    hang.vertex = ARGUS_NONE;
+    hang_measure(scan->view, &hang);
+    if (!sure && hang.type != ARGUS_TYPE_LONG_RUNNING)
+        return true;
+    return hang_is_unnoticed(scan->finder, scan->habits, &hang, sure) ||
+           finder_add(scan->finder, &hang);
+}
+
+/* Whether the poll at `vertex`, or the next one that had to wait (`step` 1: after it, -1: before), is in a loop of a handler that
+ * leaves lying what the home would take. */
+static bool keeps_from(const struct scan *scan, uint32_t vertex, int step)
+{
+    uint32_t v = vertex;
+    for (int i = 0; i < MOST_IN_TURN && v != ARGUS_NONE; i++) {
+        const struct habit *habit = habits_of(scan->habits, &scan->view->vertices[v]);
+        if (habit && habit->kind == ARGUS_WAIT_POLL)
+            return habit->nested && habit->keeps;
+        v = step > 0 ? timeline_next(scan->view, v) : argus_graph_previous(scan->view->graph, v);
+    }
+    return false;
+}
+
+/* Whether the thread came home by polls that returned at once. Such a loop may poll with the home's arguments; then the polls around
+ * these tell, which had to wait. */
+static bool are_home_visits(const struct scan *scan, const struct argus_visits *visits)
+{
+    if (!is_home_call(scan, visits->syscall, visits->object))
+        return false;
+    uint32_t v = timeline_before(scan->view, visits->thread, visits->first_ns + 1);
+    return v == ARGUS_NONE || !keeps_from(scan, v, 1) ||
+           !keeps_from(scan, argus_graph_previous(scan->view->graph, v), -1);
+}
+
+/* The parts of a stretch that lie between visits. */
+static bool add_between_visits(struct scan *scan, const struct argus_hang *whole, bool sure)
+{
+    struct argus_hang part = *whole;
+    bool done = true;
+    part.ongoing = false;
+    for (; done && scan->visit_count && scan->visits->first_ns < whole->end_ns;
+         scan->visits++, scan->visit_count--) {
+        const struct argus_visits *visits = scan->visits;
+        if (visits->first_ns < part.start_ns || !are_home_visits(scan, visits))
+            continue;
+        part.end_ns = visits->first_ns;
+        done = add_if_long(scan, part, sure);
+        part.start_ns = visits->gap_start_ns;
+        part.end_ns = visits->gap_end_ns;
+        done = done && add_if_long(scan, part, sure);
+        part.start_ns = visits->last_ns;
+    }
+    part.end_ns = whole->end_ns;
+    part.ongoing = whole->ongoing;
+    return done && add_if_long(scan, part, sure);
+}
+
+/* UI events read afterwards may be what ended the wait; if they lay there before, their messages did, too. */
+static bool is_anything_pending(const struct view *view, uint32_t vertex)
+{
+    const struct argus_vertex *v = &view->vertices[vertex];
+    struct argus_hang wait = {.start_ns = v->end_ns,
+                              .end_ns = timeline_wait_end(view, vertex),
+                              .thread = v->thread,
+                              .vertex = vertex};
+    struct argus_pendings pendings;
+    bool any = false;
+    struct argus_error *error = argus_pending_find(view->graph, &wait, &pendings);
+    if (error) {
+        argus_error_destroy(error);
+        return true;
+    }
+    for (size_t i = 0; i < pendings.count; i++)
+        any |= pendings.items[i].kind != ARGUS_PENDING_SET_OFF &&
+               pendings.items[i].kind != ARGUS_PENDING_UI_EVENT;
+    argus_pendings_deinit(&pendings);
+    return any;
+}
+
+/* Whether `vertex` ends in a wait for an answer, at home, while nothing else was pending. */
+static bool is_idle_answer(const struct scan *scan, uint32_t vertex)
+{
+    const struct argus_vertex *v = &scan->view->vertices[vertex];
+    const struct habit *habit = habits_of(scan->habits, v);
+    return habit && habit->home && habit->kind == ARGUS_WAIT_POLL &&
+           timeline_wait_end(scan->view, vertex) - v->end_ns >= SHORTEST_IDLE_NS &&
+           !is_anything_pending(scan->view, vertex);
+}
+
+/* The parts of a stretch, which has the vertices from `first` on, between the waits in which it was idle after all. */
+static bool add_parts(struct scan *scan, const struct argus_hang *whole, uint32_t first, bool sure)
+{
+    struct argus_hang part = *whole;
+    bool done = true;
+    part.ongoing = false;
+    for (uint32_t v = first; done && v != ARGUS_NONE; v = timeline_next(scan->view, v)) {
+        if (scan->view->vertices[v].end_ns >= whole->end_ns)
+            break;
+        if (whole->end_ns - part.start_ns < finder_threshold(scan->finder, &part))
+            break;
+        if (!is_idle_answer(scan, v))
+            continue;
+        part.end_ns = scan->view->vertices[v].end_ns;
+        done = add_between_visits(scan, &part, sure);
+        part.start_ns = timeline_wait_end(scan->view, v);
+        part.end_ns = whole->end_ns;
+    }
+    part.ongoing = whole->ongoing;
+    return done && add_between_visits(scan, &part, sure);
+}
+
+/* Where a stretch can end. */
+struct stop {
+    uint64_t end_ns;   /* of the stretch before */
+    uint64_t start_ns; /* of the next one */
+    uint32_t first;    /* the first vertex of the next one */
+    bool home;         /* sure to be the loop's */
+    bool back;         /* came back: otherwise the thread's records end here */
+};
+
+/* Whether the turn with which `vertex` begins is of the loop, and not of one with other sources that a handler runs: the poll of
+ * that turn, or of the next one that has to wait, tells. */
+static bool is_own_turn(const struct scan *scan, uint32_t vertex)
+{
+    uint32_t v = vertex;
+    for (int i = 0; i < MOST_IN_TURN && v != ARGUS_NONE; i++, v = timeline_next(scan->view, v)) {
+        const struct argus_vertex *at = &scan->view->vertices[v];
+        const struct habit *habit = habits_of(scan->habits, at);
+        if (habit && habit->kind == ARGUS_WAIT_POLL && (at->flags & ARGUS_VERTEX_LOOP))
+            return !habit->nested;
+    }
+    return !scan->in_handler;
+}
+
+/* Whether the thread is back in its loop in `vertex`, and not only in a poll of its own in the middle of a handler, which
+ * counts where nothing else is home (`from_home`: the stretch began at home). */
+static bool find_stop(const struct scan *scan, uint32_t v, bool from_home, struct stop *ret)
+{
+    const struct argus_vertex *vertex = &scan->view->vertices[v];
+    const struct habit *habit = loop_habit(scan, v);
+    if (scan->turns && (vertex->flags & ARGUS_VERTEX_LOOP) && !habit && is_own_turn(scan, v)) {
+        *ret = (struct stop){vertex->start_ns, vertex->start_ns, v, true, true};
+        return true;
+    }
+    if (!habit || (from_home && !habit->home))
+        return false;
+    *ret =
+        (struct stop){vertex->end_ns, timeline_wait_end(scan->view, v), v + 1, habit->home, true};
+    if (vertex->flags & ARGUS_VERTEX_YIELDS) /* the turns of a poll with a short timeout are idle */
+        ret->end_ns = vertex->start_ns;
+    return true;
+}
+
+static void note_handler(struct scan *scan, uint32_t v, bool back)
+{
+    const struct habit *habit = habits_of(scan->habits, &scan->view->vertices[v]);
+    scan->in_handler = !back && (scan->in_handler || (habit && habit->nested));
+}
+
+static bool scan_thread(struct scan *scan, uint32_t thread)
+{
+    const struct argus_thread *t = &scan->view->threads[thread];
+    struct argus_hang hang = {.thread = thread, .indicator = ARGUS_INDICATOR_EVENT_LOOP};
+    bool done = true, away = false, from_home = false;
+    uint32_t first = t->first_vertex;
+    for (uint32_t v = t->first_vertex; done && v < t->first_vertex + t->vertex_count; v++) {
+        const struct argus_vertex *vertex = &scan->view->vertices[v];
+        bool is_last = timeline_next(scan->view, v) == ARGUS_NONE;
+        struct stop stop = {.end_ns = timeline_wait_end(scan->view, v)};
+        /* In the last one any poll that is not a handler's is believed to be home. */
+        bool found = find_stop(scan, v, away && from_home && !is_last, &stop);
+        note_handler(scan, v, found);
+        if (!found && !is_last)
+            continue;
+        hang.end_ns = stop.end_ns;
+        hang.ongoing = !stop.back && !(vertex->flags & ARGUS_VERTEX_EXITED);
+        if (away)
+            done = add_parts(scan, &hang, first, from_home);
+        first = stop.first;
+        away = stop.back;
+        from_home = stop.home;
+        hang.start_ns = stop.start_ns;
+    }
+    return done;
+}
+
+/* When the program of a main thread was started, if that was in the trace; 0: it was not, or the thread is another one. */
+static uint64_t started_ns(const struct view *view, uint32_t thread)
+{
+    const struct argus_process *process = &view->processes[view->threads[thread].process];
+    if (process->main_thread != thread)
+        return 0;
+    return process->exec_ns > process->start_ns ? process->exec_ns : process->start_ns;
+}
+
+/* A program's start, until it first comes to its loop: it counts if something lay there by then. */
+static bool scan_start_up(struct scan *scan, uint32_t thread)
+{
+    const struct argus_thread *t = &scan->view->threads[thread];
+    struct argus_hang hang = {.start_ns = started_ns(scan->view, thread),
+                              .thread = thread,
+                              .vertex = ARGUS_NONE,
+                              .indicator = ARGUS_INDICATOR_EVENT_LOOP};
+    struct stop stop;
+    uint32_t v = t->first_vertex, end = t->first_vertex + t->vertex_count;
+    while (v < end && !(find_stop(scan, v, true, &stop) && stop.home))
+        v++;
+    if (hang.start_ns == 0 || v == end)
+        return true;
+    hang.end_ns = stop.end_ns;
+    if (hang.end_ns < hang.start_ns ||
+        hang.end_ns - hang.start_ns < finder_threshold(scan->finder, &hang))
+        return true;
+    hang_measure(scan->view, &hang);
+    return !hang_keeps_message(scan->view, &hang) || finder_add(scan->finder, &hang);
+}
+
+/* A loop that never had to wait, because something lay there whenever it looked, is known by its visits alone. The longest time
+ * between two of them counts if something lay there. */
+static bool scan_visits(struct scan *scan)
+{
+    bool done = true;
+    for (size_t i = 0; done && i < scan->visit_count; i++) {
+        const struct argus_visits *visits = &scan->visits[i];
+        struct argus_hang hang = {.start_ns = visits->gap_start_ns,
+                                  .end_ns = visits->gap_end_ns,
+                                  .thread = visits->thread,
+                                  .vertex = ARGUS_NONE,
+                                  .indicator = ARGUS_INDICATOR_EVENT_LOOP};
+        if (visits->count < LOOP_TURNS ||
+            hang.end_ns - hang.start_ns < finder_threshold(scan->finder, &hang))
+            continue;
+        hang_measure(scan->view, &hang);
+        done = !hang_keeps_message(scan->view, &hang) ||
+               hang_is_unnoticed(scan->finder, scan->habits, &hang, false) ||
+               finder_add(scan->finder, &hang);
+    }
+    return done;
+}
+
+bool indicator_loop(struct finder *finder, uint32_t thread)
+{
+    struct habits habits;
+    struct scan scan = {.finder = finder, .view = finder->view, .habits = &habits};
+    bool done = habits_find(finder->view, thread, &habits);
+    if (done) {
+        find_homes(&scan, thread);
+        scan.visit_count = argus_graph_thread_visits(scan.view->graph, thread, &scan.visits);
+        size_t found = finder->found.length;
+        done = scan_thread(&scan, thread) && nested_answers(finder, &habits, thread);
+        if (done)
+            done = scan_start_up(&scan, thread);
+        if (done && finder->sees_pending && scan.home_count == 0 && finder->found.length == found)
+            done = scan_visits(&scan);
+    }
+    habits_deinit(&habits);
+    return done;
+}

@@ -1,0 +1,133 @@
+/* Pings that were not answered within the threshold.
+ *
+ * A window manager or compositor pings a program when a person wants something of it, and takes it for hung when no answer
+ * comes. What it asks and who answers are records of probes (share/probes.conf), so both must have been recorded. X11 names
+ * the window, and whose that is shows who answers pings for it, before or later; a window that never answers one in the trace
+ * belongs to nobody, and is passed over. Wayland's serial numbers differ from ping to ping, so only late answers are found.
+ */
+#include <string.h>
+
+#include "base/idmap.h"
+#include "diagnose/hangs/finder.h"
+
+/* The request of xdg_wm_base that is the answer (xdg-shell.xml). */
+#define WAYLAND_PONG 3
+
+/* A window, or a serial number. */
+struct asked {
+    uint64_t key;
+    uint64_t since_ns; /* of the first ping without an answer; 0: none */
+    uint32_t process;  /* that answers; ARGUS_NONE: not known */
+};
+
+struct search {
+    struct finder *finder;
+    struct idmap by_key;
+    VEC(struct asked) asked;
+    bool no_memory;
+};
+
+enum meaning { MEANS_NOTHING, MEANS_PING, MEANS_ANSWER };
+
+static enum meaning x11_meaning(const struct argus_ping *ping)
+{
+    return !ping->key ? MEANS_NOTHING : ping->key == ping->to ? MEANS_PING : MEANS_ANSWER;
+}
+
+static enum meaning wayland_ping(const struct argus_ping *ping)
+{
+    return ping->to == 0 ? MEANS_PING : MEANS_NOTHING;
+}
+
+static enum meaning wayland_pong(const struct argus_ping *ping)
+{
+    return ping->to == WAYLAND_PONG ? MEANS_ANSWER : MEANS_NOTHING;
+}
+
+/* To add a protocol: the label of its probes, and what one of their records means. */
+static const struct {
+    const char *label;
+    enum meaning (*meaning)(const struct argus_ping *ping);
+} protocols[] = {
+    {"X11 ping", x11_meaning},
+    {"Wayland ping", wayland_ping},
+    {"Wayland pong", wayland_pong},
+};
+
+static enum meaning meaning_of(const struct search *search, const struct argus_ping *ping)
+{
+    const struct argus_probe_entry *probe =
+        argus_graph_probe(search->finder->view->graph, ping->probe);
+    for (size_t i = 0; probe && i < sizeof(protocols) / sizeof(*protocols); i++)
+        if (strcmp(probe->label, protocols[i].label) == 0)
+            return protocols[i].meaning(ping);
+    return MEANS_NOTHING;
+}
+
+static struct asked *find_asked(struct search *search, uint64_t key, bool make)
+{
+    uint32_t at = idmap_get(&search->by_key, key);
+    if (at != IDMAP_NONE)
+        return &search->asked.data[at];
+    struct asked made = {.key = key, .process = ARGUS_NONE};
+    if (!make)
+        return NULL;
+    at = (uint32_t)search->asked.length;
+    if (!vec_push(&search->asked, made) || !idmap_put(&search->by_key, key, at)) {
+        search->no_memory = true;
+        return NULL;
+    }
+    return &search->asked.data[at];
+}
+
+/* A ping without an answer from `since_ns` to `until_ns`. */
+static void tell(struct search *search, uint32_t process, uint64_t since_ns, uint64_t until_ns)
+{
+    const struct argus_hang_options *options = search->finder->options;
+    uint64_t threshold_ns = options->threshold_ns ? options->threshold_ns : ARGUS_HANG_THRESHOLD_NS;
+    struct sign sign = {since_ns + threshold_ns, process, ARGUS_INDICATOR_PING};
+    if (process != ARGUS_NONE && until_ns > since_ns && until_ns - since_ns >= threshold_ns)
+        search->no_memory |= !finder_sign(search->finder, &sign);
+}
+
+/* First who answers for each window, then what was not answered in time. */
+static void look_at(struct search *search, const struct argus_ping *ping, bool learn)
+{
+    enum meaning meaning = meaning_of(search, ping);
+    struct asked *asked = meaning == MEANS_NOTHING
+                              ? NULL
+                              : find_asked(search, ping->key, learn && meaning == MEANS_PING);
+    if (!asked)
+        return;
+    if (meaning == MEANS_PING) {
+        asked->since_ns = asked->since_ns ? asked->since_ns : ping->time_ns;
+        return;
+    }
+    if (!asked->since_ns)
+        return;
+    if (learn)
+        asked->process = search->finder->view->threads[ping->thread].process;
+    else
+        tell(search, asked->process, asked->since_ns, ping->time_ns);
+    asked->since_ns = 0;
+}
+
+bool indicator_ping(struct finder *finder)
+{
+    struct search search = {.finder = finder};
+    const struct argus_ping *pings;
+    size_t count = argus_graph_pings(finder->view->graph, &pings);
+    for (size_t i = 0; i < count; i++)
+        look_at(&search, &pings[i], true);
+    for (size_t i = 0; i < search.asked.length; i++)
+        search.asked.data[i].since_ns = 0;
+    for (size_t i = 0; i < count; i++)
+        look_at(&search, &pings[i], false);
+    for (size_t i = 0; i < search.asked.length; i++)
+        if (search.asked.data[i].since_ns)
+            tell(&search, search.asked.data[i].process, search.asked.data[i].since_ns,
+                 argus_graph_end_ns(finder->view->graph));
+    vec_deinit(&search.asked);
+    idmap_deinit(&search.by_key);
+    return !search.no_memory;
+}

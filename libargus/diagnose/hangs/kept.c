@@ -1,0 +1,184 @@
+/* What lay there for a thread while it waited, and was not taken: then it was not waiting for that.
+ *
+ * Two things tell. A message that came before a wait began, and was taken after that wait had ended. And a UI event (a key, a
+ * button) that is handed to the program a while after anything has come to the thread: its toolkit kept it back, since
+ * a nested loop leaves the user's input out. Of what the loop's own wait leaves lying, too, neither is true: that is another's to take.
+ */
+#include "argus/record.h"
+#include "base/lower_bound.h"
+#include "diagnose/hangs/nesting.h"
+
+/* Less is the way of a message on a busy machine (pending.c). */
+#define LONG_PENDING_NS 250000000ull
+/* Waits looked at for one message, and vertices for one UI event: there are more of both. */
+#define MOST_WAITS    256
+#define MOST_VERTICES 256
+
+struct stay {
+    uint64_t start_ns, end_ns;
+};
+
+/* One thread at work. */
+struct keeping {
+    const struct view *view;
+    struct habits *habits;
+    VEC(struct stay) at_home; /* in time order */
+    uint32_t thread;
+};
+
+static uint32_t depth_of(const struct habits *habits, const struct habit *habit)
+{
+    return argus_graph_stack(habits->graph, habit->user_stack).count;
+}
+
+/* The least deep one of the homes that are in no handler. */
+static const struct habit *find_root(const struct habits *habits)
+{
+    const struct habit *root = NULL;
+    for (size_t i = 0; i < habits->items.length; i++) {
+        const struct habit *habit = &habits->items.data[i];
+        if (!(habit->home || habit->loop) || habit->nested || habit->longest_ns < RESTING_NS ||
+            !habit_is_clear(habits->graph, habit->user_stack))
+            continue;
+        if (!root || depth_of(habits, habit) < depth_of(habits, root))
+            root = habit;
+    }
+    return root;
+}
+
+/* The waits at home; false without memory. */
+static bool find_stays(struct keeping *keeping, const struct habit *root)
+{
+    const struct view *view = keeping->view;
+    const struct argus_thread *t = &view->threads[keeping->thread];
+    bool done = true;
+    for (uint32_t v = t->first_vertex; done && v < t->first_vertex + t->vertex_count; v++) {
+        struct stay stay = {view->vertices[v].end_ns, timeline_wait_end(view, v)};
+        if (habits_of(keeping->habits, &view->vertices[v]) == root)
+            done = vec_push(&keeping->at_home, stay);
+    }
+    return done;
+}
+
+/* Whether it lay there for a whole wait at home. */
+static bool is_left_at_home(const struct keeping *keeping, uint64_t from_ns, uint64_t to_ns)
+{
+    size_t first;
+    LOWER_BOUND(first, keeping->at_home.length, keeping->at_home.data[first].start_ns < from_ns);
+    return first < keeping->at_home.length && keeping->at_home.data[first].end_ns <= to_ns;
+}
+
+/* Marks the places of the waits that lie wholly in [from_ns, to_ns], in which something lay there. */
+static void note(const struct keeping *keeping, uint64_t from_ns, uint64_t to_ns)
+{
+    const struct view *view = keeping->view;
+    if (to_ns < from_ns + LONG_PENDING_NS || is_left_at_home(keeping, from_ns, to_ns))
+        return;
+    uint32_t v = timeline_before(view, keeping->thread, from_ns + 1);
+    if (v == ARGUS_NONE)
+        v = view->threads[keeping->thread].first_vertex;
+    for (int i = 0; i < MOST_WAITS && v != ARGUS_NONE; i++, v = timeline_next(view, v)) {
+        const struct habit *habit = habits_of(keeping->habits, &view->vertices[v]);
+        if (timeline_wait_end(view, v) > to_ns)
+            break;
+        if (habit && view->vertices[v].end_ns >= from_ns)
+            keeping->habits->items.data[habit - keeping->habits->items.data].keeps = true;
+    }
+}
+
+static void note_messages(const struct keeping *keeping, uint32_t vertex)
+{
+    const struct argus_edge *edges;
+    size_t count = argus_graph_in_edges(keeping->view->graph, vertex, &edges);
+    for (size_t i = 0; i < count; i++)
+        if ((edges[i].message || edges[i].kind == ARGUS_EDGE_MESSAGE) &&
+            keeping->view->vertices[edges[i].from].thread != keeping->thread)
+            note(keeping, edges[i].from_ns, edges[i].to_ns);
+}
+
+static void note_unread(const struct keeping *keeping)
+{
+    const struct argus_unread *unread;
+    size_t first, count = argus_graph_unread(keeping->view->graph, &unread);
+    LOWER_BOUND(first, count, unread[first].receiver < keeping->thread);
+    for (; first < count && unread[first].receiver == keeping->thread; first++)
+        note(keeping, unread[first].sent_ns, argus_graph_end_ns(keeping->view->graph));
+}
+
+/* Whether the wait before `vertex` ended for a reason that is not known, or by what no thread sends. */
+static bool was_begun_by_unknown(const struct view *view, uint32_t vertex)
+{
+    uint32_t before = argus_graph_previous(view->graph, vertex);
+    if (before == ARGUS_NONE || argus_graph_cause(view->graph, vertex) != ARGUS_NONE)
+        return false;
+    const struct argus_wait *wait = &view->vertices[before].wait;
+    return wait->kind != ARGUS_WAIT_NONE && !wait->by_timer &&
+           wait->outcome != ARGUS_OUTCOME_TIMED_OUT;
+}
+
+/* When something last came to the thread, until `time_ns`, in `vertex`; 0: nothing did. */
+static uint64_t last_came_ns(const struct view *view, uint32_t vertex, uint64_t time_ns)
+{
+    const struct argus_edge *edges;
+    size_t count = argus_graph_in_edges(view->graph, vertex, &edges);
+    uint64_t last_ns = 0;
+    if (was_begun_by_unknown(view, vertex))
+        last_ns = view->vertices[vertex].start_ns;
+    for (size_t i = 0; i < count; i++)
+        if (edges[i].kind != ARGUS_EDGE_SEQUENCE && edges[i].to_ns <= time_ns &&
+            edges[i].to_ns > last_ns &&
+            view->vertices[edges[i].from].thread != view->vertices[vertex].thread)
+            last_ns = edges[i].to_ns;
+    return last_ns;
+}
+
+static bool is_input(const struct argus_callback *callback)
+{
+    return callback->what == ARGUS_CALLBACK_UI_EVENT &&
+           (callback->ui_event == ARGUS_UI_KEY_PRESS ||
+            callback->ui_event == ARGUS_UI_BUTTON_PRESS || callback->ui_event == ARGUS_UI_TOUCH);
+}
+
+uint64_t input_came_ns(const struct view *view, uint32_t vertex, struct argus_callback *ret)
+{
+    const struct argus_callback *callbacks;
+    size_t count = argus_graph_callbacks(view->graph, vertex, &callbacks), at = 0;
+    uint64_t came_ns = 0;
+    while (at < count && !is_input(&callbacks[at]))
+        at++;
+    if (at == count)
+        return 0;
+    *ret = callbacks[at];
+    uint32_t v = vertex;
+    for (int i = 0; i < MOST_VERTICES && v != ARGUS_NONE && !came_ns; i++) {
+        came_ns = last_came_ns(view, v, ret->time_ns);
+        v = argus_graph_previous(view->graph, v);
+    }
+    return came_ns;
+}
+
+static void note_input(const struct keeping *keeping, uint32_t vertex)
+{
+    struct argus_callback input;
+    uint64_t came_ns = input_came_ns(keeping->view, vertex, &input);
+    if (came_ns)
+        note(keeping, came_ns, input.time_ns);
+}
+
+bool kept_find(const struct view *view, uint32_t thread, struct habits *habits)
+{
+    const struct argus_thread *t = &view->threads[thread];
+    const struct habit *root = find_root(habits);
+    struct keeping keeping = {.view = view, .habits = habits, .thread = thread};
+    if (!root)
+        return true;
+    bool done = find_stays(&keeping, root);
+    for (uint32_t v = t->first_vertex; done && v < t->first_vertex + t->vertex_count; v++) {
+        note_messages(&keeping, v);
+        note_input(&keeping, v);
+    }
+    if (done)
+        note_unread(&keeping);
+    vec_deinit(&keeping.at_home);
+    return done;
+}

@@ -1,0 +1,197 @@
+/* A wait inside a handler is told from the loop's own.
+ *
+ * Seen from the beginning of the thread, the stacks of both are equal as far as the function that is the loop. There they part:
+ * the loop's own wait goes on to the system call by a few frames of the toolkit, the other one through the dispatching
+ * function and the handler, which are more. So of two places that part, the deeper one is *nested* in the other.
+ *
+ *   poll ← iterate ← run ← main                             the home
+ *   poll ← library ← handler ← dispatch ← iterate ← run ← main   nested in it
+ *
+ * A nested wait may still be a loop that does the home's work: a modal dialog. It shows by what it takes from: the set of
+ * descriptors that the home wait looks at too, or descriptors that both found ready (where none are known, the threads that
+ * wake both), answers left out. A place that takes nothing of the home's is part of a handler, and so is one that takes from the
+ * same descriptors but leaves lying what the home would have taken (kept.c). What such a place does not
+ * share tells nothing about a loop that serves the home and rests: both may lie in the same handlers (replies of the display
+ * server, and a prompt that reads keys).
+ *
+ * Two loops that follow each other also part somewhere, and the second may be the deeper one. It is no handler when the first
+ * place is never visited again, and others than those whom the thread asks keep ending the second place's waits.
+ *
+ * Some loops do not poll themselves: another thread polls, and the loop waits for a condition (Tcl). Then its handlers are what
+ * polls (replies of the display server), and the condition is what encloses them. Believed of main threads only: elsewhere
+ * it is how a worker waits for work.
+ */
+#include "diagnose/hangs/nesting.h"
+
+/* Places compared: the most used. A thread that waits at more of them has no few loops. */
+#define MOST_OUTER 64
+/* So often others end the waits of a place when it serves them. */
+#define SERVES 3
+/* Replies take less, mostly. */
+#define SERVING_NS 1000000ull
+
+/* Frames that two stacks have in common, counted from the beginning of the thread; the innermost of both is not compared. */
+static uint32_t common_frames(struct argus_stack a, struct argus_stack b)
+{
+    uint32_t common = 0;
+    while (common + 1 < a.count && common + 1 < b.count &&
+           a.frames[a.count - 1 - common] == b.frames[b.count - 1 - common])
+        common++;
+    return common;
+}
+
+static bool is_below(const struct habits *habits, const struct habit *inner,
+                     const struct habit *outer)
+{
+    if (!habit_is_clear(habits->graph, inner->user_stack))
+        return false;
+    struct argus_stack in = argus_graph_stack(habits->graph, inner->user_stack);
+    struct argus_stack out = argus_graph_stack(habits->graph, outer->user_stack);
+    return in.count > out.count && common_frames(in, out) > 0;
+}
+
+bool habits_share_source(const struct habit *a, const struct habit *b)
+{
+    for (uint8_t i = 0; i < a->source_count; i++)
+        for (uint8_t k = 0; k < b->source_count; k++)
+            if (a->sources[i] == b->sources[k])
+                return true;
+    return false;
+}
+
+static bool is_next_loop(const struct habit *inner, const struct habit *outer)
+{
+    return outer->last_ns < inner->first_ns && inner->ended >= inner->replies + SERVES;
+}
+
+static bool is_handler_of(const struct habits *habits, const struct habit *inner,
+                          const struct habit *outer)
+{
+    return inner != outer && is_below(habits, inner, outer) && outer->first_ns < inner->last_ns &&
+           !is_next_loop(inner, outer);
+}
+
+/* Whether a condition is where the thread rests, and all places at which it polls are deeper. */
+static bool is_root(const struct habits *habits, const struct habit *habit)
+{
+    if (habit->kind != ARGUS_WAIT_FUTEX || habit->count < SERVES || habit->longest_ns < RESTING_NS)
+        return false;
+    uint32_t depth = argus_graph_stack(habits->graph, habit->user_stack).count;
+    for (size_t i = 0; i < habits->items.length; i++) {
+        const struct habit *other = &habits->items.data[i];
+        if (other->kind == ARGUS_WAIT_POLL && habit_is_clear(habits->graph, other->user_stack) &&
+            argus_graph_stack(habits->graph, other->user_stack).count <= depth)
+            return false;
+    }
+    return true;
+}
+
+static bool may_enclose(const struct habits *habits, const struct habit *habit)
+{
+    return habit_is_clear(habits->graph, habit->user_stack) &&
+           (habit->kind == ARGUS_WAIT_FUTEX ? is_root(habits, habit) : habit->home);
+}
+
+/* The places that may be homes, the most used ones if there are too many. */
+static size_t find_outer(struct habits *habits, bool is_main, struct habit *ret[MOST_OUTER])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < habits->items.length; i++) {
+        struct habit *habit = &habits->items.data[i];
+        if (!may_enclose(habits, habit) || (habit->kind == ARGUS_WAIT_FUTEX && !is_main))
+            continue;
+        size_t at = count < MOST_OUTER ? count++ : MOST_OUTER - 1;
+        if (at == MOST_OUTER - 1 && ret[at] && count == MOST_OUTER && ret[at]->count > habit->count)
+            continue;
+        for (; at > 0 && ret[at - 1]->count < habit->count; at--)
+            ret[at] = ret[at - 1];
+        ret[at] = habit;
+    }
+    return count;
+}
+
+/* Whether the thread waits there for whatever may come, and not only for what is on its way: some of its waits are long, or in
+ * most of them nothing comes (a dialog whose toolkit draws at each frame). */
+static bool rests(const struct habit *habit)
+{
+    bool long_waits = habit->longest_ns >= RESTING_NS && habit->median_ns >= SERVING_NS;
+    return habit->count >= SERVES && (long_waits || habit->ended < habit->count / 2);
+}
+
+/* What the places that enclose one say of it. */
+struct verdict {
+    bool unlike_home;   /* takes nothing that a place around it takes */
+    bool unlike_nested; /* the same, of a place that is nested itself */
+    bool unlike_past;   /* the same, of a place that was last visited before this one was first */
+    bool serves;        /* takes what a home takes */
+    bool is_polled_for; /* polls inside a loop that waits for a condition */
+    bool loop;
+};
+
+/* `inner` is deeper than `outer` in the same loop. */
+static void relate(const struct habit *inner, struct habit *outer, bool outer_is_nested,
+                   struct verdict *verdict)
+{
+    bool same = inner->kind == outer->kind;
+    bool shares = same && habits_share_source(inner, outer);
+    if (outer->kind == ARGUS_WAIT_FUTEX) {
+        bool polls = inner->kind == ARGUS_WAIT_POLL;
+        outer->loop |= polls;
+        verdict->loop |= shares;
+        verdict->is_polled_for |= polls;
+    }
+    if (same && !shares && outer_is_nested)
+        verdict->unlike_nested = true;
+    else if (same && !shares && outer->last_ns < inner->first_ns)
+        verdict->unlike_past = true;
+    else if (same && !shares)
+        verdict->unlike_home = true;
+    verdict->serves |= shares && !outer_is_nested;
+}
+
+/* Places that lie beside it in the same handlers, or that are not visited any more, do not tell of a loop that serves the home. */
+static bool is_nested(const struct verdict *verdict, const struct habit *inner)
+{
+    bool unlike_others = (verdict->unlike_nested && !(verdict->serves && rests(inner))) ||
+                         (verdict->unlike_past && !verdict->serves);
+    return verdict->is_polled_for || verdict->unlike_home || unlike_others ||
+           (verdict->serves && inner->keeps);
+}
+
+/* With `nested` of each of `outer`. */
+static void judge(struct habits *habits, struct habit *const *outer, const bool *nested,
+                  size_t count)
+{
+    for (size_t i = 0; i < habits->items.length; i++) {
+        struct habit *inner = &habits->items.data[i];
+        struct verdict verdict = {.loop = false};
+        for (size_t k = 0; k < count; k++)
+            if (is_handler_of(habits, inner, outer[k]))
+                relate(inner, outer[k], nested[k], &verdict);
+        inner->loop |= verdict.loop;
+        inner->serves = verdict.serves || verdict.loop;
+        inner->nested = is_nested(&verdict, inner);
+    }
+}
+
+static void judge_again(struct habits *habits, struct habit *const *outer, size_t count)
+{
+    bool nested[MOST_OUTER] = {false};
+    for (size_t k = 0; k < count; k++)
+        nested[k] = outer[k]->nested;
+    judge(habits, outer, nested, count);
+}
+
+bool nesting_find(const struct view *view, uint32_t thread, struct habits *habits)
+{
+    bool is_main = view->processes[view->threads[thread].process].main_thread == thread;
+    struct habit *outer[MOST_OUTER] = {NULL};
+    bool nested[MOST_OUTER] = {false};
+    size_t count = find_outer(habits, is_main, outer);
+    judge(habits, outer, nested, count);
+    judge_again(habits, outer, count);
+    if (!kept_find(view, thread, habits))
+        return false;
+    judge_again(habits, outer, count);
+    return true;
+}

@@ -1,0 +1,265 @@
+/* Stretches that nobody noticed: the thread was away from its loop, nothing lay there for it, and nobody looks at it.
+ *
+ * An application's main thread counts also when nothing was pending: somebody may have looked at its window. Not so
+ *
+ *   a worker thread: whoever waits for it, waits by a message or a callback, which would be pending. What its next poll finds ready is
+ *   not, while it rests at a lock or condition where it waits for work;
+ *   a thread that waits for processes of its own making, as a shell does for a command, or a build for a compiler. What those
+ *   send, or what comes by a pipe, is part of that; what another child sends is not. The shell's terminal is the command's
+ *   meanwhile: what is typed there is not pending for the shell;
+ *   a thread whose loop takes from nobody but such processes: it does their work;
+ *   a thread of which it is not sure that it has a loop;
+ *   a thread at a lock or condition that never rests in a poll: another thread polls for it;
+ *   a thread that sleeps by its own clock, which its timer or a child of it set off, unless somebody names it.
+ *
+ * Where the trace does not tell what is pending, all of them count.
+ */
+#include "diagnose/hangs/finder.h"
+
+/* Replies to a busy program do not take as long. */
+#define LONGEST_REPLY_NS 250000000ull
+
+#define MODE_MASK      0170000u
+#define MODE_PIPE      0010000u
+#define MODE_CHARACTER 0020000u
+/* Generations of processes looked at. */
+#define MOST_GENERATIONS 16
+/* Processes that a thread waits for in one stretch. With more of them it is a build: then all of its children are meant. */
+#define MOST_CHILDREN 16
+
+struct children {
+    uint32_t processes[MOST_CHILDREN];
+    size_t count;
+    bool all;
+    bool enough; /* the waits for them are at least half of the stretch */
+};
+
+bool finder_sees_pending(const struct view *view)
+{
+    const struct argus_arrival *arrivals;
+    const struct argus_unread *unread;
+    if (argus_graph_arrivals(view->graph, &arrivals) || argus_graph_unread(view->graph, &unread))
+        return true;
+    for (size_t i = 0; i < view->edge_count; i++)
+        if (view->edges[i].message || view->edges[i].kind == ARGUS_EDGE_MESSAGE)
+            return true;
+    return false;
+}
+
+static uint32_t parent_of(const struct view *view, uint32_t process)
+{
+    const struct argus_process *child = &view->processes[process];
+    for (uint32_t i = 0; child->parent_pid && i < view->process_count; i++)
+        if (view->processes[i].pid == child->parent_pid && i != process &&
+            view->processes[i].start_ns <= child->start_ns &&
+            child->start_ns <= view->processes[i].end_ns)
+            return i;
+    return ARGUS_NONE;
+}
+
+static bool descends_from(const struct view *view, uint32_t process, uint32_t ancestor)
+{
+    uint32_t at = parent_of(view, process);
+    for (int i = 0; i < MOST_GENERATIONS && at != ARGUS_NONE && at != ancestor; i++)
+        at = parent_of(view, at);
+    return at == ancestor;
+}
+
+/* The thread that ended the wait of `vertex`; ARGUS_NONE: none did, or itself. */
+static uint32_t ended_by(const struct view *view, uint32_t vertex)
+{
+    uint32_t next = timeline_next(view, vertex);
+    uint32_t cause = next == ARGUS_NONE ? ARGUS_NONE : argus_graph_cause(view->graph, next);
+    uint32_t thread =
+        cause == ARGUS_NONE ? ARGUS_NONE : view->vertices[view->edges[cause].from].thread;
+    return thread == view->vertices[vertex].thread ? ARGUS_NONE : thread;
+}
+
+/* Whether the wait of `vertex`, which `other` ended, was for a process that its own had started. */
+static bool is_for_child(const struct view *view, uint32_t vertex, uint32_t other)
+{
+    const struct argus_vertex *v = &view->vertices[vertex];
+    if (v->wait.kind == ARGUS_WAIT_CHILD || v->wait.kind == ARGUS_WAIT_STOPPED)
+        return v->wait.kind == ARGUS_WAIT_CHILD;
+    return other != ARGUS_NONE &&
+           descends_from(view, view->threads[other].process, view->threads[v->thread].process);
+}
+
+static void note_child(const struct view *view, uint32_t thread, struct children *children)
+{
+    uint32_t process = thread == ARGUS_NONE ? ARGUS_NONE : view->threads[thread].process;
+    for (size_t i = 0; i < children->count; i++)
+        if (children->processes[i] == process)
+            return;
+    children->all |= process == ARGUS_NONE || children->count == MOST_CHILDREN;
+    if (!children->all)
+        children->processes[children->count++] = process;
+}
+
+/* The processes of its own making that the thread waited for in the stretch. */
+static struct children children_of(const struct view *view, const struct argus_hang *hang)
+{
+    struct children children = {.count = 0};
+    uint64_t waited_ns = 0;
+    uint32_t v = timeline_before(view, hang->thread, hang->start_ns + 1);
+    for (; v != ARGUS_NONE && view->vertices[v].start_ns < hang->end_ns;
+         v = timeline_next(view, v)) {
+        uint64_t from_ns = view->vertices[v].end_ns, to_ns = timeline_wait_end(view, v);
+        from_ns = from_ns > hang->start_ns ? from_ns : hang->start_ns;
+        to_ns = to_ns < hang->end_ns ? to_ns : hang->end_ns;
+        uint32_t other = ended_by(view, v);
+        if (from_ns >= to_ns || !is_for_child(view, v, other))
+            continue;
+        waited_ns += to_ns - from_ns;
+        note_child(view, other, &children);
+    }
+    children.enough = waited_ns >= (hang->end_ns - hang->start_ns) / 2;
+    return children;
+}
+
+/* Whether `process` is one of them, or their kin. */
+static bool is_one_of(const struct view *view, const struct children *children, uint32_t process)
+{
+    for (size_t i = 0; !children->all && i < children->count; i++) {
+        uint32_t child = children->processes[i];
+        if (child == process || descends_from(view, process, child) ||
+            descends_from(view, child, process))
+            return true;
+    }
+    return children->all;
+}
+
+/* Whether nobody but such processes ends the waits of its loop. */
+static bool serves_children(const struct view *view, const struct habits *habits, uint32_t thread)
+{
+    const struct argus_thread *t = &view->threads[thread];
+    bool any = false;
+    for (uint32_t v = t->first_vertex; v < t->first_vertex + t->vertex_count; v++) {
+        const struct habit *habit = habits_of(habits, &view->vertices[v]);
+        uint32_t other = habit && habit->home ? ended_by(view, v) : ARGUS_NONE;
+        if (other == ARGUS_NONE)
+            continue;
+        if (!is_for_child(view, v, other))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+/* Whether the stretch began when a process of its own making had ended or sent something. */
+static bool is_set_off_by_child(const struct view *view, const struct argus_hang *hang)
+{
+    uint32_t first = argus_graph_vertex_at(view->graph, hang->thread, hang->start_ns);
+    uint32_t before = first == ARGUS_NONE ? ARGUS_NONE : argus_graph_previous(view->graph, first);
+    return before != ARGUS_NONE && is_for_child(view, before, ended_by(view, before));
+}
+
+/* Whether it sleeps for at least half of the stretch, which its own timer set off, or a child. */
+static bool sleeps(const struct view *view, const struct argus_hang *hang)
+{
+    return hang->vertex != ARGUS_NONE && hang->type == ARGUS_TYPE_LONG_WAIT &&
+           view->vertices[hang->vertex].wait.kind == ARGUS_WAIT_SLEEP &&
+           (hang_is_set_off_by_itself(view, hang) || is_set_off_by_child(view, hang));
+}
+
+/* Whether it waits at a futex, and its polls were only for replies. */
+static bool is_polled_for(const struct view *view, const struct habits *habits,
+                          const struct argus_hang *hang)
+{
+    if (hang->vertex == ARGUS_NONE || hang->type != ARGUS_TYPE_LONG_WAIT ||
+        view->vertices[hang->vertex].wait.kind != ARGUS_WAIT_FUTEX)
+        return false;
+    for (size_t i = 0; i < habits->items.length; i++)
+        if (habits->items.data[i].kind == ARGUS_WAIT_POLL &&
+            habits->items.data[i].longest_ns >= LONGEST_REPLY_NS)
+            return false;
+    return true;
+}
+
+/* Whether something is what a child process, or who types for it, may have sent. */
+static bool is_of_child(const struct view *view, const struct argus_hang *hang,
+                        const struct children *children, const struct argus_pending *pending)
+{
+    uint64_t mode = pending->ready.type & MODE_MASK;
+    if (pending->kind == ARGUS_PENDING_READY)
+        return mode == MODE_CHARACTER || mode == MODE_PIPE;
+    if (pending->sender == ARGUS_NONE)
+        return false;
+    uint32_t sender = view->threads[pending->sender].process;
+    return descends_from(view, sender, view->threads[hang->thread].process) &&
+           is_one_of(view, children, sender);
+}
+
+static bool is_awaited(const struct view *view, const struct argus_hang *hang,
+                       const struct argus_pendings *pendings, const struct children *children,
+                       bool parked)
+{
+    for (size_t i = 0; i < pendings->count; i++) {
+        const struct argus_pending *pending = &pendings->items[i];
+        if (pending->kind != ARGUS_PENDING_SET_OFF &&
+            !(parked && pending->kind == ARGUS_PENDING_READY) &&
+            !(children->enough && is_of_child(view, hang, children, pending)))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a poll of its that had to wait ever found something: otherwise it waits for replies that do not come, and not in a loop. */
+static bool finds_ready(const struct habits *habits)
+{
+    for (size_t i = 0; i < habits->items.length; i++)
+        if (habits->items.data[i].kind == ARGUS_WAIT_POLL && habits->items.data[i].ended > 0)
+            return true;
+    return false;
+}
+
+/* Whether it rests where it waits for work again and again. Then its polls are part of some work, and what the next one
+ * finds ready was not there before. */
+static bool is_parked(const struct view *view, const struct habits *habits,
+                      const struct argus_hang *hang)
+{
+    if (hang->vertex == ARGUS_NONE || hang->type != ARGUS_TYPE_LONG_WAIT ||
+        view->vertices[hang->vertex].wait.kind != ARGUS_WAIT_FUTEX)
+        return false;
+    const struct habit *habit = habits_of(habits, &view->vertices[hang->vertex]);
+    return habit && (habit->home || !finds_ready(habits));
+}
+
+bool hang_is_unnoticed(const struct finder *finder, const struct habits *habits,
+                       const struct argus_hang *hang, bool sure)
+{
+    const struct view *view = finder->view;
+    struct argus_pendings pendings;
+    if (!finder->sees_pending)
+        return false;
+    bool is_main = view->processes[view->threads[hang->thread].process].main_thread == hang->thread;
+    struct children children = children_of(view, hang);
+    struct argus_error *error = argus_pending_find(view->graph, hang, &pendings);
+    if (error) {
+        argus_error_destroy(error);
+        return false;
+    }
+    bool awaited =
+        is_awaited(view, hang, &pendings, &children, !is_main && is_parked(view, habits, hang));
+    argus_pendings_deinit(&pendings);
+    return !awaited &&
+           (!sure || !is_main || children.enough ||
+            (sleeps(view, hang) && !hang_is_named(finder->options)) ||
+            is_polled_for(view, habits, hang) || serves_children(view, habits, hang->thread));
+}
+
+bool hang_keeps_message(const struct view *view, const struct argus_hang *hang)
+{
+    struct argus_pendings pendings;
+    bool keeps = false;
+    struct argus_error *error = argus_pending_find(view->graph, hang, &pendings);
+    if (error) {
+        argus_error_destroy(error);
+        return false;
+    }
+    for (size_t i = 0; i < pendings.count; i++)
+        keeps |= pendings.items[i].kind == ARGUS_PENDING_MESSAGE ||
+                 pendings.items[i].kind == ARGUS_PENDING_CALLBACK;
+    argus_pendings_deinit(&pendings);
+    return keeps;
+}

@@ -1,0 +1,200 @@
+/* Whom a thread asked for something before it waited: the messages that it sent in the vertex that ends in the wait.
+ *
+ * A message that was received is an edge of the graph, also when it was received much later, or when it woke nobody because
+ * the receiver was busy. One that was never received is none. Who should have received it is known when that
+ * thread had received from the channel before (struct argus_unread). At first contact it is not: then the records of the vertex
+ * are read once more for the channel, and whoever works on the socket at the other end is meant. When nobody ever did,
+ * the best guess is a thread that waits on the path already and has no other connection with the sender: it would have had to
+ * receive on this one, and does not come to it.
+ */
+#include <stdlib.h>
+
+#include "diagnose/suspects/lookout.h"
+
+/* A vertex has more records than that only if it ran for long; the last ones count. */
+#define MAX_CHUNKS 16
+#define MAX_SENT   32
+#define MAX_OUT    256
+
+static const char asked_why[] = "it was sent a message just before";
+
+/* --- received messages --- */
+
+static bool add_receivers(struct lookout *l, uint32_t vertex)
+{
+    const struct view *view = &l->d->view;
+    const uint32_t *out;
+    size_t count = argus_graph_out_edges(view->graph, vertex, &out);
+    for (size_t i = count; i > 0 && count - i < MAX_OUT; i--) {
+        const struct argus_edge *edge = &view->edges[out[i - 1]];
+        bool message = edge->kind == ARGUS_EDGE_MESSAGE || edge->message;
+        if (message && !add_suspect(l, view->vertices[edge->to].thread, asked_why))
+            return false;
+    }
+    return true;
+}
+
+static bool add_unread(struct lookout *l, uint32_t vertex)
+{
+    const struct argus_vertex *v = &l->d->view.vertices[vertex];
+    const struct argus_unread *unread;
+    size_t count = argus_graph_unread(l->d->view.graph, &unread);
+    for (size_t i = count; i > 0; i--)
+        if (unread[i - 1].sender == v->thread && unread[i - 1].sent_ns >= v->start_ns &&
+            unread[i - 1].sent_ns <= v->end_ns &&
+            !add_suspect(l, unread[i - 1].receiver,
+                         "it has not received a message that was sent just before"))
+            return false;
+    return true;
+}
+
+/* --- messages that nobody received --- */
+
+struct sent {
+    uint64_t time_ns, channel, other;
+    uint32_t kind;
+};
+
+struct sent_list {
+    struct sent items[MAX_SENT]; /* the latest ones, in no order */
+    size_t count;
+};
+
+static void keep_latest(struct sent_list *list, struct sent sent)
+{
+    size_t at = list->count;
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->items[i].channel == sent.channel && list->items[i].kind == sent.kind) {
+            at = i; /* the last message on a channel speaks for it */
+            break;
+        }
+    }
+    if (at == list->count && list->count < MAX_SENT)
+        list->count++;
+    if (at < MAX_SENT)
+        list->items[at] = sent;
+}
+
+static struct argus_error *read_sent_of_chunk(const struct argus_trace *trace,
+                                              const struct argus_chunk *chunk, uint64_t tid,
+                                              struct window window, struct sent_list *ret)
+{
+    struct argus_record *records = malloc(chunk->count * sizeof(*records));
+    if (!records)
+        return argus_error_memory();
+    struct argus_error *error = argus_trace_read_chunk(trace, chunk, records);
+    for (uint32_t i = 0; !error && i < chunk->count; i++) {
+        const struct argus_record *record = &records[i];
+        uint64_t time_ns = argus_trace_ticks_to_ns(trace, record->timestamp);
+        if ((record->debugid & ~3u) != ARGUS_ID_MESSAGE || record->tid != tid ||
+            time_ns < window.start_ns || time_ns > window.end_ns ||
+            ARGUS_MESSAGE_FLAGS(record->arg[1]) & (ARGUS_MESSAGE_RECEIVE | ARGUS_MESSAGE_DROPPED))
+            continue;
+        keep_latest(ret, (struct sent){.time_ns = time_ns,
+                                       .channel = record->arg[0],
+                                       .other = record->arg[3],
+                                       .kind = ARGUS_MESSAGE_KIND(record->arg[1])});
+    }
+    free(records);
+    if (error && error->code == ARGUS_ERROR_FORMAT) { /* a damaged chunk has been told of already */
+        argus_error_destroy(error);
+        return NULL;
+    }
+    return error;
+}
+
+/* What `vertex` sent, from the records. */
+static struct argus_error *read_sent(const struct view *view, uint32_t vertex,
+                                     struct sent_list *ret)
+{
+    const struct argus_trace *trace = argus_graph_trace(view->graph);
+    const struct argus_vertex *v = &view->vertices[vertex];
+    struct window window = {v->start_ns, v->end_ns};
+    const struct argus_chunk *chunks;
+    size_t count = trace ? argus_trace_chunks(trace, &chunks) : 0, used = 0;
+    struct argus_error *error = NULL;
+    *ret = (struct sent_list){.count = 0};
+    for (size_t i = count; !error && i > 0 && used < MAX_CHUNKS; i--) {
+        const struct argus_chunk *chunk = &chunks[i - 1];
+        if (!chunk->count || argus_trace_ticks_to_ns(trace, chunk->first_ticks) > window.end_ns ||
+            argus_trace_ticks_to_ns(trace, chunk->last_ticks) < window.start_ns)
+            continue;
+        error = read_sent_of_chunk(trace, chunk, view->threads[v->thread].tid, window, ret);
+        used++;
+    }
+    return error;
+}
+
+/* The inode of the end that should have received, as object uses name it (argus-trace(5), MESSAGES); 0: unknown. */
+static uint64_t receiving_inode(const struct view *view, const struct sent *sent)
+{
+    const struct argus_object_use *uses;
+    size_t count;
+    switch (sent->kind) {
+    case ARGUS_CHANNEL_UNIX_STREAM:
+    case ARGUS_CHANNEL_UNIX_SEQPACKET:
+    case ARGUS_CHANNEL_UNIX_DATAGRAM:
+        return sent->channel;
+    case ARGUS_CHANNEL_PIPE:
+        return (uint32_t)sent->channel;
+    case ARGUS_CHANNEL_TCP:
+        count = argus_graph_object_uses(view->graph, &uses);
+        for (size_t i = 0; i < count; i++)
+            if (uses[i].inode == sent->other)
+                return uses[i].peer_inode;
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+/* Whoever works at the receiving end; `*ret_known`: there is somebody. */
+static bool add_readers(struct lookout *l, const struct sent *sent, bool *ret_known)
+{
+    const struct argus_object_use *uses;
+    uint64_t inode = receiving_inode(&l->d->view, sent);
+    size_t count = argus_graph_object_uses(l->d->view.graph, &uses);
+    uint32_t waiter = l->d->view.vertices[l->vertex].thread;
+    for (size_t i = 0; inode && i < count; i++) {
+        bool writes = sent->kind == ARGUS_CHANNEL_PIPE && uses[i].wrote;
+        if (uses[i].inode != inode || uses[i].thread == waiter || writes)
+            continue;
+        *ret_known = true;
+        if (!add_suspect(l, uses[i].thread,
+                         "it works at the other end of what was written to just before"))
+            return false;
+    }
+    return true;
+}
+
+/* Those on the path that the waiter has never dealt with. */
+static bool add_strangers(struct lookout *l)
+{
+    const struct diagnoser *d = l->d;
+    for (size_t i = 0; i < d->path.length; i++) {
+        uint32_t thread = d->view.vertices[d->path.data[i].vertex].thread;
+        if (!have_dealt(&d->view, l->vertex, thread, 1) &&
+            !add_suspect(l, thread,
+                         "a message was sent where nobody was seen to receive, and no "
+                         "other connection of the two is known"))
+            return false;
+    }
+    return true;
+}
+
+struct argus_error *find_asked(struct lookout *l)
+{
+    struct sent_list sent;
+    bool known = false;
+    if (!add_receivers(l, l->vertex) || !add_unread(l, l->vertex))
+        return argus_error_memory();
+    struct argus_error *error = read_sent(&l->d->view, l->vertex, &sent);
+    if (error || sent.count == 0)
+        return error;
+    for (size_t i = 0; i < sent.count; i++)
+        if (!add_readers(l, &sent.items[i], &known))
+            return argus_error_memory();
+    if (!known && l->list->length == 0 && !add_strangers(l))
+        return argus_error_memory();
+    return NULL;
+}

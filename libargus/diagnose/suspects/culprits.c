@@ -1,0 +1,149 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "diagnose/diagnoser.h"
+#include "diagnose/hangs/finder.h"
+#include "diagnose/hangs/habits.h"
+#include "diagnose/words.h"
+
+/* Whether a thread yields just as much in the same time before the window: that is how it lives, as a daemon that looks
+ * around every few milliseconds, and no reaction to anything in the window. */
+static bool always_yields(const struct view *view, uint32_t thread, struct window window)
+{
+    uint64_t length = window_ns(window);
+    struct argus_hang before = {.start_ns = window.start_ns > length ? window.start_ns - length : 0,
+                                .end_ns = window.start_ns,
+                                .thread = thread,
+                                .vertex = ARGUS_NONE};
+    hang_measure(view, &before);
+    return before.yield_ns >= (before.end_ns - before.start_ns) / 2;
+}
+
+struct examined examine_thread(const struct diagnoser *d, uint32_t thread, struct window window)
+{
+    struct examined examined = {.figures = {.start_ns = window.start_ns,
+                                            .end_ns = window.end_ns,
+                                            .thread = thread,
+                                            .vertex = ARGUS_NONE}};
+    const struct view *view = &d->view;
+    if (view->threads[thread].vertex_count == 0)
+        return examined;
+    hang_measure(view, &examined.figures);
+    const struct argus_hang *figures = &examined.figures;
+    uint64_t half = window_ns(window) / 2;
+    const struct argus_vertex *v = &view->vertices[figures->vertex];
+    if (figures->type == ARGUS_TYPE_LONG_WAIT) {
+        uint64_t from = v->end_ns > window.start_ns ? v->end_ns : window.start_ns;
+        uint64_t to = timeline_wait_end(view, figures->vertex);
+        to = to < window.end_ns ? to : window.end_ns;
+        examined.abnormal = to > from && to - from >= half && v->wait.kind != ARGUS_WAIT_NONE;
+        examined.idle = examined.abnormal && is_home_wait(view, figures->vertex);
+    } else {
+        uint64_t run = figures->run_ns + figures->runnable_ns;
+        examined.abnormal =
+            (figures->type == ARGUS_TYPE_LONG_RUNNING ? run : figures->yield_ns) >= half;
+        examined.idle = examined.abnormal && figures->type == ARGUS_TYPE_REPEATED_YIELD &&
+                        always_yields(view, thread, window);
+    }
+    return examined;
+}
+
+struct argus_error *add_culprit(struct diagnoser *d, uint32_t vertex, enum argus_vertex_type type,
+                                struct window part, uint64_t ns, char *why)
+{
+    if (!why)
+        return argus_error_memory();
+    for (size_t i = 0; i < d->culprits.length; i++) {
+        if (d->culprits.data[i].vertex == vertex) {
+            free(why);
+            return NULL;
+        }
+    }
+    const struct argus_vertex *v = &d->view.vertices[vertex];
+    uint64_t hang_ns = d->hang.end_ns - d->hang.start_ns;
+    struct argus_culprit culprit = {.vertex = vertex,
+                                    .type = (uint8_t)type,
+                                    .start_ns = part.start_ns,
+                                    .end_ns = part.end_ns,
+                                    .share = hang_ns ? (double)ns / (double)hang_ns : 0.0,
+                                    .stack = v->wait.user_stack,
+                                    .why = why};
+    if (type == ARGUS_TYPE_LONG_RUNNING) {
+        struct argus_error *error = find_costly_functions(d, v->thread, part, &culprit);
+        if (error) {
+            free(why);
+            return error;
+        }
+    }
+    if (vec_push(&d->culprits, culprit))
+        return NULL;
+    free(why);
+    costly_functions_free(culprit.functions, culprit.function_count);
+    free(culprit.functions);
+    return argus_error_memory();
+}
+
+bool add_path(struct diagnoser *d, uint32_t vertex, uint32_t edge, bool expected)
+{
+    return vec_push(&d->path, (struct argus_path_step){vertex, edge, expected});
+}
+
+long path_find(const struct diagnoser *d, uint32_t thread)
+{
+    for (size_t i = 0; i < d->path.length; i++)
+        if (d->view.vertices[d->path.data[i].vertex].thread == thread)
+            return (long)i;
+    return -1;
+}
+
+struct argus_error *add_uncertain(struct diagnoser *d, char *text)
+{
+    if (text && vec_push(&d->uncertain, text))
+        return NULL;
+    free(text);
+    return argus_error_memory();
+}
+
+/* "; normally, as in v12, 4 ms": what the same work takes when it is quick; "" when that is not known. */
+static struct argus_error *tell_normal(struct diagnoser *d, uint32_t vertex, uint64_t busy_ns,
+                                       char *buffer, size_t bytes)
+{
+    const struct argus_vertex *v = &d->view.vertices[vertex];
+    const struct argus_graph *graph;
+    struct argus_similar similar;
+    char takes[32];
+    buffer[0] = '\0';
+    if (v->run_ns + v->runnable_ns < busy_ns / 2) /* only a piece of it */
+        return NULL;
+    struct argus_error *error = find_best_baseline(d, vertex, &similar, &graph);
+    if (!error && graph)
+        snprintf(buffer, bytes, "; normally, as in v%u%s, such a turn takes %s", similar.vertex,
+                 graph == d->view.graph ? "" : " of the other trace",
+                 text_duration(similar.busy_ns, takes, sizeof(takes)));
+    return error;
+}
+
+struct argus_error *blame_running(struct diagnoser *d, uint32_t vertex, struct window part,
+                                  uint64_t run_ns, uint64_t runnable_ns)
+{
+    char ran[32], wanted[32], whole[32], normal[128], user[128] = "";
+    struct argus_error *error =
+        tell_normal(d, vertex, run_ns + runnable_ns, normal, sizeof(normal));
+    if (error)
+        return error;
+    if (runnable_ns > run_ns &&
+        !tell_cpu_user(d, d->view.vertices[vertex].thread, part, user, sizeof(user)))
+        return argus_error_memory();
+    text_duration(run_ns, ran, sizeof(ran));
+    text_duration(runnable_ns, wanted, sizeof(wanted));
+    text_duration(d->hang.end_ns - d->hang.start_ns, whole, sizeof(whole));
+    char *why = runnable_ns > run_ns
+                    ? text_print("wanted a cpu and had none for %s of the %s, and ran for %s: the "
+                                 "machine was too busy%s%s",
+                                 wanted, whole, ran, user, normal)
+                : runnable_ns > run_ns / 10
+                    ? text_print("ran on a cpu for %s of the %s, and wanted one for another %s%s",
+                                 ran, whole, wanted, normal)
+                    : text_print("ran on a cpu for %s of the %s%s", ran, whole, normal);
+    return add_culprit(d, vertex, ARGUS_TYPE_LONG_RUNNING, part, run_ns + runnable_ns, why);
+}

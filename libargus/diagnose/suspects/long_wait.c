@@ -1,0 +1,254 @@
+/* LongWait: step by step from the hung thread's wait to whoever is behind it.
+ *
+ * Each step stands at one wait in a window. If the wait was ended by somebody, late, the account of the window says where
+ * the time went. If it timed out or was never ended, those who should have ended it are looked at, one after
+ * the other, until one of them did something unusual. Either way the next wait or the end is reached: a
+ * thread that was busy, looked for a flag, slept, or stands on the path already: then they wait for each other.
+ */
+#include "diagnose/diagnoser.h"
+#include "diagnose/hangs/finder.h"
+#include "diagnose/hangs/habits.h"
+#include "diagnose/words.h"
+
+#define DEFAULT_MAX_DEPTH 16
+
+/* Waits that no other thread is to end: they are explained by themselves. */
+static bool ends_by_itself(const struct argus_wait *wait)
+{
+    return wait->kind == ARGUS_WAIT_SLEEP || wait->kind == ARGUS_WAIT_STOPPED ||
+           wait->kind == ARGUS_WAIT_DISK || wait->kind == ARGUS_WAIT_FAULT;
+}
+
+/* What was waited for did not happen. */
+static bool was_not_ended(const struct view *view, uint32_t vertex)
+{
+    const struct argus_wait *wait = &view->vertices[vertex].wait;
+    return !ends_by_itself(wait) &&
+           (timeline_was_cut_short(view, vertex) || wait->outcome == ARGUS_OUTCOME_TIMED_OUT ||
+            wait->outcome == ARGUS_OUTCOME_NEVER || wait->outcome == ARGUS_OUTCOME_KILLED ||
+            wait->outcome == ARGUS_OUTCOME_INTERRUPTED);
+}
+
+struct window wait_window(const struct view *view, uint32_t vertex, struct window window)
+{
+    uint64_t from = view->vertices[vertex].end_ns, to = timeline_wait_end(view, vertex);
+    return (struct window){from > window.start_ns ? from : window.start_ns,
+                           to < window.end_ns ? to : window.end_ns};
+}
+
+/* Why a wait that no other thread was to end took so long. */
+static const char *own_reason(const struct argus_wait *wait)
+{
+    switch (wait->kind) {
+    case ARGUS_WAIT_SLEEP:
+        return "it slept by its own clock";
+    case ARGUS_WAIT_STOPPED:
+        return "it was stopped by a signal or a debugger";
+    case ARGUS_WAIT_DISK:
+    case ARGUS_WAIT_FAULT:
+        return "it waited for the disk";
+    default:
+        return wait->by_device ? "it waited for a device or the network"
+                               : "no other thread is known to have ended it";
+    }
+}
+
+/* Blames a wait that is the end of the road, or `wait_ns` of many such waits of the thread in `part`. */
+static struct argus_error *blame_waits(struct diagnoser *d, uint32_t vertex, struct window part,
+                                       uint64_t wait_ns, const char *because)
+{
+    const struct argus_wait *wait = &d->view.vertices[vertex].wait;
+    bool several = argus_vertex_wait_ns(&d->view.vertices[vertex]) < wait_ns / 2;
+    char lasted[32], text[128], name[128];
+    text_duration(wait_ns, lasted, sizeof(lasted));
+    argus_wait_text(d->view.graph, vertex, text, sizeof(text));
+    const char *function =
+        text_function(&d->view, d->symbols, vertex, wait->user_stack, name, sizeof(name));
+    return add_culprit(d, vertex, ARGUS_TYPE_LONG_WAIT, part, wait_ns,
+                       text_print("waited for %s%s (%s%s%s): %s", lasted,
+                                  several ? " in many waits" : "", text, function ? ", in " : "",
+                                  function ? function : "", because));
+}
+
+struct argus_error *blame_waiting(struct diagnoser *d, uint32_t vertex, struct window part,
+                                  const char *because)
+{
+    return blame_waits(d, vertex, part, window_ns(part), because);
+}
+
+/* --- a circle --- */
+
+static struct argus_error *blame_member(struct diagnoser *d, size_t at, size_t first)
+{
+    uint32_t vertex = d->path.data[at].vertex;
+    size_t next = at + 1 < d->path.length ? at + 1 : first;
+    const struct argus_wait *wait = &d->view.vertices[vertex].wait;
+    struct window hang = {d->hang.start_ns, d->hang.end_ns};
+    struct window part = wait_window(&d->view, vertex, hang);
+    char text[128], whom[128], lasted[32];
+    d->cycle_broken_by_timeout |= wait->outcome == ARGUS_OUTCOME_TIMED_OUT;
+    argus_wait_text(d->view.graph, vertex, text, sizeof(text));
+    text_thread(&d->view, d->view.vertices[d->path.data[next].vertex].thread, whom, sizeof(whom));
+    return add_culprit(
+        d, vertex, ARGUS_TYPE_LONG_WAIT, part, window_ns(part),
+        text_print("waited for %s (%s) for %s, which in turn waited for it%s",
+                   text_duration(window_ns(part), lasted, sizeof(lasted)), text, whom,
+                   wait->outcome == ARGUS_OUTCOME_TIMED_OUT ? "; its timeout ended it" : ""));
+}
+
+/* Kernel threads pass a wait on, they do not wait themselves. */
+struct argus_error *close_circle(struct diagnoser *d, size_t first)
+{
+    struct argus_error *error = NULL;
+    for (size_t i = first; !error && i < d->path.length; i++) {
+        uint32_t vertex = d->path.data[i].vertex;
+        if (timeline_is_kernel(&d->view, vertex))
+            continue;
+        if (!vec_push(&d->cycle, vertex))
+            return argus_error_memory();
+        error = blame_member(d, i, first);
+    }
+    return error;
+}
+
+/* --- a wait that ended late --- */
+
+static struct argus_error *take_late(struct diagnoser *d, const struct argus_account *account,
+                                     const struct late *late, struct stand *stand)
+{
+    const struct argus_vertex *v = &d->view.vertices[late->vertex];
+    long at = v->thread == d->view.vertices[stand->vertex].thread ? -1 : path_find(d, v->thread);
+    bool busy = late->run_ns + late->runnable_ns >= late->wait_ns;
+    stand->ended = true;
+    if (!late->yields && !busy && at >= 0)
+        return close_circle(d, (size_t)at);
+    if (!add_late_path(d, account, late->link, late->vertex))
+        return argus_error_memory();
+    if (late->yields)
+        return explain_yielding(d, late->vertex, late->part);
+    if (busy)
+        return blame_running(d, late->vertex, late->part, late->run_ns, late->runnable_ns);
+    struct window part = wait_window(&d->view, late->vertex, stand->window);
+    if (window_ns(part) < late->wait_ns / 2 && !was_not_ended(&d->view, late->vertex) &&
+        v->wait.kind != ARGUS_WAIT_POLL)
+        return blame_waits(d, late->vertex, late->part, late->wait_ns, own_reason(&v->wait));
+    /* Somebody did end a poll that stayed with its own thread, but not on this hang's behalf. */
+    bool for_others = v->wait.kind == ARGUS_WAIT_POLL && !v->wait.by_device &&
+                      !was_not_ended(&d->view, late->vertex);
+    if (!was_not_ended(&d->view, late->vertex) && !for_others)
+        return blame_waiting(d, late->vertex, part, own_reason(&v->wait));
+    *stand = (struct stand){.vertex = late->vertex, .window = for_others ? late->part : part};
+    return explain_missing(d, stand);
+}
+
+/* `own`: what the thread itself ran counts as well, not only what it waited for. */
+static struct argus_error *explain_late(struct diagnoser *d, struct stand *stand, bool own)
+{
+    uint32_t thread = d->view.vertices[stand->vertex].thread;
+    struct argus_account account;
+    struct late late;
+    struct argus_error *error = argus_account(d->view.graph, thread, stand->window.start_ns,
+                                              stand->window.end_ns, &account);
+    if (error)
+        return error;
+    error = find_late(d, &account, own ? ARGUS_NONE : thread, &late);
+    if (!error && late.vertex == ARGUS_NONE) {
+        stand->ended = true;
+        error = blame_waiting(d, stand->vertex, stand->window, "the records do not say for whom");
+    } else if (!error) {
+        error = take_late(d, &account, &late, stand);
+    }
+    argus_account_deinit(&account);
+    return error;
+}
+
+/* From wait to wait, until somebody is to blame. `one_wait`: the first is a single one, not many short ones. */
+static struct argus_error *walk_waits(struct diagnoser *d, struct stand *stand, size_t depth,
+                                      bool one_wait)
+{
+    struct argus_error *error = NULL;
+    for (size_t i = 0; !error && !stand->ended && i < depth; i++) {
+        const struct argus_wait *wait = &d->view.vertices[stand->vertex].wait;
+        bool goes_on = timeline_wait_end(&d->view, stand->vertex) > stand->window.end_ns;
+        bool missing = was_not_ended(&d->view, stand->vertex) || (goes_on && !ends_by_itself(wait));
+        if (missing && (i > 0 || one_wait))
+            error = explain_missing(d, stand);
+        else
+            error = explain_late(d, stand, false);
+    }
+    if (!error && !stand->ended)
+        error = blame_waiting(d, stand->vertex, stand->window, "the search ends at this depth");
+    return error;
+}
+
+static size_t max_depth(const struct diagnoser *d)
+{
+    return d->options.max_depth ? d->options.max_depth : DEFAULT_MAX_DEPTH;
+}
+
+struct argus_error *explain_writer(struct diagnoser *d, struct stand *stand)
+{
+    struct argus_error *error = explain_late(d, stand, true);
+    return error || stand->ended ? error : walk_waits(d, stand, max_depth(d), true);
+}
+
+struct argus_error *explain_missing_write(struct diagnoser *d, struct stand *stand)
+{
+    struct argus_error *error = explain_missing(d, stand);
+    return error || stand->ended ? error : walk_waits(d, stand, max_depth(d), true);
+}
+
+struct argus_error *explain_missing_message(struct diagnoser *d, struct stand *stand,
+                                            uint32_t thread, const char *why)
+{
+    struct argus_error *error = explain_missing_from(d, stand, thread, why);
+    return error || stand->ended ? error : walk_waits(d, stand, max_depth(d), true);
+}
+
+/* Who made the holder of a question go on, which was at home and left it lying: a server that another client had for itself; ARGUS_NONE. */
+static uint32_t released_by(const struct diagnoser *d, const struct answer_hold *hold)
+{
+    struct window window = {hold->start_ns, hold->end_ns};
+    uint32_t cause =
+        argus_graph_cause(d->view.graph, argus_graph_whole(d->view.graph, hold->vertex));
+    struct argus_hang figures = examine_thread(d, hold->thread, window).figures;
+    if (cause == ARGUS_NONE || figures.type != ARGUS_TYPE_LONG_WAIT ||
+        !is_home_wait(&d->view, figures.vertex))
+        return ARGUS_NONE;
+    uint32_t thread = d->view.vertices[d->view.edges[cause].from].thread;
+    return thread == d->hang.thread || thread == hold->thread ? ARGUS_NONE : thread;
+}
+
+/* Several waits, the last of which ended in the answer that all were for: who had the question for most of the time, and for longer than
+ * that wait? */
+static struct argus_error *explain_answer(struct diagnoser *d, struct stand *stand, bool *ret_done)
+{
+    struct answer_hold hold;
+    struct window wait = wait_window(&d->view, stand->vertex, stand->window);
+    *ret_done = answer_holder(&d->view, stand->vertex, stand->window.start_ns, &hold) &&
+                hold.end_ns - hold.start_ns >= window_ns(stand->window) / 2 &&
+                hold.end_ns - hold.start_ns > window_ns(wait);
+    if (!*ret_done)
+        return NULL;
+    stand->window = (struct window){hold.start_ns, hold.end_ns};
+    uint32_t other = released_by(d, &hold);
+    if (other != ARGUS_NONE)
+        return explain_missing_message(d, stand, other,
+                                       "only when it sent something, the question was taken");
+    return explain_missing_message(d, stand, hold.thread,
+                                   "the question went through it, and then the answer came");
+}
+
+struct argus_error *diagnose_long_wait(struct diagnoser *d)
+{
+    struct stand stand = {.vertex = d->hang.vertex, .window = {d->hang.start_ns, d->hang.end_ns}};
+    struct window longest = wait_window(&d->view, d->hang.vertex, stand.window);
+    bool one_wait = window_ns(longest) >= window_ns(stand.window) / 2;
+    if (!add_path(d, d->hang.vertex, ARGUS_NONE, false))
+        return argus_error_memory();
+    bool done = false;
+    struct argus_error *error = explain_answer(d, &stand, &done);
+    if (!error && !done)
+        error = walk_waits(d, &stand, max_depth(d), one_wait);
+    return error ? error : note_baseline(d);
+}

@@ -1,0 +1,287 @@
+/* A wait that nobody ended, or not in time: those who should have are looked at, one after the other, until one of them did
+ * something unusual meanwhile. Whoever was at home, in its wait for requests, did nothing unusual; but when it had taken the
+ * request and went home without an answer, it is to blame, and when it had handed the request on, the one who has it is
+ * looked at as well.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "diagnose/suspects/lookout.h"
+#include "diagnose/words.h"
+
+#define MAX_OUT   64
+#define MAX_LOOP  256 /* vertices of a loop back to its request */
+#define MAX_STEPS 16  /* vertices in which a request is dealt with */
+
+struct search {
+    struct lookout lookout;
+    suspect_list suspects;
+    struct stand *stand;
+    size_t tried;    /* suspects that have been looked at */
+    uint32_t idle;   /* the first thread that was at home; ARGUS_NONE */
+    uint32_t silent; /* vertex that took the request and did not answer; ARGUS_NONE */
+    bool decided;
+};
+
+static struct argus_error *note_guess(struct diagnoser *d, uint32_t waiter,
+                                      const struct suspect *suspect)
+{
+    char who[128], whom[128];
+    text_thread(&d->view, d->view.vertices[waiter].thread, who, sizeof(who));
+    text_thread(&d->view, suspect->thread, whom, sizeof(whom));
+    return add_uncertain(
+        d, text_print("that %s should have woken %s is a guess: %s", whom, who, suspect->why));
+}
+
+/* --- somebody who did something unusual --- */
+
+static struct argus_error *take_suspect(struct diagnoser *d, const struct suspect *suspect,
+                                        const struct examined *examined, struct stand *stand)
+{
+    const struct argus_hang *figures = &examined->figures;
+    bool on_path = suspect->via == ARGUS_NONE || add_path(d, suspect->via, ARGUS_NONE, true);
+    if (!on_path || !add_path(d, figures->vertex, ARGUS_NONE, true))
+        return argus_error_memory();
+    stand->ended = figures->type != ARGUS_TYPE_LONG_WAIT;
+    if (figures->type == ARGUS_TYPE_LONG_RUNNING)
+        return blame_running(d, figures->vertex, stand->window, figures->run_ns,
+                             figures->runnable_ns);
+    if (figures->type == ARGUS_TYPE_REPEATED_YIELD)
+        return explain_yielding(d, figures->vertex, stand->window);
+    stand->vertex = figures->vertex;
+    stand->window = wait_window(&d->view, figures->vertex, stand->window);
+    return NULL;
+}
+
+/* --- somebody who was at home --- */
+
+/* The vertex of `thread` that took what `waiter` had asked for; ARGUS_NONE: none is known. */
+static uint32_t find_taker_of(const struct view *view, uint32_t waiter, uint32_t thread)
+{
+    const uint32_t *out;
+    size_t count = argus_graph_out_edges(view->graph, waiter, &out);
+    for (size_t i = count; i > 0 && count - i < MAX_OUT; i--) {
+        const struct argus_edge *edge = &view->edges[out[i - 1]];
+        if ((edge->kind == ARGUS_EDGE_WAKE || edge->kind == ARGUS_EDGE_MESSAGE) &&
+            view->vertices[edge->to].thread == thread)
+            return edge->to;
+    }
+    return ARGUS_NONE;
+}
+
+/* The same for the wait that the search is about, or for whom it is on behalf of. A loop that looks for a flag is some vertices
+ * behind its request, but both are in the hang. */
+static uint32_t find_taker(const struct search *search, uint32_t thread)
+{
+    const struct view *view = &search->lookout.d->view;
+    uint32_t taker = find_taker_of(view, search->stand->vertex, thread);
+    uint32_t asker = search->stand->asker ? search->stand->asker : ARGUS_NONE;
+    uint64_t since_ns = search->lookout.d->hang.start_ns;
+    for (int i = 0; taker == ARGUS_NONE && asker != ARGUS_NONE && i < MAX_LOOP &&
+                    (i < NEAR_VERTICES || view->vertices[asker].end_ns >= since_ns);
+         i++) {
+        taker = find_taker_of(view, asker, thread);
+        asker = argus_graph_previous(view->graph, asker);
+    }
+    return taker;
+}
+
+/* Those whom `taker` made run or sent something have what it was asked; false without memory. `*ret_passed_on`: there is
+ * somebody, be it the waiter, who was answered. */
+static bool follow_request(struct search *search, uint32_t taker, bool *ret_passed_on)
+{
+    const struct view *view = &search->lookout.d->view;
+    const uint32_t *out;
+    size_t count = argus_graph_out_edges(view->graph, taker, &out);
+    for (size_t i = 0; i < count && i < MAX_OUT; i++) {
+        const struct argus_edge *edge = &view->edges[out[i]];
+        size_t before = search->suspects.length;
+        if (edge->kind == ARGUS_EDGE_SEQUENCE || edge->kind == ARGUS_EDGE_TIMER)
+            continue;
+        *ret_passed_on = true;
+        if (!add_suspect(&search->lookout, view->vertices[edge->to].thread,
+                         "it was handed on what had been asked"))
+            return false;
+        if (search->suspects.length > before)
+            search->suspects.data[before].via = taker;
+    }
+    return true;
+}
+
+static struct argus_error *look_at_idle(struct search *search, uint32_t thread)
+{
+    const struct view *view = &search->lookout.d->view;
+    uint32_t taker = find_taker(search, thread);
+    bool passed_on = false;
+    if (search->idle == ARGUS_NONE)
+        search->idle = thread;
+    struct window wait = wait_window(view, search->stand->vertex, search->stand->window);
+    for (int i = 0; taker != ARGUS_NONE && i < MAX_STEPS; i++) {
+        if (!follow_request(search, taker, &passed_on))
+            return argus_error_memory();
+        if (passed_on)
+            return NULL;
+        if (timeline_wait_end(view, taker) >= wait.end_ns)
+            break;
+        taker = timeline_next(view, taker);
+    }
+    if (taker != ARGUS_NONE && timeline_wait_end(view, taker) >= wait.end_ns &&
+        search->silent == ARGUS_NONE)
+        search->silent = taker;
+    return NULL;
+}
+
+static struct argus_error *blame_silent(struct diagnoser *d, uint32_t taker, struct stand *stand)
+{
+    char whose[128], text[128];
+    struct window part = wait_window(&d->view, taker, stand->window);
+    stand->ended = true;
+    argus_wait_text(d->view.graph, taker, text, sizeof(text));
+    uint32_t asker = stand->asker ? stand->asker : stand->vertex;
+    text_thread(&d->view, d->view.vertices[asker].thread, whose, sizeof(whose));
+    if (!add_path(d, taker, ARGUS_NONE, true))
+        return argus_error_memory();
+    size_t before = d->culprits.length;
+    struct argus_error *error =
+        add_culprit(d, taker, ARGUS_TYPE_LONG_WAIT, part, window_ns(part),
+                    text_print("took what %s had asked for and went back to its wait for requests "
+                               "(%s) without an answer",
+                               whose, text));
+    if (!error && d->culprits.length > before)
+        d->culprits.data[before].silent = true;
+    return error;
+}
+
+/* --- the search --- */
+
+/* Whether somebody who took a request and did not answer is enough. It is where a loop looks for a flag: what came before the
+ * request did its part. Else somebody further on may still have the request. */
+static bool is_enough(const struct search *search)
+{
+    return search->silent != ARGUS_NONE && search->stand->asker;
+}
+
+/* Looks at the suspects that are new. */
+static struct argus_error *try_suspects(struct search *search)
+{
+    struct diagnoser *d = search->lookout.d;
+    struct stand *stand = search->stand;
+    struct argus_error *error = NULL;
+    while (!error && !search->decided && !is_enough(search) &&
+           search->tried < search->suspects.length) {
+        struct suspect suspect = search->suspects.data[search->tried++];
+        struct examined examined = examine_thread(d, suspect.thread, stand->window);
+        if (examined.idle)
+            error = look_at_idle(search, suspect.thread);
+        if (error || !examined.abnormal || examined.idle)
+            continue;
+        search->decided = true;
+        error = note_guess(d, stand->vertex, &suspect);
+        long at = path_find(d, suspect.thread);
+        if (error)
+            return error;
+        if (at < 0)
+            return take_suspect(d, &suspect, &examined, stand);
+        stand->ended = true;
+        return close_circle(d, (size_t)at);
+    }
+    return error;
+}
+
+static bool is_epoll(const struct view *view, const struct argus_wait *wait)
+{
+    char buffer[32];
+    const struct argus_trace *trace = argus_graph_trace(view->graph);
+    return wait->kind == ARGUS_WAIT_POLL && wait->syscall != ARGUS_NO_SYSCALL &&
+           strncmp(argus_syscall_name(trace, wait->syscall, buffer, sizeof(buffer)), "epoll", 5) ==
+               0;
+}
+
+/* Whether the wait lasted as long as its thread had said beforehand: a timer of a runtime, a sleep on a condition. A poll of a socket or
+ * a pipe names whom it is for. Of the hang's own thread that is never assumed. */
+static bool slept(const struct diagnoser *d, uint32_t vertex)
+{
+    const struct argus_wait *wait = &d->view.vertices[vertex].wait;
+    return wait->outcome == ARGUS_OUTCOME_TIMED_OUT &&
+           (wait->kind == ARGUS_WAIT_FUTEX || is_epoll(&d->view, wait)) &&
+           d->view.vertices[vertex].thread != d->hang.thread;
+}
+
+static struct argus_error *blame_nobody(struct search *search)
+{
+    struct diagnoser *d = search->lookout.d;
+    struct stand *stand = search->stand;
+    char whom[128], text[256];
+    stand->ended = true;
+    if (d->stopped)
+        return blame_waiting(d, stand->vertex, stand->window, "the answer was to stop here");
+    if (search->idle != ARGUS_NONE && !slept(d, stand->vertex)) {
+        snprintf(text, sizeof(text),
+                 "%s, which should have ended it, was idle: it was not asked, or did not answer",
+                 text_thread(&d->view, search->idle, whom, sizeof(whom)));
+        return blame_waiting(d, stand->vertex, stand->window, text);
+    }
+    if (slept(d, stand->vertex))
+        return blame_waiting(d, stand->vertex, stand->window,
+                             "its own time-out ended it, and no thread is known to have had to");
+    return blame_waiting(d, stand->vertex, stand->window,
+                         search->suspects.length > 0
+                             ? "those who could have ended it did nothing unusual meanwhile"
+                             : "nobody is known who could have ended it");
+}
+
+/* One row of evidence, as often as it has more to give. */
+static struct argus_error *look_at_row(struct search *search, const struct evidence *row)
+{
+    struct argus_error *error = NULL;
+    do {
+        search->lookout.again = false;
+        error = row->find(&search->lookout);
+        if (!error && !search->lookout.d->stopped)
+            error = try_suspects(search);
+    } while (!error && search->lookout.again && !search->decided && search->silent == ARGUS_NONE &&
+             !search->lookout.d->stopped);
+    return error;
+}
+
+static struct argus_error *end_search(struct search *search)
+{
+    struct diagnoser *d = search->lookout.d;
+    struct argus_error *error = NULL;
+    if (!search->decided && !d->stopped && search->silent != ARGUS_NONE)
+        error = blame_silent(d, search->silent, search->stand);
+    else if (!search->decided)
+        error = blame_nobody(search);
+    vec_deinit(&search->suspects);
+    return error;
+}
+
+struct argus_error *explain_missing_from(struct diagnoser *d, struct stand *stand, uint32_t thread,
+                                         const char *why)
+{
+    struct search search = {.stand = stand, .idle = ARGUS_NONE, .silent = ARGUS_NONE};
+    search.lookout = (struct lookout){.d = d, .vertex = stand->vertex, .list = &search.suspects};
+    struct argus_error *error =
+        add_suspect(&search.lookout, thread, why) ? try_suspects(&search) : argus_error_memory();
+    if (!error)
+        return end_search(&search);
+    vec_deinit(&search.suspects);
+    return error;
+}
+
+struct argus_error *explain_missing(struct diagnoser *d, struct stand *stand)
+{
+    struct search search = {.stand = stand, .idle = ARGUS_NONE, .silent = ARGUS_NONE};
+    struct argus_error *error = NULL;
+    search.lookout = (struct lookout){.d = d, .vertex = stand->vertex, .list = &search.suspects};
+    for (size_t i = 0; !error && !search.decided && !d->stopped && i < all_evidence_count; i++) {
+        if ((all_evidence[i].vague && search.silent != ARGUS_NONE) || is_enough(&search))
+            break;
+        if (!all_evidence[i].could_only || !slept(d, stand->vertex))
+            error = look_at_row(&search, &all_evidence[i]);
+    }
+    if (!error)
+        return end_search(&search);
+    vec_deinit(&search.suspects);
+    return error;
+}

@@ -1,0 +1,279 @@
+/* Who should have ended a wait that was not ended, or not in time.
+ *
+ * Nothing in the trace shows a wake-up that did not come. What shows who it should have come from, best first:
+ * the lock's holder; whom the waiter sent a message just before; the path that ended a similar wait (the baseline); who
+ * else works on the object; whom the waiter made run last; who usually deals with it. The table at the end is the order.
+ * Evidence is looked at row by row, and only as far as needed: who was found by a good one and did something unusual makes
+ * the questions of the later ones superfluous.
+ */
+#include <string.h>
+
+#include "base/lower_bound.h"
+#include "diagnose/suspects/lookout.h"
+
+#define MAX_LOOK_BACK     1000
+#define MAX_PARTNER_STEPS 400
+#define MAX_OUT           16
+#define MIN_DEALINGS      3
+
+/* The thread that plays the part of `thread` when the wait began: itself while it lives, else its namesake. */
+static uint32_t living(const struct view *view, uint32_t thread, uint64_t time_ns)
+{
+    const struct argus_thread *t = &view->threads[thread];
+    if (t->end_ns > time_ns)
+        return thread;
+    for (uint32_t i = 0; i < view->thread_count; i++) {
+        const struct argus_thread *other = &view->threads[i];
+        if (other->start_ns <= time_ns && other->end_ns > time_ns &&
+            strcmp(other->name, t->name) == 0 &&
+            strcmp(view->processes[other->process].name, view->processes[t->process].name) == 0)
+            return i;
+    }
+    return ARGUS_NONE;
+}
+
+bool add_suspect(struct lookout *l, uint32_t thread, const char *why)
+{
+    const struct view *view = &l->d->view;
+    const struct argus_vertex *waiter = &view->vertices[l->vertex];
+    thread = living(view, thread, waiter->end_ns);
+    if (thread == ARGUS_NONE || thread == waiter->thread ||
+        view->processes[view->threads[thread].process].kernel ||
+        view->threads[thread].vertex_count == 0)
+        return true;
+    for (size_t i = 0; i < l->list->length; i++)
+        if (l->list->data[i].thread == thread)
+            return true;
+    return vec_push(l->list, (struct suspect){thread, ARGUS_NONE, why});
+}
+
+/* --- the lock's holder --- */
+
+static struct argus_error *find_holder(struct lookout *l)
+{
+    const struct view *view = &l->d->view;
+    uint64_t tid = view->vertices[l->vertex].wait.holder_tid;
+    for (uint32_t i = 0; tid && i < view->thread_count; i++)
+        if (view->threads[i].tid == tid && living(view, i, view->vertices[l->vertex].end_ns) == i &&
+            !add_suspect(l, i, "it held the lock"))
+            return argus_error_memory();
+    return NULL;
+}
+
+/* --- who ended it in the end --- */
+
+uint32_t waker_thread(const struct view *view, uint32_t vertex)
+{
+    uint32_t next = timeline_next(view, vertex);
+    uint32_t cause = next == ARGUS_NONE ? ARGUS_NONE : argus_graph_cause(view->graph, next);
+    return cause == ARGUS_NONE ? ARGUS_NONE : view->vertices[view->edges[cause].from].thread;
+}
+
+/* Whether `vertex` began when a wait for work ended that had lasted until the hung thread's wait was over. */
+static bool was_idle(const struct lookout *l, uint32_t vertex)
+{
+    const struct view *view = &l->d->view;
+    uint32_t before = argus_graph_previous(view->graph, vertex);
+    uint64_t until_ns = timeline_wait_end(view, l->d->hang.vertex);
+    return before != ARGUS_NONE && view->vertices[before].wait.kind == ARGUS_WAIT_POLL &&
+           timeline_wait_end(view, before) >= until_ns && view->vertices[before].end_ns <= until_ns;
+}
+
+/* Who ended the wait; but a thread on the path that was idle all the time only handed on what it was told later. Then it is
+ * whoever told it: so a circle does not close at a messenger. */
+static uint32_t first_waker(const struct lookout *l)
+{
+    const struct view *view = &l->d->view;
+    uint32_t next = timeline_next(view, l->vertex);
+    uint32_t found = waker_thread(view, l->vertex);
+    if (view->vertices[l->vertex].wait.kind == ARGUS_WAIT_POLL) /* another request ended it */
+        return found;
+    for (unsigned i = 0; next != ARGUS_NONE && i < NEAR_VERTICES; i++) {
+        uint32_t cause = argus_graph_cause(view->graph, next);
+        if (cause == ARGUS_NONE || view->edges[cause].kind == ARGUS_EDGE_TIMER)
+            break;
+        next = view->edges[cause].from;
+        found = view->vertices[next].thread;
+        if (path_find(l->d, found) < 0 || !was_idle(l, next))
+            break;
+    }
+    return found;
+}
+
+/* A wait that goes on behind the window may have been ended after it, as it should have been before. */
+static struct argus_error *find_waker(struct lookout *l)
+{
+    uint32_t waker = first_waker(l);
+    bool satisfied = l->d->view.vertices[l->vertex].wait.outcome == ARGUS_OUTCOME_SATISFIED;
+    if (!satisfied || waker == ARGUS_NONE || add_suspect(l, waker, "it ended the wait much later"))
+        return NULL;
+    return argus_error_memory();
+}
+
+/* --- the object --- */
+
+static size_t first_use(const struct argus_object_use *uses, size_t count, uint64_t inode)
+{
+    size_t first;
+    LOWER_BOUND(first, count, uses[first].inode < inode);
+    return first;
+}
+
+static bool add_users(struct lookout *l, uint64_t inode, bool writers_only)
+{
+    const struct argus_object_use *uses;
+    size_t count = argus_graph_object_uses(l->d->view.graph, &uses);
+    for (size_t i = first_use(uses, count, inode); inode && i < count && uses[i].inode == inode;
+         i++)
+        if ((uses[i].wrote || !writers_only) &&
+            !add_suspect(l, uses[i].thread, "it works at the other end of what was waited for"))
+            return false;
+    return true;
+}
+
+/* A socket's other end is known by its own inode; both ends of a pipe have the same. */
+static struct argus_error *find_object_users(struct lookout *l)
+{
+    const struct argus_wait *wait = &l->d->view.vertices[l->vertex].wait;
+    if (wait->inode == 0 || (add_users(l, wait->peer_inode, false) &&
+                             add_users(l, wait->inode, wait->kind == ARGUS_WAIT_READ)))
+        return NULL;
+    return argus_error_memory();
+}
+
+/* --- the last request --- */
+
+/* Adds whom `vertex` made run last. */
+static bool add_asked(struct lookout *l, uint32_t vertex, const char *why)
+{
+    const struct view *view = &l->d->view;
+    const uint32_t *out;
+    size_t count = argus_graph_out_edges(view->graph, vertex, &out);
+    for (size_t i = count; i > 0; i--) {
+        const struct argus_edge *edge = &view->edges[out[i - 1]];
+        if (edge->kind == ARGUS_EDGE_SEQUENCE || edge->kind == ARGUS_EDGE_TIMER ||
+            edge->kind == ARGUS_EDGE_FORK || edge->kind == ARGUS_EDGE_BLOCK || !edge->strong)
+            continue;
+        return add_suspect(l, view->vertices[edge->to].thread, why);
+    }
+    return true;
+}
+
+static struct argus_error *find_last_asked(struct lookout *l)
+{
+    uint32_t v = l->vertex;
+    for (unsigned i = 0; i < NEAR_VERTICES && v != ARGUS_NONE; i++) {
+        if (!add_asked(l, v, "the waiting thread had just made it run"))
+            return argus_error_memory();
+        v = argus_graph_previous(l->d->view.graph, v);
+    }
+    return NULL;
+}
+
+/* --- the other threads of the process, for a lock --- */
+
+static struct argus_error *find_siblings(struct lookout *l)
+{
+    const struct view *view = &l->d->view;
+    const struct argus_vertex *v = &view->vertices[l->vertex];
+    for (uint32_t i = 0; v->wait.kind == ARGUS_WAIT_FUTEX && i < view->thread_count; i++)
+        if (view->threads[i].process == view->threads[v->thread].process &&
+            !add_suspect(l, i, "it shares memory with the waiting thread"))
+            return argus_error_memory();
+    return NULL;
+}
+
+/* --- the children --- */
+
+static struct argus_error *find_children(struct lookout *l)
+{
+    const struct view *view = &l->d->view;
+    const struct argus_vertex *v = &view->vertices[l->vertex];
+    uint64_t parent = view->processes[view->threads[v->thread].process].pid;
+    for (uint32_t i = 0; v->wait.kind == ARGUS_WAIT_CHILD && i < view->process_count; i++)
+        if (view->processes[i].parent_pid == parent &&
+            view->processes[i].main_thread != ARGUS_NONE &&
+            !add_suspect(l, view->processes[i].main_thread, "it is the child that was waited for"))
+            return argus_error_memory();
+    return NULL;
+}
+
+/* --- partners --- */
+
+bool have_dealt(const struct view *view, uint32_t waiter, uint32_t other, unsigned times)
+{
+    const struct argus_thread *t = &view->threads[view->vertices[waiter].thread];
+    unsigned dealings = 0;
+    for (uint32_t v = waiter, i = 0; i < MAX_LOOK_BACK && dealings < times; v--, i++) {
+        uint32_t cause = argus_graph_cause(view->graph, v);
+        dealings += cause != ARGUS_NONE && view->edges[cause].kind == ARGUS_EDGE_WAKE &&
+                    view->vertices[view->edges[cause].from].thread == other;
+        const uint32_t *out;
+        size_t count = argus_graph_out_edges(view->graph, v, &out);
+        for (size_t j = 0; j < count && j < MAX_OUT; j++)
+            dealings += view->edges[out[j]].kind == ARGUS_EDGE_WAKE &&
+                        view->vertices[view->edges[out[j]].to].thread == other;
+        if (v == t->first_vertex)
+            break;
+    }
+    return dealings >= times;
+}
+
+/* Several times: a parent that started it and waits for its end, or a chance meeting, is no partner. */
+static bool add_partner(struct lookout *l, uint32_t vertex)
+{
+    uint32_t other = l->d->view.vertices[vertex].thread;
+    return !have_dealt(&l->d->view, l->vertex, other, MIN_DEALINGS) ||
+           add_suspect(l, other, "it had dealings with the waiting thread before");
+}
+
+/* Whoever dealt with the thread before: those that ended its waits or that it made run, the latest first. */
+static struct argus_error *find_partners(struct lookout *l)
+{
+    const struct view *view = &l->d->view;
+    uint32_t v = l->vertex;
+    for (unsigned i = 0; i < MAX_PARTNER_STEPS && v != ARGUS_NONE; i++) {
+        uint32_t cause = argus_graph_cause(view->graph, v);
+        if (cause != ARGUS_NONE && view->edges[cause].kind == ARGUS_EDGE_WAKE &&
+            !add_partner(l, view->edges[cause].from))
+            return argus_error_memory();
+        const uint32_t *out;
+        size_t count = argus_graph_out_edges(view->graph, v, &out);
+        for (size_t j = 0; j < count && j < MAX_OUT; j++)
+            if (view->edges[out[j]].kind == ARGUS_EDGE_WAKE &&
+                !add_partner(l, view->edges[out[j]].to))
+                return argus_error_memory();
+        v = argus_graph_previous(view->graph, v);
+    }
+    return NULL;
+}
+
+/* --- who asked --- */
+
+/* When nobody else is known: the thread that waits for this one may be whom this one waits for. */
+static struct argus_error *find_asker(struct lookout *l)
+{
+    const struct view *view = &l->d->view;
+    uint32_t v = l->vertex;
+    for (unsigned i = 0; l->list->length == 0 && i < NEAR_VERTICES && v != ARGUS_NONE; i++) {
+        uint32_t cause = argus_graph_cause(view->graph, v);
+        v = argus_graph_previous(view->graph, v);
+        if (cause == ARGUS_NONE || view->edges[cause].kind != ARGUS_EDGE_WAKE)
+            continue;
+        uint32_t asker = view->vertices[view->edges[cause].from].thread;
+        if (path_find(l->d, asker) >= 0 &&
+            !add_suspect(l, asker, "it is the only thread known to have dealt with it"))
+            return argus_error_memory();
+    }
+    return NULL;
+}
+
+/* To add evidence, add a row where it belongs, the best first. Behind `vague` are those that only say who could have. A wait that its
+ * own time-out ended has to have been for somebody: `could_only` does not say that. */
+const struct evidence all_evidence[] = {
+    {find_holder, false, false},   {find_waker, false, false},       {find_asked, false, false},
+    {find_baseline, false, false}, {find_object_users, false, true}, {find_last_asked, false, true},
+    {find_siblings, true, true},   {find_children, true, true},      {find_partners, true, true},
+    {find_asker, true, true},
+};
+const size_t all_evidence_count = sizeof(all_evidence) / sizeof(all_evidence[0]);

@@ -1,0 +1,233 @@
+/* RepeatedYield: a loop that looks for something and waits a little, again and again.
+ *
+ * Without a data-flag event nothing in the graph says whom it waits for: the loop itself is named, with the function in which
+ * it looks and how often, and how to record the flag. With one (the flag was watched, records flag_write and flag_read) the
+ * write that ended the loop is an edge into it, and the walk goes on as for a LongWait that this write ended late: what did the
+ * writer do from the beginning of the loop until then?
+ *
+ * When the flag was watched and no write came, the missing write is what is looked for. Whoever set the flag for this thread
+ * the last time should have done so now; where the thread set it itself, whoever told it to (own_flag.c). What did that one do instead; and if it waited itself, who should have ended that?
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "diagnose/diagnoser.h"
+#include "diagnose/hangs/finder.h"
+#include "diagnose/words.h"
+
+/* A loop falls into several vertices where the scheduler once held it up; the read that ends it is in the last or just
+ * behind. */
+#define MAX_VERTICES  64
+#define MAX_LOOK_BACK 100000 /* for the last time that the flag was set */
+
+/* The latest write of a flag that the loop around `vertex` saw in `window`: an edge; ARGUS_NONE: none. */
+static uint32_t find_flag_write(const struct view *view, uint32_t vertex, struct window window)
+{
+    uint32_t thread = view->vertices[vertex].thread, found = ARGUS_NONE;
+    for (uint32_t i = 0, v = vertex; i < MAX_VERTICES && v != ARGUS_NONE; i++) {
+        const struct argus_edge *in;
+        size_t count = argus_graph_in_edges(view->graph, v, &in);
+        for (size_t j = 0; j < count; j++) {
+            bool write = in[j].kind == ARGUS_EDGE_FLAG && in[j].from_ns >= window.start_ns &&
+                         in[j].from_ns <= window.end_ns &&
+                         view->vertices[in[j].from].thread != thread;
+            if (write && (found == ARGUS_NONE || in[j].to_ns >= view->edges[found].to_ns))
+                found = (uint32_t)(&in[j] - view->edges);
+        }
+        if (view->vertices[v].start_ns > window.end_ns)
+            break;
+        v = timeline_next(view, v);
+    }
+    return found;
+}
+
+/* The last write of a flag that the thread of `vertex` saw before, an edge; ARGUS_NONE: none. */
+static uint32_t find_former_write(const struct view *view, uint32_t vertex)
+{
+    for (uint32_t i = 0, v = vertex; i < MAX_LOOK_BACK && v != ARGUS_NONE; i++) {
+        const struct argus_edge *in;
+        for (size_t j = argus_graph_in_edges(view->graph, v, &in); j > 0; j--)
+            if (in[j - 1].kind == ARGUS_EDGE_FLAG)
+                return (uint32_t)(&in[j - 1] - view->edges);
+        v = argus_graph_previous(view->graph, v);
+    }
+    return ARGUS_NONE;
+}
+
+/* Names the function that looks and its program: "in wait_for_data of editor"; "" if unknown. */
+static void name_place(struct diagnoser *d, uint32_t vertex, char *buffer, size_t bytes)
+{
+    char function[128];
+    const struct argus_vertex *v = &d->view.vertices[vertex];
+    const char *name =
+        text_function(&d->view, d->symbols, vertex, v->wait.user_stack, function, sizeof(function));
+    snprintf(buffer, bytes, "%s%s", name ? ", in " : "", name ? name : "");
+}
+
+/* How often the loop of `vertex` looked in `part`, over all vertices into which it fell. */
+static uint64_t count_looks(const struct view *view, uint32_t vertex, struct window part)
+{
+    uint64_t looks = 0;
+    for (uint32_t v = timeline_before(view, view->vertices[vertex].thread, part.start_ns + 1);
+         v != ARGUS_NONE && view->vertices[v].start_ns < part.end_ns; v = timeline_next(view, v)) {
+        const struct argus_vertex *piece = &view->vertices[v];
+        bool same = v == vertex || (is_yielding(view, v) &&
+                                    piece->wait.syscall == view->vertices[vertex].wait.syscall);
+        looks += !same                                ? 0
+                 : piece->repeat > piece->yield_calls ? piece->repeat
+                                                      : piece->yield_calls;
+    }
+    return looks;
+}
+
+/* The flag that the loop of `vertex` was recorded to read; NULL: none that has a name. */
+static const struct argus_flag_entry *flag_of_loop(const struct view *view, uint32_t vertex,
+                                                   struct window part)
+{
+    const struct argus_op *ops;
+    argus_graph_ops(view->graph, &ops);
+    for (uint32_t v = vertex; v != ARGUS_NONE && view->vertices[v].start_ns < part.end_ns;
+         v = timeline_next(view, v)) {
+        const struct argus_vertex *piece = &view->vertices[v];
+        for (uint32_t i = 0; i < piece->op_count; i++) {
+            uint32_t code = ops[piece->first_op + i].code;
+            if (code >> 24 == ARGUS_OP_FLAG_READ)
+                return argus_graph_op_flag(view->graph, v, code);
+        }
+    }
+    return NULL;
+}
+
+/* What is still missing for going on. */
+static char *text_next(struct diagnoser *d, uint32_t vertex, struct window part)
+{
+    const struct argus_flag_entry *flag = flag_of_loop(&d->view, vertex, part);
+    if (flag)
+        return text_print(
+            "it waits for the data flag %s, which nobody set meanwhile, and no thread "
+            "is on record as having set it before: a recording in which it once goes "
+            "well shows who should",
+            flag->label);
+    return text_print(
+        "it waits for a data flag that another thread sets. Which one: 'argus step %s v%u "
+        "--process PID -o good.steps' while it goes well, the same with -o bad.steps while it "
+        "spins, and 'argus diverge good.steps bad.steps' (or 'argus diverge --spin bad.steps' "
+        "alone). It prints the 'argus watchflag PID IMAGE VARIABLE' with which a recording shows "
+        "who should have set it",
+        argus_trace_path(argus_graph_trace(d->view.graph)), vertex);
+}
+
+struct argus_error *blame_yielding(struct diagnoser *d, uint32_t vertex, struct window part)
+{
+    const struct argus_vertex *v = &d->view.vertices[vertex];
+    char call[64], place[160], lasted[32];
+    argus_wait_text(d->view.graph, vertex, call, sizeof(call));
+    name_place(d, vertex, place, sizeof(place));
+    bool merged = v->flags & ARGUS_VERTEX_YIELDS;
+    char *next = text_next(d, vertex, part);
+    char *why = text_print("looked and waited %llu times in a row (%s%s) for %s: %s",
+                           (unsigned long long)count_looks(&d->view, vertex, part),
+                           merged ? call : "sched_yield", place,
+                           text_duration(window_ns(part), lasted, sizeof(lasted)),
+                           next ? next : "it waits for a data flag");
+    free(next);
+    return add_culprit(d, vertex, ARGUS_TYPE_REPEATED_YIELD, part, window_ns(part), why);
+}
+
+/* --- the write that did not come --- */
+
+static struct argus_error *note_guess(struct diagnoser *d, uint32_t vertex, uint32_t write)
+{
+    char who[128], whom[128];
+    const struct argus_edge *edge = &d->view.edges[write];
+    text_thread(&d->view, d->view.vertices[edge->from].thread, who, sizeof(who));
+    text_thread(&d->view, d->view.vertices[vertex].thread, whom, sizeof(whom));
+    const struct argus_flag_entry *flag = argus_graph_edge_flag(d->view.graph, edge, NULL);
+    return add_uncertain(
+        d, text_print("that %s should have set the flag%s%s for which %s looked is "
+                      "a guess: it set it the last time, in v%u",
+                      who, flag ? " " : "", flag ? flag->label : "", whom, edge->from));
+}
+
+/* By the former write of the flag. The writer's own wait is explained; what it did otherwise is to blame. */
+static struct argus_error *explain_no_write(struct diagnoser *d, uint32_t vertex,
+                                            struct window part, uint32_t write)
+{
+    uint32_t thread = d->view.vertices[d->view.edges[write].from].thread;
+    struct examined examined = examine_thread(d, thread, part);
+    const struct argus_hang *figures = &examined.figures;
+    struct argus_error *error = note_guess(d, vertex, write);
+    if (error)
+        return error;
+    if (figures->vertex == ARGUS_NONE || path_find(d, thread) >= 0)
+        return blame_yielding(d, vertex, part);
+    if (!add_path(d, figures->vertex, ARGUS_NONE, true))
+        return argus_error_memory();
+    if (figures->type == ARGUS_TYPE_LONG_RUNNING)
+        return blame_running(d, figures->vertex, part, figures->run_ns, figures->runnable_ns);
+    if (figures->type == ARGUS_TYPE_REPEATED_YIELD)
+        return explain_yielding(d, figures->vertex, part);
+    struct stand stand = {.vertex = figures->vertex,
+                          .window = wait_window(&d->view, figures->vertex, part),
+                          .asker = vertex};
+    return explain_missing_write(d, &stand);
+}
+
+/* By the message upon which the thread set the flag itself. */
+static struct argus_error *explain_no_message(struct diagnoser *d, uint32_t vertex,
+                                              struct window part, uint32_t message)
+{
+    static const char why[] = "the last time, its message made the waiting thread set the flag";
+    uint32_t thread = d->view.vertices[d->view.edges[message].from].thread;
+    struct stand stand = {.vertex = vertex, .window = part, .asker = vertex};
+    if (path_find(d, thread) >= 0)
+        return blame_yielding(d, vertex, part);
+    return explain_missing_message(d, &stand, thread, why);
+}
+
+struct argus_error *explain_yielding(struct diagnoser *d, uint32_t vertex, struct window part)
+{
+    uint32_t edge = find_flag_write(&d->view, vertex, part);
+    uint32_t former = edge == ARGUS_NONE ? find_former_write(&d->view, vertex) : ARGUS_NONE;
+    if (former != ARGUS_NONE)
+        return explain_no_write(d, vertex, part, former);
+    uint32_t told = edge == ARGUS_NONE ? find_own_set(&d->view, vertex) : ARGUS_NONE;
+    if (told != ARGUS_NONE)
+        return explain_no_message(d, vertex, part, told);
+    if (edge == ARGUS_NONE)
+        return blame_yielding(d, vertex, part);
+    const struct argus_edge *write = &d->view.edges[edge];
+    struct stand stand = {.vertex = write->from, .window = {part.start_ns, write->from_ns}};
+    long at = path_find(d, d->view.vertices[write->from].thread);
+    if (at >= 0)
+        return close_circle(d, (size_t)at);
+    if (!add_path(d, write->from, edge, false))
+        return argus_error_memory();
+    return explain_writer(d, &stand);
+}
+
+/* From the first turn of the loop of `vertex` to the last, within `hang`. */
+static struct window span_of_loop(const struct view *view, uint32_t vertex, struct window hang)
+{
+    struct window span = {view->vertices[vertex].start_ns, view->vertices[vertex].end_ns};
+    for (uint32_t v = timeline_before(view, view->vertices[vertex].thread, hang.start_ns + 1);
+         v != ARGUS_NONE && view->vertices[v].start_ns < hang.end_ns; v = timeline_next(view, v)) {
+        const struct argus_vertex *piece = &view->vertices[v];
+        if (!is_yielding(view, v))
+            continue;
+        span.start_ns = piece->start_ns < span.start_ns ? piece->start_ns : span.start_ns;
+        span.end_ns = piece->end_ns > span.end_ns ? piece->end_ns : span.end_ns;
+    }
+    return (struct window){span.start_ns > hang.start_ns ? span.start_ns : hang.start_ns,
+                           span.end_ns < hang.end_ns ? span.end_ns : hang.end_ns};
+}
+
+struct argus_error *diagnose_repeated_yield(struct diagnoser *d)
+{
+    struct window hang = {d->hang.start_ns, d->hang.end_ns};
+    if (!add_path(d, d->hang.vertex, ARGUS_NONE, false))
+        return argus_error_memory();
+    struct window part = span_of_loop(&d->view, d->hang.vertex, hang);
+    bool flagged = find_flag_write(&d->view, d->hang.vertex, hang) != ARGUS_NONE;
+    return explain_yielding(d, d->hang.vertex, flagged ? hang : part);
+}

@@ -1,0 +1,99 @@
+/* Build ids are read from ELF files by whoever may be wrong about them: the unprivileged front end, after the recording. */
+#include "argus/event.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/vec.h"
+#include "event/binary/elf_file.h"
+#include "event/binary/live_file.h"
+
+typedef VEC(struct argus_image_entry) image_vec;
+
+static int by_file(const void *left, const void *right)
+{
+    const struct argus_image_entry *a = left, *b = right;
+    if (a->inode != b->inode)
+        return a->inode < b->inode ? -1 : 1;
+    if (a->dev_major != b->dev_major)
+        return a->dev_major < b->dev_major ? -1 : 1;
+    if (a->dev_minor != b->dev_minor)
+        return a->dev_minor < b->dev_minor ? -1 : 1;
+    return strcmp(a->path, b->path);
+}
+
+/* A file that changed since may be another one than what ran. */
+static uint64_t recorded_until_ns(const struct argus_trace *trace)
+{
+    uint64_t start_ns, end_ns;
+    argus_trace_time_range(trace, &start_ns, &end_ns);
+    return argus_trace_ns_to_wall_ns(trace, end_ns);
+}
+
+/* At its path; or, if it was deleted or is of another mount namespace, as its process has it. */
+static void find_id(struct argus_image_entry *image, uint64_t until_ns)
+{
+    bool denied;
+    image->build_id_bytes = elf_file_build_id(image->path, until_ns, image->inode, image->build_id);
+    int fd = image->build_id_bytes ? -1 : live_file_open(image, &denied);
+    if (fd >= 0)
+        image->build_id_bytes = elf_file_build_id_fd(fd, image->build_id);
+}
+
+/* One entry for each file that has no build id in the trace and has one on disk. */
+static bool find_ids(const struct argus_trace *trace, image_vec *ret)
+{
+    const struct argus_image_entry *images;
+    size_t count = argus_trace_images(trace, &images);
+    for (size_t i = 0; i < count; i++)
+        if (!images[i].build_id_bytes && images[i].path[0] == '/' && !vec_push(ret, images[i]))
+            return false;
+    if (ret->length)
+        qsort(ret->data, ret->length, sizeof(*ret->data), by_file);
+
+    size_t kept = 0;
+    uint64_t until_ns = recorded_until_ns(trace);
+    for (size_t i = 0; i < ret->length; i++) {
+        struct argus_image_entry image = ret->data[i];
+        if (i && !by_file(&ret->data[i - 1], &image))
+            continue;
+        find_id(&image, until_ns);
+        if (image.build_id_bytes)
+            ret->data[kept++] = image;
+    }
+    ret->length = kept;
+    return true;
+}
+
+static struct argus_error *append(const char *path, const image_vec *ids)
+{
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return argus_error_os(errno, "cannot add build ids to %s", path);
+    struct argus_writer *writer = NULL;
+    struct argus_error *error = argus_writer_append(fd, &writer);
+    if (!error)
+        error = argus_writer_build_ids(writer, ids->data, ids->length);
+    argus_writer_destroy(writer);
+    close(fd);
+    return error;
+}
+
+struct argus_error *argus_build_ids_append(const char *path)
+{
+    struct argus_trace *trace;
+    struct argus_error *error = argus_trace_open(path, &trace);
+    if (error)
+        return error;
+    image_vec ids = {0};
+    if (!find_ids(trace, &ids))
+        error = argus_error_memory();
+    else if (ids.length)
+        error = append(path, &ids);
+    vec_deinit(&ids);
+    argus_trace_close(trace);
+    return error;
+}

@@ -1,0 +1,12 @@
+/* For the files that make up elf_file.h. */
+#ifndef ARGUS_EVENT_ELF_PRIVATE_H
+#define ARGUS_EVENT_ELF_PRIVATE_H
+
+#include <elfutils/libdwfl.h>
+
+#include "event/binary/elf_file.h"
+
+/* Borrowed. */
+Dwfl_Module *elf_file_module(const struct elf_file *file);
+
+#endif

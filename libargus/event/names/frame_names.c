@@ -1,0 +1,332 @@
+/* Every place that the trace's records speak of is looked up once: in its file, or in the list of functions that its process wrote of code
+ * which it made. Neighbours are written one behind the other, since an entry of the file leans on the one before.
+ *
+ * Bounded: places (used_frames.c), the time for looking up, and in a ring file the share that names may take.
+ */
+#include "argus/frame_names.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "event/binary/elf_files.h"
+#include "event/binary/elf_names.h"
+#include "event/images.h"
+#include "event/names/interpreted.h"
+#include "event/names/jit_dump.h"
+#include "event/names/jit_map.h"
+#include "event/names/used_frames.h"
+
+enum { MOST_SECONDS = 30, LOOK_EVERY = 256, RING_SHARE = 8 };
+
+struct naming {
+    struct argus_trace *trace;
+    struct used_frames used;
+    struct images images;
+    struct elf_files files;
+    struct readable_names names;
+    struct strtab *texts; /* of source files and of code made at run time; owned */
+    VEC(struct argus_name_entry) entries;
+    struct argus_names_totals totals;
+};
+
+static const char *keep_text(struct naming *naming, const char *text)
+{
+    uint32_t id = 0;
+    argus_error_destroy(strtab_intern(naming->texts, text, strlen(text), &id));
+    return strtab_get(naming->texts, id);
+}
+
+static void find_called(struct naming *naming, struct elf_file *elf, uint64_t offset,
+                        struct argus_name_entry *ret)
+{
+    const char *symbol = elf_called(elf, offset);
+    if (symbol)
+        ret->called = readable_name(&naming->names, symbol);
+}
+
+static void find_in_elf(struct naming *naming, struct elf_file *elf, struct argus_name_entry *ret)
+{
+    uint64_t address, start;
+    ret->lack = ARGUS_LACK_SYMBOL;
+    if (!elf_file_address(elf, ret->place, &address))
+        return;
+    const char *symbol = elf_file_function(elf, address, &ret->distance);
+    if (symbol) {
+        ret->function = readable_name(&naming->names, symbol);
+        ret->lack = ARGUS_LACK_NONE;
+        ret->has_start = true;
+    } else if (elf_file_function_start(elf, address, &start) && start <= address) {
+        ret->distance = address - start;
+        ret->has_start = true;
+    }
+    const char *source = elf_file_line(elf, address, &ret->line);
+    if (source)
+        ret->source = keep_text(naming, source);
+}
+
+/* Memory without a file, or with one that is only memory: code in it was made at run time. */
+static bool is_memory(const struct argus_image_entry *image)
+{
+    static const char *const memory[] = {"//anon", "/memfd:", "/dev/zero", "/SYSV",
+                                         "/anon_hugepage"};
+    if (image->path[0] != '/')
+        return strcmp(image->path, "[vdso]") != 0;
+    for (size_t i = 0; i < sizeof(memory) / sizeof(*memory); i++)
+        if (strncmp(image->path, memory[i], strlen(memory[i])) == 0)
+            return true;
+    return false;
+}
+
+/* A program can also be started from such memory, as launchers of containers do: then it is a file that can be opened. */
+static bool is_file(struct naming *naming, uint32_t index)
+{
+    bool stale;
+    return !is_memory(&naming->images.entries[index]) ||
+           (naming->images.entries[index].path[0] == '/' &&
+            elf_files_get(&naming->files, index, &stale));
+}
+
+static bool name_in_file(struct naming *naming, const struct used_frame *frame, uint32_t index)
+{
+    bool stale;
+    const struct argus_image_entry *image = &naming->images.entries[index];
+    struct elf_file *elf = elf_files_get(&naming->files, index, &stale);
+    uint32_t number = elf_files_number(&naming->files, index);
+    struct argus_name_entry entry = {
+        .file = number == UINT32_MAX
+                    ? image
+                    : &naming->images.entries[naming->files.files.data[number].image],
+        .place = frame->address - image->start + image->file_offset,
+        .function = "",
+        .source = "",
+        .called = "",
+    };
+    if (elf)
+        find_in_elf(naming, elf, &entry);
+    else
+        entry.lack = (uint8_t)elf_files_lack(&naming->files, index);
+    if (elf && frame->is_caller)
+        find_called(naming, elf, entry.place + 1, &entry);
+    return vec_push(&naming->entries, entry);
+}
+
+static bool name_frame(struct naming *naming, const struct used_frame *frame)
+{
+    uint32_t index = images_find(&naming->images, frame->process, frame->time_ns, frame->address);
+    if (index != UINT32_MAX && is_file(naming, index))
+        return name_in_file(naming, frame, index);
+    struct argus_name_entry entry = {
+        .pid = naming->used.machine.processes.data[frame->process].pid,
+        .place = frame->address,
+        .function = "",
+        .source = "",
+        .called = "",
+        .lack = ARGUS_LACK_JIT,
+    };
+    return vec_push(&naming->entries, entry);
+}
+
+static uint64_t now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec;
+}
+
+static struct argus_error *name_all(struct naming *naming, argus_progress progress, void *context)
+{
+    size_t count = naming->used.frames.length;
+    uint64_t begin_s = now_s();
+    for (size_t i = 0; i < count; i++) {
+        if (i % LOOK_EVERY == 0 && progress &&
+            !progress(context, "looking up names", (double)i / (double)count))
+            return argus_error_create(ARGUS_ERROR_INTERRUPTED, "interrupted");
+        if (i % LOOK_EVERY == 0 && now_s() - begin_s > MOST_SECONDS) {
+            naming->totals.left_out += count - i;
+            break;
+        }
+        if (!name_frame(naming, &naming->used.frames.data[i]))
+            return argus_error_memory();
+    }
+    return NULL;
+}
+
+/* --- order --- */
+
+/* By owner, process behind files, and place; what says most comes first. */
+static int compare_entries(const void *left, const void *right)
+{
+    const struct argus_name_entry *a = left, *b = right;
+    if (a->file != b->file)
+        return !a->file ? 1 : !b->file ? -1 : a->file < b->file ? -1 : 1;
+    if (a->pid != b->pid)
+        return a->pid < b->pid ? -1 : 1;
+    if (a->place != b->place)
+        return a->place < b->place ? -1 : 1;
+    return !a->called[0] - !b->called[0];
+}
+
+static void settle(struct naming *naming)
+{
+    struct argus_name_entry *entries = naming->entries.data;
+    size_t kept = 0, count = naming->entries.length;
+    if (count)
+        qsort(entries, count, sizeof(*entries), compare_entries);
+    for (size_t i = 0; i < count; i++) {
+        const struct argus_name_entry *last = kept ? &entries[kept - 1] : NULL;
+        if (!last || last->file != entries[i].file || last->pid != entries[i].pid ||
+            last->place != entries[i].place)
+            entries[kept++] = entries[i];
+    }
+    naming->entries.length = kept;
+}
+
+/* --- code made at run time --- */
+
+/* When the last life of `pid` began: a map that is older is another process's. */
+static uint64_t born_s(const struct naming *naming, uint64_t pid)
+{
+    uint64_t start_ns = 0;
+    for (size_t i = 0; i < naming->used.machine.processes.length; i++)
+        if (naming->used.machine.processes.data[i].pid == pid)
+            start_ns = naming->used.machine.processes.data[i].start_ns;
+    return start_ns ? argus_trace_ns_to_wall_ns(naming->trace, start_ns) / 1000000000u : 0;
+}
+
+static struct argus_error *read_dumps(struct naming *naming, struct argus_name_entry *entries,
+                                      size_t count)
+{
+    const struct argus_image_entry *images;
+    size_t image_count = argus_trace_images(naming->trace, &images);
+    struct argus_error *error = NULL;
+    for (size_t i = 0; i < image_count && !error; i++) {
+        FILE *dump = images[i].pid == entries->pid ? jit_dump_open(&images[i]) : NULL;
+        if (!dump)
+            continue;
+        error = jit_dump_read(dump, entries, count, naming->texts);
+        fclose(dump);
+    }
+    return error;
+}
+
+/* `entries`: all of one process, in no file. */
+static struct argus_error *name_of_process(struct naming *naming, struct argus_name_entry *entries,
+                                           size_t count)
+{
+    struct argus_error *error = NULL;
+    FILE *map = jit_map_open(entries->pid, born_s(naming, entries->pid));
+    if (map) {
+        error = jit_map_read(map, entries, count, naming->texts);
+        fclose(map);
+    }
+    if (!error)
+        error = read_dumps(naming, entries, count);
+    return error ? error : interpreted_name(naming->trace, entries, count, naming->texts);
+}
+
+static struct argus_error *name_made_code(struct naming *naming)
+{
+    struct argus_name_entry *entries = naming->entries.data;
+    size_t count = naming->entries.length, end;
+    struct argus_error *error = NULL;
+    for (size_t i = 0; i < count && !error; i = end) {
+        for (end = i + 1; end < count && entries[end].file == entries[i].file &&
+                          entries[end].pid == entries[i].pid;)
+            end++;
+        if (!entries[i].file)
+            error = name_of_process(naming, entries + i, end - i);
+    }
+    return error;
+}
+
+/* --- writing --- */
+
+static struct argus_error *write_to(struct naming *naming, struct argus_writer *writer)
+{
+    enum { AT_ONCE = 512 }; /* in a small ring they are not to take much more than their share */
+    uint64_t ring_bytes = argus_trace_header(naming->trace)->ring_bytes;
+    uint64_t before_bytes = argus_writer_bytes(writer);
+    struct argus_error *error = NULL;
+    for (size_t i = 0; i < naming->entries.length && !error; i += AT_ONCE) {
+        size_t rest = naming->entries.length - i, count = rest < AT_ONCE ? rest : AT_ONCE;
+        if (ring_bytes && argus_writer_bytes(writer) - before_bytes > ring_bytes / RING_SHARE) {
+            naming->totals.left_out += rest;
+            break;
+        }
+        error = argus_writer_names(writer, naming->entries.data + i, count);
+    }
+    naming->totals.bytes = argus_writer_bytes(writer) - before_bytes;
+    return error;
+}
+
+static struct argus_error *append(struct naming *naming, const char *path)
+{
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return argus_error_os(errno, "cannot add names to %s", path);
+    struct argus_writer *writer = NULL;
+    struct argus_error *error = argus_writer_append(fd, &writer);
+    if (!error)
+        error = write_to(naming, writer);
+    argus_writer_destroy(writer);
+    close(fd);
+    return error;
+}
+
+static void count(struct naming *naming)
+{
+    naming->totals.left_out += naming->used.left_out;
+    naming->totals.frames = naming->entries.length;
+    for (size_t i = 0; i < naming->entries.length; i++)
+        naming->totals.named += naming->entries.data[i].function[0] != '\0';
+}
+
+static struct argus_error *look_up(struct naming *naming, argus_progress progress, void *context)
+{
+    const struct machine *machine = &naming->used.machine;
+    naming->texts = strtab_create();
+    naming->names.names = strtab_create();
+    if (!naming->texts || !naming->names.names)
+        return argus_error_memory();
+    struct argus_error *error = images_init(&naming->images, naming->trace, machine->processes.data,
+                                            machine->processes.length);
+    if (!error)
+        error = name_all(naming, progress, context);
+    if (error)
+        return error;
+    settle(naming);
+    return name_made_code(naming);
+}
+
+struct argus_error *argus_names_append(const char *path, argus_progress progress, void *context,
+                                       struct argus_names_totals *ret)
+{
+    struct naming naming = {0};
+    struct argus_error *error = argus_trace_open(path, &naming.trace);
+    if (!error) {
+        elf_files_init(&naming.files, naming.trace);
+        error = used_frames_read(&naming.used, naming.trace, progress, context);
+    }
+    if (!error)
+        error = look_up(&naming, progress, context);
+    if (!error) {
+        count(&naming);
+        error = naming.entries.length ? append(&naming, path) : NULL;
+    }
+    if (ret)
+        *ret = naming.totals;
+    if (naming.trace) {
+        vec_deinit(&naming.entries);
+        readable_names_deinit(&naming.names);
+        strtab_destroy(naming.texts);
+        elf_files_deinit(&naming.files);
+        images_deinit(&naming.images);
+        used_frames_deinit(&naming.used);
+    }
+    argus_trace_close(naming.trace);
+    return error;
+}

@@ -1,0 +1,177 @@
+/* A stack of interpreted frames has marks: addresses on the C stack, of a struct that the C function which interprets has there. So
+ * which of these functions a frame belongs to is known exactly, whatever the C compiler called or made of it: the mark lies in its
+ * part of the stack.
+ *
+ * Lines: CPython's Objects/locations.md. An entry of the table begins with a byte whose top bit is set: four bits say its form, three how
+ * many instructions it is for, less one. Then come the difference of the line to the entry before, and columns. Numbers have six
+ * bits a byte, and bit 6 where they go on.
+ */
+#include "event/names/interpreted.h"
+
+#include <string.h>
+
+enum { UNIT_BYTES = 2 };
+
+/* --- frames --- */
+
+struct interpreted interpreted_of(const struct argus_trace *trace, uint64_t snapshot_id)
+{
+    struct interpreted ret = {0};
+    ret.count = argus_trace_stack(trace, snapshot_id ^ ARGUS_STACK_INTERPRETED, &ret.entries);
+    ret.is_cut = ret.count && ret.entries[ret.count - 1] < ARGUS_FRAME_ENDS;
+    ret.count -= ret.is_cut;
+    return ret;
+}
+
+static bool is_mark(uint64_t entry)
+{
+    return entry & (ARGUS_FRAME_MARK_BEFORE | ARGUS_FRAME_MARK_AFTER);
+}
+
+static bool marks(uint64_t entry, uint64_t kind, uint64_t low, uint64_t high)
+{
+    uint64_t address = entry & ~kind;
+    return entry & kind && address >= low && address < high;
+}
+
+size_t interpreted_take(struct interpreted *interpreted, uint64_t low, uint64_t high, uint64_t *ret,
+                        size_t room, bool *ret_cut)
+{
+    const uint64_t *entries = interpreted->entries;
+    size_t first = interpreted->at, end;
+    *ret_cut = false;
+    if (first == interpreted->count)
+        return 0;
+    bool before = entries[first] & ARGUS_FRAME_MARK_BEFORE;
+    if (before && !marks(entries[first], ARGUS_FRAME_MARK_BEFORE, low, high))
+        return 0;
+    first += before;
+    for (end = first; end < interpreted->count && !is_mark(entries[end]);)
+        end++;
+    bool ends = end < interpreted->count;
+    if (!before && (!ends || !marks(entries[end], ARGUS_FRAME_MARK_AFTER, low, high)))
+        return 0;
+    size_t count = end - first < room ? end - first : room;
+    memcpy(ret, entries + first, count * sizeof(*ret));
+    *ret_cut = count < end - first || (!ends && interpreted->is_cut);
+    interpreted->at = before ? end : end + 1;
+    return count;
+}
+
+/* --- lines --- */
+
+/* Where a reader of the table is. */
+struct lines {
+    const uint8_t *at, *end;
+    int64_t line;
+};
+
+static uint64_t take_number(struct lines *lines)
+{
+    uint64_t number = 0;
+    unsigned shift = 0;
+    while (lines->at < lines->end) {
+        uint8_t byte = *lines->at++;
+        if (shift < 36)
+            number |= (uint64_t)(byte & 63) << shift;
+        shift += 6;
+        if (!(byte & 64))
+            break;
+    }
+    return number;
+}
+
+static int64_t take_difference(struct lines *lines)
+{
+    uint64_t number = take_number(lines);
+    int64_t magnitude = (int64_t)(number >> 1);
+    return number & 1 ? -magnitude : magnitude;
+}
+
+/* Of an entry, behind its first byte. False: these instructions have no line. */
+static bool take_line(struct lines *lines, unsigned form)
+{
+    enum { ONE_LINE = 10, NO_COLUMNS = 13, LONG = 14, NONE = 15 };
+    if (form == NONE)
+        return false;
+    if (form == NO_COLUMNS || form == LONG)
+        lines->line += take_difference(lines);
+    else if (form >= ONE_LINE)
+        lines->line += form - ONE_LINE;
+    return true; /* columns follow, up to the next byte with the top bit */
+}
+
+uint32_t interpreted_line(const struct argus_code_entry *code, uint64_t offset)
+{
+    struct lines lines = {code->table, code->table + code->table_bytes, code->line};
+    uint64_t covered = 0;
+    while (lines.at < lines.end) {
+        uint8_t head = *lines.at++;
+        if (!(head & 0x80))
+            continue;
+        bool has_line = take_line(&lines, head >> 3 & 15);
+        covered += ((head & 7u) + 1) * UNIT_BYTES;
+        if (offset < covered)
+            return has_line && lines.line > 0 && lines.line <= INT32_MAX ? (uint32_t)lines.line : 0;
+    }
+    return 0;
+}
+
+/* --- names --- */
+
+static const char *keep_text(struct strtab *texts, const char *text)
+{
+    uint32_t id = 0;
+    argus_error_destroy(strtab_intern(texts, text, strlen(text), &id));
+    return strtab_get(texts, id);
+}
+
+static bool covers(const struct argus_code_entry *code, uint64_t place)
+{
+    return place - code->start < code->bytes;
+}
+
+static bool is_same(const struct argus_code_entry *a, const struct argus_code_entry *b)
+{
+    return a->start == b->start && a->bytes == b->bytes && a->line == b->line &&
+           strcmp(a->function, b->function) == 0 && strcmp(a->source, b->source) == 0;
+}
+
+/* The one function that was at `place`; NULL: there are none, or several. */
+static const struct argus_code_entry *find_code(const struct argus_code_entry *code, size_t count,
+                                                uint64_t place)
+{
+    const struct argus_code_entry *found = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (!covers(&code[i], place))
+            continue;
+        if (found && !is_same(found, &code[i]))
+            return NULL;
+        found = &code[i];
+    }
+    return found;
+}
+
+struct argus_error *interpreted_name(const struct argus_trace *trace,
+                                     struct argus_name_entry *names, size_t count,
+                                     struct strtab *texts)
+{
+    const struct argus_code_entry *code;
+    size_t all = argus_trace_code(trace, &code), first = 0, end;
+    while (count && first < all && code[first].pid < names[0].pid)
+        first++;
+    for (end = first; end < all && code[end].pid == names[0].pid;)
+        end++;
+    for (size_t i = 0; i < count; i++) {
+        const struct argus_code_entry *found = find_code(code + first, end - first, names[i].place);
+        if (!found || !found->function[0])
+            continue;
+        names[i].function = keep_text(texts, found->function);
+        names[i].source = keep_text(texts, found->source);
+        names[i].distance = names[i].place - found->start;
+        names[i].has_start = true;
+        names[i].line = interpreted_line(found, names[i].distance);
+        names[i].lack = ARGUS_LACK_NONE;
+    }
+    return NULL;
+}

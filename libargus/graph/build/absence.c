@@ -1,0 +1,160 @@
+/* What tells whether a thread was away from its event loop, and what came for it meanwhile, beyond vertices and edges.
+ *
+ * A poll that returns at once is no wait and ends no vertex; yet a loop that always finds work does come back. So the calls
+ * that returned at once are kept as *visits*: their number, and the longest time between two of them, for each kind of call
+ * between two that blocked. Short stretches are left out, since nothing as short is looked for.
+ *
+ * And a message that nobody received before the trace ended has no pair and so no edge; who should have received it
+ * is known where that thread had received from the channel before.
+ */
+#include "graph/build/builder.h"
+
+#include <stdlib.h>
+
+/* Visits within a shorter time are not kept. */
+#define SHORTEST_VISITS_NS 20000000ull
+/* What was found ready after a shorter absence is not. */
+#define SHORTEST_ABSENCE_NS 100000000ull
+
+static struct away *away_of(struct builder *builder, uint32_t thread)
+{
+    struct thread_state *state = thread_at(builder, thread);
+    if (!state->away) {
+        if (!vec_push(&builder->away, (struct away){.count = 0})) {
+            builder->no_memory = true;
+            return NULL;
+        }
+        state->away = (uint32_t)builder->away.length;
+    }
+    return &builder->away.data[state->away - 1];
+}
+
+/* The thread blocks, or the trace ends: the visits so far are kept. */
+static void keep(struct builder *builder, struct away *away)
+{
+    bool is_long = builder->now_ns - away->since_ns >= SHORTEST_VISITS_NS;
+    for (uint32_t i = 0; is_long && i < away->count; i++)
+        if (!vec_push(&builder->graph->visits, away->open[i]))
+            builder->no_memory = true;
+    away->count = 0;
+    away->since_ns = builder->now_ns;
+}
+
+static struct argus_visits *find_visits(struct away *away, const struct argus_visits *made)
+{
+    for (uint32_t i = 0; i < away->count; i++)
+        if (away->open[i].syscall == made->syscall && away->open[i].object == made->object)
+            return &away->open[i];
+    if (away->count == MOST_VISITS) /* the newest kind is given up */
+        away->count--;
+    away->open[away->count] = *made;
+    return &away->open[away->count++];
+}
+
+static void visit(struct builder *builder, struct away *away, uint32_t thread)
+{
+    const struct thread_state *state = thread_at(builder, thread);
+    uint64_t now_ns = builder->now_ns;
+    struct argus_visits made = {.first_ns = now_ns,
+                                .last_ns = now_ns,
+                                .gap_start_ns = now_ns,
+                                .gap_end_ns = now_ns,
+                                .object = state->arg[0],
+                                .thread = thread,
+                                .syscall = state->syscall};
+    struct argus_visits *visits = find_visits(away, &made);
+    if (now_ns - visits->last_ns > visits->gap_end_ns - visits->gap_start_ns) {
+        visits->gap_start_ns = visits->last_ns;
+        visits->gap_end_ns = now_ns;
+    }
+    visits->last_ns = now_ns;
+    visits->count++;
+}
+
+void absence_polled(struct builder *builder, uint32_t thread, bool blocked)
+{
+    struct away *away = away_of(builder, thread);
+    if (!away)
+        return;
+    if (blocked)
+        keep(builder, away);
+    else
+        visit(builder, away, thread);
+    away->last_ns = builder->now_ns;
+}
+
+void absence_ready(struct builder *builder, uint32_t thread, const uint64_t arg[4])
+{
+    struct away *away = away_of(builder, thread);
+    if (!away || builder->now_ns - away->last_ns < SHORTEST_ABSENCE_NS)
+        return;
+    struct argus_arrival arrival = {.time_ns = builder->now_ns,
+                                    .fd = arg[0],
+                                    .inode = arg[1],
+                                    .peer = arg[2],
+                                    .type = arg[3],
+                                    .thread = thread};
+    if (!vec_push(&builder->graph->arrivals, arrival))
+        builder->no_memory = true;
+}
+
+void absence_unread(void *context, const struct argus_message_channel *channel,
+                    const struct message *message)
+{
+    struct builder *builder = context;
+    for (uint8_t i = 0; i < channel->receiver_count; i++) {
+        struct argus_unread unread = {.sent_ns = message->record_ns,
+                                      .sender = message->thread,
+                                      .receiver = channel->receivers[i],
+                                      .channel_kind = channel->kind};
+        if (!vec_push(&builder->graph->unread, unread))
+            builder->no_memory = true;
+    }
+}
+
+static int by_thread(const void *left, const void *right)
+{
+    const struct argus_visits *a = left, *b = right;
+    if (a->thread != b->thread)
+        return a->thread < b->thread ? -1 : 1;
+    if (a->first_ns != b->first_ns)
+        return a->first_ns < b->first_ns ? -1 : 1;
+    return a->object < b->object ? -1 : a->object > b->object;
+}
+
+static int by_receiver(const void *left, const void *right)
+{
+    const struct argus_unread *a = left, *b = right;
+    if (a->receiver != b->receiver)
+        return a->receiver < b->receiver ? -1 : 1;
+    if (a->sent_ns != b->sent_ns)
+        return a->sent_ns < b->sent_ns ? -1 : 1;
+    return a->sender < b->sender ? -1 : a->sender > b->sender;
+}
+
+static int by_arrival(const void *left, const void *right)
+{
+    const struct argus_arrival *a = left, *b = right;
+    if (a->thread != b->thread)
+        return a->thread < b->thread ? -1 : 1;
+    if (a->time_ns != b->time_ns)
+        return a->time_ns < b->time_ns ? -1 : 1;
+    return a->fd < b->fd ? -1 : a->fd > b->fd;
+}
+
+#define SORT(list, compare)                                                                        \
+    do {                                                                                           \
+        if ((list).length)                                                                         \
+            qsort((list).data, (list).length, sizeof(*(list).data), compare);                      \
+    } while (0)
+
+bool absence_finish(struct builder *builder)
+{
+    struct argus_graph *graph = builder->graph;
+    for (size_t i = 0; i < builder->away.length; i++)
+        keep(builder, &builder->away.data[i]);
+    SORT(graph->visits, by_thread);
+    SORT(graph->unread, by_receiver);
+    SORT(graph->arrivals, by_arrival);
+    return !builder->no_memory;
+}

@@ -1,0 +1,79 @@
+/* Who is behind what a cpu does.
+ *
+ * In task context it is the thread on the cpu. An interrupt, a softirq and a timer run on top of whoever was there; but
+ * some of them were asked for: a timer by who armed it, the completion of a block request by who issued it, work in a
+ * softirq by who queued it. What they wake, signal or queue is that one's doing, since it asked for just that.
+ */
+#include "graph/build/builder.h"
+
+#include <string.h>
+
+enum argus_context cpu_context(const struct cpu_state *cpu, uint64_t said)
+{
+    if (said < ARGUS_CONTEXT_UNKNOWN)
+        return (enum argus_context)said;
+    if (cpu->hard_depth || cpu->firing_depth)
+        return ARGUS_CONTEXT_HARDIRQ;
+    return cpu->softirqs ? ARGUS_CONTEXT_SOFTIRQ : ARGUS_CONTEXT_TASK;
+}
+
+static const struct actor nobody = {.thread = ARGUS_NONE, .slot = ARGUS_NONE};
+
+static struct actor thread_actor(const struct builder *builder, uint32_t thread)
+{
+    if (thread == ARGUS_NONE || builder->threads.data[thread].slot == ARGUS_NONE)
+        return nobody;
+    return (struct actor){
+        .since_ns = builder->now_ns, .thread = thread, .slot = builder->threads.data[thread].slot};
+}
+
+static struct actor timer_actor(const struct builder *builder, uint32_t timer)
+{
+    if (timer == ARGUS_NONE || builder->timers.data[timer].slot == ARGUS_NONE)
+        return nobody;
+    const struct timer_state *state = &builder->timers.data[timer];
+    return (struct actor){.since_ns = state->armed_ns, .thread = state->owner, .slot = state->slot};
+}
+
+struct actor actor_now(const struct builder *builder, const struct cpu_state *cpu, uint64_t said)
+{
+    if (cpu_context(cpu, said) == ARGUS_CONTEXT_TASK)
+        return thread_actor(builder, cpu->thread);
+    if (cpu->firing_depth)
+        return timer_actor(builder, cpu_timer(cpu));
+    if (cpu->completing)
+        return cpu->completion.issuer;
+    return cpu->bh_queuer;
+}
+
+struct cause actor_cause(const struct actor *actor, enum argus_edge_kind kind, enum rule_id rule)
+{
+    return (struct cause){
+        .known = actor->thread != ARGUS_NONE && actor->slot != ARGUS_NONE,
+        .edge = {.from_ns = actor->since_ns,
+                 .from = actor->slot,
+                 .kind = (uint8_t)kind,
+                 .strong = true,
+                 .rule = (uint16_t)rule,
+                 .stack = ARGUS_NONE},
+    };
+}
+
+uint32_t builder_place_in(struct builder *builder, struct idmap *ids, uint64_t key, void **data,
+                          size_t *length, size_t *capacity, size_t element_bytes)
+{
+    uint32_t index = idmap_get(ids, key);
+    if (index != IDMAP_NONE)
+        return index;
+    if (*length >= ARGUS_NONE - 1) {
+        builder->full = true;
+        return ARGUS_NONE;
+    }
+    if (!vec_grow(data, capacity, *length, 1, element_bytes) ||
+        !idmap_put(ids, key, (uint32_t)*length)) {
+        builder->no_memory = true;
+        return ARGUS_NONE;
+    }
+    memset((char *)*data + *length * element_bytes, 0, element_bytes);
+    return (uint32_t)(*length)++;
+}

@@ -1,0 +1,84 @@
+/* Block I/O: who issued a request makes run whom its completion wakes (rules/block.c).
+ *
+ * A request can be completed in parts. One that was never issued is completed as well: to flush a disk's cache, the kernel
+ * issues a request of its own, and completes behind it those for which it did that (block/blk-flush.c). So what an
+ * unknown request wakes in the same interrupt is still the doing of the one before it. And a device on top of another one
+ * (loop, device mapper) completes its request just behind that of the lower one, which says who had to do with it: in the same
+ * softirq, in the next one, or, when the kernel has had enough of softirqs, in the one that its own thread does (kernel/softirq.c,
+ * wakeup_softirqd()).
+ */
+#include "graph/build/builder.h"
+
+#include <string.h>
+
+void graph_on_block_issued(struct builder *builder, struct cpu_state *cpu,
+                           const struct argus_record *record)
+{
+    uint32_t index =
+        builder_place(builder, &builder->requests, &builder->request_by_key, record->arg[0]);
+    if (index == ARGUS_NONE)
+        return;
+    builder->requests.data[index] = (struct request_state){
+        .issuer = actor_now(builder, cpu, ARGUS_CONTEXT_UNKNOWN),
+        .target = record->arg[3],
+        .bytes = record->arg[2],
+        .issued = true,
+    };
+}
+
+void graph_on_block_file(struct builder *builder, struct cpu_state *cpu,
+                         const struct argus_record *record)
+{
+    (void)cpu;
+    uint32_t index = idmap_get(&builder->request_by_key, record->arg[0]);
+    if (index != IDMAP_NONE)
+        builder->requests.data[index].inode = record->arg[1];
+}
+
+/* Whether nothing but what graph_block_passes() lets pass has happened on the cpu since a request was completed. */
+static bool is_just_behind(const struct cpu_state *cpu)
+{
+    return cpu->completion.position && cpu->completion.position + 1 == cpu->position;
+}
+
+void graph_block_passes(struct cpu_state *cpu)
+{
+    if (is_just_behind(cpu))
+        cpu->completion.position = cpu->position;
+}
+
+void graph_block_put_off(const struct builder *builder, struct cpu_state *cpu, uint32_t thread)
+{
+    if (!is_just_behind(cpu))
+        return;
+    if (machine_is_kernel_thread(&builder->graph->machine, thread, "ksoftirqd/"))
+        cpu->completion.position = cpu->position;
+}
+
+static bool is_stacked(const struct cpu_state *cpu, const struct request_state *request)
+{
+    return is_just_behind(cpu) && cpu_interrupted(cpu) &&
+           (uint32_t)cpu->completion.target != (uint32_t)request->target;
+}
+
+void graph_on_block_completed(struct builder *builder, struct cpu_state *cpu,
+                              const struct argus_record *record)
+{
+    uint32_t index = idmap_get(&builder->request_by_key, record->arg[0]);
+    struct request_state *request = index == IDMAP_NONE ? NULL : &builder->requests.data[index];
+    if (!request || !request->issued) {
+        if (!cpu_interrupted(cpu))
+            cpu->completing = false;
+        return;
+    }
+    request->issued = record->arg[2] < request->bytes - request->done_bytes;
+    request->done_bytes += record->arg[2];
+    cpu->completion = (struct completion){
+        .issuer = is_stacked(cpu, request) ? cpu->completion.issuer : request->issuer,
+        .target = request->target,
+        .inode = request->inode,
+        .bytes = request->done_bytes,
+        .position = cpu->position,
+    };
+    cpu->completing = true;
+}

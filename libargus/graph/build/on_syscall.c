@@ -1,0 +1,116 @@
+#include "graph/build/builder.h"
+
+#include <string.h>
+
+/* include/linux/errno.h: the call goes on by restart_syscall() if no handler runs. */
+#define ERESTART_RESTARTBLOCK 516
+
+/* Whether a restart_syscall() goes on with another call, in which it is counted: `*ret` is the record of that one. */
+static bool is_restart(const struct builder *builder, const struct thread_state *state,
+                       const struct argus_record *record, struct argus_record *ret)
+{
+    bool begins = ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_START;
+    bool goes_on = begins ? state->restart.syscall != ARGUS_NO_SYSCALL : state->restart.goes_on;
+    const struct syscall_row *row =
+        syscall_row(builder->os, builder->arch, ARGUS_DEBUGID_CODE(record->debugid));
+    if (!goes_on || !(row->flags & SYSCALL_RESTART))
+        return false;
+    uint32_t number = begins ? state->restart.syscall : state->syscall;
+    *ret = *record;
+    ret->debugid = ARGUS_ID_SYSCALL(number) | ARGUS_DEBUGID_FUNC(record->debugid);
+    if (begins)
+        memcpy(ret->arg, state->restart.arg, sizeof(state->restart.arg));
+    return true;
+}
+
+static void note_restart(struct thread_state *state, const struct argus_record *record)
+{
+    bool interrupted = (record->arg[0] & 0xffff) == ERESTART_RESTARTBLOCK &&
+                       state->syscall == ARGUS_DEBUGID_CODE(record->debugid);
+    state->restart.goes_on = false;
+    state->restart.syscall = interrupted ? state->syscall : ARGUS_NO_SYSCALL;
+    memcpy(state->restart.arg, state->arg, sizeof(state->arg));
+}
+
+static void enter(struct builder *builder, uint32_t thread, const struct argus_record *record)
+{
+    struct thread_state *state = thread_at(builder, thread);
+    const struct syscall_row *row =
+        syscall_row(builder->os, builder->arch, ARGUS_DEBUGID_CODE(record->debugid));
+    state->may_message = row->flags & (SYSCALL_FD | SYSCALL_MESSAGES);
+    if (state->may_message)
+        pairing_thread_works(&builder->pairing, thread, builder->now_ns);
+    for (int i = 0; i < 4; i++)
+        state->arg[i] = record->arg[i];
+    state->syscall = (uint16_t)ARGUS_DEBUGID_CODE(record->debugid);
+    state->restart.syscall = ARGUS_NO_SYSCALL;
+    state->call = (struct pairing_call){.enter_ns = record->timestamp};
+    if (state->may_message)
+        talk_call_begins(builder, thread);
+    state->op_open = true;
+    state->has_word = false;
+    state->trapped = false;
+    state->wait_open = false;
+    looked_up_call_begins(builder, thread);
+}
+
+/* The result as it is shown: an error is negative. Linux's have 16 bits, Mach's kern_return_t 32. */
+static int64_t result_of(const struct builder *builder, const struct argus_record *record)
+{
+    uint64_t mask = builder->os == ARGUS_OS_LINUX ? 0xffff : 0xffffffff;
+    return record->arg[0] ? -(int64_t)(record->arg[0] & mask) : (int64_t)record->arg[1];
+}
+
+static void leave(struct builder *builder, uint32_t thread, const struct argus_record *record)
+{
+    struct thread_state *state = thread_at(builder, thread);
+    uint32_t number = ARGUS_DEBUGID_CODE(record->debugid);
+    bool failed = record->arg[0] != 0;
+    const struct syscall_row *row = syscall_row(builder->os, builder->arch, number);
+    if (row->wait == ARGUS_WAIT_POLL && state->syscall == number)
+        absence_polled(builder, thread, state->wait_open);
+    if (state->wait_open)
+        wait_result(builder, thread, number, result_of(builder, record));
+    if (state->op_open && state->syscall == number)
+        vertex_op(builder, thread, ARGUS_OP_SYSCALL << 24 | (failed ? 1u << 16 : 0) | number);
+    if (row->flags & SYSCALL_YIELD)
+        slot_at(builder, state->slot)->yield_calls++;
+    note_restart(state, record);
+    state->op_open = false;
+    talk_call_ends(builder, thread);
+    state->syscall = ARGUS_NO_SYSCALL;
+    state->call = (struct pairing_call){0};
+    thread_rests(builder, thread);
+    machine_belongs(&builder->graph->machine, thread, record->arg[3]);
+}
+
+void graph_on_syscall(struct builder *builder, struct cpu_state *cpu,
+                      const struct argus_record *record)
+{
+    uint32_t thread = cpu->thread;
+    builder->has_calls = true;
+    if (thread == ARGUS_NONE)
+        return;
+    struct thread_state *state = thread_at(builder, thread);
+    if (state->slot == ARGUS_NONE)
+        return;
+    struct argus_record other;
+    bool restart = is_restart(builder, state, record, &other);
+    if (ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_START) {
+        enter(builder, thread, restart ? &other : record);
+        state->restart.goes_on = restart;
+    } else if (ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_END) {
+        leave(builder, thread, restart ? &other : record);
+    }
+    state->syscall_known = true;
+    state->own_timer = ARGUS_NONE;
+    state->early_ns = 0;
+    wait_forget_notes(state);
+}
+
+/* The fifth and sixth argument: nothing of the graph needs them yet. */
+void graph_on_syscall_more(struct builder *builder, struct cpu_state *cpu,
+                           const struct argus_record *record)
+{
+    (void)builder, (void)cpu, (void)record;
+}

@@ -1,0 +1,56 @@
+/* Work queues: whoever queues work causes the vertex in which a kernel worker does it.
+ *
+ * A worker does one work after the other, for different people, so each begins a vertex of its own. Work whose queuing was
+ * not seen begins none: the barrier by which flush_work() waits, for one, has no record, and belongs to the work just
+ * before it, on which it waits. Some work is done in a softirq instead (WQ_BH); then what it wakes is its queuer's
+ * doing (actor.c).
+ */
+#include "graph/build/builder.h"
+
+void graph_on_work_queued(struct builder *builder, struct cpu_state *cpu,
+                          const struct argus_record *record)
+{
+    uint32_t index = builder_place(builder, &builder->works, &builder->work_by_key, record->arg[0]);
+    if (index == ARGUS_NONE)
+        return;
+    struct actor queuer = actor_now(builder, cpu, record->arg[3]);
+    builder->works.data[index].queuer = queuer;
+    if (queuer.thread != ARGUS_NONE && queuer.since_ns == builder->now_ns)
+        thread_at(builder, queuer.thread)->acted = true;
+}
+
+static void begin_work(struct builder *builder, struct cpu_state *cpu, uint32_t index,
+                       uint64_t function)
+{
+    if (cpu->thread == ARGUS_NONE)
+        return;
+    if (index != IDMAP_NONE) {
+        struct actor *queuer = &builder->works.data[index].queuer;
+        struct cause cause = actor_cause(queuer, ARGUS_EDGE_WORK, RULE_WORK);
+        queuer->thread = queuer->slot = ARGUS_NONE; /* it is done once */
+        if (cause.known)
+            vertex_split(builder, cpu->thread, &cause);
+    }
+    if (thread_at(builder, cpu->thread)->activity == THREAD_RUNNING)
+        vertex_op(builder, cpu->thread, ARGUS_OP_WORK << 24 | (function & 0xffffff));
+}
+
+void graph_on_work(struct builder *builder, struct cpu_state *cpu,
+                   const struct argus_record *record)
+{
+    const struct actor nobody = {.thread = ARGUS_NONE, .slot = ARGUS_NONE};
+    if (ARGUS_DEBUGID_FUNC(record->debugid) != ARGUS_FUNC_START) {
+        cpu->bh_queuer = nobody;
+        return;
+    }
+    uint32_t index = idmap_get(&builder->work_by_key, record->arg[0]);
+    if (cpu_interrupted(cpu)) {
+        cpu->completing = false; /* what was completed before is not the work's */
+        cpu->bh_queuer =
+            index == IDMAP_NONE
+                ? nobody
+                : builder->works.data[index].queuer; /* it can be queued again while it is done */
+    } else {
+        begin_work(builder, cpu, index, record->arg[1]);
+    }
+}

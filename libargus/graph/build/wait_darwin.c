@@ -1,0 +1,59 @@
+/* Waits in Darwin's system calls and Mach traps: what for, and how they ended. */
+#include "event/darwin/darwin.h"
+#include "graph/build/builder.h"
+
+#include <string.h>
+
+/* bsd/sys/errno.h, osfmk/mach/kern_return.h, osfmk/mach/message.h. */
+enum {
+    DARWIN_EINTR = 4,
+    DARWIN_ETIMEDOUT = 60,
+    KERN_ABORTED = 14,
+    KERN_OPERATION_TIMED_OUT = 49,
+    MACH_SEND_TIMED_OUT = 0x10000004,
+    MACH_SEND_INTERRUPTED = 0x10000007,
+    MACH_RCV_TIMED_OUT = 0x10004003,
+    MACH_RCV_INTERRUPTED = 0x10004005,
+};
+
+/* Of ulock_wait() the address is the second argument, of mach_msg2_trap() the local port (for the answer), or else the remote
+ * one, are in the fourth. */
+uint64_t wait_darwin_object(const struct syscall_row *row, uint32_t number, const uint64_t arg[4])
+{
+    if (number == DARWIN_TRAP + DARWIN_MSC_MACH_MSG2)
+        return arg[3] >> 32 ? arg[3] >> 32 : (uint32_t)arg[3];
+    if (row->flags & SYSCALL_MESSAGES)
+        return 0;
+    bool by_operation = row->name && strncmp(row->name, "ulock_wait", 10) == 0;
+    return by_operation ? arg[1] : arg[0];
+}
+
+/* How results are meant; both kinds of numbers, and negative ones of calls that return errors as results. */
+static const struct {
+    int64_t result;
+    uint8_t outcome;
+} endings[] = {
+    {DARWIN_EINTR, ARGUS_OUTCOME_INTERRUPTED},
+    {DARWIN_ETIMEDOUT, ARGUS_OUTCOME_TIMED_OUT},
+    {KERN_ABORTED, ARGUS_OUTCOME_INTERRUPTED},
+    {KERN_OPERATION_TIMED_OUT, ARGUS_OUTCOME_TIMED_OUT},
+    {MACH_SEND_TIMED_OUT, ARGUS_OUTCOME_TIMED_OUT},
+    {MACH_SEND_INTERRUPTED, ARGUS_OUTCOME_INTERRUPTED},
+    {MACH_RCV_TIMED_OUT, ARGUS_OUTCOME_TIMED_OUT},
+    {MACH_RCV_INTERRUPTED, ARGUS_OUTCOME_INTERRUPTED},
+};
+
+uint8_t wait_darwin_outcome(const struct argus_wait *wait, int64_t result)
+{
+    bool is_trap = DARWIN_IS_TRAP(wait->syscall);
+    int64_t error = result < 0 ? -result : 0;
+    if (!is_trap && !error && (int32_t)result < 0) /* ulock_wait() with ULF_NO_ERRNO */
+        error = -(int64_t)(int32_t)result;
+    for (size_t i = 0; error && i < sizeof(endings) / sizeof(*endings); i++)
+        if (endings[i].result == error)
+            return wait->kind == ARGUS_WAIT_SLEEP && endings[i].outcome == ARGUS_OUTCOME_TIMED_OUT
+                       ? ARGUS_OUTCOME_SATISFIED
+                       : endings[i].outcome;
+    bool polled_nothing = !is_trap && wait->kind == ARGUS_WAIT_POLL && result == 0;
+    return polled_nothing ? ARGUS_OUTCOME_TIMED_OUT : ARGUS_OUTCOME_SATISFIED;
+}

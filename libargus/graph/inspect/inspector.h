@@ -1,0 +1,47 @@
+/* What the parts of the inspection share: see argus/inspect.h. */
+#ifndef ARGUS_GRAPH_INSPECTOR_H
+#define ARGUS_GRAPH_INSPECTOR_H
+
+#include "argus/inspect.h"
+#include "graph/inspect/peers.h"
+
+struct inspector {
+    const struct argus_graph *graph;
+    const struct argus_inspect_options *options;
+    const struct argus_process *processes;
+    const struct argus_thread *threads;
+    const struct argus_vertex *vertices;
+    const struct argus_edge *edges;
+    size_t process_count, thread_count, vertex_count;
+    uint32_t *applications; /* owned: by process */
+    struct argus_inspection *result;
+};
+
+static inline uint32_t inspector_process(const struct inspector *inspector, uint32_t vertex)
+{
+    return inspector->threads[inspector->vertices[vertex].thread].process;
+}
+
+static inline uint32_t inspector_application(const struct inspector *inspector, uint32_t vertex)
+{
+    return inspector->applications[inspector_process(inspector, vertex)];
+}
+
+/* The vertices that are named for a finding: those of the greatest weight, the earlier one first where it is the same. */
+struct example_list {
+    uint32_t vertices[ARGUS_INSPECT_EXAMPLES];
+    uint64_t weights[ARGUS_INSPECT_EXAMPLES];
+    uint32_t count;
+};
+void examples_offer(struct example_list *list, uint32_t vertex, uint64_t weight);
+
+/* Fills `ret` with the applications other than its own that `vertex` deals with. */
+void peers_of(const struct inspector *inspector, uint32_t vertex, struct peer_list *ret);
+
+/* inspect_batching.c, inspect_causes.c: fill their parts of the result. */
+struct argus_error *inspect_batching(struct inspector *inspector);
+struct argus_error *inspect_causes(struct inspector *inspector);
+/* split_place.c: where the segments of two peers of `vertex` could be cut apart. */
+struct argus_split_place split_place_find(const struct inspector *inspector, uint32_t vertex);
+
+#endif

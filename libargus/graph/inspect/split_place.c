@@ -1,0 +1,136 @@
+/* Where a segment that serves several applications could be cut.
+ *
+ * A server's loop waits, and for each request that it has found it calls a function that answers. So the stacks in which it
+ * waited, and those in which it woke the different peers, go together as far as the loop's function, and what that one calls
+ * for a peer is where a unit of work begins. Frames are compared by function where symbols are known, since the loop calls from
+ * several places; by address otherwise.
+ */
+#include "graph/inspect/inspector.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A stack around the dealings with one peer; application ARGUS_NONE: in which the segment waited. */
+struct dealing {
+    uint32_t application;
+    struct argus_stack stack;
+    uint32_t id;
+};
+
+enum { MOST_DEALINGS = 16 };
+struct dealings {
+    struct dealing items[MOST_DEALINGS];
+    uint32_t count;
+};
+
+static void add(const struct inspector *inspector, struct dealings *dealings, uint32_t application,
+                uint32_t id)
+{
+    struct argus_stack stack = argus_graph_stack(inspector->graph, id);
+    if (!stack.count || dealings->count == MOST_DEALINGS)
+        return;
+    for (uint32_t i = 0; i < dealings->count; i++)
+        if (dealings->items[i].application == application &&
+            dealings->items[i].stack.frames == stack.frames)
+            return;
+    dealings->items[dealings->count++] = (struct dealing){application, stack, id};
+}
+
+/* Peers first: of the waits only their way to the loop counts. */
+static void gather(const struct inspector *inspector, uint32_t vertex, struct dealings *ret)
+{
+    const uint32_t *out;
+    size_t count = argus_graph_out_edges(inspector->graph, vertex, &out);
+    uint32_t own = inspector_application(inspector, vertex);
+    for (size_t i = 0; i < count; i++) {
+        const struct argus_edge *edge = &inspector->edges[out[i]];
+        uint32_t peer = inspector_application(inspector, edge->to);
+        if (peer != own && peer != ARGUS_NONE)
+            add(inspector, ret, peer, edge->stack);
+    }
+    uint32_t before = argus_graph_previous(inspector->graph, vertex);
+    if (before != ARGUS_NONE)
+        add(inspector, ret, ARGUS_NONE, inspector->vertices[before].wait.user_stack);
+    add(inspector, ret, ARGUS_NONE, inspector->vertices[vertex].wait.user_stack);
+}
+
+/* The frame at `depth` from the outermost one. */
+static uint64_t frame_at(const struct argus_stack *stack, uint32_t depth)
+{
+    return stack->frames[stack->count - 1 - depth];
+}
+
+static bool is_same_function(const struct inspector *inspector, uint32_t vertex, uint64_t left,
+                             uint64_t right)
+{
+    struct argus_symbols *symbols = inspector->options->symbols;
+    if (left == right)
+        return true;
+    if (!symbols)
+        return false;
+    uint32_t process = inspector_process(inspector, vertex);
+    uint64_t time_ns = inspector->vertices[vertex].end_ns;
+    struct argus_symbol a = argus_symbols_find(symbols, process, time_ns, left, true);
+    char name[256];
+    if (!a.function || !a.image)
+        return false;
+    snprintf(name, sizeof(name), "%s", a.function);
+    const char *image = a.image;
+    struct argus_symbol b = argus_symbols_find(symbols, process, time_ns, right, true);
+    return b.function && b.image && strncmp(name, b.function, sizeof(name) - 1) == 0 &&
+           strcmp(image, b.image) == 0;
+}
+
+/* How many frames from the outermost one all stacks have in common. */
+static uint32_t common_depth(const struct inspector *inspector, uint32_t vertex,
+                             const struct dealings *dealings)
+{
+    const struct argus_stack *first = &dealings->items[0].stack;
+    uint32_t depth = first->count;
+    for (uint32_t i = 1; i < dealings->count; i++) {
+        const struct argus_stack *other = &dealings->items[i].stack;
+        uint32_t same = 0;
+        while (same < depth && same < other->count &&
+               is_same_function(inspector, vertex, frame_at(first, same), frame_at(other, same)))
+            same++;
+        depth = same;
+    }
+    return depth;
+}
+
+/* What is called at `depth` for two different peers, or for the only one that has a stack. */
+static void find_items(const struct dealings *dealings, uint32_t depth,
+                       struct argus_split_place *place)
+{
+    uint32_t found = 0, last = ARGUS_NONE;
+    for (uint32_t i = 0; i < dealings->count && found < 2; i++) {
+        const struct dealing *dealing = &dealings->items[i];
+        if (dealing->application == ARGUS_NONE || dealing->application == last ||
+            depth >= dealing->stack.count)
+            continue;
+        place->item[found++] = frame_at(&dealing->stack, depth);
+        last = dealing->application;
+    }
+}
+
+struct argus_split_place split_place_find(const struct inspector *inspector, uint32_t vertex)
+{
+    struct dealings dealings = {0};
+    struct argus_split_place place = {.vertex = ARGUS_NONE, .stack = ARGUS_NONE};
+    gather(inspector, vertex, &dealings);
+    if (!dealings.count)
+        return place;
+    place.vertex = vertex;
+    place.stack = dealings.items[0].id;
+    uint32_t depth = common_depth(inspector, vertex, &dealings);
+    if (!depth)
+        return place;
+    const struct argus_stack *first = &dealings.items[0].stack;
+    place.exact = depth < first->count;
+    if (!place.exact && depth > 1)
+        depth--; /* one stack for all: its innermost frame is the call itself */
+    place.inside = frame_at(first, depth - 1);
+    if (place.exact)
+        find_items(&dealings, depth, &place);
+    return place;
+}

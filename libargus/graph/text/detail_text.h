@@ -1,0 +1,13 @@
+/* The details of a wait, as text behind what it waited on. */
+#ifndef ARGUS_GRAPH_DETAIL_TEXT_H
+#define ARGUS_GRAPH_DETAIL_TEXT_H
+
+#include "argus/graph.h"
+#include "base/text.h"
+#include "graph/text/object_text.h"
+
+/* Adds everything that is known about the wait of `vertex` beyond the call. */
+void detail_texts(const struct argus_graph *graph, const struct argus_vertex *vertex,
+                  struct text *text);
+
+#endif

@@ -1,0 +1,136 @@
+/* The conversation about one question: a number, Enter for the default, `s` to stop, `b` to go back, `?` for the keys and
+ * `? N` for what is known of option N: its vertex with its stack and its peers. */
+#include "plugin/answers/answer_prompt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugin/answers/answers.h"
+
+enum { LINE_BYTES = 128 };
+
+/* What is shown before the next line is read. */
+struct page {
+    char *text; /* owned */
+    size_t length;
+    FILE *out; /* into text */
+};
+
+static bool page_open(struct page *page)
+{
+    *page = (struct page){0};
+    page->out = open_memstream(&page->text, &page->length);
+    return page->out != NULL;
+}
+
+static void write_question(FILE *out, const struct argus_question *question)
+{
+    const char **texts = calloc(question->option_count + 1, sizeof(*texts));
+    if (!texts)
+        return;
+    for (size_t i = 0; i < question->option_count; i++)
+        texts[i] = question->options[i].text;
+    fprintf(out, "\n%s\n", question->text);
+    answers_write_options(out, texts, question->option_count, question->default_option,
+                          question->default_reason);
+    free(texts);
+}
+
+static void write_keys(FILE *out, const struct argus_question *question, bool may_go_back)
+{
+    write_question(out, question);
+    fprintf(out,
+            "\n  1 to %zu  take this one\n"
+            "  Enter   take %zu%s%s\n"
+            "  ? N     show more of option N: its vertex, its stack, its peers\n",
+            question->option_count, question->default_option + 1,
+            *question->default_reason ? ": " : "", question->default_reason);
+    if (may_go_back)
+        fprintf(out, "  b       go back to the question before\n");
+    fprintf(out, "  s       stop the walk here\n"
+                 "  Ctrl-C  leave the question open\n");
+}
+
+static bool write_piece(void *context, const char *text, size_t bytes)
+{
+    return fwrite(text, 1, bytes, context) == bytes;
+}
+
+/* What is known of an option. */
+static void write_option(FILE *out, const struct analysis *analysis,
+                         const struct argus_question *question, const char *word)
+{
+    int answer = answer_parse(word, question->option_count);
+    if (answer < 0) {
+        fprintf(out, "There is no option %.16s.\n", word);
+        return;
+    }
+    const struct argus_option *option = &question->options[answer];
+    fprintf(out, "\n%d) %s\n", answer + 1, option->text);
+    if (option->vertex == ARGUS_NONE) {
+        fprintf(out, "It is about no vertex.\n");
+        return;
+    }
+    struct argus_sink sink = {write_piece, out, analysis->sink.width, analysis->sink.color};
+    struct argus_report_context report = analysis->report;
+    report.sink = &sink;
+    struct argus_error *error = argus_report_vertex(&report, option->vertex, NULL, 0, false);
+    if (error)
+        fprintf(out, "%s\n", error->message);
+    argus_error_destroy(error);
+}
+
+/* What a line means; writes what it asks for into `out`. */
+static int understand(const struct analysis *analysis, const struct argus_question *question,
+                      bool may_go_back, char *line, FILE *out)
+{
+    char *rest, *word = strtok_r(line, " \t", &rest),
+                *next = word ? strtok_r(NULL, " \t", &rest) : NULL;
+    if (!word)
+        return ARGUS_ANSWER_DEFAULT;
+    if (word[0] == '?' && word[1]) /* "?2" */
+        next = word + 1;
+    if (word[0] == '?' && next)
+        write_option(out, analysis, question, next);
+    else if (word[0] == '?')
+        write_keys(out, question, may_go_back);
+    else if (!strcmp(word, "b") && may_go_back)
+        return ANSWER_BACK;
+    else if (!strcmp(word, "b"))
+        fprintf(out, "This is the first question.\n");
+    else
+        return !strcmp(word, "s") ? ARGUS_ANSWER_STOP : answer_parse(word, question->option_count);
+    return ANSWER_NONE;
+}
+
+/* Shows the page and reads a line. */
+static bool read_line(struct session *session, struct page *page, const char *prompt, char *line)
+{
+    fclose(page->out);
+    bool read = page->text &&
+                session->host.read_line(session->host.data, page->text, prompt, line, LINE_BYTES);
+    free(page->text);
+    return read;
+}
+
+int answer_prompt(const struct analysis *analysis, const struct argus_question *question,
+                  bool may_go_back)
+{
+    char line[LINE_BYTES], prompt[128];
+    struct page page;
+    int answer = ANSWER_NONE;
+    snprintf(prompt, sizeof(prompt),
+             "1 to %zu, s(top)%s, ?, or Enter for %zu: ", question->option_count,
+             may_go_back ? ", b(ack)" : "", question->default_option + 1);
+    if (!page_open(&page))
+        return ARGUS_ANSWER_OPEN;
+    write_question(page.out, question);
+    while (answer == ANSWER_NONE) {
+        if (!read_line(analysis->session, &page, prompt, line) || !page_open(&page))
+            return ARGUS_ANSWER_OPEN;
+        answer = understand(analysis, question, may_go_back, line, page.out);
+    }
+    fclose(page.out);
+    free(page.text);
+    return answer;
+}

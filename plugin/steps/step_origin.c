@@ -1,0 +1,172 @@
+/* From a vertex to the function that it ran, in a file.
+ *
+ * The stack is that of the vertex's wait, or, where it never waited, of its last sample. Its innermost frame of the application's own
+ * code is the function that called the library which waits. Stacks are followed by frame pointers, which C libraries do not keep: the
+ * function that called the library is then missing, and the next frame is its caller. The call before that frame's return address
+ * tells: when it calls a function of the same file, that one is the missing one.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "event/binary/function_range.h"
+#include "plugin/steps/step_place.h"
+
+struct own_frame {
+    const struct argus_image_entry *image;
+    uint64_t offset; /* in its file */
+    uint64_t address;
+    bool is_return;
+    bool is_innermost; /* of the whole stack */
+};
+
+static uint32_t stack_of(const struct argus_graph *graph, const struct argus_vertex *vertex)
+{
+    const struct argus_sample *samples;
+    argus_graph_samples(graph, &samples);
+    if (vertex->wait.user_stack != ARGUS_NONE)
+        return vertex->wait.user_stack;
+    for (uint32_t i = vertex->sample_count; i-- > 0;)
+        if (samples[vertex->first_sample + i].user_stack != ARGUS_NONE)
+            return samples[vertex->first_sample + i].user_stack;
+    return ARGUS_NONE;
+}
+
+static uint32_t process_of(const struct argus_graph *graph, const struct argus_vertex *vertex)
+{
+    const struct argus_thread *threads;
+    argus_graph_threads(graph, &threads);
+    return threads[vertex->thread].process;
+}
+
+/* The `wanted`th frame of the application's own. */
+static bool find_own_frame(const struct analysis *analysis, const struct argus_vertex *vertex,
+                           uint64_t wanted, const char *skip, const char *into,
+                           struct own_frame *ret)
+{
+    struct argus_stack stack =
+        argus_graph_stack(analysis->graph, stack_of(analysis->graph, vertex));
+    uint32_t process = process_of(analysis->graph, vertex);
+    for (uint32_t i = 0; i < stack.count; i++) {
+        *ret = (struct own_frame){
+            .address = stack.frames[i], .is_return = i > 0, .is_innermost = i == 0};
+        ret->image = argus_symbols_mapping(analysis->report.symbols, process, vertex->end_ns,
+                                           stack.frames[i] - ret->is_return, &ret->offset);
+        if (!ret->image || !step_patterns_stepped(skip, into, ret->image->path))
+            continue;
+        ret->offset += ret->is_return;
+        if (wanted-- == 0)
+            return true;
+    }
+    return false;
+}
+
+static struct argus_error *no_frame(const struct analysis *analysis, uint32_t id,
+                                    const struct argus_vertex *vertex, uint64_t frame)
+{
+    if (stack_of(analysis->graph, vertex) == ARGUS_NONE)
+        return argus_error_create(
+            ARGUS_ERROR_NOT_FOUND,
+            "v%u has no call stack, which would say what it ran: say where to "
+            "begin with --function",
+            id);
+    return argus_error_create(
+        ARGUS_ERROR_NOT_FOUND,
+        "the stack of v%u has %s of the program's own code: say where to begin "
+        "with --function, or which library to step into with --step-into",
+        id, frame ? "no such frame" : "nothing");
+}
+
+/* Which thread: the main one is another one's main one in another process; others are known by name. */
+static void name_thread(const struct analysis *analysis, const struct argus_vertex *vertex,
+                        struct step_origin *ret)
+{
+    const struct argus_thread *threads;
+    const struct argus_process *processes;
+    argus_graph_threads(analysis->graph, &threads);
+    argus_graph_processes(analysis->graph, &processes);
+    const struct argus_thread *thread = &threads[vertex->thread];
+    if (processes[thread->process].main_thread != vertex->thread)
+        snprintf(ret->comm, sizeof(ret->comm), "%.15s", thread->name);
+}
+
+static bool is_spin(const struct argus_vertex *vertex)
+{
+    enum argus_vertex_type type = argus_vertex_type(vertex, 2000000000u);
+    return vertex->repeat > 1 || type == ARGUS_TYPE_REPEATED_YIELD ||
+           type == ARGUS_TYPE_LONG_RUNNING || vertex->wait.user_stack == ARGUS_NONE;
+}
+
+static void label_function(const struct analysis *analysis, const struct argus_vertex *vertex,
+                           const struct own_frame *frame, struct step_origin *ret)
+{
+    uint64_t address = frame->address - frame->offset + ret->place.offset;
+    struct argus_symbol symbol =
+        argus_symbols_show(analysis->report.symbols, process_of(analysis->graph, vertex),
+                           vertex->end_ns, address, false);
+    const char *slash = strrchr(frame->image->path, '/');
+    const char *name = slash ? slash + 1 : frame->image->path;
+    ret->stale = symbol.stale;
+    if (symbol.function)
+        snprintf(ret->label, sizeof(ret->label), "%s in %s", symbol.function, name);
+    else
+        snprintf(ret->label, sizeof(ret->label), "%s+0x%llx", name,
+                 (unsigned long long)ret->place.offset);
+}
+
+/* A program without frame pointers that was recorded without --unwind: the stack is the system call alone. The thread comes back
+ * behind that in every turn, and from there to the code that is meant. */
+static bool find_library_frame(const struct analysis *analysis, const struct argus_vertex *vertex,
+                               struct step_origin *ret)
+{
+    struct own_frame own = {.is_innermost = true};
+    struct argus_stack stack =
+        argus_graph_stack(analysis->graph, stack_of(analysis->graph, vertex));
+    if (stack.count == 0 || vertex->wait.user_stack == ARGUS_NONE)
+        return false;
+    own.address = stack.frames[0];
+    own.image = argus_symbols_mapping(analysis->report.symbols, process_of(analysis->graph, vertex),
+                                      vertex->end_ns, own.address, &own.offset);
+    if (!own.image || own.image->path[0] != '/')
+        return false;
+    snprintf(ret->place.path, sizeof(ret->place.path), "%s", own.image->path);
+    ret->place.offset = own.offset;
+    ret->in_library = true;
+    ret->spins = true;
+    name_thread(analysis, vertex, ret);
+    label_function(analysis, vertex, &own, ret);
+    return true;
+}
+
+struct argus_error *step_origin_find(const struct analysis *analysis, uint32_t id, uint64_t frame,
+                                     const char *skip, const char *into, struct step_origin *ret)
+{
+    const struct argus_vertex *vertices;
+    struct own_frame own;
+    uint64_t called, start, bytes;
+    argus_graph_vertices(analysis->graph, &vertices);
+    const struct argus_vertex *vertex = &vertices[id];
+    memset(ret, 0, sizeof(*ret));
+    if (!find_own_frame(analysis, vertex, frame, skip, into, &own))
+        return frame == 0 && find_library_frame(analysis, vertex, ret)
+                   ? NULL
+                   : no_frame(analysis, id, vertex, frame);
+    const char *path = own.image->path;
+    snprintf(ret->place.path, sizeof(ret->place.path), "%s", path);
+    bool missing = own.is_return && function_range_called(path, own.offset, &called);
+    uint64_t within = missing ? called : own.offset - own.is_return;
+    if (!function_range_find(path, within, &start, &bytes))
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND,
+                                  "where the function at offset 0x%llx of %s begins is not known: "
+                                  "say where to begin with --function",
+                                  (unsigned long long)within, path);
+    ret->place.offset = start;
+    ret->place.function_bytes = bytes;
+    if (!missing && own.is_return && vertex->repeat <= 1) {
+        ret->wait = ret->place;
+        ret->wait.offset = own.offset;
+    }
+    ret->spins = is_spin(vertex);
+    name_thread(analysis, vertex, ret);
+    label_function(analysis, vertex, &own, ret);
+    return NULL;
+}

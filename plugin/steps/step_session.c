@@ -1,0 +1,190 @@
+#include "plugin/steps/step_session.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void collector_describe(struct step_collector *collector, const struct step_wanted *wanted)
+{
+    collector->about.vertex = wanted->vertex;
+    collector->about.trace_identity = wanted->trace_identity;
+    collector->about.trace = wanted->trace ? wanted->trace : "";
+    collector->about.begin_text = wanted->begin_text;
+    collector->about.begin = wanted->request.flags & STEP_FROM_ANYWHERE ? ARGUS_STEP_BEGIN_ANYWHERE
+                                                                        : ARGUS_STEP_BEGIN_PLACE;
+}
+
+static void show_progress(struct session *session, const struct step_wanted *wanted,
+                          const struct step_collector *collector)
+{
+    uint64_t steps = collector->counts[STEP_ITEM_STEP];
+    if (!collector->begun)
+        session_progress(session, "waiting for the thread to come there", 0, 0);
+    else
+        session_progress(session, "stepping", steps, wanted->request.most_steps);
+}
+
+/* The program may run once the stepper has it. */
+static struct argus_error *let_go(const struct step_wanted *wanted, struct child *child,
+                                  const struct step_said *said)
+{
+    bool now = child && child->go_fd >= 0 && said->kind == STEP_ITEM_WAITING;
+    return now ? child_go(child, wanted->argv[0]) : NULL;
+}
+
+static struct argus_error *hear(struct session *session, const struct step_wanted *wanted,
+                                struct step_client *client, struct child *child,
+                                struct step_collector *collector)
+{
+    struct argus_error *error = NULL;
+    struct step_said said;
+    bool warned = false;
+    while (!error && !collector->over) {
+        error = step_client_next(client, &said);
+        if (!error)
+            error = let_go(wanted, child, &said);
+        if (!error)
+            error = step_collector_take(collector, &said);
+        if (!error && collector->weak && !warned) {
+            session_warn(session,
+                         "perf_event breakpoints may not be used here (perf_event_paranoid): if "
+                         "argus-recorder is killed by SIGKILL now, the process ends as well");
+            warned = true;
+        }
+        if (session_interrupted(session))
+            step_client_stop(client);
+        if (said.kind != STEP_ITEM_STEP)
+            show_progress(session, wanted, collector);
+    }
+    session_end_progress(session);
+    return error;
+}
+
+static struct argus_error *attempt(struct session *session, const struct step_wanted *wanted,
+                                   bool with_sudo, struct child *child,
+                                   struct step_collector *collector)
+{
+    struct step_client *client;
+    collector->over = false;
+    struct argus_error *error = step_client_start(&wanted->request, with_sudo, &client);
+    if (error)
+        return error;
+    error = hear(session, wanted, client, child, collector);
+    step_client_close(client);
+    return error;
+}
+
+/* `refused`: what we may not do ourselves; it stays the reason when sudo does not start the stepper either. */
+static struct argus_error *attempt_as_root(struct session *session,
+                                           const struct step_wanted *wanted, struct child *child,
+                                           struct step_collector *collector,
+                                           struct argus_error *refused)
+{
+    struct argus_error *error = attempt(session, wanted, true, child, collector);
+    if (error && error->code == ARGUS_ERROR_IO && !collector->over) {
+        argus_error_destroy(error);
+        return argus_error_context(refused,
+                                   "this needs root, and sudo did not start argus-recorder");
+    }
+    argus_error_destroy(refused);
+    return error;
+}
+
+static void fill_outcome(const struct step_collector *collector, struct step_outcome *ret)
+{
+    *ret = (struct step_outcome){.about = collector->about,
+                                 .steps = argus_steps_writer_count(collector->writer),
+                                 .calls = collector->counts[STEP_ITEM_CALL],
+                                 .skips = collector->counts[STEP_ITEM_SKIP],
+                                 .signals = collector->counts[STEP_ITEM_SIGNAL],
+                                 .elapsed_ns = collector->elapsed_ns,
+                                 .end = collector->end};
+    memcpy(ret->comm, collector->comm, sizeof(ret->comm));
+    memcpy(ret->end_text, collector->end_text, sizeof(ret->end_text));
+}
+
+struct argus_error *step_session_run(struct session *session, const struct step_wanted *wanted,
+                                     int fd, struct child *child, struct step_outcome *ret)
+{
+    struct step_collector collector;
+    struct argus_error *error = step_collector_init(&collector, fd, wanted->registers);
+    if (error)
+        return error;
+    collector_describe(&collector, wanted);
+    error = attempt(session, wanted, false, child, &collector);
+    if (error && error->code == ARGUS_ERROR_PERMISSION && geteuid() != 0 && !collector.begun)
+        error = attempt_as_root(session, wanted, child, &collector, error);
+    if (!error)
+        error = step_collector_finish(&collector);
+    if (!error)
+        fill_outcome(&collector, ret);
+    step_collector_deinit(&collector);
+    return error;
+}
+
+/* --- inside LLDB --- */
+
+struct listening {
+    struct session *session;
+    const struct step_wanted *wanted;
+    struct step_collector *collector;
+    struct argus_error *error;
+    struct step_ear ear;
+    uint8_t item[STEP_ITEM_BYTES];
+};
+
+static bool hear_engine(void *context, uint32_t kind, const void *head, uint32_t head_bytes,
+                        const void *tail, uint32_t tail_bytes)
+{
+    struct listening *listening = context;
+    struct step_said said = {
+        .kind = kind, .bytes = head_bytes + tail_bytes, .data = listening->item};
+    if (listening->error || said.bytes > sizeof(listening->item))
+        return false;
+    memcpy(listening->item, head, head_bytes);
+    if (tail_bytes)
+        memcpy(listening->item + head_bytes, tail, tail_bytes);
+    listening->error = step_collector_take(listening->collector, &said);
+    if (kind == STEP_ITEM_STEP)
+        show_progress(listening->session, listening->wanted, listening->collector);
+    return !listening->error && !session_interrupted(listening->session);
+}
+
+static struct argus_error *debug(struct session *session, const struct step_wanted *wanted,
+                                 struct step_collector *collector)
+{
+    struct listening *listening = calloc(1, sizeof(*listening));
+    if (!listening)
+        return argus_error_memory();
+    listening->session = session;
+    listening->wanted = wanted;
+    listening->collector = collector;
+    listening->ear = (struct step_ear){.context = listening, .hear = hear_engine};
+    struct argus_error *error =
+        session->host.step(session->host.data, &wanted->request, wanted->function, &listening->ear);
+    session_end_progress(session);
+    if (error)
+        argus_error_destroy(listening->error);
+    else
+        error = listening->error;
+    free(listening);
+    return error;
+}
+
+struct argus_error *step_session_debug(struct session *session, const struct step_wanted *wanted,
+                                       int fd, struct step_outcome *ret)
+{
+    struct step_collector collector;
+    struct argus_error *error = step_collector_init(&collector, fd, wanted->registers);
+    if (error)
+        return error;
+    collector_describe(&collector, wanted);
+    collector.about.engine = ARGUS_STEP_ENGINE_LLDB;
+    error = debug(session, wanted, &collector);
+    if (!error)
+        error = step_collector_finish(&collector);
+    if (!error)
+        fill_outcome(&collector, ret);
+    step_collector_deinit(&collector);
+    return error;
+}

@@ -1,0 +1,39 @@
+/* One run of a stepping engine into a step file: what `argus step` does once it knows what is wanted. */
+#ifndef ARGUS_PLUGIN_STEP_SESSION_H
+#define ARGUS_PLUGIN_STEP_SESSION_H
+
+#include "plugin/session.h"
+#include "plugin/steps/step_collect.h"
+#include "recorder/child.h"
+
+/* What is wanted. */
+struct step_wanted {
+    struct step_request request;
+    const char *begin_text; /* what the place is called */
+    const char *registers;  /* see step_collector_init(); NULL: all */
+    uint32_t vertex;        /* ARGUS_NONE: none */
+    uint64_t trace_identity;
+    const char *trace;    /* path of the vertex's trace; NULL: none */
+    char *const *argv;    /* a program to start; NULL: none */
+    const char *function; /* in LLDB: the place's name, where the request has no place; NULL */
+};
+
+/* What came of it. */
+struct step_outcome {
+    struct argus_steps_about about; /* its texts are not set */
+    char comm[16];
+    uint32_t steps;
+    uint64_t calls, skips, signals, elapsed_ns;
+    enum argus_step_end end;
+    char end_text[512];
+};
+
+/* Steps with the ptrace engine into the file `fd`. `child` (may be NULL) waits to be let go, and runs on afterwards. */
+struct argus_error *step_session_run(struct session *session, const struct step_wanted *wanted,
+                                     int fd, struct child *child, struct step_outcome *ret);
+
+/* The same with the engine of the debugger that we are in. */
+struct argus_error *step_session_debug(struct session *session, const struct step_wanted *wanted,
+                                       int fd, struct step_outcome *ret);
+
+#endif
