@@ -52,6 +52,15 @@ bool elf_symbols_each(int fd, const char *path, elf_symbol_visit visit, void *co
 
 /* --- argus/data_symbols.h: on macOS LLDB finds the flag (argus watchflag in LLDB) --- */
 
+bool argus_data_file_read(const char *path, uint64_t address, void *ret, size_t bytes)
+{
+    (void)path;
+    (void)address;
+    (void)ret;
+    (void)bytes;
+    return false;
+}
+
 struct argus_error *argus_data_symbols_each(uint32_t pid, const char *image,
                                             argus_data_symbol_function function, void *context)
 {
