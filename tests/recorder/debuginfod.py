@@ -232,7 +232,11 @@ class Servers(unittest.TestCase):
         self.assertIn(own, asked)
         self.assertRegex(printed, r"held\+0x")
         self.assertRegex(printed, r"\d+ of \d+ frames ha(s|ve) no symbol")
-        self.assertLess(asked, self.ask_of_contexts("--json", "--tree")[0])
+        everything = self.ask_of_contexts("--json", "--tree")[0]
+        self.assertLessEqual(asked, everything)
+        if len(everything) == 1:
+            self.skipTest("the recording has no other file without names")
+        self.assertLess(asked, everything)
 
     def test_another_build_is_not_used(self):
         with fake_server(self.program.other) as server:

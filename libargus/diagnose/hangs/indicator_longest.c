@@ -335,9 +335,11 @@ bool indicator_longest(struct finder *finder)
         if (!consider_thread(view, thread, is_main ? &of_main : &of_others))
             return false;
     }
-    /* The main thread is what a person sees: another one only where it has nothing to show. */
+    /* The main thread is what a person sees: another one only where it has nothing to show, not even an unusual wait at home that is
+     * as long as a hang. */
     struct choice best = *choose(&of_main), of_other = *choose(&of_others);
-    if (of_other.score > 0 && best.score < threshold / 2 && of_other.score > best.score)
+    uint64_t shows_ns = threshold / 1000 * WEIGHT_UNUSUAL_IDLE;
+    if (of_other.score > 0 && best.score < shows_ns && of_other.score > best.score)
         best = of_other;
     if (best.score == 0)
         return true;
