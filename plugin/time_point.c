@@ -52,16 +52,16 @@ static const char *take_clock(const char *text, struct written *ret)
 
 static bool take_zone(const char *text, struct written *ret)
 {
-    char sign;
+    char sign[2];
     int hours, minutes, used = 0;
     text += *text == ' ';
     ret->has_zone = *text != '\0';
     if (!*text || strcmp(text, "Z") == 0 || strcmp(text, "UTC") == 0)
         return true;
-    if (sscanf(text, "%1[+-]%2d%*1[:]%2d%n", &sign, &hours, &minutes, &used) != 3 &&
-        sscanf(text, "%1[+-]%2d%2d%n", &sign, &hours, &minutes, &used) != 3)
+    if (sscanf(text, "%1[+-]%2d%*1[:]%2d%n", sign, &hours, &minutes, &used) != 3 &&
+        sscanf(text, "%1[+-]%2d%2d%n", sign, &hours, &minutes, &used) != 3)
         return false;
-    ret->offset_s = (sign == '-' ? -1 : 1) * (hours * 3600l + minutes * 60l);
+    ret->offset_s = (sign[0] == '-' ? -1 : 1) * (hours * 3600l + minutes * 60l);
     return !text[used];
 }
 

@@ -144,8 +144,9 @@ static bool take_bytes(struct cursor *cursor, struct trace_tables *tables, uint3
         return false;
     if (!keep(cursor, vec_reserve(&tables->code_bytes, *ret_bytes)))
         return false;
-    memcpy(tables->code_bytes.data + tables->code_bytes.length, cursor->payload + cursor->at,
-           *ret_bytes);
+    if (*ret_bytes) /* else there may be no array yet */
+        memcpy(tables->code_bytes.data + tables->code_bytes.length, cursor->payload + cursor->at,
+               *ret_bytes);
     tables->code_bytes.length += *ret_bytes;
     cursor->at += *ret_bytes;
     return true;
