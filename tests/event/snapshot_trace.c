@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 char snapshot_trace_path[64];
+const uint64_t *snapshot_trace_interpreted;
+size_t snapshot_trace_interpreted_count;
 
 void must(struct argus_error *error)
 {
@@ -80,6 +82,9 @@ void snapshot_trace_write(const struct argus_snapshot *snapshots, size_t count, 
         must(argus_writer_snapshot(writer, &snapshots[i]));
         must(argus_writer_snapshot(writer, &snapshots[i])); /* the second time is dropped */
     }
+    if (snapshot_trace_interpreted_count)
+        must(argus_writer_stack(writer, ID ^ ARGUS_STACK_INTERPRETED, snapshot_trace_interpreted,
+                                snapshot_trace_interpreted_count));
     must(argus_writer_end(writer, NULL, 0));
     argus_writer_destroy(writer);
     close(fd);

@@ -7,6 +7,9 @@
 #define ID 0x8000000000000007u /* of the stack that is looked at */
 
 extern char snapshot_trace_path[64]; /* the test's to set */
+/* The frames of an interpreter in the stack ID; the test's to set, and to take away. */
+extern const uint64_t *snapshot_trace_interpreted;
+extern size_t snapshot_trace_interpreted_count;
 
 /* There is no error. */
 void must(struct argus_error *error);

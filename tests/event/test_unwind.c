@@ -41,6 +41,12 @@ __attribute__((no_sanitize("address"))) static void copy_stack(const volatile ch
         copy[i] = (uint8_t)from[i];
 }
 
+#if defined(__x86_64__)
+enum { STACK_REGISTER = 7 };
+#else
+enum { STACK_REGISTER = 31 };
+#endif
+
 static void take(int signal, siginfo_t *info, void *context)
 {
     (void)signal, (void)info;
@@ -53,14 +59,13 @@ static void take(int signal, siginfo_t *info, void *context)
     taken.register_count = 17;
     for (int i = 0; i < 17; i++)
         taken.registers[i] = (uint64_t)machine->gregs[order[i]];
-    uint64_t sp = taken.registers[7];
 #else
     taken.register_count = 33;
     memcpy(taken.registers, machine->regs, 31 * sizeof(uint64_t));
     taken.registers[31] = machine->sp;
     taken.registers[32] = machine->pc;
-    uint64_t sp = machine->sp;
 #endif
+    uint64_t sp = taken.registers[STACK_REGISTER];
     size_t bytes = (size_t)(top_of_stack - (const char *)sp);
     taken.stack_bytes = (uint32_t)(bytes < sizeof(copy) ? bytes : sizeof(copy));
     copy_stack((const char *)sp, taken.stack_bytes);
@@ -397,6 +402,30 @@ static void a_deep_stack_says_so(void **state)
     assert_int_equal(frames[20], frames[100]);
 }
 
+/* Up to as many frames of an interpreter as a stack of a trace may have. */
+static void a_deep_program_in_an_interpreter_says_so(void **state)
+{
+    (void)state;
+    uint64_t entries[ARGUS_STACK_MAX_FRAMES], frames[ARGUS_STACK_MAX_FRAMES];
+    in_the_middle(0);
+    size_t of_c = unwind(&taken, true, frames);
+    entries[0] = ARGUS_FRAME_MARK_BEFORE | taken.registers[STACK_REGISTER];
+    for (size_t i = 1; i < ARGUS_STACK_MAX_FRAMES; i++)
+        entries[i] = 0x7000 + i;
+    snapshot_trace_interpreted = entries;
+    for (size_t depth = 1; depth < ARGUS_STACK_MAX_FRAMES; depth++) {
+        snapshot_trace_interpreted_count = depth + 1;
+        size_t count = unwind(&taken, true, frames), all = of_c - 1 + depth;
+        bool is_deep = all >= ARGUS_STACK_MAX_FRAMES - 1;
+        assert_int_equal(count, is_deep ? ARGUS_STACK_MAX_FRAMES : all);
+        assert_int_equal(frames[0], 0x7001);
+        assert_int_equal(frames[depth - 1], 0x7000 + depth + (depth > 1));
+        if (is_deep)
+            assert_int_equal(frames[count - 1], ARGUS_FRAME_DEEP);
+    }
+    snapshot_trace_interpreted_count = 0;
+}
+
 /* The bytes of the file that the first snapshot chunk takes; for free(). */
 static uint8_t *read_place(uint64_t offset, size_t bytes)
 {
@@ -530,6 +559,7 @@ int main(void)
         cmocka_unit_test(a_cut_stack_goes_on_as_others),
         cmocka_unit_test(a_cut_stack_stays_cut_in_doubt),
         cmocka_unit_test(a_deep_stack_says_so),
+        cmocka_unit_test(a_deep_program_in_an_interpreter_says_so),
         cmocka_unit_test(a_finished_file_holds_no_memory),
         cmocka_unit_test(interrupting_it_leaves_the_file),
         cmocka_unit_test(nonsense_is_survived),

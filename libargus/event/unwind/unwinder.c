@@ -299,8 +299,14 @@ static struct walk walk_begin(struct unwinder *unwinder, const struct argus_snap
     return walk;
 }
 
+/* What a stack ends with that has `count` frames and goes on as `end` says. */
+static uint64_t end_at(size_t count, uint64_t end)
+{
+    return end == WALKED && count >= ARGUS_STACK_MAX_FRAMES - 1 ? ARGUS_FRAME_DEEP : end;
+}
+
 /* Puts the frames of an interpreter in the place of the C function that interprets them, the last frame of `ret`, whose part of the
- * stack begins at `low`. Returns `end`, or that there were more of them. */
+ * stack begins at `low`. Returns `end`, or that no more of them have room. */
 static uint64_t put_interpreted(const struct walk *walk, struct interpreted *interpreted,
                                 uint64_t low, uint64_t end, struct unwound *ret)
 {
@@ -315,7 +321,7 @@ static uint64_t put_interpreted(const struct walk *walk, struct interpreted *int
         ret->slots[at + i] = 0;
     }
     ret->count = at + count;
-    return is_cut ? ARGUS_FRAME_DEEP : end;
+    return is_cut ? ARGUS_FRAME_DEEP : end_at(ret->count, end);
 }
 
 void unwinder_frames(struct unwinder *unwinder, const struct argus_snapshot *snapshot,
@@ -338,8 +344,9 @@ void unwinder_frames(struct unwinder *unwinder, const struct argus_snapshot *sna
         ret->frames[ret->count++] = walk.machine.registers[walk.pc] + exact;
         walk.machine.return_slot = 0;
         walk.is_trampoline = false;
-        end = ret->count == ARGUS_STACK_MAX_FRAMES - 1 ? ARGUS_FRAME_DEEP
-                                                       : walk_up(&walk, &is_return);
+        end = end_at(ret->count, WALKED);
+        if (end == WALKED)
+            end = walk_up(&walk, &is_return);
         ret->frames[ret->count - 1] += walk.is_trampoline && !exact;
         end = put_interpreted(&walk, &interpreted, low, end, ret);
         if (sure)
