@@ -10,6 +10,7 @@
 
 #include "base/lower_bound.h"
 #include "diagnose/suspects/lookout.h"
+#include "graph/text/object_text.h"
 
 #define MAX_LOOK_BACK     1000
 #define MAX_PARTNER_STEPS 400
@@ -131,12 +132,14 @@ static bool add_users(struct lookout *l, uint64_t inode, bool writers_only)
     return true;
 }
 
-/* A socket's other end is known by its own inode; both ends of a pipe have the same. */
+/* A socket's other end is known by its own inode; both ends of a pipe have the same. An epoll set has no other end: whoever works on it
+ * too waits for the same. */
 static struct argus_error *find_object_users(struct lookout *l)
 {
     const struct argus_wait *wait = &l->d->view.vertices[l->vertex].wait;
-    if (wait->inode == 0 || (add_users(l, wait->peer_inode, false) &&
-                             add_users(l, wait->inode, wait->kind == ARGUS_WAIT_READ)))
+    if (wait->inode == 0 || object_is_epoll_set(wait->object_type) ||
+        (add_users(l, wait->peer_inode, false) &&
+         add_users(l, wait->inode, wait->kind == ARGUS_WAIT_READ)))
         return NULL;
     return argus_error_memory();
 }

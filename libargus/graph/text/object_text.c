@@ -26,11 +26,13 @@ static const struct name_row files[] = {
     {0060000, "block device"}, {0100000, "file, inode"}, {0, NULL},
 };
 
+static const char epoll_set[] = "epoll set";
+
 /* Files without an inode of their own, by six letters of the kernel's name for them. To add one: a row. */
 static const struct {
     const char *letters, *name;
 } anonymous[] = {
-    {"eventf", "eventfd"},  {"eventp", "epoll set"},  {"timerf", "timerfd"},
+    {"eventf", "eventfd"},  {"eventp", epoll_set},    {"timerf", "timerfd"},
     {"signal", "signalfd"}, {"inotif", "inotify"},    {"io_uri", "io_uring"},
     {"pidfd]", "pidfd"},    {"perf_e", "perf event"}, {"userfa", "userfaultfd"},
     {"fanoti", "fanotify"},
@@ -45,6 +47,11 @@ static const char *anonymous_name(uint64_t letters)
         if (!strncmp(text, anonymous[i].letters, 6))
             return anonymous[i].name;
     return NULL;
+}
+
+bool object_is_epoll_set(uint64_t type)
+{
+    return !(type & TYPE_MASK) && anonymous_name(type >> 16) == epoll_set;
 }
 
 static const char *file_name(uint64_t type)
