@@ -126,6 +126,32 @@ def timer_of_a_runtime():
 
 
 @scene
+def timer_in_a_set_of_descriptors():
+    """A thread of a runtime has work for another, which at last is parked until there is more. Then the first sleeps on its epoll set until a
+    timer is due, and wakes the other: they did not wait for each other."""
+    s = Scene()
+    s.thread(10, "runtime")
+    s.thread(11, "worker", pid=10)
+    s.wait(11, "read")
+    for _ in range(5):
+        s.sleep(10, 20)
+        s.wake(10, 11)
+        s.wait(10, "futex", fd=0x8000)
+        s.at(s.now / 1e6 + 1)
+        s.wake(11, 10, call="futex", result=0)
+        s.wait(11, "read")
+    s.wake(10, 11)
+    s.wait(10, "epoll_wait", fd=4, timeout=True)
+    s.wait(11, "futex", fd=0x7000)
+    s.at(s.now / 1e6 + 3000)
+    s.timer(10)
+    s.wake(10, 11, call="futex", result=0)
+    s.wait(11, "read")
+    s.sleep(10, 20)
+    return s, "runtime", {"type": "LongWait", "root": ("runtime", "LongWait"), "path": ["runtime"], "cycle": set()}
+
+
+@scene
 def mutex_holder_waits_for_daemon():
     s = Scene()
     s.thread(10, "app")

@@ -161,8 +161,31 @@ static bool is_enough(const struct search *search)
     return search->silent != ARGUS_NONE && search->stand->asker;
 }
 
-/* Looks at the suspects that are new. */
-static struct argus_error *try_suspects(struct search *search)
+static bool is_epoll(const struct view *view, const struct argus_wait *wait)
+{
+    char buffer[32];
+    const struct argus_trace *trace = argus_graph_trace(view->graph);
+    return wait->kind == ARGUS_WAIT_POLL && wait->syscall != ARGUS_NO_SYSCALL &&
+           strncmp(argus_syscall_name(trace, wait->syscall, buffer, sizeof(buffer)), "epoll", 5) ==
+               0;
+}
+
+/* Whether a suspect of `row` only waited for one on the path. A set of descriptors is waited on for many things, and a timer of its own
+ * is one: that another thread could have ended such a wait, and waited too, does not say that they waited for each other. */
+static bool only_waited(const struct search *search, const struct evidence *row,
+                        const struct examined *examined)
+{
+    const struct diagnoser *d = search->lookout.d;
+    const struct argus_wait *wait = &d->view.vertices[search->stand->vertex].wait;
+    if (!row || !row->could_only || wait->outcome != ARGUS_OUTCOME_TIMED_OUT ||
+        !is_epoll(&d->view, wait) || examined->figures.type != ARGUS_TYPE_LONG_WAIT)
+        return false;
+    uint32_t waker = waker_thread(&d->view, examined->figures.vertex);
+    return waker != ARGUS_NONE && path_find(d, waker) >= 0;
+}
+
+/* Looks at the suspects that are new, from `row` of the evidence; NULL: they were told from elsewhere. */
+static struct argus_error *try_suspects(struct search *search, const struct evidence *row)
 {
     struct diagnoser *d = search->lookout.d;
     struct stand *stand = search->stand;
@@ -173,7 +196,7 @@ static struct argus_error *try_suspects(struct search *search)
         struct examined examined = examine_thread(d, suspect.thread, stand->window);
         if (examined.idle)
             error = look_at_idle(search, suspect.thread);
-        if (error || !examined.abnormal || examined.idle)
+        if (error || !examined.abnormal || examined.idle || only_waited(search, row, &examined))
             continue;
         search->decided = true;
         error = note_guess(d, stand->vertex, &suspect);
@@ -186,15 +209,6 @@ static struct argus_error *try_suspects(struct search *search)
         return close_circle(d, (size_t)at);
     }
     return error;
-}
-
-static bool is_epoll(const struct view *view, const struct argus_wait *wait)
-{
-    char buffer[32];
-    const struct argus_trace *trace = argus_graph_trace(view->graph);
-    return wait->kind == ARGUS_WAIT_POLL && wait->syscall != ARGUS_NO_SYSCALL &&
-           strncmp(argus_syscall_name(trace, wait->syscall, buffer, sizeof(buffer)), "epoll", 5) ==
-               0;
 }
 
 /* Whether the wait lasted as long as its thread had said beforehand: a timer of a runtime, a sleep on a condition. A poll of a socket or
@@ -238,7 +252,7 @@ static struct argus_error *look_at_row(struct search *search, const struct evide
         search->lookout.again = false;
         error = row->find(&search->lookout);
         if (!error && !search->lookout.d->stopped)
-            error = try_suspects(search);
+            error = try_suspects(search, row);
     } while (!error && search->lookout.again && !search->decided && search->silent == ARGUS_NONE &&
              !search->lookout.d->stopped);
     return error;
@@ -261,8 +275,9 @@ struct argus_error *explain_missing_from(struct diagnoser *d, struct stand *stan
 {
     struct search search = {.stand = stand, .idle = ARGUS_NONE, .silent = ARGUS_NONE};
     search.lookout = (struct lookout){.d = d, .vertex = stand->vertex, .list = &search.suspects};
-    struct argus_error *error =
-        add_suspect(&search.lookout, thread, why) ? try_suspects(&search) : argus_error_memory();
+    struct argus_error *error = add_suspect(&search.lookout, thread, why)
+                                    ? try_suspects(&search, NULL)
+                                    : argus_error_memory();
     if (!error)
         return end_search(&search);
     vec_deinit(&search.suspects);
