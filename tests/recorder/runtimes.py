@@ -42,9 +42,11 @@ public class Freeze {
 GO = """
 package main
 
-import ("sync"; "time")
+import ("runtime"; "sync"; "time")
 
 var lock sync.Mutex
+
+func init() { runtime.LockOSThread() } // as programs with windows do: main() stays on the main thread
 
 func rebuild() { lock.Lock(); time.Sleep(2500 * time.Millisecond); lock.Unlock() }
 
