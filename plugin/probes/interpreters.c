@@ -15,6 +15,7 @@
 
 #include "argus/data_symbols.h"
 #include "base/vec.h"
+#include "plugin/probes/mapped_files.h"
 
 #define VERSION_SYMBOL "Py_Version"
 
@@ -192,48 +193,16 @@ static void look_where_loader_does(struct finder *finder)
         look_in(finder, directories[i]);
 }
 
-/* --- what is mapped --- */
-
-static void look_at_mapping(struct finder *finder, const char *pid, const char *line)
+static void look_at_mapping(void *context, const struct mapped_file *mapped)
 {
-    char permissions[8], path[PATH_MAX], real[PATH_MAX + 32];
-    if (sscanf(line, "%*s %7s %*s %*s %*s %4095[^\n]", permissions, path) == 2 &&
-        permissions[2] == 'x' && path[0] == '/' && is_name(path)) {
-        snprintf(real, sizeof(real), "/proc/%s/root%s", pid, path);
-        take_file(finder, real, path);
-    }
-}
-
-static void look_at_process(struct finder *finder, const char *pid)
-{
-    char path[64];
-    char *line = NULL;
-    size_t room = 0;
-    snprintf(path, sizeof(path), "/proc/%.20s/maps", pid);
-    FILE *file = fopen(path, "re");
-    while (file && getline(&line, &room, file) > 0)
-        look_at_mapping(finder, pid, line);
-    free(line);
-    if (file)
-        fclose(file);
-}
-
-static void look_at_processes(struct finder *finder)
-{
-    DIR *directory = opendir("/proc");
-    struct dirent *entry;
-    while (directory && (entry = readdir(directory)))
-        if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
-            look_at_process(finder, entry->d_name);
-    if (directory)
-        closedir(directory);
+    take_file(context, mapped->real, mapped->path);
 }
 
 struct argus_error *interpreters_tell(struct recorder_client *client, const char *program)
 {
     struct finder finder = {.client = client};
     look_at_command(&finder, program);
-    look_at_processes(&finder);
+    mapped_files_each(look_at_mapping, &finder);
     look_in_path(&finder);
     look_where_loader_does(&finder);
     vec_deinit(&finder.inodes);

@@ -3,8 +3,6 @@
  * by path in a table of the user's. A user sees the mappings of their own processes only. */
 #include "plugin/probes/probe_files.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
@@ -13,6 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "plugin/probes/mapped_files.h"
 
 struct finder {
     const char *const *libraries;
@@ -122,46 +122,14 @@ static bool was_passed(struct finder *finder, uint64_t inode)
     return false;
 }
 
-/* A line of /proc/PID/maps (proc(5)). Inodes are compared without their device: a copy may have the number of another file
- * only on another file system, and then it is found where the loader looks. */
-static void look_at_mapping(struct finder *finder, const char *pid, const char *line)
+/* Inodes are compared without their device: a copy may have the number of another file only on another file system, and then it is
+ * found where the loader looks. */
+static void look_at_mapping(void *context, const struct mapped_file *mapped)
 {
-    char permissions[8], path[PATH_MAX], real[PATH_MAX + 32];
-    unsigned long inode;
-    if (sscanf(line, "%*s %7s %*s %*s %lu %4095[^\n]", permissions, &inode, path) != 3 ||
-        permissions[2] != 'x' || path[0] != '/')
-        return;
-    for (size_t i = 0; i < finder->count; i++) {
-        if (!is_library(path, finder->libraries[i]) || was_passed(finder, inode))
-            continue;
-        snprintf(real, sizeof(real), "/proc/%s/root%s", pid, path);
-        take_file(finder, i, real, path);
-    }
-}
-
-static void look_at_process(struct finder *finder, const char *pid)
-{
-    char path[64];
-    char *line = NULL;
-    size_t room = 0;
-    snprintf(path, sizeof(path), "/proc/%.20s/maps", pid);
-    FILE *file = fopen(path, "re");
-    while (file && getline(&line, &room, file) > 0)
-        look_at_mapping(finder, pid, line);
-    free(line);
-    if (file)
-        fclose(file);
-}
-
-static void look_at_processes(struct finder *finder)
-{
-    DIR *directory = opendir("/proc");
-    struct dirent *entry;
-    while (directory && (entry = readdir(directory)))
-        if (isdigit((unsigned char)entry->d_name[0]))
-            look_at_process(finder, entry->d_name);
-    if (directory)
-        closedir(directory);
+    struct finder *finder = context;
+    for (size_t i = 0; i < finder->count; i++)
+        if (is_library(mapped->path, finder->libraries[i]) && !was_passed(finder, mapped->inode))
+            take_file(finder, i, mapped->real, mapped->path);
 }
 
 struct argus_error *probe_files_find(const char *const *libraries, size_t count,
@@ -170,7 +138,7 @@ struct argus_error *probe_files_find(const char *const *libraries, size_t count,
     struct finder finder = {.libraries = libraries, .count = count, .files = ret};
     *ret = (struct probe_files){0};
     look_where_loader_does(&finder);
-    look_at_processes(&finder);
+    mapped_files_each(look_at_mapping, &finder);
     vec_deinit(&finder.passed);
     if (!finder.no_memory)
         return NULL;
