@@ -47,6 +47,11 @@ static uint64_t habit_key(const struct argus_graph *graph, const struct argus_wa
     return (uint64_t)wait->kind << 56 | (uint64_t)wait->syscall << 40 | (where & 0xffffffffffull);
 }
 
+uint32_t habit_depth(const struct habits *habits, const struct habit *habit)
+{
+    return argus_graph_stack(habits->graph, habit->user_stack).count;
+}
+
 bool habit_is_clear(const struct argus_graph *graph, uint32_t user_stack)
 {
     return user_stack != ARGUS_NONE && argus_graph_stack(graph, user_stack).count >= TELLING_FRAMES;

@@ -51,6 +51,9 @@ void habits_deinit(struct habits *habits);
 /* The habit of the wait of `vertex`, which is of that thread; NULL if it has no wait. */
 const struct habit *habits_of(const struct habits *habits, const struct argus_vertex *vertex);
 
+/* How many frames the stack of its waits has. */
+uint32_t habit_depth(const struct habits *habits, const struct habit *habit);
+
 /* Whether a stack tells where in the program it is. */
 bool habit_is_clear(const struct argus_graph *graph, uint32_t user_stack);
 

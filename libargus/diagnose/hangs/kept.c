@@ -26,11 +26,6 @@ struct keeping {
     uint32_t thread;
 };
 
-static uint32_t depth_of(const struct habits *habits, const struct habit *habit)
-{
-    return argus_graph_stack(habits->graph, habit->user_stack).count;
-}
-
 /* The least deep one of the homes that are in no handler. */
 static const struct habit *find_root(const struct habits *habits)
 {
@@ -40,7 +35,7 @@ static const struct habit *find_root(const struct habits *habits)
         if (!(habit->home || habit->loop) || habit->nested || habit->longest_ns < RESTING_NS ||
             !habit_is_clear(habits->graph, habit->user_stack))
             continue;
-        if (!root || depth_of(habits, habit) < depth_of(habits, root))
+        if (!root || habit_depth(habits, habit) < habit_depth(habits, root))
             root = habit;
     }
     return root;

@@ -15,17 +15,12 @@ struct nested {
     uint32_t first, last; /* its waits there since then */
 };
 
-static uint32_t depth_of(const struct habits *habits, const struct habit *habit)
-{
-    return argus_graph_stack(habits->graph, habit->user_stack).count;
-}
-
 static bool is_around(const struct nested *nested, const struct habit *habit)
 {
     bool is_loop =
         habit->kind == ARGUS_WAIT_POLL || habit->loop || habits_share_source(habit, nested->place);
     return is_loop && habit->home && habit_is_clear(nested->habits->graph, habit->user_stack) &&
-           depth_of(nested->habits, habit) < depth_of(nested->habits, nested->place);
+           habit_depth(nested->habits, habit) < habit_depth(nested->habits, nested->place);
 }
 
 /* The wait whose end was the answer to what was asked before the first one, if that took most of the time. */

@@ -76,11 +76,11 @@ static bool is_root(const struct habits *habits, const struct habit *habit)
 {
     if (habit->kind != ARGUS_WAIT_FUTEX || habit->count < SERVES || habit->longest_ns < RESTING_NS)
         return false;
-    uint32_t depth = argus_graph_stack(habits->graph, habit->user_stack).count;
+    uint32_t depth = habit_depth(habits, habit);
     for (size_t i = 0; i < habits->items.length; i++) {
         const struct habit *other = &habits->items.data[i];
         if (other->kind == ARGUS_WAIT_POLL && habit_is_clear(habits->graph, other->user_stack) &&
-            argus_graph_stack(habits->graph, other->user_stack).count <= depth)
+            habit_depth(habits, other) <= depth)
             return false;
     }
     return true;
