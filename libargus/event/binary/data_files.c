@@ -135,27 +135,11 @@ struct argus_error *argus_data_file_symbols_each(const char *path,
     return module ? NULL : no_program(path);
 }
 
-struct one {
-    const char *name;
-    struct argus_data_symbol *symbol;
-    bool found;
-};
-
-static bool look_for_one(void *context, const char *name, const struct argus_data_symbol *symbol)
-{
-    struct one *one = context;
-    if (strcmp(name, one->name) != 0)
-        return true;
-    *one->symbol = *symbol;
-    one->found = true;
-    return false;
-}
-
 struct argus_error *argus_data_file_symbol_find(const char *path, const char *name,
                                                 struct argus_data_symbol *ret, bool *ret_found)
 {
-    struct one one = {.name = name, .symbol = ret};
-    struct argus_error *error = argus_data_file_symbols_each(path, look_for_one, &one);
-    *ret_found = !error && one.found;
+    struct data_wanted wanted = {.name = name, .symbol = ret};
+    struct argus_error *error = argus_data_file_symbols_each(path, data_wanted_take, &wanted);
+    *ret_found = !error && wanted.found;
     return error;
 }

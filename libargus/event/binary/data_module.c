@@ -1,6 +1,7 @@
 #include "event/binary/data_module.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "event/binary/elf_needed.h"
 #include "event/names/demangle.h"
@@ -69,4 +70,14 @@ void data_module_each(Dwfl_Module *module, argus_data_symbol_function function, 
         if (!offer(name, &symbol, function, context))
             return;
     }
+}
+
+bool data_wanted_take(void *context, const char *name, const struct argus_data_symbol *symbol)
+{
+    struct data_wanted *wanted = context;
+    if (strcmp(name, wanted->name) != 0)
+        return true;
+    *wanted->symbol = *symbol;
+    wanted->found = true;
+    return false;
 }

@@ -112,44 +112,28 @@ struct argus_error *argus_data_symbols_each(uint32_t pid, const char *image,
 
 /* --- one of them --- */
 
-struct one {
-    const char *name;
-    struct argus_data_symbol *symbol;
-    bool found;
-};
-
-static bool look_for_one(void *context, const char *name, const struct argus_data_symbol *symbol)
-{
-    struct one *one = context;
-    if (strcmp(name, one->name) != 0)
-        return true;
-    *one->symbol = *symbol;
-    one->found = true;
-    return false;
-}
-
 /* The program comes first when the dynamic linker looks for a name, so its copy is everybody's. */
 static void prefer_copy(uint32_t pid, const char *name, struct argus_data_symbol *symbol)
 {
     char link[32], path[PATH_MAX];
     struct argus_data_symbol copy;
-    struct one one = {.name = name, .symbol = &copy};
+    struct data_wanted wanted = {.name = name, .symbol = &copy};
     snprintf(link, sizeof(link), "/proc/%u/exe", pid);
     ssize_t length = readlink(link, path, sizeof(path) - 1);
     if (length <= 0 || !symbol->is_global || symbol->is_thread_local)
         return;
     path[length] = '\0';
-    argus_error_destroy(argus_data_symbols_each(pid, path, look_for_one, &one));
-    if (one.found && copy.is_global && copy.size_bytes == symbol->size_bytes)
+    argus_error_destroy(argus_data_symbols_each(pid, path, data_wanted_take, &wanted));
+    if (wanted.found && copy.is_global && copy.size_bytes == symbol->size_bytes)
         *symbol = copy;
 }
 
 struct argus_error *argus_data_symbol_find(uint32_t pid, const char *image, const char *name,
                                            struct argus_data_symbol *ret, bool *ret_found)
 {
-    struct one one = {.name = name, .symbol = ret};
-    struct argus_error *error = argus_data_symbols_each(pid, image, look_for_one, &one);
-    *ret_found = !error && one.found;
+    struct data_wanted wanted = {.name = name, .symbol = ret};
+    struct argus_error *error = argus_data_symbols_each(pid, image, data_wanted_take, &wanted);
+    *ret_found = !error && wanted.found;
     if (*ret_found)
         prefer_copy(pid, name, ret);
     return error;
