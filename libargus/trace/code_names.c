@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/lower_bound.h"
+#include "trace/image_file.h"
 #include "trace/layout.h"
 
 /* --- taking --- */
@@ -87,19 +88,6 @@ bool take_name(struct cursor *cursor, struct trace_tables *tables)
 
 /* --- sorting --- */
 
-/* Without a build id. */
-static int compare_places_of_files(const struct argus_image_entry *a,
-                                   const struct argus_image_entry *b)
-{
-    if (a->inode != b->inode)
-        return a->inode < b->inode ? -1 : 1;
-    if (a->dev_major != b->dev_major)
-        return a->dev_major < b->dev_major ? -1 : 1;
-    if (a->dev_minor != b->dev_minor)
-        return a->dev_minor < b->dev_minor ? -1 : 1;
-    return strcmp(a->path, b->path);
-}
-
 /* Files before processes, and of them those without a build id first. */
 static int compare_owners(const struct argus_image_entry *a, const struct argus_image_entry *b)
 {
@@ -110,7 +98,7 @@ static int compare_owners(const struct argus_image_entry *a, const struct argus_
     if (a->build_id_bytes != b->build_id_bytes)
         return a->build_id_bytes < b->build_id_bytes ? -1 : 1;
     return a->build_id_bytes ? memcmp(a->build_id, b->build_id, a->build_id_bytes)
-                             : compare_places_of_files(a, b);
+                             : image_file_compare(a, b);
 }
 
 struct numbered {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "trace/code_names.h"
+#include "trace/image_file.h"
 #include "trace/late_stacks.h"
 #include "trace/reader.h"
 
@@ -28,23 +29,11 @@ static void sort_symbols(struct trace_tables *tables)
     tables->symbols.length = kept;
 }
 
-static int compare_files(const void *left, const void *right)
-{
-    const struct argus_image_entry *a = left, *b = right;
-    if (a->inode != b->inode)
-        return a->inode < b->inode ? -1 : 1;
-    if (a->dev_major != b->dev_major)
-        return a->dev_major < b->dev_major ? -1 : 1;
-    if (a->dev_minor != b->dev_minor)
-        return a->dev_minor < b->dev_minor ? -1 : 1;
-    return strcmp(a->path, b->path);
-}
-
 /* Of several for one file the last one written comes first. */
 static int compare_build_ids(const void *left, const void *right)
 {
     const struct argus_image_entry *a = left, *b = right;
-    int files = compare_files(a, b);
+    int files = image_file_compare(a, b);
     return files ? files : a->pid < b->pid ? 1 : -1;
 }
 
@@ -56,7 +45,7 @@ static void sort_build_ids(struct trace_tables *tables)
     if (tables->build_ids.length)
         qsort(build_ids, tables->build_ids.length, sizeof(*build_ids), compare_build_ids);
     for (size_t i = 0; i < tables->build_ids.length; i++)
-        if (i == 0 || compare_files(&build_ids[kept - 1], &build_ids[i]) != 0)
+        if (i == 0 || image_file_compare(&build_ids[kept - 1], &build_ids[i]) != 0)
             build_ids[kept++] = build_ids[i];
     tables->build_ids.length = kept;
 }
@@ -69,7 +58,7 @@ static void apply_build_ids(struct trace_tables *tables)
         if (image->build_id_bytes)
             continue;
         const struct argus_image_entry *found =
-            bsearch(image, tables->build_ids.data, count, sizeof(*found), compare_files);
+            bsearch(image, tables->build_ids.data, count, sizeof(*found), image_file_compare);
         if (!found)
             continue;
         memcpy(image->build_id, found->build_id, sizeof(image->build_id));

@@ -4,26 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/vec.h"
 #include "event/binary/elf_file.h"
 #include "event/binary/live_file.h"
+#include "trace/image_file.h"
 
 typedef VEC(struct argus_image_entry) image_vec;
-
-static int by_file(const void *left, const void *right)
-{
-    const struct argus_image_entry *a = left, *b = right;
-    if (a->inode != b->inode)
-        return a->inode < b->inode ? -1 : 1;
-    if (a->dev_major != b->dev_major)
-        return a->dev_major < b->dev_major ? -1 : 1;
-    if (a->dev_minor != b->dev_minor)
-        return a->dev_minor < b->dev_minor ? -1 : 1;
-    return strcmp(a->path, b->path);
-}
 
 /* A file that changed since may be another one than what ran. */
 static uint64_t recorded_until_ns(const struct argus_trace *trace)
@@ -52,13 +40,13 @@ static bool find_ids(const struct argus_trace *trace, image_vec *ret)
         if (!images[i].build_id_bytes && images[i].path[0] == '/' && !vec_push(ret, images[i]))
             return false;
     if (ret->length)
-        qsort(ret->data, ret->length, sizeof(*ret->data), by_file);
+        qsort(ret->data, ret->length, sizeof(*ret->data), image_file_compare);
 
     size_t kept = 0;
     uint64_t until_ns = recorded_until_ns(trace);
     for (size_t i = 0; i < ret->length; i++) {
         struct argus_image_entry image = ret->data[i];
-        if (i && !by_file(&ret->data[i - 1], &image))
+        if (i && !image_file_compare(&ret->data[i - 1], &image))
             continue;
         find_id(&image, until_ns);
         if (image.build_id_bytes)
