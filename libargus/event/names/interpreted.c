@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "base/lower_bound.h"
+
 enum { UNIT_BYTES = 2 };
 
 /* --- frames --- */
@@ -119,11 +121,12 @@ uint32_t interpreted_line(const struct argus_code_entry *code, uint64_t offset)
 
 /* --- names --- */
 
-static const char *keep_text(struct strtab *texts, const char *text)
+static struct argus_error *keep_text(struct strtab *texts, const char *text, const char **ret)
 {
     uint32_t id = 0;
-    argus_error_destroy(strtab_intern(texts, text, strlen(text), &id));
-    return strtab_get(texts, id);
+    struct argus_error *error = strtab_intern(texts, text, strlen(text), &id);
+    *ret = strtab_get(texts, id);
+    return error;
 }
 
 static bool covers(const struct argus_code_entry *code, uint64_t place)
@@ -157,21 +160,23 @@ struct argus_error *interpreted_name(const struct argus_trace *trace,
                                      struct strtab *texts)
 {
     const struct argus_code_entry *code;
-    size_t all = argus_trace_code(trace, &code), first = 0, end;
-    while (count && first < all && code[first].pid < names[0].pid)
-        first++;
-    for (end = first; end < all && code[end].pid == names[0].pid;)
-        end++;
-    for (size_t i = 0; i < count; i++) {
+    struct argus_error *error = NULL;
+    size_t all = argus_trace_code(trace, &code), first, end;
+    if (!count)
+        return NULL;
+    LOWER_BOUND(first, all, code[first].pid < names[0].pid);
+    LOWER_BOUND(end, all, code[end].pid <= names[0].pid);
+    for (size_t i = 0; !error && i < count; i++) {
         const struct argus_code_entry *found = find_code(code + first, end - first, names[i].place);
         if (!found || !found->function[0])
             continue;
-        names[i].function = keep_text(texts, found->function);
-        names[i].source = keep_text(texts, found->source);
+        error = keep_text(texts, found->function, &names[i].function);
+        if (!error)
+            error = keep_text(texts, found->source, &names[i].source);
         names[i].distance = names[i].place - found->start;
         names[i].has_start = true;
         names[i].line = interpreted_line(found, names[i].distance);
         names[i].lack = ARGUS_LACK_NONE;
     }
-    return NULL;
+    return error;
 }
