@@ -2,19 +2,18 @@
 
 The folder's files are there, read only but for new ones, which take whatever is written. From the first OPERATION (read, open, readdir)
 on a file or folder whose name begins with "slow", or the first write or fsync of any, everybody waits for SECONDS, once. "busy": it
-computes meanwhile. It speaks the protocol of /dev/fuse itself (include/uapi/linux/fuse.h). Needs root; the mount goes with the mount
-namespace.
+computes meanwhile. Needs root (tests/e2e/fuse_server.py).
 """
-import ctypes
 import errno
-import os
 import pathlib
 import struct
 import sys
 import time
 
-IN_HEADER = struct.Struct("<IIQQIIII")
-OPERATIONS = {1: "lookup", 2: "forget", 3: "getattr", 4: "setattr", 14: "open", 15: "read", 16: "write", 17: "statfs", 18: "release",
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "e2e"))
+import fuse_server  # noqa: E402
+
+OPERATIONS = {1: "lookup", 3: "getattr", 4: "setattr", 14: "open", 15: "read", 16: "write", 17: "statfs", 18: "release",
               20: "fsync", 25: "flush", 26: "init", 27: "opendir", 28: "readdir", 29: "releasedir", 34: "access", 35: "create",
               12: "rename", 10: "unlink"}
 ROOT = 1
@@ -139,33 +138,10 @@ class Files:
             return error.args[0], b""
 
 
-def serve(device, files):
-    while True:
-        try:
-            request = os.read(device, 1 << 20)
-        except OSError as error:
-            if error.errno in (errno.EINTR, errno.ENOENT):
-                continue
-            return
-        _, number, unique, node, *_ = IN_HEADER.unpack_from(request)
-        operation = OPERATIONS.get(number, "unknown")
-        if operation == "forget":
-            continue
-        code, body = files.answer(operation, node, request[IN_HEADER.size:])
-        os.write(device, struct.pack("<IiQ", 16 + len(body), -code, unique) + body)
-
-
 def main():
     mount, folder, operation, seconds, *rest = sys.argv[1:]
     files = Files(folder, operation, float(seconds), "busy" in rest)
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.prctl(15, b"slowfiles", 0, 0, 0)
-    device = os.open("/dev/fuse", os.O_RDWR)
-    options = f"fd={device},rootmode=40000,user_id=0,group_id=0".encode()
-    if libc.mount(b"slow", mount.encode(), b"fuse.slow", 0, options):
-        sys.exit(f"mount: {os.strerror(ctypes.get_errno())}")
-    print("serves", flush=True)
-    serve(device, files)
+    fuse_server.serve(mount, "slowfiles", lambda number, node, body: files.answer(OPERATIONS.get(number, "unknown"), node, body))
 
 
 main()
