@@ -148,13 +148,15 @@ bool is_answered_wait(const struct view *view, uint32_t vertex)
     return waker != view->vertices[vertex].thread && is_reply(view, vertex, edge);
 }
 
-static void add_source(struct habit *habit, uint64_t source)
+static void add_source(struct habit *habit, uint64_t source, bool is_set)
 {
     for (uint8_t i = 0; i < habit->source_count; i++)
         if (habit->sources[i] == source)
             return;
-    if (habit->source_count < HABIT_SOURCES)
-        habit->sources[habit->source_count++] = source;
+    if (habit->source_count == HABIT_SOURCES)
+        return;
+    habit->sets |= (uint16_t)(is_set << habit->source_count);
+    habit->sources[habit->source_count++] = source;
 }
 
 /* The descriptors that a poll found ready; false if that is not known. */
@@ -166,7 +168,7 @@ static bool add_ready(const struct view *view, const struct argus_wait *wait, st
     for (uint32_t i = wait->first_detail; i < count; i = details[i].next) {
         if (details[i].kind != ARGUS_DETAIL_READY)
             continue;
-        add_source(habit, details[i].arg[1] ? details[i].arg[1] : details[i].arg[0]);
+        add_source(habit, details[i].arg[1] ? details[i].arg[1] : details[i].arg[0], false);
         any = true;
     }
     return any;
@@ -181,9 +183,9 @@ static void add_set(const struct view *view, const struct argus_wait *wait, stru
         argus_syscall_name(argus_graph_trace(view->graph), wait->syscall, buffer, sizeof(buffer));
     bool is_array = strcmp(name, "poll") == 0 || strcmp(name, "ppoll") == 0;
     if (is_array || strncmp(name, "epoll_", 6) == 0)
-        add_source(habit, call_key(wait));
+        add_source(habit, call_key(wait), true);
     else if (wait->kind == ARGUS_WAIT_FUTEX) /* a condition waits on two words in turn */
-        add_source(habit, wait->object & ~7ull);
+        add_source(habit, wait->object & ~7ull, true);
 }
 
 static void count_ending(const struct view *view, uint32_t vertex, struct habit *habit)
@@ -199,7 +201,7 @@ static void count_ending(const struct view *view, uint32_t vertex, struct habit 
     habit->ended++;
     habit->replies += is_reply(view, vertex, edge);
     if (!is_answer(view, vertex, edge) && !add_ready(view, &view->vertices[vertex].wait, habit))
-        add_source(habit, waker);
+        add_source(habit, waker, false);
 }
 
 static void count_wait(const struct view *view, uint32_t vertex, struct habit *habit)

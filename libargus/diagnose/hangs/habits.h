@@ -27,6 +27,7 @@ struct habit {
     uint64_t first_ns, last_ns;      /* when the first of them began, and the last */
     uint64_t sources[HABIT_SOURCES]; /* what they take from, answers left out (nesting.c) */
     uint32_t user_stack;             /* of one of them; ARGUS_NONE: not known */
+    uint16_t sets;                   /* bit i: source i is a set of descriptors or a condition */
     uint8_t source_count;
     uint8_t kind; /* enum argus_wait_kind */
     bool home;

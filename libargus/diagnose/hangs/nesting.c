@@ -50,13 +50,23 @@ static bool is_below(const struct habits *habits, const struct habit *inner,
     return in.count > out.count && common_frames(in, out) > 0;
 }
 
-bool habits_share_source(const struct habit *a, const struct habit *b)
+static bool share(const struct habit *a, const struct habit *b, bool sets_only)
 {
     for (uint8_t i = 0; i < a->source_count; i++)
-        for (uint8_t k = 0; k < b->source_count; k++)
+        for (uint8_t k = 0; (!sets_only || a->sets >> i & 1) && k < b->source_count; k++)
             if (a->sources[i] == b->sources[k])
                 return true;
     return false;
+}
+
+bool habits_share_source(const struct habit *a, const struct habit *b)
+{
+    return share(a, b, false);
+}
+
+bool habits_share_set(const struct habit *a, const struct habit *b)
+{
+    return share(a, b, true);
 }
 
 static bool is_next_loop(const struct habit *inner, const struct habit *outer)
@@ -86,10 +96,17 @@ static bool is_root(const struct habits *habits, const struct habit *habit)
     return true;
 }
 
+/* A place at which nothing ever came does not say that others take something else. */
+static bool is_told(const struct habits *habits, const struct habit *habit)
+{
+    return habit->source_count || !searching_looks(habits, habit);
+}
+
 static bool may_enclose(const struct habits *habits, const struct habit *habit)
 {
     return habit_is_clear(habits->graph, habit->user_stack) &&
-           (habit->kind == ARGUS_WAIT_FUTEX ? is_root(habits, habit) : habit->home);
+           (habit->kind == ARGUS_WAIT_FUTEX ? is_root(habits, habit)
+                                            : habit->home && is_told(habits, habit));
 }
 
 /* The places that may be homes, the most used ones if there are too many. */
@@ -193,5 +210,6 @@ bool nesting_find(const struct view *view, uint32_t thread, struct habits *habit
     if (!kept_find(view, thread, habits))
         return false;
     judge_again(habits, outer, count);
+    searching_find(habits);
     return true;
 }

@@ -1,0 +1,85 @@
+/* Handlers that look again and again for one thing: a child's output, an answer, a lock's file, with a short time-out between the looks.
+ *
+ * Such a place need not be deeper than the home (nesting.c): a program calls its toolkit's loop from deep inside as well, and the two part
+ * in a function that is no loop. It shows by how it waits. Its time-outs are short, nearly all of its waits end by them, and it
+ * takes nothing that a home takes; while the thread has a home that rests and that others do wake.
+ *
+ * A loop that follows another and has nothing to do looks the same. So a home has to be visited again afterwards, be it another one (an
+ * editor has one for commands and one for text). Where the trace ends before that, the homes before have to have been the thread's loop
+ * for longer than the search lasts, and the search has to be as deep as one of them.
+ */
+#include "diagnose/hangs/nesting.h"
+
+/* Fewer are a retry, and what lasts as long as the threshold has more. */
+#define MOST_TURN_NS 100000000ull
+#define LEAST_TURNS  10
+/* Waits of a search of which one is ended by another thread: what was looked for, and chance. */
+#define TURNS_PER_END 10
+/* Such waits of which one is ended by what came for the home. */
+#define TURNS_PER_CHANCE 20
+/* So often others end the waits of a home. */
+#define LEAST_ENDS 3
+
+bool searching_looks(const struct habits *habits, const struct habit *habit)
+{
+    return habit->kind == ARGUS_WAIT_POLL && habit->home && habit->count >= LEAST_TURNS &&
+           habit->median_ns <= MOST_TURN_NS && habit->ended * TURNS_PER_END <= habit->count &&
+           habit_is_clear(habits->graph, habit->user_stack);
+}
+
+static bool is_served(const struct habits *habits, const struct habit *habit)
+{
+    return habit->kind == ARGUS_WAIT_POLL && habit->home && !habit->nested &&
+           (habit->ended >= LEAST_ENDS || habit->serves) && habit->longest_ns >= RESTING_NS &&
+           habit_is_clear(habits->graph, habit->user_stack) && !searching_looks(habits, habit);
+}
+
+/* Whether a place takes what the home takes: for what comes once in a while the search itself may look. */
+static bool takes_the_same(const struct habit *search, const struct habit *home)
+{
+    return habits_share_set(search, home) ||
+           (search->ended * TURNS_PER_CHANCE > search->count && habits_share_source(search, home));
+}
+
+/* The homes of a thread that it was at before it searched somewhere. */
+struct before {
+    uint64_t first_ns, last_ns;
+    uint32_t depth; /* of the least deep one */
+};
+
+static void note_before(const struct habits *habits, const struct habit *home,
+                        struct before *before)
+{
+    uint32_t depth = habit_depth(habits, home);
+    before->first_ns = home->first_ns < before->first_ns ? home->first_ns : before->first_ns;
+    before->last_ns = home->last_ns > before->last_ns ? home->last_ns : before->last_ns;
+    before->depth = depth < before->depth ? depth : before->depth;
+}
+
+static bool interrupts(const struct habits *habits, const struct habit *search)
+{
+    struct before before = {.first_ns = UINT64_MAX, .depth = UINT32_MAX};
+    bool again = false;
+    for (size_t i = 0; i < habits->items.length; i++) {
+        const struct habit *home = &habits->items.data[i];
+        if (home == search || !is_served(habits, home))
+            continue;
+        if (takes_the_same(search, home))
+            return false;
+        again |= home->last_ns > search->last_ns;
+        if (home->first_ns < search->first_ns)
+            note_before(habits, home, &before);
+    }
+    bool was_longer = before.last_ns - before.first_ns > search->last_ns - search->first_ns;
+    return before.first_ns != UINT64_MAX &&
+           (again || (was_longer && habit_depth(habits, search) >= before.depth));
+}
+
+void searching_find(struct habits *habits)
+{
+    for (size_t i = 0; i < habits->items.length; i++) {
+        struct habit *search = &habits->items.data[i];
+        if (searching_looks(habits, search) && interrupts(habits, search))
+            search->nested = true;
+    }
+}

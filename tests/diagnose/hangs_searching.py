@@ -1,0 +1,64 @@
+"""Handlers that look again and again for one thing, less deep than the loop's own wait; and loops that are like them."""
+from hang_scene import Loop, hang, scene
+
+START = [0x401000, 0x402000]  # main and its caller
+HOME = [0x700000, 0x510000, 0x511000, 0x512000, 0x513000] + START
+SEARCH = [0x710000, 0x520000, 0x521000] + START
+
+
+def searches(s, times, ms=10, call="select", fd=9, frames=tuple(SEARCH)):
+    """The editor looks so often, with a short time-out in which nothing comes."""
+    for _ in range(times):
+        s.wait(s.editor, call, fd=fd, timeout=True, frames=frames)
+        s.at(s.now / 1e6 + ms)
+        s.timer(s.editor)
+
+
+@scene
+def command_is_polled_for():
+    """Between two visits of the loop."""
+    s = Loop(frames=HOME)
+    s.key()
+    searches(s, 300)
+    s.home()
+    s.key()
+    s.home()
+    s.end()
+    return s, [([], [hang(type="RepeatedYield")])]
+
+
+@scene
+def command_is_polled_for_to_the_end():
+    """The trace ends before the loop is visited again; it had been the thread's loop for long, and the search is as deep."""
+    s = Loop(frames=HOME)
+    for _ in range(5):
+        s.key(900)
+        s.home()
+    s.key()
+    searches(s, 300, frames=tuple(SEARCH[:2] + [0x522000, 0x523000] + SEARCH[2:]))
+    return s, [([], [hang(type="RepeatedYield", ongoing=True)])]
+
+
+@scene
+def progress_is_drawn():
+    """The same set of descriptors as the loop's: what comes would be taken."""
+    s = Loop(frames=HOME)
+    s.key()
+    searches(s, 200, ms=16, call="poll", fd=5)
+    s.home()
+    s.key()
+    s.home()
+    s.end()
+    return s, [([], [])]
+
+
+@scene
+def loop_after_another():
+    """A program whose start had a loop of its own, and whose loop then draws and is told nothing. It is less deep, and nothing comes later."""
+    s = Loop(frames=HOME)
+    for _ in range(5):
+        s.key(900)
+        s.home()
+    s.key()
+    searches(s, 200, ms=16, frames=tuple(SEARCH[:2] + START))
+    return s, [([], [])]
