@@ -86,6 +86,11 @@ struct argus_error *blame_running(struct diagnoser *d, uint32_t vertex, struct w
 /* The message upon which the thread of `vertex`, a loop that looks for a flag, set the flag itself the last time before: an
  * edge; ARGUS_NONE: none. own_flag.c. */
 uint32_t find_own_set(const struct view *view, uint32_t vertex);
+
+/* --- polled_child.c --- */
+
+/* The main thread of the child that the loop of `vertex` asks for in `part`; ARGUS_NONE. */
+uint32_t find_polled_child(const struct view *view, uint32_t vertex, struct window part);
 /* Explains a loop that yields: by the write of a flag that ended it, else it is blamed itself. yields.c. */
 struct argus_error *explain_yielding(struct diagnoser *d, uint32_t vertex, struct window part);
 /* Blames the loop itself. */

@@ -22,6 +22,9 @@ struct argus_symbols;
 const char *text_function(const struct view *view, struct argus_symbols *symbols, uint32_t vertex,
                           uint32_t stack, char *buffer, size_t bytes);
 
+/* What the loop of `vertex` looks for, as far as its system calls tell: "the end of a child", else "a data flag". Static. */
+const char *text_looked_for(const struct view *view, uint32_t vertex);
+
 /* printf into new memory; NULL without memory. */
 char *text_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

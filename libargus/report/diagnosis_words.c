@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diagnose/words.h"
 #include "report/lines.h"
 #include "report/report_callbacks.h"
 #include "slice/timeline.h"
@@ -75,8 +76,8 @@ static void describe_wait(const struct argus_report_context *context,
     script_text(context, vertex, script, sizeof(script));
     argus_duration_text(wait_ns, waited, sizeof(waited));
     if (view.vertices[vertex].flags & ARGUS_VERTEX_YIELDS)
-        snprintf(buffer, bytes, "looked for a data flag, %" PRIu32 " times in a row: %s%s",
-                 view.vertices[vertex].repeat, wait, script);
+        snprintf(buffer, bytes, "looked for %s, %" PRIu32 " times in a row: %s%s",
+                 text_looked_for(&view, vertex), view.vertices[vertex].repeat, wait, script);
     else
         snprintf(buffer, bytes, most ? "waited %s: %s%s" : "waited, at the end for %s: %s%s",
                  waited, wait, script);

@@ -71,6 +71,11 @@ class Scene:
         self._record(self.cpus[tid], tid, f"syscall_start nr={call} arg1=6")
         self._record(self.cpus[tid], tid, f"syscall_end nr={call} result=1")
 
+    def asks_for_a_child(self, tid):
+        """waitpid() that does not wait: no child has ended."""
+        self._record(self.cpus[tid], tid, "syscall_start nr=wait4 arg1=-1")
+        self._record(self.cpus[tid], tid, "syscall_end nr=wait4 result=0")
+
     def message(self, tid, channel, received=False, position=1):
         """A byte on a unix socket: sent, or received. Goes into a system call of its own."""
         call, flags = ("recvfrom", "received") if received else ("sendto", "sent")

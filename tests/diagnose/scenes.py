@@ -492,6 +492,32 @@ def request_that_is_passed_on():
     return s, "ask", {"type": "LongWait", "root": ("work", "LongRunning"), "only": {"work"}, "path": ["ask", "broker", "work"]}
 
 
+@scene
+def end_of_a_child_is_polled_for():
+    """The editor asks every 10 ms whether its command has ended, which waits for a server: no data flag."""
+    s = Scene()
+    s.thread(10, "editor")
+    s.thread(20, "server")
+    s.wait(20, "read")
+    for _ in range(5):
+        s.sleep(10, 20)
+    s.thread(30, "command", parent=10)
+    s.wake(30, 20)
+    s.wait(30, "read")
+    s.wait(20, "clock_nanosleep", timeout=True)
+    for _ in range(300):
+        s.asks_for_a_child(10)
+        s.wait(10, "select", timeout=True)
+        s.at(s.now / 1e6 + 10)
+        s.timer(10)
+    s.timer(20)
+    s.wake(20, 30)
+    s.exit(30)
+    s.wait(20, "read")
+    s.wait(10, "read")
+    return s, "editor", {"type": "RepeatedYield", "root": ("server", "LongWait"), "path": ["editor", "command", "server"]}
+
+
 def flag_loop(watched):
     """A loop that looks for what a thread sets that was busy."""
     s = Scene()

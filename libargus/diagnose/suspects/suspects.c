@@ -37,7 +37,9 @@ bool add_suspect(struct lookout *l, uint32_t thread, const char *why)
 {
     const struct view *view = &l->d->view;
     const struct argus_vertex *waiter = &view->vertices[l->vertex];
-    thread = living(view, thread, waiter->end_ns);
+    bool is_loop =
+        waiter->flags & ARGUS_VERTEX_YIELDS; /* it ends when whoever it was for has ended */
+    thread = living(view, thread, is_loop ? waiter->start_ns : waiter->end_ns);
     if (thread == ARGUS_NONE || thread == waiter->thread ||
         view->processes[view->threads[thread].process].kernel ||
         view->threads[thread].vertex_count == 0)

@@ -6,7 +6,8 @@
  * writer do from the beginning of the loop until then?
  *
  * When the flag was watched and no write came, the missing write is what is looked for. Whoever set the flag for this thread
- * the last time should have done so now; where the thread set it itself, whoever told it to (own_flag.c). What did that one do instead; and if it waited itself, who should have ended that?
+ * the last time should have done so now; where the thread set it itself, whoever told it to (own_flag.c). What did that one do instead;
+ * and if it waited itself, who should have ended that? A loop that asks for the end of a child waits for that child (polled_child.c).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -173,12 +174,10 @@ static struct argus_error *explain_no_write(struct diagnoser *d, uint32_t vertex
     return explain_missing_write(d, &stand);
 }
 
-/* By the message upon which the thread set the flag itself. */
-static struct argus_error *explain_no_message(struct diagnoser *d, uint32_t vertex,
-                                              struct window part, uint32_t message)
+/* By `thread`, which should have ended the loop, because of `why` (static). */
+static struct argus_error *explain_by(struct diagnoser *d, uint32_t vertex, struct window part,
+                                      uint32_t thread, const char *why)
 {
-    static const char why[] = "the last time, its message made the waiting thread set the flag";
-    uint32_t thread = d->view.vertices[d->view.edges[message].from].thread;
     struct stand stand = {.vertex = vertex, .window = part, .asker = vertex};
     if (path_find(d, thread) >= 0)
         return blame_yielding(d, vertex, part);
@@ -192,8 +191,12 @@ struct argus_error *explain_yielding(struct diagnoser *d, uint32_t vertex, struc
     if (former != ARGUS_NONE)
         return explain_no_write(d, vertex, part, former);
     uint32_t told = edge == ARGUS_NONE ? find_own_set(&d->view, vertex) : ARGUS_NONE;
-    if (told != ARGUS_NONE)
-        return explain_no_message(d, vertex, part, told);
+    if (told != ARGUS_NONE) /* upon a message, the thread sets the flag itself */
+        return explain_by(d, vertex, part, d->view.vertices[d->view.edges[told].from].thread,
+                          "the last time, its message made the waiting thread set the flag");
+    uint32_t child = edge == ARGUS_NONE ? find_polled_child(&d->view, vertex, part) : ARGUS_NONE;
+    if (child != ARGUS_NONE)
+        return explain_by(d, vertex, part, child, "it is a child, and the loop asks for its end");
     if (edge == ARGUS_NONE)
         return blame_yielding(d, vertex, part);
     const struct argus_edge *write = &d->view.edges[edge];

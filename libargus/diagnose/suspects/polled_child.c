@@ -1,0 +1,49 @@
+/* A loop that asks again and again whether a child has ended, and sleeps or reads its output in between: an editor that runs a command. It
+ * looks for no data flag, but waits for that child.
+ */
+#include "diagnose/diagnoser.h"
+#include "diagnose/words.h"
+#include "event/syscalls.h"
+
+static bool asks_for_children(const struct view *view, uint32_t vertex)
+{
+    const struct argus_trace_header *header = argus_trace_header(argus_graph_trace(view->graph));
+    const struct argus_vertex *v = &view->vertices[vertex];
+    const struct argus_op *ops;
+    argus_graph_ops(view->graph, &ops);
+    for (uint32_t i = 0; i < v->op_count; i++) {
+        uint32_t code = ops[v->first_op + i].code;
+        if (code >> 24 == ARGUS_OP_SYSCALL &&
+            syscall_row(header->os, header->arch, code & 0xffff)->wait == ARGUS_WAIT_CHILD)
+            return true;
+    }
+    return false;
+}
+
+const char *text_looked_for(const struct view *view, uint32_t vertex)
+{
+    return asks_for_children(view, vertex) ? "the end of a child" : "a data flag";
+}
+
+/* For how long of `part` the process lived. */
+static uint64_t lived_ns(const struct argus_process *process, struct window part)
+{
+    uint64_t from_ns = process->start_ns > part.start_ns ? process->start_ns : part.start_ns;
+    uint64_t to_ns = process->end_ns < part.end_ns ? process->end_ns : part.end_ns;
+    return to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
+uint32_t find_polled_child(const struct view *view, uint32_t vertex, struct window part)
+{
+    uint32_t found = ARGUS_NONE;
+    uint64_t pid = view->processes[view->threads[view->vertices[vertex].thread].process].pid;
+    for (uint32_t i = 0; asks_for_children(view, vertex) && i < view->process_count; i++) {
+        const struct argus_process *child = &view->processes[i];
+        bool is_for_it = child->parent_pid == pid && child->main_thread != ARGUS_NONE &&
+                         lived_ns(child, part) * 2 > window_ns(part);
+        if (is_for_it && (found == ARGUS_NONE ||
+                          child->start_ns > view->processes[found].start_ns)) /* the latest */
+            found = i;
+    }
+    return found == ARGUS_NONE ? ARGUS_NONE : view->processes[found].main_thread;
+}
