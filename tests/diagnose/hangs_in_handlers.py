@@ -84,3 +84,24 @@ def reply_inside_a_prompt():
     s.key(300)
     s.end()
     return s, [([], [hang(type="LongWait")])]
+
+
+@scene
+def poll_goes_on_after_signals():
+    """A handler waits for a command; signals interrupt that, and it is the same wait. Between two of them lies less than the threshold."""
+    s = Loop(frames=AT_HOME)
+    s.thread(30, "command")
+    s.wait(30, "read")
+    s.key()
+    for _ in range(6):
+        s.wait(s.editor, "poll", fd=0x7000, frames=inside(0x40a000, 0x409000))
+        s.busy(500)
+        s.type()
+        s.wake(s.keyboard, s.editor, call="kill", result=-4)
+        s.rest()
+    s.wait(s.editor, "poll", fd=0x7000, frames=inside(0x40a000, 0x409000))
+    s.busy(500)
+    s.wake(30, s.editor)
+    s.wait(30, "read")
+    s.end()
+    return s, [([], [hang(type="LongWait")])]

@@ -9,6 +9,8 @@
 #define HOME_OTHERS 5
 /* Out edges looked at, from the last: a vertex that wakes more threads than that is no question to one of them. */
 #define MAX_ASKED 16
+/* Vertices of a signal handler that did not wait. */
+#define MAX_HANDLER 8
 /* Vertices of a thread looked at for what it did since it was asked. */
 #define MAX_BEFORE 16
 
@@ -204,12 +206,45 @@ static void count_ending(const struct view *view, uint32_t vertex, struct habit 
         add_source(habit, waker, false);
 }
 
-static void count_wait(const struct view *view, uint32_t vertex, struct habit *habit)
+/* The last wait before `vertex`, a signal handler's own vertices left out; ARGUS_NONE. */
+static uint32_t wait_before(const struct view *view, uint32_t vertex)
+{
+    for (int i = 0; i < MAX_HANDLER; i++) {
+        vertex = argus_graph_previous(view->graph, vertex);
+        if (vertex == ARGUS_NONE || view->vertices[vertex].wait.kind != ARGUS_WAIT_NONE)
+            return vertex;
+    }
+    return ARGUS_NONE;
+}
+
+/* Whether the wait of `vertex` goes on with one that a signal interrupted: the thread has not come back to it. */
+static bool goes_on(const struct habits *habits, const struct view *view, uint32_t vertex)
+{
+    uint32_t before = wait_before(view, vertex);
+    return before != ARGUS_NONE &&
+           view->vertices[before].wait.outcome == ARGUS_OUTCOME_INTERRUPTED &&
+           habits_of(habits, &view->vertices[before]) == habits_of(habits, &view->vertices[vertex]);
+}
+
+bool habits_in_signal(const struct habits *habits, const struct view *view, uint32_t vertex)
+{
+    uint32_t next = vertex;
+    for (int i = 0; i < MAX_HANDLER && next != ARGUS_NONE; i++) {
+        if (view->vertices[next].wait.kind != ARGUS_WAIT_NONE)
+            return goes_on(habits, view, next) && !habits_of(habits, &view->vertices[next])->home;
+        next = timeline_next(view, next);
+    }
+    return false;
+}
+
+static void count_wait(const struct habits *habits, const struct view *view, uint32_t vertex,
+                       struct habit *habit)
 {
     const struct argus_vertex *v = &view->vertices[vertex];
     habit->first_ns = habit->count ? habit->first_ns : v->end_ns;
     habit->last_ns = v->end_ns;
     habit->count += v->repeat ? v->repeat : 1;
+    habit->resumed += goes_on(habits, view, vertex);
     if (v->wait.kind == ARGUS_WAIT_POLL || v->wait.kind == ARGUS_WAIT_FUTEX)
         add_set(view, &v->wait, habit);
     count_ending(view, vertex, habit);
@@ -296,6 +331,17 @@ static bool are_answers(const struct habits *habits, const struct habit *habit)
     return habit->ended > 0 && habit->replies * 10ull >= all * 6;
 }
 
+static bool may_be_home(const struct habit *habit)
+{
+    if (habit->count - habit->resumed <= 1) /* a single wait */
+        return false;
+    if (habit->kind == ARGUS_WAIT_POLL)
+        return habit->count >= HOME_POLLS;
+    return (habit->kind == ARGUS_WAIT_READ || habit->kind == ARGUS_WAIT_FUTEX ||
+            habit->kind == ARGUS_WAIT_OTHER || habit->kind == ARGUS_WAIT_SIGNAL) &&
+           habit->count >= HOME_OTHERS;
+}
+
 static bool set_homes(const struct view *view, uint32_t thread, struct habits *habits)
 {
     bool any_clear = rests_at_clear_place(habits);
@@ -304,13 +350,8 @@ static bool set_homes(const struct view *view, uint32_t thread, struct habits *h
         bool unclear = any_clear && habit->kind == ARGUS_WAIT_POLL &&
                        !habit_is_clear(habits->graph, habit->user_stack);
         bool answers = are_answers(habits, habit);
-        bool may_be = habit->kind == ARGUS_WAIT_POLL ? habit->count >= HOME_POLLS
-                      : habit->kind == ARGUS_WAIT_READ || habit->kind == ARGUS_WAIT_FUTEX ||
-                              habit->kind == ARGUS_WAIT_OTHER || habit->kind == ARGUS_WAIT_SIGNAL
-                          ? habit->count >= HOME_OTHERS
-                          : false;
         habit->answers = answers;
-        habit->home = may_be && !answers && !unclear;
+        habit->home = may_be_home(habit) && !answers && !unclear;
     }
     if (!nesting_find(view, thread, habits))
         return false;
@@ -336,7 +377,7 @@ bool habits_find(const struct view *view, uint32_t thread, struct habits *ret)
         done = at != IDMAP_NONE;
         if (!done)
             break;
-        count_wait(view, v, &ret->items.data[at]);
+        count_wait(ret, view, v, &ret->items.data[at]);
         durations[count++] = (struct duration){timeline_wait_end(view, v) - vertex->end_ns, at};
     }
     if (done) {

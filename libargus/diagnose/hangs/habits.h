@@ -22,6 +22,7 @@
 struct habit {
     uint64_t longest_ns, median_ns;
     uint32_t count;                  /* waits; a yield run counts as many as it merged */
+    uint32_t resumed;                /* of them, the same wait again after a signal */
     uint32_t ended;                  /* of them, by another thread */
     uint32_t replies;                /* of these, by one that the thread had just made run */
     uint64_t first_ns, last_ns;      /* when the first of them began, and the last */
@@ -51,6 +52,10 @@ void habits_deinit(struct habits *habits);
 
 /* The habit of the wait of `vertex`, which is of that thread; NULL if it has no wait. */
 const struct habit *habits_of(const struct habits *habits, const struct argus_vertex *vertex);
+
+/* Whether `vertex` is of a signal's handler, before a wait goes on that the signal interrupted, and that is no home. Such a handler may
+ * turn the toolkit's loop, and yet the thread is not back in it. */
+bool habits_in_signal(const struct habits *habits, const struct view *view, uint32_t vertex);
 
 /* How many frames the stack of its waits has. */
 uint32_t habit_depth(const struct habits *habits, const struct habit *habit);

@@ -107,6 +107,8 @@ static bool are_home_visits(const struct scan *scan, const struct argus_visits *
     if (!is_home_call(scan, visits->syscall, visits->object))
         return false;
     uint32_t v = timeline_before(scan->view, visits->thread, visits->first_ns + 1);
+    if (v != ARGUS_NONE && habits_in_signal(scan->habits, scan->view, v))
+        return false;
     return v == ARGUS_NONE || !keeps_from(scan, v, 1) ||
            !keeps_from(scan, argus_graph_previous(scan->view->graph, v), -1);
 }
@@ -217,7 +219,8 @@ static bool find_stop(const struct scan *scan, uint32_t v, bool from_home, struc
 {
     const struct argus_vertex *vertex = &scan->view->vertices[v];
     const struct habit *habit = loop_habit(scan, v);
-    if (scan->turns && (vertex->flags & ARGUS_VERTEX_LOOP) && !habit && is_own_turn(scan, v)) {
+    if (scan->turns && (vertex->flags & ARGUS_VERTEX_LOOP) && !habit && is_own_turn(scan, v) &&
+        !habits_in_signal(scan->habits, scan->view, v)) {
         *ret = (struct stop){vertex->start_ns, vertex->start_ns, v, true, true};
         return true;
     }
