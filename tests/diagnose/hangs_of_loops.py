@@ -263,3 +263,35 @@ def ping_not_answered():
 @scene
 def window_that_never_answers():
     return pinged(False), [([], [])]
+
+
+def busy_from_the_beginning(windows, sends):
+    """Recording begins when the editor computes already, and ends before it has come to its loop. Between, it hands out a key."""
+    s = Loop(begun=False)
+    s.tables.append('probe 1 0 "Toolkit" shape ui')
+    s.thread(s.editor, "editor")
+    s.thread(s.keyboard, "keyboard")
+    s.wait(s.keyboard, "read")
+    s.raw(s.editor, "syscall_start nr=getpid")
+    s.raw(s.editor, "syscall_end nr=getpid result=10")
+    if windows:
+        s.raw(s.editor, "ui_event kind=1 probe=1 sp=0x7000")
+    s.busy(500)
+    s.type()
+    if sends:
+        s.raw(s.keyboard, "syscall_start nr=write arg1=6")
+        s.message(s.keyboard, "sent", 1)
+        s.raw(s.keyboard, "syscall_end nr=write result=8")
+    s.rest()
+    s.busy(3000)
+    s.raw(s.editor, "syscall_start nr=read arg1=5")
+    if sends:
+        s.message(s.editor, "received", 1)
+    s.raw(s.editor, "syscall_end nr=read result=8")
+    return s
+
+
+@scene
+def recording_begins_in_the_freeze():
+    scenes = [busy_from_the_beginning(True, True), busy_from_the_beginning(True, False), busy_from_the_beginning(False, True)]
+    return scenes, [([], [hang()]), ([], []), ([], [])]

@@ -64,6 +64,10 @@ bool indicator_spindump(struct finder *finder);
 bool indicator_spinning(struct finder *finder);
 bool indicator_flag(struct finder *finder);
 
+/* busy.c: the stretches in which a thread of windows computed before it first came to its loop, until `until_ns`. */
+bool busy_before_loop(struct finder *finder, const struct habits *habits, uint32_t thread,
+                      uint64_t until_ns);
+
 /* The stretches in which a loop inside a handler waited for an answer. */
 bool nested_answers(struct finder *finder, const struct habits *habits, uint32_t thread);
 

@@ -217,8 +217,7 @@ static uint32_t wait_before(const struct view *view, uint32_t vertex)
     return ARGUS_NONE;
 }
 
-/* Whether the wait of `vertex` goes on with one that a signal interrupted: the thread has not come back to it. */
-static bool goes_on(const struct habits *habits, const struct view *view, uint32_t vertex)
+bool habits_resumes(const struct habits *habits, const struct view *view, uint32_t vertex)
 {
     uint32_t before = wait_before(view, vertex);
     return before != ARGUS_NONE &&
@@ -231,7 +230,8 @@ bool habits_in_signal(const struct habits *habits, const struct view *view, uint
     uint32_t next = vertex;
     for (int i = 0; i < MAX_HANDLER && next != ARGUS_NONE; i++) {
         if (view->vertices[next].wait.kind != ARGUS_WAIT_NONE)
-            return goes_on(habits, view, next) && !habits_of(habits, &view->vertices[next])->home;
+            return habits_resumes(habits, view, next) &&
+                   !habits_of(habits, &view->vertices[next])->home;
         next = timeline_next(view, next);
     }
     return false;
@@ -244,7 +244,7 @@ static void count_wait(const struct habits *habits, const struct view *view, uin
     habit->first_ns = habit->count ? habit->first_ns : v->end_ns;
     habit->last_ns = v->end_ns;
     habit->count += v->repeat ? v->repeat : 1;
-    habit->resumed += goes_on(habits, view, vertex);
+    habit->resumed += habits_resumes(habits, view, vertex);
     if (v->wait.kind == ARGUS_WAIT_POLL || v->wait.kind == ARGUS_WAIT_FUTEX)
         add_set(view, &v->wait, habit);
     count_ending(view, vertex, habit);

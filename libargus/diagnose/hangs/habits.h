@@ -53,6 +53,9 @@ void habits_deinit(struct habits *habits);
 /* The habit of the wait of `vertex`, which is of that thread; NULL if it has no wait. */
 const struct habit *habits_of(const struct habits *habits, const struct argus_vertex *vertex);
 
+/* Whether the wait of `vertex` goes on with one that a signal interrupted: the thread has not come back to it. */
+bool habits_resumes(const struct habits *habits, const struct view *view, uint32_t vertex);
+
 /* Whether `vertex` is of a signal's handler, before a wait goes on that the signal interrupted, and that is no home. Such a handler may
  * turn the toolkit's loop, and yet the thread is not back in it. */
 bool habits_in_signal(const struct habits *habits, const struct view *view, uint32_t vertex);

@@ -224,7 +224,8 @@ static bool find_stop(const struct scan *scan, uint32_t v, bool from_home, struc
         *ret = (struct stop){vertex->start_ns, vertex->start_ns, v, true, true};
         return true;
     }
-    if (!habit || (from_home && !habit->home))
+    bool must_be_home = from_home || habits_resumes(scan->habits, scan->view, v);
+    if (!habit || (must_be_home && !habit->home))
         return false;
     *ret =
         (struct stop){vertex->end_ns, timeline_wait_end(scan->view, v), v + 1, habit->home, true};
@@ -275,8 +276,8 @@ static uint64_t started_ns(const struct view *view, uint32_t thread)
     return process->exec_ns > process->start_ns ? process->exec_ns : process->start_ns;
 }
 
-/* A program's start, until it first comes to its loop: it counts if something lay there by then. */
-static bool scan_start_up(struct scan *scan, uint32_t thread)
+/* Until a thread first comes to its loop, or to the end. A program's start counts if something lay there by then. */
+static bool scan_before(struct scan *scan, uint32_t thread)
 {
     const struct argus_thread *t = &scan->view->threads[thread];
     struct argus_hang hang = {.start_ns = started_ns(scan->view, thread),
@@ -287,6 +288,9 @@ static bool scan_start_up(struct scan *scan, uint32_t thread)
     uint32_t v = t->first_vertex, end = t->first_vertex + t->vertex_count;
     while (v < end && !(find_stop(scan, v, true, &stop) && stop.home))
         v++;
+    if (hang.start_ns == 0 && t->vertex_count)
+        return busy_before_loop(scan->finder, scan->habits, thread,
+                                v == end ? UINT64_MAX : stop.end_ns);
     if (hang.start_ns == 0 || v == end)
         return true;
     hang.end_ns = stop.end_ns;
@@ -331,7 +335,7 @@ bool indicator_loop(struct finder *finder, uint32_t thread)
         size_t found = finder->found.length;
         done = scan_thread(&scan, thread) && nested_answers(finder, &habits, thread);
         if (done)
-            done = scan_start_up(&scan, thread);
+            done = scan_before(&scan, thread);
         if (done && finder->sees_pending && scan.home_count == 0 && finder->found.length == found)
             done = scan_visits(&scan);
     }

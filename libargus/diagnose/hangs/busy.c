@@ -1,0 +1,69 @@
+/* A thread of windows that does not come to its loop before the trace ends, or not for a while: a recording that began in the freeze, or a
+ * program with so much to do that it never waits. What its loop is, is not known; that it is one with windows is, by the UI events that it
+ * hands to the program. From one of these to the next, without a rest, it computes; and that counts where something lies there for it.
+ */
+#include "diagnose/hangs/finder.h"
+
+/* When `vertex` last handed a UI event to the program; 0: it did not. */
+static uint64_t handed_ns(const struct view *view, uint32_t vertex)
+{
+    const struct argus_callback *callbacks;
+    size_t count = argus_graph_callbacks(view->graph, vertex, &callbacks);
+    while (count > 0 && callbacks[count - 1].what != ARGUS_CALLBACK_UI_EVENT)
+        count--;
+    return count ? callbacks[count - 1].time_ns : 0;
+}
+
+static bool has_windows(const struct view *view, uint32_t thread)
+{
+    const struct argus_thread *t = &view->threads[thread];
+    for (uint32_t v = t->first_vertex; v < t->first_vertex + t->vertex_count; v++)
+        if (handed_ns(view, v))
+            return true;
+    return false;
+}
+
+static bool add_if_busy(struct finder *finder, const struct habits *habits, struct argus_hang hang)
+{
+    if (hang.end_ns < hang.start_ns ||
+        hang.end_ns - hang.start_ns < finder_threshold(finder, &hang))
+        return true;
+    hang.vertex = ARGUS_NONE;
+    hang_measure(finder->view, &hang);
+    return hang.type != ARGUS_TYPE_LONG_RUNNING ||
+           hang_is_unnoticed(finder, habits, &hang, false) || finder_add(finder, &hang);
+}
+
+bool busy_before_loop(struct finder *finder, const struct habits *habits, uint32_t thread,
+                      uint64_t until_ns)
+{
+    const struct view *view = finder->view;
+    const struct argus_thread *t = &view->threads[thread];
+    struct argus_hang hang = {.thread = thread,
+                              .start_ns = view->vertices[t->first_vertex].start_ns,
+                              .indicator = ARGUS_INDICATOR_EVENT_LOOP};
+    if (!finder->sees_pending || !has_windows(view, thread))
+        return true;
+    bool done = true;
+    for (uint32_t v = t->first_vertex; done && v < t->first_vertex + t->vertex_count; v++) {
+        const struct argus_vertex *vertex = &view->vertices[v];
+        uint64_t back_ns = timeline_wait_end(view, v), came_ns = handed_ns(view, v);
+        bool is_last = timeline_next(view, v) == ARGUS_NONE || vertex->end_ns >= until_ns;
+        bool rests = back_ns - vertex->end_ns >= RESTING_NS;
+        if (came_ns) {
+            hang.end_ns = came_ns;
+            done = add_if_busy(finder, habits, hang);
+            hang.start_ns = came_ns;
+        }
+        if (done && (rests || is_last)) {
+            hang.end_ns = vertex->end_ns < until_ns ? vertex->end_ns : until_ns;
+            hang.ongoing = !rests && timeline_next(view, v) == ARGUS_NONE &&
+                           !(vertex->flags & ARGUS_VERTEX_EXITED);
+            done = add_if_busy(finder, habits, hang);
+            hang.start_ns = back_ns;
+        }
+        if (is_last)
+            break;
+    }
+    return done;
+}
