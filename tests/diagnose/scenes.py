@@ -493,6 +493,27 @@ def request_that_is_passed_on():
 
 
 @scene
+def server_waits_for_the_next_client():
+    """It took the connection and what was asked, and is back in accept(), for the second time only: no circle."""
+    s = Scene()
+    s.thread(10, "client")
+    s.thread(20, "server")
+    s.wait(20, "accept4")
+    for _ in range(5):
+        s.sleep(10, 20)
+    s.wake(10, 20)
+    s.wait(10, "read")
+    s.wake(20, 10)
+    s.wait(20, "read")
+    s.wake(10, 20)
+    s.wait(10, "read")
+    s.wait(20, "accept4")
+    s.at(s.now / 1e6 + 3000)
+    s.thread(90, "idler")
+    return s, "client", {"type": "LongWait", "root": ("server", "LongWait"), "path": ["client", "server"]}
+
+
+@scene
 def end_of_a_child_is_polled_for():
     """The editor asks every 10 ms whether its command has ended, which waits for a server: no data flag."""
     s = Scene()

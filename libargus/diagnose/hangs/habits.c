@@ -395,10 +395,22 @@ void habits_deinit(struct habits *habits)
     idmap_deinit(&habits->by_call);
 }
 
+bool is_for_clients(const struct view *view, uint32_t vertex)
+{
+    char buffer[32];
+    const struct argus_wait *wait = &view->vertices[vertex].wait;
+    return wait->kind != ARGUS_WAIT_NONE && wait->syscall != ARGUS_NO_SYSCALL &&
+           strncmp(argus_syscall_name(argus_graph_trace(view->graph), wait->syscall, buffer,
+                                      sizeof(buffer)),
+                   "accept", 6) == 0;
+}
+
 bool is_home_wait(const struct view *view, uint32_t vertex)
 {
     struct habits habits;
     const struct habit *habit = NULL;
+    if (is_for_clients(view, vertex))
+        return true;
     if (view->vertices[vertex].wait.holder_tid) /* somebody has the lock: that is not idleness */
         return false;
     if (habits_find(view, view->vertices[vertex].thread, &habits))

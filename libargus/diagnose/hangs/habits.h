@@ -70,6 +70,9 @@ bool habit_is_clear(const struct argus_graph *graph, uint32_t user_stack);
  * a loop waits for answers and for input at the same place. */
 bool is_answered_wait(const struct view *view, uint32_t vertex);
 
+/* Whether the wait of `vertex` is for whoever may connect. */
+bool is_for_clients(const struct view *view, uint32_t vertex);
+
 /* Whether the wait of `vertex` is a home of its thread. False also without memory. */
 bool is_home_wait(const struct view *view, uint32_t vertex);
 

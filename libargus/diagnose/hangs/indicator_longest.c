@@ -75,15 +75,6 @@ static bool is_unusual(const struct habit *habit, uint64_t wait_ns)
     return habit->count >= 4 && wait_ns / 5 >= habit->median_ns;
 }
 
-static bool is_accept(const struct view *view, const struct argus_wait *wait)
-{
-    char buffer[32];
-    return wait->syscall != ARGUS_NO_SYSCALL &&
-           strncmp(argus_syscall_name(argus_graph_trace(view->graph), wait->syscall, buffer,
-                                      sizeof(buffer)),
-                   "accept", 6) == 0;
-}
-
 /* Whether the wait of `vertex` was for a thread of its own process to end. */
 static bool is_join(const struct view *view, uint32_t vertex)
 {
@@ -114,7 +105,7 @@ static unsigned weigh_wait(const struct view *view, uint32_t vertex, const struc
         return unusual ? WEIGHT_UNUSUAL_IDLE : WEIGHT_ASKED_FOR;
     if (wait->kind == ARGUS_WAIT_SIGNAL)
         return WEIGHT_HOME;
-    if (wait->kind == ARGUS_WAIT_READ && is_accept(view, wait))
+    if (wait->kind == ARGUS_WAIT_READ && is_for_clients(view, vertex))
         return WEIGHT_ACCEPT;
     if (habit->home && !is_answered_wait(view, vertex))
         return unusual                         ? WEIGHT_UNUSUAL_IDLE

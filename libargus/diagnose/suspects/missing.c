@@ -48,6 +48,8 @@ static struct argus_error *take_suspect(struct diagnoser *d, const struct suspec
                              figures->runnable_ns);
     if (figures->type == ARGUS_TYPE_REPEATED_YIELD)
         return explain_yielding(d, figures->vertex, stand->window);
+    if (stand->asker == stand->vertex) /* from here on, waits are nobody else's */
+        stand->asker = 0;
     stand->vertex = figures->vertex;
     stand->window = wait_window(&d->view, figures->vertex, stand->window);
     return NULL;
