@@ -40,8 +40,9 @@ static inline uint64_t window_ns(struct window window)
 /* What a thread did in a window, by its figures: the type, the vertex with the largest part of it. */
 struct examined {
     struct argus_hang figures;
-    bool abnormal; /* one of the three types for at least half of the window */
-    bool idle;     /* … but it was a wait at home: nobody had asked it */
+    bool abnormal;  /* one of the three types for at least half of the window */
+    bool idle;      /* … but it was a wait at home: nobody had asked it */
+    bool in_pieces; /* not abnormal, but many waits make at least half of the window */
 };
 
 struct examined examine_thread(const struct diagnoser *d, uint32_t thread, struct window window);
@@ -134,6 +135,7 @@ struct evidence {
     struct argus_error *(*find)(struct lookout *l);
     bool vague;      /* it says who could have ended the wait, not who should have */
     bool could_only; /* not looked at where its own time-out ended the wait */
+    bool of_child;   /* also looked at where the wait is for a child, which nobody else can end */
 };
 
 extern const struct evidence all_evidence[];

@@ -38,7 +38,7 @@ class Scene:
             self.tables.append(f"stack {self.stacks[frames]} {' '.join(hex(frame) for frame in frames)}")
         return self.stacks[frames]
 
-    def wait(self, tid, call, fd=5, inode=0, peer=0, timeout=False, frames=None):
+    def wait(self, tid, call, fd=5, inode=0, peer=0, timeout=False, frames=None, mode="socket"):
         """Blocks in a system call, at `frames`. With `timeout`, timer() may end it."""
         cpu = self.cpus[tid]
         self.calls[tid] = call
@@ -47,7 +47,7 @@ class Scene:
         if timeout:
             self._record(cpu, tid, f"timer_armed timer={0x1000 + tid} function=1 expiry={self.now}")
         if inode:
-            self._record(cpu, tid, f"object fd={fd} inode={inode} peer={peer} mode=socket")
+            self._record(cpu, tid, f"object fd={fd} inode={inode} peer={peer} mode={mode}")
         if frames:
             self._record(cpu, tid, f"stack user={self.stack(frames)} why=block")
         self._record(cpu, tid, f"switch state=S next=0")

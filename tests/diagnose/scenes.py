@@ -513,6 +513,57 @@ def server_waits_for_the_next_client():
     return s, "client", {"type": "LongWait", "root": ("server", "LongWait"), "path": ["client", "server"]}
 
 
+def command_with_a_tool(over):
+    """The editor reads a pipe that its command has inherited; the command waits for its tool, which sleeps a little again and again."""
+    s = Scene()
+    s.thread(10, "editor")
+    s.thread(20, "display")
+    s.wait(20, "read")
+    rounds(s, 4, 10, [20])
+    s.thread(30, "command", parent=10)
+    s.wait(10, "read", inode=77, mode="fifo")
+    s.thread(40, "tool", parent=30)
+    s.wait(30, "wait4", fd=40)
+    for _ in range(30):
+        s.wait(40, "clock_nanosleep", timeout=True)
+        s.at(s.now / 1e6 + 100)
+        s.timer(40)
+    if over:
+        s.wake(40, 30)
+        s.exit(40)
+        s.wake(30, 10)
+        s.exit(30)
+        s.sleep(10, 20)
+    return s, "editor", {"type": "LongWait", "root": ("tool", "LongWait"), "cycle": set()}
+
+
+@scene
+def tool_of_a_command():
+    return command_with_a_tool(True)
+
+
+@scene
+def tool_of_a_command_to_the_end():
+    return command_with_a_tool(False)
+
+
+@scene
+def tool_that_waits_for_somebody_unknown():
+    """Neither the command nor the editor, which wait for it: no circle."""
+    s = Scene()
+    s.thread(10, "editor")
+    for _ in range(5):
+        s.sleep(10, 20)
+    s.thread(30, "command", parent=10)
+    s.wait(10, "read", inode=77, mode="fifo")
+    s.thread(40, "tool", parent=30)
+    s.wait(30, "wait4", fd=40)
+    s.wait(40, "read", inode=78, mode="fifo")
+    s.at(s.now / 1e6 + 3000)
+    s.thread(90, "idler")
+    return s, "editor", {"type": "LongWait", "root": ("tool", "LongWait"), "path": ["editor", "command", "tool"], "cycle": set()}
+
+
 @scene
 def end_of_a_child_is_polled_for():
     """The editor asks every 10 ms whether its command has ended, which waits for a server: no data flag."""

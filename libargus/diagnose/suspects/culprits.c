@@ -38,6 +38,7 @@ struct examined examine_thread(const struct diagnoser *d, uint32_t thread, struc
         to = to < window.end_ns ? to : window.end_ns;
         examined.abnormal = to > from && to - from >= half && v->wait.kind != ARGUS_WAIT_NONE;
         examined.idle = examined.abnormal && is_home_wait(view, figures->vertex);
+        examined.in_pieces = !examined.abnormal && figures->wait_ns >= half;
     } else {
         uint64_t run = figures->run_ns + figures->runnable_ns;
         examined.abnormal =

@@ -51,7 +51,8 @@ static struct argus_error *take_suspect(struct diagnoser *d, const struct suspec
     if (stand->asker == stand->vertex) /* from here on, waits are nobody else's */
         stand->asker = 0;
     stand->vertex = figures->vertex;
-    stand->window = wait_window(&d->view, figures->vertex, stand->window);
+    if (!examined->in_pieces)
+        stand->window = wait_window(&d->view, figures->vertex, stand->window);
     return NULL;
 }
 
@@ -172,18 +173,28 @@ static bool is_epoll(const struct view *view, const struct argus_wait *wait)
                0;
 }
 
-/* Whether a suspect of `row` only waited for one on the path. A set of descriptors is waited on for many things, and a timer of its own
- * is one: that another thread could have ended such a wait, and waited too, does not say that they waited for each other. */
-static bool only_waited(const struct search *search, const struct evidence *row,
+/* A set of descriptors is waited on for many things, and a timer of its own is one. */
+static bool is_timer_of_set(const struct diagnoser *d, const struct argus_wait *wait)
+{
+    return wait->outcome == ARGUS_OUTCOME_TIMED_OUT && is_epoll(&d->view, wait);
+}
+
+/* Whether a suspect of `row` only waited for one on the path. That another thread could have ended a wait, and waited too, does not say that
+ * they waited for each other where the first may have been for something else, or the second was for a child: what that one lacks
+ * does not come from its parent. */
+static bool only_waited(const struct search *search, const struct evidence *row, uint32_t thread,
                         const struct examined *examined)
 {
     const struct diagnoser *d = search->lookout.d;
-    const struct argus_wait *wait = &d->view.vertices[search->stand->vertex].wait;
-    if (!row || !row->could_only || wait->outcome != ARGUS_OUTCOME_TIMED_OUT ||
-        !is_epoll(&d->view, wait) || examined->figures.type != ARGUS_TYPE_LONG_WAIT)
+    const struct view *view = &d->view;
+    if (!row || !row->could_only || examined->figures.type != ARGUS_TYPE_LONG_WAIT)
         return false;
-    uint32_t waker = waker_thread(&d->view, examined->figures.vertex);
-    return waker != ARGUS_NONE && path_find(d, waker) >= 0;
+    if (view->vertices[examined->figures.vertex].wait.kind == ARGUS_WAIT_CHILD &&
+        path_find(d, thread) >= 0)
+        return true;
+    uint32_t waker = waker_thread(view, examined->figures.vertex);
+    return is_timer_of_set(d, &view->vertices[search->stand->vertex].wait) && waker != ARGUS_NONE &&
+           path_find(d, waker) >= 0;
 }
 
 /* Looks at the suspects that are new, from `row` of the evidence; NULL: they were told from elsewhere. */
@@ -196,9 +207,12 @@ static struct argus_error *try_suspects(struct search *search, const struct evid
            search->tried < search->suspects.length) {
         struct suspect suspect = search->suspects.data[search->tried++];
         struct examined examined = examine_thread(d, suspect.thread, stand->window);
+        if (examined.in_pieces && d->view.vertices[stand->vertex].wait.kind == ARGUS_WAIT_CHILD)
+            examined.abnormal = true; /* it is the child, whatever it does */
         if (examined.idle)
             error = look_at_idle(search, suspect.thread);
-        if (error || !examined.abnormal || examined.idle || only_waited(search, row, &examined))
+        if (error || !examined.abnormal || examined.idle ||
+            only_waited(search, row, suspect.thread, &examined))
             continue;
         search->decided = true;
         error = note_guess(d, stand->vertex, &suspect);
@@ -286,6 +300,13 @@ struct argus_error *explain_missing_from(struct diagnoser *d, struct stand *stan
     return error;
 }
 
+static bool applies(const struct diagnoser *d, uint32_t vertex, const struct evidence *row)
+{
+    if (d->view.vertices[vertex].wait.kind == ARGUS_WAIT_CHILD)
+        return row->of_child;
+    return !row->could_only || !slept(d, vertex);
+}
+
 struct argus_error *explain_missing(struct diagnoser *d, struct stand *stand)
 {
     struct search search = {.stand = stand, .idle = ARGUS_NONE, .silent = ARGUS_NONE};
@@ -294,7 +315,7 @@ struct argus_error *explain_missing(struct diagnoser *d, struct stand *stand)
     for (size_t i = 0; !error && !search.decided && !d->stopped && i < all_evidence_count; i++) {
         if ((all_evidence[i].vague && search.silent != ARGUS_NONE) || is_enough(&search))
             break;
-        if (!all_evidence[i].could_only || !slept(d, stand->vertex))
+        if (applies(d, stand->vertex, &all_evidence[i]))
             error = look_at_row(&search, &all_evidence[i]);
     }
     if (!error)

@@ -203,6 +203,61 @@ static struct argus_error *find_children(struct lookout *l)
     return NULL;
 }
 
+static bool has_writer(const struct lookout *l, uint64_t inode)
+{
+    const struct argus_object_use *uses;
+    size_t count = argus_graph_object_uses(l->d->view.graph, &uses);
+    uint32_t waiter = l->d->view.vertices[l->vertex].thread;
+    for (size_t i = first_use(uses, count, inode); i < count && uses[i].inode == inode; i++)
+        if (uses[i].wrote && uses[i].thread != waiter)
+            return true;
+    return false;
+}
+
+/* Whether a child was what the thread made run last before the wait. */
+static bool has_just_started(const struct lookout *l)
+{
+    const struct view *view = &l->d->view;
+    uint32_t v = l->vertex;
+    for (unsigned i = 0; i < NEAR_VERTICES && v != ARGUS_NONE; i++) {
+        const uint32_t *out;
+        size_t count = argus_graph_out_edges(view->graph, v, &out);
+        for (size_t k = count; k > 0; k--) {
+            uint8_t kind = view->edges[out[k - 1]].kind;
+            if (kind != ARGUS_EDGE_SEQUENCE && kind != ARGUS_EDGE_TIMER)
+                return kind == ARGUS_EDGE_FORK;
+        }
+        v = argus_graph_previous(view->graph, v);
+    }
+    return false;
+}
+
+/* The end of a pipe that nobody is known to write to may be a child's, which has inherited it and not written yet: the latest one's. So
+ * may one be of those that a poll looks at, if its thread has just started a child. */
+static struct argus_error *find_inherited(struct lookout *l)
+{
+    const struct view *view = &l->d->view;
+    const struct argus_vertex *v = &view->vertices[l->vertex];
+    uint64_t pid = view->processes[view->threads[v->thread].process].pid;
+    uint32_t latest = ARGUS_NONE;
+    bool may_be = object_is_pipe(v->wait.object_type)
+                      ? !has_writer(l, v->wait.inode)
+                      : v->wait.kind == ARGUS_WAIT_POLL && !v->wait.inode && has_just_started(l);
+    for (uint32_t i = 0; may_be && i < view->process_count; i++) {
+        const struct argus_process *child = &view->processes[i];
+        bool may_have = child->parent_pid == pid && child->main_thread != ARGUS_NONE &&
+                        child->start_ns <= v->end_ns && child->end_ns > v->end_ns;
+        if (may_have &&
+            (latest == ARGUS_NONE || child->start_ns > view->processes[latest].start_ns))
+            latest = i;
+    }
+    if (latest == ARGUS_NONE ||
+        add_suspect(l, view->processes[latest].main_thread,
+                    "it is a child, and the other end of the pipe may be its"))
+        return NULL;
+    return argus_error_memory();
+}
+
 /* --- partners --- */
 
 bool have_dealt(const struct view *view, uint32_t waiter, uint32_t other, unsigned times)
@@ -274,11 +329,13 @@ static struct argus_error *find_asker(struct lookout *l)
 }
 
 /* To add evidence, add a row where it belongs, the best first. Behind `vague` are those that only say who could have. A wait that its
- * own time-out ended has to have been for somebody: `could_only` does not say that. */
+ * own time-out ended has to have been for somebody: `could_only` does not say that. `of_child`: also of a wait for a child. */
 const struct evidence all_evidence[] = {
-    {find_holder, false, false},   {find_waker, false, false},       {find_asked, false, false},
-    {find_baseline, false, false}, {find_object_users, false, true}, {find_last_asked, false, true},
-    {find_siblings, true, true},   {find_children, true, true},      {find_partners, true, true},
-    {find_asker, true, true},
+    {find_holder, false, false, false},      {find_waker, false, false, true},
+    {find_asked, false, false, false},       {find_baseline, false, false, false},
+    {find_object_users, false, true, false}, {find_inherited, false, true, false},
+    {find_last_asked, false, true, false},   {find_siblings, true, true, false},
+    {find_children, true, true, true},       {find_partners, true, true, false},
+    {find_asker, true, true, false},
 };
 const size_t all_evidence_count = sizeof(all_evidence) / sizeof(all_evidence[0]);

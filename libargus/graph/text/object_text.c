@@ -7,6 +7,7 @@
 /* As on Linux, whatever this is built for. */
 enum {
     TYPE_MASK = 0170000,
+    TYPE_PIPE = 0010000,
     TYPE_SOCKET = 0140000,
     FAMILY_UNIX = 1,
     FAMILY_INET = 2,
@@ -22,7 +23,7 @@ struct name_row {
 };
 
 static const struct name_row files[] = {
-    {0010000, "pipe"},         {0020000, "device"},      {0040000, "directory, inode"},
+    {TYPE_PIPE, "pipe"},       {0020000, "device"},      {0040000, "directory, inode"},
     {0060000, "block device"}, {0100000, "file, inode"}, {0, NULL},
 };
 
@@ -52,6 +53,11 @@ static const char *anonymous_name(uint64_t letters)
 bool object_is_epoll_set(uint64_t type)
 {
     return !(type & TYPE_MASK) && anonymous_name(type >> 16) == epoll_set;
+}
+
+bool object_is_pipe(uint64_t type)
+{
+    return (type & TYPE_MASK) == TYPE_PIPE;
 }
 
 static const char *file_name(uint64_t type)

@@ -10,7 +10,8 @@
  * `type` is arg4 of the record `object`. Returns `buffer`. */
 const char *object_text(uint64_t inode, uint64_t peer, uint64_t type, char *buffer, size_t bytes);
 
-/* Whether what is behind a descriptor is an epoll set, by `type` as above. */
+/* Whether what is behind a descriptor is such a thing, by `type` as above. */
 bool object_is_epoll_set(uint64_t type);
+bool object_is_pipe(uint64_t type);
 
 #endif
