@@ -406,7 +406,8 @@ static void a_deep_stack_says_so(void **state)
 static void a_deep_program_in_an_interpreter_says_so(void **state)
 {
     (void)state;
-    uint64_t entries[ARGUS_STACK_MAX_FRAMES], frames[ARGUS_STACK_MAX_FRAMES];
+    static uint64_t entries[ARGUS_STACK_MAX_FRAMES];
+    uint64_t frames[ARGUS_STACK_MAX_FRAMES];
     in_the_middle(0);
     size_t of_c = unwind(&taken, true, frames);
     entries[0] = ARGUS_FRAME_MARK_BEFORE | taken.registers[STACK_REGISTER];
