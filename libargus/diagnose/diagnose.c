@@ -33,6 +33,7 @@ static void give(struct diagnoser *d, struct argus_diagnosis *ret)
                                     .cycle = d->cycle.data,
                                     .cycle_count = d->cycle.length,
                                     .cycle_broken_by_timeout = d->cycle_broken_by_timeout,
+                                    .guessed = d->guessed,
                                     .accounting = d->accounting,
                                     .origin = d->origin.data,
                                     .origin_count = d->origin.length,

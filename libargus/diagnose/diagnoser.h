@@ -24,6 +24,7 @@ struct diagnoser {
     VEC(uint32_t) origin;
     VEC(char *) uncertain;
     bool cycle_broken_by_timeout;
+    bool guessed; /* a step of the path */
     bool stopped; /* by an answer */
 };
 
@@ -130,12 +131,18 @@ typedef VEC(struct suspect) suspect_list;
 
 struct lookout;
 
+enum evidence_flags {
+    EVIDENCE_VAGUE = 1,      /* it says who could have ended the wait, not who should have */
+    EVIDENCE_COULD_ONLY = 2, /* not looked at where its own time-out ended the wait */
+    EVIDENCE_OF_CHILD =
+        4,             /* also looked at where the wait is for a child, which nobody else can end */
+    EVIDENCE_SURE = 8, /* the records say so: a lock, a child, an object, a question */
+};
+
 /* A kind of evidence: appends those who should have ended a wait. May ask. */
 struct evidence {
     struct argus_error *(*find)(struct lookout *l);
-    bool vague;      /* it says who could have ended the wait, not who should have */
-    bool could_only; /* not looked at where its own time-out ended the wait */
-    bool of_child;   /* also looked at where the wait is for a child, which nobody else can end */
+    unsigned flags;
 };
 
 extern const struct evidence all_evidence[];

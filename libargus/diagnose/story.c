@@ -189,7 +189,7 @@ struct argus_error *tell_summary(const struct argus_diagnosis *found, const stru
     say(&sentence, found->hang.ongoing ? " has been frozen for " : " was frozen for ");
     say(&sentence,
         text_duration(found->hang.end_ns - found->hang.start_ns, lasted, sizeof(lasted)));
-    say(&sentence, " because ");
+    say(&sentence, found->guessed ? ", probably because " : " because ");
     if (found->cycle_count > 0) {
         if (view->vertices[found->cycle[0]].thread != found->hang.thread)
             say(&sentence, "it ");

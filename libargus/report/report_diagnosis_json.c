@@ -157,6 +157,7 @@ json_t *json_diagnosis(const struct argus_report_context *context,
              diagnosis->cycle_count > 0
                  ? vertices_json(context, diagnosis, diagnosis->cycle, diagnosis->cycle_count)
                  : json_null());
+    json_put(json, "guessed", json_boolean(diagnosis->guessed));
     json_put(json, "accounting", accounting_json(context, diagnosis));
     json_put(json, "origin",
              vertices_json(context, diagnosis, diagnosis->origin, diagnosis->origin_count));

@@ -187,7 +187,8 @@ static bool only_waited(const struct search *search, const struct evidence *row,
 {
     const struct diagnoser *d = search->lookout.d;
     const struct view *view = &d->view;
-    if (!row || !row->could_only || examined->figures.type != ARGUS_TYPE_LONG_WAIT)
+    if (!row || !(row->flags & EVIDENCE_COULD_ONLY) ||
+        examined->figures.type != ARGUS_TYPE_LONG_WAIT)
         return false;
     if (view->vertices[examined->figures.vertex].wait.kind == ARGUS_WAIT_CHILD &&
         path_find(d, thread) >= 0)
@@ -215,8 +216,10 @@ static struct argus_error *try_suspects(struct search *search, const struct evid
             only_waited(search, row, suspect.thread, &examined))
             continue;
         search->decided = true;
-        error = note_guess(d, stand->vertex, &suspect);
+        bool sure = row && row->flags & EVIDENCE_SURE;
+        d->guessed |= row && !sure;
         long at = path_find(d, suspect.thread);
+        error = sure ? NULL : note_guess(d, stand->vertex, &suspect);
         if (error)
             return error;
         if (at < 0)
@@ -303,8 +306,8 @@ struct argus_error *explain_missing_from(struct diagnoser *d, struct stand *stan
 static bool applies(const struct diagnoser *d, uint32_t vertex, const struct evidence *row)
 {
     if (d->view.vertices[vertex].wait.kind == ARGUS_WAIT_CHILD)
-        return row->of_child;
-    return !row->could_only || !slept(d, vertex);
+        return row->flags & EVIDENCE_OF_CHILD;
+    return !(row->flags & EVIDENCE_COULD_ONLY) || !slept(d, vertex);
 }
 
 struct argus_error *explain_missing(struct diagnoser *d, struct stand *stand)
@@ -313,7 +316,8 @@ struct argus_error *explain_missing(struct diagnoser *d, struct stand *stand)
     struct argus_error *error = NULL;
     search.lookout = (struct lookout){.d = d, .vertex = stand->vertex, .list = &search.suspects};
     for (size_t i = 0; !error && !search.decided && !d->stopped && i < all_evidence_count; i++) {
-        if ((all_evidence[i].vague && search.silent != ARGUS_NONE) || is_enough(&search))
+        if (((all_evidence[i].flags & EVIDENCE_VAGUE) && search.silent != ARGUS_NONE) ||
+            is_enough(&search))
             break;
         if (applies(d, stand->vertex, &all_evidence[i]))
             error = look_at_row(&search, &all_evidence[i]);

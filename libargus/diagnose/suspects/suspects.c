@@ -328,14 +328,19 @@ static struct argus_error *find_asker(struct lookout *l)
     return NULL;
 }
 
-/* To add evidence, add a row where it belongs, the best first. Behind `vague` are those that only say who could have. A wait that its
- * own time-out ended has to have been for somebody: `could_only` does not say that. `of_child`: also of a wait for a child. */
+/* To add evidence, add a row where it belongs, the best first. Behind the first that is vague are those that only say who could have. A
+ * wait that its own time-out ended has to have been for somebody: EVIDENCE_COULD_ONLY does not say that. */
 const struct evidence all_evidence[] = {
-    {find_holder, false, false, false},      {find_waker, false, false, true},
-    {find_asked, false, false, false},       {find_baseline, false, false, false},
-    {find_object_users, false, true, false}, {find_inherited, false, true, false},
-    {find_last_asked, false, true, false},   {find_siblings, true, true, false},
-    {find_children, true, true, true},       {find_partners, true, true, false},
-    {find_asker, true, true, false},
+    {find_holder, EVIDENCE_SURE},
+    {find_waker, EVIDENCE_SURE | EVIDENCE_OF_CHILD},
+    {find_asked, EVIDENCE_SURE},
+    {find_baseline, 0},
+    {find_object_users, EVIDENCE_SURE | EVIDENCE_COULD_ONLY},
+    {find_inherited, EVIDENCE_COULD_ONLY},
+    {find_last_asked, EVIDENCE_COULD_ONLY},
+    {find_siblings, EVIDENCE_VAGUE | EVIDENCE_COULD_ONLY},
+    {find_children, EVIDENCE_VAGUE | EVIDENCE_COULD_ONLY | EVIDENCE_OF_CHILD | EVIDENCE_SURE},
+    {find_partners, EVIDENCE_VAGUE | EVIDENCE_COULD_ONLY},
+    {find_asker, EVIDENCE_VAGUE | EVIDENCE_COULD_ONLY},
 };
 const size_t all_evidence_count = sizeof(all_evidence) / sizeof(all_evidence[0]);

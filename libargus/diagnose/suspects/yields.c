@@ -158,6 +158,7 @@ static struct argus_error *explain_no_write(struct diagnoser *d, uint32_t vertex
     struct examined examined = examine_thread(d, thread, part);
     const struct argus_hang *figures = &examined.figures;
     struct argus_error *error = note_guess(d, vertex, write);
+    d->guessed = true;
     if (error)
         return error;
     if (figures->vertex == ARGUS_NONE || path_find(d, thread) >= 0)

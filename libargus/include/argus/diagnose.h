@@ -99,6 +99,7 @@ struct argus_diagnosis {
     uint32_t *cycle; /* vertices of a circular wait, in order; NULL if none */
     size_t cycle_count;
     bool cycle_broken_by_timeout;
+    bool guessed; /* a step of the path is a guess: the summary says "probably" */
     struct argus_account accounting; /* of [hang.start_ns, hang.end_ns) */
     uint32_t *origin;                /* LongRunning: the slice back to the input that began it */
     size_t origin_count;
