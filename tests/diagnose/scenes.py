@@ -565,6 +565,31 @@ def tool_that_waits_for_somebody_unknown():
 
 
 @scene
+def worker_that_had_dealings():
+    """The frozen thread waits for an answer from outside. A worker with which it had dealings before is in a poll since before that, which it
+    does not do often, and was never asked: no circle, and no blame."""
+    s = Scene()
+    s.thread(10, "app")
+    s.thread(11, "worker", pid=10)
+    s.wait(11, "read")
+    for turn in range(4):
+        s.sleep(10, 20)
+        s.wake(10, 11)
+        s.wait(10, "futex", fd=0x7000)
+        s.wake(11, 10, call="futex", result=0)
+        s.wait(11, "read") if turn < 3 else s.wait(11, "poll", fd=77)
+    for fd in range(20, 26):
+        s.wait(10, "recvfrom", fd=fd, timeout=True)
+        s.at(s.now / 1e6 + 20)
+        s.timer(10)
+        s.sleep(10, 20)
+    s.wait(10, "recvfrom", fd=9)
+    s.at(s.now / 1e6 + 3000)
+    s.thread(90, "idler")
+    return s, "app", {"type": "LongWait", "root": ("app", "LongWait"), "path": ["app"], "cycle": set()}
+
+
+@scene
 def end_of_a_child_is_polled_for():
     """The editor asks every 10 ms whether its command has ended, which waits for a server: no data flag."""
     s = Scene()

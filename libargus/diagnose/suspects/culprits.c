@@ -86,7 +86,7 @@ struct argus_error *add_culprit(struct diagnoser *d, uint32_t vertex, enum argus
 
 bool add_path(struct diagnoser *d, uint32_t vertex, uint32_t edge, bool expected)
 {
-    return vec_push(&d->path, (struct argus_path_step){vertex, edge, expected});
+    return vec_push(&d->path, (struct argus_path_step){vertex, edge, expected, false});
 }
 
 long path_find(const struct diagnoser *d, uint32_t thread)

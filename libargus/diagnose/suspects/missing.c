@@ -35,13 +35,21 @@ static struct argus_error *note_guess(struct diagnoser *d, uint32_t waiter,
 
 /* --- somebody who did something unusual --- */
 
+/* Whether evidence of `row` (NULL: told from elsewhere) says only who could have ended a wait. */
+static bool is_vague(const struct evidence *row)
+{
+    return row && row->flags & EVIDENCE_VAGUE && !(row->flags & EVIDENCE_SURE);
+}
+
 static struct argus_error *take_suspect(struct diagnoser *d, const struct suspect *suspect,
-                                        const struct examined *examined, struct stand *stand)
+                                        const struct examined *examined, struct stand *stand,
+                                        const struct evidence *row)
 {
     const struct argus_hang *figures = &examined->figures;
     bool on_path = suspect->via == ARGUS_NONE || add_path(d, suspect->via, ARGUS_NONE, true);
     if (!on_path || !add_path(d, figures->vertex, ARGUS_NONE, true))
         return argus_error_memory();
+    d->path.data[d->path.length - 1].vague = is_vague(row);
     stand->ended = figures->type != ARGUS_TYPE_LONG_WAIT;
     if (figures->type == ARGUS_TYPE_LONG_RUNNING)
         return blame_running(d, figures->vertex, stand->window, figures->run_ns,
@@ -179,6 +187,15 @@ static bool is_timer_of_set(const struct diagnoser *d, const struct argus_wait *
     return wait->outcome == ARGUS_OUTCOME_TIMED_OUT && is_epoll(&d->view, wait);
 }
 
+/* Whether a thread waited for whatever may come since before the wait of the stand began: nobody has asked it since. */
+static bool was_home_already(const struct search *search, const struct argus_vertex *waiter)
+{
+    uint8_t kind = waiter->wait.kind;
+    bool is_open = kind == ARGUS_WAIT_POLL || kind == ARGUS_WAIT_SIGNAL;
+    return is_open &&
+           waiter->end_ns < search->lookout.d->view.vertices[search->stand->vertex].end_ns;
+}
+
 /* Whether a suspect of `row` only waited for one on the path. That another thread could have ended a wait, and waited too, does not say that
  * they waited for each other where the first may have been for something else, or the second was for a child: what that one lacks
  * does not come from its parent. */
@@ -193,9 +210,21 @@ static bool only_waited(const struct search *search, const struct evidence *row,
     if (view->vertices[examined->figures.vertex].wait.kind == ARGUS_WAIT_CHILD &&
         path_find(d, thread) >= 0)
         return true;
+    if (is_vague(row) && was_home_already(search, &view->vertices[examined->figures.vertex]))
+        return true;
     uint32_t waker = waker_thread(view, examined->figures.vertex);
     return is_timer_of_set(d, &view->vertices[search->stand->vertex].wait) && waker != ARGUS_NONE &&
            path_find(d, waker) >= 0;
+}
+
+/* Whether the path from index `first` on, and evidence of `row` behind it, say that they waited for each other: not, where one of them could only
+ * have been waited for. Threads that are merely idle do as well. */
+static bool is_circle(const struct diagnoser *d, size_t first, const struct evidence *row)
+{
+    bool vague = is_vague(row);
+    for (size_t i = first + 1; !vague && i < d->path.length; i++)
+        vague = d->path.data[i].vague;
+    return !vague;
 }
 
 /* Looks at the suspects that are new, from `row` of the evidence; NULL: they were told from elsewhere. */
@@ -215,15 +244,17 @@ static struct argus_error *try_suspects(struct search *search, const struct evid
         if (error || !examined.abnormal || examined.idle ||
             only_waited(search, row, suspect.thread, &examined))
             continue;
+        long at = path_find(d, suspect.thread);
+        if (at >= 0 && !is_circle(d, (size_t)at, row))
+            continue;
         search->decided = true;
         bool sure = row && row->flags & EVIDENCE_SURE;
         d->guessed |= row && !sure;
-        long at = path_find(d, suspect.thread);
         error = sure ? NULL : note_guess(d, stand->vertex, &suspect);
         if (error)
             return error;
         if (at < 0)
-            return take_suspect(d, &suspect, &examined, stand);
+            return take_suspect(d, &suspect, &examined, stand, row);
         stand->ended = true;
         return close_circle(d, (size_t)at);
     }

@@ -74,6 +74,7 @@ struct argus_path_step {
     uint32_t
         edge; /* that leads from this vertex to the one before it in the list; ARGUS_NONE for the first */
     bool expected; /* from the baseline (what should have happened), not from what did */
+    bool vague;    /* one that only could have ended the wait of the step before */
 };
 
 /* One thread's part (by the names of process and thread) in the hang and in the baseline's wait. */
