@@ -49,6 +49,7 @@ struct backend_poller {
     uint64_t returned_ns; /* when it last came back from a poll of its loop; the trace clock */
     uint64_t returns;     /* how often it came back */
     uint64_t rested_ns;   /* the longest that it waited in such a poll */
+    uint64_t seen_ns;     /* when its last poll began, or inside a handler ended; 0: not known */
     uint64_t inner;       /* polls inside a handler, since then */
     uint64_t served;      /* those of them that found something */
     bool polling;         /* it waits in its loop now */

@@ -101,11 +101,17 @@ static bool is_unanswered(const struct hang_watch *watch, const struct backend_p
            watch->system->is_untaken(&poller->inside, poller->pid);
 }
 
+/* Whether a thread polls nowhere, and has not for a while: then it is away from a loop in a handler as well. */
+static bool polls_no_more(const struct backend_poller *poller, uint64_t now_ns)
+{
+    return !poller->polling_inside && poller->seen_ns && now_ns > poller->seen_ns + RESTING_NS;
+}
+
 /* Whether a thread that has polled in a handler may be as it should be. */
 static bool may_serve(const struct hang_watch *watch, const struct backend_poller *poller,
-                      const struct away *away)
+                      const struct away *away, uint64_t now_ns)
 {
-    if (!poller->inner)
+    if (!poller->inner || polls_no_more(poller, now_ns))
         return false;
     if (poller->polling_inside && poll_set_covers(&poller->inside, &poller->home))
         return !is_unanswered(watch, poller);
@@ -140,9 +146,8 @@ static bool judge(struct hang_watch *watch, struct away *away, const struct back
     bool there = watch->system->look(away->pid, away->tid, &sight);
     if (!away->looked_at)
         away->has_window = watch->system->has_window(away->pid);
-    bool excused =
-        sight.excused ||
-        (there && (may_serve(watch, poller, away) || is_unawaited(watch, poller, away, &sight)));
+    bool excused = sight.excused || (there && (may_serve(watch, poller, away, now_ns) ||
+                                               is_unawaited(watch, poller, away, &sight)));
     if (there)
         memcpy(away->process, sight.process, sizeof(away->process));
     if (excused && !away->looked_at)

@@ -10,7 +10,7 @@
  * gone on to another loop. Such time counts as a hang while something that the loop's own poll would have taken lies there. It
  * also counts where nobody has anything to say yet: in a main thread whose loop turned often, while hardly anything
  * ends the polls in the handler. It does not count while the handler's poll looks at all that the loop's looks at, unless what the
- * process has sent there is not taken: then it waits for an answer.
+ * process has sent there is not taken: then it waits for an answer. Nor does what it was before excuse a thread that polls nowhere any more.
  *
  * Some threads do nothing wrong although they are away. As long as nothing that the loop would have taken lies there, these are not
  * counted: those of a process that has no window (nobody looks at it; a compiler, a script, a server), unless it is named; a thread that

@@ -68,6 +68,7 @@ struct argus_error *pollers_read(int map_fd, struct backend_poller *ret, size_t 
             .returned_ns = pollers[i].returned_ns,
             .returns = pollers[i].returns,
             .rested_ns = pollers[i].rested_ns,
+            .seen_ns = pollers[i].seen_ns,
             .inner = pollers[i].inner,
             .served = pollers[i].served,
             .polling = pollers[i].place == BPF_POLLER_HOME,

@@ -112,7 +112,7 @@ struct bpf_poller {
     uint32_t pid;
     uint16_t place;                   /* enum bpf_poller_place */
     uint16_t interrupted;             /* of a poll that a signal interrupted: where it goes on */
-    uint64_t entered_ns;              /* when the last poll began */
+    uint64_t seen_ns;                 /* when the last poll began, or inside a handler ended */
     uint64_t rested_ns;               /* the longest that one poll of the loop took */
     uint64_t returns;                 /* how often it came back */
     uint64_t sp;                      /* the stack pointer of the loop's poll */

@@ -254,6 +254,21 @@ static void a_nested_loop_is_none(void **state)
     assert_int_equal(hang_watch_seen(*state), 0);
 }
 
+/* It had polls in a handler that found something, as a loop of its own has, and then polls nowhere. */
+static void a_nested_loop_that_stays_away_is_one(void **state)
+{
+    struct backend_poller loop = inside_since(1000 * MS);
+    loop.served = 10;
+    look_between(*state, &loop, 1, 1000 * MS, 10000 * MS); /* still in its poll */
+    assert_int_equal(hang_watch_seen(*state), 0);
+    loop.polling_inside = false;
+    loop.seen_ns = 10000 * MS;
+    look_between(*state, &loop, 1, 10200 * MS, 11800 * MS);
+    assert_int_equal(hang_watch_seen(*state), 0);
+    look_between(*state, &loop, 1, 12000 * MS, 13000 * MS);
+    assert_int_equal(hang_watch_seen(*state), 1);
+}
+
 /* It serves somebody else meanwhile, or is no main thread. */
 static void another_loop_is_one_while_input_lies_there(void **state)
 {
@@ -456,6 +471,7 @@ int main(void)
         WATCH_TEST(a_process_that_is_gone_is_none),
         WATCH_TEST(a_handler_that_polls_is_away),
         WATCH_TEST(a_nested_loop_is_none),
+        WATCH_TEST(a_nested_loop_that_stays_away_is_one),
         WATCH_TEST(another_loop_is_one_while_input_lies_there),
         WATCH_TEST(what_nobody_waits_for_is_none),
         WATCH_TEST(a_named_process_needs_no_window),

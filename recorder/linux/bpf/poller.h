@@ -109,7 +109,7 @@ static __always_inline void poller_enters(const struct moment *now, struct poll_
     if (!poller)
         return;
     poller->interrupted = BPF_POLLER_AWAY;
-    poller->entered_ns = now->time_ns;
+    poller->seen_ns = now->time_ns;
     bool same =
         poller->home.number == number && poller->home.object == call.first && !is_select(number);
     if (is_inside(poller, sp, same)) {
@@ -157,10 +157,11 @@ static __always_inline void poller_returns(const struct moment *now, struct poll
     poller->place = BPF_POLLER_AWAY;
     if (inside) {
         poller->served += call.result > 0;
+        poller->seen_ns = now->time_ns;
         return;
     }
-    if (poller->entered_ns && now->time_ns - poller->entered_ns > poller->rested_ns)
-        poller->rested_ns = now->time_ns - poller->entered_ns;
+    if (poller->seen_ns && now->time_ns - poller->seen_ns > poller->rested_ns)
+        poller->rested_ns = now->time_ns - poller->seen_ns;
     poller->returned_ns = now->time_ns;
     poller->returns++;
     poller->inner = 0;
