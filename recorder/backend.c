@@ -243,6 +243,12 @@ struct argus_error *backend_write_waits(const struct backend *backend, struct ar
     return backend->ops->write_waits ? backend->ops->write_waits(backend, writer) : NULL;
 }
 
+struct argus_error *backend_held_locks(const struct backend *backend, record_list *ret)
+{
+    bool done = !backend->ops->held_locks || backend->ops->held_locks(backend, ret);
+    return done ? NULL : argus_error_memory();
+}
+
 bool backend_is_crowded(const struct backend *backend)
 {
     return backend->ops->is_crowded && backend->ops->is_crowded();

@@ -59,6 +59,8 @@ struct backend_poller {
 
 struct backend;
 
+typedef VEC(struct argus_record) record_list;
+
 /* In what `read` and `copy` return: arg[0] records of this cpu are missing here, and this stands in their place (Darwin's
  * TRACE_LOST_EVENTS). The sink takes it out. */
 #define BACKEND_ID_LOST ARGUS_DEBUGID(0x07, 0x02, 2)
@@ -113,6 +115,8 @@ struct backend_ops {
     bool (*flags_awaited)(const struct backend *backend);
     struct argus_error *(*write_flags)(struct backend *backend, struct argus_writer *writer);
     bool (*is_crowded)(void);
+    /* Optional: appends a record (ARGUS_ID_FILE_LOCK) for each lock on a file that somebody has or waits for; false without memory. */
+    bool (*held_locks)(const struct backend *backend, record_list *ret);
     /* May be NULL: offers the names of all threads that it has seen. */
     struct argus_error *(*offer_names)(struct backend *backend, struct name_search *search);
 };
@@ -193,6 +197,10 @@ struct argus_error *backend_write_code(struct backend *backend, struct argus_wri
 /* The symbols of `count` kernel addresses, which are sorted in place. */
 struct argus_error *backend_write_kernel_symbols(struct backend *backend, uint64_t *addresses,
                                                  size_t count, struct argus_writer *writer);
+
+/* Appends records (ARGUS_ID_FILE_LOCK, held) of the locks on files that there are now; none where the backend cannot tell. Their
+ * cpu means nothing. */
+struct argus_error *backend_held_locks(const struct backend *backend, record_list *ret);
 
 /* More threads want to run at this moment than there are cpus; false where nobody knows. */
 bool backend_is_crowded(const struct backend *backend);

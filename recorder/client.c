@@ -18,6 +18,8 @@
 
 struct recorder_client {
     int fd;
+    struct reply_hang hang; /* came while another reply was waited for */
+    bool has_hang;
 };
 
 /* The socket belongs to who started the recorder. Nobody else can tell whether one still listens there. */
@@ -180,12 +182,27 @@ static struct argus_error *name_recorder(const struct recorder_client *client,
                               pid, pid);
 }
 
+/* Keeps the next hang for recorder_next_hang(), if `reply` is that and no answer: the recorder does not wait until a watcher has said
+ * what became of earlier ones. */
+static bool take_hang(struct recorder_client *client, const struct request *request,
+                      const struct reply *reply)
+{
+    if (request->verb != REQUEST_WATCHED || reply->verb != REQUEST_WATCH || reply->error)
+        return false;
+    client->hang = reply->hang;
+    client->has_hang = true;
+    return true;
+}
+
 /* A recorder that has failed says why, unasked, and closes: then sending fails, and the reply is there all the same. */
 static struct argus_error *ask_for(struct recorder_client *client, const struct request *request,
                                    int fd, struct reply *ret)
 {
     struct argus_error *sent = message_send(client->fd, request, sizeof(*request), fd);
-    struct argus_error *received = receive_reply(client, ret);
+    struct argus_error *received;
+    do
+        received = receive_reply(client, ret);
+    while (!received && take_hang(client, request, ret));
     if (received) {
         argus_error_destroy(sent ? received : NULL);
         return sent ? sent : name_recorder(client, received);
@@ -414,7 +431,12 @@ struct argus_error *recorder_watch(struct recorder_client *client)
     return ask_for(client, &request, -1, &reply);
 }
 
-struct argus_error *recorder_next_hang(struct recorder_client *client, struct reply_hang *ret)
+bool recorder_has_hang(const struct recorder_client *client)
+{
+    return client->has_hang;
+}
+
+static struct argus_error *receive_hang(struct recorder_client *client, struct reply_hang *ret)
 {
     struct reply reply;
     struct argus_error *error = receive_reply(client, &reply);
@@ -422,18 +444,29 @@ struct argus_error *recorder_next_hang(struct recorder_client *client, struct re
         return error;
     if (reply.error || reply.verb != REQUEST_WATCH)
         return argus_error_create(ARGUS_ERROR_FORMAT, "the recorder speaks of something else");
-    reply.hang.process[sizeof(reply.hang.process) - 1] = '\0';
     *ret = reply.hang;
     return NULL;
 }
 
-struct argus_error *recorder_hang_done(struct recorder_client *client, const char *reason)
+struct argus_error *recorder_next_hang(struct recorder_client *client, struct reply_hang *ret)
+{
+    struct argus_error *error = NULL;
+    if (client->has_hang)
+        *ret = client->hang;
+    else
+        error = receive_hang(client, ret);
+    client->has_hang = false;
+    ret->process[sizeof(ret->process) - 1] = '\0';
+    return error;
+}
+
+struct argus_error *recorder_hang_done(struct recorder_client *client, enum watched_outcome outcome,
+                                       const char *reason)
 {
     struct request request = make_request(REQUEST_WATCHED);
     struct reply reply;
-    request.watched.written = reason == NULL;
-    if (reason)
-        snprintf(request.watched.reason, sizeof(request.watched.reason), "%s", reason);
+    request.watched.outcome = outcome;
+    snprintf(request.watched.reason, sizeof(request.watched.reason), "%s", reason ? reason : "");
     return ask_for(client, &request, -1, &reply);
 }
 

@@ -133,11 +133,14 @@ struct argus_error *recorder_snapshot(struct recorder_client *client, int fd,
                                       struct recorder_status *ret);
 struct argus_error *recorder_status(struct recorder_client *client, struct recorder_status *ret);
 /* From now on this connection is told of hangs (of a recording with hang_ms): recorder_next_hang() waits for the next, and
- * fails when the recording has ended. Between it and recorder_hang_done(), which it needs before the next one, a snapshot
- * can be asked for. `reason`: why nothing was kept; NULL when a file was written. */
+ * fails when the recording has ended. Between it and recorder_hang_done() of NOT_KEPT or TAKEN, which it needs before the next one, a
+ * snapshot can be asked for. `reason`: as in struct request_watched; NULL: none. */
 struct argus_error *recorder_watch(struct recorder_client *client);
 struct argus_error *recorder_next_hang(struct recorder_client *client, struct reply_hang *ret);
-struct argus_error *recorder_hang_done(struct recorder_client *client, const char *reason);
+struct argus_error *recorder_hang_done(struct recorder_client *client, enum watched_outcome outcome,
+                                       const char *reason);
+/* To ask before polling: the next hang has come already. */
+bool recorder_has_hang(const struct recorder_client *client);
 
 /* Data flags, while recording. `*ret_number` is for recorder_flag_remove(). Errors as in linux/flags.h; PERMISSION: the process is
  * somebody else's. */

@@ -1,6 +1,6 @@
 /* The hangs of --on-hang: the server looks for them, and tells the one client that watches, one at a time. That client (an
- * ordinary process of the user's) asks for a snapshot into a file of its own, and says what became of it; only then
- * is it told of the next hang, so that nothing unasked comes between a request and its reply.
+ * ordinary process of the user's) asks for a snapshot into a file of its own, and says that it is written; only then is it told of
+ * the next hang. It finishes the file (stacks, names, what was the cause) meanwhile, and says when that is done.
  */
 #include "requests.h"
 
@@ -82,6 +82,7 @@ struct argus_error *handle_watch(struct server *server, struct client *client,
                                   server->watcher->who.pid);
     server->watcher = client;
     server->watcher_is_busy = false;
+    server->hangs_taken = 0;
     hang_watch_leave_out(server->hangs, (uint32_t)client->who.pid); /* it waits for us */
     reply->verb = REQUEST_STATUS;                                   /* this one is no hang */
     return NULL;
@@ -95,11 +96,26 @@ struct argus_error *handle_watched(struct server *server, struct client *client,
         close(fd);
     if (server->watcher != client)
         return argus_error_create(ARGUS_ERROR_USAGE, "this connection is not told of hangs");
-    server->watcher_is_busy = false;
-    if (request->watched.written)
+    const struct request_watched *watched = &request->watched;
+    struct backend *backend = recording_backend(server->recording);
+    switch ((enum watched_outcome)watched->outcome) {
+    case WATCHED_NOT_KEPT:
+        server->watcher_is_busy = false;
+        backend_note(backend, "a hang was not kept: %s", watched->reason);
+        break;
+    case WATCHED_TAKEN:
+        server->watcher_is_busy = false;
+        server->hangs_taken++;
+        break;
+    case WATCHED_KEPT:
+        server->hangs_taken -= server->hangs_taken > 0;
         server->hang_files++;
-    else
-        backend_note(recording_backend(server->recording), "a hang was not kept: %s",
-                     request->watched.reason);
+        break;
+    case WATCHED_REMARK:
+        backend_note(backend, "%s", watched->reason);
+        break;
+    case WATCHED_OUTCOMES:
+        break;
+    }
     return NULL;
 }

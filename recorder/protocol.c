@@ -138,6 +138,9 @@ static struct argus_error *check_start(const struct request *request)
 static struct argus_error *check_watched(const struct request *request)
 {
     const struct request_watched *watched = &request->watched;
+    if (watched->outcome >= WATCHED_OUTCOMES)
+        return argus_error_create(ARGUS_ERROR_FORMAT, "no outcome of a hang has the number %u",
+                                  watched->outcome);
     return has_end(watched->reason, sizeof(watched->reason))
                ? NULL
                : argus_error_create(ARGUS_ERROR_FORMAT, "a reason in the request has no end");

@@ -27,7 +27,7 @@
 #define PROTOCOL_LOCK   PROTOCOL_DIRECTORY "/recorder.lock"
 
 #define PROTOCOL_MAGIC   0x51475241u /* "ARGQ" */
-#define PROTOCOL_VERSION 4
+#define PROTOCOL_VERSION 5
 
 #define PROTOCOL_RING_MIN      (1ull << 20)
 #define PROTOCOL_RING_MAX      (1ull << 40)
@@ -104,9 +104,20 @@ struct request_page {
     uint32_t first; /* the cpu or the note to begin with */
 };
 
+/* What the watcher says of the hang that it was told of last, or of an earlier one. */
+enum watched_outcome {
+    WATCHED_NOT_KEPT =
+        0,              /* of the last one: `reason` says why; the watcher is ready for the next */
+    WATCHED_KEPT = 1,   /* of an earlier one that was TAKEN: its file is finished now */
+    WATCHED_TAKEN = 2,  /* of the last one: its snapshot is written, and the file is being finished;
+                          the watcher is ready for the next */
+    WATCHED_REMARK = 3, /* of none: `reason` is a note for `argus status` */
+    WATCHED_OUTCOMES
+};
+
 struct request_watched {
-    uint32_t written; /* 1: a snapshot was written; 0: it was not */
-    char reason[256]; /* why not */
+    uint32_t outcome; /* enum watched_outcome */
+    char reason[256];
 };
 
 /* Names are for the reader of the trace: the descriptor says which file it is. */

@@ -33,6 +33,7 @@ struct recording {
     uint64_t started_ns, stopped_ns; /* CLOCK_MONOTONIC; 0: not stopped */
     uint64_t flushed_ns;
     struct clock_watch clocks;
+    record_list held; /* locks at the beginning and at the end */
     struct pace pace;
 };
 
@@ -49,6 +50,23 @@ static void lower_priority(void)
     platform_real_time(false);
 }
 
+/* Those from number `first` on. */
+static struct argus_error *write_locks(const struct recording *recording, size_t first,
+                                       struct sink *sink)
+{
+    if (first == recording->held.length)
+        return NULL;
+    return sink_read_elsewhere(sink, recording->held.data + first, recording->held.length - first);
+}
+
+/* Keeps the locks on files that there are now, and writes them where there is a sink. */
+static struct argus_error *look_at_locks(struct recording *recording)
+{
+    size_t before = recording->held.length;
+    struct argus_error *error = backend_held_locks(recording->backend, &recording->held);
+    return error || !recording->sink ? error : write_locks(recording, before, recording->sink);
+}
+
 static struct argus_error *recording_start(struct recording *recording)
 {
     recording->buffer = malloc(READ_RECORDS * sizeof(*recording->buffer));
@@ -60,11 +78,13 @@ static struct argus_error *recording_start(struct recording *recording)
     if (recording->mode != RECORDING_MEMORY || recording->backend->ops->collect_ms)
         raise_priority();
     if (recording->mode == RECORDING_MEMORY)
-        return NULL;
+        return look_at_locks(recording);
     struct argus_error *error =
         sink_create(recording->fd, recording->backend, recording->file_ring_bytes, recording->codec,
                     &recording->sink);
-    return error ? error : sink_tables(recording->sink);
+    if (!error)
+        error = sink_tables(recording->sink);
+    return error ? error : look_at_locks(recording);
 }
 
 struct argus_error *recording_create(const struct recording_options *options,
@@ -96,6 +116,7 @@ void recording_destroy(struct recording *recording)
     if (!recording)
         return;
     clock_watch_deinit(&recording->clocks);
+    vec_deinit(&recording->held);
     sink_destroy(recording->sink);
     backend_destroy(recording->backend);
     if (recording->fd >= 0)
@@ -264,6 +285,22 @@ static struct argus_error *copy_markers(const struct recording *recording, struc
     return error;
 }
 
+/* Those of now, and those of before that lie in the time of the rings. */
+static struct argus_error *copy_locks(struct recording *recording, struct sink *sink)
+{
+    size_t kept = recording->held.length, first = 0;
+    uint64_t oldest_ns = measure_oldest(recording->backend, recording->started_ns);
+    struct argus_error *error =
+        recording->stopped_ns ? NULL : backend_held_locks(recording->backend, &recording->held);
+    while (first < recording->held.length && recording->held.data[first].timestamp < oldest_ns)
+        first++;
+    if (!error)
+        error = write_locks(recording, first, sink);
+    if (!recording->stopped_ns)
+        recording->held.length = kept;
+    return error;
+}
+
 struct argus_error *recording_snapshot(struct recording *recording, int fd,
                                        struct recording_numbers *ret)
 {
@@ -274,6 +311,8 @@ struct argus_error *recording_snapshot(struct recording *recording, int fd,
         error = sink_create(fd, recording->backend, 0, recording->codec, &sink);
     if (!error)
         error = copy_markers(recording, sink);
+    if (!error)
+        error = copy_locks(recording, sink);
     if (!error)
         error = copy_rings(recording, sink);
     if (!error)
@@ -294,6 +333,8 @@ struct argus_error *recording_snapshot(struct recording *recording, int fd,
 struct argus_error *recording_stop(struct recording *recording)
 {
     struct argus_error *error = backend_look_at_waits(recording->backend);
+    if (!error)
+        error = look_at_locks(recording);
     backend_detach(recording->backend);
     recording->stopped_ns = clock_ns(TRACE_CLOCK);
     if (error || recording->mode == RECORDING_MEMORY)

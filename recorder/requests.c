@@ -63,7 +63,8 @@ struct reply reply_make(const struct server *server, uint16_t verb)
     reply.hangs_seen = server->hangs ? hang_watch_seen(server->hangs) : 0;
     reply.hang_files = server->hang_files;
     if (server->hangs && server->watcher)
-        reply.hangs_pending = hang_watch_waiting(server->hangs) + server->watcher_is_busy;
+        reply.hangs_pending =
+            hang_watch_waiting(server->hangs) + server->watcher_is_busy + server->hangs_taken;
     reply.watcher_pid = server->watcher ? (uint32_t)server->watcher->who.pid : 0;
     const char *const *notes;
     reply.note_count = (uint32_t)recording_notes(server->recording, &notes);

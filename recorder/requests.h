@@ -38,6 +38,7 @@ struct server {
     uint64_t looked_ns;
     struct client *watcher; /* who is told of hangs; NULL: nobody */
     bool watcher_is_busy;   /* with the last one */
+    uint32_t hangs_taken;   /* their snapshots are written, their files not finished */
     uint32_t hang_files;
     struct argus_error
         *failure;  /* why the recording, which nobody waits for, has ended; NULL: it has not */

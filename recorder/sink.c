@@ -321,6 +321,15 @@ struct argus_error *sink_marker(struct sink *sink, const struct argus_record *ma
     return write_marker(sink, marker);
 }
 
+struct argus_error *sink_read_elsewhere(struct sink *sink, const struct argus_record *records,
+                                        size_t count)
+{
+    struct argus_error *error =
+        argus_writer_records(sink->writer, ARGUS_CPU_MIXED, records, count, 0);
+    sink->totals.records += error ? 0 : count;
+    return error;
+}
+
 /* As records of now, or the ring would seem to begin with the oldest of them. */
 static struct argus_error *renew_markers(struct sink *sink)
 {

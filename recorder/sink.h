@@ -39,6 +39,9 @@ struct argus_error *sink_take(struct sink *sink, uint32_t cpu, const struct argu
 struct argus_error *sink_spare(struct sink *sink, bool spare);
 /* Writes a record of the recorder's own (ARGUS_ID_SUSPENDED, ARGUS_ID_CLOCK_STEP); a ring file repeats it later. */
 struct argus_error *sink_marker(struct sink *sink, const struct argus_record *marker);
+/* Writes records that hold for their own time only, of no cpu: what was read elsewhere (backend_held_locks()). */
+struct argus_error *sink_read_elsewhere(struct sink *sink, const struct argus_record *records,
+                                        size_t count);
 /* Writes what is gathered, and the images, notes and kernel symbols that are new, so that a crash of ours loses less. */
 struct argus_error *sink_flush(struct sink *sink);
 /* Writes threads and images as they are now: at the beginning of a stream or a ring file. */

@@ -13,6 +13,7 @@
 #include "linux/crowd.h"
 #include "linux/epoll_sets.h"
 #include "linux/flags.h"
+#include "linux/held_locks.h"
 #include "linux/host_header.h"
 #include "linux/interpreter_frames.h"
 #include "linux/kallsyms.h"
@@ -36,7 +37,8 @@ struct bpf_backend {
     struct snapshots snapshots;
     struct waiting waiting;
     struct interpreters interpreters;
-    bool copies_late;                /* stacks of all processes */
+    bool copies_late; /* stacks of all processes */
+    bool records_calls;
     struct flags *flags;             /* NULL: none has been watched */
     int stacks_fd, threads_fd;       /* maps, borrowed from `programs` */
     const struct probe_list *probes; /* borrowed; NULL: none */
@@ -98,6 +100,7 @@ static struct argus_error *bpf_start(struct bpf_backend *backend,
     backend->threads_fd = programs_map(backend->programs, "threads");
     backend->probes = options->probes;
     backend->copies_late = options->late_ns != 0;
+    backend->records_calls = options->categories & CATEGORY_BIT(CATEGORY_SYSCALLS);
     collect_notes(backend);
     error = rings_init(&backend->rings, programs_map(backend->programs, "ring"),
                        programs_map(backend->programs, "cpus"), (uint32_t)cpu_count, slot_count);
@@ -405,6 +408,13 @@ static struct argus_error *bpf_offer_names(struct backend *base, struct name_sea
     return thread_list_offer_names(backend->threads, &source, search);
 }
 
+/* They say who is behind calls; without those they say nothing. */
+static bool bpf_held_locks(const struct backend *base, record_list *ret)
+{
+    const struct bpf_backend *backend = (const struct bpf_backend *)base;
+    return !backend->records_calls || held_locks_read(clock_ns(TRACE_CLOCK), ret);
+}
+
 const struct backend_ops bpf_backend_ops = {
     .name = "bpf",
     .title = "BPF programs",
@@ -439,6 +449,7 @@ const struct backend_ops bpf_backend_ops = {
     .flags_awaited = bpf_flags_awaited,
     .write_flags = bpf_write_flags,
     .is_crowded = crowd_now,
+    .held_locks = bpf_held_locks,
     .offer_names = bpf_offer_names,
     .release = bpf_release,
 };

@@ -187,7 +187,9 @@ static void find_settings(struct loader *loader)
     loader->settings = (struct bpf_settings){
         .own_tgid = pid_namespace_own_id(),
         .slot_count = loader->request->slot_count,
+        .cpu_count = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
         .watch_polls = options->watch_polls,
+        .probes = options->probes && options->probes->probes.length > 0,
         .stacks = stacks,
         .call_stacks = options->call_stacks && stacks,
         .tick_ns = host_tick_ns(),

@@ -248,6 +248,7 @@ struct bpf_settings {
     uint32_t slot_count;  /* per cpu, a power of two */
     uint32_t stacks;      /* 1: take stacks */
     uint32_t watch_polls; /* 1: keep the table of polling threads */
+    uint32_t probes;      /* 1: places in libraries are listened at */
     uint32_t call_stacks; /* 1: also at the begin of system calls, and of who is preempted */
     uint32_t hooks;       /* 1: record what hooks in programs report */
     uint32_t
@@ -262,18 +263,19 @@ struct bpf_settings {
     uint32_t page_bytes;         /* of memory, a power of two */
     uint32_t drop_has_buffer;    /* udp_fail_queue_rcv_skb has the datagram (Linux 6.10) */
     uint32_t interpreters; /* how many files of them are known; 0: their frames are not read */
-    uint32_t padding;
-    uint64_t late_ns;             /* a wait that lasted so long is worth a copy of the stack */
+    uint32_t cpu_count;    /* that are online */
+    uint64_t late_ns;      /* a wait that lasted so long is worth a copy of the stack */
     uint64_t own_timer_function;  /* of the timer that drives our cpu samples; 0: not known */
     uint64_t page_shift;          /* a page has 1 << page_shift bytes */
     uint64_t tick_ns;             /* how often the timer wheel turns */
     int64_t preempt_count_offset; /* of the preemption count, from the cpu's hrtimer_bases */
     uint64_t object_syscalls
         [BPF_SYSCALL_WORDS]; /* a bit for each whose first argument is a descriptor */
-    uint64_t ready_syscalls[BPF_SYSCALL_WORDS]; /* poll, select, epoll_wait and epoll_ctl */
-    uint64_t poll_syscalls[BPF_SYSCALL_WORDS];  /* a bit for each that waits for descriptors */
-    uint64_t long_syscalls[BPF_SYSCALL_WORDS];  /* a bit for each with five or six arguments */
-    uint8_t message_operations[BPF_SYSCALLS];   /* enum message_operation */
+    uint64_t end_syscalls
+        [BPF_SYSCALL_WORDS]; /* whose end has more to tell: poll …, epoll_ctl, flock, fcntl */
+    uint64_t poll_syscalls[BPF_SYSCALL_WORDS]; /* a bit for each that waits for descriptors */
+    uint64_t long_syscalls[BPF_SYSCALL_WORDS]; /* a bit for each with five or six arguments */
+    uint8_t message_operations[BPF_SYSCALLS];  /* enum message_operation */
     /* Of 32-bit programs: 1 and the native number of each call, and its COMPAT_… form; 0: none. */
     uint16_t compat_calls[BPF_SYSCALLS];
     uint16_t compat_sockets

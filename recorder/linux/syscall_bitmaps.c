@@ -160,11 +160,11 @@ void syscalls_fill(struct bpf_settings *settings)
 {
     set_bits(settings->object_syscalls, object_syscalls,
              sizeof(object_syscalls) / sizeof(object_syscalls[0]));
-    /* the end of these says what was ready (bpf/ready.h) */
-    static const uint16_t epoll_ctl[] = {SYS_epoll_ctl};
-    set_bits(settings->ready_syscalls, poll_syscalls,
+    /* the end of these says what was ready (bpf/ready.h), or who has a lock (bpf/file_lock.h) */
+    static const uint16_t more[] = {SYS_epoll_ctl, SYS_flock, SYS_fcntl};
+    set_bits(settings->end_syscalls, poll_syscalls,
              sizeof(poll_syscalls) / sizeof(poll_syscalls[0]));
-    set_bits(settings->ready_syscalls, epoll_ctl, 1);
+    set_bits(settings->end_syscalls, more, sizeof(more) / sizeof(more[0]));
     set_bits(settings->poll_syscalls, poll_syscalls,
              sizeof(poll_syscalls) / sizeof(poll_syscalls[0]));
     set_bits(settings->long_syscalls, long_syscalls,

@@ -9,6 +9,8 @@
 #if defined(__TARGET_ARCH_x86)
 
 #define ARCH_FUTEX        202
+#define ARCH_FCNTL        72
+#define ARCH_FLOCK        73
 #define ARCH_EXECVE       59
 #define ARCH_EXECVEAT     322
 #define ARCH_GETPID       39
@@ -111,6 +113,8 @@
 #elif defined(__TARGET_ARCH_arm64)
 
 #define ARCH_FUTEX        98
+#define ARCH_FCNTL        25
+#define ARCH_FLOCK        32
 #define ARCH_EXECVE       221
 #define ARCH_EXECVEAT     281
 #define ARCH_GETPID       172

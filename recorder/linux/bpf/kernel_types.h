@@ -62,11 +62,51 @@ struct thread_struct {
 };
 #endif
 
+struct cgroup_subsys_state {
+    struct cgroup *cgroup;
+};
+
+struct kernfs_node {
+    const char *name;
+    uint64_t id;
+};
+
+struct cgroup {
+    struct kernfs_node *kn;
+};
+
+struct cfs_bandwidth {
+    int64_t period;
+    uint64_t quota;
+};
+
+struct task_group {
+    struct cgroup_subsys_state css;
+    struct cfs_bandwidth cfs_bandwidth;
+};
+
+struct cfs_rq {
+    int throttle_count;
+    struct task_group *tg;
+};
+
+struct sched_entity {
+    struct sched_entity *parent;
+    struct cfs_rq *cfs_rq;
+};
+
+struct cpumask {
+    unsigned long bits[1];
+};
+
 struct task_struct {
     struct thread_info thread_info;
     unsigned int __state;
     unsigned int flags;
     int prio;
+    struct sched_entity se;
+    int nr_cpus_allowed;
+    struct cpumask cpus_mask;
     int pid;
     int tgid;
     struct mm_struct *mm;

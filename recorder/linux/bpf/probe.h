@@ -12,7 +12,7 @@
 #ifndef ARGUS_BPF_PROBE_H
 #define ARGUS_BPF_PROBE_H
 
-#include "ring.h"
+#include "loop_turn.h"
 
 #define PROBE_HANDLERS 16 /* for one callback or UI event */
 
@@ -43,23 +43,6 @@ struct {
     __type(key, struct probe_key);
     __type(value, uint32_t);
 } queued SEC(".maps");
-
-/* What a thread has begun. Stacks grow downward: a function whose frame began at `sp` has returned when a probe is hit with
- * a stack pointer at or above it. */
-struct probe_thread {
-    uint64_t outermost_sp; /* 0: nothing has begun */
-    uint64_t seen;         /* key of the last UI event of this turn */
-    uint64_t function;     /* the last handler */
-    uint32_t open;         /* 1: something has begun since the last turn of the loop */
-    uint32_t handlers;     /* since the last begin */
-};
-
-struct {
-    __uint(type, BPF_MAP_TYPE_LRU_HASH);
-    __uint(max_entries, 8192);
-    __type(key, uint32_t);
-    __type(value, struct probe_thread);
-} probe_threads SEC(".maps");
 
 struct hit {
     const struct probe_spec *spec;
@@ -124,7 +107,7 @@ static __always_inline struct probe_thread *probe_thread(const struct hit *hit, 
     struct probe_thread *thread = bpf_map_lookup_elem(&probe_threads, &tid);
     if (thread || !make)
         return thread;
-    struct probe_thread fresh = {0};
+    const struct probe_thread fresh = {0};
     bpf_map_update_elem(&probe_threads, &tid, &fresh, BPF_ANY);
     return bpf_map_lookup_elem(&probe_threads, &tid);
 }
@@ -133,11 +116,9 @@ static __always_inline void probe_begun(const struct hit *hit, struct probe_thre
 {
     if (!thread)
         return;
-    thread->open = 1;
     thread->handlers = 0;
     thread->function = 0;
-    if (hit->sp >= thread->outermost_sp)
-        thread->outermost_sp = hit->sp;
+    turn_begun(thread, hit->sp);
 }
 
 static __always_inline void on_probe_queue(const struct hit *hit, const struct probe_key *key)
@@ -175,13 +156,8 @@ static __always_inline void on_probe_turn(const struct hit *hit)
     struct probe_thread *thread = probe_thread(hit, false);
     if (!thread)
         return;
-    bool ended = thread->outermost_sp && hit->sp >= thread->outermost_sp;
     bool open = thread->open;
-    thread->open = 0;
-    thread->seen = 0;
-    if (ended)
-        thread->outermost_sp = 0;
-    if (open || ended)
+    if (turn_ends(thread, hit->sp) || open)
         emit(&hit->now, ARGUS_ID_CALLBACK | ARGUS_FUNC_END, 0, 0, hit->number, hit->sp);
 }
 

@@ -220,7 +220,7 @@ static __always_inline bool is_select(uint64_t number)
     return number == ARCH_SELECT || number == ARCH_PSELECT6;
 }
 
-/* At the end of `call`, which is one of settings.ready_syscalls. */
+/* At the end of `call`, which is one of settings.end_syscalls, but takes no lock. */
 static __always_inline void emit_ready(const struct moment *now, const struct call *call,
                                        int64_t result)
 {

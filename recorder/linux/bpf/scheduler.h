@@ -3,6 +3,7 @@
 #define ARGUS_BPF_SCHEDULER_H
 
 #include "context.h"
+#include "cpu_limits.h"
 #include "kernel_read.h"
 #include "lock.h"
 #include "message_old.h"
@@ -43,6 +44,8 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
     struct moment now = moment_now(task);
     uint64_t state = state_left(ctx, task);
     caller_forget();
+    if (!state)
+        emit_cpu_limits(&now, task);
     emit(&now, ARGUS_ID_SWITCH, state, (uint32_t)kernel_read(task_struct, next, pid),
          (uint32_t)task->prio, (uint32_t)kernel_read(task_struct, next, prio));
     if (late_is_on())

@@ -9,7 +9,9 @@
 #ifndef ARGUS_BPF_SYSCALL_H
 #define ARGUS_BPF_SYSCALL_H
 
+#include "file_lock.h"
 #include "hook.h"
+#include "loop_turn.h"
 #include "mapping.h"
 #include "message_call.h"
 #include "poller.h"
@@ -118,6 +120,24 @@ static __always_inline void leave_for_compat(struct bpf_raw_tracepoint_args *ctx
     count_skipped();
 }
 
+/* What the end of `call`, one of settings.end_syscalls, tells besides its result. */
+static __always_inline void end_tells(const struct moment *now, const struct call *call,
+                                      int64_t result)
+{
+    if (is_lock_call(call->number))
+        file_lock_of_call(now, call, result);
+    else
+        emit_ready(now, call, result);
+}
+
+/* A thread enters a call. Its turns matter where probes say what it begins. */
+static __always_inline void loop_polls(const struct moment *now, uint64_t number, uint64_t sp,
+                                       uint64_t object)
+{
+    if (settings.probes && bit_is_set(settings.poll_syscalls, number))
+        turn_polls(now, sp, object);
+}
+
 /* The begin of such a call. */
 SEC("raw_tp/compat_enter")
 int on_compat_enter(struct bpf_raw_tracepoint_args *ctx)
@@ -130,6 +150,7 @@ int on_compat_enter(struct bpf_raw_tracepoint_args *ctx)
     struct pt_regs *regs = (void *)bpf_task_pt_regs(now.task);
     poller_enters(&now, (struct poll_call){number, call.arguments[0], call.arguments[1],
                                            arch_stack_pointer(regs)});
+    loop_polls(&now, number, arch_stack_pointer(regs), call.arguments[0]);
     emit(&now, ARGUS_ID_SYSCALL(number & 0x3fff) | ARGUS_FUNC_START, call.arguments[0],
          call.arguments[1], call.arguments[2], call.arguments[3]);
     if (bit_is_set(settings.long_syscalls, number))
@@ -161,9 +182,9 @@ int on_compat_exit(struct bpf_raw_tracepoint_args *ctx)
         late_ends(state, &now, arch_stack_pointer(regs));
     poller_returns(&now, (struct poll_result){call.number, arch_stack_pointer(regs), result,
                                               (uint32_t)task->tgid});
-    if (bit_is_set(settings.ready_syscalls, call.number)) {
+    if (bit_is_set(settings.end_syscalls, call.number)) {
         now.task = bpf_get_current_task_btf();
-        emit_ready(&now, &call, result);
+        end_tells(&now, &call, result);
     }
     emit_on(state, cpu, &now, ARGUS_ID_SYSCALL(call.number & 0x3fff) | ARGUS_FUNC_END,
             error_of(result), result, 0, (uint32_t)task->tgid);
@@ -192,6 +213,7 @@ int on_sys_enter(struct bpf_raw_tracepoint_args *ctx)
     }
     poller_enters(&now, (struct poll_call){number, arch_argument0(regs), arch_argument1(regs),
                                            arch_stack_pointer(regs)});
+    loop_polls(&now, number, arch_stack_pointer(regs), arch_argument0(regs));
     emit_on(state, cpu, &now, ARGUS_ID_SYSCALL(number & 0x3fff) | ARGUS_FUNC_START,
             arch_argument0(regs), arch_argument1(regs), arch_argument2(regs), arch_argument3(regs));
     if (bit_is_set(settings.long_syscalls, number))
@@ -237,11 +259,11 @@ int on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
         late_ends(state, &now, arch_stack_pointer(regs));
     poller_returns(&now,
                    (struct poll_result){number, arch_stack_pointer(regs), result, IDS_TGID(ids)});
-    if (bit_is_set(settings.ready_syscalls, number)) {
+    if (bit_is_set(settings.end_syscalls, number)) {
         /* Asked again where it is used: on its way through a variable the pointer becomes a mere number to older verifiers. */
         now.task = bpf_get_current_task_btf();
         struct call call = call_native(regs, number);
-        emit_ready(&now, &call, result);
+        end_tells(&now, &call, result);
     }
     emit_on(state, cpu, &now, ARGUS_ID_SYSCALL(number & 0x3fff) | ARGUS_FUNC_END, error_of(result),
             result, 0, IDS_TGID(ids));
