@@ -4,36 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <capstone/capstone.h>
-
+#include "event/binary/disassembler.h"
 #include "insn_newer_arm64.h"
 #include "insn_vector.h"
 
 struct decoder {
-    csh handle;
-    cs_insn *insn;
+    struct disassembler capstone;
     enum hook_arch arch;
 };
 
 struct argus_error *decoder_create(enum hook_arch arch, struct decoder **ret)
 {
     struct decoder *decoder = calloc(1, sizeof(*decoder));
-    bool is_arm = arch == HOOK_ARCH_ARM64;
     if (!decoder)
         return argus_error_memory();
     decoder->arch = arch;
-    if (cs_open(is_arm ? CS_ARCH_ARM64 : CS_ARCH_X86, is_arm ? CS_MODE_ARM : CS_MODE_64,
-                &decoder->handle) != CS_ERR_OK) {
+    struct argus_error *error = disassembler_init(&decoder->capstone, arch == HOOK_ARCH_ARM64);
+    if (error) {
         free(decoder);
-        return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
-                                  "this Capstone cannot decode instructions of %s",
-                                  is_arm ? "arm64" : "x86-64");
-    }
-    cs_option(decoder->handle, CS_OPT_DETAIL, CS_OPT_ON);
-    decoder->insn = cs_malloc(decoder->handle);
-    if (!decoder->insn) {
-        decoder_destroy(decoder);
-        return argus_error_memory();
+        return error;
     }
     *ret = decoder;
     return NULL;
@@ -43,9 +32,7 @@ void decoder_destroy(struct decoder *decoder)
 {
     if (!decoder)
         return;
-    if (decoder->insn)
-        cs_free(decoder->insn, 1);
-    cs_close(&decoder->handle);
+    disassembler_deinit(&decoder->capstone);
     free(decoder);
 }
 
@@ -168,8 +155,8 @@ bool decoder_next(struct decoder *decoder, const uint8_t *bytes, size_t count, u
                   struct insn *ret)
 {
     uint64_t behind = address;
-    cs_insn *insn = decoder->insn;
-    if (!cs_disasm_iter(decoder->handle, &bytes, &count, &behind, insn) ||
+    cs_insn *insn = decoder->capstone.insn;
+    if (!cs_disasm_iter(decoder->capstone.handle, &bytes, &count, &behind, insn) ||
         insn->size > INSN_BYTES_MOST)
         return (decoder->arch == HOOK_ARCH_X86_64 ? insn_vector_decode : insn_newer_arm64_decode)(
             bytes, count, address, ret);
@@ -180,6 +167,6 @@ bool decoder_next(struct decoder *decoder, const uint8_t *bytes, size_t count, u
     if (decoder->arch == HOOK_ARCH_ARM64)
         describe_arm64(insn, ret);
     else
-        describe_x86(decoder->handle, insn, ret);
+        describe_x86(decoder->capstone.handle, insn, ret);
     return true;
 }

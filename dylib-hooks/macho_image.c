@@ -53,7 +53,7 @@ static struct argus_error *read_segment(struct macho_reader *reader, const uint8
     if (strncmp(segment.name, "__LINKEDIT", sizeof(segment.name)) == 0)
         return NULL;
     return image_add_segment(reader->image, segment.address, reader->part + segment.offset,
-                             segment.file_bytes, segment.initial & MACHO_EXEC)
+                             segment.file_bytes, segment.protection & MACHO_EXEC)
                ? NULL
                : argus_error_memory();
 }

@@ -109,8 +109,8 @@ static void put_segment(struct macho_parts *parts, const char *name, uint32_t fi
         .memory_bytes = (end - first + PAGE - 1) & ~(uint64_t)(PAGE - 1),
         .offset = first,
         .file_bytes = end - first,
-        .most = protection,
-        .initial = protection,
+        .highest_protection = protection,
+        .protection = protection,
         .section_count = count,
     };
     memcpy(segment.name, name, strnlen(name, sizeof(segment.name)));

@@ -57,7 +57,7 @@ static void add_exports(struct macho_parts *parts)
 static void add_symbols(struct macho_parts *parts)
 {
     static const char strings[] = "\0_argus_hook_plan\0_argus_hook_install\0_argus_hook_remove";
-    const struct macho_symbol symbols[] = {
+    const struct macho_nlist symbols[] = {
         {.name = 1, .type = MACHO_TYPE_SECTION | 1, .section = 2, .value = parts->plan},
         {.name = 18, .type = 1, .description = ORDINAL_RUNTIME << 8},
         {.name = 38, .type = 1, .description = ORDINAL_RUNTIME << 8},

@@ -2,8 +2,8 @@
 #ifndef ARGUS_HOOKS_MACHO_READER_H
 #define ARGUS_HOOKS_MACHO_READER_H
 
+#include "event/binary/macho_layout.h"
 #include "image.h"
-#include "macho_format.h"
 
 struct macho_reader {
     struct image *image;

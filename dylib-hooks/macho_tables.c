@@ -11,7 +11,7 @@ static struct argus_error *read_symbols(struct macho_reader *reader)
         !macho_is_within(reader, table->strings, table->string_bytes))
         return macho_damaged("the symbol table", table->symbols);
     for (uint32_t i = 0; i < table->symbol_count; i++) {
-        struct macho_symbol symbol;
+        struct macho_nlist symbol;
         memcpy(&symbol, reader->data + table->symbols + 16ull * i, sizeof(symbol));
         if ((symbol.type & MACHO_TYPE_MASK) != MACHO_TYPE_SECTION ||
             symbol.type & MACHO_DEBUG_MASK || symbol.name >= table->string_bytes ||

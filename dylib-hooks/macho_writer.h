@@ -3,8 +3,8 @@
 #define ARGUS_HOOKS_MACHO_WRITER_H
 
 #include "bytes_builder.h"
+#include "event/binary/macho_layout.h"
 #include "library.h"
-#include "macho_format.h"
 
 /* Ordinals of libraries, in the order of their load commands. */
 enum { ORDINAL_RUNTIME = 1 };

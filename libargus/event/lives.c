@@ -30,7 +30,7 @@ void lives_follow(struct machine *machine, const struct argus_record *record)
 }
 
 static struct argus_error *read_records(struct machine *machine, struct merge *merge,
-                                        uint64_t total, argus_progress progress, void *context)
+                                        uint64_t total, const struct lives_reading *reading)
 {
     for (;;) {
         const struct argus_record *record;
@@ -38,29 +38,39 @@ static struct argus_error *read_records(struct machine *machine, struct merge *m
         if (error || !record)
             return error;
         uint64_t position = merge_position(merge);
-        if (position % PROGRESS_EVERY == 0 && progress && total &&
-            !progress(context, "looking for processes", (double)position / (double)total))
+        if (position % PROGRESS_EVERY == 0 && reading->progress && total &&
+            !reading->progress(reading->progress_context, reading->what,
+                               (double)position / (double)total))
             return argus_error_create(ARGUS_ERROR_INTERRUPTED, "interrupted");
         lives_follow(machine, record);
-        if (machine->no_memory)
+        bool taken = !reading->visit || reading->visit(reading->context, record);
+        if (!taken || machine->no_memory)
             return argus_error_memory();
     }
 }
 
-struct argus_error *lives_read(struct machine *machine, const struct argus_trace *trace,
-                               argus_progress progress, void *context)
+struct argus_error *lives_read_and_visit(struct machine *machine, const struct argus_trace *trace,
+                                         const struct lives_reading *reading)
 {
     struct merge *merge = NULL;
     struct argus_error *error = machine_init(machine, trace);
     if (!error)
         error = merge_create(trace, &merge);
     if (!error)
-        error = read_records(machine, merge, argus_trace_record_count(trace), progress, context);
+        error = read_records(machine, merge, argus_trace_record_count(trace), reading);
     merge_destroy(merge);
     if (error)
         return error;
     machine_finish(machine);
     return machine->no_memory ? argus_error_memory() : NULL;
+}
+
+struct argus_error *lives_read(struct machine *machine, const struct argus_trace *trace,
+                               argus_progress progress, void *context)
+{
+    const struct lives_reading reading = {
+        .what = "looking for processes", .progress = progress, .progress_context = context};
+    return lives_read_and_visit(machine, trace, &reading);
 }
 
 uint32_t lives_find(const struct machine *machine, uint64_t pid, uint64_t time_ns)

@@ -8,6 +8,18 @@
 struct argus_error *lives_read(struct machine *machine, const struct argus_trace *trace,
                                argus_progress progress, void *context);
 
+/* The same, and each record is shown to `visit` as well, once `machine` knows what it says. */
+struct lives_reading {
+    const char *what; /* it is doing, for the progress */
+    argus_progress progress;
+    void *progress_context;
+    bool (*visit)(void *context,
+                  const struct argus_record *record); /* false: no memory; NULL: nobody */
+    void *context;
+};
+struct argus_error *lives_read_and_visit(struct machine *machine, const struct argus_trace *trace,
+                                         const struct lives_reading *reading);
+
 /* What one record says about threads and processes; for those who read the records themselves. In time order. */
 void lives_follow(struct machine *machine, const struct argus_record *record);
 

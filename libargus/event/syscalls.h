@@ -12,6 +12,7 @@ enum syscall_flags {
     SYSCALL_EXIT = 8,
     SYSCALL_YIELD = 16,
     SYSCALL_RESTART = 1024, /* goes on with the call that a signal interrupted */
+    SYSCALL_CLOSE = 2048,   /* the file is gone, and locks on it */
     /* Darwin's: */
     SYSCALL_KERN_RETURN = 32, /* a Mach trap whose result is a kern_return_t */
     SYSCALL_EVENTS = 64,      /* Mach messages may come with what it returns */

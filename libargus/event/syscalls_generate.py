@@ -1,14 +1,23 @@
 #!/usr/bin/env python3
-"""Makes the system call tables from the kernel's headers (Debian's linux-libc-dev):
+"""What a wait in each system call of Linux is for, and the tables of system calls that are made with it.
+
+To say what a wait in a call is for: put its name into WAITS, and into FLAGS where that fits, and run this program. It writes both into
+the tables of all architectures, whose numbers stay as they are. (Of Darwin the tables themselves say it: syscalls_darwin.def, syscalls_mach.def.)
+
+    syscalls_generate.py            writes the tables again
+    syscalls_generate.py --check    is there a table that differs from what is written here?
+
+The numbers come from the kernel's headers (Debian's linux-libc-dev), for a newer kernel or another architecture:
 
     syscalls_generate.py /usr/include/x86_64-linux-gnu/asm/unistd_64.h > syscalls_x86_64.def
     syscalls_generate.py /usr/include/asm-generic/unistd.h             > syscalls_aarch64.def
-
-What kind of wait a call is, and what it may do to others, is written here by name, once for all architectures.
 """
+import pathlib
 import re
 import subprocess
 import sys
+
+TABLES = [pathlib.Path(__file__).with_name(f"syscalls_{architecture}.def") for architecture in ("x86_64", "aarch64")]
 
 WAITS = {
     "FUTEX": "futex futex_wait futex_waitv flock fcntl semop semtimedop",
@@ -37,7 +46,10 @@ FLAGS = {
     "EXIT": "exit exit_group",
     "YIELD": "sched_yield",
     "RESTART": "restart_syscall",
+    "CLOSE": "close",
 }
+# Names above that the tables do not have yet, since the headers were older.
+NEWER = {"futex_wait"}
 
 
 def by_name(table):
@@ -61,12 +73,42 @@ def numbers(header):
             yield int(value), name[len("__NR_"):]
 
 
-def main():
+def table(calls):
+    """The text of a table; `calls`: numbers and names."""
     waits = by_name(WAITS)
-    print("/* Made by syscalls_generate.py from the kernel's headers. SYSCALL(number, name, wait kind, flags) */")
-    for number, name in sorted(set(numbers(sys.argv[1]))):
+    lines = ["/* Made by syscalls_generate.py from the kernel's headers. SYSCALL(number, name, wait kind, flags) */"]
+    for number, name in sorted(set(calls)):
         flags = " | ".join("SYSCALL_" + flag for flag, names in FLAGS.items() if name in names.split()) or "0"
-        print(f"SYSCALL({number}, {name}, {waits.get(name, 'OTHER')}, {flags})")
+        lines.append(f"SYSCALL({number}, {name}, {waits.get(name, 'OTHER')}, {flags})")
+    return "\n".join(lines) + "\n"
 
 
-main()
+def again(text):
+    """The table `text` with what WAITS and FLAGS say now."""
+    return table((int(number), name) for number, name in re.findall(r"^SYSCALL\((\d+), (\w+),", text, re.M))
+
+
+def unknown_names(texts):
+    known = set(re.findall(r"^SYSCALL\(\d+, (\w+),", "".join(texts), re.M))
+    written = {name for names in [*WAITS.values(), *FLAGS.values()] for name in names.split()}
+    return sorted(written - known - NEWER)
+
+
+def main():
+    if sys.argv[1:] and sys.argv[1] != "--check":
+        print(table(numbers(sys.argv[1])), end="")
+        return 0
+    texts = {path: path.read_text(encoding="utf-8") for path in TABLES}
+    for name in unknown_names(texts.values()):
+        print(f"{name}: no architecture has a system call of this name")
+    stale = [path for path, text in texts.items() if again(text) != text]
+    for path in stale:
+        if "--check" in sys.argv:
+            print(f"{path}: differs from WAITS and FLAGS; run {sys.argv[0]}")
+        else:
+            path.write_text(again(texts[path]), encoding="utf-8")
+    return 1 if "--check" in sys.argv and (stale or unknown_names(texts.values())) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -116,7 +116,8 @@ const char *argus_record_text(const struct argus_record *record, enum argus_os o
 
     if (row == &tracepoints[TRACEPOINT_syscall])
         add_syscall(&text, record);
-    else if (row && row->debugid >> 16 == ARGUS_ID_NAME_NEW >> 16)
+    else if (row &&
+             (row->debugid >> 16 == ARGUS_ID_NAME_NEW >> 16 || row->debugid == ARGUS_ID_CPU_GROUP))
         add_name(&text, record);
     else if (row)
         add_arguments(&text, row, record);

@@ -213,8 +213,8 @@ static struct argus_error *read_tables(struct argus_trace *trace, const chunk_li
             return error;
         if (chunk->kind == ARGUS_CHUNK_SNAPSHOTS && !vec_push(&trace->snapshot_chunks, *chunk))
             return argus_error_memory();
-        if (chunk->kind != ARGUS_CHUNK_BUILD_IDS &&
-            chunk->kind != ARGUS_CHUNK_NAMES) /* they may follow it */
+        if (chunk->kind != ARGUS_CHUNK_BUILD_IDS && chunk->kind != ARGUS_CHUNK_NAMES &&
+            chunk->kind != ARGUS_CHUNK_NOTE) /* they may follow it */
             trace->complete =
                 chunk->kind == ARGUS_CHUNK_END && loaded && is_behind_records(trace, chunk);
     }

@@ -27,7 +27,7 @@ static struct argus_error *take_segment(struct macho *macho, const uint8_t *at, 
     memcpy(&head, at, sizeof(head));
     if (head.section_count > (bytes - sizeof(head)) / sizeof(struct macho_section))
         return bad(offset, "a segment with more sections than its command has room for");
-    struct macho_range segment = {head.address, head.bytes, head.file_offset, head.file_bytes};
+    struct macho_range segment = {head.address, head.memory_bytes, head.offset, head.file_bytes};
     if (!vec_push(&macho->segments, segment))
         return argus_error_memory();
     for (uint32_t i = 0; i < head.section_count; i++) {
@@ -43,7 +43,8 @@ static struct argus_error *take_segment(struct macho *macho, const uint8_t *at, 
 static struct argus_error *take_symbol(struct macho *macho, const struct macho_nlist *entry,
                                        const char *names, uint32_t names_bytes)
 {
-    bool is_here = (entry->type & MACHO_N_TYPE) == MACHO_N_SECT && !(entry->type & MACHO_N_STAB);
+    bool is_here =
+        (entry->type & MACHO_TYPE_MASK) == MACHO_TYPE_SECTION && !(entry->type & MACHO_DEBUG_MASK);
     const char *name = names + entry->name;
     if (!is_here || entry->name >= names_bytes || !memchr(name, '\0', names_bytes - entry->name) ||
         entry->section == 0 || entry->section > macho->sections_run.length)
@@ -52,7 +53,7 @@ static struct argus_error *take_symbol(struct macho *macho, const struct macho_n
         .address = entry->value,
         .name = name[0] == '_' ? name + 1 : name,
         .is_function = macho->sections_run.data[entry->section - 1],
-        .is_global = entry->type & MACHO_N_EXT,
+        .is_global = entry->type & MACHO_TYPE_GLOBAL,
     };
     return vec_push(&macho->symbols, symbol) ? NULL : argus_error_memory();
 }
@@ -61,15 +62,15 @@ static struct argus_error *take_symbol(struct macho *macho, const struct macho_n
 static struct argus_error *take_symbols(struct macho *macho, const struct macho_symtab *table,
                                         uint64_t offset)
 {
-    if (!macho_lies_in(table->offset, (uint64_t)table->count * sizeof(struct macho_nlist),
+    if (!macho_lies_in(table->symbols, (uint64_t)table->symbol_count * sizeof(struct macho_nlist),
                        macho->slice_bytes) ||
-        !macho_lies_in(table->names, table->names_bytes, macho->slice_bytes))
+        !macho_lies_in(table->strings, table->string_bytes, macho->slice_bytes))
         return bad(offset, "a symbol table that ends behind the file");
-    for (uint32_t i = 0; i < table->count; i++) {
+    for (uint32_t i = 0; i < table->symbol_count; i++) {
         struct macho_nlist entry;
-        memcpy(&entry, macho->slice + table->offset + i * sizeof(entry), sizeof(entry));
+        memcpy(&entry, macho->slice + table->symbols + i * sizeof(entry), sizeof(entry));
         struct argus_error *error = take_symbol(
-            macho, &entry, (const char *)macho->slice + table->names, table->names_bytes);
+            macho, &entry, (const char *)macho->slice + table->strings, table->string_bytes);
         if (error)
             return error;
     }
@@ -90,7 +91,7 @@ static int compare_symbols(const void *a, const void *b)
 
 static struct argus_error *take_commands(struct macho *macho, const struct macho_header *header)
 {
-    uint64_t offset = sizeof(*header), end = sizeof(*header) + (uint64_t)header->commands_bytes;
+    uint64_t offset = sizeof(*header), end = sizeof(*header) + (uint64_t)header->command_bytes;
     struct macho_symtab symtab = {0};
     uint64_t symtab_offset = 0;
     struct argus_error *error = NULL;
@@ -103,13 +104,13 @@ static struct argus_error *take_commands(struct macho *macho, const struct macho
         memcpy(&command, macho->slice + offset, sizeof(command));
         if (command.bytes < sizeof(command) || command.bytes > end - offset)
             return bad(offset, "a load command with an impossible length");
-        if (command.kind == MACHO_LC_SEGMENT_64) {
+        if (command.kind == MACHO_SEGMENT) {
             error = take_segment(macho, macho->slice + offset, offset, command.bytes);
-        } else if (command.kind == MACHO_LC_UUID &&
+        } else if (command.kind == MACHO_UUID &&
                    command.bytes >= sizeof(command) + MACHO_UUID_BYTES) {
             memcpy(macho->uuid, macho->slice + offset + sizeof(command), MACHO_UUID_BYTES);
             macho->has_uuid = true;
-        } else if (command.kind == MACHO_LC_SYMTAB && command.bytes >= sizeof(symtab)) {
+        } else if (command.kind == MACHO_SYMTAB && command.bytes >= sizeof(symtab)) {
             memcpy(&symtab, macho->slice + offset, sizeof(symtab));
             symtab_offset = offset;
         }
@@ -142,7 +143,7 @@ static struct argus_error *try_slice(struct macho *macho, uint64_t offset, uint6
     if (!macho_lies_in(offset, bytes, macho->file_bytes) || bytes < sizeof(header))
         return bad(offset, "a slice that ends behind the file");
     memcpy(&header, macho->file + offset, sizeof(header));
-    if (header.magic != MACHO_MAGIC_64)
+    if (header.magic != MACHO_MAGIC)
         return bad(offset, "no 64-bit Mach-O header");
     if (cpu != MACHO_CPU_ANY && header.cpu != (uint32_t)cpu)
         return NULL;
@@ -170,7 +171,7 @@ static struct argus_error *find_slice(struct macho *macho, enum macho_cpu cpu, c
     *ret_fits = false;
     if (macho->file_bytes < MACHO_FAT_HEADER_BYTES)
         return bad(0, "too short for a Mach-O file");
-    if (big_endian(macho->file) != MACHO_FAT_MAGIC)
+    if (big_endian(macho->file) != MACHO_UNIVERSAL)
         return try_slice(macho, 0, macho->file_bytes, cpu, uuid, ret_fits);
     uint32_t count = big_endian(macho->file + 4);
     if (count > MACHO_FAT_SLICES ||

@@ -14,11 +14,9 @@
 #include <stdint.h>
 
 #include "argus/error.h"
+#include "event/binary/macho_layout.h"
 
 #define MACHO_UUID_BYTES 16
-
-/* cputype of <mach/machine.h>. */
-enum macho_cpu { MACHO_CPU_ANY = 0, MACHO_CPU_X86_64 = 0x01000007, MACHO_CPU_ARM64 = 0x0100000c };
 
 struct macho_symbol {
     uint64_t address;

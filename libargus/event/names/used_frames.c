@@ -5,9 +5,8 @@
 
 #include "base/idmap.h"
 #include "event/lives.h"
-#include "event/merge.h"
 
-enum { PROGRESS_EVERY = 1 << 17, MOST_USES = 1 << 22, MOST_FRAMES = 1 << 19 };
+enum { MOST_USES = 1 << 22, MOST_FRAMES = 1 << 19 };
 
 /* A thread was at a stack, or at an address. */
 struct use {
@@ -65,8 +64,9 @@ static const struct {
     {ARGUS_ID_HANDLER, 0x10 | 0x20},
 };
 
-static void take(struct reading *reading, const struct argus_record *record)
+static bool take(void *context, const struct argus_record *record)
 {
+    struct reading *reading = context;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         if (record->debugid != rows[i].debugid)
             continue;
@@ -78,26 +78,7 @@ static void take(struct reading *reading, const struct argus_record *record)
                 use(reading, thread, record, record->arg[k], true);
         }
     }
-}
-
-static struct argus_error *read_records(struct reading *reading, struct merge *merge,
-                                        argus_progress progress, void *context)
-{
-    uint64_t total = argus_trace_record_count(reading->trace);
-    for (;;) {
-        const struct argus_record *record;
-        struct argus_error *error = merge_next(merge, &record);
-        if (error || !record)
-            return error;
-        uint64_t position = merge_position(merge);
-        if (position % PROGRESS_EVERY == 0 && progress && total &&
-            !progress(context, "looking for frames", (double)position / (double)total))
-            return argus_error_create(ARGUS_ERROR_INTERRUPTED, "interrupted");
-        lives_follow(&reading->frames->machine, record);
-        take(reading, record);
-        if (reading->no_memory || reading->frames->machine.no_memory)
-            return argus_error_memory();
-    }
+    return !reading->no_memory;
 }
 
 static void add_frame(struct reading *reading, const struct use *use, uint64_t address,
@@ -138,19 +119,17 @@ static struct argus_error *add_frames(struct reading *reading)
 struct argus_error *used_frames_read(struct used_frames *ret, const struct argus_trace *trace,
                                      argus_progress progress, void *context)
 {
-    struct merge *merge = NULL;
     struct reading reading = {.frames = ret, .trace = trace};
+    const struct lives_reading records = {.what = "looking for frames",
+                                          .progress = progress,
+                                          .progress_context = context,
+                                          .visit = take,
+                                          .context = &reading};
     *ret = (struct used_frames){0};
-    struct argus_error *error = machine_init(&ret->machine, trace);
-    if (!error)
-        error = merge_create(trace, &merge);
-    if (!error)
-        error = read_records(&reading, merge, progress, context);
-    merge_destroy(merge);
+    struct argus_error *error = lives_read_and_visit(&ret->machine, trace, &records);
     if (!error) {
-        machine_finish(&ret->machine);
         idmap_clear(&reading.seen);
-        error = ret->machine.no_memory ? argus_error_memory() : add_frames(&reading);
+        error = add_frames(&reading);
     }
     idmap_deinit(&reading.seen);
     vec_deinit(&reading.uses);

@@ -61,6 +61,8 @@ enum { ARGUS_FUNC_NONE = 0, ARGUS_FUNC_START = 1, ARGUS_FUNC_END = 2 };
 #define ARGUS_ID_ITIMER_ARMED     ARGUS_DEBUGID(ARGUS_CLASS, 1, 7)
 #define ARGUS_ID_ITIMER_FIRED     ARGUS_DEBUGID(ARGUS_CLASS, 1, 8)
 #define ARGUS_ID_BLOCK_FILE       ARGUS_DEBUGID(ARGUS_CLASS, 1, 9)
+#define ARGUS_ID_CPU_LIMITS       ARGUS_DEBUGID(ARGUS_CLASS, 1, 10)
+#define ARGUS_ID_CPU_GROUP        ARGUS_DEBUGID(ARGUS_CLASS, 1, 11)
 #define ARGUS_ID_SYSCALL_MORE     ARGUS_DEBUGID(ARGUS_CLASS, 2, 1)
 #define ARGUS_ID_OBJECT           ARGUS_DEBUGID(ARGUS_CLASS, 2, 2)
 #define ARGUS_ID_LOCK             ARGUS_DEBUGID(ARGUS_CLASS, 2, 3)
@@ -69,6 +71,7 @@ enum { ARGUS_FUNC_NONE = 0, ARGUS_FUNC_START = 1, ARGUS_FUNC_END = 2 };
 #define ARGUS_ID_SIGNAL_DELIVERED ARGUS_DEBUGID(ARGUS_CLASS, 2, 6)
 #define ARGUS_ID_READY            ARGUS_DEBUGID(ARGUS_CLASS, 2, 7)
 #define ARGUS_ID_MAPPING          ARGUS_DEBUGID(ARGUS_CLASS, 2, 8)
+#define ARGUS_ID_FILE_LOCK        ARGUS_DEBUGID(ARGUS_CLASS, 2, 9)
 
 #define ARGUS_ID_CALLBACK_QUEUED    ARGUS_DEBUGID(ARGUS_CLASS, 3, 1)
 #define ARGUS_ID_CALLBACK           ARGUS_DEBUGID(ARGUS_CLASS, 3, 2) /* start and end */
@@ -149,6 +152,9 @@ enum argus_voucher_use { ARGUS_VOUCHER_SENT, ARGUS_VOUCHER_RECEIVED, ARGUS_VOUCH
 #define ARGUS_PROBE_PATH 0x03010090u
 #define ARGUS_PATH_ENDS  (1ull << 32)
 #define ARGUS_PATH_BYTES 128
+
+/* The end of a callback that no probe told, but the poll of its event loop. */
+#define ARGUS_PROBE_POLL 0xfffffffeu
 
 /* What a probe of a library reports (chunk kind 10); the numbers are in files. */
 enum argus_probe_shape {
@@ -237,6 +243,31 @@ enum argus_mapping_why {
     ARGUS_MAPPING_FUTEX = 1, /* the thread waits in a futex that several processes can share */
     ARGUS_MAPPING_FAULT = 2, /* it waits for the page at the address */
 };
+
+/* arg2 of ARGUS_ID_FILE_LOCK: the device of the file (major << 20 | minor), what happened, whose lock it is, flags. */
+#define ARGUS_FILE_LOCK(device, what, kind, flags)                                                 \
+    ((uint64_t)(uint32_t)(device) | (uint64_t)(what) << 32 | (uint64_t)(kind) << 40 |              \
+     (uint64_t)(flags) << 48)
+#define ARGUS_FILE_LOCK_DEVICE(word) ((uint32_t)(word))
+#define ARGUS_FILE_LOCK_WHAT(word)   ((uint32_t)((word) >> 32) & 0xff)
+#define ARGUS_FILE_LOCK_KIND(word)   ((uint32_t)((word) >> 40) & 0xff)
+#define ARGUS_FILE_LOCK_FLAGS(word)  ((uint32_t)((word) >> 48))
+
+enum argus_file_lock_what {
+    ARGUS_FILE_LOCK_GOT = 1,
+    ARGUS_FILE_LOCK_REFUSED = 2, /* the call did not want to wait for it */
+    ARGUS_FILE_LOCK_RELEASED = 3,
+    ARGUS_FILE_LOCK_WAITS = 4, /* only with ARGUS_FILE_LOCK_HELD */
+};
+
+enum argus_file_lock_kind {
+    ARGUS_FILE_LOCK_FLOCK = 1,   /* flock(); fcntl() does not see these */
+    ARGUS_FILE_LOCK_PROCESS = 2, /* fcntl(F_SETLK): the process has it */
+    ARGUS_FILE_LOCK_OPEN = 3,    /* fcntl(F_OFD_SETLK): the open file description has it */
+};
+
+#define ARGUS_FILE_LOCK_EXCLUSIVE 1u /* a write lock; otherwise others can share it */
+#define ARGUS_FILE_LOCK_HELD      2u /* no call: the kernel's list said so at this time */
 
 /* arg3 of ARGUS_ID_FLAG_WRITE and ARGUS_ID_FLAG_READ: where it was done, how large the flag is, who told. */
 #define ARGUS_FLAG_WHERE(pc, bytes, by)                                                            \
