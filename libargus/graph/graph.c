@@ -87,6 +87,7 @@ ARRAY_ACCESSOR(argus_graph_arrivals, struct argus_arrival, arrivals)
 ARRAY_ACCESSOR(argus_graph_flag_sets, struct argus_flag_set, flag_sets)
 ARRAY_ACCESSOR(argus_graph_flag_uses, struct argus_flag_use, flag_uses)
 ARRAY_ACCESSOR(argus_graph_pings, struct argus_ping, pings)
+ARRAY_ACCESSOR(argus_graph_file_locks, struct argus_file_lock, file_locks)
 ARRAY_ACCESSOR(argus_graph_suspensions, struct argus_suspension, suspensions)
 
 size_t argus_graph_rules(const struct argus_graph *graph, const struct argus_rule **ret)

@@ -7,9 +7,37 @@
  * And a message that nobody received before the trace ended has no pair and so no edge; who should have received it
  * is known where that thread had received from the channel before.
  */
-#include "graph/build/builder.h"
+#include "graph/build/absence.h"
 
 #include <stdlib.h>
+
+#include "graph/build/thread_state.h"
+
+/* The kinds of poll that returned at once since a thread last blocked in one. */
+#define MOST_VISITS 4
+struct away {
+    uint64_t since_ns; /* when it last came out of one that blocked; 0: it never did */
+    uint64_t last_ns;  /* when it last came out of one at all; 0: never */
+    struct argus_visits open[MOST_VISITS];
+    uint32_t count;
+};
+
+struct absences {
+    VEC(struct away) all;
+};
+
+struct absences *absences_create(void)
+{
+    return calloc(1, sizeof(struct absences));
+}
+
+void absences_destroy(struct absences *absences)
+{
+    if (!absences)
+        return;
+    vec_deinit(&absences->all);
+    free(absences);
+}
 
 /* Visits within a shorter time are not kept. */
 #define SHORTEST_VISITS_NS 20000000ull
@@ -20,13 +48,13 @@ static struct away *away_of(struct builder *builder, uint32_t thread)
 {
     struct thread_state *state = thread_at(builder, thread);
     if (!state->away) {
-        if (!vec_push(&builder->away, (struct away){.count = 0})) {
+        if (!vec_push(&builder->absences->all, (struct away){.count = 0})) {
             builder->no_memory = true;
             return NULL;
         }
-        state->away = (uint32_t)builder->away.length;
+        state->away = (uint32_t)builder->absences->all.length;
     }
-    return &builder->away.data[state->away - 1];
+    return &builder->absences->all.data[state->away - 1];
 }
 
 /* The thread blocks, or the trace ends: the visits so far are kept. */
@@ -151,8 +179,8 @@ static int by_arrival(const void *left, const void *right)
 bool absence_finish(struct builder *builder)
 {
     struct argus_graph *graph = builder->graph;
-    for (size_t i = 0; i < builder->away.length; i++)
-        keep(builder, &builder->away.data[i]);
+    for (size_t i = 0; i < builder->absences->all.length; i++)
+        keep(builder, &builder->absences->all.data[i]);
     SORT(graph->visits, by_thread);
     SORT(graph->unread, by_receiver);
     SORT(graph->arrivals, by_arrival);

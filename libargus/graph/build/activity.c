@@ -7,7 +7,18 @@
  * still on its way off the cpu. Such an early wake-up is remembered and ends the wait as soon as the wait begins.
  * Should another wake-up come before the thread has run, the early one was not it, and is undone.
  */
-#include "graph/build/builder.h"
+#include "graph/build/activity.h"
+
+#include "event/pairing/pairing.h"
+#include "event/syscalls.h"
+#include "graph/build/cpu_state.h"
+#include "graph/build/on_callback.h"
+#include "graph/build/talk.h"
+#include "graph/build/thread_state.h"
+#include "graph/build/vertex.h"
+#include "graph/build/wait.h"
+#include "graph/rules/rewait.h"
+#include "graph/rules/yield.h"
 
 /* The way off a cpu takes microseconds; a virtual cpu may be held up in it. */
 #define EARLY_WAKEUP_NS 1000000u
@@ -99,7 +110,7 @@ void thread_run(struct builder *builder, uint32_t thread, struct cpu_state *cpu,
     state->early_ns = 0;
     pairing_call_comes(&state->call, now_ns);
     if (state->may_message)
-        pairing_thread_runs(&builder->pairing, thread, now_ns);
+        pairing_thread_runs(&builder->talks->pairing, thread, now_ns);
 }
 
 void thread_preempt(struct builder *builder, uint32_t thread)
@@ -117,7 +128,7 @@ void thread_block(struct builder *builder, uint32_t thread, uint64_t os_state)
         return;
     pairing_call_leaves(&state->call, true);
     if (state->may_message)
-        pairing_thread_rests(&builder->pairing, thread);
+        pairing_thread_rests(&builder->talks->pairing, thread);
     if (!rule_rewait(builder, thread))
         wait_begin(builder, thread, os_state);
     set_activity(state, THREAD_WAITING, builder->now_ns);
@@ -215,7 +226,7 @@ void thread_rests(struct builder *builder, uint32_t thread)
 {
     struct thread_state *state = thread_at(builder, thread);
     if (state->may_message)
-        pairing_thread_rests(&builder->pairing, thread);
+        pairing_thread_rests(&builder->talks->pairing, thread);
     state->may_message = false;
 }
 

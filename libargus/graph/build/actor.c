@@ -4,9 +4,11 @@
  * some of them were asked for: a timer by who armed it, the completion of a block request by who issued it, work in a
  * softirq by who queued it. What they wake, signal or queue is that one's doing, since it asked for just that.
  */
-#include "graph/build/builder.h"
+#include "graph/build/actor.h"
 
-#include <string.h>
+#include "graph/build/cpu_state.h"
+#include "graph/build/on_interrupt.h"
+#include "graph/build/thread_state.h"
 
 enum argus_context cpu_context(const struct cpu_state *cpu, uint64_t said)
 {
@@ -29,9 +31,9 @@ static struct actor thread_actor(const struct builder *builder, uint32_t thread)
 
 static struct actor timer_actor(const struct builder *builder, uint32_t timer)
 {
-    if (timer == ARGUS_NONE || builder->timers.data[timer].slot == ARGUS_NONE)
+    if (timer == ARGUS_NONE || builder->timers->all.data[timer].slot == ARGUS_NONE)
         return nobody;
-    const struct timer_state *state = &builder->timers.data[timer];
+    const struct timer_state *state = &builder->timers->all.data[timer];
     return (struct actor){.since_ns = state->armed_ns, .thread = state->owner, .slot = state->slot};
 }
 
@@ -57,23 +59,4 @@ struct cause actor_cause(const struct actor *actor, enum argus_edge_kind kind, e
                  .rule = (uint16_t)rule,
                  .stack = ARGUS_NONE},
     };
-}
-
-uint32_t builder_place_in(struct builder *builder, struct idmap *ids, uint64_t key, void **data,
-                          size_t *length, size_t *capacity, size_t element_bytes)
-{
-    uint32_t index = idmap_get(ids, key);
-    if (index != IDMAP_NONE)
-        return index;
-    if (*length >= ARGUS_NONE - 1) {
-        builder->full = true;
-        return ARGUS_NONE;
-    }
-    if (!vec_grow(data, capacity, *length, 1, element_bytes) ||
-        !idmap_put(ids, key, (uint32_t)*length)) {
-        builder->no_memory = true;
-        return ARGUS_NONE;
-    }
-    memset((char *)*data + *length * element_bytes, 0, element_bytes);
-    return (uint32_t)(*length)++;
 }

@@ -1,13 +1,21 @@
-#include "graph/build/builder.h"
-#include "graph/flag_code.h"
-#include "graph/known_code.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/idmap.h"
+#include "event/merge.h"
+#include "event/pairing/pairing.h"
+#include "event/tracepoints.h"
+#include "graph/build/absence.h"
+#include "graph/build/activity.h"
+#include "graph/build/finish.h"
+#include "graph/build/handlers.h"
+#include "graph/build/talk.h"
 #include "graph/file/graph_arrays.h"
+#include "graph/flag_code.h"
+#include "graph/known_code.h"
+#include "graph/rules/message_edge.h"
+#include "graph/schema/rule_binding.h"
 
 typedef void (*handler)(struct builder *, struct cpu_state *, const struct argus_record *);
 
@@ -19,64 +27,6 @@ static const handler handlers[TRACEPOINT_COUNT] = {
 
 /* Records between two calls of the progress function. */
 enum { PROGRESS_EVERY = 1 << 17 };
-
-static struct cpu_state *cpu_of(struct builder *builder, uint32_t number)
-{
-    uint32_t index = idmap_get(&builder->cpu_by_number, number);
-    if (index != IDMAP_NONE)
-        return &builder->cpus.data[index];
-    struct cpu_state made = {
-        .cpu = number,
-        .thread = ARGUS_NONE,
-        .bh_queuer = {.thread = ARGUS_NONE, .slot = ARGUS_NONE},
-        .itimer = ARGUS_NONE,
-        .last_new = ARGUS_NONE,
-        .wakee = ARGUS_NONE,
-        .wake_stack = ARGUS_NONE,
-    };
-    index = (uint32_t)builder->cpus.length;
-    if (!vec_push(&builder->cpus, made) || !idmap_put(&builder->cpu_by_number, number, index)) {
-        builder->no_memory = true;
-        return NULL;
-    }
-    return &builder->cpus.data[index];
-}
-
-/* States for all threads that the machine knows. */
-static bool add_states(struct builder *builder)
-{
-    size_t wanted = builder->graph->machine.threads.length;
-    if (!vec_reserve(&builder->threads, wanted - builder->threads.length))
-        return false;
-    while (builder->threads.length < wanted) {
-        struct thread_state *state = &builder->threads.data[builder->threads.length++];
-        *state = (struct thread_state){
-            .slot = ARGUS_NONE,
-            .previous = ARGUS_NONE,
-            .older = ARGUS_NONE,
-            .spare = {ARGUS_NONE, ARGUS_NONE},
-            .own_timer = ARGUS_NONE,
-            .marks = {.begun = {.slot = ARGUS_NONE},
-                      .ended = {.slot = ARGUS_NONE},
-                      .last = {.slot = ARGUS_NONE}},
-            .open = {.loop = {.thread = ARGUS_NONE, .slot = ARGUS_NONE}},
-            .syscall = ARGUS_NO_SYSCALL,
-            .restart.syscall = ARGUS_NO_SYSCALL,
-        };
-        wait_forget_notes(state);
-    }
-    return true;
-}
-
-uint32_t builder_thread(struct builder *builder, uint64_t tid)
-{
-    uint32_t thread = machine_thread(&builder->graph->machine, tid);
-    if (builder->threads.length < builder->graph->machine.threads.length && !add_states(builder)) {
-        builder->no_memory = true;
-        return ARGUS_NONE;
-    }
-    return thread;
-}
 
 /* The thread that emitted a record is on the cpu, whatever was thought before. */
 static void find_thread(struct builder *builder, struct cpu_state *cpu, uint64_t tid)
@@ -101,7 +51,7 @@ static bool is_note(const struct builder *builder, const struct argus_record *re
     if (of_another && builder->os == ARGUS_OS_DARWIN) /* the kernel writes them for other threads */
         return true;
     return id == TRACEPOINT_stack || id == TRACEPOINT_object || id == TRACEPOINT_lock ||
-           id == TRACEPOINT_suspended || id == TRACEPOINT_clock_step;
+           id == TRACEPOINT_file_lock || id == TRACEPOINT_suspended || id == TRACEPOINT_clock_step;
 }
 
 /* What only the record just behind may refer to. Between a wake-up and what the kernel says next of its reason, the scheduler may arm a
@@ -123,7 +73,7 @@ static void forget_last(struct cpu_state *cpu, enum tracepoint_id id)
 static void dispatch(struct builder *builder, const struct argus_record *record,
                      enum tracepoint_id id)
 {
-    struct cpu_state *cpu = cpu_of(builder, record->cpu);
+    struct cpu_state *cpu = builder_cpu(builder, record->cpu);
     if (!cpu)
         return;
     if (!is_note(builder, record, id)) {
@@ -141,7 +91,7 @@ static void handle(struct builder *builder, const struct idmap *ids,
     builder->now_ns = record->timestamp;
     if (builder->graph->machine.next_row_ns <= record->timestamp) {
         machine_apply_tables(&builder->graph->machine, record->timestamp);
-        if (!add_states(builder))
+        if (!builder_add_threads(builder))
             builder->no_memory = true;
     }
     uint32_t id = TRACEPOINT_syscall;
@@ -151,8 +101,8 @@ static void handle(struct builder *builder, const struct idmap *ids,
         dispatch(builder, record, (enum tracepoint_id)id);
     } else if (record->debugid == MERGE_ID_LOST) {
         builder->graph->damaged_chunks += record->arg[2] != 0;
-        pairing_lost(&builder->pairing);
-        struct cpu_state *cpu = cpu_of(builder, record->cpu);
+        pairing_lost(&builder->talks->pairing);
+        struct cpu_state *cpu = builder_cpu(builder, record->cpu);
         if (cpu)
             graph_on_lost(builder, cpu, record);
     }
@@ -161,7 +111,7 @@ static void handle(struct builder *builder, const struct idmap *ids,
 static struct argus_error *check_state(const struct builder *builder)
 {
     const struct argus_graph *graph = builder->graph;
-    if (builder->no_memory || builder->pairing.no_memory || graph->machine.no_memory ||
+    if (builder->no_memory || builder->talks->pairing.no_memory || graph->machine.no_memory ||
         graph->stacks.no_memory)
         return argus_error_memory();
     if (builder->full)
@@ -222,70 +172,33 @@ static struct argus_error *read_all(struct builder *builder, argus_progress prog
     return error;
 }
 
-bool builder_goes_on(struct builder *builder, double share)
-{
-    if (!builder->stopped && builder->progress &&
-        !builder->progress(builder->progress_context, "putting the graph in order", share))
-        builder->stopped = true;
-    return !builder->stopped;
-}
-
 static struct argus_error *finish(struct builder *builder)
 {
     machine_finish(&builder->graph->machine);
     struct argus_error *error = check_state(builder);
     if (error)
         return error;
-    if (!add_states(builder))
+    if (!builder_add_threads(builder))
         return argus_error_memory();
-    pairing_finish(&builder->pairing);
-    builder->graph->messages = builder->pairing.counts;
-    if (builder_close_all(builder) && !finish_vertices(builder))
-        return builder->stopped ? interrupted() : argus_error_memory();
+    pairing_finish(&builder->talks->pairing);
+    builder->graph->messages = builder->talks->pairing.counts;
+    if (builder_close_all(builder) && !finish_vertices(builder)) {
+        error = builder->stopped ? interrupted() : check_state(builder);
+        return error ? error : argus_error_memory();
+    }
     finish_uses(builder);
     if (!absence_finish(builder))
         return argus_error_memory();
     return check_state(builder);
 }
 
-static void builder_deinit(struct builder *builder)
+/* Pairs of messages become edges, and what nobody has received is noted. */
+static void listen_to_messages(struct builder *builder)
 {
-    for (size_t i = 0; i < builder->threads.length; i++)
-        vec_deinit(&builder->threads.data[i].ops);
-    vec_deinit(&builder->threads);
-    pairing_deinit(&builder->pairing);
-    vec_deinit(&builder->cpus);
-    vec_deinit(&builder->timers);
-    vec_deinit(&builder->works);
-    vec_deinit(&builder->queued);
-    vec_deinit(&builder->queue_order);
-    rule_binding_deinit(&builder->binding);
-    vec_deinit(&builder->ui_reads);
-    vec_deinit(&builder->requests);
-    vec_deinit(&builder->signals);
-    vec_deinit(&builder->itimers);
-    vec_deinit(&builder->away);
-    vec_deinit(&builder->talks);
-    vec_deinit(&builder->flags);
-    vec_deinit(&builder->flag_readers);
-    flag_code_destroy(builder->flag_code);
-    vec_deinit(&builder->vouchers);
-    vec_deinit(&builder->looked_up);
-    vec_deinit(&builder->use_next);
-    vec_deinit(&builder->sample_slots);
-    idmap_deinit(&builder->cpu_by_number);
-    idmap_deinit(&builder->timer_by_key);
-    idmap_deinit(&builder->work_by_key);
-    idmap_deinit(&builder->queued_by_key);
-    idmap_deinit(&builder->ui_read_by_key);
-    idmap_deinit(&builder->request_by_key);
-    idmap_deinit(&builder->signal_by_key);
-    idmap_deinit(&builder->itimer_by_key);
-    idmap_deinit(&builder->flag_by_key);
-    idmap_deinit(&builder->flag_reader_by_key);
-    idmap_deinit(&builder->voucher_by_key);
-    idmap_deinit(&builder->looked_up_by_thread);
-    idmap_deinit(&builder->use_by_key);
+    struct pairing *pairing = &builder->talks->pairing;
+    pairing_init(pairing, argus_trace_header(builder->graph->trace)->page_bytes, rule_message,
+                 builder);
+    pairing->unread = absence_unread;
 }
 
 static double seconds_since(const struct timespec *start)
@@ -309,16 +222,19 @@ struct argus_error *argus_graph_build(const struct argus_trace *trace,
     graph->stacks.trace = trace;
     argus_trace_time_range(trace, &graph->start_ns, &graph->end_ns);
 
+    struct rule_binding binding = {0};
     struct builder builder = {
         .graph = graph,
+        .binding = &binding,
         .os = argus_trace_header(trace)->os,
         .arch = argus_trace_header(trace)->arch,
     };
     graph->rule_set = graph_rule_set_identity(options);
-    pairing_init(&builder.pairing, argus_trace_header(trace)->page_bytes, rule_message, &builder);
-    builder.pairing.unread = absence_unread;
     const struct argus_rule_set *rules = options ? options->rules : NULL;
-    bool ready = rules_init(graph, rules) && rule_binding_init(&builder.binding, rules, trace);
+    bool ready = builder_init(&builder) && rules_init(graph, rules) &&
+                 rule_binding_init(&binding, rules, trace);
+    if (ready)
+        listen_to_messages(&builder);
     struct argus_error *error = machine_init(&graph->machine, trace);
     if (!error && !ready)
         error = argus_error_memory();
@@ -331,6 +247,7 @@ struct argus_error *argus_graph_build(const struct argus_trace *trace,
     if (!error)
         error = graph_keep_code(graph);
     builder_deinit(&builder);
+    rule_binding_deinit(&binding);
     if (error) {
         argus_graph_destroy(graph);
         return error;

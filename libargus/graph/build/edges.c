@@ -1,10 +1,21 @@
 /* The final edges: causes that hold, sequence edges, and the adjacency in both directions. */
-#include "graph/rules/wakeup.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/compat.h"
+#include "graph/build/finish.h"
+#include "graph/rules/message_edge.h"
+#include "graph/rules/sequence.h"
+#include "graph/rules/wakeup.h"
+#include "graph/schema/rule_stacks.h"
+
+/* By rule: its edges lead to a moment inside of a vertex. Those of a user's rules never do. */
+static const bool leads_inside[RULE_COUNT] = {
+#define RULE(symbol, name, stage, description)
+#define EDGE_INSIDE(symbol, name, stage, description) [RULE_##symbol] = true,
+#include "graph/rules.def"
+#undef RULE
+};
 
 /* Where an edge leads. One that begins a vertex is gone when a rule has taken the vertex back; one that leads into the
  * middle of a vertex (vertex_add_edge()) leads to whichever is there now. */
@@ -13,9 +24,7 @@ static bool resolve_target(const struct argus_graph *graph, const uint32_t *new_
 {
     const struct argus_vertex *vertices = graph->vertices.data;
     uint32_t to = new_id[edge->to];
-    bool inside = edge->rule == RULE_SIGNAL_TAKEN || edge->rule == RULE_MESSAGE ||
-                  edge->kind == ARGUS_EDGE_FLAG || edge->rule == RULE_DISPATCH_REQUEST ||
-                  edge->rule == RULE_VOUCHER;
+    bool inside = edge->rule < RULE_COUNT && leads_inside[edge->rule];
     if (inside)
         to = finish_vertex_for(graph, to, edge->to_ns);
     if (to >= graph->vertices.length ||

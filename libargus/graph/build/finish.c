@@ -3,12 +3,17 @@
  * Vertices move in place (they are the bulk of the memory): first every slot gets its new id, then the cycles
  * of that permutation are walked. Slots that were given back go to the end and are cut off.
  */
-#include "graph/build/builder.h"
+#include "graph/build/finish.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/compat.h"
+#include "graph/build/activity.h"
+#include "graph/build/on_stack.h"
+#include "graph/build/thread_state.h"
+#include "graph/build/vertex.h"
+#include "graph/rules/split.h"
 
 static void close_waiting(struct builder *builder, uint32_t thread)
 {
@@ -187,7 +192,7 @@ static bool order_samples(struct builder *builder, const uint32_t *new_id)
     struct argus_sample *sorted = malloc((count + 1) * sizeof(*sorted));
     if (!sorted)
         return false;
-    uint32_t *vertices = builder->sample_slots.data;
+    uint32_t *vertices = builder->sightings->sample_slots.data;
     for (size_t i = 0; i < count; i++) {
         vertices[i] = vertex_of_sample(graph, new_id[vertices[i]], graph->samples.data[i].time_ns);
         if (vertices[i] != ARGUS_NONE)

@@ -3,15 +3,46 @@
  *
  * The path comes as records of the hook ARGUS_PROBE_PATH, 16 bytes in each (event/darwin/darwin_paths.c), and becomes details of the
  * wait of 32 bytes each. */
-#include "graph/build/builder.h"
+#include "graph/build/looked_up.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "graph/build/cpu_state.h"
+#include "graph/build/thread_state.h"
+#include "graph/build/vertex.h"
+#include "graph/build/wait_details.h"
+
+/* The path that the call in progress of a thread has looked up. */
+struct looked_up {
+    char text[ARGUS_PATH_BYTES]; /* filled up with zeros, of which there need not be any */
+    bool is_fresh;               /* whole, and of this call */
+};
+
+struct lookups {
+    VEC(struct looked_up) all;
+    struct idmap by_thread;
+};
+
+struct lookups *lookups_create(void)
+{
+    return calloc(1, sizeof(struct lookups));
+}
+
+void lookups_destroy(struct lookups *lookups)
+{
+    if (!lookups)
+        return;
+    vec_deinit(&lookups->all);
+    idmap_deinit(&lookups->by_thread);
+    free(lookups);
+}
 
 static struct looked_up *path_of(struct builder *builder, uint32_t thread)
 {
     uint32_t index =
-        builder_place(builder, &builder->looked_up, &builder->looked_up_by_thread, thread);
-    return index == ARGUS_NONE ? NULL : &builder->looked_up.data[index];
+        builder_place(builder, &builder->lookups->all, &builder->lookups->by_thread, thread);
+    return index == ARGUS_NONE ? NULL : &builder->lookups->all.data[index];
 }
 
 static void add_to(struct builder *builder, uint32_t slot, const struct looked_up *path)
@@ -62,14 +93,14 @@ void looked_up_note(struct builder *builder, const struct cpu_state *cpu,
 
 void looked_up_call_begins(struct builder *builder, uint32_t thread)
 {
-    uint32_t index = idmap_get(&builder->looked_up_by_thread, thread);
+    uint32_t index = idmap_get(&builder->lookups->by_thread, thread);
     if (index != IDMAP_NONE)
-        builder->looked_up.data[index].is_fresh = false;
+        builder->lookups->all.data[index].is_fresh = false;
 }
 
 void looked_up_wait_begins(struct builder *builder, uint32_t thread)
 {
-    uint32_t index = idmap_get(&builder->looked_up_by_thread, thread);
-    if (index != IDMAP_NONE && builder->looked_up.data[index].is_fresh)
-        add_to(builder, thread_at(builder, thread)->slot, &builder->looked_up.data[index]);
+    uint32_t index = idmap_get(&builder->lookups->by_thread, thread);
+    if (index != IDMAP_NONE && builder->lookups->all.data[index].is_fresh)
+        add_to(builder, thread_at(builder, thread)->slot, &builder->lookups->all.data[index]);
 }

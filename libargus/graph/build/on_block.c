@@ -7,18 +7,50 @@
  * softirq, in the next one, or, when the kernel has had enough of softirqs, in the one that its own thread does (kernel/softirq.c,
  * wakeup_softirqd()).
  */
-#include "graph/build/builder.h"
+#include "graph/build/on_block.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "graph/build/actor.h"
+#include "graph/build/handlers.h"
+
+/* A request given to a block device. */
+struct request_state {
+    struct actor issuer;
+    uint64_t target; /* arg4 of block_issued */
+    uint64_t inode;  /* of the file, 0: not known */
+    uint64_t bytes, done_bytes;
+    bool issued; /* and not yet completed */
+};
+
+struct requests {
+    VEC(struct request_state) all;
+    struct idmap by_key;
+};
+
+struct requests *requests_create(void)
+{
+    return calloc(1, sizeof(struct requests));
+}
+
+void requests_destroy(struct requests *requests)
+{
+    if (!requests)
+        return;
+    vec_deinit(&requests->all);
+    idmap_deinit(&requests->by_key);
+    free(requests);
+}
 
 void graph_on_block_issued(struct builder *builder, struct cpu_state *cpu,
                            const struct argus_record *record)
 {
     uint32_t index =
-        builder_place(builder, &builder->requests, &builder->request_by_key, record->arg[0]);
+        builder_place(builder, &builder->requests->all, &builder->requests->by_key, record->arg[0]);
     if (index == ARGUS_NONE)
         return;
-    builder->requests.data[index] = (struct request_state){
+    builder->requests->all.data[index] = (struct request_state){
         .issuer = actor_now(builder, cpu, ARGUS_CONTEXT_UNKNOWN),
         .target = record->arg[3],
         .bytes = record->arg[2],
@@ -30,9 +62,9 @@ void graph_on_block_file(struct builder *builder, struct cpu_state *cpu,
                          const struct argus_record *record)
 {
     (void)cpu;
-    uint32_t index = idmap_get(&builder->request_by_key, record->arg[0]);
+    uint32_t index = idmap_get(&builder->requests->by_key, record->arg[0]);
     if (index != IDMAP_NONE)
-        builder->requests.data[index].inode = record->arg[1];
+        builder->requests->all.data[index].inode = record->arg[1];
 }
 
 /* Whether nothing but what graph_block_passes() lets pass has happened on the cpu since a request was completed. */
@@ -64,8 +96,9 @@ static bool is_stacked(const struct cpu_state *cpu, const struct request_state *
 void graph_on_block_completed(struct builder *builder, struct cpu_state *cpu,
                               const struct argus_record *record)
 {
-    uint32_t index = idmap_get(&builder->request_by_key, record->arg[0]);
-    struct request_state *request = index == IDMAP_NONE ? NULL : &builder->requests.data[index];
+    uint32_t index = idmap_get(&builder->requests->by_key, record->arg[0]);
+    struct request_state *request =
+        index == IDMAP_NONE ? NULL : &builder->requests->all.data[index];
     if (!request || !request->issued) {
         if (!cpu_interrupted(cpu))
             cpu->completing = false;

@@ -5,12 +5,21 @@
  * causes it (rules/callback.c); a callback without a key, and a UI event, was found ready by the loop itself, in the
  * segment that read it: that one causes it. When the callback has ended, the loop's next segment begins.
  *
- * Few ends have a record. Instead, the stack pointer tells: what began at or below the stack pointer of a later record has
- * returned. A callback inside of another one belongs to it, but for two cases: the outer one runs an event loop of its
+ * Few ends have a record of their own. Instead, the stack pointer tells: what began at or below that of a later record, or of a turn of
+ * the loop (a probe tells that, or the recorder by where the thread polls), has returned. A callback inside of another one belongs to it, but for two cases: the outer one runs an event loop of its
  * own (a modal dialog), which shows by a turn of that loop; and a UI event below a callback that is none, which only means that the
  * path to it is longer: the callback had ended, as loops do not hand out events while something else runs.
  */
-#include "graph/build/builder.h"
+#include "graph/build/on_callback.h"
+
+#include "graph/build/handlers.h"
+#include "graph/build/looked_up.h"
+#include "graph/build/talk.h"
+#include "graph/build/thread_state.h"
+#include "graph/build/vertex.h"
+#include "graph/rules/callback.h"
+#include "graph/rules/voucher.h"
+#include "graph/schema/rule_binding.h"
 
 static void pop(struct open_callbacks *open)
 {
@@ -72,7 +81,7 @@ static void note_unit_wait(struct builder *builder, const struct thread_state *s
     struct unit_wait noted = {
         .since_ns = slot_at(builder, state->slot)->end_ns, .slot = state->slot, .rule = top->unit};
     if (top->unit != ARGUS_NONE && top->sp != UNTIL_ITS_END &&
-        !vec_push(&builder->binding.unit_waits, noted))
+        !vec_push(&builder->binding->unit_waits, noted))
         builder->no_memory = true;
 }
 
@@ -127,7 +136,7 @@ static bool begin(struct builder *builder, uint32_t thread, const struct argus_r
                   bool is_ui)
 {
     struct open_callbacks *open = &thread_at(builder, thread)->open;
-    uint32_t unit = rule_binding_find(&builder->binding, record->arg[2], RULE_KINDS_OF_UNITS);
+    uint32_t unit = rule_binding_find(builder->binding, record->arg[2], RULE_KINDS_OF_UNITS);
     bool is_unit = unit != ARGUS_NONE && !is_ui;
     bool follows = pop_returned(open, record->arg[3]);
     if (open->depth && is_ui && !open->entries[open->depth - 1].is_ui &&
@@ -139,7 +148,7 @@ static bool begin(struct builder *builder, uint32_t thread, const struct argus_r
         return false;
     remember_loop(builder, thread, follows);
     struct actor loop = open->loop;
-    bool until_end = is_unit && rule_binding_has_end(&builder->binding, unit);
+    bool until_end = is_unit && rule_binding_has_end(builder->binding, unit);
     push(open, until_end ? UNTIL_ITS_END : record->arg[3], is_ui, is_unit ? unit : ARGUS_NONE);
     if (!vertex_cut(builder, thread, is_unit ? rule_of_user(unit) : RULE_BOUNDARY_CALLBACK))
         return false;
@@ -163,7 +172,7 @@ static void end_unit(struct builder *builder, uint32_t thread, uint32_t rule)
 {
     struct open_callbacks *open = &thread_at(builder, thread)->open;
     uint8_t depth = open->depth;
-    while (depth && !rule_binding_ends(&builder->binding, rule, open->entries[depth - 1].unit))
+    while (depth && !rule_binding_ends(builder->binding, rule, open->entries[depth - 1].unit))
         depth--;
     if (!depth)
         return;
@@ -175,7 +184,7 @@ static void end_unit(struct builder *builder, uint32_t thread, uint32_t rule)
 static void end(struct builder *builder, uint32_t thread, const struct argus_record *record)
 {
     uint32_t rule =
-        rule_binding_find(&builder->binding, record->arg[2], RULE_KIND_BIT(ARGUS_RULE_END));
+        rule_binding_find(builder->binding, record->arg[2], RULE_KIND_BIT(ARGUS_RULE_END));
     if (rule != ARGUS_NONE) {
         end_unit(builder, thread, rule);
         return;
@@ -197,11 +206,11 @@ static void note_call(struct builder *builder, uint32_t thread, uint64_t functio
 {
     struct unit_call call = {
         .function = function, .time_ns = builder->now_ns, .talk = ARGUS_NONE, .thread = thread};
-    if (!builder->binding.has_units || !function)
+    if (!builder->binding->has_units || !function)
         return;
     if (!begins)
         call.talk = talk_note(builder, thread);
-    if ((begins || call.talk != ARGUS_NONE) && !vec_push(&builder->binding.unit_calls, call))
+    if ((begins || call.talk != ARGUS_NONE) && !vec_push(&builder->binding->unit_calls, call))
         builder->no_memory = true;
 }
 

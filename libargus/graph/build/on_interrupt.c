@@ -1,5 +1,26 @@
 /* Interrupts, softirqs and timers that fire: whoever has the cpu meanwhile, it is not the thread on it. */
-#include "graph/build/builder.h"
+#include "graph/build/on_interrupt.h"
+
+#include <stdlib.h>
+
+#include "graph/build/activity.h"
+#include "graph/build/handlers.h"
+#include "graph/build/on_block.h"
+#include "graph/build/thread_state.h"
+
+struct timers *timers_create(void)
+{
+    return calloc(1, sizeof(struct timers));
+}
+
+void timers_destroy(struct timers *timers)
+{
+    if (!timers)
+        return;
+    vec_deinit(&timers->all);
+    idmap_deinit(&timers->by_key);
+    free(timers);
+}
 
 static void pause_thread(struct builder *builder, const struct cpu_state *cpu)
 {
@@ -53,17 +74,17 @@ void graph_on_softirq(struct builder *builder, struct cpu_state *cpu,
 /* The timer of a record; made when it is the first time. ARGUS_NONE without memory. */
 static uint32_t timer_of(struct builder *builder, uint64_t key)
 {
-    size_t before = builder->timers.length;
-    uint32_t timer = builder_place(builder, &builder->timers, &builder->timer_by_key, key);
+    size_t before = builder->timers->all.length;
+    uint32_t timer = builder_place(builder, &builder->timers->all, &builder->timers->by_key, key);
     if (timer != ARGUS_NONE && timer == before)
-        builder->timers.data[timer].owner = builder->timers.data[timer].slot = ARGUS_NONE;
+        builder->timers->all.data[timer].owner = builder->timers->all.data[timer].slot = ARGUS_NONE;
     return timer;
 }
 
 /* It has fired, so it is no timeout of its thread's any more. */
 static void forget_own_timer(struct builder *builder, uint32_t timer)
 {
-    uint32_t owner = timer == ARGUS_NONE ? ARGUS_NONE : builder->timers.data[timer].owner;
+    uint32_t owner = timer == ARGUS_NONE ? ARGUS_NONE : builder->timers->all.data[timer].owner;
     if (owner != ARGUS_NONE && thread_at(builder, owner)->own_timer == timer)
         thread_at(builder, owner)->own_timer = ARGUS_NONE;
 }
@@ -76,7 +97,7 @@ void graph_on_timer_fired(struct builder *builder, struct cpu_state *cpu,
         if (cpu->firing_depth == MOST_FIRING) /* their ends were lost */
             cpu->firing_depth = 0;
         cpu->firing[cpu->firing_depth++] = (struct firing){
-            .key = record->arg[0], .timer = idmap_get(&builder->timer_by_key, record->arg[0])};
+            .key = record->arg[0], .timer = idmap_get(&builder->timers->by_key, record->arg[0])};
     } else if (cpu->firing_depth) {
         forget_own_timer(builder, cpu_timer(cpu));
         cpu->firing_depth--;
@@ -103,7 +124,7 @@ void graph_on_timer_armed(struct builder *builder, struct cpu_state *cpu,
     uint32_t index = timer_of(builder, record->arg[0]);
     if (index == ARGUS_NONE)
         return;
-    struct timer_state *timer = &builder->timers.data[index];
+    struct timer_state *timer = &builder->timers->all.data[index];
     timer->expiry_ns = record->arg[2];
     if (is_rearmed(cpu, record->arg[0]))
         return;
@@ -131,7 +152,7 @@ void graph_on_timer_cancelled(struct builder *builder, struct cpu_state *cpu,
     if (cpu->thread == ARGUS_NONE)
         return;
     struct thread_state *state = thread_at(builder, cpu->thread);
-    uint32_t timer = idmap_get(&builder->timer_by_key, record->arg[0]);
+    uint32_t timer = idmap_get(&builder->timers->by_key, record->arg[0]);
     if (timer == ARGUS_NONE)
         return;
     if (state->own_timer == timer)

@@ -1,5 +1,10 @@
 /* Threads and processes begin, get names, become other programs, and end. */
-#include "graph/build/builder.h"
+#include "event/tracepoints.h"
+#include "graph/build/activity.h"
+#include "graph/build/handlers.h"
+#include "graph/build/thread_state.h"
+#include "graph/build/vertex.h"
+#include "graph/rules/fork.h"
 
 void graph_on_new_thread(struct builder *builder, struct cpu_state *cpu,
                          const struct argus_record *record)

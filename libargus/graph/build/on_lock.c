@@ -10,7 +10,9 @@
  * that lives now, other than the waiter; and a word alone, which may be any small counter, only if it is a thread of the
  * waiter's own process.
  */
-#include "graph/build/builder.h"
+#include "graph/build/handlers.h"
+#include "graph/build/thread_state.h"
+#include "graph/build/wait_details.h"
 
 #define FUTEX_TID_MASK    0x3fffffffu /* include/uapi/linux/futex.h */
 #define MUTEX_HAS_WAITERS 2

@@ -1,13 +1,16 @@
 /* Messages. A message by itself neither begins nor ends a vertex: what it does to the thread that receives it comes with
  * the wake-up. Its edge is made when its other end is known: rules/message_edge.c. */
-#include "graph/build/builder.h"
+#include "event/pairing/pairing.h"
+#include "graph/build/handlers.h"
+#include "graph/build/talk.h"
+#include "graph/build/thread_state.h"
 
 /* Of a Mach message arg4 is the process that its voucher is for. */
 static void note_behalf(struct builder *builder, uint32_t talk, const struct argus_record *record)
 {
     bool is_mach = ARGUS_MESSAGE_KIND(record->arg[1]) == ARGUS_CHANNEL_MACH;
     if (is_mach && record->arg[3] < ARGUS_NONE)
-        builder->talks.data[talk].behalf = (uint32_t)record->arg[3];
+        builder->talks->all.data[talk].behalf = (uint32_t)record->arg[3];
 }
 
 void graph_on_message(struct builder *builder, struct cpu_state *cpu,
@@ -23,5 +26,5 @@ void graph_on_message(struct builder *builder, struct cpu_state *cpu,
     if (talk != ARGUS_NONE)
         note_behalf(builder, talk, record);
     if (talk != ARGUS_NONE)
-        pairing_feed(&builder->pairing, record, &state->call, cpu->thread, talk);
+        pairing_feed(&builder->talks->pairing, record, &state->call, cpu->thread, talk);
 }

@@ -5,9 +5,45 @@
  * not woken; its edge leads into the middle of the vertex in which it takes the signal. A process that stops does so by
  * the last stop signal that was sent to it; debuggers stop a thread without one.
  */
-#include "graph/build/builder.h"
+#include "graph/build/on_signal.h"
 
 #include <signal.h>
+#include <stdlib.h>
+
+#include "graph/build/handlers.h"
+#include "graph/build/thread_state.h"
+#include "graph/build/vertex.h"
+#include "graph/build/wait_details.h"
+
+/* The last signal that was sent to a thread or process, of each number. */
+struct sent_signal {
+    struct actor sender;
+    uint64_t number, code;
+    bool woke; /* somebody */
+};
+
+struct signals {
+    VEC(struct sent_signal) sent; /* also those that stopped a process */
+    struct idmap sent_by_key;
+    VEC(struct actor) itimers; /* who armed each */
+    struct idmap itimer_by_key;
+};
+
+struct signals *signals_create(void)
+{
+    return calloc(1, sizeof(struct signals));
+}
+
+void signals_destroy(struct signals *signals)
+{
+    if (!signals)
+        return;
+    vec_deinit(&signals->sent);
+    idmap_deinit(&signals->sent_by_key);
+    vec_deinit(&signals->itimers);
+    idmap_deinit(&signals->itimer_by_key);
+    free(signals);
+}
 
 #define TO_PROCESS  (1ull << 32)
 #define KEY_PROCESS (1ull << 63)
@@ -21,15 +57,16 @@ static uint64_t signal_key(uint64_t id, uint64_t number, uint64_t flags)
 
 static void remember(struct builder *builder, uint64_t key, const struct sent_signal *signal)
 {
-    uint32_t index = builder_place(builder, &builder->signals, &builder->signal_by_key, key);
+    uint32_t index =
+        builder_place(builder, &builder->signals->sent, &builder->signals->sent_by_key, key);
     if (index != ARGUS_NONE)
-        builder->signals.data[index] = *signal;
+        builder->signals->sent.data[index] = *signal;
 }
 
 static struct sent_signal *find_signal(struct builder *builder, uint64_t key)
 {
-    uint32_t index = idmap_get(&builder->signal_by_key, key);
-    return index == IDMAP_NONE ? NULL : &builder->signals.data[index];
+    uint32_t index = idmap_get(&builder->signals->sent_by_key, key);
+    return index == IDMAP_NONE ? NULL : &builder->signals->sent.data[index];
 }
 
 static bool stops(uint64_t number)
@@ -68,7 +105,7 @@ static bool claim_wakeups(struct builder *builder, struct cpu_state *cpu, uint32
 static struct actor sender_of(const struct builder *builder, const struct cpu_state *cpu,
                               const struct argus_record *record)
 {
-    return cpu->itimer != ARGUS_NONE ? builder->itimers.data[cpu->itimer]
+    return cpu->itimer != ARGUS_NONE ? builder->signals->itimers.data[cpu->itimer]
                                      : actor_now(builder, cpu, record->arg[3]);
 }
 
@@ -184,14 +221,16 @@ void graph_on_itimer_armed(struct builder *builder, struct cpu_state *cpu,
     if (cpu->thread == ARGUS_NONE)
         return;
     uint64_t pid = machine->processes.data[machine->threads.data[cpu->thread].process].pid;
-    uint32_t index = builder_place(builder, &builder->itimers, &builder->itimer_by_key,
-                                   itimer_key(pid, record->arg[0]));
+    uint32_t index =
+        builder_place(builder, &builder->signals->itimers, &builder->signals->itimer_by_key,
+                      itimer_key(pid, record->arg[0]));
     if (index != ARGUS_NONE)
-        builder->itimers.data[index] = actor_now(builder, cpu, ARGUS_CONTEXT_TASK);
+        builder->signals->itimers.data[index] = actor_now(builder, cpu, ARGUS_CONTEXT_TASK);
 }
 
 void graph_on_itimer_fired(struct builder *builder, struct cpu_state *cpu,
                            const struct argus_record *record)
 {
-    cpu->itimer = idmap_get(&builder->itimer_by_key, itimer_key(record->arg[1], record->arg[0]));
+    cpu->itimer =
+        idmap_get(&builder->signals->itimer_by_key, itimer_key(record->arg[1], record->arg[0]));
 }

@@ -1,5 +1,27 @@
 /* Stacks, samples and objects: what is said about a wait or a wake-up that stands just before or just after. */
-#include "graph/build/builder.h"
+#include "graph/build/on_stack.h"
+
+#include <stdlib.h>
+
+#include "event/syscalls.h"
+#include "graph/build/handlers.h"
+#include "graph/build/thread_state.h"
+#include "graph/build/wait_details.h"
+
+struct sightings *sightings_create(void)
+{
+    return calloc(1, sizeof(struct sightings));
+}
+
+void sightings_destroy(struct sightings *sightings)
+{
+    if (!sightings)
+        return;
+    idmap_deinit(&sightings->use_by_key);
+    vec_deinit(&sightings->use_next);
+    vec_deinit(&sightings->sample_slots);
+    free(sightings);
+}
 
 static void note_waker(struct builder *builder, struct cpu_state *cpu, uint32_t stack)
 {
@@ -50,7 +72,7 @@ void graph_on_sample(struct builder *builder, struct cpu_state *cpu,
     if (graph->samples.length >= ARGUS_NONE - 1)
         builder->full = true;
     else if (!vec_reserve(&graph->samples, 1) ||
-             !vec_push(&builder->sample_slots, thread_at(builder, cpu->thread)->slot))
+             !vec_push(&builder->sightings->sample_slots, thread_at(builder, cpu->thread)->slot))
         builder->no_memory = true;
     else
         graph->samples.data[graph->samples.length++] = sample;
@@ -62,15 +84,15 @@ void graph_on_sample(struct builder *builder, struct cpu_state *cpu,
 static uint32_t find_use(struct builder *builder, uint64_t inode, uint32_t thread)
 {
     uint64_t key = (inode ^ (uint64_t)thread << 40) * 0x9e3779b97f4a7c15u + thread;
-    uint32_t head = idmap_get(&builder->use_by_key, key);
-    for (uint32_t i = head; i != ARGUS_NONE; i = builder->use_next.data[i])
+    uint32_t head = idmap_get(&builder->sightings->use_by_key, key);
+    for (uint32_t i = head; i != ARGUS_NONE; i = builder->sightings->use_next.data[i])
         if (builder->graph->uses.data[i].inode == inode &&
             builder->graph->uses.data[i].thread == thread)
             return i;
     uint32_t made = (uint32_t)builder->graph->uses.length;
     struct argus_object_use use = {.inode = inode, .thread = thread};
-    if (!vec_push(&builder->use_next, head) || !vec_push(&builder->graph->uses, use) ||
-        !idmap_put(&builder->use_by_key, key, made)) {
+    if (!vec_push(&builder->sightings->use_next, head) || !vec_push(&builder->graph->uses, use) ||
+        !idmap_put(&builder->sightings->use_by_key, key, made)) {
         builder->no_memory = true;
         return ARGUS_NONE;
     }

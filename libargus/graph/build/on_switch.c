@@ -1,5 +1,10 @@
 /* Switches, wake-ups, and lost records: what moves threads between running, runnable and waiting. */
-#include "graph/build/builder.h"
+#include "event/pairing/pairing.h"
+#include "graph/build/activity.h"
+#include "graph/build/handlers.h"
+#include "graph/build/on_block.h"
+#include "graph/build/wait_details.h"
+#include "graph/rules/wakeup.h"
 
 /* No switch happens inside an interrupt, so what still seems to run has ended unseen. */
 static void end_interrupts(struct cpu_state *cpu)
@@ -105,6 +110,19 @@ void graph_on_make_runnable(struct builder *builder, struct cpu_state *cpu,
     if (cause.by_waker && cpu->wake_stack == ARGUS_NONE)
         cpu->wakee = wakee;
     cpu->wake_stack = ARGUS_NONE;
+}
+
+/* What kept a thread from the cpus changes no vertex: who asks for it reads the records (diagnose/suspects/cpu_records.c). */
+void graph_on_cpu_limits(struct builder *builder, struct cpu_state *cpu,
+                         const struct argus_record *record)
+{
+    (void)builder, (void)cpu, (void)record;
+}
+
+void graph_on_cpu_group(struct builder *builder, struct cpu_state *cpu,
+                        const struct argus_record *record)
+{
+    (void)builder, (void)cpu, (void)record;
 }
 
 void graph_on_lost(struct builder *builder, struct cpu_state *cpu,

@@ -1,6 +1,16 @@
-#include "graph/build/builder.h"
-
 #include <string.h>
+
+#include "event/pairing/pairing.h"
+#include "event/syscalls.h"
+#include "graph/build/absence.h"
+#include "graph/build/activity.h"
+#include "graph/build/handlers.h"
+#include "graph/build/looked_up.h"
+#include "graph/build/on_file_lock.h"
+#include "graph/build/talk.h"
+#include "graph/build/thread_state.h"
+#include "graph/build/vertex.h"
+#include "graph/build/wait.h"
 
 /* include/linux/errno.h: the call goes on by restart_syscall() if no handler runs. */
 #define ERESTART_RESTARTBLOCK 516
@@ -39,7 +49,7 @@ static void enter(struct builder *builder, uint32_t thread, const struct argus_r
         syscall_row(builder->os, builder->arch, ARGUS_DEBUGID_CODE(record->debugid));
     state->may_message = row->flags & (SYSCALL_FD | SYSCALL_MESSAGES);
     if (state->may_message)
-        pairing_thread_works(&builder->pairing, thread, builder->now_ns);
+        pairing_thread_works(&builder->talks->pairing, thread, builder->now_ns);
     for (int i = 0; i < 4; i++)
         state->arg[i] = record->arg[i];
     state->syscall = (uint16_t)ARGUS_DEBUGID_CODE(record->debugid);
@@ -73,6 +83,8 @@ static void leave(struct builder *builder, uint32_t thread, const struct argus_r
         wait_result(builder, thread, number, result_of(builder, record));
     if (state->op_open && state->syscall == number)
         vertex_op(builder, thread, ARGUS_OP_SYSCALL << 24 | (failed ? 1u << 16 : 0) | number);
+    if (row->flags & SYSCALL_CLOSE && state->syscall == number)
+        file_lock_closed(builder, thread, state->arg[0]);
     if (row->flags & SYSCALL_YIELD)
         slot_at(builder, state->slot)->yield_calls++;
     note_restart(state, record);

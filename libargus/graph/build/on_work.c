@@ -5,16 +5,47 @@
  * before it, on which it waits. Some work is done in a softirq instead (WQ_BH); then what it wakes is its queuer's
  * doing (actor.c).
  */
-#include "graph/build/builder.h"
+#include "graph/build/on_work.h"
+
+#include <stdlib.h>
+
+#include "graph/build/handlers.h"
+#include "graph/build/thread_state.h"
+#include "graph/build/vertex.h"
+
+/* Work given to a work queue, and not yet begun. */
+struct work_state {
+    struct actor queuer;
+};
+
+struct works {
+    VEC(struct work_state) all;
+    struct idmap by_key;
+};
+
+struct works *works_create(void)
+{
+    return calloc(1, sizeof(struct works));
+}
+
+void works_destroy(struct works *works)
+{
+    if (!works)
+        return;
+    vec_deinit(&works->all);
+    idmap_deinit(&works->by_key);
+    free(works);
+}
 
 void graph_on_work_queued(struct builder *builder, struct cpu_state *cpu,
                           const struct argus_record *record)
 {
-    uint32_t index = builder_place(builder, &builder->works, &builder->work_by_key, record->arg[0]);
+    uint32_t index =
+        builder_place(builder, &builder->works->all, &builder->works->by_key, record->arg[0]);
     if (index == ARGUS_NONE)
         return;
     struct actor queuer = actor_now(builder, cpu, record->arg[3]);
-    builder->works.data[index].queuer = queuer;
+    builder->works->all.data[index].queuer = queuer;
     if (queuer.thread != ARGUS_NONE && queuer.since_ns == builder->now_ns)
         thread_at(builder, queuer.thread)->acted = true;
 }
@@ -25,7 +56,7 @@ static void begin_work(struct builder *builder, struct cpu_state *cpu, uint32_t 
     if (cpu->thread == ARGUS_NONE)
         return;
     if (index != IDMAP_NONE) {
-        struct actor *queuer = &builder->works.data[index].queuer;
+        struct actor *queuer = &builder->works->all.data[index].queuer;
         struct cause cause = actor_cause(queuer, ARGUS_EDGE_WORK, RULE_WORK);
         queuer->thread = queuer->slot = ARGUS_NONE; /* it is done once */
         if (cause.known)
@@ -43,13 +74,13 @@ void graph_on_work(struct builder *builder, struct cpu_state *cpu,
         cpu->bh_queuer = nobody;
         return;
     }
-    uint32_t index = idmap_get(&builder->work_by_key, record->arg[0]);
+    uint32_t index = idmap_get(&builder->works->by_key, record->arg[0]);
     if (cpu_interrupted(cpu)) {
         cpu->completing = false; /* what was completed before is not the work's */
-        cpu->bh_queuer =
-            index == IDMAP_NONE
-                ? nobody
-                : builder->works.data[index].queuer; /* it can be queued again while it is done */
+        cpu->bh_queuer = index == IDMAP_NONE
+                             ? nobody
+                             : builder->works->all.data[index]
+                                   .queuer; /* it can be queued again while it is done */
     } else {
         begin_work(builder, cpu, index, record->arg[1]);
     }

@@ -6,7 +6,28 @@
  * of the message before it ended, since what was done in between was done to send this; and where one call does both, just
  * before the record.
  */
-#include "graph/build/builder.h"
+#include "graph/build/talk.h"
+
+#include <stdlib.h>
+
+#include "event/pairing/pairing.h"
+#include "graph/build/cpu_state.h"
+#include "graph/build/thread_state.h"
+#include "graph/build/vertex.h"
+
+struct talks *talks_create(void)
+{
+    return calloc(1, sizeof(struct talks));
+}
+
+void talks_destroy(struct talks *talks)
+{
+    if (!talks)
+        return;
+    vec_deinit(&talks->all);
+    pairing_deinit(&talks->pairing);
+    free(talks);
+}
 
 static struct talk_mark mark_now(struct builder *builder, uint32_t thread)
 {
@@ -69,12 +90,12 @@ uint32_t talk_note(struct builder *builder, uint32_t thread)
                         .ops = now.ops,
                         .acts_for = ARGUS_NONE,
                         .thread = thread};
-    uint32_t index = (uint32_t)builder->talks.length;
-    if (builder->talks.length >= ARGUS_NONE - 1)
+    uint32_t index = (uint32_t)builder->talks->all.length;
+    if (builder->talks->all.length >= ARGUS_NONE - 1)
         builder->full = true;
-    else if (!vec_push(&builder->talks, talk))
+    else if (!vec_push(&builder->talks->all, talk))
         builder->no_memory = true;
-    return builder->talks.length > index ? index : ARGUS_NONE;
+    return builder->talks->all.length > index ? index : ARGUS_NONE;
 }
 
 uint32_t talk_add(struct builder *builder, uint32_t thread, bool receives)
@@ -94,12 +115,12 @@ uint32_t talk_add(struct builder *builder, uint32_t thread, bool receives)
                         .receives = receives};
     state->marks.last = now;
     state->marks.talked = true;
-    uint32_t index = (uint32_t)builder->talks.length;
-    if (builder->talks.length >= ARGUS_NONE - 1) {
+    uint32_t index = (uint32_t)builder->talks->all.length;
+    if (builder->talks->all.length >= ARGUS_NONE - 1) {
         builder->full = true;
         return ARGUS_NONE;
     }
-    if (!vec_push(&builder->talks, talk)) {
+    if (!vec_push(&builder->talks->all, talk)) {
         builder->no_memory = true;
         return ARGUS_NONE;
     }

@@ -1,4 +1,7 @@
-#include "graph/build/builder.h"
+#include "graph/build/vertex.h"
+
+#include "graph/build/activity.h"
+#include "graph/build/thread_state.h"
 
 static uint32_t take_slot(struct builder *builder, struct thread_state *state)
 {
@@ -76,10 +79,7 @@ void vertex_settle(struct builder *builder, uint32_t thread)
         return;
     state->cause.known = false;
     state->cause.edge.to = state->slot;
-    if (builder->graph->edges.length >= ARGUS_NONE - 1)
-        builder->full = true;
-    else if (!vec_push(&builder->graph->edges, state->cause.edge))
-        builder->no_memory = true;
+    builder_add_edge(builder, &state->cause.edge);
 }
 
 void vertex_op(struct builder *builder, uint32_t thread, uint32_t code)
@@ -171,8 +171,5 @@ void vertex_add_edge(struct builder *builder, uint32_t thread, const struct caus
         return;
     edge.to = thread_at(builder, thread)->slot;
     edge.to_ns = builder->now_ns;
-    if (builder->graph->edges.length >= ARGUS_NONE - 1)
-        builder->full = true;
-    else if (!vec_push(&builder->graph->edges, edge))
-        builder->no_memory = true;
+    builder_add_edge(builder, &edge);
 }

@@ -3,10 +3,18 @@
  * How it ended is said twice: by what woke the thread, at once, and by the result of the system call, later. The
  * result wins, since a timer and the event can come together.
  */
-#include "graph/build/builder.h"
+#include "graph/build/wait.h"
 
 #include <errno.h>
 #include <string.h>
+
+#include "event/syscalls.h"
+#include "graph/build/looked_up.h"
+#include "graph/build/on_interrupt.h"
+#include "graph/build/on_signal.h"
+#include "graph/build/thread_state.h"
+#include "graph/build/vertex.h"
+#include "graph/rules/yield.h"
 
 /* No timer of a wait is set further ahead; beyond it an expiry is of another clock, or means "never". */
 #define LONGEST_TIMEOUT_NS (10ull * 365 * 86400 * 1000000000)
@@ -101,7 +109,7 @@ void wait_begin(struct builder *builder, uint32_t thread, uint64_t os_state)
         wait_add_detail_to(builder, state->slot, ARGUS_DETAIL_FUTEX, state->details.mapping);
     if (state->own_timer != ARGUS_NONE)
         vertex->wait.timeout_ns =
-            time_left(builder, builder->timers.data[state->own_timer].expiry_ns);
+            time_left(builder, builder->timers->all.data[state->own_timer].expiry_ns);
     looked_up_wait_begins(builder, thread);
     wait_forget_notes(state);
     vertex_flush_ops(builder, state);

@@ -1,8 +1,9 @@
 /* Waits in Darwin's system calls and Mach traps: what for, and how they ended. */
-#include "event/darwin/darwin.h"
-#include "graph/build/builder.h"
-
 #include <string.h>
+
+#include "event/darwin/darwin.h"
+#include "event/syscalls.h"
+#include "graph/build/wait.h"
 
 /* bsd/sys/errno.h, osfmk/mach/kern_return.h, osfmk/mach/message.h. */
 enum {

@@ -1,7 +1,10 @@
 /* What a wait was about, where one number does not say it: a chain of details for each wait.
  *
  * A wait that goes on after a look in between (rules/rewait.c) can have many requests to a disk: they are added up. */
-#include "graph/build/builder.h"
+#include "graph/build/wait_details.h"
+
+#include "graph/build/thread_state.h"
+#include "graph/build/vertex.h"
 
 /* A wait that has more has no use for them. */
 enum { MOST_DETAILS = 32 };

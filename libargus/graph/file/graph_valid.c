@@ -213,6 +213,13 @@ static bool valid_pings(const struct graph_arrays *arrays, size_t i)
     return arrays->pings.data[i].thread < arrays->threads.count;
 }
 
+static bool valid_file_locks(const struct graph_arrays *arrays, size_t i)
+{
+    const struct argus_file_lock *lock = &arrays->file_locks.data[i];
+    return is_id(lock->thread, arrays->threads.count) && is_bool(&lock->exclusive) &&
+           is_bool(&lock->listed);
+}
+
 static bool valid_suspensions(const struct graph_arrays *arrays, size_t i)
 {
     return i < arrays->suspensions.count;

@@ -1,8 +1,43 @@
 /* Who causes a callback: the one that queued it, found by its key; a UI event: the segment of the thread that read it from the
  * display server, where that is seen; else the segment of the event loop that found it ready. */
-#include "graph/build/builder.h"
+#include "graph/rules/callback.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "graph/build/handlers.h"
+#include "graph/build/thread_state.h"
+#include "graph/rules/queue_order.h"
+#include "graph/schema/rule_binding.h"
+
+/* UI events of one kind that a thread has read, and not yet been handed; found by thread and kind. */
+struct ui_read {
+    struct actor by; /* the segment that read the last ones */
+    uint32_t waiting;
+};
+
+struct dispatches {
+    VEC(struct queued_callback) queued;
+    struct idmap queued_by_key;
+    VEC(struct ui_read) ui_reads;
+    struct idmap ui_read_by_key;
+};
+
+struct dispatches *dispatches_create(void)
+{
+    return calloc(1, sizeof(struct dispatches));
+}
+
+void dispatches_destroy(struct dispatches *dispatches)
+{
+    if (!dispatches)
+        return;
+    vec_deinit(&dispatches->queued);
+    idmap_deinit(&dispatches->queued_by_key);
+    vec_deinit(&dispatches->ui_reads);
+    idmap_deinit(&dispatches->ui_read_by_key);
+    free(dispatches);
+}
 
 /* Probes of one space share keys; 0 when the table of probes is lost. */
 static uint32_t space_of(const struct builder *builder, uint64_t number)
@@ -22,11 +57,12 @@ static struct queued_callback *find(struct builder *builder, uint32_t thread,
     /* Keys can be small numbers, so they must not meet those of another process or space. */
     uint64_t mixed = record->arg[0] * 0x9e3779b97f4a7c15u ^
                      ((uint64_t)process << 32 | space) * 0xbf58476d1ce4e5b9u;
-    uint32_t index = make ? builder_place(builder, &builder->queued, &builder->queued_by_key, mixed)
-                          : idmap_get(&builder->queued_by_key, mixed);
+    uint32_t index = make ? builder_place(builder, &builder->dispatches->queued,
+                                          &builder->dispatches->queued_by_key, mixed)
+                          : idmap_get(&builder->dispatches->queued_by_key, mixed);
     if (index == ARGUS_NONE)
         return NULL;
-    struct queued_callback *found = &builder->queued.data[index];
+    struct queued_callback *found = &builder->dispatches->queued.data[index];
     bool same = found->key == record->arg[0] && found->process == process && found->space == space;
     if (make && !same)
         *found =
@@ -84,8 +120,8 @@ void graph_on_callback_queued(struct builder *builder, struct cpu_state *cpu,
         (struct actor){.since_ns = builder->now_ns, .thread = cpu->thread, .slot = state->slot};
     queued->waits = true;
     queued->rule =
-        rule_binding_find(&builder->binding, record->arg[2], RULE_KIND_BIT(ARGUS_RULE_ENQUEUE));
-    if (queued->rule != ARGUS_NONE && builder->binding.rules[queued->rule].fifo)
+        rule_binding_find(builder->binding, record->arg[2], RULE_KIND_BIT(ARGUS_RULE_ENQUEUE));
+    if (queued->rule != ARGUS_NONE && builder->binding->rules[queued->rule].fifo)
         queue_order_put(builder, queued);
     state->acted = true;
 }
@@ -94,7 +130,7 @@ void graph_on_callback_queued(struct builder *builder, struct cpu_state *cpu,
 static void count_cancel(struct builder *builder, const struct argus_record *record)
 {
     uint32_t rule =
-        rule_binding_find(&builder->binding, record->arg[2], RULE_KIND_BIT(ARGUS_RULE_CANCEL));
+        rule_binding_find(builder->binding, record->arg[2], RULE_KIND_BIT(ARGUS_RULE_CANCEL));
     if (rule != ARGUS_NONE)
         builder_count(builder, rule_of_user(rule));
 }
@@ -113,9 +149,10 @@ void graph_on_callback_cancelled(struct builder *builder, struct cpu_state *cpu,
 
 static struct ui_read *find_read(struct builder *builder, uint32_t thread, uint64_t kind)
 {
-    uint32_t index = builder_place(builder, &builder->ui_reads, &builder->ui_read_by_key,
-                                   (uint64_t)thread << 8 | kind);
-    return index == ARGUS_NONE ? NULL : &builder->ui_reads.data[index];
+    uint32_t index =
+        builder_place(builder, &builder->dispatches->ui_reads, &builder->dispatches->ui_read_by_key,
+                      (uint64_t)thread << 8 | kind);
+    return index == ARGUS_NONE ? NULL : &builder->dispatches->ui_reads.data[index];
 }
 
 /* Toolkits drop events (motion that another motion has overtaken), so what an earlier segment has read counts no more as
@@ -137,7 +174,7 @@ static struct cause cause_of(struct builder *builder, struct queued_callback *qu
 {
     if (queued->rule == ARGUS_NONE)
         return actor_cause(&queued->by, ARGUS_EDGE_DISPATCH, RULE_DISPATCH_QUEUED);
-    const struct argus_user_rule *rule = &builder->binding.rules[queued->rule];
+    const struct argus_user_rule *rule = &builder->binding->rules[queued->rule];
     if (rule->fifo)
         queue_order_take(builder, queued);
     queued->waits = rule->repeats || queued->first;
@@ -157,7 +194,7 @@ void rule_dispatch(struct builder *builder, uint32_t thread, const struct argus_
     } else if (read && read->waiting) {
         read->waiting--;
         *ret = actor_cause(&read->by, ARGUS_EDGE_DISPATCH, RULE_DISPATCH_READ);
-    } else if (rule_binding_find(&builder->binding, record->arg[2], RULE_KINDS_OF_UNITS) !=
+    } else if (rule_binding_find(builder->binding, record->arg[2], RULE_KINDS_OF_UNITS) !=
                ARGUS_NONE) {
         /* a user's unit need not be an event loop's: what ran before may have nothing to do with it */
         *ret = (struct cause){0};

@@ -15,9 +15,9 @@
  * None applies: it is taken for an unlock, which is weak, since a weak edge is asked about and a wrong strong one is not.
  * The call stacks, where there are some, have the last word: rules/wake_stacks.c.
  */
-#include "graph/rules/wakeup.h"
-
 #include <string.h>
+
+#include "graph/rules/wakeup.h"
 
 /* Linux's operations (include/uapi/linux/futex.h), without the flags for private and for the clock. */
 enum {

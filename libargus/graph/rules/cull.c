@@ -1,8 +1,8 @@
 /* Wake-ups that are nobody's in the trace: devices, timers that no thread armed, the scheduler's own work. They are
  * counted and charged to what they are; the thread that was interrupted has nothing to do with them. */
-#include "graph/rules/wakeup.h"
-
 #include <string.h>
+
+#include "graph/rules/wakeup.h"
 
 static bool in_interrupt(const struct wakeup *wakeup)
 {

@@ -12,8 +12,42 @@
  *
  * Only the first read of a thread that sees a write is caused by it: the thread knows the rest already.
  */
-#include "graph/build/builder.h"
+#include <stdlib.h>
+
+#include "graph/build/handlers.h"
 #include "graph/flag_code.h"
+#include "graph/rules/flag_state.h"
+#include "graph/rules/wakeup.h"
+
+/* Which write to a flag a thread has seen last; found by flag and thread. */
+struct flag_reader {
+    uint32_t seen;
+};
+
+struct flags {
+    VEC(struct flag_state) all;
+    struct idmap by_key;
+    struct flag_code *code; /* owned; NULL: nothing was asked of it */
+    VEC(struct flag_reader) readers;
+    struct idmap reader_by_key;
+};
+
+struct flags *flags_create(void)
+{
+    return calloc(1, sizeof(struct flags));
+}
+
+void flags_destroy(struct flags *flags)
+{
+    if (!flags)
+        return;
+    vec_deinit(&flags->all);
+    idmap_deinit(&flags->by_key);
+    flag_code_destroy(flags->code);
+    vec_deinit(&flags->readers);
+    idmap_deinit(&flags->reader_by_key);
+    free(flags);
+}
 
 /* What the trace says of it. */
 static void describe(struct builder *builder, struct flag_state *flag)
@@ -32,11 +66,11 @@ static struct flag_state *find(struct builder *builder, uint32_t thread, uint64_
 {
     uint32_t process = builder->graph->machine.threads.data[thread].process;
     uint64_t key = (address ^ (uint64_t)process << 40) * 0x9e3779b97f4a7c15u;
-    size_t before = builder->flags.length;
-    uint32_t index = builder_place(builder, &builder->flags, &builder->flag_by_key, key);
+    size_t before = builder->flags->all.length;
+    uint32_t index = builder_place(builder, &builder->flags->all, &builder->flags->by_key, key);
     if (index == ARGUS_NONE)
         return NULL;
-    struct flag_state *flag = &builder->flags.data[index];
+    struct flag_state *flag = &builder->flags->all.data[index];
     bool same = index < before && flag->address == address && flag->process == process;
     if (!same) { /* new, or two flags with one key, of which the later one replaces the other */
         *flag = (struct flag_state){
@@ -68,12 +102,12 @@ static const struct flag_access *seen_write(const struct flag_state *flag,
 static bool is_news(struct builder *builder, const struct flag_state *flag, uint32_t reader,
                     const struct flag_access *write)
 {
-    uint64_t key = (uint64_t)(flag - builder->flags.data) << 32 | reader;
+    uint64_t key = (uint64_t)(flag - builder->flags->all.data) << 32 | reader;
     uint32_t index =
-        builder_place(builder, &builder->flag_readers, &builder->flag_reader_by_key, key);
-    if (index == ARGUS_NONE || builder->flag_readers.data[index].seen >= write->number)
+        builder_place(builder, &builder->flags->readers, &builder->flags->reader_by_key, key);
+    if (index == ARGUS_NONE || builder->flags->readers.data[index].seen >= write->number)
         return false;
-    builder->flag_readers.data[index].seen = write->number;
+    builder->flags->readers.data[index].seen = write->number;
     return true;
 }
 
@@ -86,10 +120,7 @@ void rule_flag_edge(struct builder *builder, const struct flag_state *flag,
     cause.edge.to_ns = to->by.since_ns;
     if (cause.edge.from_ns > cause.edge.to_ns) /* it was on record only after its reader */
         cause.edge.from_ns = cause.edge.to_ns;
-    if (builder->graph->edges.length >= ARGUS_NONE - 1)
-        builder->full = true;
-    else if (!vec_push(&builder->graph->edges, cause.edge) ||
-             !vec_push(&builder->graph->flag_uses, use))
+    if (builder_add_edge(builder, &cause.edge) && !vec_push(&builder->graph->flag_uses, use))
         builder->no_memory = true;
 }
 
@@ -212,11 +243,11 @@ static enum flag_deed deed_of(struct builder *builder, uint32_t thread,
     uint32_t by = ARGUS_FLAG_BY(record->arg[2]);
     if ((by != ARGUS_FLAG_BY_VALUE && by != ARGUS_FLAG_BY_DEBUGGER) || thread == ARGUS_NONE)
         return FLAG_DEED_UNKNOWN;
-    if (!builder->flag_code)
-        builder->flag_code = flag_code_create(builder->graph->trace);
+    if (!builder->flags->code)
+        builder->flags->code = flag_code_create(builder->graph->trace);
     const struct machine *machine = &builder->graph->machine;
     uint64_t pid = machine->processes.data[machine->threads.data[thread].process].pid;
-    return flag_code_deed(builder->flag_code, pid, ARGUS_FLAG_PC(record->arg[2]),
+    return flag_code_deed(builder->flags->code, pid, ARGUS_FLAG_PC(record->arg[2]),
                           record->timestamp);
 }
 

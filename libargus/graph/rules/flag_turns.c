@@ -6,7 +6,10 @@
  *
  * What the flag was before comes from its last write on record, or from when the watch began.
  */
+#include "graph/build/actor.h"
 #include "graph/build/builder.h"
+#include "graph/rules/flag_state.h"
+#include "graph/rules/queue_order.h"
 
 #define MOST_PIECES 64 /* of one write; a counter that jumps further is set, and not counted up */
 

@@ -1,4 +1,7 @@
-#include "graph/build/builder.h"
+#include "graph/rules/fork.h"
+
+#include "graph/build/thread_state.h"
+#include "graph/build/vertex.h"
 
 void rule_fork(struct builder *builder, uint32_t creator, uint32_t child)
 {

@@ -4,13 +4,17 @@
  * vertex at the record of the send, or at the receive, should that be on record first. It often connects two vertices
  * that a wake-up connects already; then there is one edge, which keeps both reasons.
  */
+#include "graph/rules/message_edge.h"
+
+#include "event/pairing/pairing.h"
 #include "graph/build/builder.h"
+#include "graph/build/talk.h"
 
 void rule_message(void *context, const struct pairing_pair *pair)
 {
     struct builder *builder = context;
-    struct talk *send = &builder->talks.data[pair->send->tag];
-    struct talk *receive = &builder->talks.data[pair->receive->tag];
+    struct talk *send = &builder->talks->all.data[pair->send->tag];
+    struct talk *receive = &builder->talks->all.data[pair->receive->tag];
     uint64_t sent_ns = pair->send->record_ns, received_ns = pair->receive->record_ns;
     struct argus_edge edge = {
         .from_ns = sent_ns < received_ns ? sent_ns : received_ns,
@@ -26,10 +30,7 @@ void rule_message(void *context, const struct pairing_pair *pair)
         send->partner = pair->receive->tag;
     if (receive->partner == ARGUS_NONE)
         receive->partner = pair->send->tag;
-    if (builder->graph->edges.length >= ARGUS_NONE - 1)
-        builder->full = true;
-    else if (!vec_push(&builder->graph->edges, edge))
-        builder->no_memory = true;
+    builder_add_edge(builder, &edge);
 }
 
 /* By source; a message behind what else there is. */

@@ -4,11 +4,13 @@
  * the vertex ends the last piece; samples, callbacks and the ends of edges find their piece by time (finish.c, edges.c).
  * All ids behind a split vertex grow.
  */
-#include "graph/rules/split.h"
-
 #include <string.h>
 
 #include "base/compat.h"
+#include "event/syscalls.h"
+#include "graph/build/builder.h"
+#include "graph/build/talk.h"
+#include "graph/rules/split.h"
 
 static int by_vertex(const void *left, const void *right, void *context)
 {
@@ -27,10 +29,10 @@ static size_t drop_outside(const struct builder *builder, struct cut *cuts, size
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         const struct argus_vertex *vertex = &builder->graph->vertices.data[cuts[i].vertex];
-        const struct talk *talk = &builder->talks.data[cuts[i].talk];
+        const struct talk *talk = &builder->talks->all.data[cuts[i].talk];
         uint64_t from_ns = vertex->start_ns;
         if (kept && cuts[kept - 1].vertex == cuts[i].vertex)
-            from_ns = builder->talks.data[cuts[kept - 1].talk].cut_ns;
+            from_ns = builder->talks->all.data[cuts[kept - 1].talk].cut_ns;
         if (talk->cut_ns > from_ns && talk->cut_ns < vertex->end_ns)
             cuts[kept++] = cuts[i];
     }
@@ -139,7 +141,7 @@ static bool split_one(struct builder *builder, const struct argus_vertex *whole,
     struct rest rest = {
         .whole = *whole, .start_ns = whole->start_ns, .flags = whole->flags & ~at_end};
     for (size_t i = 0; i <= count; i++) {
-        const struct talk *talk = i < count ? &builder->talks.data[cuts[i].talk] : NULL;
+        const struct talk *talk = i < count ? &builder->talks->all.data[cuts[i].talk] : NULL;
         if (!take_piece(builder, &rest, talk, &to[i]))
             return false;
         if (!talk)
@@ -188,7 +190,7 @@ bool pieces_make(struct builder *builder, const struct cuts *cuts, uint32_t *new
     struct argus_graph *graph = builder->graph;
     struct cut *sorted = cuts->cuts.data;
     if (cuts->cuts.length)
-        qsort_r(sorted, cuts->cuts.length, sizeof(*sorted), by_vertex, builder->talks.data);
+        qsort_r(sorted, cuts->cuts.length, sizeof(*sorted), by_vertex, builder->talks->all.data);
     size_t count = drop_outside(builder, sorted, cuts->cuts.length), old = graph->vertices.length;
     if (!count)
         return true;

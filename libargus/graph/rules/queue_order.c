@@ -1,22 +1,51 @@
+#include "graph/rules/queue_order.h"
+
+#include <stdlib.h>
+
+#include "graph/build/actor.h"
 #include "graph/build/builder.h"
+
+/* One of several callbacks that were queued under one key. */
+struct queue_entry {
+    struct actor by;
+    uint32_t next; /* the one queued after it; of a free entry the next free one; from 1, 0: none */
+};
+
+struct queue_order {
+    VEC(struct queue_entry) entries;
+    uint32_t free; /* the first free entry, counted from 1; 0: none */
+};
+
+struct queue_order *queue_order_create(void)
+{
+    return calloc(1, sizeof(struct queue_order));
+}
+
+void queue_order_destroy(struct queue_order *queue_order)
+{
+    if (!queue_order)
+        return;
+    vec_deinit(&queue_order->entries);
+    free(queue_order);
+}
 
 /* A free entry, counted from 1; 0 without room. */
 static uint32_t take_entry(struct builder *builder)
 {
-    uint32_t taken = builder->queue_free;
+    uint32_t taken = builder->queue_order->free;
     if (taken) {
-        builder->queue_free = builder->queue_order.data[taken - 1].next;
+        builder->queue_order->free = builder->queue_order->entries.data[taken - 1].next;
         return taken;
     }
-    if (builder->queue_order.length >= ARGUS_NONE - 1) {
+    if (builder->queue_order->entries.length >= ARGUS_NONE - 1) {
         builder->full = true;
         return 0;
     }
-    if (!vec_push(&builder->queue_order, (struct queue_entry){0})) {
+    if (!vec_push(&builder->queue_order->entries, (struct queue_entry){0})) {
         builder->no_memory = true;
         return 0;
     }
-    return (uint32_t)builder->queue_order.length;
+    return (uint32_t)builder->queue_order->entries.length;
 }
 
 void queue_order_put(struct builder *builder, struct queued_callback *queued)
@@ -24,9 +53,9 @@ void queue_order_put(struct builder *builder, struct queued_callback *queued)
     uint32_t taken = take_entry(builder);
     if (!taken)
         return;
-    builder->queue_order.data[taken - 1] = (struct queue_entry){.by = queued->by};
+    builder->queue_order->entries.data[taken - 1] = (struct queue_entry){.by = queued->by};
     if (queued->last)
-        builder->queue_order.data[queued->last - 1].next = taken;
+        builder->queue_order->entries.data[queued->last - 1].next = taken;
     else
         queued->first = taken;
     queued->last = taken;
@@ -37,12 +66,12 @@ bool queue_order_take(struct builder *builder, struct queued_callback *queued)
     uint32_t taken = queued->first;
     if (!taken)
         return false;
-    struct queue_entry *entry = &builder->queue_order.data[taken - 1];
+    struct queue_entry *entry = &builder->queue_order->entries.data[taken - 1];
     queued->by = entry->by;
     queued->first = entry->next;
     if (!queued->first)
         queued->last = 0;
-    entry->next = builder->queue_free;
-    builder->queue_free = taken;
+    entry->next = builder->queue_order->free;
+    builder->queue_order->free = taken;
     return true;
 }

@@ -1,6 +1,10 @@
 /* Waking up only to wait again: several threads wait for one thing and another one was faster, or a poll is woken by
  * an event that its caller did not ask for. To the caller it is one wait, ended by the last wake-up. */
-#include "graph/build/builder.h"
+#include "graph/rules/rewait.h"
+
+#include "graph/build/thread_state.h"
+#include "graph/build/vertex.h"
+#include "graph/build/wait_details.h"
 
 /* Looking again and finding nothing takes less than that, also on a slow machine; work takes a system call's return. */
 #define REWAIT_RUN_NS 200000u

@@ -1,4 +1,6 @@
-#include "graph/build/builder.h"
+#include "graph/rules/sequence.h"
+
+#include "graph/graph_data.h"
 
 struct argus_edge rule_sequence(const struct argus_graph *graph, uint32_t to)
 {

@@ -37,7 +37,10 @@
  */
 #include "graph/rules/split.h"
 
+#include "graph/build/builder.h"
+#include "graph/build/talk.h"
 #include "graph/patterns.h"
+#include "graph/rules/voucher.h"
 
 /* Processes that a thread remembers, the last ones that it had messages with. */
 #define MOST_PEERS 16
@@ -180,8 +183,8 @@ struct news {
 static void receive(const struct splitter *splitter, struct company *company, uint32_t index,
                     struct news *ret)
 {
-    struct talk *talk = &splitter->builder->talks.data[index];
-    const struct talk *sent = &splitter->builder->talks.data[talk->partner];
+    struct talk *talk = &splitter->builder->talks->all.data[index];
+    const struct talk *sent = &splitter->builder->talks->all.data[talk->partner];
     uint32_t self = process_of(splitter, talk->thread);
     uint32_t from = process_of(splitter, sent->thread);
     uint32_t acts_for = sent->acts_for != ARGUS_NONE ? sent->acts_for : from;
@@ -246,9 +249,9 @@ static void believe_voucher(const struct company *company, struct talk *talk, st
 static void send(const struct splitter *splitter, struct company *company, uint32_t index,
                  struct news *ret)
 {
-    struct talk *talk = &splitter->builder->talks.data[index];
+    struct talk *talk = &splitter->builder->talks->all.data[index];
     uint32_t self = process_of(splitter, talk->thread);
-    uint32_t to = process_of(splitter, splitter->builder->talks.data[talk->partner].thread);
+    uint32_t to = process_of(splitter, splitter->builder->talks->all.data[talk->partner].thread);
     if (talk->behalf != ARGUS_NONE)
         company->acts_for = talk->behalf;
     talk->acts_for = company->acts_for;
@@ -300,7 +303,7 @@ static uint32_t cut_flag(struct splitter *splitter, const struct company *compan
 static bool add_request_edge(struct splitter *splitter, const struct talk *answer,
                              const struct news *news)
 {
-    const struct talk *asked = &splitter->builder->talks.data[news->request];
+    const struct talk *asked = &splitter->builder->talks->all.data[news->request];
     struct argus_edge edge = {
         .from_ns = asked->time_ns,
         .to_ns = answer->cut_ns,
@@ -311,12 +314,12 @@ static bool add_request_edge(struct splitter *splitter, const struct talk *answe
         .rule = RULE_DISPATCH_REQUEST,
         .stack = ARGUS_NONE,
     };
-    return vec_push(&splitter->graph->edges, edge);
+    return builder_add_edge(splitter->builder, &edge);
 }
 
 static bool look_at(struct splitter *splitter, const uint32_t *new_id, uint32_t index)
 {
-    struct talk *talk = &splitter->builder->talks.data[index];
+    struct talk *talk = &splitter->builder->talks->all.data[index];
     uint32_t vertex =
         talk->partner == ARGUS_NONE ? ARGUS_NONE : split_vertex_of(splitter->graph, new_id, talk);
     if (vertex == ARGUS_NONE)
@@ -362,10 +365,11 @@ static bool find_beneficiaries(struct builder *builder)
     struct idmap last = {0};
     const struct argus_graph *graph = builder->graph;
     bool done = true;
-    for (size_t i = 0; done && builder->vouchers.length && i < graph->machine.processes.length; i++)
+    for (size_t i = 0;
+         done && vouchers_seen(builder->vouchers) && i < graph->machine.processes.length; i++)
         done = idmap_put(&last, graph->machine.processes.data[i].pid, (uint32_t)i);
-    for (size_t i = 0; i < builder->talks.length; i++) {
-        struct talk *talk = &builder->talks.data[i];
+    for (size_t i = 0; i < builder->talks->all.length; i++) {
+        struct talk *talk = &builder->talks->all.data[i];
         talk->behalf =
             talk->behalf ? process_with(graph, &last, talk->behalf, talk->time_ns) : ARGUS_NONE;
     }
@@ -382,7 +386,7 @@ bool rule_split(struct builder *builder, uint32_t *new_id, size_t slots)
     bool done = splitter.company_of && find_beneficiaries(builder);
     for (size_t i = 0; done && i < threads; i++)
         splitter.company_of[i] = ARGUS_NONE;
-    for (size_t i = 0; done && i < builder->talks.length; i++)
+    for (size_t i = 0; done && i < builder->talks->all.length; i++)
         done = look_at(&splitter, new_id, (uint32_t)i);
     done = done && rule_cut_calls(builder, new_id, &splitter.cuts);
     done =
@@ -391,6 +395,6 @@ bool rule_split(struct builder *builder, uint32_t *new_id, size_t slots)
     free(splitter.companies);
     free(splitter.company_of);
     vec_deinit(&splitter.cuts.cuts);
-    vec_deinit(&builder->talks);
+    vec_deinit(&builder->talks->all);
     return done;
 }

@@ -2,7 +2,11 @@
 #ifndef ARGUS_GRAPH_RULES_SPLIT_H
 #define ARGUS_GRAPH_RULES_SPLIT_H
 
-#include "graph/build/builder.h"
+#include "argus/graph.h"
+#include "base/vec.h"
+#include "graph/build/talk.h"
+
+struct builder;
 
 /* A vertex is cut just before a message, or a call of a function that a user's rule is about. */
 struct cut {
@@ -24,5 +28,9 @@ bool rule_cut_calls(struct builder *builder, const uint32_t *new_id, struct cuts
 
 /* Splits vertices and brings `new_id` up to date; `slots`: with those that are gone. False without memory. */
 bool pieces_make(struct builder *builder, const struct cuts *cuts, uint32_t *new_id, size_t slots);
+
+/* split.c: splits vertices that serve several peers. `new_id`: the final ids of the slots, which change. False
+ * without memory. */
+bool rule_split(struct builder *builder, uint32_t *new_id, size_t slots);
 
 #endif

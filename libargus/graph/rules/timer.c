@@ -3,6 +3,7 @@
  * The record of a timer that fires stands in an interrupt on any cpu; the wake-ups until its end are the timer's.
  * A timer that its own callback arms again (periodic ones) keeps its owner; see on_timer.c.
  */
+#include "graph/build/on_interrupt.h"
 #include "graph/rules/wakeup.h"
 
 static const struct timer_state *fired(const struct wakeup *wakeup)
@@ -10,7 +11,7 @@ static const struct timer_state *fired(const struct wakeup *wakeup)
     uint32_t timer = cpu_timer(wakeup->cpu);
     if (timer == ARGUS_NONE || wakeup->context == ARGUS_CONTEXT_TASK)
         return NULL;
-    return &wakeup->builder->timers.data[timer];
+    return &wakeup->builder->timers->all.data[timer];
 }
 
 bool match_timer(const struct wakeup *wakeup)

@@ -6,7 +6,42 @@
  * had a voucher last made go on who adopts it: a weak edge, since one voucher can be handed on more than once.
  *
  * A thread that has just received the voucher itself gets no edge: the message says it. */
-#include "graph/build/builder.h"
+#include "graph/rules/voucher.h"
+
+#include <stdlib.h>
+
+#include "graph/build/thread_state.h"
+#include "graph/build/vertex.h"
+
+/* A voucher of Darwin: who had it last. */
+struct voucher_state {
+    struct actor last;
+    bool known;
+};
+
+struct vouchers {
+    VEC(struct voucher_state) all;
+    struct idmap by_key;
+};
+
+struct vouchers *vouchers_create(void)
+{
+    return calloc(1, sizeof(struct vouchers));
+}
+
+void vouchers_destroy(struct vouchers *vouchers)
+{
+    if (!vouchers)
+        return;
+    vec_deinit(&vouchers->all);
+    idmap_deinit(&vouchers->by_key);
+    free(vouchers);
+}
+
+bool vouchers_seen(const struct vouchers *vouchers)
+{
+    return vouchers->all.length > 0;
+}
 
 static bool can_act(const struct builder *builder, uint32_t thread)
 {
@@ -38,10 +73,10 @@ void rule_voucher(struct builder *builder, const struct argus_record *record)
     if (!record->arg[0] || !can_act(builder, thread))
         return;
     uint32_t index =
-        builder_place(builder, &builder->vouchers, &builder->voucher_by_key, record->arg[0]);
+        builder_place(builder, &builder->vouchers->all, &builder->vouchers->by_key, record->arg[0]);
     if (index == ARGUS_NONE)
         return;
-    struct voucher_state *voucher = &builder->vouchers.data[index];
+    struct voucher_state *voucher = &builder->vouchers->all.data[index];
     bool other = voucher->known && voucher->last.thread != thread;
     if (record->arg[3] == ARGUS_VOUCHER_ADOPTED && other) {
         struct cause cause = actor_cause(&voucher->last, ARGUS_EDGE_DISPATCH, RULE_VOUCHER);

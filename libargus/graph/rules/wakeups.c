@@ -1,25 +1,13 @@
-/* Who or what is behind a wake-up: the table of rules, in the order in which they are tried. */
-#include "graph/rules/wakeup.h"
-
+/* Who or what is behind a wake-up: by the table of rules (wake_rules.def). */
 #include <string.h>
 
+#include "graph/rules/wakeup.h"
+
 static const struct wake_rule wake_rules[] = {
-    {match_watchpoint, act_watchpoint, RULE_CULL_WATCHPOINT, false, 0},
-    {match_housekeeping, act_scheduler, RULE_CULL_HOUSEKEEPING, false, 0},
-    {match_timer, act_timer, RULE_TIMER, false, ARGUS_EDGE_TIMER},
-    {match_block, act_block, RULE_BLOCK, false, ARGUS_EDGE_BLOCK},
-    {match_bh_work, act_bh_work, RULE_WORK_SOFTIRQ, false, ARGUS_EDGE_WORK},
-    {match_timer_unowned, act_timer_unowned, RULE_CULL_TIMER, false, 0},
-    {match_softirq_local, NULL, RULE_WAKE_SOFTIRQ_LOCAL, false, ARGUS_EDGE_WAKE},
-    {match_scheduler, act_scheduler, RULE_CULL_SCHEDULER, false, 0},
-    {match_device, act_device, RULE_CULL_DEVICE, false, 0},
-    {match_signal, NULL, RULE_WAKE_SIGNAL, false, ARGUS_EDGE_SIGNAL},
-    {match_cleared, NULL, RULE_WAKE_CLEAR_WAIT, true, ARGUS_EDGE_WAKE},
-    {match_parked, NULL, RULE_WAKE_PARKED, true, ARGUS_EDGE_WAKE},
-    {match_exit, NULL, RULE_WAKE_EXIT, false, ARGUS_EDGE_WAKE},
-    {match_condition, NULL, RULE_WAKE_CONDITION, false, ARGUS_EDGE_WAKE},
-    {match_unlock, NULL, RULE_WAKE_UNLOCK, true, ARGUS_EDGE_WAKE},
-    {match_task, NULL, RULE_WAKE_TASK, false, ARGUS_EDGE_WAKE},
+#define WAKE_RULE(match_, act_, rule_, weak_, kind_)                                               \
+    {.match = (match_), .act = (act_), .rule = RULE_##rule_, .weak = (weak_), .kind = (kind_)},
+#include "graph/rules/wake_rules.def"
+#undef WAKE_RULE
 };
 
 /* A thread in which the kernel runs the handler of a device's interrupt: each of them on a real-time kernel, some on others
@@ -38,9 +26,9 @@ static enum argus_context context_of(const struct builder *builder, const struct
     return by_thread ? ARGUS_CONTEXT_HARDIRQ : context;
 }
 
-static void edge_from_waker(const struct wakeup *wakeup, const struct wake_rule *rule,
-                            struct cause *ret)
+void act_waker(const struct wakeup *wakeup, struct cause *ret)
 {
+    const struct wake_rule *rule = wakeup->rule;
     struct builder *builder = wakeup->builder;
     struct thread_state *waker = thread_at(builder, wakeup->waker);
     waker->acted = true;
@@ -78,10 +66,8 @@ void rule_wakeup(struct builder *builder, const struct cpu_state *cpu,
         const struct wake_rule *rule = &wake_rules[i];
         if (!rule->match(&wakeup))
             continue;
-        if (rule->act)
-            rule->act(&wakeup, ret);
-        else
-            edge_from_waker(&wakeup, rule, ret);
+        wakeup.rule = rule;
+        rule->act(&wakeup, ret);
         ret->edge.rule = (uint16_t)rule->rule;
         if (!ret->known)
             builder_count(builder, rule->rule);

@@ -8,9 +8,12 @@
  * The merged vertex lasts from the first turn's start to the last turn's end. Its run and runnable times are sums;
  * the rest of it, end - start - run - runnable, was spent in the waits between the turns.
  */
-#include "graph/build/builder.h"
+#include "graph/rules/yield.h"
 
 #include <string.h>
+
+#include "graph/build/thread_state.h"
+#include "graph/build/vertex.h"
 
 #define YIELD_WAIT_NS                                                                              \
     50000000u /* longer waits are work that is paced, not waiting for a flag: 20 a second */

@@ -1,7 +1,10 @@
 /* A user's begin rules for functions that the probes of toolkits report: the handler of a click, a callback inside of another
  * one. No probe of their own is needed, only their names, which come when all vertices are there; so the place was noted
  * (talk_note()), and the vertex is split now, like that of a server with several clients. */
+#include "graph/build/builder.h"
+#include "graph/build/talk.h"
 #include "graph/rules/split.h"
+#include "graph/schema/rule_binding.h"
 #include "graph/schema/rule_stacks.h"
 
 static bool cut_call(struct builder *builder, struct rule_stacks *stacks, const uint32_t *new_id,
@@ -14,7 +17,7 @@ static bool cut_call(struct builder *builder, struct rule_stacks *stacks, const 
         return true;
     struct cut cut = {.talk = call->talk};
     if (call->talk != ARGUS_NONE)
-        cut.vertex = split_vertex_of(graph, new_id, &builder->talks.data[call->talk]);
+        cut.vertex = split_vertex_of(graph, new_id, &builder->talks->all.data[call->talk]);
     if (call->talk != ARGUS_NONE && cut.vertex == ARGUS_NONE)
         return true; /* in a yield run, or gone */
     builder_count(builder, rule_of_user(rule));
@@ -23,7 +26,7 @@ static bool cut_call(struct builder *builder, struct rule_stacks *stacks, const 
 
 bool rule_cut_calls(struct builder *builder, const uint32_t *new_id, struct cuts *cuts)
 {
-    const struct rule_binding *binding = &builder->binding;
+    const struct rule_binding *binding = builder->binding;
     struct rule_stacks stacks;
     if (!binding->unit_calls.length)
         return true;

@@ -52,4 +52,8 @@ struct stack_match rule_stacks_find(struct rule_stacks *stacks, uint32_t process
 uint32_t rule_stacks_unit(struct rule_stacks *stacks, uint32_t process, uint64_t address,
                           uint64_t time_ns);
 
+struct builder;
+/* rule_wakeups.c: what a user's rules say by stacks, of edges that have their final ends: some go, some are weak. */
+bool rule_apply_stacks(struct builder *builder, const uint32_t *new_id);
+
 #endif

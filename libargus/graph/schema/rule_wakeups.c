@@ -9,6 +9,7 @@
  * on_callback.c has thought stays when it cannot be known. Then the next vertex goes on with the unit, and its sequence edge is
  * strong; or it does not. */
 #include "graph/build/builder.h"
+#include "graph/schema/rule_binding.h"
 #include "graph/schema/rule_stacks.h"
 
 /* What happens to the edge of a wake-up. */
@@ -92,8 +93,8 @@ static void apply_to_unit(struct builder *builder, struct rule_stacks *stacks, u
 static void apply_to_units(struct builder *builder, struct rule_stacks *stacks,
                            const uint32_t *new_id)
 {
-    for (size_t i = 0; i < builder->binding.unit_waits.length; i++) {
-        const struct unit_wait *wait = &builder->binding.unit_waits.data[i];
+    for (size_t i = 0; i < builder->binding->unit_waits.length; i++) {
+        const struct unit_wait *wait = &builder->binding->unit_waits.data[i];
         uint32_t next = behind(builder->graph, new_id, wait);
         if (next != ARGUS_NONE)
             apply_to_unit(builder, stacks, next, wait);
@@ -110,7 +111,7 @@ static bool any_wakeup_rule(const struct rule_binding *binding)
 
 bool rule_apply_stacks(struct builder *builder, const uint32_t *new_id)
 {
-    const struct rule_binding *binding = &builder->binding;
+    const struct rule_binding *binding = builder->binding;
     bool wakeups = any_wakeup_rule(binding);
     if (!wakeups && !binding->unit_waits.length)
         return true;

@@ -250,6 +250,19 @@ struct argus_ping {
     uint32_t probe;
 };
 
+/* A lock on a file: what a call for it came to, or what the kernel's list of locks said. */
+struct argus_file_lock {
+    uint64_t time_ns;
+    uint64_t inode;
+    uint64_t first, last; /* byte; 0 and UINT64_MAX: the whole file, or not known */
+    uint32_t device;      /* of its file system: major << 20 | minor */
+    uint32_t thread; /* listed: the main thread of the process; ARGUS_NONE: the list has none */
+    uint8_t what;    /* enum argus_file_lock_what */
+    uint8_t kind;    /* enum argus_file_lock_kind */
+    bool exclusive;
+    bool listed; /* by the kernel, at this time */
+};
+
 /* The machine was suspended; the trace's clock stood still. */
 struct argus_suspension {
     uint64_t noticed_ns; /* the trace's clock, soon after it went on */
@@ -307,6 +320,8 @@ size_t argus_graph_flag_sets(const struct argus_graph *graph, /* in time order *
                              const struct argus_flag_set **ret);
 size_t argus_graph_pings(const struct argus_graph *graph, /* in time order */
                          const struct argus_ping **ret);
+size_t argus_graph_file_locks(const struct argus_graph *graph, /* in time order */
+                              const struct argus_file_lock **ret);
 size_t argus_graph_suspensions(const struct argus_graph *graph,
                                const struct argus_suspension **ret);
 struct argus_stack argus_graph_stack(const struct argus_graph *graph, uint32_t stack);

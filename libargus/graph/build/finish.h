@@ -1,0 +1,19 @@
+/* After the last record: finish.c, edges.c. */
+#ifndef ARGUS_GRAPH_FINISH_H
+#define ARGUS_GRAPH_FINISH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "argus/graph.h"
+
+struct builder;
+
+bool builder_close_all(struct builder *builder);
+bool finish_vertices(struct builder *builder);
+bool finish_edges(struct builder *builder, const uint32_t *new_id);
+void finish_uses(struct builder *builder);
+/* The vertex (final id) of the thread of `vertex` (final id) whose time, wait included, has `time_ns`. */
+uint32_t finish_vertex_for(const struct argus_graph *graph, uint32_t vertex, uint64_t time_ns);
+
+#endif

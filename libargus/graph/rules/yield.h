@@ -1,0 +1,17 @@
+/* Yield runs: yield.c. */
+#ifndef ARGUS_GRAPH_RULES_YIELD_H
+#define ARGUS_GRAPH_RULES_YIELD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "argus/graph.h"
+
+struct builder;
+
+/* Merges the current vertex, whose wait has just ended, into the yield run before it. */
+bool rule_yield(struct builder *builder, uint32_t thread);
+/* The same for the vertex before the current one, of which a result has just told that its timer woke it. */
+void rule_yield_told(struct builder *builder, uint32_t thread);
+
+#endif
