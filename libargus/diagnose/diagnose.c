@@ -77,7 +77,7 @@ struct argus_error *argus_diagnose(const struct argus_graph *graph, struct argus
     struct argus_diagnosis found;
     give(&d, &found);
     if (!tell && !error)
-        tell = tell_summary(&found, &d.view, &found.summary);
+        tell = tell_summary(&found, &d.view);
     if (tell || (error && !open)) {
         argus_diagnosis_deinit(&found);
         if (error && tell)
@@ -110,5 +110,6 @@ void argus_diagnosis_deinit(struct argus_diagnosis *diagnosis)
     argus_account_deinit(&diagnosis->accounting);
     asked_free(diagnosis->asked, diagnosis->asked_count);
     free(diagnosis->summary);
+    free(diagnosis->cause);
     *diagnosis = (struct argus_diagnosis){.baseline = ARGUS_NONE};
 }

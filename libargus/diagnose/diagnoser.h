@@ -4,6 +4,7 @@
 
 #include "argus/diagnose.h"
 #include "base/vec.h"
+#include "diagnose/file_locks.h"
 #include "slice/ask.h"
 #include "slice/timeline.h"
 
@@ -62,10 +63,9 @@ struct argus_error *add_uncertain(struct diagnoser *d, char *text);
 
 /* --- cpu_users.c --- */
 
-/* "; of all, x [12] ran most meanwhile, 2.7 s": who had the cpus while `thread` wanted one; "" if it was itself. False without
- * memory. */
-bool tell_cpu_user(const struct diagnoser *d, uint32_t thread, struct window window, char *buffer,
-                   size_t bytes);
+/* Blames a vertex that wanted a cpu for most of `part`, and before it who took the cpus or the quota; `normal` is appended. */
+struct argus_error *blame_no_cpu(struct diagnoser *d, uint32_t vertex, struct window part,
+                                 uint64_t run_ns, uint64_t runnable_ns, const char *normal);
 
 /* --- costly.c --- */
 
@@ -93,6 +93,17 @@ uint32_t find_own_set(const struct view *view, uint32_t vertex);
 
 /* The main thread of the child that the loop of `vertex` asks for in `part`; ARGUS_NONE. */
 uint32_t find_polled_child(const struct view *view, uint32_t vertex, struct window part);
+/* --- polled_lock.c --- */
+
+/* Explains a loop of `vertex` that looks for a lock on a file: by what the holder did. */
+struct argus_error *explain_polled_lock(struct diagnoser *d, uint32_t vertex, struct window part,
+                                        const struct lock_tries *tries);
+/* Whether `thread`, of which `known_ns` of `part` are known, waited for most of it since before its first record. */
+bool is_unseen_holder(const struct diagnoser *d, uint32_t thread, struct window part,
+                      uint64_t known_ns);
+struct argus_error *blame_unseen_holder(struct diagnoser *d, uint32_t thread, struct window part);
+/* Blames the holder of a lock on a file, which waited for requests meanwhile. */
+struct argus_error *blame_idle_holder(struct diagnoser *d, uint32_t vertex, struct window part);
 /* Explains a loop that yields: by the write of a flag that ended it, else it is blamed itself. yields.c. */
 struct argus_error *explain_yielding(struct diagnoser *d, uint32_t vertex, struct window part);
 /* Blames the loop itself. */
@@ -137,6 +148,7 @@ enum evidence_flags {
     EVIDENCE_OF_CHILD =
         4,             /* also looked at where the wait is for a child, which nobody else can end */
     EVIDENCE_SURE = 8, /* the records say so: a lock, a child, an object, a question */
+    EVIDENCE_OF_LOCK = 16, /* also where it is for a lock on a file and its holder is known */
 };
 
 /* A kind of evidence: appends those who should have ended a wait. May ask. */
@@ -198,9 +210,8 @@ struct argus_error *close_circle(struct diagnoser *d, size_t first);
 
 /* --- story.c --- */
 
-/* `found` is whole but for the summary. */
-struct argus_error *tell_summary(const struct argus_diagnosis *found, const struct view *view,
-                                 char **ret);
+/* Adds the cause and the summary to `found`, which is whole but for them. */
+struct argus_error *tell_summary(struct argus_diagnosis *found, const struct view *view);
 struct argus_error *tell_uncertain(struct diagnoser *d);
 
 #endif

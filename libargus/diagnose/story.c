@@ -52,10 +52,29 @@ static void say_whom(struct sentence *sentence, const struct view *view, uint32_
     }
 }
 
+/* Of a culprit that took a cpu or a quota, what that did to the one who wanted it. */
+static void say_lack(struct sentence *sentence, const struct view *view,
+                     const struct argus_culprit *root)
+{
+    say(sentence, "got no cpu: ");
+    if (root->lack >= ARGUS_CPU_TOOK)
+        say(sentence, timeline_process(view, root->vertex)->name);
+    say(sentence, root->lack == ARGUS_CPU_TOOK         ? " ran instead"
+                  : root->lack == ARGUS_CPU_TOOK_QUOTA ? " had used up the cpu quota of their "
+                                                         "control group"
+                  : root->lack == ARGUS_CPU_QUOTA
+                      ? "the cpu quota of its control group was used up"
+                      : "probably the cpu quota of its control group was used up");
+}
+
 static void say_busy(struct sentence *sentence, const struct view *view,
                      const struct argus_culprit *root)
 {
     const struct argus_vertex *v = &view->vertices[root->vertex];
+    if (root->lack >= ARGUS_CPU_QUOTA) {
+        say_lack(sentence, view, root);
+        return;
+    }
     if (v->runnable_ns / 4 > v->run_ns) {
         say(sentence, "got no cpu");
         return;
@@ -71,6 +90,28 @@ static void say_busy(struct sentence *sentence, const struct view *view,
         say(sentence, ", and others wanted the cpu too");
 }
 
+static void say_holder(struct sentence *sentence, const struct view *view, uint32_t holder,
+                       uint32_t waiter)
+{
+    say(sentence, ", which ");
+    say_whom(sentence, view, holder, waiter);
+    say(sentence, " had");
+}
+
+/* "looked for a lock on a file again and again, which B had". */
+static void say_loop(struct sentence *sentence, const struct view *view,
+                     const struct argus_culprit *root)
+{
+    struct lock_tries tries;
+    uint32_t thread = view->vertices[root->vertex].thread;
+    bool locks = find_lock_tries(view, thread, root->start_ns, root->end_ns, &tries);
+    say(sentence, locks ? "looked for a lock on a file again and again"
+                        : "looked for a data flag again and again");
+    if (!locks || tries.holder == ARGUS_NONE)
+        return;
+    say_holder(sentence, view, tries.holder, thread);
+}
+
 /* `own`: it is the frozen thread itself, whose wait is what has to be explained. */
 static void say_waiting(struct sentence *sentence, const struct view *view,
                         const struct argus_culprit *root, bool own)
@@ -78,6 +119,12 @@ static void say_waiting(struct sentence *sentence, const struct view *view,
     const struct argus_wait *wait = &view->vertices[root->vertex].wait;
     if (root->silent) {
         say(sentence, "took the request and did not answer");
+        return;
+    }
+    uint32_t holder = find_file_lock_holder(view, root->vertex);
+    if (holder != ARGUS_NONE) {
+        say(sentence, "waited for a lock on a file");
+        say_holder(sentence, view, holder, view->vertices[root->vertex].thread);
         return;
     }
     switch (wait->kind) {
@@ -106,7 +153,7 @@ static void say_root(struct sentence *sentence, const struct view *view,
     if (root->type == ARGUS_TYPE_LONG_RUNNING)
         say_busy(sentence, view, root);
     else if (root->type == ARGUS_TYPE_REPEATED_YIELD)
-        say(sentence, "looked for a data flag again and again");
+        say_loop(sentence, view, root);
     else
         say_waiting(sentence, view, root, view->vertices[root->vertex].thread == hung);
 }
@@ -172,39 +219,42 @@ static void say_origin(struct sentence *sentence, const struct argus_diagnosis *
     say(sentence, process->name);
 }
 
-struct argus_error *tell_summary(const struct argus_diagnosis *found, const struct view *view,
-                                 char **ret)
+static void say_cause(struct sentence *sentence, const struct argus_diagnosis *found,
+                      const struct view *view)
 {
-    struct sentence sentence = {.length = 0};
-    char name[128], lasted[32];
-    text_thread(view, found->hang.thread, name, sizeof(name));
-    if (found->hang.nature == ARGUS_NATURE_IDLE) {
-        text_duration(found->hang.end_ns - found->hang.start_ns, lasted, sizeof(lasted));
-        *ret = text_print("%s did not hang: for %s it was idle and waited for input, and none was "
-                          "pending.",
-                          name, lasted);
-        return *ret ? NULL : argus_error_memory();
-    }
-    say(&sentence, name);
-    say(&sentence, found->hang.ongoing ? " has been frozen for " : " was frozen for ");
-    say(&sentence,
-        text_duration(found->hang.end_ns - found->hang.start_ns, lasted, sizeof(lasted)));
-    say(&sentence, found->guessed ? ", probably because " : " because ");
     if (found->cycle_count > 0) {
         if (view->vertices[found->cycle[0]].thread != found->hang.thread)
-            say(&sentence, "it ");
-        say_circle(&sentence, found, view);
+            say(sentence, "it ");
+        say_circle(sentence, found, view);
     } else if (found->culprit_count > 0) {
-        say(&sentence, "it ");
-        say_chain(&sentence, found, view);
-        say_root(&sentence, view, &found->culprits[0], found->hang.thread);
-        say_origin(&sentence, found, view);
+        say(sentence, "it ");
+        say_chain(sentence, found, view);
+        say_root(sentence, view, &found->culprits[0], found->hang.thread);
+        say_origin(sentence, found, view);
     } else {
-        say(&sentence, "of something that the records do not tell");
+        say(sentence, "of something that the records do not tell");
     }
-    say(&sentence, ".");
-    *ret = strdup(sentence.text);
-    return *ret ? NULL : argus_error_memory();
+}
+
+struct argus_error *tell_summary(struct argus_diagnosis *found, const struct view *view)
+{
+    struct sentence cause = {.length = 0};
+    char name[128], lasted[32];
+    text_thread(view, found->hang.thread, name, sizeof(name));
+    text_duration(found->hang.end_ns - found->hang.start_ns, lasted, sizeof(lasted));
+    if (found->hang.nature == ARGUS_NATURE_IDLE) {
+        found->cause = strdup("it was idle and waited for input");
+        found->summary = text_print("%s did not hang: for %s it was idle and waited for input, and "
+                                    "none was pending.",
+                                    name, lasted);
+    } else {
+        say_cause(&cause, found, view);
+        found->cause = text_print("%s%s", found->guessed ? "probably " : "", cause.text);
+        found->summary = text_print("%s %s frozen for %s%s because %s.", name,
+                                    found->hang.ongoing ? "has been" : "was", lasted,
+                                    found->guessed ? ", probably" : "", cause.text);
+    }
+    return found->summary && found->cause ? NULL : argus_error_memory();
 }
 
 /* --- what is uncertain --- */

@@ -71,11 +71,16 @@ static void describe_wait(const struct argus_report_context *context,
     struct view view = view_of(context->graph);
     uint64_t wait_ns = argus_vertex_wait_ns(&view.vertices[vertex]);
     bool most = wait_ns >= (diagnosis->hang.end_ns - diagnosis->hang.start_ns) / 2;
-    char wait[160], waited[32], script[256];
+    char wait[160], waited[32], script[256], tries[400];
+    const char *looked =
+        text_lock_tries(&view, view.vertices[vertex].thread, diagnosis->hang.start_ns,
+                        diagnosis->hang.end_ns, tries, sizeof(tries));
     argus_wait_text(context->graph, vertex, wait, sizeof(wait));
     script_text(context, vertex, script, sizeof(script));
     argus_duration_text(wait_ns, waited, sizeof(waited));
-    if (view.vertices[vertex].flags & ARGUS_VERTEX_YIELDS)
+    if (looked)
+        snprintf(buffer, bytes, "%s: %s%s", looked, wait, script);
+    else if (view.vertices[vertex].flags & ARGUS_VERTEX_YIELDS)
         snprintf(buffer, bytes, "looked for %s, %" PRIu32 " times in a row: %s%s",
                  text_looked_for(&view, vertex), view.vertices[vertex].repeat, wait, script);
     else

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/overlap.h"
 #include "base/wall_time.h"
 #include "slice/timeline.h"
 
@@ -25,19 +26,14 @@ struct part {
     uint64_t start_ns, end_ns;
 };
 
-static uint64_t overlap(struct part part, uint64_t start_ns, uint64_t end_ns)
-{
-    uint64_t from_ns = part.start_ns > start_ns ? part.start_ns : start_ns;
-    uint64_t to_ns = part.end_ns < end_ns ? part.end_ns : end_ns;
-    return from_ns < to_ns ? to_ns - from_ns : 0;
-}
-
 static void add_vertex(const struct view *view, uint32_t vertex, struct part part,
                        uint64_t ns[DOINGS])
 {
     const struct argus_vertex *v = &view->vertices[vertex];
-    uint64_t own = overlap(part, v->start_ns, v->end_ns), length = v->end_ns - v->start_ns;
-    ns[DOING_WAIT] += overlap(part, v->end_ns, timeline_wait_end(view, vertex));
+    uint64_t own = overlap_ns(part.start_ns, part.end_ns, v->start_ns, v->end_ns),
+             length = v->end_ns - v->start_ns;
+    ns[DOING_WAIT] +=
+        overlap_ns(part.start_ns, part.end_ns, v->end_ns, timeline_wait_end(view, vertex));
     if (v->flags & ARGUS_VERTEX_YIELDS) {
         ns[DOING_YIELD] += own;
         return;

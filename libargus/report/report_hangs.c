@@ -53,7 +53,7 @@ json_t *json_hang(const struct argus_report_context *context, const struct argus
     json_put(json, "type", json_text(argus_vertex_type_name((enum argus_vertex_type)hang->type)));
     json_put(json, "nature", json_text(argus_nature_name((enum argus_hang_nature)hang->nature)));
     json_put(json, "ongoing", json_boolean(hang->ongoing));
-    json_put(json, "awaited", json_boolean(hang->awaited));
+    json_put(json, "awaited", json_boolean(hang->urgency != ARGUS_URGENCY_NOBODY));
     json_put(json, "time", json_time(argus_graph_trace(context->graph), hang->start_ns));
     put_figures(json, hang);
     return json;
@@ -135,7 +135,8 @@ static struct argus_error *pending_text(const struct argus_report_context *conte
         argus_sink_printf(context->sink, "       … and %zu more\n", pending - MOST_PENDING);
     if (!pending)
         argus_sink_printf(context->sink, "       nothing was seen to be pending%s\n",
-                          hang->awaited ? "" : ", and its own timer set it off");
+                          hang->urgency != ARGUS_URGENCY_NOBODY ? ""
+                                                                : ", and its own timer set it off");
     argus_pendings_deinit(&pendings);
     return NULL;
 }

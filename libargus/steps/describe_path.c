@@ -14,15 +14,11 @@ const char *describe_offsets(struct describer *describer, const struct pointer_p
 
 const char *describe_register_name(const struct describer *describer, unsigned number)
 {
-    static const char *const names[] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
-                                        "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
-    static const char *const arm[] = {"x0",  "x1",  "x2",  "x3",  "x4",  "x5",  "x6",  "x7",
-                                      "x8",  "x9",  "x10", "x11", "x12", "x13", "x14", "x15",
-                                      "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23",
-                                      "x24", "x25", "x26", "x27", "x28", "x29", "x30", "sp"};
-    return instruction_decoder_machine(describer->run->decoder) == INSTRUCTION_ARM64 ? arm[number]
-           : number < 16                                                             ? names[number]
-                                                                                     : "?";
+    bool arm64 = instruction_decoder_machine(describer->run->decoder) == INSTRUCTION_ARM64;
+    bool is_general = number < (arm64 ? ARGUS_ARM64_PC : ARGUS_X86_RIP);
+    return is_general
+               ? argus_step_register_name(arm64 ? ARGUS_ARCH_AARCH64 : ARGUS_ARCH_X86_64, number)
+               : "?";
 }
 
 /* Which argument a register carries, from 1; 0: none. */

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event/binary/disassembler.h"
 #include "steps/instruction_machine.h"
 
 struct instruction_decoder {
-    csh handle;
-    cs_insn *insn; /* owned; filled again for each instruction */
+    struct disassembler capstone;
     enum instruction_machine machine;
 };
 
@@ -16,25 +16,13 @@ struct argus_error *instruction_decoder_create(enum instruction_machine machine,
                                                struct instruction_decoder **ret)
 {
     struct instruction_decoder *decoder = calloc(1, sizeof(*decoder));
-    bool arm64 = machine == INSTRUCTION_ARM64;
     if (!decoder)
         return argus_error_memory();
     decoder->machine = machine;
-    cs_err failed = cs_open(arm64 ? CS_ARCH_ARM64 : CS_ARCH_X86, arm64 ? CS_MODE_ARM : CS_MODE_64,
-                            &decoder->handle);
-    if (failed) {
+    struct argus_error *error = disassembler_init(&decoder->capstone, machine == INSTRUCTION_ARM64);
+    if (error) {
         free(decoder);
-        return failed == CS_ERR_MEM
-                   ? argus_error_memory()
-                   : argus_error_create(ARGUS_ERROR_UNSUPPORTED,
-                                        "this libcapstone cannot read instructions of %s: %s",
-                                        arm64 ? "arm64" : "x86-64", cs_strerror(failed));
-    }
-    cs_option(decoder->handle, CS_OPT_DETAIL, CS_OPT_ON);
-    decoder->insn = cs_malloc(decoder->handle);
-    if (!decoder->insn) {
-        instruction_decoder_destroy(decoder);
-        return argus_error_memory();
+        return error;
     }
     *ret = decoder;
     return NULL;
@@ -44,9 +32,7 @@ void instruction_decoder_destroy(struct instruction_decoder *decoder)
 {
     if (!decoder)
         return;
-    if (decoder->insn)
-        cs_free(decoder->insn, 1);
-    cs_close(&decoder->handle);
+    disassembler_deinit(&decoder->capstone);
     free(decoder);
 }
 
@@ -68,7 +54,8 @@ struct instruction_memory *instruction_add_memory(struct instruction *instructio
 static bool capstone_decodes(struct instruction_decoder *decoder, const uint8_t *code, size_t bytes,
                              uint64_t address)
 {
-    return cs_disasm_iter(decoder->handle, &code, &bytes, &address, decoder->insn);
+    return cs_disasm_iter(decoder->capstone.handle, &code, &bytes, &address,
+                          decoder->capstone.insn);
 }
 
 static uint32_t word_of(const uint8_t *code)
@@ -93,9 +80,9 @@ bool instruction_decode(struct instruction_decoder *decoder, const uint8_t *code
     if (arm64 && bytes >= 4 && instruction_newer_arm64(word_of(code), ret, NULL, 0)) {
         ret->length = 4;
     } else if (capstone_decodes(decoder, code, bytes, address)) {
-        ret->length = (uint8_t)decoder->insn->size;
-        (arm64 ? instruction_from_arm64 : instruction_from_x86)(decoder->handle, decoder->insn,
-                                                                ret);
+        ret->length = (uint8_t)decoder->capstone.insn->size;
+        (arm64 ? instruction_from_arm64 : instruction_from_x86)(decoder->capstone.handle,
+                                                                decoder->capstone.insn, ret);
     }
     collect_names(ret);
     return ret->length > 0;
@@ -106,8 +93,8 @@ const char *instruction_text(struct instruction_decoder *decoder, const uint8_t 
 {
     struct instruction unused = {0};
     if (capstone_decodes(decoder, code, bytes, address))
-        snprintf(buffer, buffer_bytes, "%s%s%s", decoder->insn->mnemonic,
-                 decoder->insn->op_str[0] ? " " : "", decoder->insn->op_str);
+        snprintf(buffer, buffer_bytes, "%s%s%s", decoder->capstone.insn->mnemonic,
+                 decoder->capstone.insn->op_str[0] ? " " : "", decoder->capstone.insn->op_str);
     else if (decoder->machine != INSTRUCTION_ARM64 || bytes < 4 ||
              !instruction_newer_arm64(word_of(code), &unused, buffer, buffer_bytes))
         snprintf(buffer, buffer_bytes, "(bad)");

@@ -6,15 +6,38 @@
 #include "steps/steps_file.h"
 #include "steps/steps_layout.h"
 
+static const char *const x86_64_names[ARGUS_X86_REGISTERS] = {
+    "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",    "r8",      "r9",
+    "r10", "r11", "r12", "r13", "r14", "r15", "rip", "rflags", "fs_base", "gs_base"};
+static const char *const aarch64_names[ARGUS_ARM64_REGISTERS] = {
+    "x0",  "x1",  "x2",  "x3",  "x4",  "x5",  "x6",  "x7",  "x8",  "x9",     "x10",  "x11",
+    "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21",    "x22",  "x23",
+    "x24", "x25", "x26", "x27", "x28", "x29", "x30", "sp",  "pc",  "pstate", "tpidr"};
+
+/* A new architecture is a row here. */
+static const struct {
+    enum argus_arch arch;
+    uint32_t count;
+    const char *const *names;
+} architectures[] = {
+    {ARGUS_ARCH_X86_64, ARGUS_X86_REGISTERS, x86_64_names},
+    {ARGUS_ARCH_AARCH64, ARGUS_ARM64_REGISTERS, aarch64_names},
+};
+
 uint32_t argus_step_register_count(enum argus_arch arch)
 {
-    switch (arch) {
-    case ARGUS_ARCH_X86_64:
-        return ARGUS_X86_REGISTERS;
-    case ARGUS_ARCH_AARCH64:
-        return ARGUS_ARM64_REGISTERS;
-    }
+    for (size_t i = 0; i < sizeof(architectures) / sizeof(*architectures); i++)
+        if (architectures[i].arch == arch)
+            return architectures[i].count;
     return 0;
+}
+
+const char *argus_step_register_name(enum argus_arch arch, uint32_t number)
+{
+    for (size_t i = 0; i < sizeof(architectures) / sizeof(*architectures); i++)
+        if (architectures[i].arch == arch && number < architectures[i].count)
+            return architectures[i].names[number];
+    return NULL;
 }
 
 const struct argus_steps_about *argus_steps_about(const struct argus_steps *steps)

@@ -14,7 +14,7 @@ static uint64_t handed_ns(const struct view *view, uint32_t vertex)
     return count ? callbacks[count - 1].time_ns : 0;
 }
 
-static bool has_windows(const struct view *view, uint32_t thread)
+bool thread_has_windows(const struct view *view, uint32_t thread)
 {
     const struct argus_thread *t = &view->threads[thread];
     for (uint32_t v = t->first_vertex; v < t->first_vertex + t->vertex_count; v++)
@@ -42,7 +42,7 @@ bool busy_before_loop(struct finder *finder, const struct habits *habits, uint32
     struct argus_hang hang = {.thread = thread,
                               .start_ns = view->vertices[t->first_vertex].start_ns,
                               .indicator = ARGUS_INDICATOR_EVENT_LOOP};
-    if (!finder->sees_pending || !has_windows(view, thread))
+    if (!finder->sees_pending || !thread_has_windows(view, thread))
         return true;
     bool done = true;
     for (uint32_t v = t->first_vertex; done && v < t->first_vertex + t->vertex_count; v++) {

@@ -55,16 +55,21 @@ void hang_measure(const struct view *view, struct argus_hang *hang);
 bool indicator_loop(struct finder *finder, uint32_t thread);
 /* The one stretch that looks most like a hang in the wanted threads. */
 bool indicator_longest(struct finder *finder);
+/* Whether there are any but what set the hang off, and those of a kind whose bit is in `besides`. */
+bool pendings_any(const struct argus_pendings *pendings, unsigned besides);
 /* Of the wanted threads: the longest time for which something sent to one of them was not taken. False if there is none to speak
  * of. Sets times and thread. */
 bool pending_longest(const struct finder *finder, struct argus_hang *ret);
-bool indicator_ping(struct finder *finder);
+/* What requests for the spinning cursor the call stacks tell. */
 bool indicator_stack(struct finder *finder);
-bool indicator_spindump(struct finder *finder);
-bool indicator_spinning(struct finder *finder);
-bool indicator_flag(struct finder *finder);
+/* Those that look at the whole trace. */
+#define HANG_INDICATOR(symbol, find, name) bool find(struct finder *finder);
+#include "argus/hang_indicators.def"
+#undef HANG_INDICATOR
 
-/* busy.c: the stretches in which a thread of windows computed before it first came to its loop, until `until_ns`. */
+/* busy.c: whether the thread hands UI events to the program. */
+bool thread_has_windows(const struct view *view, uint32_t thread);
+/* The stretches in which a thread of windows computed before it first came to its loop, until `until_ns`. */
 bool busy_before_loop(struct finder *finder, const struct habits *habits, uint32_t thread,
                       uint64_t until_ns);
 

@@ -4,6 +4,8 @@
  * these decides the type (running and wanting a cpu count together: the thread had something to do). The nature says
  * what kind of running or waiting most of it was.
  */
+#include "base/overlap.h"
+#include "diagnose/file_locks.h"
 #include "diagnose/hangs/finder.h"
 
 static bool wakes_others(const struct view *view, const struct argus_vertex *v)
@@ -30,13 +32,6 @@ struct largest {
     uint32_t vertex[ARGUS_TYPE_LONG_WAIT + 1];
 };
 
-static uint64_t overlap(uint64_t start, uint64_t end, const struct argus_hang *hang)
-{
-    uint64_t from = start > hang->start_ns ? start : hang->start_ns;
-    uint64_t to = end < hang->end_ns ? end : hang->end_ns;
-    return from < to ? to - from : 0;
-}
-
 static void take_part(struct largest *largest, enum argus_vertex_type type, uint32_t vertex,
                       uint64_t ns)
 {
@@ -62,8 +57,9 @@ static void measure_vertex(const struct view *view, uint32_t vertex, struct argu
                            struct largest *largest)
 {
     const struct argus_vertex *v = &view->vertices[vertex];
-    uint64_t own = overlap(v->start_ns, v->end_ns, hang);
-    uint64_t wait = overlap(v->end_ns, timeline_wait_end(view, vertex), hang);
+    uint64_t own = overlap_ns(v->start_ns, v->end_ns, hang->start_ns, hang->end_ns);
+    uint64_t wait =
+        overlap_ns(v->end_ns, timeline_wait_end(view, vertex), hang->start_ns, hang->end_ns);
     hang->wait_ns += wait;
     measure_wait(&v->wait, wait, hang);
     take_part(largest, ARGUS_TYPE_LONG_WAIT, vertex, wait);
@@ -89,6 +85,19 @@ static enum argus_vertex_type type_of(const struct argus_hang *hang)
     if (hang->yield_ns > run && hang->yield_ns > hang->wait_ns)
         return ARGUS_TYPE_REPEATED_YIELD;
     return run > hang->wait_ns ? ARGUS_TYPE_LONG_RUNNING : ARGUS_TYPE_LONG_WAIT;
+}
+
+/* A thread that looks for a lock and sleeps in between, again and again, is a loop, however long it sleeps. */
+static void measure_tries(const struct view *view, struct argus_hang *hang, struct largest *largest)
+{
+    struct lock_tries tries;
+    uint32_t wait = largest->vertex[ARGUS_TYPE_LONG_WAIT];
+    if (type_of(hang) != ARGUS_TYPE_LONG_WAIT || !largest->ns[ARGUS_TYPE_LONG_WAIT] ||
+        !looks_for_lock(view, hang->thread, hang->start_ns, hang->end_ns, &tries))
+        return;
+    take_part(largest, ARGUS_TYPE_REPEATED_YIELD, wait, largest->ns[ARGUS_TYPE_LONG_WAIT]);
+    hang->yield_ns += hang->wait_ns;
+    hang->wait_ns = 0;
 }
 
 /* --- natures --- */
@@ -175,6 +184,7 @@ void hang_measure(const struct view *view, struct argus_hang *hang)
         v = t->first_vertex;
     for (; v < t->first_vertex + t->vertex_count && view->vertices[v].start_ns < hang->end_ns; v++)
         measure_vertex(view, v, hang, &largest);
+    measure_tries(view, hang, &largest);
     hang->type = (uint8_t)type_of(hang);
     hang->nature = (uint8_t)nature_of(hang);
     if (hang->vertex == ARGUS_NONE)
@@ -191,7 +201,7 @@ struct argus_hang argus_hang_of_vertex(const struct argus_graph *graph, uint32_t
                               .vertex = vertex,
                               .indicator = ARGUS_INDICATOR_NAMED,
                               .indicators = 1u << ARGUS_INDICATOR_NAMED,
-                              .awaited = true};
+                              .urgency = ARGUS_URGENCY_SET_OFF};
     hang.ongoing = timeline_next(&view, vertex) == ARGUS_NONE && !(v->flags & ARGUS_VERTEX_EXITED);
     hang_measure(&view, &hang);
     return hang;

@@ -11,23 +11,25 @@
  * somebody asks for them. */
 static const char *const own_programs[] = {"argus-recorder", "argus"};
 
-/* The indicators that look at the whole trace; to add one: a row, a file, a value of enum argus_indicator. */
-static bool (*const indicators[])(struct finder *finder) = {
-    indicator_ping, indicator_stack, indicator_spinning, indicator_spindump, indicator_flag,
+static const struct {
+    bool (*find)(struct finder *finder);
+    const char *name;
+} indicators[ARGUS_INDICATORS] = {
+#define HANG_INDICATOR(symbol, find_, name_)                                                       \
+    [ARGUS_INDICATOR_##symbol] = {.find = (find_), .name = (name_)},
+#include "argus/hang_indicators.def"
+#undef HANG_INDICATOR
 };
 
 const char *argus_indicator_name(enum argus_indicator indicator)
 {
-    static const char *const names[] = {
-        [ARGUS_INDICATOR_EVENT_LOOP] = "event loop did not come back",
-        [ARGUS_INDICATOR_LONGEST] = "longest stretch",
-        [ARGUS_INDICATOR_NAMED] = "named by the user",
-        [ARGUS_INDICATOR_PING] = "ping not answered",
-        [ARGUS_INDICATOR_SPINNING_STACK] = "spinning cursor requested",
-        [ARGUS_INDICATOR_SPINDUMP] = "hang report begun",
-        [ARGUS_INDICATOR_SPINNING_FLAG] = "main thread flagged as spinning",
-    };
-    return (size_t)indicator < sizeof(names) / sizeof(names[0]) ? names[indicator] : "unknown";
+    return (size_t)indicator < ARGUS_INDICATORS ? indicators[indicator].name : "unknown";
+}
+
+bool indicator_none(struct finder *finder)
+{
+    (void)finder;
+    return true;
 }
 
 /* --- which are wanted --- */
@@ -111,6 +113,16 @@ bool hang_is_set_off_by_itself(const struct view *view, const struct argus_hang 
     return own && (wait->by_timer || wait->outcome == ARGUS_OUTCOME_TIMED_OUT);
 }
 
+static enum argus_urgency urgency_of(const struct view *view, const struct argus_hang *hang,
+                                     const struct argus_pendings *pendings)
+{
+    if (pendings_any(pendings, 0))
+        return thread_has_windows(view, hang->thread) ? ARGUS_URGENCY_WINDOW
+                                                      : ARGUS_URGENCY_PENDING;
+    return pendings->count > 0 || !hang_is_set_off_by_itself(view, hang) ? ARGUS_URGENCY_SET_OFF
+                                                                         : ARGUS_URGENCY_NOBODY;
+}
+
 bool finder_add(struct finder *finder, struct argus_hang *hang)
 {
     struct argus_pendings pendings;
@@ -121,7 +133,7 @@ bool finder_add(struct finder *finder, struct argus_hang *hang)
         argus_error_destroy(error);
         return false;
     }
-    hang->awaited = pendings.count > 0 || !hang_is_set_off_by_itself(finder->view, hang);
+    hang->urgency = (uint8_t)urgency_of(finder->view, hang, &pendings);
     hang->indicators |= 1u << hang->indicator;
     argus_pendings_deinit(&pendings);
     return vec_push(&finder->found, *hang);
@@ -191,7 +203,8 @@ bool finder_sign(struct finder *finder, const struct sign *sign)
         struct argus_hang hang = *longest;
         hang.indicator = sign->indicator;
         hang.indicators = 1u << sign->indicator;
-        hang.awaited = true;
+        if (hang.urgency == ARGUS_URGENCY_NOBODY)
+            hang.urgency = ARGUS_URGENCY_SET_OFF;
         done = vec_push(&finder->found, hang);
     }
     vec_deinit(&near.found);
@@ -204,8 +217,8 @@ static int compare_hangs(const void *a, const void *b)
 {
     const struct argus_hang *x = a, *y = b;
     uint64_t x_ns = x->end_ns - x->start_ns, y_ns = y->end_ns - y->start_ns;
-    if (x->awaited != y->awaited)
-        return x->awaited ? -1 : 1;
+    if (x->urgency != y->urgency)
+        return x->urgency > y->urgency ? -1 : 1;
     if (x_ns != y_ns)
         return x_ns > y_ns ? -1 : 1;
     if (x->start_ns != y->start_ns)
@@ -242,8 +255,8 @@ static struct argus_error *find(struct finder *finder)
     }
     if (done && names_threads(options) && !any)
         return nothing_wanted(options);
-    for (size_t i = 0; done && i < sizeof(indicators) / sizeof(*indicators); i++)
-        done = indicators[i](finder);
+    for (size_t i = 0; done && i < ARGUS_INDICATORS; i++)
+        done = indicators[i].find(finder);
     if (done && hang_is_named(options) && finder->found.length == 0 && options->at_least_one)
         done = indicator_longest(finder);
     return done ? NULL : argus_error_memory();

@@ -7,6 +7,7 @@
  * program run. It is taken where nothing else of some length looks like a hang. */
 #include <string.h>
 
+#include "diagnose/file_locks.h"
 #include "diagnose/hangs/finder.h"
 
 /* Vertices with waits of at most this between them are one run: page-ins, a lock now and then. */
@@ -185,6 +186,19 @@ static void consider_yields(const struct view *view, const struct habits *habits
     }
 }
 
+/* Loops that look for a lock on a file, however long they sleep in between. */
+static void consider_tries(const struct view *view, uint32_t thread, struct best *best)
+{
+    struct lock_tries tries;
+    for (uint64_t from_ns = 0; find_lock_run(view, thread, from_ns, &tries);
+         from_ns = tries.last_ns + 1) {
+        uint32_t last = timeline_before(view, thread, tries.last_ns + 1);
+        bool goes_on = last != ARGUS_NONE && timeline_next(view, last) == ARGUS_NONE;
+        consider(best, thread, tries.first_ns,
+                 goes_on ? timeline_wait_end(view, last) : tries.last_ns, ARGUS_NONE, WEIGHT_PLAIN);
+    }
+}
+
 /* A run that goes on until a wait of some length. */
 struct run {
     uint64_t start_ns, busy_ns;
@@ -259,6 +273,7 @@ static bool consider_thread(const struct view *view, uint32_t thread, struct bes
         consider_yields(view, &habits, thread, best);
     if (done)
         consider_pieces(view, &habits, thread, best);
+    consider_tries(view, thread, best);
     consider_runs(view, thread, best);
     habits_deinit(&habits);
     return done;
@@ -268,7 +283,6 @@ static bool consider_thread(const struct view *view, uint32_t thread, struct bes
 static bool is_idle(const struct view *view, const struct argus_hang *hang)
 {
     struct argus_pendings pendings;
-    bool pending = false;
     if (hang->type != ARGUS_TYPE_LONG_WAIT ||
         view->vertices[hang->vertex].wait.kind != ARGUS_WAIT_POLL ||
         !is_home_wait(view, hang->vertex))
@@ -278,8 +292,7 @@ static bool is_idle(const struct view *view, const struct argus_hang *hang)
         argus_error_destroy(error);
         return false;
     }
-    for (size_t i = 0; i < pendings.count; i++)
-        pending |= pendings.items[i].kind != ARGUS_PENDING_SET_OFF;
+    bool pending = pendings_any(&pendings, 0);
     argus_pendings_deinit(&pendings);
     return !pending;
 }

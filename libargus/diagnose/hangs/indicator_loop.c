@@ -18,6 +18,15 @@
 /* Shorter waits for an answer make no difference. */
 #define SHORTEST_IDLE_NS 5000000ull
 
+/* A thread that wants a cpu for most of a stretch so long is starved, and stays so across turns of its loop that take no longer:
+ * with a quota of a few milliseconds a second, a loop turns once a second, and nobody sees its window do anything. */
+#define SHORTEST_STARVED_NS 250000000ull
+#define STARVED_PERCENT     80u
+#define LONGEST_TURN_NS     20000000ull
+
+/* Nothing that is on its way takes as long. */
+#define LONG_REST_NS 100000000ull
+
 /* One thread at work. */
 struct scan {
     struct finder *finder;
@@ -30,8 +39,10 @@ struct scan {
     size_t home_count;
     const struct argus_visits *visits; /* of the thread; the next one to look at */
     size_t visit_count;
-    bool turns;      /* a toolkit tells of the loop's turns */
-    bool in_handler; /* a handler's poll was seen since the thread was last back */
+    bool turns;                /* a toolkit tells of the loop's turns */
+    bool in_handler;           /* a handler's poll was seen since the thread was last back */
+    struct argus_hang starved; /* so far; end_ns 0: it is not */
+    bool starved_sure;
 };
 
 /* A poll for whatever may come, or what a loop does in its place. */
@@ -73,7 +84,7 @@ static void find_homes(struct scan *scan, uint32_t thread)
 }
 
 /* A thread that polled too seldom in this trace to be known as an event loop may have been too busy for it. */
-static bool add_if_long(struct scan *scan, struct argus_hang hang, bool sure)
+static bool add_stretch(struct scan *scan, struct argus_hang hang, bool sure)
 {
     if (hang.end_ns < hang.start_ns ||
         hang.end_ns - hang.start_ns < finder_threshold(scan->finder, &hang))
@@ -84,6 +95,40 @@ static bool add_if_long(struct scan *scan, struct argus_hang hang, bool sure)
         return true;
     return hang_is_unnoticed(scan->finder, scan->habits, &hang, sure) ||
            finder_add(scan->finder, &hang);
+}
+
+static bool is_starved(const struct scan *scan, struct argus_hang hang)
+{
+    uint64_t length_ns = hang.end_ns > hang.start_ns ? hang.end_ns - hang.start_ns : 0;
+    if (length_ns < SHORTEST_STARVED_NS)
+        return false;
+    hang.vertex = ARGUS_NONE;
+    hang_measure(scan->view, &hang);
+    return hang.runnable_ns >= length_ns / 100 * STARVED_PERCENT;
+}
+
+/* Adds the starved stretches so far, as one. */
+static bool end_starved(struct scan *scan)
+{
+    struct argus_hang hang = scan->starved;
+    scan->starved.end_ns = 0;
+    return hang.end_ns == 0 || add_stretch(scan, hang, scan->starved_sure);
+}
+
+/* A stretch away from the loop, unless it is short. */
+static bool add_if_long(struct scan *scan, struct argus_hang hang, bool sure)
+{
+    if (!is_starved(scan, hang))
+        return add_stretch(scan, hang, sure);
+    if (scan->starved.end_ns && hang.start_ns <= scan->starved.end_ns + LONGEST_TURN_NS) {
+        scan->starved.end_ns = hang.end_ns;
+        scan->starved.ongoing = hang.ongoing;
+        return true;
+    }
+    bool done = end_starved(scan);
+    scan->starved = hang;
+    scan->starved_sure = sure;
+    return done;
 }
 
 /* Whether the poll at `vertex`, or the next one that had to wait (`step` 1: after it, -1: before), is in a loop of a handler that
@@ -128,7 +173,8 @@ static bool add_between_visits(struct scan *scan, const struct argus_hang *whole
         done = add_if_long(scan, part, sure);
         part.start_ns = visits->gap_start_ns;
         part.end_ns = visits->gap_end_ns;
-        done = done && add_if_long(scan, part, sure);
+        if (part.end_ns <= whole->end_ns) /* otherwise it lies in the stretches behind this one */
+            done = done && add_if_long(scan, part, sure);
         part.start_ns = visits->last_ns;
     }
     part.end_ns = whole->end_ns;
@@ -145,15 +191,12 @@ static bool is_anything_pending(const struct view *view, uint32_t vertex)
                               .thread = v->thread,
                               .vertex = vertex};
     struct argus_pendings pendings;
-    bool any = false;
     struct argus_error *error = argus_pending_find(view->graph, &wait, &pendings);
     if (error) {
         argus_error_destroy(error);
         return true;
     }
-    for (size_t i = 0; i < pendings.count; i++)
-        any |= pendings.items[i].kind != ARGUS_PENDING_SET_OFF &&
-               pendings.items[i].kind != ARGUS_PENDING_UI_EVENT;
+    bool any = pendings_any(&pendings, 1u << ARGUS_PENDING_UI_EVENT);
     argus_pendings_deinit(&pendings);
     return any;
 }
@@ -264,7 +307,7 @@ static bool scan_thread(struct scan *scan, uint32_t thread)
         from_home = stop.home;
         hang.start_ns = stop.start_ns;
     }
-    return done;
+    return done && end_starved(scan);
 }
 
 /* When the program of a main thread was started, if that was in the trace; 0: it was not, or the thread is another one. */
@@ -274,6 +317,21 @@ static uint64_t started_ns(const struct view *view, uint32_t thread)
     if (process->main_thread != thread)
         return 0;
     return process->exec_ns > process->start_ns ? process->exec_ns : process->start_ns;
+}
+
+/* The first long poll of a thread of windows that polled too seldom to be known as a loop: it rests there all the same. */
+static bool find_rest(const struct scan *scan, uint32_t thread, struct stop *ret)
+{
+    const struct argus_thread *t = &scan->view->threads[thread];
+    for (uint32_t v = t->first_vertex; v < t->first_vertex + t->vertex_count; v++) {
+        const struct argus_vertex *vertex = &scan->view->vertices[v];
+        uint64_t back_ns = timeline_wait_end(scan->view, v);
+        if (!loop_habit(scan, v) || back_ns - vertex->end_ns < LONG_REST_NS)
+            continue;
+        *ret = (struct stop){vertex->end_ns, back_ns, v + 1, true, true};
+        return thread_has_windows(scan->view, thread);
+    }
+    return false;
 }
 
 /* Until a thread first comes to its loop, or to the end. A program's start counts if something lay there by then. */
@@ -291,7 +349,7 @@ static bool scan_before(struct scan *scan, uint32_t thread)
     if (hang.start_ns == 0 && t->vertex_count)
         return busy_before_loop(scan->finder, scan->habits, thread,
                                 v == end ? UINT64_MAX : stop.end_ns);
-    if (hang.start_ns == 0 || v == end)
+    if (hang.start_ns == 0 || (v == end && !find_rest(scan, thread, &stop)))
         return true;
     hang.end_ns = stop.end_ns;
     if (hang.end_ns < hang.start_ns ||

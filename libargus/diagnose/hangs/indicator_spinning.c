@@ -6,7 +6,7 @@
 
 #include "diagnose/hangs/finder.h"
 
-bool indicator_spinning(struct finder *finder)
+static bool told_by_hook(struct finder *finder)
 {
     const struct view *view = finder->view;
     const struct argus_ping *pings;
@@ -21,4 +21,9 @@ bool indicator_spinning(struct finder *finder)
             done = finder_sign(finder, &sign);
     }
     return done;
+}
+
+bool indicator_spinning(struct finder *finder)
+{
+    return indicator_stack(finder) && told_by_hook(finder);
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/lower_bound.h"
+#include "base/overlap.h"
 #include "base/vec.h"
 #include "diagnose/hangs/finder.h"
 #include "diagnose/hangs/nesting.h"
@@ -66,9 +67,7 @@ static uint32_t sender_of(const struct search *search, const struct argus_edge *
 /* Whether what `edge` brings was there, and not taken, for a part of the hang that counts. */
 static bool was_pending(const struct argus_hang *hang, const struct argus_edge *edge)
 {
-    uint64_t from_ns = edge->from_ns > hang->start_ns ? edge->from_ns : hang->start_ns;
-    uint64_t to_ns = edge->to_ns < hang->end_ns ? edge->to_ns : hang->end_ns;
-    uint64_t waited_ns = from_ns < to_ns ? to_ns - from_ns : 0;
+    uint64_t waited_ns = overlap_ns(edge->from_ns, edge->to_ns, hang->start_ns, hang->end_ns);
     return waited_ns >= (edge->to_ns >= hang->end_ns ? SHORT_PENDING_NS : LONG_PENDING_NS);
 }
 
@@ -256,6 +255,15 @@ struct argus_error *argus_pending_find(const struct argus_graph *graph,
         qsort(search.found.data, search.found.length, sizeof(*search.found.data), by_first);
     *ret = (struct argus_pendings){.items = search.found.data, .count = search.found.length};
     return NULL;
+}
+
+bool pendings_any(const struct argus_pendings *pendings, unsigned besides)
+{
+    besides |= 1u << ARGUS_PENDING_SET_OFF;
+    for (size_t i = 0; i < pendings->count; i++)
+        if (!(besides >> pendings->items[i].kind & 1))
+            return true;
+    return false;
 }
 
 void argus_pendings_deinit(struct argus_pendings *pendings)

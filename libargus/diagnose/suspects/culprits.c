@@ -127,22 +127,17 @@ static struct argus_error *tell_normal(struct diagnoser *d, uint32_t vertex, uin
 struct argus_error *blame_running(struct diagnoser *d, uint32_t vertex, struct window part,
                                   uint64_t run_ns, uint64_t runnable_ns)
 {
-    char ran[32], wanted[32], whole[32], normal[128], user[128] = "";
+    char ran[32], wanted[32], whole[32], normal[128];
     struct argus_error *error =
         tell_normal(d, vertex, run_ns + runnable_ns, normal, sizeof(normal));
     if (error)
         return error;
-    if (runnable_ns > run_ns &&
-        !tell_cpu_user(d, d->view.vertices[vertex].thread, part, user, sizeof(user)))
-        return argus_error_memory();
+    if (runnable_ns > run_ns)
+        return blame_no_cpu(d, vertex, part, run_ns, runnable_ns, normal);
     text_duration(run_ns, ran, sizeof(ran));
     text_duration(runnable_ns, wanted, sizeof(wanted));
     text_duration(d->hang.end_ns - d->hang.start_ns, whole, sizeof(whole));
-    char *why = runnable_ns > run_ns
-                    ? text_print("wanted a cpu and had none for %s of the %s, and ran for %s: the "
-                                 "machine was too busy%s%s",
-                                 wanted, whole, ran, user, normal)
-                : runnable_ns > run_ns / 10
+    char *why = runnable_ns > run_ns / 10
                     ? text_print("ran on a cpu for %s of the %s, and wanted one for another %s%s",
                                  ran, whole, wanted, normal)
                     : text_print("ran on a cpu for %s of the %s%s", ran, whole, normal);

@@ -4,6 +4,7 @@
 #include "base/idmap.h"
 #include "diagnose/diagnoser.h"
 #include "diagnose/hangs/finder.h"
+#include "diagnose/hangs/habits.h"
 #include "diagnose/words.h"
 
 #define NOTEWORTHY_SHARE 0.1
@@ -207,16 +208,26 @@ static bool ended_by_itself(const struct argus_vertex *v)
            v->wait.outcome == ARGUS_OUTCOME_SATISFIED;
 }
 
+/* A server that waited at home for whoever may come, and was asked in the end. */
+static bool was_idle(const struct diagnoser *d, const struct late *late)
+{
+    const struct argus_vertex *v = &d->view.vertices[late->vertex];
+    return v->thread != d->hang.thread && v->wait.kind == ARGUS_WAIT_POLL &&
+           v->wait.outcome == ARGUS_OUTCOME_SATISFIED && is_home_wait(&d->view, late->vertex);
+}
+
 static struct argus_error *blame_share(struct diagnoser *d, const struct late *late)
 {
     char text[96], waited[32];
     const struct argus_vertex *v = &d->view.vertices[late->vertex];
     bool explained = d->hang.type == ARGUS_TYPE_REPEATED_YIELD && v->thread == d->hang.thread;
-    if (late->yields)
+    struct lock_tries tries;
+    if (late->yields || (explained && looks_for_lock(&d->view, v->thread, d->hang.start_ns,
+                                                     d->hang.end_ns, &tries)))
         return explained ? NULL : blame_yielding(d, late->vertex, late->part);
     if (late->run_ns + late->runnable_ns >= late->wait_ns)
         return blame_running(d, late->vertex, late->part, late->run_ns, late->runnable_ns);
-    if (!ended_by_itself(v))
+    if (!ended_by_itself(v) || was_idle(d, late))
         return NULL;
     argus_wait_text(d->view.graph, late->vertex, text, sizeof(text));
     return add_culprit(d, late->vertex, ARGUS_TYPE_LONG_WAIT, late->part, late->wait_ns,

@@ -124,8 +124,14 @@ static struct argus_error *take_late(struct diagnoser *d, const struct argus_acc
         return close_circle(d, (size_t)at);
     if (!add_late_path(d, account, late->link, late->vertex))
         return argus_error_memory();
-    if (late->yields)
+    struct lock_tries tries;
+    if (late->yields || (!busy && looks_for_lock(&d->view, v->thread, late->part.start_ns,
+                                                 late->part.end_ns, &tries)))
         return explain_yielding(d, late->vertex, late->part);
+    if (find_file_lock_holder(&d->view, stand->vertex) == v->thread &&
+        is_unseen_holder(d, v->thread, stand->window,
+                         late->run_ns + late->runnable_ns + late->wait_ns))
+        return blame_unseen_holder(d, v->thread, stand->window);
     if (busy)
         return blame_running(d, late->vertex, late->part, late->run_ns, late->runnable_ns);
     struct window part = wait_window(&d->view, late->vertex, stand->window);

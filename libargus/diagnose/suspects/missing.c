@@ -21,6 +21,7 @@ struct search {
     uint32_t idle;   /* the first thread that was at home; ARGUS_NONE */
     uint32_t silent; /* vertex that took the request and did not answer; ARGUS_NONE */
     bool decided;
+    uint32_t holder; /* of the lock on a file that is waited for; ARGUS_NONE */
 };
 
 static struct argus_error *note_guess(struct diagnoser *d, uint32_t waiter,
@@ -217,6 +218,20 @@ static bool only_waited(const struct search *search, const struct evidence *row,
            path_find(d, waker) >= 0;
 }
 
+/* Who has a lock is to give it back, whether it is at home or not. */
+static struct argus_error *take_idle_holder(struct search *search, const struct examined *examined)
+{
+    struct diagnoser *d = search->lookout.d;
+    uint32_t vertex = examined->figures.vertex;
+    search->decided = search->stand->ended = true;
+    long at = path_find(d, search->holder);
+    if (at >= 0)
+        return close_circle(d, (size_t)at);
+    if (!add_path(d, vertex, ARGUS_NONE, true))
+        return argus_error_memory();
+    return blame_idle_holder(d, vertex, wait_window(&d->view, vertex, search->stand->window));
+}
+
 /* Whether the path from index `first` on, and evidence of `row` behind it, say that they waited for each other: not, where one of them could only
  * have been waited for. Threads that are merely idle do as well. */
 static bool is_circle(const struct diagnoser *d, size_t first, const struct evidence *row)
@@ -239,6 +254,10 @@ static struct argus_error *try_suspects(struct search *search, const struct evid
         struct examined examined = examine_thread(d, suspect.thread, stand->window);
         if (examined.in_pieces && d->view.vertices[stand->vertex].wait.kind == ARGUS_WAIT_CHILD)
             examined.abnormal = true; /* it is the child, whatever it does */
+        if (suspect.thread == search->holder && examined.idle)
+            return take_idle_holder(search, &examined);
+        if (suspect.thread == search->holder) /* … or the holder */
+            examined.abnormal = true;
         if (examined.idle)
             error = look_at_idle(search, suspect.thread);
         if (error || !examined.abnormal || examined.idle ||
@@ -279,6 +298,13 @@ static struct argus_error *blame_nobody(struct search *search)
     stand->ended = true;
     if (d->stopped)
         return blame_waiting(d, stand->vertex, stand->window, "the answer was to stop here");
+    if (search->holder != ARGUS_NONE && d->view.threads[search->holder].vertex_count == 0) {
+        const struct argus_process *process =
+            &d->view.processes[d->view.threads[search->holder].process];
+        snprintf(text, sizeof(text), "%s [%llu] had the lock, and did nothing in this recording",
+                 process->name, (unsigned long long)process->pid);
+        return blame_waiting(d, stand->vertex, stand->window, text);
+    }
     if (search->idle != ARGUS_NONE && !slept(d, stand->vertex)) {
         snprintf(text, sizeof(text),
                  "%s, which should have ended it, was idle: it was not asked, or did not answer",
@@ -323,7 +349,8 @@ static struct argus_error *end_search(struct search *search)
 struct argus_error *explain_missing_from(struct diagnoser *d, struct stand *stand, uint32_t thread,
                                          const char *why)
 {
-    struct search search = {.stand = stand, .idle = ARGUS_NONE, .silent = ARGUS_NONE};
+    struct search search = {
+        .stand = stand, .idle = ARGUS_NONE, .silent = ARGUS_NONE, .holder = ARGUS_NONE};
     search.lookout = (struct lookout){.d = d, .vertex = stand->vertex, .list = &search.suspects};
     struct argus_error *error = add_suspect(&search.lookout, thread, why)
                                     ? try_suspects(&search, NULL)
@@ -334,8 +361,12 @@ struct argus_error *explain_missing_from(struct diagnoser *d, struct stand *stan
     return error;
 }
 
-static bool applies(const struct diagnoser *d, uint32_t vertex, const struct evidence *row)
+static bool applies(const struct search *search, const struct evidence *row)
 {
+    const struct diagnoser *d = search->lookout.d;
+    uint32_t vertex = search->stand->vertex;
+    if (search->holder != ARGUS_NONE)
+        return row->flags & EVIDENCE_OF_LOCK;
     if (d->view.vertices[vertex].wait.kind == ARGUS_WAIT_CHILD)
         return row->flags & EVIDENCE_OF_CHILD;
     return !(row->flags & EVIDENCE_COULD_ONLY) || !slept(d, vertex);
@@ -343,14 +374,16 @@ static bool applies(const struct diagnoser *d, uint32_t vertex, const struct evi
 
 struct argus_error *explain_missing(struct diagnoser *d, struct stand *stand)
 {
-    struct search search = {.stand = stand, .idle = ARGUS_NONE, .silent = ARGUS_NONE};
+    struct search search = {
+        .stand = stand, .idle = ARGUS_NONE, .silent = ARGUS_NONE, .holder = ARGUS_NONE};
     struct argus_error *error = NULL;
+    search.holder = find_file_lock_holder(&d->view, stand->vertex);
     search.lookout = (struct lookout){.d = d, .vertex = stand->vertex, .list = &search.suspects};
     for (size_t i = 0; !error && !search.decided && !d->stopped && i < all_evidence_count; i++) {
         if (((all_evidence[i].flags & EVIDENCE_VAGUE) && search.silent != ARGUS_NONE) ||
             is_enough(&search))
             break;
-        if (applies(d, stand->vertex, &all_evidence[i]))
+        if (applies(&search, &all_evidence[i]))
             error = look_at_row(&search, &all_evidence[i]);
     }
     if (!error)

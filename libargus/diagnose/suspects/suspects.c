@@ -60,7 +60,10 @@ static struct argus_error *find_holder(struct lookout *l)
         if (view->threads[i].tid == tid && living(view, i, view->vertices[l->vertex].end_ns) == i &&
             !add_suspect(l, i, "it held the lock"))
             return argus_error_memory();
-    return NULL;
+    uint32_t holder = find_file_lock_holder(view, l->vertex);
+    if (holder == ARGUS_NONE || add_suspect(l, holder, "it held the lock on the file"))
+        return NULL;
+    return argus_error_memory();
 }
 
 /* --- who ended it in the end --- */
@@ -331,7 +334,7 @@ static struct argus_error *find_asker(struct lookout *l)
 /* To add evidence, add a row where it belongs, the best first. Behind the first that is vague are those that only say who could have. A
  * wait that its own time-out ended has to have been for somebody: EVIDENCE_COULD_ONLY does not say that. */
 const struct evidence all_evidence[] = {
-    {find_holder, EVIDENCE_SURE},
+    {find_holder, EVIDENCE_SURE | EVIDENCE_OF_LOCK},
     {find_waker, EVIDENCE_SURE | EVIDENCE_OF_CHILD},
     {find_asked, EVIDENCE_SURE},
     {find_baseline, 0},

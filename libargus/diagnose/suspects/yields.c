@@ -7,7 +7,8 @@
  *
  * When the flag was watched and no write came, the missing write is what is looked for. Whoever set the flag for this thread
  * the last time should have done so now; where the thread set it itself, whoever told it to (own_flag.c). What did that one do instead;
- * and if it waited itself, who should have ended that? A loop that asks for the end of a child waits for that child (polled_child.c).
+ * and if it waited itself, who should have ended that? A loop that asks for the end of a child waits for that child (polled_child.c), one
+ * that asks for a lock on a file for whoever has it (polled_lock.c).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -198,6 +199,10 @@ struct argus_error *explain_yielding(struct diagnoser *d, uint32_t vertex, struc
     uint32_t child = edge == ARGUS_NONE ? find_polled_child(&d->view, vertex, part) : ARGUS_NONE;
     if (child != ARGUS_NONE)
         return explain_by(d, vertex, part, child, "it is a child, and the loop asks for its end");
+    struct lock_tries tries;
+    if (edge == ARGUS_NONE && find_lock_tries(&d->view, d->view.vertices[vertex].thread,
+                                              part.start_ns, part.end_ns, &tries))
+        return explain_polled_lock(d, vertex, part, &tries);
     if (edge == ARGUS_NONE)
         return blame_yielding(d, vertex, part);
     const struct argus_edge *write = &d->view.edges[edge];
@@ -232,6 +237,8 @@ struct argus_error *diagnose_repeated_yield(struct diagnoser *d)
     if (!add_path(d, d->hang.vertex, ARGUS_NONE, false))
         return argus_error_memory();
     struct window part = span_of_loop(&d->view, d->hang.vertex, hang);
-    bool flagged = find_flag_write(&d->view, d->hang.vertex, hang) != ARGUS_NONE;
-    return explain_yielding(d, d->hang.vertex, flagged ? hang : part);
+    struct lock_tries tries;
+    bool whole = find_flag_write(&d->view, d->hang.vertex, hang) != ARGUS_NONE ||
+                 looks_for_lock(&d->view, d->hang.thread, hang.start_ns, hang.end_ns, &tries);
+    return explain_yielding(d, d->hang.vertex, whole ? hang : part);
 }

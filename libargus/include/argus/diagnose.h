@@ -56,10 +56,21 @@ struct argus_costly_function {
     bool is_return;                    /* which is behind a call */
 };
 
+/* What a culprit has to do with a cpu that somebody had none of. */
+enum argus_cpu_lack {
+    ARGUS_CPU_ENOUGH, /* nothing */
+    ARGUS_CPU_BUSY,   /* it got none, because others ran */
+    ARGUS_CPU_QUOTA,  /* … because the cpu quota of its control group was used up */
+    ARGUS_CPU_PROBABLY_QUOTA,
+    ARGUS_CPU_TOOK, /* it ran on the cpus that the next culprit wanted */
+    ARGUS_CPU_TOOK_QUOTA,
+};
+
 /* A vertex whose own behaviour delayed the expected wake-up. */
 struct argus_culprit {
     uint32_t vertex;
     uint8_t type; /* enum argus_vertex_type */
+    uint8_t lack; /* enum argus_cpu_lack */
     bool silent;  /* it took the request and went back to its wait for requests without an answer */
     uint64_t start_ns, end_ns; /* of its part in the hang */
     double share;              /* of the hang */
@@ -110,6 +121,7 @@ struct argus_diagnosis {
         *uncertain; /* sentences: lost records, weak edges followed, missing symbols, no baseline */
     size_t uncertain_count;
     char *summary; /* one sentence that a non-expert understands */
+    char *cause;   /* its clause about the reason: "it waited for B, which slept" */
 };
 
 struct argus_diagnose_options {
@@ -127,6 +139,11 @@ struct argus_error *argus_diagnose(const struct argus_graph *graph, struct argus
                                    const struct argus_diagnose_options *options,
                                    struct argus_asker asker, struct argus_diagnosis *ret);
 void argus_diagnosis_deinit(struct argus_diagnosis *diagnosis);
+
+/* A number by which hangs are compared: the same program (by name) froze in the same place, in any run of it. The place is where the
+ * thread waited, or the function that took most of its samples. `symbols` may be NULL: images take the place of functions. */
+uint64_t argus_hang_signature(const struct argus_graph *graph, struct argus_symbols *symbols,
+                              const struct argus_diagnosis *diagnosis);
 
 #ifdef __cplusplus
 }

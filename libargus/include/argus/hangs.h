@@ -7,7 +7,7 @@
  *
  * What was *pending* is what came for the thread in that time and was not taken: messages, callbacks of other threads,
  * descriptors that the next poll found ready, UI events read behind. A hang with nothing pending, which the thread's own
- * timer set off, bothered nobody: it is listed behind the others (`awaited`).
+ * timer set off, bothered nobody: it is listed behind the others (`urgency`). A person notices a window first.
  *
  * With nothing pending, a stretch is left out where nobody can have noticed it: a worker thread's, a wait for child processes, a wait
  * of a thread for which another one polls (diagnose/hangs/unnoticed.c).
@@ -31,15 +31,11 @@ extern "C" {
 /* Shorter thresholds work as well; below some 250 ms a person hardly notices, and there are many such stretches. */
 #define ARGUS_HANG_THRESHOLD_NS 2000000000ull
 
-/* Why something is taken for a hang. */
+/* Why something is taken for a hang; the table says what each means. */
 enum argus_indicator {
-    ARGUS_INDICATOR_EVENT_LOOP, /* an event-loop thread did not come back to its wait */
-    ARGUS_INDICATOR_LONGEST, /* no event loop: the longest run, wait or yield run of the thread that was named */
-    ARGUS_INDICATOR_NAMED, /* the user named the vertex */
-    ARGUS_INDICATOR_PING, /* it did not answer "are you there?" of a window manager or compositor */
-    ARGUS_INDICATOR_SPINNING_STACK, /* macOS: another thread of it asked for the spinning cursor */
-    ARGUS_INDICATOR_SPINDUMP, /* macOS: the system began to write a report about a hung program */
-    ARGUS_INDICATOR_SPINNING_FLAG, /* macOS: AppKit noted that the main thread is spinning */
+#define HANG_INDICATOR(symbol, find, name) ARGUS_INDICATOR_##symbol,
+#include "argus/hang_indicators.def"
+#undef HANG_INDICATOR
     ARGUS_INDICATORS
 };
 
@@ -54,6 +50,14 @@ enum argus_hang_nature {
 };
 
 /* A stretch of one thread's time that is to be explained. */
+/* Who is bothered by a hang, as far as the trace tells. */
+enum argus_urgency {
+    ARGUS_URGENCY_NOBODY,  /* its own timer set it off, and nothing was pending */
+    ARGUS_URGENCY_SET_OFF, /* somebody had set it off */
+    ARGUS_URGENCY_PENDING, /* something was pending */
+    ARGUS_URGENCY_WINDOW,  /* … for a thread that hands UI events to its program */
+};
+
 struct argus_hang {
     uint64_t start_ns, end_ns;
     uint32_t thread;
@@ -63,7 +67,7 @@ struct argus_hang {
     uint8_t type;        /* enum argus_vertex_type of the whole hang */
     uint8_t nature;      /* enum argus_hang_nature */
     bool ongoing;        /* still so when the trace (or the process) ended */
-    bool awaited;        /* something was pending, or somebody else had set it off */
+    uint8_t urgency;     /* enum argus_urgency */
     uint64_t run_ns, runnable_ns, wait_ns,
         yield_ns; /* the thread's own time in it, adding up to the duration */
     uint64_t fault_ns, disk_ns, stopped_ns; /* parts of wait_ns: for pages, for a disk, stopped */
@@ -73,7 +77,8 @@ struct argus_hang {
 };
 
 struct argus_hangs {
-    struct argus_hang *items; /* owned; the awaited first, then the longest first, ties by start */
+    struct argus_hang
+        *items; /* owned; the most urgent first, then the longest first, ties by start */
     size_t count;
 };
 

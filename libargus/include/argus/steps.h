@@ -59,6 +59,8 @@ enum argus_step_register_aarch64 {
 
 /* How many registers a file of `arch` has for each step. */
 uint32_t argus_step_register_count(enum argus_arch arch);
+/* The name of register `number`, in small letters ("rax", "x19"); static; NULL: there is no such register. */
+const char *argus_step_register_name(enum argus_arch arch, uint32_t number);
 
 enum argus_step_engine {
     ARGUS_STEP_ENGINE_OTHER = 0, /* made by hand, or by somebody else's program */

@@ -1,0 +1,381 @@
+/* Who holds a lock on a file at a moment, by what the graph knows of calls and of the kernel's list.
+ *
+ * A pass over the events of the file keeps a table of who has what. A lock ends with its release, with its process (but a child that
+ * has inherited the descriptor, or the parent it was inherited from, can have a lock of flock() on), or, unseen, before
+ * another one gets it that does not go with it. One that is older than the trace is told by the kernel's list at the beginning, or later:
+ * by the list at the end, or by its release.
+ */
+#include "diagnose/file_locks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "argus/record.h"
+#include "base/lower_bound.h"
+
+#define FEWEST_TRIES     3             /* fewer are no loop */
+#define LONGEST_PAUSE_NS 5000000000ull /* between two tries */
+#define MOST_HELD        32
+#define MOST_HOLDERS     16
+#define MINOR_BITS       20
+
+const char *text_lock_file(const struct view *view, const struct lock_tries *tries, char *buffer,
+                           size_t bytes)
+{
+    const struct argus_image_entry *images;
+    uint32_t major = tries->device >> MINOR_BITS;
+    uint32_t minor = tries->device & ((1u << MINOR_BITS) - 1);
+    size_t count = argus_trace_images(argus_graph_trace(view->graph), &images), i = 0;
+    while (i < count && (images[i].inode != tries->inode || images[i].dev_major != major ||
+                         images[i].dev_minor != minor))
+        i++;
+    if (i < count)
+        snprintf(buffer, bytes, "%s", images[i].path);
+    else
+        snprintf(buffer, bytes, "inode %llu of device %u:%u", (unsigned long long)tries->inode,
+                 major, minor);
+    return buffer;
+}
+
+/* What somebody wants, and who. */
+struct wish {
+    uint64_t inode, first, last;
+    uint32_t device, thread;
+    bool any_device; /* it is not known */
+    bool by_flock;   /* these and those of fcntl() do not see each other */
+    bool exclusive;
+};
+
+struct held_table {
+    const struct view *view;
+    struct wish wish;
+    const struct argus_file_lock *held[MOST_HELD]; /* the latest one last */
+    size_t count;
+};
+
+static bool is_of_file(const struct wish *wish, const struct argus_file_lock *lock)
+{
+    return lock->inode == wish->inode && (wish->any_device || lock->device == wish->device) &&
+           (lock->kind == ARGUS_FILE_LOCK_FLOCK) == wish->by_flock;
+}
+
+static bool exclude(const struct argus_file_lock *a, const struct argus_file_lock *b)
+{
+    return (a->exclusive || b->exclusive) && a->first <= b->last && b->first <= a->last;
+}
+
+static bool overlaps(const struct wish *wish, const struct argus_file_lock *lock)
+{
+    return lock->first <= wish->last && wish->first <= lock->last;
+}
+
+static bool is_in_the_way(const struct wish *wish, const struct argus_file_lock *lock)
+{
+    return (lock->exclusive || wish->exclusive) && overlaps(wish, lock);
+}
+
+static bool is_within(const struct argus_file_lock *lock, const struct argus_file_lock *range)
+{
+    return lock->first >= range->first && lock->last <= range->last;
+}
+
+static uint32_t process_of(const struct view *view, const struct argus_file_lock *lock)
+{
+    return view->threads[lock->thread].process;
+}
+
+/* fcntl() never refuses a process its own lock; flock() does, by another descriptor. */
+static bool is_own(const struct view *view, const struct wish *wish,
+                   const struct argus_file_lock *lock)
+{
+    return lock->kind == ARGUS_FILE_LOCK_PROCESS
+               ? process_of(view, lock) == view->threads[wish->thread].process
+               : lock->thread == wish->thread;
+}
+
+/* --- the table --- */
+
+/* Whether `lock`, which is in the table, has ended by `event`. */
+static bool is_ended_by(const struct view *view, const struct argus_file_lock *lock,
+                        const struct argus_file_lock *event)
+{
+    if (process_of(view, lock) == process_of(view, event))
+        return is_within(lock, event);
+    return event->what == ARGUS_FILE_LOCK_GOT && exclude(lock, event);
+}
+
+static void take_event(struct held_table *table, const struct argus_file_lock *event)
+{
+    size_t kept = 0;
+    bool got = event->what == ARGUS_FILE_LOCK_GOT;
+    if (event->thread == ARGUS_NONE || !(got || event->what == ARGUS_FILE_LOCK_RELEASED))
+        return;
+    for (size_t i = 0; i < table->count; i++)
+        if (!is_ended_by(table->view, table->held[i], event))
+            table->held[kept++] = table->held[i];
+    table->count = kept;
+    if (!got || is_own(table->view, &table->wish, event))
+        return;
+    if (table->count == MOST_HELD) /* the oldest one has to go */
+        memmove(table->held, table->held + 1, --table->count * sizeof(table->held[0]));
+    table->held[table->count++] = event;
+}
+
+/* --- the holder --- */
+
+static uint32_t parent_of(const struct view *view, uint32_t process, uint64_t time_ns)
+{
+    uint64_t pid = view->processes[process].parent_pid;
+    for (uint32_t i = 0; pid > 1 && i < view->process_count; i++) {
+        const struct argus_process *other = &view->processes[i];
+        if (other->pid == pid && i != process && other->start_ns <= time_ns &&
+            other->end_ns > time_ns)
+            return i;
+    }
+    return ARGUS_NONE;
+}
+
+/* The thread that stands for the holder of `lock`, at `time_ns`; ARGUS_NONE: it has ended. A program that locks a descriptor of its
+ * parent's and ends (flock(1)) does so for its parent. */
+static uint32_t living_holder(const struct view *view, const struct argus_file_lock *lock,
+                              uint64_t time_ns)
+{
+    uint32_t process = process_of(view, lock);
+    if (view->threads[lock->thread].end_ns > time_ns)
+        return lock->thread;
+    if (view->processes[process].end_ns <= time_ns)
+        process =
+            lock->kind == ARGUS_FILE_LOCK_PROCESS ? ARGUS_NONE : parent_of(view, process, time_ns);
+    return process == ARGUS_NONE ? ARGUS_NONE : view->processes[process].main_thread;
+}
+
+static uint32_t holder_at(const struct held_table *table, uint64_t time_ns)
+{
+    uint32_t found = ARGUS_NONE;
+    for (size_t i = table->count; i > 0 && found == ARGUS_NONE; i--)
+        if (is_in_the_way(&table->wish, table->held[i - 1]))
+            found = living_holder(table->view, table->held[i - 1], time_ns);
+    return found;
+}
+
+/* Who had it all along, as is told only behind `from`: who gives it back, or has it by the kernel's list. Somebody who gets it first
+ * says nothing of who had it before. */
+static uint32_t holder_told_later(const struct view *view, const struct wish *wish, size_t from)
+{
+    const struct argus_file_lock *locks;
+    size_t count = argus_graph_file_locks(view->graph, &locks);
+    for (size_t i = from; i < count; i++) {
+        const struct argus_file_lock *lock = &locks[i];
+        bool got = lock->what == ARGUS_FILE_LOCK_GOT;
+        bool tells = got ? is_in_the_way(wish, lock)
+                         : lock->what == ARGUS_FILE_LOCK_RELEASED && overlaps(wish, lock);
+        if (!is_of_file(wish, lock) || lock->thread == ARGUS_NONE || !tells)
+            continue;
+        if (got && !lock->listed)
+            break;
+        if (!is_own(view, wish, lock))
+            return living_holder(view, lock, locks[from].time_ns);
+    }
+    return ARGUS_NONE;
+}
+
+/* --- tries --- */
+
+static bool is_try(const struct argus_file_lock *lock, uint32_t thread)
+{
+    return lock->what == ARGUS_FILE_LOCK_REFUSED && lock->thread == thread;
+}
+
+static size_t first_at(const struct argus_file_lock *locks, size_t count, uint64_t time_ns)
+{
+    size_t first;
+    LOWER_BOUND(first, count, locks[first].time_ns < time_ns);
+    return first;
+}
+
+static struct wish wish_of(const struct argus_file_lock *lock)
+{
+    return (struct wish){.inode = lock->inode,
+                         .first = lock->first,
+                         .last = lock->last,
+                         .device = lock->device,
+                         .thread = lock->thread,
+                         .by_flock = lock->kind == ARGUS_FILE_LOCK_FLOCK,
+                         .exclusive = lock->exclusive};
+}
+
+/* The last try of `thread` in the time, and how many there are for the same file. NULL: too few, or only in a part of the time. */
+static const struct argus_file_lock *last_try(const struct view *view, uint32_t thread,
+                                              uint64_t start_ns, uint64_t end_ns,
+                                              struct lock_tries *ret)
+{
+    const struct argus_file_lock *locks, *last = NULL;
+    size_t count = argus_graph_file_locks(view->graph, &locks);
+    size_t from = first_at(locks, count, start_ns), behind = first_at(locks, count, end_ns + 1);
+    struct wish wish = {0};
+    *ret = (struct lock_tries){.holder = ARGUS_NONE};
+    for (size_t i = behind; i > from; i--) {
+        const struct argus_file_lock *lock = &locks[i - 1];
+        if (!is_try(lock, thread) || (last && !is_of_file(&wish, lock)))
+            continue;
+        if (!last) {
+            last = lock;
+            wish = wish_of(lock);
+            *ret = (struct lock_tries){.inode = lock->inode,
+                                       .device = lock->device,
+                                       .last_ns = lock->time_ns,
+                                       .holder = ARGUS_NONE};
+        }
+        ret->first_ns = lock->time_ns;
+        ret->count++;
+    }
+    bool most = (ret->last_ns - ret->first_ns) * 2 >= end_ns - start_ns;
+    return ret->count >= FEWEST_TRIES && most ? last : NULL;
+}
+
+bool looks_for_lock(const struct view *view, uint32_t thread, uint64_t start_ns, uint64_t end_ns,
+                    struct lock_tries *ret)
+{
+    return last_try(view, thread, start_ns, end_ns, ret) != NULL;
+}
+
+bool find_lock_run(const struct view *view, uint32_t thread, uint64_t from_ns,
+                   struct lock_tries *ret)
+{
+    const struct argus_file_lock *locks;
+    size_t count = argus_graph_file_locks(view->graph, &locks);
+    struct wish wish = {0};
+    *ret = (struct lock_tries){.holder = ARGUS_NONE};
+    for (size_t i = first_at(locks, count, from_ns); i < count; i++) {
+        const struct argus_file_lock *lock = &locks[i];
+        if (lock->thread != thread || lock->listed || lock->what == ARGUS_FILE_LOCK_RELEASED)
+            continue;
+        bool goes_on = ret->count && is_of_file(&wish, lock) &&
+                       lock->time_ns - ret->last_ns <= LONGEST_PAUSE_NS;
+        bool refused = lock->what == ARGUS_FILE_LOCK_REFUSED;
+        if (goes_on)
+            ret->last_ns = lock->time_ns;
+        if (ret->count >= FEWEST_TRIES && !(goes_on && refused))
+            return true;
+        if (goes_on && refused) {
+            ret->count++;
+            continue;
+        }
+        *ret = (struct lock_tries){.holder = ARGUS_NONE};
+        if (!refused)
+            continue;
+        wish = wish_of(lock);
+        *ret = (struct lock_tries){.inode = lock->inode,
+                                   .device = lock->device,
+                                   .count = 1,
+                                   .first_ns = lock->time_ns,
+                                   .last_ns = lock->time_ns,
+                                   .holder = ARGUS_NONE};
+    }
+    return ret->count >= FEWEST_TRIES;
+}
+
+/* How often somebody was in the way. */
+struct votes {
+    uint32_t holder[MOST_HOLDERS];
+    uint64_t tries[MOST_HOLDERS];
+    size_t count;
+};
+
+static void vote(struct votes *votes, uint32_t holder)
+{
+    size_t i = 0;
+    while (i < votes->count && votes->holder[i] != holder)
+        i++;
+    if (holder == ARGUS_NONE || i == MOST_HOLDERS)
+        return;
+    votes->holder[i] = holder;
+    votes->tries[i]++;
+    votes->count += i == votes->count;
+}
+
+static uint32_t elected(const struct votes *votes)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < votes->count; i++)
+        if (votes->tries[i] > votes->tries[best])
+            best = i;
+    return votes->count ? votes->holder[best] : ARGUS_NONE;
+}
+
+bool find_lock_tries(const struct view *view, uint32_t thread, uint64_t start_ns, uint64_t end_ns,
+                     struct lock_tries *ret)
+{
+    const struct argus_file_lock *last = last_try(view, thread, start_ns, end_ns, ret), *locks;
+    if (!last)
+        return false;
+    argus_graph_file_locks(view->graph, &locks);
+    struct held_table table = {.view = view, .wish = wish_of(last)};
+    struct votes votes = {.count = 0};
+    for (const struct argus_file_lock *lock = locks; lock <= last; lock++) {
+        if (!is_of_file(&table.wish, lock))
+            continue;
+        if (is_try(lock, thread) && lock->time_ns >= start_ns)
+            vote(&votes, holder_at(&table, lock->time_ns));
+        else
+            take_event(&table, lock);
+    }
+    ret->holder = elected(&votes);
+    if (ret->holder == ARGUS_NONE)
+        ret->holder = holder_told_later(view, &table.wish, (size_t)(last - locks));
+    return true;
+}
+
+/* --- a wait --- */
+
+/* The wish of a wait as its end, or the kernel's list, told it. */
+static void learn_wish(const struct view *view, uint64_t since_ns, struct wish *wish)
+{
+    const struct argus_file_lock *locks;
+    size_t count = argus_graph_file_locks(view->graph, &locks);
+    for (size_t i = first_at(locks, count, since_ns); i < count; i++) {
+        bool own = locks[i].thread != ARGUS_NONE &&
+                   process_of(view, &locks[i]) == view->threads[wish->thread].process;
+        bool tells = locks[i].listed ? locks[i].what == ARGUS_FILE_LOCK_WAITS
+                                     : locks[i].thread == wish->thread;
+        if (!own || !tells || !is_of_file(wish, &locks[i]))
+            continue;
+        uint32_t thread = wish->thread;
+        *wish = wish_of(&locks[i]);
+        wish->thread = thread;
+        return;
+    }
+}
+
+static bool wish_of_wait(const struct view *view, uint32_t vertex, struct wish *ret)
+{
+    char buffer[32];
+    const struct argus_vertex *v = &view->vertices[vertex];
+    if (v->wait.syscall == ARGUS_NO_SYSCALL || !v->wait.inode)
+        return false;
+    const char *call =
+        argus_syscall_name(argus_graph_trace(view->graph), v->wait.syscall, buffer, sizeof(buffer));
+    *ret = (struct wish){.inode = v->wait.inode,
+                         .last = UINT64_MAX,
+                         .thread = v->thread,
+                         .any_device = true,
+                         .by_flock = strcmp(call, "flock") == 0,
+                         .exclusive = true};
+    return ret->by_flock || strcmp(call, "fcntl") == 0;
+}
+
+uint32_t find_file_lock_holder(const struct view *view, uint32_t vertex)
+{
+    const struct argus_file_lock *locks;
+    size_t i = 0, count = argus_graph_file_locks(view->graph, &locks);
+    struct held_table table = {.view = view};
+    if (!count || !wish_of_wait(view, vertex, &table.wish))
+        return ARGUS_NONE;
+    uint64_t since_ns = view->vertices[vertex].end_ns;
+    learn_wish(view, since_ns, &table.wish);
+    for (; i < count && locks[i].time_ns <= since_ns; i++)
+        if (is_of_file(&table.wish, &locks[i]))
+            take_event(&table, &locks[i]);
+    uint32_t holder = holder_at(&table, since_ns);
+    return holder != ARGUS_NONE || i == count ? holder : holder_told_later(view, &table.wish, i);
+}

@@ -1,0 +1,400 @@
+/* Two passes over the chunks of the window. The first finds when the thread was runnable, on which cpu it ran next (the queue that it stood
+ * in), and what the records say of its limits. The second adds up who ran on each cpu in these spans.
+ *
+ * A thread that is runnable stands in the queue of one cpu, and such a cpu is not idle: where it is idle for most of a span, the thread
+ * was held back by something else than others. On Linux that is nearly always a quota.
+ */
+#include "diagnose/suspects/cpu_records.h"
+
+#include <string.h>
+
+#include "base/overlap.h"
+#include "event/order.h"
+#include "event/tracepoints.h"
+
+#define NOWHERE UINT32_MAX
+/* No machine that runs this has more; a broken file could. */
+#define MOST_CPUS 1024
+/* In so long a span, a thread that has no higher priority cannot run for so long on the same cpu if all goes fairly: a turn is a
+ * few milliseconds. */
+#define LONG_SPAN_NS 500000000ull
+#define UNFAIR_NS    200000000ull
+
+/* In which state a record leaves the thread. */
+enum change { CHANGE_WOKEN, CHANGE_RUNS, CHANGE_PREEMPTED, CHANGE_WAITS };
+
+struct event {
+    uint64_t time_ns;
+    uint32_t cpu;
+    uint8_t change; /* enum change */
+    bool throttled;
+};
+
+/* A stretch in which it wanted a cpu. */
+struct span {
+    uint64_t start_ns, end_ns, idle_ns;
+    uint32_t cpu; /* whose queue it stood in; NOWHERE */
+    bool throttled;
+    bool unfair;
+};
+
+struct cpu {
+    uint32_t number;
+    bool own;          /* the thread may use it, as far as is known */
+    uint64_t since_ns; /* up to then it is accounted for */
+    uint64_t next_tid; /* that runs since */
+    size_t span;       /* the first that has not ended by then */
+};
+
+struct reader {
+    const struct argus_trace *trace;
+    struct window window;
+    uint64_t tid;
+    struct cpu_want *want;
+    VEC(struct event) events;
+    VEC(struct span) spans;
+    VEC(struct cpu) cpus;
+    VEC(uint64_t) turns_ns; /* that one thread ran on the cpu of a long span, in it */
+    struct idmap turns;     /* span << 32 | user → its index */
+    struct idmap cpu_numbers, users, groups; /* group: tid → index into group_ids */
+    VEC(uint64_t) group_ids;
+    bool throttled;   /* its latest limits said so, and the switch is still to come */
+    uint64_t name_of; /* the group that the next name is of; 0: another one */
+    bool no_memory;
+};
+
+typedef void (*on_record)(struct reader *reader, const struct argus_record *record);
+
+/* --- chunks --- */
+
+static void read_records(struct reader *reader, struct argus_record *records, size_t count,
+                         on_record on)
+{
+    for (size_t i = 1; i < count; i++) {
+        if (records[i - 1].timestamp <= records[i].timestamp)
+            continue;
+        reader->no_memory |= !order_records(records, count);
+        break;
+    }
+    for (size_t i = 0; i < count && !reader->no_memory; i++) {
+        records[i].timestamp = argus_trace_ticks_to_ns(reader->trace, records[i].timestamp);
+        if (records[i].timestamp >= reader->window.start_ns &&
+            records[i].timestamp < reader->window.end_ns)
+            on(reader, &records[i]);
+        else if (records[i].debugid == ARGUS_ID_CPU_LIMITS && records[i].tid == reader->tid &&
+                 !reader->want->cpus) /* its affinity will have been the same */
+            reader->want->cpus = records[i].arg[0];
+    }
+}
+
+/* A damaged chunk is left out: the graph has said so. */
+static struct argus_error *read_window(struct reader *reader, on_record on)
+{
+    const struct argus_chunk *chunks;
+    size_t count = argus_trace_chunks(reader->trace, &chunks);
+    for (size_t i = 0; i < count && !reader->no_memory; i++) {
+        if (argus_trace_ticks_to_ns(reader->trace, chunks[i].last_ticks) <
+                reader->window.start_ns ||
+            argus_trace_ticks_to_ns(reader->trace, chunks[i].first_ticks) >= reader->window.end_ns)
+            continue;
+        struct argus_record *records = calloc(chunks[i].count + 1, sizeof(*records));
+        if (!records)
+            return argus_error_memory();
+        struct argus_error *error = argus_trace_read_chunk(reader->trace, &chunks[i], records);
+        if (!error)
+            read_records(reader, records, chunks[i].count, on);
+        free(records);
+        if (error && error->code != ARGUS_ERROR_FORMAT)
+            return error;
+        argus_error_destroy(error);
+    }
+    return reader->no_memory ? argus_error_memory() : NULL;
+}
+
+/* --- the first pass --- */
+
+static void add_event(struct reader *reader, const struct argus_record *record, enum change change,
+                      bool throttled)
+{
+    if (!vec_push(&reader->events,
+                  (struct event){record->timestamp, record->cpu, (uint8_t)change, throttled}))
+        reader->no_memory = true;
+}
+
+static void note_switch(struct reader *reader, const struct argus_record *record)
+{
+    if (record->tid == reader->tid) {
+        add_event(reader, record, record->arg[0] ? CHANGE_WAITS : CHANGE_PREEMPTED,
+                  reader->throttled);
+        reader->throttled = false;
+        if (record->arg[2])
+            reader->want->priority = (int32_t)record->arg[2];
+    }
+    if (record->arg[1] == reader->tid) {
+        add_event(reader, record, CHANGE_RUNS, false);
+        if (record->arg[3])
+            reader->want->priority = (int32_t)record->arg[3];
+    }
+}
+
+static void note_limits(struct reader *reader, const struct argus_record *record)
+{
+    struct cpu_want *want = reader->want;
+    uint64_t group = record->arg[1];
+    if (group &&
+        (!vec_push(&reader->group_ids, group) ||
+         !idmap_put(&reader->groups, record->tid, (uint32_t)(reader->group_ids.length - 1))))
+        reader->no_memory = true;
+    reader->name_of = 0;
+    if (record->tid != reader->tid)
+        return;
+    want->cpus = record->arg[0];
+    reader->throttled = group != 0;
+    if (!group)
+        return;
+    want->group = reader->name_of = group;
+    want->quota_ns = record->arg[2];
+    want->period_ns = record->arg[3];
+}
+
+static void find_changes(struct reader *reader, const struct argus_record *record)
+{
+    if (record->debugid == ARGUS_ID_SWITCH)
+        note_switch(reader, record);
+    else if (record->debugid == ARGUS_ID_MAKE_RUNNABLE && record->arg[0] == reader->tid)
+        add_event(reader, record, CHANGE_WOKEN, false);
+    else if (record->debugid == ARGUS_ID_CPU_LIMITS)
+        note_limits(reader, record);
+    else if (record->debugid == ARGUS_ID_CPU_GROUP && record->tid == reader->tid && reader->name_of)
+        tracepoint_name_bytes(record, reader->want->group_name);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct event *x = a, *y = b;
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    return (int)x->change - (int)y->change;
+}
+
+static void add_span(struct reader *reader, struct span span)
+{
+    if (span.end_ns > span.start_ns && !vec_push(&reader->spans, span))
+        reader->no_memory = true;
+}
+
+static bool is_wanting(enum change change)
+{
+    return change == CHANGE_WOKEN || change == CHANGE_PREEMPTED;
+}
+
+/* What the first event says of the time before it. */
+static enum change state_before(enum change first)
+{
+    return first == CHANGE_RUNS    ? CHANGE_PREEMPTED
+           : first == CHANGE_WOKEN ? CHANGE_WAITS
+                                   : CHANGE_RUNS;
+}
+
+static void make_spans(struct reader *reader)
+{
+    if (!reader->events.length)
+        return;
+    qsort(reader->events.data, reader->events.length, sizeof(struct event), by_time);
+    enum change state = state_before((enum change)reader->events.data[0].change);
+    struct span span = {.start_ns = reader->window.start_ns, .cpu = NOWHERE};
+    for (size_t i = 0; i < reader->events.length; i++) {
+        const struct event *event = &reader->events.data[i];
+        if (event->change == CHANGE_WOKEN && state != CHANGE_WAITS)
+            continue;
+        span.end_ns = event->time_ns;
+        if (event->change == CHANGE_RUNS)
+            span.cpu = event->cpu;
+        if (is_wanting(state))
+            add_span(reader, span);
+        state = (enum change)event->change;
+        span = (struct span){.start_ns = event->time_ns,
+                             .cpu = state == CHANGE_PREEMPTED ? event->cpu : NOWHERE,
+                             .throttled = event->throttled};
+    }
+    span.end_ns = reader->window.end_ns;
+    if (is_wanting(state))
+        add_span(reader, span);
+}
+
+/* --- the second pass --- */
+
+/* NULL: one too many, or no memory. */
+static struct cpu *cpu_at(struct reader *reader, uint32_t number)
+{
+    uint32_t at = idmap_get(&reader->cpu_numbers, number);
+    if (at != IDMAP_NONE)
+        return &reader->cpus.data[at];
+    if (reader->cpus.length == MOST_CPUS)
+        return NULL;
+    struct cpu cpu = {.number = number, .since_ns = reader->window.start_ns};
+    if (!vec_push(&reader->cpus, cpu) ||
+        !idmap_put(&reader->cpu_numbers, number, (uint32_t)(reader->cpus.length - 1))) {
+        reader->no_memory = true;
+        return NULL;
+    }
+    return &reader->cpus.data[reader->cpus.length - 1];
+}
+
+static struct cpu_user *user_at(struct reader *reader, uint64_t tid)
+{
+    uint32_t at = idmap_get(&reader->users, tid);
+    if (at != IDMAP_NONE)
+        return &reader->want->users.data[at];
+    uint32_t group = idmap_get(&reader->groups, tid);
+    struct cpu_user user = {.tid = tid,
+                            .group = group == IDMAP_NONE ? 0 : reader->group_ids.data[group],
+                            .priority = CPU_PRIORITY_NONE};
+    if (!vec_push(&reader->want->users, user) ||
+        !idmap_put(&reader->users, tid, (uint32_t)(reader->want->users.length - 1))) {
+        reader->no_memory = true;
+        return NULL;
+    }
+    return &reader->want->users.data[reader->want->users.length - 1];
+}
+
+/* `user` ran for `ns` in span `at`, whose thread stood in the queue of the same cpu. */
+static void add_turn(struct reader *reader, size_t at, const struct cpu_user *user, uint64_t ns)
+{
+    struct span *span = &reader->spans.data[at];
+    int32_t own = reader->want->priority;
+    if (span->end_ns - span->start_ns < LONG_SPAN_NS || own < CPU_PRIORITY_USUAL ||
+        user->priority < own)
+        return;
+    uint64_t key = (uint64_t)at << 32 | (uint32_t)(user - reader->want->users.data);
+    uint32_t turns = idmap_get(&reader->turns, key);
+    if (turns == IDMAP_NONE) {
+        turns = (uint32_t)reader->turns_ns.length;
+        if (!vec_push(&reader->turns_ns, 0) || !idmap_put(&reader->turns, key, turns)) {
+            reader->no_memory = true;
+            return;
+        }
+    }
+    reader->turns_ns.data[turns] += ns;
+    span->unfair |= reader->turns_ns.data[turns] >= UNFAIR_NS;
+}
+
+/* `tid` ran on `cpu` since it was last looked at. */
+static void add_run(struct reader *reader, struct cpu *cpu, uint64_t tid, int32_t priority,
+                    uint64_t until_ns)
+{
+    uint64_t from_ns = cpu->since_ns;
+    cpu->since_ns = until_ns;
+    struct cpu_user *user = tid ? user_at(reader, tid) : NULL;
+    if (until_ns <= from_ns || (tid && !user))
+        return;
+    if (user) {
+        user->ran_ns += until_ns - from_ns;
+        user->priority = priority ? priority : user->priority;
+    }
+    while (cpu->span < reader->spans.length && reader->spans.data[cpu->span].end_ns <= from_ns)
+        cpu->span++;
+    for (size_t i = cpu->span;
+         i < reader->spans.length && reader->spans.data[i].start_ns < until_ns; i++) {
+        struct span *span = &reader->spans.data[i];
+        uint64_t ns = overlap_ns(span->start_ns, span->end_ns, from_ns, until_ns);
+        if (user && cpu->own)
+            user->in_way_ns += ns;
+        if (span->cpu != cpu->number)
+            continue;
+        if (user)
+            add_turn(reader, i, user, ns);
+        else
+            span->idle_ns += ns;
+    }
+}
+
+static void add_runs(struct reader *reader, const struct argus_record *record)
+{
+    if (record->debugid != ARGUS_ID_SWITCH)
+        return;
+    struct cpu *cpu = cpu_at(reader, record->cpu);
+    if (!cpu)
+        return;
+    add_run(reader, cpu, record->tid, (int32_t)record->arg[2], record->timestamp);
+    cpu->next_tid = record->arg[1];
+}
+
+/* The cpus that it may use: as its affinity says, else those on which it ran after it had waited. */
+static void find_own_cpus(struct reader *reader)
+{
+    struct cpu_want *want = reader->want;
+    for (size_t i = 0; i < reader->spans.length && !reader->no_memory; i++) {
+        uint32_t number = reader->spans.data[i].cpu;
+        struct cpu *cpu = number == NOWHERE ? NULL : cpu_at(reader, number);
+        if (!cpu || cpu->own)
+            continue;
+        cpu->own = true;
+        want->seen_cpu = number;
+        want->seen_count++;
+    }
+    for (uint32_t number = 0; want->cpus && number < 64; number++) {
+        struct cpu *cpu = want->cpus >> number & 1 ? cpu_at(reader, number) : NULL;
+        if (cpu)
+            cpu->own = true;
+    }
+}
+
+static void sum_spans(struct reader *reader)
+{
+    struct cpu_want *want = reader->want;
+    for (size_t i = 0; i < reader->spans.length; i++) {
+        const struct span *span = &reader->spans.data[i];
+        uint64_t ns = span->end_ns - span->start_ns;
+        want->runnable_ns += ns;
+        if (span->throttled)
+            want->throttled_ns += ns;
+        else if (span->idle_ns >= ns / 2)
+            want->idle_ns += span->idle_ns;
+        else if (span->unfair)
+            want->unfair_ns += ns;
+    }
+}
+
+static struct argus_error *read_all(struct reader *reader)
+{
+    struct argus_error *error = read_window(reader, find_changes);
+    if (error)
+        return error;
+    make_spans(reader);
+    find_own_cpus(reader);
+    error = read_window(reader, add_runs);
+    for (size_t i = 0; !error && i < reader->cpus.length; i++)
+        if (reader->cpus.data[i].since_ns > reader->window.start_ns)
+            add_run(reader, &reader->cpus.data[i], reader->cpus.data[i].next_tid, 0,
+                    reader->window.end_ns);
+    sum_spans(reader);
+    return error ? error : reader->no_memory ? argus_error_memory() : NULL;
+}
+
+struct argus_error *cpu_want_read(const struct diagnoser *d, uint32_t thread, struct window window,
+                                  struct cpu_want *ret)
+{
+    const struct argus_trace *trace = argus_graph_trace(d->view.graph);
+    *ret = (struct cpu_want){.priority = CPU_PRIORITY_NONE};
+    if (!trace || argus_trace_header(trace)->os != ARGUS_OS_LINUX)
+        return NULL;
+    struct reader reader = {
+        .trace = trace, .window = window, .tid = d->view.threads[thread].tid, .want = ret};
+    struct argus_error *error = read_all(&reader);
+    vec_deinit(&reader.events);
+    vec_deinit(&reader.spans);
+    vec_deinit(&reader.cpus);
+    vec_deinit(&reader.group_ids);
+    vec_deinit(&reader.turns_ns);
+    idmap_deinit(&reader.turns);
+    idmap_deinit(&reader.cpu_numbers);
+    idmap_deinit(&reader.users);
+    idmap_deinit(&reader.groups);
+    return error;
+}
+
+void cpu_want_deinit(struct cpu_want *want)
+{
+    vec_deinit(&want->users);
+}

@@ -1,0 +1,124 @@
+/* A loop that looks for a lock on a file that somebody else has, and sleeps or polls in between: a package manager, a database, an editor's
+ * lock file. It looks for no data flag, but waits for the holder, and it is that one's doing that is explained.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "diagnose/diagnoser.h"
+#include "diagnose/words.h"
+
+/* "package [20]": locks are of processes. */
+static const char *text_holder(const struct view *view, uint32_t thread, char *buffer, size_t bytes)
+{
+    const struct argus_process *process = &view->processes[view->threads[thread].process];
+    snprintf(buffer, bytes, "%s [%llu]", process->name, (unsigned long long)process->pid);
+    return buffer;
+}
+
+const char *text_lock_tries(const struct view *view, uint32_t thread, uint64_t start_ns,
+                            uint64_t end_ns, char *buffer, size_t bytes)
+{
+    struct lock_tries tries;
+    char file[160], holder[128] = "";
+    if (!find_lock_tries(view, thread, start_ns, end_ns, &tries))
+        return NULL;
+    if (tries.holder != ARGUS_NONE)
+        text_holder(view, tries.holder, holder, sizeof(holder));
+    snprintf(buffer, bytes, "looked for a lock on %s%s%s, %llu times in a row",
+             text_lock_file(view, &tries, file, sizeof(file)), *holder ? ", held by " : "", holder,
+             (unsigned long long)tries.count);
+    return buffer;
+}
+
+/* The loop itself; `because` is taken. */
+static struct argus_error *blame_loop(struct diagnoser *d, uint32_t vertex, struct window part,
+                                      char *because)
+{
+    char tries[400], call[128], name[128], lasted[32];
+    const struct argus_vertex *v = &d->view.vertices[vertex];
+    const char *looked =
+        text_lock_tries(&d->view, v->thread, part.start_ns, part.end_ns, tries, sizeof(tries));
+    const char *function =
+        text_function(&d->view, d->symbols, vertex, v->wait.user_stack, name, sizeof(name));
+    argus_wait_text(d->view.graph, vertex, call, sizeof(call));
+    char *why = because
+                    ? text_print("%s (%s%s%s) for %s: %s", looked ? looked : "looked for a lock",
+                                 call, function ? ", in " : "", function ? function : "",
+                                 text_duration(window_ns(part), lasted, sizeof(lasted)), because)
+                    : NULL;
+    free(because);
+    return add_culprit(d, vertex, ARGUS_TYPE_REPEATED_YIELD, part, window_ns(part), why);
+}
+
+struct argus_error *blame_idle_holder(struct diagnoser *d, uint32_t vertex, struct window part)
+{
+    char call[128], lasted[32];
+    argus_wait_text(d->view.graph, vertex, call, sizeof(call));
+    return add_culprit(
+        d, vertex, ARGUS_TYPE_LONG_WAIT, part, window_ns(part),
+        text_print("held the lock on the file, and waited for %s for what comes (%s)",
+                   text_duration(window_ns(part), lasted, sizeof(lasted)), call));
+}
+
+bool is_unseen_holder(const struct diagnoser *d, uint32_t thread, struct window part,
+                      uint64_t known_ns)
+{
+    return known_ns < window_ns(part) / 2 &&
+           d->view.vertices[d->view.threads[thread].first_vertex].start_ns > part.start_ns &&
+           d->view.threads[thread].start_ns < part.start_ns;
+}
+
+struct argus_error *blame_unseen_holder(struct diagnoser *d, uint32_t thread, struct window part)
+{
+    char lasted[32];
+    uint32_t vertex = d->view.threads[thread].first_vertex;
+    uint64_t start_ns = d->view.vertices[vertex].start_ns;
+    struct window unseen = {part.start_ns, start_ns < part.end_ns ? start_ns : part.end_ns};
+    return add_culprit(
+        d, vertex, ARGUS_TYPE_LONG_WAIT, unseen, window_ns(unseen),
+        text_print("held the lock on the file, and waited for %s for something: that "
+                   "wait is older than the recording",
+                   text_duration(window_ns(unseen), lasted, sizeof(lasted))));
+}
+
+static uint64_t known_ns(const struct argus_hang *figures)
+{
+    return figures->run_ns + figures->runnable_ns + figures->wait_ns + figures->yield_ns;
+}
+
+static struct argus_error *explain_holder(struct diagnoser *d, uint32_t vertex, struct window part,
+                                          const struct examined *examined)
+{
+    const struct argus_hang *figures = &examined->figures;
+    struct stand stand = {.vertex = figures->vertex, .window = part, .asker = vertex};
+    if (!add_path(d, figures->vertex, ARGUS_NONE, true))
+        return argus_error_memory();
+    if (is_unseen_holder(d, figures->thread, part, known_ns(figures)))
+        return blame_unseen_holder(d, figures->thread, part);
+    if (examined->idle)
+        return blame_idle_holder(d, figures->vertex, part);
+    if (figures->type == ARGUS_TYPE_LONG_RUNNING)
+        return blame_running(d, figures->vertex, part, figures->run_ns, figures->runnable_ns);
+    if (figures->type == ARGUS_TYPE_REPEATED_YIELD)
+        return explain_yielding(d, figures->vertex, part);
+    return explain_writer(d, &stand);
+}
+
+struct argus_error *explain_polled_lock(struct diagnoser *d, uint32_t vertex, struct window part,
+                                        const struct lock_tries *tries)
+{
+    char who[128];
+    if (tries->holder == ARGUS_NONE)
+        return blame_loop(d, vertex, part, text_print("the records do not tell who had it"));
+    text_holder(&d->view, tries->holder, who, sizeof(who));
+    long at = path_find(d, tries->holder);
+    if (at >= 0 && tries->holder == d->view.vertices[vertex].thread)
+        return blame_loop(d, vertex, part, text_print("its own process had it"));
+    if (at >= 0)
+        return close_circle(d, (size_t)at);
+    struct examined examined = examine_thread(d, tries->holder, part);
+    if (examined.figures.vertex == ARGUS_NONE)
+        return blame_loop(d, vertex, part,
+                          text_print("%s had it, and did nothing in this recording", who));
+    return explain_holder(d, vertex, part, &examined);
+}
