@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugin/hang_of_file.h"
 #include "plugin/units.h"
 
 enum { OPTIONS_MAX = 20, TEXT_BYTES = 256 };
@@ -198,8 +199,14 @@ struct argus_error *hang_choice_make(const struct analysis *analysis,
             ret->hang = argus_hang_of_vertex(analysis->graph, vertex);
         return error;
     }
+    bool found = false;
     struct argus_hangs hangs;
-    struct argus_error *error = find(analysis, options, &word, &hangs);
+    struct argus_error *error = NULL;
+    if (!word && !hang_options_name(options))
+        error = hang_of_file_find(analysis->graph, analysis->report.symbols, &ret->hang, &found);
+    if (error || found)
+        return error;
+    error = find(analysis, options, &word, &hangs);
     if (error)
         return error;
     error = choose_among(analysis, options, &hangs, word, asker, ret);

@@ -1,4 +1,5 @@
-/* Which hang `argus diagnose` explains: the one that is named, the only one, or a question. */
+/* Which hang `argus diagnose` explains: the one that is named, the one that the trace was kept for, the
+ * only one, or a question. */
 #ifndef ARGUS_PLUGIN_HANG_CHOICE_H
 #define ARGUS_PLUGIN_HANG_CHOICE_H
 

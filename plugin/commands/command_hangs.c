@@ -1,3 +1,4 @@
+#include "plugin/commands/hang_list.h"
 #include "plugin/hang_options.h"
 
 static const struct command_option options[] = {
@@ -40,8 +41,20 @@ static struct argus_error *report_none(struct analysis *analysis,
     return error;
 }
 
+static struct argus_error *list_folder(struct session *session, const struct arguments *arguments)
+{
+    struct hang_list list;
+    struct argus_error *error = hang_list_read(session, arguments, &list);
+    if (!error)
+        error = hang_list_print(session, &list, arguments_has(arguments, "json"));
+    hang_list_deinit(&list);
+    return error;
+}
+
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
 {
+    if (hang_list_wanted(arguments))
+        return list_folder(session, arguments);
     struct analysis analysis;
     struct argus_hang_options hang_options;
     struct argus_hangs hangs;
@@ -65,8 +78,9 @@ static struct argus_error *run(struct session *session, const struct arguments *
 const struct command command_hangs = {
     .name = "hangs",
     .summary = "list the hangs: event loops that did not come back to their wait",
-    .details = "Those that somebody waited for come first, the longest of them before the\n"
-               "others. 'argus diagnose FILE 2' explains the second of the list.\n"
+    .details = "Windows for which something was pending come first, then other threads for\n"
+               "which something was, then those that somebody had set off; of equals the\n"
+               "longest. 'argus diagnose FILE 2' explains the second of the list.\n"
                "\n"
                "With nothing pending, these are no hangs: a worker thread away from its loop,\n"
                "a wait for child processes, and a wait of a thread for which another one\n"
@@ -76,10 +90,14 @@ const struct command command_hangs = {
                "when no event loop hung; if that was idle, the command says so.\n"
                "\n"
                "Without a hang it says which stretches were the longest, and why they do not\n"
-               "count: too short, or idle. In a trace without event loops it says that.",
+               "count: too short, or idle. In a trace without event loops it says that.\n"
+               "\n"
+               "A folder in place of FILE lists its traces, one hang each, the newest first:\n"
+               "what 'argus start --on-hang' has kept, without analysing it again.",
     .example = "argus hangs freeze.argus\n"
                "argus hangs --threshold=500ms --process=gedit freeze.argus\n"
-               "argus hangs --time=14:32:10 freeze.argus",
+               "argus hangs --time=14:32:10 freeze.argus\n"
+               "argus hangs ~/hangs",
     .options = options,
     .flags = COMMAND_TRACE | COMMAND_GRAPH,
     .run = run,

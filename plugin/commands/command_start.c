@@ -7,12 +7,16 @@
 #include "plugin/commands/recording_command.h"
 
 #define RING_FILE_BYTES (2ull << 30)
+#define FILES_OF_KIND   3
+#define FILES_BYTES     (4ull << 30)
 
 static const struct command_option options[] = {
     {"output", 'o', "FILE", "write FILE, a ring on disk; with --on-hang the folder of snapshots"},
     {"on-hang", 0, "TIME", "look for hangs that long, and keep a snapshot of each"},
     {"process", 'p', "NAME", "with --on-hang: only of this process"},
-    {"max-files", 0, "N", "with --on-hang: keep at most so many (10)"},
+    {"max-files", 0, "N", "with --on-hang: keep N of each program and kind of hang (3)"},
+    {"max-size", 0, "SIZE", "with --on-hang: keep at most SIZE of files in all (4G)"},
+    {"quiet", 'q', NULL, "with --on-hang: show no desktop notifications"},
     {"ring-size", 0, "SIZE", "of the ring: in memory (512M), or of FILE (2G)"},
     {"buffer", 0, "SIZE", "memory for records that are not yet in FILE (256M)"},
     RECORDING_OPTIONS,
@@ -41,16 +45,36 @@ static struct argus_error *file_options(const struct arguments *arguments,
     return error ? error : arguments_size_bytes(arguments, "buffer", &ret->ring_bytes);
 }
 
+static struct argus_error *options_without_hang(const struct arguments *arguments)
+{
+    static const char *const names[] = {"process", "max-files", "max-size", "quiet"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (arguments_has(arguments, names[i]))
+            return argus_error_create(ARGUS_ERROR_USAGE, "--%s goes with --on-hang", names[i]);
+    return NULL;
+}
+
+static struct argus_error *kept_files(const struct arguments *arguments, struct hang_files *ret)
+{
+    *ret = (struct hang_files){.arguments = arguments,
+                               .quota = {FILES_OF_KIND, FILES_BYTES},
+                               .with_names = !arguments_has(arguments, "no-symbols"),
+                               .quiet = arguments_has(arguments, "quiet")};
+    struct argus_error *error = arguments_number(arguments, "max-files", &ret->quota.most_of_kind);
+    if (!error)
+        error = arguments_size_bytes(arguments, "max-size", &ret->quota.most_bytes);
+    if (!error && !ret->quota.most_of_kind)
+        error = argus_error_create(ARGUS_ERROR_USAGE, "--max-files is 1 or more");
+    return error;
+}
+
 static struct argus_error *hang_options(const struct arguments *arguments,
                                         struct recorder_options *ret)
 {
     const char *process = arguments_option(arguments, "process");
     uint64_t threshold_ns = 0;
     if (!arguments_has(arguments, "on-hang"))
-        return process || arguments_has(arguments, "max-files")
-                   ? argus_error_create(ARGUS_ERROR_USAGE,
-                                        "--process and --max-files go with --on-hang")
-                   : NULL;
+        return options_without_hang(arguments);
     if (process && strlen(process) >= sizeof(ret->hang_name))
         return argus_error_create(ARGUS_ERROR_USAGE,
                                   "a process has a name of at most 15 characters, not \"%s\"",
@@ -99,10 +123,10 @@ static struct argus_error *start_on_hang(struct session *session, const struct a
 {
     struct recorder_status status = {0};
     const char *directory = arguments_option(arguments, "output");
-    struct hang_files kept = {10, !arguments_has(arguments, "no-symbols")};
+    struct hang_files kept;
     int fd = -1;
     pid_t watcher = -1;
-    struct argus_error *error = arguments_number(arguments, "max-files", &kept.most);
+    struct argus_error *error = kept_files(arguments, &kept);
     if (!error)
         error = hang_folder_open(directory ? directory : ".", &fd);
     if (error)
@@ -172,7 +196,10 @@ const struct command command_start = {
                "memory, take a snapshot after a freeze; FILE survives a crash, and holds days.\n"
                "With --on-hang each event loop that is away from its wait for so long is kept,\n"
                "half a second after it is back, or after 10 s more. Idle, stopped and\n"
-               "suspended are no hangs. The folder is created where it does not exist.\n"
+               "suspended are no hangs. The folder is created where it does not exist;\n"
+               "'argus hangs FOLDER' lists what is in it. Of hangs of one program in one\n"
+               "place, the longest and the newest stay. Each one is shown on the desktop\n"
+               "with its cause.\n"
                "Needs root, or sudo. One recording at a time.",
     .example = "argus start\nargus start --ring-size 1G --rate 0\nargus start -o day.argus\n"
                "argus start --on-hang 2s --process gedit -o ~/hangs",

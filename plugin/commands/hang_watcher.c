@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,9 +12,12 @@
 #include <unistd.h>
 
 #include "base/compat.h"
+#include "plugin/commands/hang_finisher.h"
 #include "plugin/commands/hang_folder.h"
-#include "plugin/commands/recording_command.h"
 #include "recorder/background.h"
+
+#define NS_PER_S     1000000000ull
+#define MOST_REMARKS 10
 
 /* hang-PROCESS-PID-TIME.argus; whatever is in the process's name, it is one name in this directory. */
 static void make_name(const struct reply_hang *hang, unsigned attempt, char *ret, size_t room)
@@ -49,23 +53,98 @@ static struct argus_error *create_file(const struct reply_hang *hang, char *ret_
     return argus_error_os(errno, "cannot write %s", ret_name);
 }
 
-static struct argus_error *keep(struct session *session, struct recorder_client *client,
-                                const struct reply_hang *hang, bool with_names)
+/* --- programs that freeze again and again --- */
+
+/* A program whose hangs are all of a kind of which there are enough files costs time and disk all day for files that replace each
+ * other. Then only one in a while is kept, unless it is worse than the others. */
+#define MOST_UNFINISHED  8
+#define FULL_TIMES       3 /* so often in a row before that begins */
+#define FIRST_PAUSE_NS   (60ull * NS_PER_S)
+#define LONGEST_PAUSE_NS (3600ull * NS_PER_S)
+
+struct repeater {
+    char process[PROTOCOL_COMM_BYTES];
+    unsigned full_times; /* in a row */
+    uint64_t pause_ns;   /* the last one */
+    uint64_t until_ns;   /* CLOCK_MONOTONIC; hangs before are not kept … */
+    uint64_t longest_ns; /* … unless they are longer */
+};
+
+struct watcher {
+    struct session *session;
+    struct recorder_client *client;
+    const struct hang_files *kept;
+    struct hang_finisher finisher;
+    VEC(struct repeater) repeaters;
+    unsigned remark_count;
+};
+
+static uint64_t now_ns(void)
 {
-    char name[NAME_MAX];
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+static struct repeater *find_repeater(struct watcher *watcher, const char *process)
+{
+    for (size_t i = 0; i < watcher->repeaters.length; i++)
+        if (strcmp(watcher->repeaters.data[i].process, process) == 0)
+            return &watcher->repeaters.data[i];
+    struct repeater new = {.full_times = 0};
+    memcpy(new.process, process, sizeof(new.process));
+    bool added = vec_push(&watcher->repeaters, new);
+    return added ? &watcher->repeaters.data[watcher->repeaters.length - 1] : NULL;
+}
+
+static bool is_paused(struct watcher *watcher, const struct reply_hang *hang)
+{
+    const struct repeater *repeater = find_repeater(watcher, hang->process);
+    return repeater && now_ns() < repeater->until_ns && hang->duration_ns <= repeater->longest_ns;
+}
+
+/* Files that come faster than they can be finished. */
+static bool is_crowded(const struct watcher *watcher, const struct reply_hang *hang)
+{
+    size_t count = 0;
+    for (size_t i = watcher->finisher.next; i < watcher->finisher.jobs.length; i++)
+        count += strcmp(watcher->finisher.jobs.data[i].hang.process, hang->process) == 0;
+    return count >= MOST_UNFINISHED;
+}
+
+static void note_repeated(struct watcher *watcher, const struct hang_finished *finished)
+{
+    struct repeater *repeater = find_repeater(watcher, finished->hang.process);
+    if (!repeater)
+        return;
+    if (finished->hang.duration_ns > repeater->longest_ns)
+        repeater->longest_ns = finished->hang.duration_ns;
+    repeater->full_times = finished->full ? repeater->full_times + 1 : 0;
+    if (repeater->full_times < FULL_TIMES) {
+        repeater->pause_ns = repeater->until_ns = 0;
+        return;
+    }
+    repeater->pause_ns = repeater->pause_ns ? 2 * repeater->pause_ns : FIRST_PAUSE_NS;
+    if (repeater->pause_ns > LONGEST_PAUSE_NS)
+        repeater->pause_ns = LONGEST_PAUSE_NS;
+    repeater->until_ns = now_ns() + repeater->pause_ns;
+}
+
+/* --- one hang --- */
+
+static struct argus_error *take_snapshot(struct watcher *watcher, const struct reply_hang *hang,
+                                         struct hang_job *ret)
+{
     int fd;
-    struct recorder_status status = {0};
-    struct argus_error *error = create_file(hang, name, sizeof(name), &fd);
+    *ret = (struct hang_job){.hang = *hang};
+    struct argus_error *error = create_file(hang, ret->name, sizeof(ret->name), &fd);
     if (error)
         return error;
-    error = recorder_snapshot(client, fd, &status);
+    error = recorder_snapshot(watcher->client, fd, &ret->status);
     close(fd);
-    if (error) {
-        unlink(name);
-        return error;
-    }
-    recording_finish_file(session, name, &status, with_names);
-    return NULL;
+    if (error)
+        unlink(ret->name);
+    return error;
 }
 
 /* A loop that comes back takes all that has piled up, one input after the other, before it waits again: only then is the
@@ -77,25 +156,75 @@ static void let_settle(const struct reply_hang *hang)
         nanosleep(&moment, NULL);
 }
 
-/* Ends with the recording. */
-static void watch(struct session *session, struct recorder_client *client,
-                  const struct hang_files *kept)
+/* The error is the connection's: the recording has ended. */
+static struct argus_error *keep(struct watcher *watcher, const struct reply_hang *hang)
+{
+    struct hang_job job;
+    if (is_paused(watcher, hang))
+        return recorder_hang_done(watcher->client, WATCHED_NOT_KEPT,
+                                  "its program freezes in the same place again and again, and "
+                                  "as many files as --max-files allows have that");
+    if (is_crowded(watcher, hang))
+        return recorder_hang_done(watcher->client, WATCHED_NOT_KEPT,
+                                  "the files of earlier ones of its program are not finished yet");
+    let_settle(hang);
+    struct argus_error *failed = take_snapshot(watcher, hang, &job);
+    if (!failed && !hang_finisher_add(&watcher->finisher, &job))
+        failed = argus_error_memory();
+    struct argus_error *error =
+        recorder_hang_done(watcher->client, failed ? WATCHED_NOT_KEPT : WATCHED_TAKEN,
+                           failed ? failed->message : NULL);
+    argus_error_destroy(failed);
+    return error;
+}
+
+/* --- the loop --- */
+
+static struct argus_error *say_remark(struct watcher *watcher, const char *remark)
+{
+    if (!remark[0] || watcher->remark_count == MOST_REMARKS)
+        return NULL;
+    watcher->remark_count++;
+    return recorder_hang_done(watcher->client, WATCHED_REMARK, remark);
+}
+
+static struct argus_error *end_file(struct watcher *watcher)
+{
+    struct hang_finished finished;
+    hang_finisher_wait(&watcher->finisher, &finished);
+    note_repeated(watcher, &finished);
+    struct argus_error *error = recorder_hang_done(watcher->client, WATCHED_KEPT, NULL);
+    return error ? error : say_remark(watcher, finished.remark);
+}
+
+/* What comes next: a hang, or the end of a file. */
+static struct argus_error *step(struct watcher *watcher)
 {
     struct reply_hang hang;
-    uint64_t files = 0;
-    struct argus_error *error = NULL;
-    while (!error && !(error = recorder_next_hang(client, &hang))) {
-        if (files >= kept->most) {
-            error = recorder_hang_done(client, "as many files as --max-files allows are written");
-            continue;
-        }
-        let_settle(&hang);
-        struct argus_error *failed = keep(session, client, &hang, kept->with_names);
-        files += failed == NULL;
-        error = recorder_hang_done(client, failed ? failed->message : NULL);
-        argus_error_destroy(failed);
+    bool works = hang_finisher_begin(&watcher->finisher);
+    struct pollfd fds[2] = {{.fd = recorder_poll_fd(watcher->client), .events = POLLIN},
+                            {.fd = works ? watcher->finisher.fd : -1, .events = POLLIN}};
+    if (!recorder_has_hang(watcher->client) && poll(fds, 2, -1) < 0)
+        return errno == EINTR ? NULL : argus_error_os(errno, "cannot wait for hangs");
+    if (recorder_has_hang(watcher->client) || fds[0].revents) {
+        struct argus_error *error = recorder_next_hang(watcher->client, &hang);
+        return error ? error : keep(watcher, &hang);
     }
+    return fds[1].revents ? end_file(watcher) : NULL;
+}
+
+/* Ends with the recording, when the files that are written are finished. */
+static void watch(struct watcher *watcher)
+{
+    struct hang_finished finished;
+    struct argus_error *error = NULL;
+    while (!error)
+        error = step(watcher);
     argus_error_destroy(error);
+    while (hang_finisher_begin(&watcher->finisher))
+        hang_finisher_wait(&watcher->finisher, &finished);
+    hang_finisher_deinit(&watcher->finisher);
+    vec_deinit(&watcher->repeaters);
 }
 
 /* In the child: connects, tells the parent by one byte that it watches, and goes on alone. */
@@ -114,7 +243,12 @@ static void watcher_main(struct session *session, int directory_fd, const struct
     } else {
         background_leave_terminal();
         close(ready_fd);
-        watch(session, client, kept);
+        struct watcher watcher = {
+            .session = session,
+            .client = client,
+            .kept = kept,
+            .finisher = {.session = session, .client = client, .wanted = kept, .fd = -1}};
+        watch(&watcher);
     }
     argus_error_destroy(error);
     recorder_close(client);

@@ -5,11 +5,14 @@
 #include <sys/types.h>
 
 #include "plugin/command.h"
+#include "plugin/commands/hang_quota.h"
 
 /* Which files are kept, and how. */
 struct hang_files {
-    uint64_t most;
+    const struct arguments *arguments; /* of argus start; borrowed */
+    struct hang_quota quota;
     bool with_names; /* of functions */
+    bool quiet;      /* no notifications */
 };
 
 /* Begins a process of its own, with the rights of the user also under sudo, that writes a snapshot into the directory

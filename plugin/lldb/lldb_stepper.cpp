@@ -9,30 +9,23 @@
 
 #include "base/code_address.h"
 #include "plugin/lldb/host.h"
+#include "plugin/steps/host_registers.h"
 #include "recorder/linux/step_instruction.h"
 
 namespace
 {
 
 #if defined(__aarch64__) || defined(__arm64__)
-const char *const register_names[] = {
-    "x0",  "x1",  "x2",  "x3",  "x4",  "x5",  "x6",  "x7",  "x8",  "x9",   "x10",  "x11",
-    "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21",  "x22",  "x23",
-    "x24", "x25", "x26", "x27", "x28", "fp",  "lr",  "sp",  "pc",  "cpsr", "tpidr"};
 enum { PC = 32, SP = 31, RESULT = 0, LINK = 30 };
 const int argument_registers[] = {0, 1, 2, 3, 4, 5};
 #define DECODE             step_instruction_aarch64
 #define RETURN_IN_REGISTER true
 #else
-const char *const register_names[] = {"rax", "rcx", "rdx", "rbx",    "rsp",     "rbp",    "rsi",
-                                      "rdi", "r8",  "r9",  "r10",    "r11",     "r12",    "r13",
-                                      "r14", "r15", "rip", "rflags", "fs_base", "gs_base"};
 enum { PC = 16, SP = 4, RESULT = 0 };
 const int argument_registers[] = {7, 6, 2, 1, 8, 9};
 #define DECODE             step_instruction_x86_64
 #define RETURN_IN_REGISTER false
 #endif
-const size_t register_count = sizeof(register_names) / sizeof(register_names[0]);
 
 enum { MOST_CALLS = 1024, MOST_PAGES = 256 };
 
@@ -110,12 +103,12 @@ bool is_stopped(struct run *run)
 /* Where each register is in LLDB's first set, the general ones; those that it has not got there stay 0. */
 void map_registers(struct run *run, lldb::SBValue &general)
 {
-    for (size_t i = 0; i < register_count; i++)
+    for (size_t i = 0; i < host_register_count(); i++)
         run->places[i] = -1;
     for (uint32_t k = 0; k < general.GetNumChildren(); k++) {
         const char *name = general.GetChildAtIndex(k).GetName();
-        for (size_t i = 0; name && i < register_count; i++)
-            if (strcmp(name, register_names[i]) == 0)
+        for (uint32_t i = 0; name && i < host_register_count(); i++)
+            if (strcmp(name, host_register_name_in_lldb(i)) == 0)
                 run->places[i] = static_cast<int>(k);
     }
     run->mapped = true;
@@ -128,7 +121,7 @@ bool read_registers(struct run *run)
     lldb::SBValue general = run->thread.GetFrameAtIndex(0).GetRegisters().GetValueAtIndex(0);
     if (!run->mapped)
         map_registers(run, general);
-    for (size_t i = 0; i < register_count; i++)
+    for (size_t i = 0; i < host_register_count(); i++)
         run->registers[i] = run->places[i] < 0
                                 ? 0
                                 : general.GetChildAtIndex(static_cast<uint32_t>(run->places[i]))
@@ -490,7 +483,7 @@ void step_all(struct run *run)
         push_call(run, run->first_stack_pointer, return_address(run));
     for (uint32_t steps = 0; !run->end; steps++) {
         page_of(run, run->registers[PC]);
-        say(run, STEP_ITEM_STEP, run->registers, register_count * sizeof(uint64_t));
+        say(run, STEP_ITEM_STEP, run->registers, host_register_count() * sizeof(uint64_t));
         uint64_t elapsed = now_ns(CLOCK_MONOTONIC) - run->started_ns;
         if (steps + 1 >= run->request->most_steps)
             finish(run, STEP_END_MOST, "as many instructions as were asked for");

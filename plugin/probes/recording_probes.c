@@ -66,12 +66,11 @@ struct argus_error *recording_probes_choose(struct session *session,
     return error ? error : choose_rules(session, arguments, ret);
 }
 
-/* What our own table asks for is spared where it is hit too often. But without turns callbacks have no end, and UI events tell
- * that there was input. */
+/* What our own table asks for is spared where it is hit too often. But UI events tell that there was input. */
 static void spare_own_rows(struct probe_table *table)
 {
     static const bool needed[ARGUS_PROBE_SHAPES] = {
-        [ARGUS_PROBE_TURN] = true, [ARGUS_PROBE_END] = true, [ARGUS_PROBE_UI] = true};
+        [ARGUS_PROBE_END] = true, [ARGUS_PROBE_UI] = true};
     for (size_t i = 0; i < table->rows.length; i++) {
         struct probe_spec *spec = &table->rows.data[i].spec;
         if (!needed[spec->shape])

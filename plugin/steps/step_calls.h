@@ -4,7 +4,7 @@
 
 #include "plugin/steps/step_collect.h"
 
-#if defined(__aarch64__)
+#if defined(__aarch64__) || defined(__arm64__)
 #define HOST_ARCH ARGUS_ARCH_AARCH64
 enum { PC = ARGUS_ARM64_PC };
 #else

@@ -1,0 +1,109 @@
+#include "plugin/commands/hang_finisher.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/compat.h"
+#include "plugin/commands/hang_explain.h"
+#include "plugin/commands/hang_notice.h"
+#include "plugin/commands/recording_command.h"
+
+#define NICE 10 /* behind what the user does; more of it would keep `argus stop` waiting */
+
+/* The first failure is said; the file is of use without the rest. */
+static void remark(struct hang_finished *ret, const char *name, struct argus_error *error)
+{
+    if (error && !ret->remark[0])
+        snprintf(ret->remark, sizeof(ret->remark), "%s: %s", name, error->message);
+    argus_error_destroy(error);
+}
+
+static struct argus_kept_hang kept_hang(const struct reply_hang *hang)
+{
+    struct argus_kept_hang kept = {.pid = hang->pid,
+                                   .tid = hang->tid,
+                                   .start_ns = hang->start_ns,
+                                   .duration_ns = hang->duration_ns,
+                                   .over = hang->ended != 0};
+    snprintf(kept.process, sizeof(kept.process), "%s", hang->process);
+    return kept;
+}
+
+static struct argus_error *diagnose(const struct hang_finisher *finisher, const char *name,
+                                    struct argus_kept_hang *kept)
+{
+    finisher->session->no_cache = true; /* graphs are as large as traces, and few are looked at */
+    struct argus_error *error =
+        hang_explain_file(finisher->session, finisher->wanted->arguments, name, kept);
+    return error || !kept->diagnosed ? error : argus_kept_hang_append_diagnosis(name, kept);
+}
+
+static void finish(const struct hang_finisher *finisher, const struct hang_job *job,
+                   struct hang_finished *ret)
+{
+    struct argus_kept_hang kept = kept_hang(&job->hang);
+    *ret = (struct hang_finished){.hang = job->hang};
+    remark(ret, job->name, argus_kept_hang_append(job->name, &kept));
+    recording_finish_file(finisher->session, job->name, &job->status, finisher->wanted->with_names);
+    remark(ret, job->name, diagnose(finisher, job->name, &kept));
+    remark(ret, job->name, hang_quota_apply(&finisher->wanted->quota, job->name, &ret->full));
+    if (!finisher->wanted->quiet && access(job->name, F_OK) == 0)
+        remark(ret, "no desktop notification", hang_notice_send(job->name, &kept));
+}
+
+/* The watcher has the only connection: who holds a copy of it seems to be the watcher. */
+static void finish_alone(const struct hang_finisher *finisher, const struct hang_job *job, int fd)
+{
+    struct hang_finished finished;
+    recorder_close(finisher->client);
+    setpriority(PRIO_PROCESS, 0, NICE);
+    finish(finisher, job, &finished);
+    _exit(write(fd, &finished, sizeof(finished)) != (ssize_t)sizeof(finished));
+}
+
+bool hang_finisher_add(struct hang_finisher *finisher, const struct hang_job *job)
+{
+    if (finisher->next == finisher->jobs.length)
+        finisher->next = finisher->jobs.length = 0;
+    return vec_push(&finisher->jobs, *job);
+}
+
+bool hang_finisher_begin(struct hang_finisher *finisher)
+{
+    int ends[2];
+    if (finisher->fd >= 0 || finisher->next == finisher->jobs.length || pipe2(ends, O_CLOEXEC) < 0)
+        return finisher->fd >= 0;
+    finisher->pid = fork();
+    if (finisher->pid == 0)
+        finish_alone(finisher, &finisher->jobs.data[finisher->next], ends[1]);
+    close(ends[1]);
+    finisher->fd = ends[0];
+    return true;
+}
+
+void hang_finisher_wait(struct hang_finisher *finisher, struct hang_finished *ret)
+{
+    const struct hang_job *job = &finisher->jobs.data[finisher->next++];
+    ssize_t got;
+    while ((got = read(finisher->fd, ret, sizeof(*ret))) < 0 && errno == EINTR)
+        ;
+    if (got != (ssize_t)sizeof(*ret)) {
+        *ret = (struct hang_finished){.hang = job->hang};
+        snprintf(ret->remark, sizeof(ret->remark), "%.200s is not finished: its process failed",
+                 job->name);
+    }
+    close(finisher->fd);
+    finisher->fd = -1;
+    if (finisher->pid > 0)
+        waitpid(finisher->pid, NULL, 0);
+}
+
+void hang_finisher_deinit(struct hang_finisher *finisher)
+{
+    vec_deinit(&finisher->jobs);
+}

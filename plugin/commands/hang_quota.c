@@ -1,0 +1,185 @@
+#include "plugin/commands/hang_quota.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "argus/kept_hang.h"
+#include "base/vec.h"
+
+/* --- the choice --- */
+
+static int compare_newest_first(const void *a, const void *b)
+{
+    const struct hang_file *x = a, *y = b;
+    if (x->wall_ns != y->wall_ns)
+        return x->wall_ns > y->wall_ns ? -1 : 1;
+    return strcmp(y->name, x->name);
+}
+
+static bool same_kind(const struct hang_file *a, const struct hang_file *b)
+{
+    return a->signature == b->signature && strcmp(a->process, b->process) == 0;
+}
+
+/* `files` are sorted. The longest has place 0; of several the newest. */
+static void give_places(struct hang_file *files, size_t count, size_t first)
+{
+    size_t longest = first, place = 1;
+    for (size_t i = first; i < count; i++)
+        if (same_kind(&files[i], &files[first]) &&
+            files[i].duration_ns > files[longest].duration_ns)
+            longest = i;
+    for (size_t i = first; i < count; i++)
+        if (same_kind(&files[i], &files[first]))
+            files[i].place = i == longest ? 0 : place++;
+}
+
+static bool is_first_of_kind(const struct hang_file *files, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (same_kind(&files[i], &files[at]))
+            return false;
+    return true;
+}
+
+/* The file whose loss would tell least: the furthest behind in its kind, the oldest of these. Never the newest of all. */
+static struct hang_file *least(struct hang_file *files, size_t count)
+{
+    struct hang_file *found = NULL;
+    for (size_t i = 1; i < count; i++)
+        if (!files[i].drop && (!found || files[i].place >= found->place))
+            found = &files[i];
+    return found;
+}
+
+void hang_quota_choose(struct hang_file *files, size_t count, const struct hang_quota *quota)
+{
+    uint64_t bytes = 0;
+    if (count)
+        qsort(files, count, sizeof(*files), compare_newest_first);
+    for (size_t i = 0; i < count; i++)
+        if (is_first_of_kind(files, i))
+            give_places(files, count, i);
+    for (size_t i = 0; i < count; i++) {
+        files[i].drop = files[i].place >= quota->most_of_kind;
+        bytes += files[i].drop ? 0 : files[i].bytes;
+    }
+    struct hang_file *file;
+    while (bytes > quota->most_bytes && (file = least(files, count))) {
+        file->drop = true;
+        bytes -= file->bytes;
+    }
+}
+
+/* --- the folder --- */
+
+typedef VEC(struct hang_file) file_vec;
+
+/* The end of `count` digits at `at`; NULL: there are fewer, or more. */
+static const char *skip_digits(const char *at, size_t count)
+{
+    return strspn(at, "0123456789") == count ? at + count : NULL;
+}
+
+bool hang_quota_is_name(const char *name)
+{
+    /* …-20261123T143210.argus or …-20261123T143210-2.argus */
+    const char *at = strrchr(name, 'T');
+    if (strncmp(name, "hang-", 5) != 0 || !at || at - name < 14 || at[-9] != '-' ||
+        skip_digits(at - 8, 8) != at || !(at = skip_digits(at + 1, 6)))
+        return false;
+    if (*at == '-')
+        at += 1 + strspn(at + 1, "0123456789");
+    return strcmp(at, ".argus") == 0;
+}
+
+/* False without memory. What cannot be read, is somebody else's, or no file of a hang, is passed over. */
+static bool consider(const char *name, file_vec *ret)
+{
+    struct hang_file file = {.signature = 0};
+    struct argus_kept_hang kept;
+    struct argus_trace *trace;
+    struct stat status;
+    bool good = true;
+    if (!hang_quota_is_name(name) || lstat(name, &status) < 0 || !S_ISREG(status.st_mode) ||
+        status.st_uid != geteuid())
+        return true;
+    struct argus_error *error = argus_trace_open(name, &trace);
+    if (error) {
+        argus_error_destroy(error);
+        return true;
+    }
+    if (argus_kept_hang_get(trace, &kept)) {
+        snprintf(file.name, sizeof(file.name), "%s", name);
+        memcpy(file.process, kept.process, sizeof(file.process));
+        file.signature = kept.diagnosed ? kept.signature : 0;
+        file.wall_ns = argus_trace_ns_to_wall_ns(trace, kept.start_ns);
+        file.duration_ns = kept.duration_ns;
+        file.bytes = (uint64_t)status.st_size;
+        good = vec_push(ret, file);
+    }
+    argus_trace_close(trace);
+    return good;
+}
+
+static struct argus_error *read_folder(file_vec *ret)
+{
+    DIR *folder = opendir(".");
+    const struct dirent *entry;
+    bool good = true;
+    if (!folder)
+        return argus_error_os(errno, "cannot read the folder of hangs");
+    while (good && (entry = readdir(folder)))
+        good = consider(entry->d_name, ret);
+    closedir(folder);
+    return good ? NULL : argus_error_memory();
+}
+
+/* With what Argus keeps beside a trace. */
+static struct argus_error *delete_file(const char *name)
+{
+    static const char *const suffixes[] = {".graph", ".answers"};
+    char beside[NAME_MAX + 16];
+    if (unlink(name) < 0 && errno != ENOENT)
+        return argus_error_os(errno, "cannot delete %s", name);
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+        snprintf(beside, sizeof(beside), "%s%s", name, suffixes[i]);
+        unlink(beside);
+    }
+    return NULL;
+}
+
+/* Whether a file of the same kind as `name` goes. */
+static bool is_full(const file_vec *files, const char *name)
+{
+    const struct hang_file *written = NULL;
+    for (size_t i = 0; i < files->length; i++)
+        if (strcmp(files->data[i].name, name) == 0)
+            written = &files->data[i];
+    for (size_t i = 0; written && i < files->length; i++)
+        if (files->data[i].drop && same_kind(&files->data[i], written))
+            return true;
+    return false;
+}
+
+struct argus_error *hang_quota_apply(const struct hang_quota *quota, const char *name,
+                                     bool *ret_full)
+{
+    file_vec files = {0};
+    struct argus_error *error = read_folder(&files);
+    *ret_full = false;
+    if (!error) {
+        hang_quota_choose(files.data, files.length, quota);
+        *ret_full = is_full(&files, name);
+    }
+    for (size_t i = 0; !error && i < files.length; i++)
+        if (files.data[i].drop)
+            error = delete_file(files.data[i].name);
+    vec_deinit(&files);
+    return error;
+}

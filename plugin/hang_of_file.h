@@ -1,0 +1,14 @@
+/* The hang that a trace was kept for (argus/kept_hang.h), in its graph. */
+#ifndef ARGUS_PLUGIN_HANG_OF_FILE_H
+#define ARGUS_PLUGIN_HANG_OF_FILE_H
+
+#include "argus/hangs.h"
+#include "argus/kept_hang.h"
+#include "argus/symbols.h"
+
+/* `*ret_found` false: the trace was kept for none, or its records do not show that one. */
+struct argus_error *hang_of_file_find(const struct argus_graph *graph,
+                                      struct argus_symbols *symbols, struct argus_hang *ret,
+                                      bool *ret_found);
+
+#endif
