@@ -72,6 +72,10 @@ static const struct tracepoint {
     {"block_file",
      ARGUS_ID_BLOCK_FILE,
      {{"request", 1, 0}, {"inode", 2, 0}, {"offset", 3, 0}, {"device", 4, 0}}},
+    {"cpu_limits",
+     ARGUS_ID_CPU_LIMITS,
+     {{"cpus", 1, 0}, {"group", 2, 0}, {"quota", 3, 0}, {"period", 4, 0}}},
+    {"cpu_group", ARGUS_ID_CPU_GROUP, {{0}}},
     {"itimer_armed", ARGUS_ID_ITIMER_ARMED, {{"which", 1, 0}, {"value", 2, 0}, {"interval", 3, 0}}},
     {"itimer_fired", ARGUS_ID_ITIMER_FIRED, {{"which", 1, 0}, {"pid", 2, 0}}},
     {"message",
@@ -104,6 +108,15 @@ static const struct tracepoint {
     {"mapping",
      ARGUS_ID_MAPPING,
      {{"address", 1, 0}, {"inode", 2, 0}, {"offset", 3, 0}, {"why", 4, 0}, {"device", 4, 32}}},
+    {"file_lock",
+     ARGUS_ID_FILE_LOCK,
+     {{"inode", 1, 0},
+      {"device", 2, 0},
+      {"what", 2, 32},
+      {"kind", 2, 40},
+      {"flags", 2, 48},
+      {"first", 3, 0},
+      {"last", 4, 0}}},
     {"callback_queued",
      ARGUS_ID_CALLBACK_QUEUED,
      {{"key", 1, 0}, {"function", 2, 0}, {"probe", 3, 0}}},
@@ -215,7 +228,7 @@ static const struct argument *find_argument(const struct tracepoint *tracepoint,
 
 static bool is_name_record(const struct tracepoint *tracepoint)
 {
-    return strncmp(tracepoint->name, "name_", 5) == 0;
+    return strncmp(tracepoint->name, "name_", 5) == 0 || tracepoint->debugid == ARGUS_ID_CPU_GROUP;
 }
 
 static void parse_argument(const struct line *line, const struct tracepoint *tracepoint,

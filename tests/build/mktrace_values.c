@@ -52,6 +52,15 @@ static const struct name {
     {"sent_somewhere", 0},
     {"received_somewhere", ARGUS_MESSAGE_RECEIVE},
     {"sent_doubtful", ARGUS_MESSAGE_POSITION | ARGUS_MESSAGE_DOUBTFUL},
+    /* what= and flags= of file_lock; its kind= is 1 flock, 2 process, 3 open */
+    {"got", ARGUS_FILE_LOCK_GOT},
+    {"refused", ARGUS_FILE_LOCK_REFUSED},
+    {"released", ARGUS_FILE_LOCK_RELEASED},
+    {"waits", ARGUS_FILE_LOCK_WAITS},
+    {"shared", 0},
+    {"exclusive", ARGUS_FILE_LOCK_EXCLUSIVE},
+    {"held", ARGUS_FILE_LOCK_HELD},
+    {"held_exclusive", ARGUS_FILE_LOCK_HELD | ARGUS_FILE_LOCK_EXCLUSIVE},
     /* vector= of softirq */
     {"timer", 1},
     {"net_tx", 2},

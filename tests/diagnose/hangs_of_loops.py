@@ -120,6 +120,33 @@ def away_between_visits():
 
 
 @scene
+def window_comes_first():
+    """A service is away for longer than the editor; but the editor has a window, for which something is pending."""
+    s = Loop()
+    s.tables.append('probe 1 0 "Toolkit" shape ui')
+    s.thread(30, "service")
+    for _ in range(5):
+        s.wait(30, "poll")
+        s.busy(50)
+        s.type()
+        s.wake(s.keyboard, 30)
+        s.rest()
+    s.key()
+    s.raw(s.editor, "ui_event kind=1 probe=1 sp=0x7000")
+    s.busy(100)
+    s.sends(1)
+    s.busy(3000)
+    s.takes(1)
+    s.home()
+    s.key(500)
+    s.home()
+    s.busy(2000)
+    s.wait(30, "poll")
+    s.end()
+    return s, [([], [hang(), hang("service")])]
+
+
+@scene
 def own_timer():
     """What a thread does by its own timer, while nobody wants it, comes behind what somebody waited for."""
     s = Loop()
@@ -164,6 +191,42 @@ def no_cpu():
     s._record(s.cpus[s.editor], 0, f"switch state=R next={s.editor}")
     s.end()
     return s, [([], [hang(nature="waits for a cpu")])]
+
+
+def starve(s, ms):
+    """Something else has the editor's cpu."""
+    s.raw(s.editor, "switch state=R next=0")
+    s.busy(ms)
+    s._record(s.cpus[s.editor], 0, f"switch state=R next={s.editor}")
+
+
+def starved_turns(s, between):
+    """Two stretches without a cpu, each too short for a hang."""
+    s.key()
+    starve(s, 1300)
+    between(s)
+    starve(s, 1300)
+    s.end()
+    return s
+
+
+@scene
+def starved_across_turns():
+    """The loop turns for a millisecond in between, and something lay there: the window stays frozen."""
+    def turns(s):
+        for _ in range(3):
+            s.visit()
+            s.at(s.now / 1e6 + .3)
+    return starved_turns(Loop(), turns), [([], [hang(nature="waits for a cpu")])]
+
+
+@scene
+def starved_twice():
+    """It has done everything in between, and waited for more."""
+    def rest(s):
+        s.home()
+        s.key(100)
+    return starved_turns(Loop(), rest), [([], [])]
 
 
 @scene

@@ -144,6 +144,24 @@ def visits_without_messages():
     return loop_that_never_waits(False), [([], [])]
 
 
+def start_viewer(s):
+    """The editor's desktop starts another program, whose thread is 40."""
+    s.cpus[40] = len(s.cpus)
+    s.type()
+    s.raw(s.keyboard, "new_thread thread=40 pid=40 new_process=1 parent=20")
+    s.raw(s.keyboard, 'name_new name="viewer"')
+    s.rest()
+    s._record(s.cpus[40], 0, "switch state=R next=40")
+    s._record(s.cpus[40], 40, "exec pid=40")
+    s._record(s.cpus[40], 40, 'name_exec name="viewer"')
+
+
+def take_sent(s, position):
+    s.raw(40, "syscall_start nr=read arg1=7")
+    s.message(40, "received", position)
+    s.raw(40, "syscall_end nr=read result=8")
+
+
 @scene
 def slow_start():
     """A program that is started, and comes to its loop 3 s later, while somebody sent something already."""
@@ -151,14 +169,7 @@ def slow_start():
     for sends in False, True:
         s = Loop()
         loop_that_is_told(s)
-        s.cpus[40] = len(s.cpus)
-        s.type()
-        s.raw(s.keyboard, "new_thread thread=40 pid=40 new_process=1 parent=20")
-        s.raw(s.keyboard, 'name_new name="viewer"')
-        s.rest()
-        s._record(s.cpus[40], 0, "switch state=R next=40")
-        s._record(s.cpus[40], 40, "exec pid=40")
-        s._record(s.cpus[40], 40, 'name_exec name="viewer"')
+        start_viewer(s)
         if sends:
             s.sends(200)
         s.busy(3000)
@@ -169,9 +180,31 @@ def slow_start():
             s.wake(s.keyboard, 40)
             s.rest()
             if turn == 0 and sends:
-                s.raw(40, "syscall_start nr=read arg1=7")
-                s.message(40, "received", 200)
-                s.raw(40, "syscall_end nr=read result=8")
+                take_sent(s, 200)
+        s.end()
+        scenes.append(s)
+    return scenes, [([], []), ([], [hang("viewer")])]
+
+
+@scene
+def slow_start_and_then_idle():
+    """The same, and then nobody touches it: it polls once. That this is its loop, the UI events tell that it hands out."""
+    scenes = []
+    for windows in False, True:
+        s = Loop()
+        s.tables.append('probe 1 0 "Toolkit" shape ui')
+        loop_that_is_told(s)
+        start_viewer(s)
+        s.sends(200)
+        s.busy(3000)
+        take_sent(s, 200)
+        if windows:
+            s.raw(40, "ui_event kind=11 probe=1 sp=0x7000")
+        s.wait(40, "poll", fd=7)
+        s.busy(500)
+        s.type()
+        s.wake(s.keyboard, 40)
+        s.rest()
         s.end()
         scenes.append(s)
     return scenes, [([], []), ([], [hang("viewer")])]

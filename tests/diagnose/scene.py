@@ -76,6 +76,18 @@ class Scene:
         self._record(self.cpus[tid], tid, "syscall_start nr=wait4 arg1=-1")
         self._record(self.cpus[tid], tid, "syscall_end nr=wait4 result=0")
 
+    def file_lock(self, tid, what, inode=77, call="flock", listed=False):
+        """A call for an exclusive lock on a file that does not wait; or what the kernel's list says."""
+        kind = 1 if call == "flock" else 2
+        lock = f"file_lock inode={inode} device=8 what={what} kind={kind} last=-1 flags="
+        if listed:
+            self._record(0, tid, lock + "held_exclusive")
+            return
+        error = " result=-11 error=11" if what == "refused" else ""
+        self._record(self.cpus[tid], tid, f"syscall_start nr={call} arg1=5")
+        self._record(self.cpus[tid], tid, lock + "exclusive")
+        self._record(self.cpus[tid], tid, f"syscall_end nr={call}{error}")
+
     def message(self, tid, channel, received=False, position=1):
         """A byte on a unix socket: sent, or received. Goes into a system call of its own."""
         call, flags = ("recvfrom", "received") if received else ("sendto", "sent")

@@ -8,6 +8,8 @@ import pathlib
 import subprocess
 import sys
 
+import scenes_of_cpus  # noqa: F401
+import scenes_of_locks  # noqa: F401
 from scenes import SCENES
 from schema import mismatches
 
@@ -28,6 +30,8 @@ def problems(answer, expected):
         yield f"type {answer['spinning']['type']}, not {expected['type']}"
     if first != (root, kind):
         yield f"the root cause is {first}, not {(root, kind)}"
+    if causes and expected.get("why", "") not in causes[0]["why"]:
+        yield f"the reason is {causes[0]['why']!r}"
     if "path" in expected and [v["process"] for v in answer["path"]] != expected["path"]:
         yield f"the path is {[v['process'] for v in answer['path']]}, not {expected['path']}"
     lasted_ms = answer["hang"]["duration_ns"] / 1e6

@@ -137,6 +137,27 @@ static void print_callbacks(const struct argus_graph *graph, uint32_t id)
     }
 }
 
+static void print_file_locks(const struct argus_graph *graph)
+{
+    static const char *const what[] = {"?", "got", "refused", "released", "waits"};
+    const struct argus_thread *threads;
+    const struct argus_file_lock *locks;
+    argus_graph_threads(graph, &threads);
+    size_t count = argus_graph_file_locks(graph, &locks);
+    for (size_t i = 0; i < count; i++) {
+        const struct argus_file_lock *lock = &locks[i];
+        printf("file lock at %" PRIu64 " of inode %" PRIu64 " on %" PRIu32 ": ",
+               since(lock->time_ns), lock->inode, lock->device);
+        if (lock->thread == ARGUS_NONE)
+            printf("nobody");
+        else
+            printf("%" PRIu64, threads[lock->thread].tid);
+        printf(" %s kind %u bytes %" PRIu64 " to %" PRIu64 "%s%s\n",
+               what[lock->what <= ARGUS_FILE_LOCK_WAITS ? lock->what : 0], lock->kind, lock->first,
+               lock->last, lock->exclusive ? " exclusive" : "", lock->listed ? " listed" : "");
+    }
+}
+
 static void print_vertex(const struct argus_graph *graph, uint32_t id)
 {
     const struct argus_vertex *vertices;
@@ -199,6 +220,7 @@ static void print_graph(const struct argus_graph *graph)
         if (threads[i].vertex_count)
             print_thread(graph, &threads[i]);
     print_tables(graph);
+    print_file_locks(graph);
 }
 
 static int fail(struct argus_error *error)

@@ -10,7 +10,7 @@ of one, that no test needs: add a fixture.
 
 Mutants come from three places:
 
-  the tables   each row of wake_rules[] and signs[] is left out, has its strength flipped, and changes places with the next
+  the tables   each row of wake_rules.def and signs[] is left out, has its strength flipped, and changes places with the next
   RULES        by hand: what each of the other rules would do wrong; a rule without one gets another's name instead
   --all        besides: each condition in rules/*.c negated, each && made ||, each comparison off by one … (by hand, minutes)
 
@@ -150,7 +150,7 @@ class Sources:
 
 
 def rules():
-    return re.findall(r"^RULE\((\w+),", (GRAPH / "rules.def").read_text(), re.MULTILINE)
+    return re.findall(r"^(?:RULE|EDGE_INSIDE)\((\w+),", (GRAPH / "rules.def").read_text(), re.MULTILINE)
 
 
 def shorten(text):
@@ -170,20 +170,21 @@ def without(text, span):
 
 def of_wake_rules(sources):
     file = "rules/wakeups.c"
+    include = '#include "graph/rules/wake_rules.def"\n'
     text = sources.texts[file]
-    spans = table_rows(text, "wake_rules")
-    for i, span in enumerate(spans):
-        row = text[span[0]:span[1]]
-        rule = re.search(r"RULE_(\w+)", row).group(1)
-        yield Mutant(rule, "left out of wake_rules[]", {file: without(text, span)})
-        if "NULL" in row:
+    rows = re.findall(r"^WAKE_RULE\(.*\)\n", (GRAPH / "rules" / "wake_rules.def").read_text(), re.MULTILINE)
+    names = [row.split(", ")[2] for row in rows]
+
+    def with_rows(changed):
+        return {file: text.replace(include, "".join(changed))}
+
+    for i, (row, rule) in enumerate(zip(rows, names)):
+        yield Mutant(rule, "left out of wake_rules.def", with_rows(rows[:i] + rows[i + 1:]))
+        if "act_waker" in row:
             flipped = row.replace("false", "TRUE").replace("true", "false").replace("TRUE", "true")
-            yield Mutant(rule, "with the other strength", {file: text[:span[0]] + flipped + text[span[1]:]})
-        if i + 1 < len(spans):
-            following = spans[i + 1]
-            other = text[following[0]:following[1]]
-            yield Mutant(rule, f"tried after {re.search('RULE_([A-Z_]+)', other).group(1)}",
-                         {file: text[:span[0]] + other + text[span[1]:following[0]] + row + text[following[1]:]})
+            yield Mutant(rule, "with the other strength", with_rows(rows[:i] + [flipped] + rows[i + 1:]))
+        if i + 1 < len(rows):
+            yield Mutant(rule, f"tried after {names[i + 1]}", with_rows(rows[:i] + [rows[i + 1], row] + rows[i + 2:]))
 
 
 def of_signs(sources):

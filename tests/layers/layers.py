@@ -1,4 +1,5 @@
-"""Checks that a stage includes only itself and earlier stages, and that no two source files have the same name.
+"""Checks that a stage includes only itself and earlier stages, that no two source files have the same name, and that
+tests/README.md has a row for each folder of tests.
 
     layers.py SOURCE_FOLDER
 
@@ -39,6 +40,7 @@ PUBLIC = {
     "error.h": "libargus/base",
     "record.h": "libargus/trace",
     "trace.h": "libargus/trace",
+    "kept_hang.h": "libargus/trace",
     "event.h": "libargus/event",
     "messages.h": "libargus/event",
     "abilities.h": "libargus/event",
@@ -62,6 +64,7 @@ PUBLIC = {
     "slice.h": "libargus/slice",
     "diagnose.h": "libargus/diagnose",
     "hangs.h": "libargus/diagnose",
+    "hang_indicators.def": "libargus/diagnose",
     "report.h": "libargus/report",
     "export.h": "libargus/report",
     "contexts.h": "libargus/context",
@@ -69,7 +72,10 @@ PUBLIC = {
 }
 
 PUBLIC_FOLDER = "libargus/include/argus"
+IGNORED_FOLDERS = {"__pycache__"}
 SOURCES = {".c", ".h", ".cpp", ".def"}
+TEST_TABLE = "tests/README.md"
+TEST_ROW = re.compile(r"^\| `([^`]+)` \|", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
@@ -125,10 +131,23 @@ def check_names(files):
             yield f"{name}: the same name in {', '.join(where)}"
 
 
+def check_test_folders(root):
+    """A folder of tests needs a row; one inside of it may have a row."""
+    tests = root / "tests"
+    if not tests.is_dir():
+        return
+    table = root / TEST_TABLE
+    rows = TEST_ROW.findall(table.read_text(encoding="utf-8")) if table.is_file() else []
+    folders = sorted(path.name for path in tests.iterdir() if path.is_dir() and path.name not in IGNORED_FOLDERS)
+    yield from (f"{TEST_TABLE}: no row for the folder {name}" for name in folders if name not in rows)
+    yield from (f"{TEST_TABLE}: a row for {name}, and no such folder" for name in rows if not (tests / name).is_dir())
+    yield from (f"{TEST_TABLE}: {count} rows for {name}" for name, count in collections.Counter(rows).items() if count > 1)
+
+
 def check(root):
     files = list(source_files(root))
     findings = [finding for relative in files for finding in check_includes(root, relative)]
-    return files, findings + list(check_names(files))
+    return files, findings + list(check_names(files)) + list(check_test_folders(root))
 
 
 def main():

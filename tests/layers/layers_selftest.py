@@ -51,6 +51,17 @@ class Selftest(unittest.TestCase):
         self.write("libargus/slice/walk.c", "")
         self.assertEqual(len(self.findings()), 1)
 
+    def test_a_row_for_each_folder_of_tests(self):
+        self.write("tests/graph/golden.py", "")
+        self.assertIn("no row for the folder graph", self.findings()[0])
+        self.write("tests/README.md", "| folder | what |\n|---|---|\n| `graph` | graphs |\n")
+        self.assertEqual(self.findings(), [])
+
+    def test_a_row_without_a_folder(self):
+        self.write("tests/graph/second/build.py", "")
+        self.write("tests/README.md", "| `graph` | graphs |\n| `graph/second` | again |\n| `gone` | |\n| `graph` | twice |\n")
+        self.assertEqual(len(self.findings()), 2)
+
 
 if __name__ == "__main__":
     unittest.main()

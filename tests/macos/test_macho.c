@@ -38,42 +38,23 @@ static const char names[40] = "\0_first\0_second\0_flag\0_puts\0.local\0";
 static struct image make_image(void)
 {
     struct image image = {
-        .header = {MACHO_MAGIC_64, MACHO_CPU_ARM64, 0, 6, COMMANDS, 0, 0, 0},
-        .text = {{MACHO_LC_SEGMENT_64, sizeof(struct macho_segment) + sizeof(struct macho_section)},
-                 "__TEXT",
-                 BASE,
-                 0x1000,
-                 0,
-                 0x1000,
-                 5,
-                 5,
-                 1,
-                 0},
+        .header = {MACHO_MAGIC, MACHO_CPU_ARM64, 0, 6, COMMANDS, 0, 0, 0},
+        .text = {MACHO_SEGMENT, sizeof(struct macho_segment) + sizeof(struct macho_section),
+                 "__TEXT", BASE, 0x1000, 0, 0x1000, 5, 5, 1, 0},
         .code = {.flags = MACHO_PURE_INSTRUCTIONS},
-        .data = {{MACHO_LC_SEGMENT_64, sizeof(struct macho_segment) + sizeof(struct macho_section)},
-                 "__DATA",
-                 DATA,
-                 0x1000,
-                 0x1000,
-                 0x100,
-                 3,
-                 3,
-                 1,
-                 0},
-        .uuid_command = {MACHO_LC_UUID, sizeof(struct macho_command) + MACHO_UUID_BYTES},
+        .data = {MACHO_SEGMENT, sizeof(struct macho_segment) + sizeof(struct macho_section),
+                 "__DATA", DATA, 0x1000, 0x1000, 0x100, 3, 3, 1, 0},
+        .uuid_command = {MACHO_UUID, sizeof(struct macho_command) + MACHO_UUID_BYTES},
         .uuid = {1, 2, 3},
-        .symtab = {{MACHO_LC_SYMTAB, sizeof(struct macho_symtab)},
-                   offsetof(struct image, symbols),
-                   5,
-                   offsetof(struct image, names),
-                   sizeof(names)},
-        .symbols = {{8, MACHO_N_SECT | MACHO_N_EXT, 1, 0, BASE + 0x200}, /* second */
-                    {1, MACHO_N_SECT | MACHO_N_EXT, 1, 0, BASE + 0x100}, /* first */
-                    {16, MACHO_N_SECT | MACHO_N_EXT, 2, 0, DATA + 0x10}, /* flag */
-                    {22, MACHO_N_EXT, 0, 0, 0},                          /* puts, of libSystem */
-                    {28, MACHO_N_SECT, 1, 0, BASE + 0x100}}, /* a second name of first */
+        .symtab = {MACHO_SYMTAB, sizeof(struct macho_symtab), offsetof(struct image, symbols), 5,
+                   offsetof(struct image, names), sizeof(names)},
+        .symbols = {{8, MACHO_TYPE_SECTION | MACHO_TYPE_GLOBAL, 1, 0, BASE + 0x200}, /* second */
+                    {1, MACHO_TYPE_SECTION | MACHO_TYPE_GLOBAL, 1, 0, BASE + 0x100}, /* first */
+                    {16, MACHO_TYPE_SECTION | MACHO_TYPE_GLOBAL, 2, 0, DATA + 0x10}, /* flag */
+                    {22, MACHO_TYPE_GLOBAL, 0, 0, 0},              /* puts, of libSystem */
+                    {28, MACHO_TYPE_SECTION, 1, 0, BASE + 0x100}}, /* a second name of first */
     };
-    image.header.commands_bytes = offsetof(struct image, symbols) - sizeof(image.header);
+    image.header.command_bytes = offsetof(struct image, symbols) - sizeof(image.header);
     memcpy(image.names, names, sizeof(names));
     return image;
 }
@@ -142,7 +123,7 @@ static void test_places(void **state)
     assert_true(macho_uuid(macho, uuid));
     assert_memory_equal(uuid, image.uuid, sizeof(uuid));
     assert_true(macho_read(macho, 0, 4, &magic));
-    assert_int_equal(magic, MACHO_MAGIC_64);
+    assert_int_equal(magic, MACHO_MAGIC);
     assert_false(macho_read(macho, sizeof(image) - 3, 4, &magic));
     assert_false(macho_read(macho, UINT64_MAX, 4, &magic));
     macho_close(macho);
@@ -178,7 +159,7 @@ static size_t make_fat(uint8_t *bytes)
     intel.header.cpu = MACHO_CPU_X86_64;
     intel.uuid[0] = 77;
     memset(bytes, 0, 0x4000);
-    put_big(bytes, MACHO_FAT_MAGIC);
+    put_big(bytes, MACHO_UNIVERSAL);
     put_big(bytes + 4, 2);
     for (uint32_t i = 0; i < 2; i++) {
         uint8_t *at = bytes + MACHO_FAT_HEADER_BYTES + i * MACHO_FAT_SLICE_BYTES;
@@ -228,7 +209,7 @@ static void test_errors_say_where(void **state)
     expect_error("too short");
     write_file("#!/bin/sh\n echo this is a script, and long enough\n", 48);
     expect_error("at offset 0: no 64-bit Mach-O header");
-    image.text.command.bytes = 4;
+    image.text.bytes = 4;
     write_file(&image, sizeof(image));
     expect_error("at offset 32: a load command with an impossible length");
     image = make_image();
@@ -236,7 +217,7 @@ static void test_errors_say_where(void **state)
     write_file(&image, sizeof(image));
     expect_error("more sections");
     image = make_image();
-    image.symtab.count = UINT32_MAX;
+    image.symtab.symbol_count = UINT32_MAX;
     write_file(&image, sizeof(image));
     expect_error("a symbol table that ends behind the file");
     image = make_image();
@@ -244,7 +225,7 @@ static void test_errors_say_where(void **state)
     write_file(&image, sizeof(image));
     expect_error("fewer load commands");
     image = make_image();
-    image.header.commands_bytes = UINT32_MAX;
+    image.header.command_bytes = UINT32_MAX;
     write_file(&image, sizeof(image));
     expect_error("load commands that end behind the file");
     static uint8_t fat[0x4000];

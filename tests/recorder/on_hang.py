@@ -29,9 +29,12 @@ poll.poll()
 """
 
 
-class OnHang(Live):
-    def start(self, *options, ring="128M"):
-        done = argus("start", "--on-hang", "500ms", "-o", str(self.folder), "--ring-size", ring, *options)
+class HangLoops(Live):
+    """Looks for hangs of 500 ms, and starts programs that have some."""
+
+    def start(self, *options, ring="128M", **environment):
+        done = argus("start", "--on-hang", "500ms", "-o", str(self.folder), "--ring-size", ring, *options,
+                     env={**os.environ, **environment})
         self.assertEqual(done.returncode, 0, done.stderr)
         return int(re.search(r"pid (\d+) keeps a snapshot", done.stdout)[1])
 
@@ -42,9 +45,23 @@ class OnHang(Live):
         self.addCleanup(program.kill)
         return program
 
+    def kept(self):
+        """How long the hangs lasted that are kept, in seconds, the earliest first."""
+        rows = json.loads(argus("hangs", "--json", str(self.folder)).stdout)["hangs"]
+        return [row["duration_ns"] / 1e9 for row in reversed(rows) if row["file"].startswith("hang-")]
+
     def files(self):
         return sorted(self.folder.glob("hang-*.argus"))
 
+    def assert_lengths(self, lengths):
+        """Of the hangs that are kept, in the order of the files; a busy machine makes them longer."""
+        kept = self.kept()
+        self.assertEqual(len(kept), len(lengths), kept)
+        for length, wanted in zip(kept, lengths):
+            self.assertAlmostEqual(length, wanted, delta=0.35)
+
+
+class OnHang(HangLoops):
     def test_each_hang_is_kept_once(self):
         watcher = self.start("--process", "argusloop1")
         program = self.loop("argusloop1", 0.9, 0.1, 0.8)
@@ -109,14 +126,38 @@ class OnHang(Live):
         time.sleep(1.5)
         self.assertEqual(status()["hangs"]["seen"], 0)
 
-    def test_at_most_so_many_files(self):
+    def test_of_each_kind_the_longest_and_the_newest_stay(self):
+        self.start("--process", "argusloop5", "--max-files", "2")
+        self.loop("argusloop5", 0.8, 2.5, 0.8, 1.5).stdout.readline()
+        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 4, 60), status())
+        self.assert_lengths([2.5, 1.5])
+
+    def test_a_program_that_freezes_all_the_time_is_kept_seldom(self):
+        """Its files would only replace each other; what is worse than them is kept all the same."""
+        self.start("--max-files", "1", "--process", "argusloop5")
+        self.loop("argusloop5", 2, *[0.8] * 3).stdout.readline()
+        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 4, 90), status())
+        self.loop("argusloop5", 0.9).stdout.readline()
+        self.assertTrue(eventually(lambda: any("freezes in the same place again and again" in note for note in status()["notes"]), 10), status())
+        self.loop("argusloop5", 3.5).stdout.readline()
+        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 5, 60), status())
+        self.assert_lengths([3.5])
+
+    def test_a_restart_knows_the_files_of_before(self):
+        for hang in 2, 0.8, 0.9:
+            self.start("--process", "argusloop5", "--max-files", "2")
+            self.loop("argusloop5", hang).stdout.readline()
+            self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 1, 60), status())
+            self.assertEqual(argus("stop").returncode, 0)
+        self.assert_lengths([2, 0.9])
+        own = self.folder / "mine.argus"
+        longest = json.loads(argus("hangs", "--json", "--threshold=1500ms", str(self.folder)).stdout)["hangs"][0]["file"]
+        os.rename(self.folder / longest, own)
         self.start("--process", "argusloop5", "--max-files", "1")
-        program = self.loop("argusloop5", 0.8, 0.8)
-        self.assertEqual(program.stdout.readline(), "done\n")
-        self.assertTrue(eventually(lambda: status()["hangs"]["seen"] == 2, 30), status())
-        self.assertTrue(eventually(lambda: "a hang was not kept: as many files as --max-files allows are written"
-                                   in status()["notes"], 30), status())
-        self.assertEqual(len(self.files()), 1)
+        self.loop("argusloop5", 1.4).stdout.readline()
+        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 1, 60), status())
+        self.assert_lengths([1.4])
+        self.assertTrue(own.exists())  # what a person renamed stays
 
     def test_hangs_while_a_snapshot_is_written(self):
         """Writing what a full ring of 1 GB holds takes seconds; three hangs begin and end meanwhile."""
@@ -130,6 +171,22 @@ class OnHang(Live):
         self.assertEqual(program.stdout.readline(), "done\n")
         self.assertTrue(eventually(lambda: status()["hangs"]["seen"] == 4, 20), status())
         self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 4, 240), status())
+
+    def test_two_programs_freeze_one_after_the_other(self):
+        """The second one does so while the snapshot of the first is written."""
+        self.start("--process", "argusloop8")
+        first = self.loop("argusloop8", 1)
+        time.sleep(0.3)
+        second = self.loop("argusloop8", 1)
+        for program in first, second:
+            self.assertEqual(program.stdout.readline(), "done\n")
+        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 2, 60), status())
+        self.assertEqual(argus("stop").returncode, 0)
+        for program in first, second:
+            file, = self.folder.glob(f"hang-argusloop8-{program.pid}-*.argus")
+            found = json.loads(argus("diagnose", "--json", "--auto", str(file)).stdout)  # each explains its own
+            self.assertEqual(found["hang"]["pid"], program.pid)
+            self.assertAlmostEqual(found["hang"]["duration_ns"] / 1e9, 1, delta=0.35)
 
     def test_it_says_that_nobody_writes_any_more(self):
         watcher = self.start()
@@ -168,7 +225,8 @@ class OnHang(Live):
         self.assertFalse(status()["recording"])
 
     def test_wrong_use(self):
-        for arguments in (["--process", "x"], ["--max-files", "3"], ["--on-hang", "1ms"], ["--on-hang", "1s", "--process", "x" * 16]):
+        for arguments in (["--process", "x"], ["--max-files", "3"], ["--max-size", "1G"], ["--quiet"], ["--on-hang", "1ms"],
+                          ["--on-hang", "1s", "--max-files", "0"], ["--on-hang", "1s", "--process", "x" * 16]):
             self.assertEqual(argus("start", *arguments).returncode, 2, arguments)
 
     def test_it_is_the_users_under_sudo(self):

@@ -197,21 +197,10 @@ static void do_first_frame(struct maker *maker)
 
 static uint32_t register_number(const struct maker *maker, const char *name)
 {
-    static const char *const x86[] = {"rax", "rcx", "rdx", "rbx",    "rsp",     "rbp",    "rsi",
-                                      "rdi", "r8",  "r9",  "r10",    "r11",     "r12",    "r13",
-                                      "r14", "r15", "rip", "rflags", "fs_base", "gs_base"};
-    if (maker->about.arch == ARGUS_ARCH_X86_64) {
-        for (uint32_t i = 0; i < sizeof(x86) / sizeof(x86[0]); i++)
-            if (strcmp(x86[i], name) == 0)
-                return i;
-    } else {
-        static const char *const named[] = {"sp", "pc", "pstate", "tpidr"};
-        for (uint32_t i = 0; i < 4; i++)
-            if (strcmp(named[i], name) == 0)
-                return ARGUS_ARM64_SP + i;
-        if (name[0] == 'x' && strlen(name) > 1 && number_of(maker, name + 1) <= ARGUS_ARM64_X30)
-            return (uint32_t)number_of(maker, name + 1);
-    }
+    enum argus_arch arch = maker->about.arch;
+    for (uint32_t i = 0; i < argus_step_register_count(arch); i++)
+        if (strcmp(argus_step_register_name(arch, i), name) == 0)
+            return i;
     fail(maker, "there is no register '%s'", name);
 }
 

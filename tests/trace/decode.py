@@ -220,7 +220,7 @@ class Trace:
             except Damaged:
                 whole = False
                 self.damage.append((chunk.offset, chunk.extent))
-            if chunk.kind not in (BUILD_IDS, NAMES):
+            if chunk.kind not in (BUILD_IDS, NAMES, NOTE):
                 last = not records or chunk.sequence > records[-1]
                 self.complete = chunk.kind == END and whole and last
         for image in self.images:

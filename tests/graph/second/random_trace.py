@@ -60,6 +60,8 @@ class Machine:
 
     def switch(self, cpu, state, following):
         thread = self.on[cpu]
+        if thread and state == "R":
+            self.lines.append(f"{self.now} cpu{cpu} t{thread.tid} cpu_limits cpus={1 + cpu} group={thread.tid % 2}")
         self.emit(cpu, f"switch state={state} next={following.tid if following else 0}")
         if thread:
             thread.state, thread.cpu = {"R": "runnable", "X": "dead"}.get(state, "asleep"), None
@@ -394,7 +396,7 @@ def nonsense(rng):
     names = ["switch", "make_runnable", "interrupt_start", "interrupt_end", "timer_armed", "timer_cancelled", "timer_fired_start",
              "timer_fired_end", "syscall_start", "syscall_end", "object", "lock", "new_thread", "exec", "thread_exit", "stack",
              "sample", "softirq_start", "softirq_end", "work_start", "work_end", "work_queued", "block_issued",
-             "block_completed", "block_file", "itimer_armed", "itimer_fired", "signal_sent", "signal_delivered", "ready", "mapping",
+             "block_completed", "block_file", "itimer_armed", "itimer_fired", "signal_sent", "signal_delivered", "ready", "mapping", "file_lock",
              "callback_queued", "callback_cancelled", "callback_start", "callback_end", "ui_event", "handler", "flag_write",
              "flag_read"]
     name = rng.choice(names)

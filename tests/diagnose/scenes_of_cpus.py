@@ -1,0 +1,189 @@
+"""Threads that want a cpu: who had it, and what else held them back."""
+from scene import Scene
+from scenes import scene
+
+EDITOR, HOG, OTHER, BYSTANDER = 10, 30, 31, 40
+
+
+class Shared(Scene):
+    """An editor on cpu 0, where it wakes for input every now and then; others come to the same cpu. A bystander runs on a cpu of its own."""
+
+    def __init__(self, *names, priority=120):
+        super().__init__()
+        self.priority = {EDITOR: priority}
+        self.thread(EDITOR, "editor")
+        self.thread(BYSTANDER, "bystander")
+        for tid, name in enumerate(names, HOG):
+            self.thread(tid, name)
+            self._record(self.cpus[tid], tid, "switch state=S next=0")
+            self.cpus[tid] = 0
+        self.current = EDITOR
+        for _ in range(5):
+            self.home()
+            self.at(self.now / 1e6 + 20)
+            self.input()
+            self.run(EDITOR)
+            self.back()
+        self.home()
+
+    def run(self, tid, state="R"):
+        """The next one on cpu 0; 0: none."""
+        told = f"prev_priority={self.priority.get(self.current, 120)} next_priority={self.priority.get(tid, 120)}"
+        self._record(0, self.current, f"switch state={state} next={tid} {told}")
+        self.current = tid
+
+    def home(self):
+        self._record(0, EDITOR, "syscall_start nr=poll arg1=5 arg2=1")
+        self.run(0, "S")
+
+    def back(self):
+        self._record(0, EDITOR, "syscall_end nr=poll result=1")
+
+    def input(self):
+        """The bystander makes the editor run; the scenes say when it does."""
+        self._record(self.cpus[BYSTANDER], BYSTANDER, f"make_runnable thread={EDITOR} context=task")
+
+    def for_ms(self, ms):
+        self.at(self.now / 1e6 + ms)
+
+    def limits(self, tid, cpus=0, group=0, name="app.slice"):
+        """What keeps it from the cpu that it leaves."""
+        quota = " quota=5000000 period=1000000000" if group else ""
+        self._record(0, tid, f"cpu_limits cpus={cpus} group={group}{quota}")
+        if group:
+            self._record(0, tid, f"cpu_group name={name}")
+
+    def end(self):
+        """The editor has all the time that it wants, and is home again."""
+        self.run(EDITOR)
+        self.for_ms(2)
+        self.home()
+        self.for_ms(20)
+        self.input()
+        self.run(EDITOR)
+        return self
+
+
+def found(root, why, only):
+    return "editor", {"type": "LongRunning", "root": (root, "LongRunning"), "why": why, "only": only}
+
+
+@scene
+def cpu_taken():
+    """Nobody knows that it may use other cpus; the one that it waited for had others."""
+    s = Shared("hog", "other")
+    s.input()
+    s.run(EDITOR)
+    s.back()
+    for _ in range(10):
+        s.run(HOG)
+        s.for_ms(180)
+        s.run(OTHER)
+        s.for_ms(60)
+        s.run(EDITOR)
+        s.for_ms(10)
+    return s.end(), *found("hog", "hog [30] ran for 1.80 s on cpu 0 (in whose queue it was) while editor's main thread wanted it: 75 %",
+                           {"hog", "editor"})
+
+
+@scene
+def cpu_taken_in_real_time():
+    """It may use cpu 0 only, and its records say so."""
+    s = Shared("hog", priority=130)
+    s.priority[HOG] = 69
+    s.input()
+    s.run(EDITOR)
+    s.back()
+    s.for_ms(1)
+    s.limits(EDITOR, cpus=1)
+    s.run(HOG)
+    s.for_ms(3000)
+    return s.end(), *found("hog", "on cpu 0 (the only one that it may use) while editor's main thread wanted it: 100 % of what others "
+                           "ran there, at real-time priority 30", {"hog", "editor"})
+
+
+@scene
+def cpu_taken_by_many():
+    """Eight programs, none of them with a name in common: nobody in particular."""
+    s = Shared(*"abcdefgh")
+    s.input()
+    s.run(EDITOR)
+    s.back()
+    for turn in range(160):
+        s.run(HOG + turn % 8)
+        s.for_ms(20)
+        if turn % 8 == 7:
+            s.run(EDITOR)
+            s.for_ms(1)
+    return s.end(), *found("editor", "others ran on cpu 0 (in whose queue it was): ", {"editor"})
+
+
+@scene
+def quota_used_up():
+    """By itself. The hog runs on its cpu meanwhile, and has nothing to do with it."""
+    s = Shared("hog")
+    s.input()
+    s.run(EDITOR)
+    s.back()
+    for _ in range(3):
+        s.for_ms(5)
+        s.limits(EDITOR, group=77)
+        s.run(HOG)
+        s.for_ms(995)
+        s.run(EDITOR)
+    s.for_ms(5)
+    s.limits(EDITOR, group=77)
+    s.run(0)
+    s.for_ms(900)
+    return s.end(), *found("editor", "its control group app.slice (5.00 ms of cpu in each 1.00 s) had used up its cpu quota", {"editor"})
+
+
+@scene
+def quota_taken():
+    """By two of one name in its group; the bystander of another group runs longest."""
+    s = Shared("hog", "hog")
+    s.input()
+    s.run(EDITOR)
+    s.back()
+    for _ in range(3):
+        s.for_ms(1)
+        s.limits(EDITOR, group=77)
+        for tid in HOG, OTHER:
+            s.run(tid)
+            s.for_ms(2)
+            s.limits(tid, group=77)
+        s.run(0)
+        s.for_ms(995)
+        s.run(EDITOR)
+    return s.end(), *found("hog", "hog [30] and 1 more used", {"hog", "editor"})
+
+
+@scene
+def held_back_by_something():
+    """Its cpu is idle while it wants one."""
+    s = Shared()
+    s.input()
+    s.run(EDITOR)
+    s.back()
+    for _ in range(30):
+        s.for_ms(5)
+        s.run(0)
+        s.for_ms(95)
+        s.run(EDITOR)
+    return s.end(), *found("editor", "was idle for 2.85 s of these, so that something held it back, probably", {"editor"})
+
+
+@scene
+def held_back_and_others_run():
+    """Its cpu is not idle, but one that is less urgent runs there for seconds."""
+    s = Shared("hog")
+    s.priority[HOG] = 130
+    s.input()
+    s.run(EDITOR)
+    s.back()
+    for _ in range(3):
+        s.for_ms(5)
+        s.run(HOG)
+        s.for_ms(995)
+        s.run(EDITOR)
+    return s.end(), *found("editor", "others that have no higher priority ran on its cpu again and again", {"editor"})

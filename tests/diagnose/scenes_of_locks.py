@@ -1,0 +1,99 @@
+"""Scenes of locks on files: asked for again and again, waited for, and who has them."""
+from scene import Scene
+from scenes import scene
+
+
+def lock_loop(holder_lists, pause=250, call="flock", turns=12):
+    """The editor looks for a lock that a package manager has since before the recording. `holder_lists`: when the kernel's list said so."""
+    s = Scene()
+    s.thread(10, "editor")
+    s.thread(20, "package")
+    s.thread(30, "server")
+    s.thread(90, "bystander")
+    if "begin" in holder_lists:
+        s.file_lock(20, "got", call=call, listed=True)
+    s.wait(30, "read")
+    s.wait(90, "read")
+    s.at(50)
+    s.wake(20, 30)
+    s.wait(20, "read")
+    s.wait(30, "clock_nanosleep", timeout=True)
+    for _ in range(turns):
+        s.file_lock(10, "refused", call=call)
+        s.sleep(10, pause)
+    return s
+
+
+LOCK_LOOP = {"type": "RepeatedYield", "root": ("server", "LongWait"), "path": ["editor", "package", "server"]}
+
+
+@scene
+def lock_that_is_polled():
+    """… and the package manager waits for a server, which sleeps; at last the lock is given back."""
+    s = lock_loop(["begin"])
+    s.timer(30)
+    s.wake(30, 20)
+    s.file_lock(20, "released")
+    s.file_lock(10, "got")
+    s.wait(30, "read")
+    s.wait(10, "read")
+    return s, "editor", LOCK_LOOP
+
+
+@scene
+def lock_that_is_polled_fast():
+    """The turns of the loop are merged into one vertex. That somebody had the lock is known by its release only."""
+    s = lock_loop([], pause=2, call="fcntl", turns=600)
+    s.timer(30)
+    s.wake(30, 20)
+    s.file_lock(20, "released", call="fcntl")
+    s.file_lock(10, "got", call="fcntl")
+    s.wait(30, "read")
+    s.wait(10, "read")
+    return s, "editor", LOCK_LOOP
+
+
+@scene
+def lock_that_is_polled_to_the_end():
+    """The lock is older than the records, and nobody gives it back: the list at the end says who has it."""
+    s = lock_loop([])
+    s.file_lock(20, "got", listed=True)
+    s.wait(10, "read")
+    return s, "editor", LOCK_LOOP
+
+
+@scene
+def lock_of_somebody_unknown():
+    """The file is one of which the trace has the path."""
+    s = lock_loop([])
+    s.tables.append("image pid 20 start 0x400000 end 0x480000 inode 77 dev_minor 8 path /usr/bin/package")
+    s.wait(10, "read")
+    return s, "editor", {"type": "RepeatedYield", "root": ("editor", "RepeatedYield"), "path": ["editor"],
+                         "why": "looked for a lock on /usr/bin/package, 12 times in a row (clock_nanosleep) for "}
+
+
+@scene
+def lock_of_another_kind_is_not_in_the_way():
+    """The bystander has one of fcntl(), which flock() does not see."""
+    s = lock_loop([])
+    s.file_lock(90, "got", call="fcntl", listed=True)
+    s.file_lock(20, "got", listed=True)
+    s.wait(10, "read")
+    return s, "editor", LOCK_LOOP
+
+
+@scene
+def lock_that_is_waited_for():
+    """In flock(), for ever."""
+    s = lock_loop([], turns=0)
+    s.timer(30)
+    s.wake(30, 20)
+    s.wait(30, "read")
+    s.file_lock(20, "got")
+    s.wake(20, 30)
+    s.wait(20, "read")
+    s.wait(30, "clock_nanosleep", timeout=True)
+    s.wait(10, "flock", inode=77, mode="file")
+    s.at(s.now / 1e6 + 3000)
+    s.thread(91, "idler")
+    return s, "editor", {"type": "LongWait", "root": ("server", "LongWait"), "path": ["editor", "package", "server"]}

@@ -1,0 +1,129 @@
+"""argus hangs FOLDER, and which hang of a trace of --on-hang is explained."""
+import json
+import os
+
+from harness import expect, expect_equal, expect_in, freezes, main
+
+
+def kept(process, tid, start_ms, hang_ms, over="over"):
+    """The note of a file that was kept for the hang of `tid`."""
+    return f'note "kept for a hang: pid {tid}, tid {tid}, from {int(start_ms * 1e6)} ns, for {int(hang_ms * 1e6)} ns, {over}, of {process}"\n'
+
+
+def diagnosed(cause, signature="00000000000000ab"):
+    return f'note "diagnosed: LongWait, signature {signature}, {cause}"\n'
+
+
+def put(setup, folder, name, text):
+    folder.mkdir(exist_ok=True)
+    return setup.trace(name, text).rename(folder / f"{name}.argus")
+
+
+def listed(setup, folder, *options, code=0):
+    return json.loads(setup.run("hangs", "--json", *options, folder, code=code).stdout)
+
+
+def test_the_hang_that_the_file_was_kept_for_is_explained(setup):
+    """Three programs hang, editor1 not for longest: without the note that would be a question."""
+    text = freezes(4000, 2500, 3000)
+    plain, noted = setup.trace("plain", text), setup.trace("noted", text + kept("editor1", 110, 350, 2500))
+    expect_in("Which hang is to be explained?", setup.run("diagnose", plain, code=3).stdout)
+    found = json.loads(setup.run("diagnose", "--json", noted, code=0).stdout)
+    expect_equal("process", found["hang"]["process"], "editor1")
+    expect_equal("questions", [q["kind"] for q in found["questions"] if q["kind"] == "hang"], [])
+    named = json.loads(setup.run("diagnose", "--auto", "--json", "--process=editor2", noted, code=0).stdout)
+    expect_equal("what is named goes first", named["hang"]["process"], "editor2")
+    first = json.loads(setup.run("diagnose", "--auto", "--json", noted, "1", code=0).stdout)
+    expect_equal("a number is that of the list", first["hang"]["process"], "editor0")
+
+
+def test_a_note_that_does_not_fit_changes_nothing(setup):
+    for start_ms, tid in (350, 999), (90000, 110), (18446744073709, 110):
+        trace = setup.trace("other", freezes(4000, 2500) + kept("editor1", tid, start_ms, 2500))
+        expect_in("Which hang is to be explained?", setup.run("diagnose", trace, code=3).stdout)
+
+
+def test_a_short_hang_is_explained_too(setup):
+    """--on-hang 500ms keeps what is less than the 2 s that `argus hangs` lists."""
+    trace = setup.trace("short", freezes(700) + kept("editor0", 100, 350, 700))
+    found = json.loads(setup.run("diagnose", "--json", trace, code=0).stdout)
+    expect(0.6e9 < found["hang"]["duration_ns"] < 0.8e9, found["hang"])
+
+
+def test_what_the_files_say_is_listed(setup):
+    folder = setup.folder / "said"
+    late = "wall 1795446804000000000\n"
+    put(setup, folder, "hang-a", late + freezes(700) + kept("editor0", 100, 350, 700) + diagnosed("it waited for b"))
+    put(setup, folder, "hang-b", freezes(900) + kept("editor0", 100, 350, 900, "lasting") + diagnosed("it waited for c", "cd"))
+    found = listed(setup, folder)
+    expect_equal("files, the newest first", [row["file"] for row in found["hangs"]], ["hang-a.argus", "hang-b.argus"])
+    row = found["hangs"][0]
+    expect_equal("cause", (row["process"], row["pid"], row["type"], row["cause"]), ("editor0", 100, "LongWait", "it waited for b"))
+    expect_equal("length", row["duration_ns"], 700000000)
+    expect_equal("over", [row["ongoing"] for row in found["hangs"]], [False, True])
+    expect_equal("signature", found["hangs"][1]["signature"], "00000000000000cd")
+    expect_equal("only the long ones", len(listed(setup, folder, "--threshold=800ms")["hangs"]), 1)
+    expect_equal("only this process", len(listed(setup, folder, "--process=nobody")["hangs"]), 0)
+    text = setup.run("hangs", folder, code=0, TZ="UTC").stdout
+    expect_in("it waited for b", text)
+    expect_in("2026-11-23", text)
+    expect("Not listed" not in text, text)
+
+
+def test_what_the_files_do_not_say_is_found_out(setup):
+    folder = setup.folder / "unsaid"
+    put(setup, folder, "freeze", freezes(4000, 2500))
+    put(setup, folder, "hang-x", freezes(700) + kept("editor0", 100, 350, 700))
+    rows = {row["file"]: row for row in listed(setup, folder)["hangs"]}
+    expect_equal("of several the first", (rows["freeze.argus"]["process"], rows["freeze.argus"]["hangs"]), ("editor0", 2))
+    expect_in("helper0", rows["freeze.argus"]["cause"])
+    expect_in("helper0", rows["hang-x.argus"]["cause"])
+    expect(rows["hang-x.argus"]["signature"] != "0" * 16, rows)
+    expect_in("(and 1 more in this trace)", setup.run("hangs", folder, code=0).stdout)
+
+
+def test_the_signature_is_that_of_program_and_place(setup):
+    folder = setup.folder / "signatures"
+    for name, hang_ms in ("one", 2500), ("two", 4000):
+        put(setup, folder, name, freezes(hang_ms))
+    put(setup, folder, "other", freezes(2500).replace("editor0", "viewer0"))
+    rows = {row["file"]: row["signature"] for row in listed(setup, folder)["hangs"]}
+    expect(rows["one.argus"] == rows["two.argus"] != rows["other.argus"], rows)
+    expect_in("(in 2 of these files)", setup.run("hangs", folder, code=0).stdout)
+
+
+def test_broken_and_foreign_files_are_said(setup):
+    folder = setup.folder / "mixed"
+    whole = put(setup, folder, "whole", freezes(2500) + kept("editor0", 100, 350, 2500) + diagnosed("it waited for b"))
+    put(setup, folder, "idle", freezes(100))
+    (folder / "foreign.argus").write_text("no trace")
+    (folder / "empty.argus").write_text("")
+    (folder / "cut.argus").write_bytes(whole.read_bytes()[:100])
+    (folder / "dir.argus").mkdir()
+    (folder / "letter.txt").write_text("")
+    (folder / "whole.argus.graph").write_text("")
+    os.symlink("nowhere", folder / "link.argus")
+    found = listed(setup, folder)
+    expect_equal("listed", [row["file"] for row in found["hangs"]], ["whole.argus"])
+    rest = {row["file"]: row["why"] for row in found["not_listed"]}
+    expect_equal("the rest", sorted(rest), ["cut.argus", "dir.argus", "empty.argus", "foreign.argus", "idle.argus", "link.argus"])
+    expect_equal("idle", rest["idle.argus"], "no hang is in it")
+    expect_equal("others", found["other_files"], 1)
+    expect_in("Not listed:", setup.run("hangs", folder, code=0).stdout)
+
+
+def test_an_empty_folder(setup):
+    folder = setup.folder / "empty"
+    folder.mkdir()
+    expect_in("No hang in the traces of", setup.run("hangs", folder, code=0).stdout)
+
+
+def test_wrong_use(setup):
+    folder = setup.folder / "use"
+    folder.mkdir()
+    for option in "--tid=1", "--thread=x", "--time=+1s":
+        expect_in("goes with FILE", setup.run("hangs", option, folder, code=2).stderr)
+    setup.run("hangs", folder, "2", code=2)
+
+
+main()
