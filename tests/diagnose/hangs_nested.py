@@ -138,11 +138,13 @@ def asks(s, tid, other, position, channel=77):
     s.raw(other, "syscall_end nr=recvfrom result=1")
 
 
-def clipboard(answered):
+def clipboard(answered, pauses=False):
     """F5 asks the server, which asks the owner; a nested loop takes the keys meanwhile, and ends with the answer, or by a key."""
     s = Loop(frames=AT_HOME)
+    s.tables.append('probe 2 0 "Toolkit" shape begin')
     s.thread(30, "server")
     s.thread(40, "owner")
+    s.thread(41, "helper", pid=40)
     s.wait(30, "read")
     s.wait(40, "read")
     s.key()
@@ -155,6 +157,10 @@ def clipboard(answered):
     for _ in range(12):
         s.key(250)
         s.wait(s.editor, "poll", fd=5, frames=HANDLER)
+    if pauses:
+        s.raw(40, "callback_start key=0x100 function=0x402000 probe=2 sp=0x8000")
+        s.wait(40, "futex", fd=0x7000)
+        s.wake(41, 40, call="futex", result=0)
     if answered:
         asks(s, 40, 30, 3, 79)
         s.wait(40, "read")
@@ -170,6 +176,12 @@ def clipboard(answered):
 def nested_loop_that_waits_for_an_answer():
     """Who types in a dialog ends it, too; only what the editor had asked for makes it wait."""
     return [clipboard(True), clipboard(False)], [([], [hang(type="LongWait")]), ([], [])]
+
+
+@scene
+def answer_of_one_who_paused():
+    """Between the question and its answer the owner waited for a lock, in the middle of its callback."""
+    return clipboard(True, pauses=True), [([], [hang(type="LongWait")])]
 
 
 @scene

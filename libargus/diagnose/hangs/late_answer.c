@@ -41,6 +41,14 @@ static bool carries_answer(const struct argus_edge *edge)
            (edge->kind == ARGUS_EDGE_WAKE && edge->strong);
 }
 
+/* Also a thread on the way that went on with what it was doing, after a wait that something else ended (a lock), or in a callback that
+ * it or another one had left for later. */
+static bool leads_back(const struct argus_edge *edge)
+{
+    bool goes_on = edge->kind == ARGUS_EDGE_SEQUENCE || edge->kind == ARGUS_EDGE_DISPATCH;
+    return carries_answer(edge) || (goes_on && edge->strong);
+}
+
 static bool is_known(const struct way *way, uint32_t vertex)
 {
     for (size_t i = 0; i < way->count; i++)
@@ -55,7 +63,7 @@ static void go_back(struct way *way, size_t at)
     size_t count = argus_graph_in_edges(way->view->graph, way->steps[at].vertex, &edges);
     for (size_t i = 0; i < count; i++) {
         const struct argus_edge *edge = &edges[i];
-        if (!carries_answer(edge) || edge->to_ns > way->steps[at].before_ns ||
+        if (!leads_back(edge) || edge->to_ns > way->steps[at].before_ns ||
             edge->from_ns < way->from_ns)
             continue;
         bool own = way->view->vertices[edge->from].thread == way->thread;
@@ -97,24 +105,26 @@ uint64_t answer_asked_ns(const struct view *view, uint32_t vertex, uint64_t from
     return find_way(&way, view, vertex, from_ns) ? way.asked_ns : UINT64_MAX;
 }
 
+/* Steps of one thread, one after the other, are one hold: it went on with the same after a short wait. */
 bool answer_holder(const struct view *view, uint32_t vertex, uint64_t from_ns,
                    struct answer_hold *ret)
 {
     struct way way;
-    uint64_t came_ns, longest_ns = 0;
     if (!find_way(&way, view, vertex, from_ns))
         return false;
-    came_ns = way.asked_ns;
+    struct answer_hold hold = {.end_ns = way.asked_ns, .thread = ARGUS_NONE};
+    *ret = (struct answer_hold){.thread = ARGUS_NONE};
     for (size_t i = way.asked; i != NO_STEP; i = way.steps[i].next) {
-        const struct step *step = &way.steps[i];
-        if (step->before_ns - came_ns > longest_ns) {
-            longest_ns = step->before_ns - came_ns;
-            *ret = (struct answer_hold){came_ns, step->before_ns,
-                                        view->vertices[step->vertex].thread, step->vertex};
-        }
-        came_ns = step->before_ns;
+        uint32_t thread = view->vertices[way.steps[i].vertex].thread;
+        if (thread != hold.thread)
+            hold.start_ns = hold.end_ns;
+        hold.thread = thread;
+        hold.vertex = way.steps[i].vertex;
+        hold.end_ns = way.steps[i].before_ns;
+        if (hold.end_ns - hold.start_ns > ret->end_ns - ret->start_ns)
+            *ret = hold;
     }
-    return longest_ns > 0;
+    return ret->end_ns > ret->start_ns;
 }
 
 uint32_t late_answer(const struct view *view, const struct argus_hang *hang)
