@@ -211,17 +211,39 @@ struct argus_error *explain_missing_message(struct diagnoser *d, struct stand *s
     return error || stand->ended ? error : walk_waits(d, stand, max_depth(d), true);
 }
 
-/* Who made the holder of a question go on, which was at home and left it lying: a server that another client had for itself; ARGUS_NONE. */
+/* Whose message the holder of a question took last before it took the question, in the same run; ARGUS_NONE. */
+static uint32_t served_before(const struct diagnoser *d, const struct answer_hold *hold,
+                              uint32_t whole)
+{
+    uint32_t found = ARGUS_NONE;
+    for (uint32_t v = whole; v <= hold->vertex; v++) {
+        const struct argus_edge *edges;
+        size_t count = argus_graph_in_edges(d->view.graph, v, &edges);
+        for (size_t i = 0; i < count; i++) {
+            uint32_t sender = d->view.vertices[edges[i].from].thread;
+            bool in_time = edges[i].from_ns >= hold->start_ns && edges[i].to_ns <= hold->end_ns;
+            bool is_message = edges[i].message || edges[i].kind == ARGUS_EDGE_MESSAGE;
+            if (in_time && is_message && sender != d->hang.thread)
+                found = sender;
+        }
+    }
+    return found;
+}
+
+/* Who made the holder of a question go on, which was at home and left it lying: a server that another client had for itself; ARGUS_NONE. A
+ * timer of its own may have been quicker than that client's message. */
 static uint32_t released_by(const struct diagnoser *d, const struct answer_hold *hold)
 {
     struct window window = {hold->start_ns, hold->end_ns};
-    uint32_t cause =
-        argus_graph_cause(d->view.graph, argus_graph_whole(d->view.graph, hold->vertex));
+    uint32_t whole = argus_graph_whole(d->view.graph, hold->vertex);
+    uint32_t cause = argus_graph_cause(d->view.graph, whole);
     struct argus_hang figures = examine_thread(d, hold->thread, window).figures;
     if (cause == ARGUS_NONE || figures.type != ARGUS_TYPE_LONG_WAIT ||
         !is_home_wait(&d->view, figures.vertex))
         return ARGUS_NONE;
     uint32_t thread = d->view.vertices[d->view.edges[cause].from].thread;
+    if (thread == hold->thread)
+        thread = served_before(d, hold, whole);
     return thread == d->hang.thread || thread == hold->thread ? ARGUS_NONE : thread;
 }
 
