@@ -27,6 +27,8 @@ struct diagnoser {
     bool cycle_broken_by_timeout;
     bool guessed; /* a step of the path */
     bool stopped; /* by an answer */
+    /* The waits of the hung thread are explained together, by the answer that all were for. */
+    bool waits_explained;
 };
 
 /* [start_ns, end_ns): the part of the hang that a step of the diagnosis is about. */

@@ -8,6 +8,7 @@ import pathlib
 import subprocess
 import sys
 
+import scenes_of_answers  # noqa: F401
 import scenes_of_cpus  # noqa: F401
 import scenes_of_locks  # noqa: F401
 from scenes import SCENES

@@ -227,12 +227,15 @@ static struct argus_error *blame_share(struct diagnoser *d, const struct late *l
         return explained ? NULL : blame_yielding(d, late->vertex, late->part);
     if (late->run_ns + late->runnable_ns >= late->wait_ns)
         return blame_running(d, late->vertex, late->part, late->run_ns, late->runnable_ns);
-    if (!ended_by_itself(v) || was_idle(d, late))
+    if (!ended_by_itself(v) || was_idle(d, late) ||
+        (d->waits_explained && v->thread == d->hang.thread))
         return NULL;
+    bool several = argus_vertex_wait_ns(v) < late->wait_ns / 2;
     argus_wait_text(d->view.graph, late->vertex, text, sizeof(text));
     return add_culprit(d, late->vertex, ARGUS_TYPE_LONG_WAIT, late->part, late->wait_ns,
-                       text_print("waited for %s (%s), which no other thread ended",
-                                  text_duration(late->wait_ns, waited, sizeof(waited)), text));
+                       text_print("waited for %s%s (%s), which no other thread ended",
+                                  text_duration(late->wait_ns, waited, sizeof(waited)),
+                                  several ? " in many waits" : "", text));
 }
 
 struct argus_error *blame_other_shares(struct diagnoser *d)

@@ -276,6 +276,7 @@ struct argus_error *diagnose_long_wait(struct diagnoser *d)
         return argus_error_memory();
     bool done = false;
     struct argus_error *error = explain_answer(d, &stand, &done);
+    d->waits_explained = done;
     if (!error && !done)
         error = walk_waits(d, &stand, max_depth(d), one_wait);
     return error ? error : note_baseline(d);
