@@ -107,11 +107,17 @@ static bool polls_no_more(const struct backend_poller *poller, uint64_t now_ns)
     return !poller->polling_inside && poller->seen_ns && now_ns > poller->seen_ns + RESTING_NS;
 }
 
+/* Whether it asks again and again for the end of a child: a handler waits for a command, whatever it polls in between. */
+static bool asks_for_child(const struct backend_poller *poller, uint64_t now_ns)
+{
+    return poller->asked_ns && now_ns < poller->asked_ns + RESTING_NS;
+}
+
 /* Whether a thread that has polled in a handler may be as it should be. */
 static bool may_serve(const struct hang_watch *watch, const struct backend_poller *poller,
                       const struct away *away, uint64_t now_ns)
 {
-    if (!poller->inner || polls_no_more(poller, now_ns))
+    if (!poller->inner || polls_no_more(poller, now_ns) || asks_for_child(poller, now_ns))
         return false;
     if (poller->polling_inside && poll_set_covers(&poller->inside, &poller->home))
         return !is_unanswered(watch, poller);

@@ -95,6 +95,9 @@ struct bpf_wait {
 #define BPF_POLL_WORDS 16   /* kept of what one call waits for; one is room for the verifier */
 #define BPF_POLLERS    8192 /* more threads than that: those that polled longest ago are forgotten */
 
+#define BPF_POLLER_ASKS                                                                            \
+    10 /* so many questions after a child, in short distances, make it a wait for the child */
+
 /* What a poll waits for, as it was called. */
 struct bpf_poll_set {
     uint64_t number;                /* of the system call */
@@ -110,14 +113,16 @@ enum bpf_poller_place { BPF_POLLER_AWAY, BPF_POLLER_HOME, BPF_POLLER_INSIDE };
 struct bpf_poller {
     uint64_t returned_ns; /* CLOCK_MONOTONIC: when it last came back from a poll of its loop */
     uint32_t pid;
-    uint16_t place;                   /* enum bpf_poller_place */
-    uint16_t interrupted;             /* of a poll that a signal interrupted: where it goes on */
-    uint64_t seen_ns;                 /* when the last poll began, or inside a handler ended */
-    uint64_t rested_ns;               /* the longest that one poll of the loop took */
-    uint64_t returns;                 /* how often it came back */
-    uint64_t sp;                      /* the stack pointer of the loop's poll */
-    uint64_t inner;                   /* polls inside a handler, since returned_ns */
-    uint64_t served;                  /* those of them that found something */
+    uint16_t place;       /* enum bpf_poller_place */
+    uint16_t interrupted; /* of a poll that a signal interrupted: where it goes on */
+    uint64_t seen_ns;     /* when the last poll began, or inside a handler ended */
+    uint64_t rested_ns;   /* the longest that one poll of the loop took */
+    uint64_t returns;     /* how often it came back */
+    uint64_t sp;          /* the stack pointer of the loop's poll */
+    uint64_t inner;       /* polls inside a handler, since returned_ns */
+    uint64_t served;      /* those of them that found something */
+    uint64_t asked_ns;    /* when it last asked whether a child had ended, and none had */
+    uint64_t asks;        /* how often it did, in short distances; 0: a child has ended */
     struct bpf_poll_set home, inside; /* of the loop, and of the last poll inside a handler */
 };
 
