@@ -182,8 +182,8 @@ struct argus_error *compare_paths(struct diagnoser *d);
 struct stand {
     uint32_t vertex;
     struct window window;
-    uint32_t
-        asker; /* another vertex, on whose behalf it waits: a loop that looks for a flag; 0: none */
+    /* The vertex on whose behalf it waits: a loop that polls a flag. ARGUS_NONE: its own. */
+    uint32_t requester;
     bool ended; /* a root cause was found */
 };
 

@@ -143,7 +143,8 @@ static struct argus_error *take_late(struct diagnoser *d, const struct argus_acc
                       !was_not_ended(&d->view, late->vertex);
     if (!was_not_ended(&d->view, late->vertex) && !for_others)
         return blame_waiting(d, late->vertex, part, own_reason(&v->wait));
-    *stand = (struct stand){.vertex = late->vertex, .window = for_others ? late->part : part};
+    *stand = (struct stand){
+        .vertex = late->vertex, .window = for_others ? late->part : part, .requester = ARGUS_NONE};
     return explain_missing(d, stand);
 }
 
@@ -269,7 +270,9 @@ static struct argus_error *explain_answer(struct diagnoser *d, struct stand *sta
 
 struct argus_error *diagnose_long_wait(struct diagnoser *d)
 {
-    struct stand stand = {.vertex = d->hang.vertex, .window = {d->hang.start_ns, d->hang.end_ns}};
+    struct stand stand = {.vertex = d->hang.vertex,
+                          .window = {d->hang.start_ns, d->hang.end_ns},
+                          .requester = ARGUS_NONE};
     struct window longest = wait_window(&d->view, d->hang.vertex, stand.window);
     bool one_wait = window_ns(longest) >= window_ns(stand.window) / 2;
     if (!add_path(d, d->hang.vertex, ARGUS_NONE, false))

@@ -57,8 +57,8 @@ static struct argus_error *take_suspect(struct diagnoser *d, const struct suspec
                              figures->runnable_ns);
     if (figures->type == ARGUS_TYPE_REPEATED_YIELD)
         return explain_yielding(d, figures->vertex, stand->window);
-    if (stand->asker == stand->vertex) /* from here on, waits are nobody else's */
-        stand->asker = 0;
+    if (stand->requester == stand->vertex) /* from here on, each wait is the thread's own */
+        stand->requester = ARGUS_NONE;
     stand->vertex = figures->vertex;
     if (!examined->in_pieces)
         stand->window = wait_window(&d->view, figures->vertex, stand->window);
@@ -87,13 +87,13 @@ static uint32_t find_taker(const struct search *search, uint32_t thread)
 {
     const struct view *view = &search->lookout.d->view;
     uint32_t taker = find_taker_of(view, search->stand->vertex, thread);
-    uint32_t asker = search->stand->asker ? search->stand->asker : ARGUS_NONE;
+    uint32_t requester = search->stand->requester;
     uint64_t since_ns = search->lookout.d->hang.start_ns;
-    for (int i = 0; taker == ARGUS_NONE && asker != ARGUS_NONE && i < MAX_LOOP &&
-                    (i < NEAR_VERTICES || view->vertices[asker].end_ns >= since_ns);
+    for (int i = 0; taker == ARGUS_NONE && requester != ARGUS_NONE && i < MAX_LOOP &&
+                    (i < NEAR_VERTICES || view->vertices[requester].end_ns >= since_ns);
          i++) {
-        taker = find_taker_of(view, asker, thread);
-        asker = argus_graph_previous(view->graph, asker);
+        taker = find_taker_of(view, requester, thread);
+        requester = argus_graph_previous(view->graph, requester);
     }
     return taker;
 }
@@ -149,8 +149,8 @@ static struct argus_error *blame_silent(struct diagnoser *d, uint32_t taker, str
     struct window part = wait_window(&d->view, taker, stand->window);
     stand->ended = true;
     argus_wait_text(d->view.graph, taker, text, sizeof(text));
-    uint32_t asker = stand->asker ? stand->asker : stand->vertex;
-    text_thread(&d->view, d->view.vertices[asker].thread, whose, sizeof(whose));
+    uint32_t requester = stand->requester != ARGUS_NONE ? stand->requester : stand->vertex;
+    text_thread(&d->view, d->view.vertices[requester].thread, whose, sizeof(whose));
     if (!add_path(d, taker, ARGUS_NONE, true))
         return argus_error_memory();
     size_t before = d->culprits.length;
@@ -170,7 +170,7 @@ static struct argus_error *blame_silent(struct diagnoser *d, uint32_t taker, str
  * request did its part. Else somebody further on may still have the request. */
 static bool is_enough(const struct search *search)
 {
-    return search->silent != ARGUS_NONE && search->stand->asker;
+    return search->silent != ARGUS_NONE && search->stand->requester != ARGUS_NONE;
 }
 
 static bool is_epoll(const struct view *view, const struct argus_wait *wait)

@@ -90,7 +90,7 @@ static struct argus_error *explain_holder(struct diagnoser *d, uint32_t vertex, 
                                           const struct examined *examined)
 {
     const struct argus_hang *figures = &examined->figures;
-    struct stand stand = {.vertex = figures->vertex, .window = part, .asker = vertex};
+    struct stand stand = {.vertex = figures->vertex, .window = part, .requester = vertex};
     if (!add_path(d, figures->vertex, ARGUS_NONE, true))
         return argus_error_memory();
     if (is_unseen_holder(d, figures->thread, part, known_ns(figures)))

@@ -172,7 +172,7 @@ static struct argus_error *explain_no_write(struct diagnoser *d, uint32_t vertex
         return explain_yielding(d, figures->vertex, part);
     struct stand stand = {.vertex = figures->vertex,
                           .window = wait_window(&d->view, figures->vertex, part),
-                          .asker = vertex};
+                          .requester = vertex};
     return explain_missing_write(d, &stand);
 }
 
@@ -180,7 +180,7 @@ static struct argus_error *explain_no_write(struct diagnoser *d, uint32_t vertex
 static struct argus_error *explain_by(struct diagnoser *d, uint32_t vertex, struct window part,
                                       uint32_t thread, const char *why)
 {
-    struct stand stand = {.vertex = vertex, .window = part, .asker = vertex};
+    struct stand stand = {.vertex = vertex, .window = part, .requester = vertex};
     if (path_find(d, thread) >= 0)
         return blame_yielding(d, vertex, part);
     return explain_missing_message(d, &stand, thread, why);
@@ -206,7 +206,8 @@ struct argus_error *explain_yielding(struct diagnoser *d, uint32_t vertex, struc
     if (edge == ARGUS_NONE)
         return blame_yielding(d, vertex, part);
     const struct argus_edge *write = &d->view.edges[edge];
-    struct stand stand = {.vertex = write->from, .window = {part.start_ns, write->from_ns}};
+    struct stand stand = {
+        .vertex = write->from, .window = {part.start_ns, write->from_ns}, .requester = ARGUS_NONE};
     long at = path_find(d, d->view.vertices[write->from].thread);
     if (at >= 0)
         return close_circle(d, (size_t)at);
