@@ -178,8 +178,8 @@ struct argus_error *compare_paths(struct diagnoser *d);
 
 /* --- missing.c --- */
 
-/* Where the walk stands: at the wait of `vertex`. */
-struct stand {
+/* Where the walk from wait to wait is: at the wait of `vertex`, as far as it is in `window`. */
+struct walk_position {
     uint32_t vertex;
     struct window window;
     /* The vertex on whose behalf it waits: a loop that polls a flag. ARGUS_NONE: its own. */
@@ -188,19 +188,19 @@ struct stand {
 };
 
 /* Explains a wait that nobody ended: on to the wait of whoever should have, or to the end. */
-struct argus_error *explain_missing(struct diagnoser *d, struct stand *stand);
+struct argus_error *explain_missing(struct diagnoser *d, struct walk_position *position);
 
 /* --- long_wait.c --- */
 
-/* Explains what the thread of stand->vertex, which did something late at the end of the window, did until then. */
-struct argus_error *explain_writer(struct diagnoser *d, struct stand *stand);
-/* The same where it did not write: its wait in the stand is what should have been ended. */
-struct argus_error *explain_missing_write(struct diagnoser *d, struct stand *stand);
-/* Explains what `thread`, which should have ended the wait of the stand, did instead, and goes on from there; `why` it should
+/* Explains what the thread of position->vertex, which did something late at the end of the window, did until then. */
+struct argus_error *explain_writer(struct diagnoser *d, struct walk_position *position);
+/* The same where it did not write: its wait at the position is what should have been ended. */
+struct argus_error *explain_missing_write(struct diagnoser *d, struct walk_position *position);
+/* Explains what `thread`, which should have ended the wait at the position, did instead, and goes on from there; `why` it should
  * have is static. missing.c, long_wait.c. */
-struct argus_error *explain_missing_from(struct diagnoser *d, struct stand *stand, uint32_t thread,
-                                         const char *why);
-struct argus_error *explain_missing_message(struct diagnoser *d, struct stand *stand,
+struct argus_error *explain_missing_from(struct diagnoser *d, struct walk_position *position,
+                                         uint32_t thread, const char *why);
+struct argus_error *explain_missing_message(struct diagnoser *d, struct walk_position *position,
                                             uint32_t thread, const char *why);
 /* The part of the wait of `vertex` that is in `window`. */
 struct window wait_window(const struct view *view, uint32_t vertex, struct window window);

@@ -16,7 +16,7 @@
 struct search {
     struct lookout lookout;
     suspect_list suspects;
-    struct stand *stand;
+    struct walk_position *position;
     size_t tried;    /* suspects that have been looked at */
     uint32_t idle;   /* the first thread that was at home; ARGUS_NONE */
     uint32_t silent; /* vertex that took the request and did not answer; ARGUS_NONE */
@@ -43,25 +43,25 @@ static bool is_vague(const struct evidence *row)
 }
 
 static struct argus_error *take_suspect(struct diagnoser *d, const struct suspect *suspect,
-                                        const struct examined *examined, struct stand *stand,
-                                        const struct evidence *row)
+                                        const struct examined *examined,
+                                        struct walk_position *position, const struct evidence *row)
 {
     const struct argus_hang *figures = &examined->figures;
     bool on_path = suspect->via == ARGUS_NONE || add_path(d, suspect->via, ARGUS_NONE, true);
     if (!on_path || !add_path(d, figures->vertex, ARGUS_NONE, true))
         return argus_error_memory();
     d->path.data[d->path.length - 1].vague = is_vague(row);
-    stand->ended = figures->type != ARGUS_TYPE_LONG_WAIT;
+    position->ended = figures->type != ARGUS_TYPE_LONG_WAIT;
     if (figures->type == ARGUS_TYPE_LONG_RUNNING)
-        return blame_running(d, figures->vertex, stand->window, figures->run_ns,
+        return blame_running(d, figures->vertex, position->window, figures->run_ns,
                              figures->runnable_ns);
     if (figures->type == ARGUS_TYPE_REPEATED_YIELD)
-        return explain_yielding(d, figures->vertex, stand->window);
-    if (stand->requester == stand->vertex) /* from here on, each wait is the thread's own */
-        stand->requester = ARGUS_NONE;
-    stand->vertex = figures->vertex;
+        return explain_yielding(d, figures->vertex, position->window);
+    if (position->requester == position->vertex) /* from here on, each wait is the thread's own */
+        position->requester = ARGUS_NONE;
+    position->vertex = figures->vertex;
     if (!examined->in_pieces)
-        stand->window = wait_window(&d->view, figures->vertex, stand->window);
+        position->window = wait_window(&d->view, figures->vertex, position->window);
     return NULL;
 }
 
@@ -86,8 +86,8 @@ static uint32_t find_taker_of(const struct view *view, uint32_t waiter, uint32_t
 static uint32_t find_taker(const struct search *search, uint32_t thread)
 {
     const struct view *view = &search->lookout.d->view;
-    uint32_t taker = find_taker_of(view, search->stand->vertex, thread);
-    uint32_t requester = search->stand->requester;
+    uint32_t taker = find_taker_of(view, search->position->vertex, thread);
+    uint32_t requester = search->position->requester;
     uint64_t since_ns = search->lookout.d->hang.start_ns;
     for (int i = 0; taker == ARGUS_NONE && requester != ARGUS_NONE && i < MAX_LOOP &&
                     (i < NEAR_VERTICES || view->vertices[requester].end_ns >= since_ns);
@@ -127,7 +127,7 @@ static struct argus_error *look_at_idle(struct search *search, uint32_t thread)
     bool passed_on = false;
     if (search->idle == ARGUS_NONE)
         search->idle = thread;
-    struct window wait = wait_window(view, search->stand->vertex, search->stand->window);
+    struct window wait = wait_window(view, search->position->vertex, search->position->window);
     for (int i = 0; taker != ARGUS_NONE && i < MAX_STEPS; i++) {
         if (!follow_request(search, taker, &passed_on))
             return argus_error_memory();
@@ -143,13 +143,14 @@ static struct argus_error *look_at_idle(struct search *search, uint32_t thread)
     return NULL;
 }
 
-static struct argus_error *blame_silent(struct diagnoser *d, uint32_t taker, struct stand *stand)
+static struct argus_error *blame_silent(struct diagnoser *d, uint32_t taker,
+                                        struct walk_position *position)
 {
     char whose[128], text[128];
-    struct window part = wait_window(&d->view, taker, stand->window);
-    stand->ended = true;
+    struct window part = wait_window(&d->view, taker, position->window);
+    position->ended = true;
     argus_wait_text(d->view.graph, taker, text, sizeof(text));
-    uint32_t requester = stand->requester != ARGUS_NONE ? stand->requester : stand->vertex;
+    uint32_t requester = position->requester != ARGUS_NONE ? position->requester : position->vertex;
     text_thread(&d->view, d->view.vertices[requester].thread, whose, sizeof(whose));
     if (!add_path(d, taker, ARGUS_NONE, true))
         return argus_error_memory();
@@ -170,7 +171,7 @@ static struct argus_error *blame_silent(struct diagnoser *d, uint32_t taker, str
  * request did its part. Else somebody further on may still have the request. */
 static bool is_enough(const struct search *search)
 {
-    return search->silent != ARGUS_NONE && search->stand->requester != ARGUS_NONE;
+    return search->silent != ARGUS_NONE && search->position->requester != ARGUS_NONE;
 }
 
 static bool is_epoll(const struct view *view, const struct argus_wait *wait)
@@ -188,13 +189,13 @@ static bool is_timer_of_set(const struct diagnoser *d, const struct argus_wait *
     return wait->outcome == ARGUS_OUTCOME_TIMED_OUT && is_epoll(&d->view, wait);
 }
 
-/* Whether a thread waited for whatever may come since before the wait of the stand began: nobody has asked it since. */
+/* Whether a thread waited for whatever may come since before the wait at the position began: nobody has asked it since. */
 static bool was_home_already(const struct search *search, const struct argus_vertex *waiter)
 {
     uint8_t kind = waiter->wait.kind;
     bool is_open = kind == ARGUS_WAIT_POLL || kind == ARGUS_WAIT_SIGNAL;
     return is_open &&
-           waiter->end_ns < search->lookout.d->view.vertices[search->stand->vertex].end_ns;
+           waiter->end_ns < search->lookout.d->view.vertices[search->position->vertex].end_ns;
 }
 
 /* Whether a suspect of `row` only waited for one on the path. That another thread could have ended a wait, and waited too, does not say that
@@ -214,8 +215,8 @@ static bool only_waited(const struct search *search, const struct evidence *row,
     if (is_vague(row) && was_home_already(search, &view->vertices[examined->figures.vertex]))
         return true;
     uint32_t waker = waker_thread(view, examined->figures.vertex);
-    return is_timer_of_set(d, &view->vertices[search->stand->vertex].wait) && waker != ARGUS_NONE &&
-           path_find(d, waker) >= 0;
+    return is_timer_of_set(d, &view->vertices[search->position->vertex].wait) &&
+           waker != ARGUS_NONE && path_find(d, waker) >= 0;
 }
 
 /* Who has a lock is to give it back, whether it is at home or not. */
@@ -223,13 +224,13 @@ static struct argus_error *take_idle_holder(struct search *search, const struct 
 {
     struct diagnoser *d = search->lookout.d;
     uint32_t vertex = examined->figures.vertex;
-    search->decided = search->stand->ended = true;
+    search->decided = search->position->ended = true;
     long at = path_find(d, search->holder);
     if (at >= 0)
         return close_circle(d, (size_t)at);
     if (!add_path(d, vertex, ARGUS_NONE, true))
         return argus_error_memory();
-    return blame_idle_holder(d, vertex, wait_window(&d->view, vertex, search->stand->window));
+    return blame_idle_holder(d, vertex, wait_window(&d->view, vertex, search->position->window));
 }
 
 /* Whether the path from index `first` on, and evidence of `row` behind it, say that they waited for each other: not, where one of them could only
@@ -246,13 +247,13 @@ static bool is_circle(const struct diagnoser *d, size_t first, const struct evid
 static struct argus_error *try_suspects(struct search *search, const struct evidence *row)
 {
     struct diagnoser *d = search->lookout.d;
-    struct stand *stand = search->stand;
+    struct walk_position *position = search->position;
     struct argus_error *error = NULL;
     while (!error && !search->decided && !is_enough(search) &&
            search->tried < search->suspects.length) {
         struct suspect suspect = search->suspects.data[search->tried++];
-        struct examined examined = examine_thread(d, suspect.thread, stand->window);
-        if (examined.in_pieces && d->view.vertices[stand->vertex].wait.kind == ARGUS_WAIT_CHILD)
+        struct examined examined = examine_thread(d, suspect.thread, position->window);
+        if (examined.in_pieces && d->view.vertices[position->vertex].wait.kind == ARGUS_WAIT_CHILD)
             examined.abnormal = true; /* it is the child, whatever it does */
         if (suspect.thread == search->holder && examined.idle)
             return take_idle_holder(search, &examined);
@@ -269,12 +270,12 @@ static struct argus_error *try_suspects(struct search *search, const struct evid
         search->decided = true;
         bool sure = row && row->flags & EVIDENCE_SURE;
         d->guessed |= row && !sure;
-        error = sure ? NULL : note_guess(d, stand->vertex, &suspect);
+        error = sure ? NULL : note_guess(d, position->vertex, &suspect);
         if (error)
             return error;
         if (at < 0)
-            return take_suspect(d, &suspect, &examined, stand, row);
-        stand->ended = true;
+            return take_suspect(d, &suspect, &examined, position, row);
+        position->ended = true;
         return close_circle(d, (size_t)at);
     }
     return error;
@@ -293,28 +294,28 @@ static bool slept(const struct diagnoser *d, uint32_t vertex)
 static struct argus_error *blame_nobody(struct search *search)
 {
     struct diagnoser *d = search->lookout.d;
-    struct stand *stand = search->stand;
+    struct walk_position *position = search->position;
     char whom[128], text[256];
-    stand->ended = true;
+    position->ended = true;
     if (d->stopped)
-        return blame_waiting(d, stand->vertex, stand->window, "the answer was to stop here");
+        return blame_waiting(d, position->vertex, position->window, "the answer was to stop here");
     if (search->holder != ARGUS_NONE && d->view.threads[search->holder].vertex_count == 0) {
         const struct argus_process *process =
             &d->view.processes[d->view.threads[search->holder].process];
         snprintf(text, sizeof(text), "%s [%llu] had the lock, and did nothing in this recording",
                  process->name, (unsigned long long)process->pid);
-        return blame_waiting(d, stand->vertex, stand->window, text);
+        return blame_waiting(d, position->vertex, position->window, text);
     }
-    if (search->idle != ARGUS_NONE && !slept(d, stand->vertex)) {
+    if (search->idle != ARGUS_NONE && !slept(d, position->vertex)) {
         snprintf(text, sizeof(text),
                  "%s, which should have ended it, was idle: it was not asked, or did not answer",
                  text_thread(&d->view, search->idle, whom, sizeof(whom)));
-        return blame_waiting(d, stand->vertex, stand->window, text);
+        return blame_waiting(d, position->vertex, position->window, text);
     }
-    if (slept(d, stand->vertex))
-        return blame_waiting(d, stand->vertex, stand->window,
+    if (slept(d, position->vertex))
+        return blame_waiting(d, position->vertex, position->window,
                              "its own time-out ended it, and no thread is known to have had to");
-    return blame_waiting(d, stand->vertex, stand->window,
+    return blame_waiting(d, position->vertex, position->window,
                          search->suspects.length > 0
                              ? "those who could have ended it did nothing unusual meanwhile"
                              : "nobody is known who could have ended it");
@@ -339,19 +340,19 @@ static struct argus_error *end_search(struct search *search)
     struct diagnoser *d = search->lookout.d;
     struct argus_error *error = NULL;
     if (!search->decided && !d->stopped && search->silent != ARGUS_NONE)
-        error = blame_silent(d, search->silent, search->stand);
+        error = blame_silent(d, search->silent, search->position);
     else if (!search->decided)
         error = blame_nobody(search);
     vec_deinit(&search->suspects);
     return error;
 }
 
-struct argus_error *explain_missing_from(struct diagnoser *d, struct stand *stand, uint32_t thread,
-                                         const char *why)
+struct argus_error *explain_missing_from(struct diagnoser *d, struct walk_position *position,
+                                         uint32_t thread, const char *why)
 {
     struct search search = {
-        .stand = stand, .idle = ARGUS_NONE, .silent = ARGUS_NONE, .holder = ARGUS_NONE};
-    search.lookout = (struct lookout){.d = d, .vertex = stand->vertex, .list = &search.suspects};
+        .position = position, .idle = ARGUS_NONE, .silent = ARGUS_NONE, .holder = ARGUS_NONE};
+    search.lookout = (struct lookout){.d = d, .vertex = position->vertex, .list = &search.suspects};
     struct argus_error *error = add_suspect(&search.lookout, thread, why)
                                     ? try_suspects(&search, NULL)
                                     : argus_error_memory();
@@ -364,7 +365,7 @@ struct argus_error *explain_missing_from(struct diagnoser *d, struct stand *stan
 static bool applies(const struct search *search, const struct evidence *row)
 {
     const struct diagnoser *d = search->lookout.d;
-    uint32_t vertex = search->stand->vertex;
+    uint32_t vertex = search->position->vertex;
     if (search->holder != ARGUS_NONE)
         return row->flags & EVIDENCE_OF_LOCK;
     if (d->view.vertices[vertex].wait.kind == ARGUS_WAIT_CHILD)
@@ -372,13 +373,13 @@ static bool applies(const struct search *search, const struct evidence *row)
     return !(row->flags & EVIDENCE_COULD_ONLY) || !slept(d, vertex);
 }
 
-struct argus_error *explain_missing(struct diagnoser *d, struct stand *stand)
+struct argus_error *explain_missing(struct diagnoser *d, struct walk_position *position)
 {
     struct search search = {
-        .stand = stand, .idle = ARGUS_NONE, .silent = ARGUS_NONE, .holder = ARGUS_NONE};
+        .position = position, .idle = ARGUS_NONE, .silent = ARGUS_NONE, .holder = ARGUS_NONE};
     struct argus_error *error = NULL;
-    search.holder = find_file_lock_holder(&d->view, stand->vertex);
-    search.lookout = (struct lookout){.d = d, .vertex = stand->vertex, .list = &search.suspects};
+    search.holder = find_file_lock_holder(&d->view, position->vertex);
+    search.lookout = (struct lookout){.d = d, .vertex = position->vertex, .list = &search.suspects};
     for (size_t i = 0; !error && !search.decided && !d->stopped && i < all_evidence_count; i++) {
         if (((all_evidence[i].flags & EVIDENCE_VAGUE) && search.silent != ARGUS_NONE) ||
             is_enough(&search))

@@ -90,7 +90,8 @@ static struct argus_error *explain_holder(struct diagnoser *d, uint32_t vertex, 
                                           const struct examined *examined)
 {
     const struct argus_hang *figures = &examined->figures;
-    struct stand stand = {.vertex = figures->vertex, .window = part, .requester = vertex};
+    struct walk_position position = {
+        .vertex = figures->vertex, .window = part, .requester = vertex};
     if (!add_path(d, figures->vertex, ARGUS_NONE, true))
         return argus_error_memory();
     if (is_unseen_holder(d, figures->thread, part, known_ns(figures)))
@@ -101,7 +102,7 @@ static struct argus_error *explain_holder(struct diagnoser *d, uint32_t vertex, 
         return blame_running(d, figures->vertex, part, figures->run_ns, figures->runnable_ns);
     if (figures->type == ARGUS_TYPE_REPEATED_YIELD)
         return explain_yielding(d, figures->vertex, part);
-    return explain_writer(d, &stand);
+    return explain_writer(d, &position);
 }
 
 struct argus_error *explain_polled_lock(struct diagnoser *d, uint32_t vertex, struct window part,

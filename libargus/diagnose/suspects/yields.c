@@ -170,20 +170,20 @@ static struct argus_error *explain_no_write(struct diagnoser *d, uint32_t vertex
         return blame_running(d, figures->vertex, part, figures->run_ns, figures->runnable_ns);
     if (figures->type == ARGUS_TYPE_REPEATED_YIELD)
         return explain_yielding(d, figures->vertex, part);
-    struct stand stand = {.vertex = figures->vertex,
-                          .window = wait_window(&d->view, figures->vertex, part),
-                          .requester = vertex};
-    return explain_missing_write(d, &stand);
+    struct walk_position position = {.vertex = figures->vertex,
+                                     .window = wait_window(&d->view, figures->vertex, part),
+                                     .requester = vertex};
+    return explain_missing_write(d, &position);
 }
 
 /* By `thread`, which should have ended the loop, because of `why` (static). */
 static struct argus_error *explain_by(struct diagnoser *d, uint32_t vertex, struct window part,
                                       uint32_t thread, const char *why)
 {
-    struct stand stand = {.vertex = vertex, .window = part, .requester = vertex};
+    struct walk_position position = {.vertex = vertex, .window = part, .requester = vertex};
     if (path_find(d, thread) >= 0)
         return blame_yielding(d, vertex, part);
-    return explain_missing_message(d, &stand, thread, why);
+    return explain_missing_message(d, &position, thread, why);
 }
 
 struct argus_error *explain_yielding(struct diagnoser *d, uint32_t vertex, struct window part)
@@ -206,14 +206,14 @@ struct argus_error *explain_yielding(struct diagnoser *d, uint32_t vertex, struc
     if (edge == ARGUS_NONE)
         return blame_yielding(d, vertex, part);
     const struct argus_edge *write = &d->view.edges[edge];
-    struct stand stand = {
+    struct walk_position position = {
         .vertex = write->from, .window = {part.start_ns, write->from_ns}, .requester = ARGUS_NONE};
     long at = path_find(d, d->view.vertices[write->from].thread);
     if (at >= 0)
         return close_circle(d, (size_t)at);
     if (!add_path(d, write->from, edge, false))
         return argus_error_memory();
-    return explain_writer(d, &stand);
+    return explain_writer(d, &position);
 }
 
 /* From the first turn of the loop of `vertex` to the last, within `hang`. */
