@@ -142,7 +142,7 @@ struct suspect {
 
 typedef VEC(struct suspect) suspect_list;
 
-struct lookout;
+struct suspect_search;
 
 enum evidence_flags {
     EVIDENCE_VAGUE = 1,      /* it says who could have ended the wait, not who should have */
@@ -155,7 +155,7 @@ enum evidence_flags {
 
 /* A kind of evidence: appends those who should have ended a wait. May ask. */
 struct evidence {
-    struct argus_error *(*find)(struct lookout *l);
+    struct argus_error *(*find)(struct suspect_search *search);
     unsigned flags;
 };
 

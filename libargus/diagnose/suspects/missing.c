@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "diagnose/suspects/lookout.h"
+#include "diagnose/suspects/suspect_search.h"
 #include "diagnose/words.h"
 
 #define MAX_OUT   64
@@ -14,7 +14,7 @@
 #define MAX_STEPS 16  /* vertices in which a request is dealt with */
 
 struct search {
-    struct lookout lookout;
+    struct suspect_search shared; /* what the functions of evidence see */
     suspect_list suspects;
     struct walk_position *position;
     size_t tried;    /* suspects that have been looked at */
@@ -85,10 +85,10 @@ static uint32_t find_taker_of(const struct view *view, uint32_t waiter, uint32_t
  * behind its request, but both are in the hang. */
 static uint32_t find_taker(const struct search *search, uint32_t thread)
 {
-    const struct view *view = &search->lookout.d->view;
+    const struct view *view = &search->shared.d->view;
     uint32_t taker = find_taker_of(view, search->position->vertex, thread);
     uint32_t requester = search->position->requester;
-    uint64_t since_ns = search->lookout.d->hang.start_ns;
+    uint64_t since_ns = search->shared.d->hang.start_ns;
     for (int i = 0; taker == ARGUS_NONE && requester != ARGUS_NONE && i < MAX_LOOP &&
                     (i < NEAR_VERTICES || view->vertices[requester].end_ns >= since_ns);
          i++) {
@@ -102,7 +102,7 @@ static uint32_t find_taker(const struct search *search, uint32_t thread)
  * somebody, be it the waiter, who was answered. */
 static bool follow_request(struct search *search, uint32_t taker, bool *ret_passed_on)
 {
-    const struct view *view = &search->lookout.d->view;
+    const struct view *view = &search->shared.d->view;
     const uint32_t *out;
     size_t count = argus_graph_out_edges(view->graph, taker, &out);
     for (size_t i = 0; i < count && i < MAX_OUT; i++) {
@@ -111,8 +111,8 @@ static bool follow_request(struct search *search, uint32_t taker, bool *ret_pass
         if (edge->kind == ARGUS_EDGE_SEQUENCE || edge->kind == ARGUS_EDGE_TIMER)
             continue;
         *ret_passed_on = true;
-        if (!add_suspect(&search->lookout, view->vertices[edge->to].thread,
-                         "it was handed on what had been asked"))
+        if (!suspect_search_add(&search->shared, view->vertices[edge->to].thread,
+                                "it was handed on what had been asked"))
             return false;
         if (search->suspects.length > before)
             search->suspects.data[before].via = taker;
@@ -122,7 +122,7 @@ static bool follow_request(struct search *search, uint32_t taker, bool *ret_pass
 
 static struct argus_error *look_at_idle(struct search *search, uint32_t thread)
 {
-    const struct view *view = &search->lookout.d->view;
+    const struct view *view = &search->shared.d->view;
     uint32_t taker = find_taker(search, thread);
     bool passed_on = false;
     if (search->idle == ARGUS_NONE)
@@ -195,7 +195,7 @@ static bool was_home_already(const struct search *search, const struct argus_ver
     uint8_t kind = waiter->wait.kind;
     bool is_open = kind == ARGUS_WAIT_POLL || kind == ARGUS_WAIT_SIGNAL;
     return is_open &&
-           waiter->end_ns < search->lookout.d->view.vertices[search->position->vertex].end_ns;
+           waiter->end_ns < search->shared.d->view.vertices[search->position->vertex].end_ns;
 }
 
 /* Whether a suspect of `row` only waited for one on the path. That another thread could have ended a wait, and waited too, does not say that
@@ -204,7 +204,7 @@ static bool was_home_already(const struct search *search, const struct argus_ver
 static bool only_waited(const struct search *search, const struct evidence *row, uint32_t thread,
                         const struct examined *examined)
 {
-    const struct diagnoser *d = search->lookout.d;
+    const struct diagnoser *d = search->shared.d;
     const struct view *view = &d->view;
     if (!row || !(row->flags & EVIDENCE_COULD_ONLY) ||
         examined->figures.type != ARGUS_TYPE_LONG_WAIT)
@@ -222,7 +222,7 @@ static bool only_waited(const struct search *search, const struct evidence *row,
 /* Who has a lock is to give it back, whether it is at home or not. */
 static struct argus_error *take_idle_holder(struct search *search, const struct examined *examined)
 {
-    struct diagnoser *d = search->lookout.d;
+    struct diagnoser *d = search->shared.d;
     uint32_t vertex = examined->figures.vertex;
     search->decided = search->position->ended = true;
     long at = path_find(d, search->holder);
@@ -246,7 +246,7 @@ static bool is_circle(const struct diagnoser *d, size_t first, const struct evid
 /* Looks at the suspects that are new, from `row` of the evidence; NULL: they were told from elsewhere. */
 static struct argus_error *try_suspects(struct search *search, const struct evidence *row)
 {
-    struct diagnoser *d = search->lookout.d;
+    struct diagnoser *d = search->shared.d;
     struct walk_position *position = search->position;
     struct argus_error *error = NULL;
     while (!error && !search->decided && !is_enough(search) &&
@@ -293,7 +293,7 @@ static bool slept(const struct diagnoser *d, uint32_t vertex)
 
 static struct argus_error *blame_nobody(struct search *search)
 {
-    struct diagnoser *d = search->lookout.d;
+    struct diagnoser *d = search->shared.d;
     struct walk_position *position = search->position;
     char whom[128], text[256];
     position->ended = true;
@@ -326,18 +326,18 @@ static struct argus_error *look_at_row(struct search *search, const struct evide
 {
     struct argus_error *error = NULL;
     do {
-        search->lookout.again = false;
-        error = row->find(&search->lookout);
-        if (!error && !search->lookout.d->stopped)
+        search->shared.again = false;
+        error = row->find(&search->shared);
+        if (!error && !search->shared.d->stopped)
             error = try_suspects(search, row);
-    } while (!error && search->lookout.again && !search->decided && search->silent == ARGUS_NONE &&
-             !search->lookout.d->stopped);
+    } while (!error && search->shared.again && !search->decided && search->silent == ARGUS_NONE &&
+             !search->shared.d->stopped);
     return error;
 }
 
 static struct argus_error *end_search(struct search *search)
 {
-    struct diagnoser *d = search->lookout.d;
+    struct diagnoser *d = search->shared.d;
     struct argus_error *error = NULL;
     if (!search->decided && !d->stopped && search->silent != ARGUS_NONE)
         error = blame_silent(d, search->silent, search->position);
@@ -352,8 +352,9 @@ struct argus_error *explain_missing_from(struct diagnoser *d, struct walk_positi
 {
     struct search search = {
         .position = position, .idle = ARGUS_NONE, .silent = ARGUS_NONE, .holder = ARGUS_NONE};
-    search.lookout = (struct lookout){.d = d, .vertex = position->vertex, .list = &search.suspects};
-    struct argus_error *error = add_suspect(&search.lookout, thread, why)
+    search.shared =
+        (struct suspect_search){.d = d, .vertex = position->vertex, .list = &search.suspects};
+    struct argus_error *error = suspect_search_add(&search.shared, thread, why)
                                     ? try_suspects(&search, NULL)
                                     : argus_error_memory();
     if (!error)
@@ -364,7 +365,7 @@ struct argus_error *explain_missing_from(struct diagnoser *d, struct walk_positi
 
 static bool applies(const struct search *search, const struct evidence *row)
 {
-    const struct diagnoser *d = search->lookout.d;
+    const struct diagnoser *d = search->shared.d;
     uint32_t vertex = search->position->vertex;
     if (search->holder != ARGUS_NONE)
         return row->flags & EVIDENCE_OF_LOCK;
@@ -379,7 +380,8 @@ struct argus_error *explain_missing(struct diagnoser *d, struct walk_position *p
         .position = position, .idle = ARGUS_NONE, .silent = ARGUS_NONE, .holder = ARGUS_NONE};
     struct argus_error *error = NULL;
     search.holder = find_file_lock_holder(&d->view, position->vertex);
-    search.lookout = (struct lookout){.d = d, .vertex = position->vertex, .list = &search.suspects};
+    search.shared =
+        (struct suspect_search){.d = d, .vertex = position->vertex, .list = &search.suspects};
     for (size_t i = 0; !error && !search.decided && !d->stopped && i < all_evidence_count; i++) {
         if (((all_evidence[i].flags & EVIDENCE_VAGUE) && search.silent != ARGUS_NONE) ||
             is_enough(&search))
