@@ -49,19 +49,21 @@ struct examined {
     bool in_pieces; /* not abnormal, but many waits make at least half of the window */
 };
 
-struct examined examine_thread(const struct diagnoser *d, uint32_t thread, struct window window);
+struct examined diagnoser_examine_thread(const struct diagnoser *d, uint32_t thread,
+                                         struct window window);
 
 /* --- culprits.c --- */
 
 /* Appends a culprit; `why` is taken, NULL means no memory. A vertex that is one already is left as it is. */
-struct argus_error *add_culprit(struct diagnoser *d, uint32_t vertex, enum argus_vertex_type type,
-                                struct window part, uint64_t ns, char *why);
+struct argus_error *diagnoser_add_culprit(struct diagnoser *d, uint32_t vertex,
+                                          enum argus_vertex_type type, struct window part,
+                                          uint64_t ns, char *why);
 /* Appends a step to the path; false without memory. */
-bool add_path(struct diagnoser *d, uint32_t vertex, uint32_t edge, bool expected);
+bool diagnoser_add_step(struct diagnoser *d, uint32_t vertex, uint32_t edge, bool expected);
 /* The index on the path of a vertex of `thread`; -1 if there is none. */
-long path_find(const struct diagnoser *d, uint32_t thread);
+long diagnoser_find_step(const struct diagnoser *d, uint32_t thread);
 /* Appends a sentence to what is uncertain; `text` is taken. */
-struct argus_error *add_uncertain(struct diagnoser *d, char *text);
+struct argus_error *diagnoser_add_uncertain(struct diagnoser *d, char *text);
 
 /* --- cpu_users.c --- */
 

@@ -331,8 +331,8 @@ static struct argus_error *blame_taker(struct usage *usage, const struct crew *c
                          who, ran, cpus_text(&usage->want, cpus, sizeof(cpus)), whose, share,
                          priority);
     size_t before = d->culprits.length;
-    struct argus_error *error = add_culprit(d, vertex, ARGUS_TYPE_LONG_RUNNING, usage->window,
-                                            wanted_ns / 100 * share, why);
+    struct argus_error *error = diagnoser_add_culprit(d, vertex, ARGUS_TYPE_LONG_RUNNING,
+                                                      usage->window, wanted_ns / 100 * share, why);
     if (!error && d->culprits.length > before)
         d->culprits.data[before].lack =
             lack == ARGUS_CPU_QUOTA ? ARGUS_CPU_TOOK_QUOTA : ARGUS_CPU_TOOK;
@@ -359,8 +359,8 @@ static struct argus_error *blame_all(struct usage *usage, uint32_t vertex, uint6
                            text_duration(run_ns, ran, sizeof(ran)), because, normal);
     free(because);
     size_t before = d->culprits.length;
-    error =
-        add_culprit(d, vertex, ARGUS_TYPE_LONG_RUNNING, usage->window, run_ns + runnable_ns, why);
+    error = diagnoser_add_culprit(d, vertex, ARGUS_TYPE_LONG_RUNNING, usage->window,
+                                  run_ns + runnable_ns, why);
     if (!error && d->culprits.length > before)
         d->culprits.data[before].lack = (uint8_t)lack;
     return error;

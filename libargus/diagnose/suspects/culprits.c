@@ -19,7 +19,8 @@ static bool always_yields(const struct view *view, uint32_t thread, struct windo
     return before.yield_ns >= (before.end_ns - before.start_ns) / 2;
 }
 
-struct examined examine_thread(const struct diagnoser *d, uint32_t thread, struct window window)
+struct examined diagnoser_examine_thread(const struct diagnoser *d, uint32_t thread,
+                                         struct window window)
 {
     struct examined examined = {.figures = {.start_ns = window.start_ns,
                                             .end_ns = window.end_ns,
@@ -49,8 +50,9 @@ struct examined examine_thread(const struct diagnoser *d, uint32_t thread, struc
     return examined;
 }
 
-struct argus_error *add_culprit(struct diagnoser *d, uint32_t vertex, enum argus_vertex_type type,
-                                struct window part, uint64_t ns, char *why)
+struct argus_error *diagnoser_add_culprit(struct diagnoser *d, uint32_t vertex,
+                                          enum argus_vertex_type type, struct window part,
+                                          uint64_t ns, char *why)
 {
     if (!why)
         return argus_error_memory();
@@ -84,12 +86,12 @@ struct argus_error *add_culprit(struct diagnoser *d, uint32_t vertex, enum argus
     return argus_error_memory();
 }
 
-bool add_path(struct diagnoser *d, uint32_t vertex, uint32_t edge, bool expected)
+bool diagnoser_add_step(struct diagnoser *d, uint32_t vertex, uint32_t edge, bool expected)
 {
     return vec_push(&d->path, (struct argus_path_step){vertex, edge, expected, false});
 }
 
-long path_find(const struct diagnoser *d, uint32_t thread)
+long diagnoser_find_step(const struct diagnoser *d, uint32_t thread)
 {
     for (size_t i = 0; i < d->path.length; i++)
         if (d->view.vertices[d->path.data[i].vertex].thread == thread)
@@ -97,7 +99,7 @@ long path_find(const struct diagnoser *d, uint32_t thread)
     return -1;
 }
 
-struct argus_error *add_uncertain(struct diagnoser *d, char *text)
+struct argus_error *diagnoser_add_uncertain(struct diagnoser *d, char *text)
 {
     if (text && vec_push(&d->uncertain, text))
         return NULL;
@@ -141,5 +143,6 @@ struct argus_error *blame_running(struct diagnoser *d, uint32_t vertex, struct w
                     ? text_print("ran on a cpu for %s of the %s, and wanted one for another %s%s",
                                  ran, whole, wanted, normal)
                     : text_print("ran on a cpu for %s of the %s%s", ran, whole, normal);
-    return add_culprit(d, vertex, ARGUS_TYPE_LONG_RUNNING, part, run_ns + runnable_ns, why);
+    return diagnoser_add_culprit(d, vertex, ARGUS_TYPE_LONG_RUNNING, part, run_ns + runnable_ns,
+                                 why);
 }

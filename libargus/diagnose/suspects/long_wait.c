@@ -64,10 +64,10 @@ static struct argus_error *blame_waits(struct diagnoser *d, uint32_t vertex, str
     argus_wait_text(d->view.graph, vertex, text, sizeof(text));
     const char *function =
         text_function(&d->view, d->symbols, vertex, wait->user_stack, name, sizeof(name));
-    return add_culprit(d, vertex, ARGUS_TYPE_LONG_WAIT, part, wait_ns,
-                       text_print("waited for %s%s (%s%s%s): %s", lasted,
-                                  several ? " in many waits" : "", text, function ? ", in " : "",
-                                  function ? function : "", because));
+    return diagnoser_add_culprit(
+        d, vertex, ARGUS_TYPE_LONG_WAIT, part, wait_ns,
+        text_print("waited for %s%s (%s%s%s): %s", lasted, several ? " in many waits" : "", text,
+                   function ? ", in " : "", function ? function : "", because));
 }
 
 struct argus_error *blame_waiting(struct diagnoser *d, uint32_t vertex, struct window part,
@@ -89,7 +89,7 @@ static struct argus_error *blame_member(struct diagnoser *d, size_t at, size_t f
     d->cycle_broken_by_timeout |= wait->outcome == ARGUS_OUTCOME_TIMED_OUT;
     argus_wait_text(d->view.graph, vertex, text, sizeof(text));
     text_thread(&d->view, d->view.vertices[d->path.data[next].vertex].thread, whom, sizeof(whom));
-    return add_culprit(
+    return diagnoser_add_culprit(
         d, vertex, ARGUS_TYPE_LONG_WAIT, part, window_ns(part),
         text_print("waited for %s (%s) for %s, which in turn waited for it%s",
                    text_duration(window_ns(part), lasted, sizeof(lasted)), text, whom,
@@ -117,7 +117,9 @@ static struct argus_error *take_late(struct diagnoser *d, const struct argus_acc
                                      const struct late *late, struct walk_position *position)
 {
     const struct argus_vertex *v = &d->view.vertices[late->vertex];
-    long at = v->thread == d->view.vertices[position->vertex].thread ? -1 : path_find(d, v->thread);
+    long at = v->thread == d->view.vertices[position->vertex].thread
+                  ? -1
+                  : diagnoser_find_step(d, v->thread);
     bool busy = late->run_ns + late->runnable_ns >= late->wait_ns;
     position->ended = true;
     if (!late->yields && !busy && at >= 0)
@@ -242,7 +244,7 @@ static uint32_t released_by(const struct diagnoser *d, const struct answer_hold 
     struct window window = {hold->start_ns, hold->end_ns};
     uint32_t whole = argus_graph_whole(d->view.graph, hold->vertex);
     uint32_t cause = argus_graph_cause(d->view.graph, whole);
-    struct argus_hang figures = examine_thread(d, hold->thread, window).figures;
+    struct argus_hang figures = diagnoser_examine_thread(d, hold->thread, window).figures;
     if (cause == ARGUS_NONE || figures.type != ARGUS_TYPE_LONG_WAIT ||
         !is_home_wait(&d->view, figures.vertex))
         return ARGUS_NONE;
@@ -280,7 +282,7 @@ struct argus_error *diagnose_long_wait(struct diagnoser *d)
                                      .requester = ARGUS_NONE};
     struct window longest = wait_window(&d->view, d->hang.vertex, position.window);
     bool one_wait = window_ns(longest) >= window_ns(position.window) / 2;
-    if (!add_path(d, d->hang.vertex, ARGUS_NONE, false))
+    if (!diagnoser_add_step(d, d->hang.vertex, ARGUS_NONE, false))
         return argus_error_memory();
     bool done = false;
     struct argus_error *error = explain_answer(d, &position, &done);

@@ -30,7 +30,7 @@ static struct argus_error *note_guess(struct diagnoser *d, uint32_t waiter,
     char who[128], whom[128];
     text_thread(&d->view, d->view.vertices[waiter].thread, who, sizeof(who));
     text_thread(&d->view, suspect->thread, whom, sizeof(whom));
-    return add_uncertain(
+    return diagnoser_add_uncertain(
         d, text_print("that %s should have woken %s is a guess: %s", whom, who, suspect->why));
 }
 
@@ -47,8 +47,9 @@ static struct argus_error *take_suspect(struct diagnoser *d, const struct suspec
                                         struct walk_position *position, const struct evidence *row)
 {
     const struct argus_hang *figures = &examined->figures;
-    bool on_path = suspect->via == ARGUS_NONE || add_path(d, suspect->via, ARGUS_NONE, true);
-    if (!on_path || !add_path(d, figures->vertex, ARGUS_NONE, true))
+    bool on_path =
+        suspect->via == ARGUS_NONE || diagnoser_add_step(d, suspect->via, ARGUS_NONE, true);
+    if (!on_path || !diagnoser_add_step(d, figures->vertex, ARGUS_NONE, true))
         return argus_error_memory();
     d->path.data[d->path.length - 1].vague = is_vague(row);
     position->ended = figures->type != ARGUS_TYPE_LONG_WAIT;
@@ -152,14 +153,14 @@ static struct argus_error *blame_silent(struct diagnoser *d, uint32_t taker,
     argus_wait_text(d->view.graph, taker, text, sizeof(text));
     uint32_t requester = position->requester != ARGUS_NONE ? position->requester : position->vertex;
     text_thread(&d->view, d->view.vertices[requester].thread, whose, sizeof(whose));
-    if (!add_path(d, taker, ARGUS_NONE, true))
+    if (!diagnoser_add_step(d, taker, ARGUS_NONE, true))
         return argus_error_memory();
     size_t before = d->culprits.length;
-    struct argus_error *error =
-        add_culprit(d, taker, ARGUS_TYPE_LONG_WAIT, part, window_ns(part),
-                    text_print("took what %s had asked for and went back to its wait for requests "
-                               "(%s) without an answer",
-                               whose, text));
+    struct argus_error *error = diagnoser_add_culprit(
+        d, taker, ARGUS_TYPE_LONG_WAIT, part, window_ns(part),
+        text_print("took what %s had asked for and went back to its wait for requests "
+                   "(%s) without an answer",
+                   whose, text));
     if (!error && d->culprits.length > before)
         d->culprits.data[before].silent = true;
     return error;
@@ -210,13 +211,13 @@ static bool only_waited(const struct search *search, const struct evidence *row,
         examined->figures.type != ARGUS_TYPE_LONG_WAIT)
         return false;
     if (view->vertices[examined->figures.vertex].wait.kind == ARGUS_WAIT_CHILD &&
-        path_find(d, thread) >= 0)
+        diagnoser_find_step(d, thread) >= 0)
         return true;
     if (is_vague(row) && was_home_already(search, &view->vertices[examined->figures.vertex]))
         return true;
     uint32_t waker = waker_thread(view, examined->figures.vertex);
     return is_timer_of_set(d, &view->vertices[search->position->vertex].wait) &&
-           waker != ARGUS_NONE && path_find(d, waker) >= 0;
+           waker != ARGUS_NONE && diagnoser_find_step(d, waker) >= 0;
 }
 
 /* Who has a lock is to give it back, whether it is at home or not. */
@@ -225,10 +226,10 @@ static struct argus_error *take_idle_holder(struct search *search, const struct 
     struct diagnoser *d = search->shared.d;
     uint32_t vertex = examined->figures.vertex;
     search->decided = search->position->ended = true;
-    long at = path_find(d, search->holder);
+    long at = diagnoser_find_step(d, search->holder);
     if (at >= 0)
         return close_circle(d, (size_t)at);
-    if (!add_path(d, vertex, ARGUS_NONE, true))
+    if (!diagnoser_add_step(d, vertex, ARGUS_NONE, true))
         return argus_error_memory();
     return blame_idle_holder(d, vertex, wait_window(&d->view, vertex, search->position->window));
 }
@@ -252,7 +253,7 @@ static struct argus_error *try_suspects(struct search *search, const struct evid
     while (!error && !search->decided && !is_enough(search) &&
            search->tried < search->suspects.length) {
         struct suspect suspect = search->suspects.data[search->tried++];
-        struct examined examined = examine_thread(d, suspect.thread, position->window);
+        struct examined examined = diagnoser_examine_thread(d, suspect.thread, position->window);
         if (examined.in_pieces && d->view.vertices[position->vertex].wait.kind == ARGUS_WAIT_CHILD)
             examined.abnormal = true; /* it is the child, whatever it does */
         if (suspect.thread == search->holder && examined.idle)
@@ -264,7 +265,7 @@ static struct argus_error *try_suspects(struct search *search, const struct evid
         if (error || !examined.abnormal || examined.idle ||
             only_waited(search, row, suspect.thread, &examined))
             continue;
-        long at = path_find(d, suspect.thread);
+        long at = diagnoser_find_step(d, suspect.thread);
         if (at >= 0 && !is_circle(d, (size_t)at, row))
             continue;
         search->decided = true;

@@ -47,14 +47,14 @@ static struct argus_error *blame_loop(struct diagnoser *d, uint32_t vertex, stru
                                  text_duration(window_ns(part), lasted, sizeof(lasted)), because)
                     : NULL;
     free(because);
-    return add_culprit(d, vertex, ARGUS_TYPE_REPEATED_YIELD, part, window_ns(part), why);
+    return diagnoser_add_culprit(d, vertex, ARGUS_TYPE_REPEATED_YIELD, part, window_ns(part), why);
 }
 
 struct argus_error *blame_idle_holder(struct diagnoser *d, uint32_t vertex, struct window part)
 {
     char call[128], lasted[32];
     argus_wait_text(d->view.graph, vertex, call, sizeof(call));
-    return add_culprit(
+    return diagnoser_add_culprit(
         d, vertex, ARGUS_TYPE_LONG_WAIT, part, window_ns(part),
         text_print("held the lock on the file, and waited for %s for what comes (%s)",
                    text_duration(window_ns(part), lasted, sizeof(lasted)), call));
@@ -74,7 +74,7 @@ struct argus_error *blame_unseen_holder(struct diagnoser *d, uint32_t thread, st
     uint32_t vertex = d->view.threads[thread].first_vertex;
     uint64_t start_ns = d->view.vertices[vertex].start_ns;
     struct window unseen = {part.start_ns, start_ns < part.end_ns ? start_ns : part.end_ns};
-    return add_culprit(
+    return diagnoser_add_culprit(
         d, vertex, ARGUS_TYPE_LONG_WAIT, unseen, window_ns(unseen),
         text_print("held the lock on the file, and waited for %s for something: that "
                    "wait is older than the recording",
@@ -92,7 +92,7 @@ static struct argus_error *explain_holder(struct diagnoser *d, uint32_t vertex, 
     const struct argus_hang *figures = &examined->figures;
     struct walk_position position = {
         .vertex = figures->vertex, .window = part, .requester = vertex};
-    if (!add_path(d, figures->vertex, ARGUS_NONE, true))
+    if (!diagnoser_add_step(d, figures->vertex, ARGUS_NONE, true))
         return argus_error_memory();
     if (is_unseen_holder(d, figures->thread, part, known_ns(figures)))
         return blame_unseen_holder(d, figures->thread, part);
@@ -112,12 +112,12 @@ struct argus_error *explain_polled_lock(struct diagnoser *d, uint32_t vertex, st
     if (tries->holder == ARGUS_NONE)
         return blame_loop(d, vertex, part, text_print("the records do not tell who had it"));
     text_holder(&d->view, tries->holder, who, sizeof(who));
-    long at = path_find(d, tries->holder);
+    long at = diagnoser_find_step(d, tries->holder);
     if (at >= 0 && tries->holder == d->view.vertices[vertex].thread)
         return blame_loop(d, vertex, part, text_print("its own process had it"));
     if (at >= 0)
         return close_circle(d, (size_t)at);
-    struct examined examined = examine_thread(d, tries->holder, part);
+    struct examined examined = diagnoser_examine_thread(d, tries->holder, part);
     if (examined.figures.vertex == ARGUS_NONE)
         return blame_loop(d, vertex, part,
                           text_print("%s had it, and did nothing in this recording", who));

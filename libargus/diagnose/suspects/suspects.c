@@ -101,7 +101,7 @@ static uint32_t first_waker(const struct suspect_search *search)
             break;
         next = view->edges[cause].from;
         found = view->vertices[next].thread;
-        if (path_find(search->d, found) < 0 || !was_idle(search, next))
+        if (diagnoser_find_step(search->d, found) < 0 || !was_idle(search, next))
             break;
     }
     return found;
@@ -330,7 +330,7 @@ static struct argus_error *find_asker(struct suspect_search *search)
         if (cause == ARGUS_NONE || view->edges[cause].kind != ARGUS_EDGE_WAKE)
             continue;
         uint32_t asker = view->vertices[view->edges[cause].from].thread;
-        if (path_find(search->d, asker) >= 0 &&
+        if (diagnoser_find_step(search->d, asker) >= 0 &&
             !suspect_search_add(search, asker, "it is the only thread known to have dealt with it"))
             return argus_error_memory();
     }

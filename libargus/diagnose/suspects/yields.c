@@ -133,7 +133,7 @@ struct argus_error *blame_yielding(struct diagnoser *d, uint32_t vertex, struct 
                            text_duration(window_ns(part), lasted, sizeof(lasted)),
                            next ? next : "it waits for a data flag");
     free(next);
-    return add_culprit(d, vertex, ARGUS_TYPE_REPEATED_YIELD, part, window_ns(part), why);
+    return diagnoser_add_culprit(d, vertex, ARGUS_TYPE_REPEATED_YIELD, part, window_ns(part), why);
 }
 
 /* --- the write that did not come --- */
@@ -145,7 +145,7 @@ static struct argus_error *note_guess(struct diagnoser *d, uint32_t vertex, uint
     text_thread(&d->view, d->view.vertices[edge->from].thread, who, sizeof(who));
     text_thread(&d->view, d->view.vertices[vertex].thread, whom, sizeof(whom));
     const struct argus_flag_entry *flag = argus_graph_edge_flag(d->view.graph, edge, NULL);
-    return add_uncertain(
+    return diagnoser_add_uncertain(
         d, text_print("that %s should have set the flag%s%s for which %s looked is "
                       "a guess: it set it the last time, in v%u",
                       who, flag ? " " : "", flag ? flag->label : "", whom, edge->from));
@@ -156,15 +156,15 @@ static struct argus_error *explain_no_write(struct diagnoser *d, uint32_t vertex
                                             struct window part, uint32_t write)
 {
     uint32_t thread = d->view.vertices[d->view.edges[write].from].thread;
-    struct examined examined = examine_thread(d, thread, part);
+    struct examined examined = diagnoser_examine_thread(d, thread, part);
     const struct argus_hang *figures = &examined.figures;
     struct argus_error *error = note_guess(d, vertex, write);
     d->guessed = true;
     if (error)
         return error;
-    if (figures->vertex == ARGUS_NONE || path_find(d, thread) >= 0)
+    if (figures->vertex == ARGUS_NONE || diagnoser_find_step(d, thread) >= 0)
         return blame_yielding(d, vertex, part);
-    if (!add_path(d, figures->vertex, ARGUS_NONE, true))
+    if (!diagnoser_add_step(d, figures->vertex, ARGUS_NONE, true))
         return argus_error_memory();
     if (figures->type == ARGUS_TYPE_LONG_RUNNING)
         return blame_running(d, figures->vertex, part, figures->run_ns, figures->runnable_ns);
@@ -181,7 +181,7 @@ static struct argus_error *explain_by(struct diagnoser *d, uint32_t vertex, stru
                                       uint32_t thread, const char *why)
 {
     struct walk_position position = {.vertex = vertex, .window = part, .requester = vertex};
-    if (path_find(d, thread) >= 0)
+    if (diagnoser_find_step(d, thread) >= 0)
         return blame_yielding(d, vertex, part);
     return explain_missing_message(d, &position, thread, why);
 }
@@ -208,10 +208,10 @@ struct argus_error *explain_yielding(struct diagnoser *d, uint32_t vertex, struc
     const struct argus_edge *write = &d->view.edges[edge];
     struct walk_position position = {
         .vertex = write->from, .window = {part.start_ns, write->from_ns}, .requester = ARGUS_NONE};
-    long at = path_find(d, d->view.vertices[write->from].thread);
+    long at = diagnoser_find_step(d, d->view.vertices[write->from].thread);
     if (at >= 0)
         return close_circle(d, (size_t)at);
-    if (!add_path(d, write->from, edge, false))
+    if (!diagnoser_add_step(d, write->from, edge, false))
         return argus_error_memory();
     return explain_writer(d, &position);
 }
@@ -235,7 +235,7 @@ static struct window span_of_loop(const struct view *view, uint32_t vertex, stru
 struct argus_error *diagnose_repeated_yield(struct diagnoser *d)
 {
     struct window hang = {d->hang.start_ns, d->hang.end_ns};
-    if (!add_path(d, d->hang.vertex, ARGUS_NONE, false))
+    if (!diagnoser_add_step(d, d->hang.vertex, ARGUS_NONE, false))
         return argus_error_memory();
     struct window part = span_of_loop(&d->view, d->hang.vertex, hang);
     struct lock_tries tries;
