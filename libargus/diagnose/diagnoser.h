@@ -77,7 +77,7 @@ struct argus_error *blame_no_cpu(struct diagnoser *d, uint32_t vertex, struct wi
 void costly_functions_free(struct argus_costly_function *functions, size_t count);
 
 /* The costly functions of `thread` in a window, from its samples, into the culprit; and its most frequent stack. */
-struct argus_error *find_costly_functions(struct diagnoser *d, uint32_t thread,
+struct argus_error *costly_functions_find(struct diagnoser *d, uint32_t thread,
                                           struct window window, struct argus_culprit *culprit);
 
 /* --- the types --- */

@@ -233,14 +233,14 @@ static const struct argus_file_lock *last_try(const struct view *view, uint32_t 
     return ret->count >= FEWEST_TRIES && most ? last : NULL;
 }
 
-bool looks_for_lock(const struct view *view, uint32_t thread, uint64_t start_ns, uint64_t end_ns,
-                    struct lock_tries *ret)
+bool lock_tries_detect(const struct view *view, uint32_t thread, uint64_t start_ns, uint64_t end_ns,
+                       struct lock_tries *ret)
 {
     return last_try(view, thread, start_ns, end_ns, ret) != NULL;
 }
 
-bool find_lock_run(const struct view *view, uint32_t thread, uint64_t from_ns,
-                   struct lock_tries *ret)
+bool lock_tries_find_run(const struct view *view, uint32_t thread, uint64_t from_ns,
+                         struct lock_tries *ret)
 {
     const struct argus_file_lock *locks;
     size_t count = argus_graph_file_locks(view->graph, &locks);
@@ -303,7 +303,7 @@ static uint32_t elected(const struct votes *votes)
     return votes->count ? votes->holder[best] : ARGUS_NONE;
 }
 
-bool find_lock_tries(const struct view *view, uint32_t thread, uint64_t start_ns, uint64_t end_ns,
+bool lock_tries_find(const struct view *view, uint32_t thread, uint64_t start_ns, uint64_t end_ns,
                      struct lock_tries *ret)
 {
     const struct argus_file_lock *last = last_try(view, thread, start_ns, end_ns, ret), *locks;
@@ -364,7 +364,7 @@ static bool wish_of_wait(const struct view *view, uint32_t vertex, struct wish *
     return ret->by_flock || strcmp(call, "fcntl") == 0;
 }
 
-uint32_t find_file_lock_holder(const struct view *view, uint32_t vertex)
+uint32_t file_lock_find_holder(const struct view *view, uint32_t vertex)
 {
     const struct argus_file_lock *locks;
     size_t i = 0, count = argus_graph_file_locks(view->graph, &locks);

@@ -104,7 +104,7 @@ static void say_loop(struct sentence *sentence, const struct view *view,
 {
     struct lock_tries tries;
     uint32_t thread = view->vertices[root->vertex].thread;
-    bool locks = find_lock_tries(view, thread, root->start_ns, root->end_ns, &tries);
+    bool locks = lock_tries_find(view, thread, root->start_ns, root->end_ns, &tries);
     say(sentence, locks ? "looked for a lock on a file again and again"
                         : "looked for a data flag again and again");
     if (!locks || tries.holder == ARGUS_NONE)
@@ -121,7 +121,7 @@ static void say_waiting(struct sentence *sentence, const struct view *view,
         say(sentence, "took the request and did not answer");
         return;
     }
-    uint32_t holder = find_file_lock_holder(view, root->vertex);
+    uint32_t holder = file_lock_find_holder(view, root->vertex);
     if (holder != ARGUS_NONE) {
         say(sentence, "waited for a lock on a file");
         say_holder(sentence, view, holder, view->vertices[root->vertex].thread);

@@ -72,7 +72,7 @@ struct argus_error *diagnoser_add_culprit(struct diagnoser *d, uint32_t vertex,
                                     .stack = v->wait.user_stack,
                                     .why = why};
     if (type == ARGUS_TYPE_LONG_RUNNING) {
-        struct argus_error *error = find_costly_functions(d, v->thread, part, &culprit);
+        struct argus_error *error = costly_functions_find(d, v->thread, part, &culprit);
         if (error) {
             free(why);
             return error;

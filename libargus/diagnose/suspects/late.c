@@ -222,8 +222,8 @@ static struct argus_error *blame_share(struct diagnoser *d, const struct late *l
     const struct argus_vertex *v = &d->view.vertices[late->vertex];
     bool explained = d->hang.type == ARGUS_TYPE_REPEATED_YIELD && v->thread == d->hang.thread;
     struct lock_tries tries;
-    if (late->yields || (explained && looks_for_lock(&d->view, v->thread, d->hang.start_ns,
-                                                     d->hang.end_ns, &tries)))
+    if (late->yields || (explained && lock_tries_detect(&d->view, v->thread, d->hang.start_ns,
+                                                        d->hang.end_ns, &tries)))
         return explained ? NULL : blame_yielding(d, late->vertex, late->part);
     if (late->run_ns + late->runnable_ns >= late->wait_ns)
         return blame_running(d, late->vertex, late->part, late->run_ns, late->runnable_ns);

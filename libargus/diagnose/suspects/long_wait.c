@@ -127,10 +127,10 @@ static struct argus_error *take_late(struct diagnoser *d, const struct argus_acc
     if (!add_late_path(d, account, late->link, late->vertex))
         return argus_error_memory();
     struct lock_tries tries;
-    if (late->yields || (!busy && looks_for_lock(&d->view, v->thread, late->part.start_ns,
-                                                 late->part.end_ns, &tries)))
+    if (late->yields || (!busy && lock_tries_detect(&d->view, v->thread, late->part.start_ns,
+                                                    late->part.end_ns, &tries)))
         return explain_yielding(d, late->vertex, late->part);
-    if (find_file_lock_holder(&d->view, position->vertex) == v->thread &&
+    if (file_lock_find_holder(&d->view, position->vertex) == v->thread &&
         is_unseen_holder(d, v->thread, position->window,
                          late->run_ns + late->runnable_ns + late->wait_ns))
         return blame_unseen_holder(d, v->thread, position->window);

@@ -380,7 +380,7 @@ struct argus_error *explain_missing(struct diagnoser *d, struct walk_position *p
     struct search search = {
         .position = position, .idle = ARGUS_NONE, .silent = ARGUS_NONE, .holder = ARGUS_NONE};
     struct argus_error *error = NULL;
-    search.holder = find_file_lock_holder(&d->view, position->vertex);
+    search.holder = file_lock_find_holder(&d->view, position->vertex);
     search.shared =
         (struct suspect_search){.d = d, .vertex = position->vertex, .list = &search.suspects};
     for (size_t i = 0; !error && !search.decided && !d->stopped && i < all_evidence_count; i++) {

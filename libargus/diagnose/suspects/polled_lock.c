@@ -20,7 +20,7 @@ const char *text_lock_tries(const struct view *view, uint32_t thread, uint64_t s
 {
     struct lock_tries tries;
     char file[160], holder[128] = "";
-    if (!find_lock_tries(view, thread, start_ns, end_ns, &tries))
+    if (!lock_tries_find(view, thread, start_ns, end_ns, &tries))
         return NULL;
     if (tries.holder != ARGUS_NONE)
         text_holder(view, tries.holder, holder, sizeof(holder));

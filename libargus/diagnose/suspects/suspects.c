@@ -61,7 +61,7 @@ static struct argus_error *find_holder(struct suspect_search *search)
             living(view, i, view->vertices[search->vertex].end_ns) == i &&
             !suspect_search_add(search, i, "it held the lock"))
             return argus_error_memory();
-    uint32_t holder = find_file_lock_holder(view, search->vertex);
+    uint32_t holder = file_lock_find_holder(view, search->vertex);
     if (holder == ARGUS_NONE || suspect_search_add(search, holder, "it held the lock on the file"))
         return NULL;
     return argus_error_memory();

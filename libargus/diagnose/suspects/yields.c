@@ -200,7 +200,7 @@ struct argus_error *explain_yielding(struct diagnoser *d, uint32_t vertex, struc
     if (child != ARGUS_NONE)
         return explain_by(d, vertex, part, child, "it is a child, and the loop asks for its end");
     struct lock_tries tries;
-    if (edge == ARGUS_NONE && find_lock_tries(&d->view, d->view.vertices[vertex].thread,
+    if (edge == ARGUS_NONE && lock_tries_find(&d->view, d->view.vertices[vertex].thread,
                                               part.start_ns, part.end_ns, &tries))
         return explain_polled_lock(d, vertex, part, &tries);
     if (edge == ARGUS_NONE)
@@ -240,6 +240,6 @@ struct argus_error *diagnose_repeated_yield(struct diagnoser *d)
     struct window part = span_of_loop(&d->view, d->hang.vertex, hang);
     struct lock_tries tries;
     bool whole = find_flag_write(&d->view, d->hang.vertex, hang) != ARGUS_NONE ||
-                 looks_for_lock(&d->view, d->hang.thread, hang.start_ns, hang.end_ns, &tries);
+                 lock_tries_detect(&d->view, d->hang.thread, hang.start_ns, hang.end_ns, &tries);
     return explain_yielding(d, d->hang.vertex, whole ? hang : part);
 }
