@@ -173,7 +173,7 @@ static bool add_strangers(struct suspect_search *search)
     const struct diagnoser *d = search->d;
     for (size_t i = 0; i < d->path.length; i++) {
         uint32_t thread = d->view.vertices[d->path.data[i].vertex].thread;
-        if (!have_dealt(&d->view, search->vertex, thread, 1) &&
+        if (!have_interacted(&d->view, search->vertex, thread, 1) &&
             !suspect_search_add(search, thread,
                                 "a message was sent where nobody was seen to receive, and no "
                                 "other connection of the two is known"))

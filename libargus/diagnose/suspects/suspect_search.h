@@ -23,7 +23,7 @@ struct suspect_search {
 bool suspect_search_add(struct suspect_search *search, uint32_t thread, const char *why);
 
 /* Whether thread `other` and that of `waiter` made each other run at least so many times before, not long ago. */
-bool have_dealt(const struct view *view, uint32_t waiter, uint32_t other, unsigned times);
+bool have_interacted(const struct view *view, uint32_t waiter, uint32_t other, unsigned times);
 
 /* The thread that ended the wait of `vertex`; ARGUS_NONE. */
 uint32_t waker_thread(const struct view *view, uint32_t vertex);

@@ -15,7 +15,7 @@
 #define MAX_LOOK_BACK     1000
 #define MAX_PARTNER_STEPS 400
 #define MAX_OUT           16
-#define MIN_DEALINGS      3
+#define MIN_INTERACTIONS  3
 
 /* The thread that plays the part of `thread` when the wait began: itself while it lives, else its namesake. */
 static uint32_t living(const struct view *view, uint32_t thread, uint64_t time_ns)
@@ -269,30 +269,30 @@ static struct argus_error *find_inherited(struct suspect_search *search)
 
 /* --- partners --- */
 
-bool have_dealt(const struct view *view, uint32_t waiter, uint32_t other, unsigned times)
+bool have_interacted(const struct view *view, uint32_t waiter, uint32_t other, unsigned times)
 {
     const struct argus_thread *t = &view->threads[view->vertices[waiter].thread];
-    unsigned dealings = 0;
-    for (uint32_t v = waiter, i = 0; i < MAX_LOOK_BACK && dealings < times; v--, i++) {
+    unsigned interactions = 0;
+    for (uint32_t v = waiter, i = 0; i < MAX_LOOK_BACK && interactions < times; v--, i++) {
         uint32_t cause = argus_graph_cause(view->graph, v);
-        dealings += cause != ARGUS_NONE && view->edges[cause].kind == ARGUS_EDGE_WAKE &&
-                    view->vertices[view->edges[cause].from].thread == other;
+        interactions += cause != ARGUS_NONE && view->edges[cause].kind == ARGUS_EDGE_WAKE &&
+                        view->vertices[view->edges[cause].from].thread == other;
         const uint32_t *out;
         size_t count = argus_graph_out_edges(view->graph, v, &out);
         for (size_t j = 0; j < count && j < MAX_OUT; j++)
-            dealings += view->edges[out[j]].kind == ARGUS_EDGE_WAKE &&
-                        view->vertices[view->edges[out[j]].to].thread == other;
+            interactions += view->edges[out[j]].kind == ARGUS_EDGE_WAKE &&
+                            view->vertices[view->edges[out[j]].to].thread == other;
         if (v == t->first_vertex)
             break;
     }
-    return dealings >= times;
+    return interactions >= times;
 }
 
 /* Several times: a parent that started it and waits for its end, or a chance meeting, is no partner. */
 static bool add_partner(struct suspect_search *search, uint32_t vertex)
 {
     uint32_t other = search->d->view.vertices[vertex].thread;
-    return !have_dealt(&search->d->view, search->vertex, other, MIN_DEALINGS) ||
+    return !have_interacted(&search->d->view, search->vertex, other, MIN_INTERACTIONS) ||
            suspect_search_add(search, other, "it had dealings with the waiting thread before");
 }
 
@@ -317,10 +317,10 @@ static struct argus_error *find_partners(struct suspect_search *search)
     return NULL;
 }
 
-/* --- who asked --- */
+/* --- the requester --- */
 
 /* When nobody else is known: the thread that waits for this one may be whom this one waits for. */
-static struct argus_error *find_asker(struct suspect_search *search)
+static struct argus_error *find_requester(struct suspect_search *search)
 {
     const struct view *view = &search->d->view;
     uint32_t v = search->vertex;
@@ -329,9 +329,10 @@ static struct argus_error *find_asker(struct suspect_search *search)
         v = argus_graph_previous(view->graph, v);
         if (cause == ARGUS_NONE || view->edges[cause].kind != ARGUS_EDGE_WAKE)
             continue;
-        uint32_t asker = view->vertices[view->edges[cause].from].thread;
-        if (diagnoser_find_step(search->d, asker) >= 0 &&
-            !suspect_search_add(search, asker, "it is the only thread known to have dealt with it"))
+        uint32_t requester = view->vertices[view->edges[cause].from].thread;
+        if (diagnoser_find_step(search->d, requester) >= 0 &&
+            !suspect_search_add(search, requester,
+                                "it is the only thread known to have dealt with it"))
             return argus_error_memory();
     }
     return NULL;
@@ -350,6 +351,6 @@ const struct evidence all_evidence[] = {
     {find_siblings, EVIDENCE_VAGUE | EVIDENCE_COULD_ONLY},
     {find_children, EVIDENCE_VAGUE | EVIDENCE_COULD_ONLY | EVIDENCE_OF_CHILD | EVIDENCE_SURE},
     {find_partners, EVIDENCE_VAGUE | EVIDENCE_COULD_ONLY},
-    {find_asker, EVIDENCE_VAGUE | EVIDENCE_COULD_ONLY},
+    {find_requester, EVIDENCE_VAGUE | EVIDENCE_COULD_ONLY},
 };
 const size_t all_evidence_count = sizeof(all_evidence) / sizeof(all_evidence[0]);
