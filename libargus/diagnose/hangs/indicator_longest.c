@@ -125,7 +125,7 @@ static bool is_awaited(const struct view *view, uint32_t vertex)
                                     .end_ns = timeline_wait_end(view, vertex),
                                     .thread = v->thread,
                                     .vertex = vertex};
-    return hang_keeps_message(view, &wait);
+    return hang_leaves_message(view, &wait);
 }
 
 static void consider_wait(const struct view *view, const struct habits *habits, uint32_t vertex,

@@ -77,7 +77,7 @@ static void note(const struct pending_scan *scan, uint64_t from_ns, uint64_t to_
         if (timeline_wait_end(view, v) > to_ns)
             break;
         if (habit && view->vertices[v].end_ns >= from_ns)
-            scan->habits->items.data[habit - scan->habits->items.data].keeps = true;
+            scan->habits->items.data[habit - scan->habits->items.data].ignores_pending = true;
     }
 }
 
