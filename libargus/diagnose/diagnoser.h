@@ -68,8 +68,9 @@ struct argus_error *diagnoser_add_uncertain(struct diagnoser *d, char *text);
 /* --- cpu_users.c --- */
 
 /* Blames a vertex that wanted a cpu for most of `part`, and before it who took the cpus or the quota; `normal` is appended. */
-struct argus_error *blame_no_cpu(struct diagnoser *d, uint32_t vertex, struct window part,
-                                 uint64_t run_ns, uint64_t runnable_ns, const char *normal);
+struct argus_error *diagnoser_blame_no_cpu(struct diagnoser *d, uint32_t vertex, struct window part,
+                                           uint64_t run_ns, uint64_t runnable_ns,
+                                           const char *normal);
 
 /* --- costly.c --- */
 
@@ -87,8 +88,9 @@ struct argus_error *diagnose_repeated_yield(struct diagnoser *d);
 struct argus_error *diagnose_long_wait(struct diagnoser *d);
 
 /* Blames a busy vertex: what it ran, and whether it lacked a cpu rather. */
-struct argus_error *blame_running(struct diagnoser *d, uint32_t vertex, struct window part,
-                                  uint64_t run_ns, uint64_t runnable_ns);
+struct argus_error *diagnoser_blame_running(struct diagnoser *d, uint32_t vertex,
+                                            struct window part, uint64_t run_ns,
+                                            uint64_t runnable_ns);
 /* The message upon which the thread of `vertex`, a loop that looks for a flag, set the flag itself the last time before: an
  * edge; ARGUS_NONE: none. own_flag.c. */
 uint32_t find_own_set(const struct view *view, uint32_t vertex);
@@ -100,18 +102,23 @@ uint32_t find_polled_child(const struct view *view, uint32_t vertex, struct wind
 /* --- polled_lock.c --- */
 
 /* Explains a loop of `vertex` that looks for a lock on a file: by what the holder did. */
-struct argus_error *explain_polled_lock(struct diagnoser *d, uint32_t vertex, struct window part,
-                                        const struct lock_tries *tries);
+struct argus_error *diagnoser_explain_polled_lock(struct diagnoser *d, uint32_t vertex,
+                                                  struct window part,
+                                                  const struct lock_tries *tries);
 /* Whether `thread`, of which `known_ns` of `part` are known, waited for most of it since before its first record. */
-bool is_unseen_holder(const struct diagnoser *d, uint32_t thread, struct window part,
-                      uint64_t known_ns);
-struct argus_error *blame_unseen_holder(struct diagnoser *d, uint32_t thread, struct window part);
+bool diagnoser_is_unseen_holder(const struct diagnoser *d, uint32_t thread, struct window part,
+                                uint64_t known_ns);
+struct argus_error *diagnoser_blame_unseen_holder(struct diagnoser *d, uint32_t thread,
+                                                  struct window part);
 /* Blames the holder of a lock on a file, which waited for requests meanwhile. */
-struct argus_error *blame_idle_holder(struct diagnoser *d, uint32_t vertex, struct window part);
+struct argus_error *diagnoser_blame_idle_holder(struct diagnoser *d, uint32_t vertex,
+                                                struct window part);
 /* Explains a loop that yields: by the write of a flag that ended it, else it is blamed itself. yields.c. */
-struct argus_error *explain_yielding(struct diagnoser *d, uint32_t vertex, struct window part);
+struct argus_error *diagnoser_explain_yielding(struct diagnoser *d, uint32_t vertex,
+                                               struct window part);
 /* Blames the loop itself. */
-struct argus_error *blame_yielding(struct diagnoser *d, uint32_t vertex, struct window part);
+struct argus_error *diagnoser_blame_yielding(struct diagnoser *d, uint32_t vertex,
+                                             struct window part);
 
 /* --- late.c --- */
 
@@ -125,13 +132,13 @@ struct late {
 };
 
 /* Finds in `account` whose share is largest, leaving out the normal work of `thread`, which is explained. */
-struct argus_error *find_late(struct diagnoser *d, const struct argus_account *account,
-                              uint32_t thread, struct late *ret);
+struct argus_error *diagnoser_find_late(struct diagnoser *d, const struct argus_account *account,
+                                        uint32_t thread, struct late *ret);
 /* Appends the chain from the explained thread to `link`'s to the path, and `vertex` last. */
-bool add_late_path(struct diagnoser *d, const struct argus_account *account, uint32_t link,
-                   uint32_t vertex);
+bool diagnoser_add_late_path(struct diagnoser *d, const struct argus_account *account,
+                             uint32_t link, uint32_t vertex);
 /* Blames the others that have a noteworthy share, after the root cause. */
-struct argus_error *blame_other_shares(struct diagnoser *d);
+struct argus_error *diagnoser_blame_other_shares(struct diagnoser *d);
 
 /* --- suspects.c --- */
 
@@ -167,16 +174,16 @@ extern const size_t all_evidence_count;
 /* --- baselines.c --- */
 
 /* The best baseline for `vertex`: in the other trace, if there is one, else in this; `*ret_graph` NULL: none. */
-struct argus_error *find_best_baseline(struct diagnoser *d, uint32_t vertex,
-                                       struct argus_similar *ret,
-                                       const struct argus_graph **ret_graph);
+struct argus_error *diagnoser_find_baseline(struct diagnoser *d, uint32_t vertex,
+                                            struct argus_similar *ret,
+                                            const struct argus_graph **ret_graph);
 /* The hung vertex's normal case, for comparison: nobody needs to confirm it. */
-struct argus_error *note_baseline(struct diagnoser *d);
+struct argus_error *diagnoser_note_baseline(struct diagnoser *d);
 
 /* --- paths_compared.c --- */
 
 /* Compares what was expected with what happened. */
-struct argus_error *compare_paths(struct diagnoser *d);
+struct argus_error *diagnoser_compare_paths(struct diagnoser *d);
 
 /* --- missing.c --- */
 
@@ -190,32 +197,35 @@ struct walk_position {
 };
 
 /* Explains a wait that nobody ended: on to the wait of whoever should have, or to the end. */
-struct argus_error *explain_missing(struct diagnoser *d, struct walk_position *position);
+struct argus_error *diagnoser_explain_missing(struct diagnoser *d, struct walk_position *position);
 
 /* --- long_wait.c --- */
 
 /* Explains what the thread of position->vertex, which did something late at the end of the window, did until then. */
-struct argus_error *explain_writer(struct diagnoser *d, struct walk_position *position);
+struct argus_error *diagnoser_explain_writer(struct diagnoser *d, struct walk_position *position);
 /* The same where it did not write: its wait at the position is what should have been ended. */
-struct argus_error *explain_missing_write(struct diagnoser *d, struct walk_position *position);
+struct argus_error *diagnoser_explain_missing_write(struct diagnoser *d,
+                                                    struct walk_position *position);
 /* Explains what `thread`, which should have ended the wait at the position, did instead, and goes on from there; `why` it should
  * have is static. missing.c, long_wait.c. */
-struct argus_error *explain_missing_from(struct diagnoser *d, struct walk_position *position,
-                                         uint32_t thread, const char *why);
-struct argus_error *explain_missing_message(struct diagnoser *d, struct walk_position *position,
-                                            uint32_t thread, const char *why);
+struct argus_error *diagnoser_explain_missing_from(struct diagnoser *d,
+                                                   struct walk_position *position, uint32_t thread,
+                                                   const char *why);
+struct argus_error *diagnoser_explain_missing_message(struct diagnoser *d,
+                                                      struct walk_position *position,
+                                                      uint32_t thread, const char *why);
 /* The part of the wait of `vertex` that is in `window`. */
 struct window wait_window(const struct view *view, uint32_t vertex, struct window window);
 /* Blames a wait that is the end of the road. */
-struct argus_error *blame_waiting(struct diagnoser *d, uint32_t vertex, struct window part,
-                                  const char *because);
+struct argus_error *diagnoser_blame_waiting(struct diagnoser *d, uint32_t vertex,
+                                            struct window part, const char *because);
 /* The path from index `first` on is a circle: all of it waits for each other. */
-struct argus_error *close_circle(struct diagnoser *d, size_t first);
+struct argus_error *diagnoser_close_circle(struct diagnoser *d, size_t first);
 
 /* --- story.c --- */
 
 /* Adds the cause and the summary to `found`, which is whole but for them. */
 struct argus_error *tell_summary(struct argus_diagnosis *found, const struct view *view);
-struct argus_error *tell_uncertain(struct diagnoser *d);
+struct argus_error *diagnoser_tell_uncertain(struct diagnoser *d);
 
 #endif

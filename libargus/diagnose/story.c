@@ -330,7 +330,7 @@ static struct argus_error *tell_symbols(struct diagnoser *d)
     return NULL;
 }
 
-struct argus_error *tell_uncertain(struct diagnoser *d)
+struct argus_error *diagnoser_tell_uncertain(struct diagnoser *d)
 {
     static struct argus_error *(*const all[])(struct diagnoser *) = {tell_lost, tell_unknown,
                                                                      tell_path, tell_symbols};

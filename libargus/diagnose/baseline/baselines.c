@@ -181,9 +181,9 @@ static struct argus_error *find_own_baseline(struct suspect_search *search)
 
 /* --- of any trace --- */
 
-struct argus_error *find_best_baseline(struct diagnoser *d, uint32_t vertex,
-                                       struct argus_similar *ret,
-                                       const struct argus_graph **ret_graph)
+struct argus_error *diagnoser_find_baseline(struct diagnoser *d, uint32_t vertex,
+                                            struct argus_similar *ret,
+                                            const struct argus_graph **ret_graph)
 {
     const struct argus_graph *const graphs[] = {d->options.other, d->view.graph};
     struct argus_error *error = NULL;
@@ -213,7 +213,8 @@ struct argus_error *find_baseline(struct suspect_search *search)
     if (!search->d->options.other || search->used_count > 0 || search->used_other)
         return find_own_baseline(search);
     search->used_other = true;
-    struct argus_error *error = find_best_baseline(search->d, search->vertex, &similar, &graph);
+    struct argus_error *error =
+        diagnoser_find_baseline(search->d, search->vertex, &similar, &graph);
     if (error || graph != search->d->options.other)
         return error ? error : find_own_baseline(search);
     if (search->d->baseline == ARGUS_NONE || search->vertex == search->d->hang.vertex) {
@@ -224,13 +225,13 @@ struct argus_error *find_baseline(struct suspect_search *search)
     return add_expected_path(search, graph, similar.vertex);
 }
 
-struct argus_error *note_baseline(struct diagnoser *d)
+struct argus_error *diagnoser_note_baseline(struct diagnoser *d)
 {
     const struct argus_graph *graph;
     struct argus_similar similar;
     if (d->baseline != ARGUS_NONE || d->stopped)
         return NULL;
-    struct argus_error *error = find_best_baseline(d, d->hang.vertex, &similar, &graph);
+    struct argus_error *error = diagnoser_find_baseline(d, d->hang.vertex, &similar, &graph);
     if (!error && graph) {
         d->baseline = similar.vertex;
         d->baseline_graph = graph;

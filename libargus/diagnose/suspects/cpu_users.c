@@ -367,8 +367,9 @@ static struct argus_error *blame_all(struct usage *usage, uint32_t vertex, uint6
     return error;
 }
 
-struct argus_error *blame_no_cpu(struct diagnoser *d, uint32_t vertex, struct window part,
-                                 uint64_t run_ns, uint64_t runnable_ns, const char *normal)
+struct argus_error *diagnoser_blame_no_cpu(struct diagnoser *d, uint32_t vertex, struct window part,
+                                           uint64_t run_ns, uint64_t runnable_ns,
+                                           const char *normal)
 {
     struct usage usage = {.d = d, .thread = d->view.vertices[vertex].thread, .window = part};
     struct argus_error *error = cpu_want_read(d, usage.thread, part, &usage.want);

@@ -118,7 +118,7 @@ static struct argus_error *tell_normal(struct diagnoser *d, uint32_t vertex, uin
     buffer[0] = '\0';
     if (v->run_ns + v->runnable_ns < busy_ns / 2) /* only a piece of it */
         return NULL;
-    struct argus_error *error = find_best_baseline(d, vertex, &similar, &graph);
+    struct argus_error *error = diagnoser_find_baseline(d, vertex, &similar, &graph);
     if (!error && graph)
         snprintf(buffer, bytes, "; normally, as in v%u%s, such a turn takes %s", similar.vertex,
                  graph == d->view.graph ? "" : " of the other trace",
@@ -126,8 +126,9 @@ static struct argus_error *tell_normal(struct diagnoser *d, uint32_t vertex, uin
     return error;
 }
 
-struct argus_error *blame_running(struct diagnoser *d, uint32_t vertex, struct window part,
-                                  uint64_t run_ns, uint64_t runnable_ns)
+struct argus_error *diagnoser_blame_running(struct diagnoser *d, uint32_t vertex,
+                                            struct window part, uint64_t run_ns,
+                                            uint64_t runnable_ns)
 {
     char ran[32], wanted[32], whole[32], normal[128];
     struct argus_error *error =
@@ -135,7 +136,7 @@ struct argus_error *blame_running(struct diagnoser *d, uint32_t vertex, struct w
     if (error)
         return error;
     if (runnable_ns > run_ns)
-        return blame_no_cpu(d, vertex, part, run_ns, runnable_ns, normal);
+        return diagnoser_blame_no_cpu(d, vertex, part, run_ns, runnable_ns, normal);
     text_duration(run_ns, ran, sizeof(ran));
     text_duration(runnable_ns, wanted, sizeof(wanted));
     text_duration(d->hang.end_ns - d->hang.start_ns, whole, sizeof(whole));

@@ -170,8 +170,8 @@ static bool sum_threads(const struct diagnoser *d, const struct argus_account *a
     return good;
 }
 
-struct argus_error *find_late(struct diagnoser *d, const struct argus_account *account,
-                              uint32_t thread, struct late *ret)
+struct argus_error *diagnoser_find_late(struct diagnoser *d, const struct argus_account *account,
+                                        uint32_t thread, struct late *ret)
 {
     late_list sums = {0};
     bool good = sum_threads(d, account, thread, &sums);
@@ -180,8 +180,8 @@ struct argus_error *find_late(struct diagnoser *d, const struct argus_account *a
     return good ? NULL : argus_error_memory();
 }
 
-bool add_late_path(struct diagnoser *d, const struct argus_account *account, uint32_t link,
-                   uint32_t vertex)
+bool diagnoser_add_late_path(struct diagnoser *d, const struct argus_account *account,
+                             uint32_t link, uint32_t vertex)
 {
     VEC(uint32_t) edges = {0};
     bool good = true;
@@ -224,9 +224,10 @@ static struct argus_error *blame_share(struct diagnoser *d, const struct late *l
     struct lock_tries tries;
     if (late->yields || (explained && lock_tries_detect(&d->view, v->thread, d->hang.start_ns,
                                                         d->hang.end_ns, &tries)))
-        return explained ? NULL : blame_yielding(d, late->vertex, late->part);
+        return explained ? NULL : diagnoser_blame_yielding(d, late->vertex, late->part);
     if (late->run_ns + late->runnable_ns >= late->wait_ns)
-        return blame_running(d, late->vertex, late->part, late->run_ns, late->runnable_ns);
+        return diagnoser_blame_running(d, late->vertex, late->part, late->run_ns,
+                                       late->runnable_ns);
     if (!ended_by_itself(v) || was_idle(d, late) ||
         (d->waits_explained && v->thread == d->hang.thread))
         return NULL;
@@ -238,7 +239,7 @@ static struct argus_error *blame_share(struct diagnoser *d, const struct late *l
                                             several ? " in many waits" : "", text));
 }
 
-struct argus_error *blame_other_shares(struct diagnoser *d)
+struct argus_error *diagnoser_blame_other_shares(struct diagnoser *d)
 {
     late_list sums = {0};
     uint64_t hang_ns = d->hang.end_ns - d->hang.start_ns;

@@ -63,11 +63,11 @@ struct argus_error *diagnose_long_running(struct diagnoser *d)
     if (!diagnoser_add_step(d, d->hang.vertex, ARGUS_NONE, false))
         return argus_error_memory();
     struct argus_error *error =
-        blame_running(d, d->hang.vertex, whole, d->hang.run_ns, d->hang.runnable_ns);
+        diagnoser_blame_running(d, d->hang.vertex, whole, d->hang.run_ns, d->hang.runnable_ns);
     if (!error)
         error = find_origin(d);
     /* Of a run in many pieces the largest one is not the whole, and what is like it is not, either. */
     const struct argus_vertex *v = &d->view.vertices[d->hang.vertex];
     bool one_piece = v->run_ns + v->runnable_ns >= window_ns(whole) / 2;
-    return error || !one_piece ? error : note_baseline(d);
+    return error || !one_piece ? error : diagnoser_note_baseline(d);
 }

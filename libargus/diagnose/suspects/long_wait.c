@@ -70,8 +70,8 @@ static struct argus_error *blame_waits(struct diagnoser *d, uint32_t vertex, str
                    function ? ", in " : "", function ? function : "", because));
 }
 
-struct argus_error *blame_waiting(struct diagnoser *d, uint32_t vertex, struct window part,
-                                  const char *because)
+struct argus_error *diagnoser_blame_waiting(struct diagnoser *d, uint32_t vertex,
+                                            struct window part, const char *because)
 {
     return blame_waits(d, vertex, part, window_ns(part), because);
 }
@@ -97,7 +97,7 @@ static struct argus_error *blame_member(struct diagnoser *d, size_t at, size_t f
 }
 
 /* Kernel threads pass a wait on, they do not wait themselves. */
-struct argus_error *close_circle(struct diagnoser *d, size_t first)
+struct argus_error *diagnoser_close_circle(struct diagnoser *d, size_t first)
 {
     struct argus_error *error = NULL;
     for (size_t i = first; !error && i < d->path.length; i++) {
@@ -123,19 +123,20 @@ static struct argus_error *take_late(struct diagnoser *d, const struct argus_acc
     bool busy = late->run_ns + late->runnable_ns >= late->wait_ns;
     position->ended = true;
     if (!late->yields && !busy && at >= 0)
-        return close_circle(d, (size_t)at);
-    if (!add_late_path(d, account, late->link, late->vertex))
+        return diagnoser_close_circle(d, (size_t)at);
+    if (!diagnoser_add_late_path(d, account, late->link, late->vertex))
         return argus_error_memory();
     struct lock_tries tries;
     if (late->yields || (!busy && lock_tries_detect(&d->view, v->thread, late->part.start_ns,
                                                     late->part.end_ns, &tries)))
-        return explain_yielding(d, late->vertex, late->part);
+        return diagnoser_explain_yielding(d, late->vertex, late->part);
     if (file_lock_find_holder(&d->view, position->vertex) == v->thread &&
-        is_unseen_holder(d, v->thread, position->window,
-                         late->run_ns + late->runnable_ns + late->wait_ns))
-        return blame_unseen_holder(d, v->thread, position->window);
+        diagnoser_is_unseen_holder(d, v->thread, position->window,
+                                   late->run_ns + late->runnable_ns + late->wait_ns))
+        return diagnoser_blame_unseen_holder(d, v->thread, position->window);
     if (busy)
-        return blame_running(d, late->vertex, late->part, late->run_ns, late->runnable_ns);
+        return diagnoser_blame_running(d, late->vertex, late->part, late->run_ns,
+                                       late->runnable_ns);
     struct window part = wait_window(&d->view, late->vertex, position->window);
     if (window_ns(part) < late->wait_ns / 2 && !was_not_ended(&d->view, late->vertex) &&
         v->wait.kind != ARGUS_WAIT_POLL)
@@ -144,10 +145,10 @@ static struct argus_error *take_late(struct diagnoser *d, const struct argus_acc
     bool for_others = v->wait.kind == ARGUS_WAIT_POLL && !v->wait.by_device &&
                       !was_not_ended(&d->view, late->vertex);
     if (!was_not_ended(&d->view, late->vertex) && !for_others)
-        return blame_waiting(d, late->vertex, part, own_reason(&v->wait));
+        return diagnoser_blame_waiting(d, late->vertex, part, own_reason(&v->wait));
     *position = (struct walk_position){
         .vertex = late->vertex, .window = for_others ? late->part : part, .requester = ARGUS_NONE};
-    return explain_missing(d, position);
+    return diagnoser_explain_missing(d, position);
 }
 
 /* `own`: what the thread itself ran counts as well, not only what it waited for. */
@@ -161,11 +162,11 @@ static struct argus_error *explain_late(struct diagnoser *d, struct walk_positio
                                               position->window.end_ns, &account);
     if (error)
         return error;
-    error = find_late(d, &account, own ? ARGUS_NONE : thread, &late);
+    error = diagnoser_find_late(d, &account, own ? ARGUS_NONE : thread, &late);
     if (!error && late.vertex == ARGUS_NONE) {
         position->ended = true;
-        error =
-            blame_waiting(d, position->vertex, position->window, "the records do not say for whom");
+        error = diagnoser_blame_waiting(d, position->vertex, position->window,
+                                        "the records do not say for whom");
     } else if (!error) {
         error = take_late(d, &account, &late, position);
     }
@@ -184,13 +185,13 @@ static struct argus_error *walk_waits(struct diagnoser *d, struct walk_position 
         bool missing =
             was_not_ended(&d->view, position->vertex) || (goes_on && !ends_by_itself(wait));
         if (missing && (i > 0 || one_wait))
-            error = explain_missing(d, position);
+            error = diagnoser_explain_missing(d, position);
         else
             error = explain_late(d, position, false);
     }
     if (!error && !position->ended)
-        error =
-            blame_waiting(d, position->vertex, position->window, "the search ends at this depth");
+        error = diagnoser_blame_waiting(d, position->vertex, position->window,
+                                        "the search ends at this depth");
     return error;
 }
 
@@ -199,22 +200,24 @@ static size_t max_depth(const struct diagnoser *d)
     return d->options.max_depth ? d->options.max_depth : DEFAULT_MAX_DEPTH;
 }
 
-struct argus_error *explain_writer(struct diagnoser *d, struct walk_position *position)
+struct argus_error *diagnoser_explain_writer(struct diagnoser *d, struct walk_position *position)
 {
     struct argus_error *error = explain_late(d, position, true);
     return error || position->ended ? error : walk_waits(d, position, max_depth(d), true);
 }
 
-struct argus_error *explain_missing_write(struct diagnoser *d, struct walk_position *position)
+struct argus_error *diagnoser_explain_missing_write(struct diagnoser *d,
+                                                    struct walk_position *position)
 {
-    struct argus_error *error = explain_missing(d, position);
+    struct argus_error *error = diagnoser_explain_missing(d, position);
     return error || position->ended ? error : walk_waits(d, position, max_depth(d), true);
 }
 
-struct argus_error *explain_missing_message(struct diagnoser *d, struct walk_position *position,
-                                            uint32_t thread, const char *why)
+struct argus_error *diagnoser_explain_missing_message(struct diagnoser *d,
+                                                      struct walk_position *position,
+                                                      uint32_t thread, const char *why)
 {
-    struct argus_error *error = explain_missing_from(d, position, thread, why);
+    struct argus_error *error = diagnoser_explain_missing_from(d, position, thread, why);
     return error || position->ended ? error : walk_waits(d, position, max_depth(d), true);
 }
 
@@ -269,10 +272,10 @@ static struct argus_error *explain_answer(struct diagnoser *d, struct walk_posit
     position->window = (struct window){hold.start_ns, hold.end_ns};
     uint32_t other = released_by(d, &hold);
     if (other != ARGUS_NONE)
-        return explain_missing_message(d, position, other,
-                                       "only when it sent something, the question was taken");
-    return explain_missing_message(d, position, hold.thread,
-                                   "the question went through it, and then the answer came");
+        return diagnoser_explain_missing_message(
+            d, position, other, "only when it sent something, the question was taken");
+    return diagnoser_explain_missing_message(
+        d, position, hold.thread, "the question went through it, and then the answer came");
 }
 
 struct argus_error *diagnose_long_wait(struct diagnoser *d)
@@ -289,5 +292,5 @@ struct argus_error *diagnose_long_wait(struct diagnoser *d)
     d->waits_explained = done;
     if (!error && !done)
         error = walk_waits(d, &position, max_depth(d), one_wait);
-    return error ? error : note_baseline(d);
+    return error ? error : diagnoser_note_baseline(d);
 }

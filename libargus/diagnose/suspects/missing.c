@@ -54,10 +54,10 @@ static struct argus_error *take_suspect(struct diagnoser *d, const struct suspec
     d->path.data[d->path.length - 1].vague = is_vague(row);
     position->ended = figures->type != ARGUS_TYPE_LONG_WAIT;
     if (figures->type == ARGUS_TYPE_LONG_RUNNING)
-        return blame_running(d, figures->vertex, position->window, figures->run_ns,
-                             figures->runnable_ns);
+        return diagnoser_blame_running(d, figures->vertex, position->window, figures->run_ns,
+                                       figures->runnable_ns);
     if (figures->type == ARGUS_TYPE_REPEATED_YIELD)
-        return explain_yielding(d, figures->vertex, position->window);
+        return diagnoser_explain_yielding(d, figures->vertex, position->window);
     if (position->requester == position->vertex) /* from here on, each wait is the thread's own */
         position->requester = ARGUS_NONE;
     position->vertex = figures->vertex;
@@ -228,10 +228,11 @@ static struct argus_error *take_idle_holder(struct search *search, const struct 
     search->decided = search->position->ended = true;
     long at = diagnoser_find_step(d, search->holder);
     if (at >= 0)
-        return close_circle(d, (size_t)at);
+        return diagnoser_close_circle(d, (size_t)at);
     if (!diagnoser_add_step(d, vertex, ARGUS_NONE, true))
         return argus_error_memory();
-    return blame_idle_holder(d, vertex, wait_window(&d->view, vertex, search->position->window));
+    return diagnoser_blame_idle_holder(d, vertex,
+                                       wait_window(&d->view, vertex, search->position->window));
 }
 
 /* Whether the path from index `first` on, and evidence of `row` behind it, say that they waited for each other: not, where one of them could only
@@ -277,7 +278,7 @@ static struct argus_error *try_suspects(struct search *search, const struct evid
         if (at < 0)
             return take_suspect(d, &suspect, &examined, position, row);
         position->ended = true;
-        return close_circle(d, (size_t)at);
+        return diagnoser_close_circle(d, (size_t)at);
     }
     return error;
 }
@@ -299,27 +300,29 @@ static struct argus_error *blame_nobody(struct search *search)
     char whom[128], text[256];
     position->ended = true;
     if (d->stopped)
-        return blame_waiting(d, position->vertex, position->window, "the answer was to stop here");
+        return diagnoser_blame_waiting(d, position->vertex, position->window,
+                                       "the answer was to stop here");
     if (search->holder != ARGUS_NONE && d->view.threads[search->holder].vertex_count == 0) {
         const struct argus_process *process =
             &d->view.processes[d->view.threads[search->holder].process];
         snprintf(text, sizeof(text), "%s [%llu] had the lock, and did nothing in this recording",
                  process->name, (unsigned long long)process->pid);
-        return blame_waiting(d, position->vertex, position->window, text);
+        return diagnoser_blame_waiting(d, position->vertex, position->window, text);
     }
     if (search->idle != ARGUS_NONE && !slept(d, position->vertex)) {
         snprintf(text, sizeof(text),
                  "%s, which should have ended it, was idle: it was not asked, or did not answer",
                  text_thread(&d->view, search->idle, whom, sizeof(whom)));
-        return blame_waiting(d, position->vertex, position->window, text);
+        return diagnoser_blame_waiting(d, position->vertex, position->window, text);
     }
     if (slept(d, position->vertex))
-        return blame_waiting(d, position->vertex, position->window,
-                             "its own time-out ended it, and no thread is known to have had to");
-    return blame_waiting(d, position->vertex, position->window,
-                         search->suspects.length > 0
-                             ? "those who could have ended it did nothing unusual meanwhile"
-                             : "nobody is known who could have ended it");
+        return diagnoser_blame_waiting(
+            d, position->vertex, position->window,
+            "its own time-out ended it, and no thread is known to have had to");
+    return diagnoser_blame_waiting(
+        d, position->vertex, position->window,
+        search->suspects.length > 0 ? "those who could have ended it did nothing unusual meanwhile"
+                                    : "nobody is known who could have ended it");
 }
 
 /* One row of evidence, as often as it has more to give. */
@@ -348,8 +351,9 @@ static struct argus_error *end_search(struct search *search)
     return error;
 }
 
-struct argus_error *explain_missing_from(struct diagnoser *d, struct walk_position *position,
-                                         uint32_t thread, const char *why)
+struct argus_error *diagnoser_explain_missing_from(struct diagnoser *d,
+                                                   struct walk_position *position, uint32_t thread,
+                                                   const char *why)
 {
     struct search search = {
         .position = position, .idle = ARGUS_NONE, .silent = ARGUS_NONE, .holder = ARGUS_NONE};
@@ -375,7 +379,7 @@ static bool applies(const struct search *search, const struct evidence *row)
     return !(row->flags & EVIDENCE_COULD_ONLY) || !slept(d, vertex);
 }
 
-struct argus_error *explain_missing(struct diagnoser *d, struct walk_position *position)
+struct argus_error *diagnoser_explain_missing(struct diagnoser *d, struct walk_position *position)
 {
     struct search search = {
         .position = position, .idle = ARGUS_NONE, .silent = ARGUS_NONE, .holder = ARGUS_NONE};

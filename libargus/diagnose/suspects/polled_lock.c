@@ -50,7 +50,8 @@ static struct argus_error *blame_loop(struct diagnoser *d, uint32_t vertex, stru
     return diagnoser_add_culprit(d, vertex, ARGUS_TYPE_REPEATED_YIELD, part, window_ns(part), why);
 }
 
-struct argus_error *blame_idle_holder(struct diagnoser *d, uint32_t vertex, struct window part)
+struct argus_error *diagnoser_blame_idle_holder(struct diagnoser *d, uint32_t vertex,
+                                                struct window part)
 {
     char call[128], lasted[32];
     argus_wait_text(d->view.graph, vertex, call, sizeof(call));
@@ -60,15 +61,16 @@ struct argus_error *blame_idle_holder(struct diagnoser *d, uint32_t vertex, stru
                    text_duration(window_ns(part), lasted, sizeof(lasted)), call));
 }
 
-bool is_unseen_holder(const struct diagnoser *d, uint32_t thread, struct window part,
-                      uint64_t known_ns)
+bool diagnoser_is_unseen_holder(const struct diagnoser *d, uint32_t thread, struct window part,
+                                uint64_t known_ns)
 {
     return known_ns < window_ns(part) / 2 &&
            d->view.vertices[d->view.threads[thread].first_vertex].start_ns > part.start_ns &&
            d->view.threads[thread].start_ns < part.start_ns;
 }
 
-struct argus_error *blame_unseen_holder(struct diagnoser *d, uint32_t thread, struct window part)
+struct argus_error *diagnoser_blame_unseen_holder(struct diagnoser *d, uint32_t thread,
+                                                  struct window part)
 {
     char lasted[32];
     uint32_t vertex = d->view.threads[thread].first_vertex;
@@ -94,19 +96,21 @@ static struct argus_error *explain_holder(struct diagnoser *d, uint32_t vertex, 
         .vertex = figures->vertex, .window = part, .requester = vertex};
     if (!diagnoser_add_step(d, figures->vertex, ARGUS_NONE, true))
         return argus_error_memory();
-    if (is_unseen_holder(d, figures->thread, part, known_ns(figures)))
-        return blame_unseen_holder(d, figures->thread, part);
+    if (diagnoser_is_unseen_holder(d, figures->thread, part, known_ns(figures)))
+        return diagnoser_blame_unseen_holder(d, figures->thread, part);
     if (examined->idle)
-        return blame_idle_holder(d, figures->vertex, part);
+        return diagnoser_blame_idle_holder(d, figures->vertex, part);
     if (figures->type == ARGUS_TYPE_LONG_RUNNING)
-        return blame_running(d, figures->vertex, part, figures->run_ns, figures->runnable_ns);
+        return diagnoser_blame_running(d, figures->vertex, part, figures->run_ns,
+                                       figures->runnable_ns);
     if (figures->type == ARGUS_TYPE_REPEATED_YIELD)
-        return explain_yielding(d, figures->vertex, part);
-    return explain_writer(d, &position);
+        return diagnoser_explain_yielding(d, figures->vertex, part);
+    return diagnoser_explain_writer(d, &position);
 }
 
-struct argus_error *explain_polled_lock(struct diagnoser *d, uint32_t vertex, struct window part,
-                                        const struct lock_tries *tries)
+struct argus_error *diagnoser_explain_polled_lock(struct diagnoser *d, uint32_t vertex,
+                                                  struct window part,
+                                                  const struct lock_tries *tries)
 {
     char who[128];
     if (tries->holder == ARGUS_NONE)
@@ -116,7 +120,7 @@ struct argus_error *explain_polled_lock(struct diagnoser *d, uint32_t vertex, st
     if (at >= 0 && tries->holder == d->view.vertices[vertex].thread)
         return blame_loop(d, vertex, part, text_print("its own process had it"));
     if (at >= 0)
-        return close_circle(d, (size_t)at);
+        return diagnoser_close_circle(d, (size_t)at);
     struct examined examined = diagnoser_examine_thread(d, tries->holder, part);
     if (examined.figures.vertex == ARGUS_NONE)
         return blame_loop(d, vertex, part,

@@ -119,7 +119,8 @@ static char *text_next(struct diagnoser *d, uint32_t vertex, struct window part)
         argus_trace_path(argus_graph_trace(d->view.graph)), vertex);
 }
 
-struct argus_error *blame_yielding(struct diagnoser *d, uint32_t vertex, struct window part)
+struct argus_error *diagnoser_blame_yielding(struct diagnoser *d, uint32_t vertex,
+                                             struct window part)
 {
     const struct argus_vertex *v = &d->view.vertices[vertex];
     char call[64], place[160], lasted[32];
@@ -163,17 +164,18 @@ static struct argus_error *explain_no_write(struct diagnoser *d, uint32_t vertex
     if (error)
         return error;
     if (figures->vertex == ARGUS_NONE || diagnoser_find_step(d, thread) >= 0)
-        return blame_yielding(d, vertex, part);
+        return diagnoser_blame_yielding(d, vertex, part);
     if (!diagnoser_add_step(d, figures->vertex, ARGUS_NONE, true))
         return argus_error_memory();
     if (figures->type == ARGUS_TYPE_LONG_RUNNING)
-        return blame_running(d, figures->vertex, part, figures->run_ns, figures->runnable_ns);
+        return diagnoser_blame_running(d, figures->vertex, part, figures->run_ns,
+                                       figures->runnable_ns);
     if (figures->type == ARGUS_TYPE_REPEATED_YIELD)
-        return explain_yielding(d, figures->vertex, part);
+        return diagnoser_explain_yielding(d, figures->vertex, part);
     struct walk_position position = {.vertex = figures->vertex,
                                      .window = wait_window(&d->view, figures->vertex, part),
                                      .requester = vertex};
-    return explain_missing_write(d, &position);
+    return diagnoser_explain_missing_write(d, &position);
 }
 
 /* By `thread`, which should have ended the loop, because of `why` (static). */
@@ -182,11 +184,12 @@ static struct argus_error *explain_by(struct diagnoser *d, uint32_t vertex, stru
 {
     struct walk_position position = {.vertex = vertex, .window = part, .requester = vertex};
     if (diagnoser_find_step(d, thread) >= 0)
-        return blame_yielding(d, vertex, part);
-    return explain_missing_message(d, &position, thread, why);
+        return diagnoser_blame_yielding(d, vertex, part);
+    return diagnoser_explain_missing_message(d, &position, thread, why);
 }
 
-struct argus_error *explain_yielding(struct diagnoser *d, uint32_t vertex, struct window part)
+struct argus_error *diagnoser_explain_yielding(struct diagnoser *d, uint32_t vertex,
+                                               struct window part)
 {
     uint32_t edge = find_flag_write(&d->view, vertex, part);
     uint32_t former = edge == ARGUS_NONE ? find_former_write(&d->view, vertex) : ARGUS_NONE;
@@ -202,18 +205,18 @@ struct argus_error *explain_yielding(struct diagnoser *d, uint32_t vertex, struc
     struct lock_tries tries;
     if (edge == ARGUS_NONE && lock_tries_find(&d->view, d->view.vertices[vertex].thread,
                                               part.start_ns, part.end_ns, &tries))
-        return explain_polled_lock(d, vertex, part, &tries);
+        return diagnoser_explain_polled_lock(d, vertex, part, &tries);
     if (edge == ARGUS_NONE)
-        return blame_yielding(d, vertex, part);
+        return diagnoser_blame_yielding(d, vertex, part);
     const struct argus_edge *write = &d->view.edges[edge];
     struct walk_position position = {
         .vertex = write->from, .window = {part.start_ns, write->from_ns}, .requester = ARGUS_NONE};
     long at = diagnoser_find_step(d, d->view.vertices[write->from].thread);
     if (at >= 0)
-        return close_circle(d, (size_t)at);
+        return diagnoser_close_circle(d, (size_t)at);
     if (!diagnoser_add_step(d, write->from, edge, false))
         return argus_error_memory();
-    return explain_writer(d, &position);
+    return diagnoser_explain_writer(d, &position);
 }
 
 /* From the first turn of the loop of `vertex` to the last, within `hang`. */
@@ -241,5 +244,5 @@ struct argus_error *diagnose_repeated_yield(struct diagnoser *d)
     struct lock_tries tries;
     bool whole = find_flag_write(&d->view, d->hang.vertex, hang) != ARGUS_NONE ||
                  lock_tries_detect(&d->view, d->hang.thread, hang.start_ns, hang.end_ns, &tries);
-    return explain_yielding(d, d->hang.vertex, whole ? hang : part);
+    return diagnoser_explain_yielding(d, d->hang.vertex, whole ? hang : part);
 }
