@@ -40,9 +40,8 @@ def asked_and_answered(s, position):
     s.home()
 
 
-@scene
-def server_that_another_client_has():
-    """The server leaves the question lying until the grabber is done; its own timer makes it run a moment before the grabber does."""
+def grabbed():
+    """The editor has asked a server that the grabber has for itself, and both wait."""
     s = Loop(frames=AT_HOME)
     s.thread(SERVER, "server")
     s.thread(GRABBER, "grabber")
@@ -57,6 +56,22 @@ def server_that_another_client_has():
     s.key()
     sends(s, s.editor, ASKS, 6)
     s.wait(s.editor, "poll", frames=HANDLER)
+    return s
+
+
+@scene
+def server_that_another_client_keeps():
+    """The same, and the trace ends in the middle of it."""
+    s = grabbed()
+    s.busy(3000)
+    s.thread(90, "bystander")
+    return s, "editor", {"type": "LongWait", "root": ("grabber", "LongWait"), "only": {"grabber"}}
+
+
+@scene
+def server_that_another_client_has():
+    """The server leaves the question lying until the grabber is done; its own timer makes it run a moment before the grabber does."""
+    s = grabbed()
     for position in range(6, 66):
         s.busy(50)
         s.timer(SERVER)
