@@ -52,9 +52,10 @@ struct backend_poller {
     uint64_t seen_ns;     /* when its last poll began, or inside a handler ended; 0: not known */
     uint64_t inner;       /* polls inside a handler, since then */
     uint64_t served;      /* those of them that found something */
-    uint64_t asked_ns;    /* when it last asked for a child's end in a row of such questions; 0: never */
-    bool polling;         /* it waits in its loop now */
-    bool polling_inside;  /* it waits in a poll inside a handler now */
+    uint64_t
+        asked_ns; /* when it last asked for a child's end in a row of such questions; 0: never */
+    bool polling; /* it waits in its loop now */
+    bool polling_inside;          /* it waits in a poll inside a handler now */
     struct poll_set home, inside; /* what its loop waits for, and the last poll inside a handler */
 };
 
