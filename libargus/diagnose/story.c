@@ -1,11 +1,12 @@
-/* The first line of the answer, which a person without Argus understands; and what the answer rests on. */
+/* The first line of the answer, for readers who do not know Argus, and the list of what is
+ * uncertain. */
 #include <stdio.h>
 #include <string.h>
 
 #include "diagnose/diagnoser.h"
 #include "diagnose/words.h"
 
-/* A sentence that grows. */
+/* A sentence that is built piece by piece. */
 struct sentence {
     char text[1024];
     size_t length;
@@ -20,7 +21,7 @@ static void say(struct sentence *sentence, const char *text)
         sentence->length = sizeof(sentence->text) - 1;
 }
 
-/* A process that is waited for; with its pid, where the waiter's process has the same name. */
+/* Names a process that is waited for; with its pid if the waiter's process has the same name. */
 static void say_process(struct sentence *sentence, const struct argus_process *process,
                         const struct argus_process *waiter)
 {
@@ -32,7 +33,7 @@ static void say_process(struct sentence *sentence, const struct argus_process *p
     say(sentence, pid);
 }
 
-/* How a person calls a thread that is waited for: by the program, if it is its main thread. */
+/* Names a thread that is waited for: by its program if it is the main thread. */
 static void say_whom(struct sentence *sentence, const struct view *view, uint32_t thread,
                      uint32_t waiter)
 {
@@ -52,7 +53,7 @@ static void say_whom(struct sentence *sentence, const struct view *view, uint32_
     }
 }
 
-/* Of a culprit that took a cpu or a quota, what that did to the one who wanted it. */
+/* For a culprit that took a CPU or a quota: what this did to the thread that was runnable. */
 static void say_lack(struct sentence *sentence, const struct view *view,
                      const struct argus_culprit *root)
 {
@@ -112,7 +113,7 @@ static void say_loop(struct sentence *sentence, const struct view *view,
     say_holder(sentence, view, tries.holder, thread);
 }
 
-/* `own`: it is the frozen thread itself, whose wait is what has to be explained. */
+/* `own`: the waiter is the frozen thread itself, whose wait is to be explained. */
 static void say_waiting(struct sentence *sentence, const struct view *view,
                         const struct argus_culprit *root, bool own)
 {
@@ -158,12 +159,12 @@ static void say_root(struct sentence *sentence, const struct view *view,
         say_waiting(sentence, view, root, view->vertices[root->vertex].thread == hung);
 }
 
-/* "waited for B, which waited for C, which " … along the path, one step for each user thread on it. */
+/* "waited for B, which waited for C, which " … along the path, one step for each user thread. */
 static void say_chain(struct sentence *sentence, const struct argus_diagnosis *found,
                       const struct view *view)
 {
     uint32_t last = found->hang.thread;
-    if (found->hang.type == ARGUS_TYPE_LONG_RUNNING) /* the path says who began it */
+    if (found->hang.type == ARGUS_TYPE_LONG_RUNNING) /* the path says what set it off */
         return;
     for (size_t i = 1; i < found->path_count; i++) {
         uint32_t thread = view->vertices[found->path[i].vertex].thread;
@@ -195,7 +196,7 @@ static void say_circle(struct sentence *sentence, const struct argus_diagnosis *
         say(sentence, "; its own wait was ended by a timeout, theirs was not");
 }
 
-/* Who set off a run, if it was another process. */
+/* Names what set off a run, if it was user input or another process. */
 static void say_origin(struct sentence *sentence, const struct argus_diagnosis *found,
                        const struct view *view)
 {
@@ -285,8 +286,8 @@ static struct argus_error *tell_unknown(struct diagnoser *d)
                                             text_duration(unknown, lasted, sizeof(lasted))));
 }
 
-/* Even without lost records a kernel may hide threads from its tracepoints (sandboxes do): whoever had the cpu before or
- * after such a thread has a gap. */
+/* Even without lost records, a kernel may hide threads from its tracepoints (sandboxes do): the
+ * thread that had the CPU before or after such a thread has a gap. */
 static struct argus_error *tell_gap(struct diagnoser *d, uint32_t vertex)
 {
     const struct argus_vertex *v = &d->view.vertices[vertex];

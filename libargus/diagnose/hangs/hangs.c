@@ -1,5 +1,5 @@
-/* Finds hangs: calls every indicator in turn and makes the list (argus/hangs.h says what counts).
- * */
+/* Finds hangs: calls every indicator in turn and makes the list (argus/hangs.h says what
+ * counts). */
 #include "diagnose/hangs/finder.h"
 
 #include <stdlib.h>

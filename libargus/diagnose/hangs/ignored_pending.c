@@ -66,8 +66,8 @@ static bool is_pending_at_home(const struct pending_scan *scan, uint64_t from_ns
     return first < scan->home_waits.length && scan->home_waits.data[first].end_ns <= to_ns;
 }
 
-/* Marks the places of the waits that are wholly in [from_ns, to_ns], while something was pending.
- * */
+/* Marks the places of the waits that are wholly in [from_ns, to_ns], while something was
+ * pending. */
 static void mark_places(const struct pending_scan *scan, uint64_t from_ns, uint64_t to_ns)
 {
     const struct view *view = scan->view;

@@ -22,8 +22,8 @@ bool ignored_pending_find(const struct view *view, uint32_t thread, struct habit
  * these waits. */
 bool searching_looks(const struct habits *habits, const struct habit *habit);
 
-/* searching.c: sets `nested` of places where the thread only looks for one thing again and again.
- * */
+/* searching.c: sets `nested` of places where the thread only looks for one thing again and
+ * again. */
 void searching_find(struct habits *habits);
 
 /* For the first user input (a key, a button) that is handed to the program in `vertex`: when

@@ -213,8 +213,8 @@ static void add_arrivals(struct search *search)
     }
 }
 
-/* Adds what the hang began with: its first UI event, or the thread that made its first vertex run.
- * */
+/* Adds what the hang began with: its first UI event, or the thread that made its first vertex
+ * run. */
 static void add_set_off(struct search *search)
 {
     const struct argus_hang *hang = search->hang;
