@@ -76,11 +76,11 @@ struct argus_error *argus_diagnose(const struct argus_graph *graph, struct argus
         d.options = *options;
     struct argus_error *error = run(&d);
     bool open = error && error->code == ARGUS_ERROR_QUESTION;
-    struct argus_error *tell = !error || open ? diagnoser_tell_uncertain(&d) : NULL;
+    struct argus_error *tell = !error || open ? diagnoser_note_uncertain(&d) : NULL;
     struct argus_diagnosis found;
     give(&d, &found);
     if (!tell && !error)
-        tell = tell_summary(&found, &d.view);
+        tell = diagnosis_summarize(&found, &d.view);
     if (tell || (error && !open)) {
         argus_diagnosis_deinit(&found);
         if (error && tell)

@@ -242,10 +242,10 @@ struct argus_error *diagnoser_blame_waiting(struct diagnoser *d, uint32_t vertex
 /* Closes a circle: all threads on the path from index `first` on wait for each other. */
 struct argus_error *diagnoser_close_circle(struct diagnoser *d, size_t first);
 
-/* --- story.c --- */
+/* --- summary.c --- */
 
 /* Adds the cause and the summary to `found`, which is complete except for them. */
-struct argus_error *tell_summary(struct argus_diagnosis *found, const struct view *view);
-struct argus_error *diagnoser_tell_uncertain(struct diagnoser *d);
+struct argus_error *diagnosis_summarize(struct argus_diagnosis *found, const struct view *view);
+struct argus_error *diagnoser_note_uncertain(struct diagnoser *d);
 
 #endif
