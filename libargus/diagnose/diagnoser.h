@@ -157,6 +157,7 @@ struct suspect {
     /* the vertex that handed on the request that it had taken; ARGUS_NONE: none did */
     uint32_t via;
     const char *why; /* static; completes "… because" */
+    bool guess;      /* the suspect is a guess, even if the evidence that led to it is sure */
 };
 
 typedef VEC(struct suspect) suspect_list;
