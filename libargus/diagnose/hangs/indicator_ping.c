@@ -83,7 +83,8 @@ static struct ping_target *find_target(struct search *search, uint64_t key, bool
 }
 
 /* Adds a sign: a ping had no answer from `since_ns` to `until_ns`. */
-static void tell(struct search *search, uint32_t process, uint64_t since_ns, uint64_t until_ns)
+static void add_ping_sign(struct search *search, uint32_t process, uint64_t since_ns,
+                          uint64_t until_ns)
 {
     const struct argus_hang_options *options = search->finder->options;
     uint64_t threshold_ns = options->threshold_ns ? options->threshold_ns : ARGUS_HANG_THRESHOLD_NS;
@@ -94,7 +95,7 @@ static void tell(struct search *search, uint32_t process, uint64_t since_ns, uin
 
 /* `learn`: the first pass, which finds the process that answers for each window; the second pass
  * finds what was not answered in time. */
-static void look_at(struct search *search, const struct argus_ping *ping, bool learn)
+static void scan_ping(struct search *search, const struct argus_ping *ping, bool learn)
 {
     enum meaning meaning = meaning_of(search, ping);
     struct ping_target *target =
@@ -111,7 +112,7 @@ static void look_at(struct search *search, const struct argus_ping *ping, bool l
     if (learn)
         target->process = search->finder->view->threads[ping->thread].process;
     else
-        tell(search, target->process, target->since_ns, ping->time_ns);
+        add_ping_sign(search, target->process, target->since_ns, ping->time_ns);
     target->since_ns = 0;
 }
 
@@ -121,15 +122,15 @@ bool indicator_ping(struct finder *finder)
     const struct argus_ping *pings;
     size_t count = argus_graph_pings(finder->view->graph, &pings);
     for (size_t i = 0; i < count; i++)
-        look_at(&search, &pings[i], true);
+        scan_ping(&search, &pings[i], true);
     for (size_t i = 0; i < search.targets.length; i++)
         search.targets.data[i].since_ns = 0;
     for (size_t i = 0; i < count; i++)
-        look_at(&search, &pings[i], false);
+        scan_ping(&search, &pings[i], false);
     for (size_t i = 0; i < search.targets.length; i++)
         if (search.targets.data[i].since_ns)
-            tell(&search, search.targets.data[i].process, search.targets.data[i].since_ns,
-                 argus_graph_end_ns(finder->view->graph));
+            add_ping_sign(&search, search.targets.data[i].process, search.targets.data[i].since_ns,
+                          argus_graph_end_ns(finder->view->graph));
     vec_deinit(&search.targets);
     idmap_deinit(&search.by_key);
     return !search.no_memory;
