@@ -50,7 +50,7 @@ static bool add_unread(struct suspect_search *search, uint32_t vertex)
     return true;
 }
 
-/* --- messages that nobody received --- */
+/* --- messages that were never received --- */
 
 struct sent {
     uint64_t time_ns, channel, other;

@@ -15,7 +15,7 @@
 /* A thread that ran in the window. */
 struct cpu_user {
     uint64_t tid;
-    uint64_t ran_ns;    /* on any cpu */
+    uint64_t ran_ns;    /* on any CPU */
     uint64_t in_way_ns; /* on CPUs that the runnable thread may use, while it was runnable */
     uint64_t group;     /* the control group whose quota held it back as well; 0: none was seen */
     int32_t priority;

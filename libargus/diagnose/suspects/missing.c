@@ -123,7 +123,8 @@ static bool follow_request(struct search *search, uint32_t taker, bool *ret_pass
     return true;
 }
 
-/* A server that was idle may have left the question unread, because another client has it for itself; false without memory. */
+/* Adds the client that occupies an idle `server`, so that the server left the request unread; false
+ * without memory. */
 static bool add_exclusive_client(struct search *search, uint32_t server)
 {
     const struct view *view = &search->shared.d->view;
