@@ -11,7 +11,7 @@
 #include "base/lower_bound.h"
 #include "diagnose/hangs/nesting.h"
 
-/* On a busy machine, a message may be pending for a shorter time than this (pending.c). */
+/* On a busy machine, a message is normally pending for up to this time (pending.c). */
 #define LONG_PENDING_NS 250000000ull
 /* At most so many waits are looked at for one message, and so many vertices for one UI event. */
 #define MOST_WAITS    256

@@ -2,7 +2,7 @@
  * time for which something was pending. */
 #include "diagnose/hangs/finder.h"
 
-/* On a busy machine, a message may be pending for a shorter time than this. */
+/* On a busy machine, a message is normally pending for up to this time. */
 #define SHORTEST_PENDING_NS 50000000ull
 
 struct search {
