@@ -1,8 +1,11 @@
 /* Algorithm 1 of the Argus paper, with the recursion.
  *
- * The hang's type chooses the way: long_running.c (busy: what, and who began it; a yield loop: on which flag), or
- * long_wait.c (from wait to wait to whoever is behind it). In all cases the whole hang is accounted for, and whoever
- * has a noteworthy share of it besides the root cause is named after it.
+ * The hang's type chooses the way:
+ *   - long_running.c: a busy thread; what it ran, and what set it off. For a yield loop: on which
+ *     flag.
+ *   - long_wait.c: from wait to wait to the thread that is behind them.
+ * In all cases the whole hang is accounted for. Threads with a noteworthy share of it are named
+ * after the root cause.
  */
 #include "diagnose/diagnoser.h"
 
@@ -10,7 +13,7 @@
 
 typedef struct argus_error *(*diagnose_type)(struct diagnoser *d);
 
-/* A new type of hang is a row and a file. */
+/* To add a type of hang: a row and a file. */
 static const diagnose_type by_type[] = {
     [ARGUS_TYPE_NORMAL] = diagnose_long_wait,
     [ARGUS_TYPE_LONG_RUNNING] = diagnose_long_running,
@@ -18,7 +21,7 @@ static const diagnose_type by_type[] = {
     [ARGUS_TYPE_LONG_WAIT] = diagnose_long_wait,
 };
 
-/* Hands what was found to the caller; the diagnoser is empty afterwards. */
+/* Moves the results to the caller; the diagnoser is empty afterwards. */
 static void give(struct diagnoser *d, struct argus_diagnosis *ret)
 {
     *ret = (struct argus_diagnosis){.hang = d->hang,
@@ -46,7 +49,7 @@ static struct argus_error *run(struct diagnoser *d)
 {
     struct argus_error *error = argus_account(d->view.graph, d->hang.thread, d->hang.start_ns,
                                               d->hang.end_ns, &d->accounting);
-    if (error || d->hang.nature == ARGUS_NATURE_IDLE) /* nobody is to blame */
+    if (error || d->hang.nature == ARGUS_NATURE_IDLE) /* an idle thread has no culprit */
         return error;
     error = by_type[d->hang.type](d);
     if (!error)
@@ -73,11 +76,11 @@ struct argus_error *argus_diagnose(const struct argus_graph *graph, struct argus
         d.options = *options;
     struct argus_error *error = run(&d);
     bool open = error && error->code == ARGUS_ERROR_QUESTION;
-    struct argus_error *tell = !error || open ? diagnoser_tell_uncertain(&d) : NULL;
+    struct argus_error *tell = !error || open ? diagnoser_note_uncertain(&d) : NULL;
     struct argus_diagnosis found;
     give(&d, &found);
     if (!tell && !error)
-        tell = tell_summary(&found, &d.view);
+        tell = diagnosis_summarize(&found, &d.view);
     if (tell || (error && !open)) {
         argus_diagnosis_deinit(&found);
         if (error && tell)

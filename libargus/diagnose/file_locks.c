@@ -1,9 +1,13 @@
-/* Who holds a lock on a file at a moment, by what the graph knows of calls and of the kernel's list.
+/* Finds the holder of a lock on a file at a moment, from the graph's records of calls and of the
+ * kernel's list.
  *
- * A pass over the events of the file keeps a table of who has what. A lock ends with its release, with its process (but a child that
- * has inherited the descriptor, or the parent it was inherited from, can have a lock of flock() on), or, unseen, before
- * another one gets it that does not go with it. One that is older than the trace is told by the kernel's list at the beginning, or later:
- * by the list at the end, or by its release.
+ * A pass over the lock events of the file keeps a table of locks and their holders. A lock ends
+ *   - with its release;
+ *   - with its process (but a lock of flock() may live on in a child that has inherited the
+ *     descriptor, or in the parent from which it was inherited);
+ *   - unseen, before another process gets a lock that conflicts with it.
+ * A lock that is older than the trace is in the kernel's list at the beginning. If not, the list at
+ * the end or the lock's release shows it later.
  */
 #include "diagnose/file_locks.h"
 
@@ -13,7 +17,7 @@
 #include "argus/record.h"
 #include "base/lower_bound.h"
 
-#define FEWEST_TRIES     3             /* fewer are no loop */
+#define FEWEST_TRIES     3             /* fewer are not a loop */
 #define LONGEST_PAUSE_NS 5000000000ull /* between two tries */
 #define MOST_HELD        32
 #define MOST_HOLDERS     16
@@ -41,8 +45,8 @@ const char *text_lock_file(const struct view *view, const struct lock_tries *tri
 struct lock_request {
     uint64_t inode, first, last;
     uint32_t device, thread;
-    bool any_device; /* it is not known */
-    bool by_flock;   /* these and those of fcntl() do not see each other */
+    bool any_device; /* the device is not known */
+    bool by_flock;   /* locks of flock() and of fcntl() do not conflict */
     bool exclusive;
 };
 
@@ -85,7 +89,7 @@ static uint32_t process_of(const struct view *view, const struct argus_file_lock
     return view->threads[lock->thread].process;
 }
 
-/* fcntl() never refuses a process its own lock; flock() does, by another descriptor. */
+/* fcntl() never refuses a process its own lock; flock() does, through another descriptor. */
 static bool is_own(const struct view *view, const struct lock_request *request,
                    const struct argus_file_lock *lock)
 {
@@ -96,7 +100,7 @@ static bool is_own(const struct view *view, const struct lock_request *request,
 
 /* --- the table --- */
 
-/* Whether `lock`, which is in the table, has ended by `event`. */
+/* Whether `event` ended `lock`, which is in the table. */
 static bool is_ended_by(const struct view *view, const struct argus_file_lock *lock,
                         const struct argus_file_lock *event)
 {
@@ -117,7 +121,7 @@ static void take_event(struct held_table *table, const struct argus_file_lock *e
     table->count = kept;
     if (!got || is_own(table->view, &table->request, event))
         return;
-    if (table->count == MOST_HELD) /* the oldest one has to go */
+    if (table->count == MOST_HELD) /* the oldest one is dropped */
         memmove(table->held, table->held + 1, --table->count * sizeof(table->held[0]));
     table->held[table->count++] = event;
 }
@@ -136,8 +140,9 @@ static uint32_t parent_of(const struct view *view, uint32_t process, uint64_t ti
     return ARGUS_NONE;
 }
 
-/* The thread that stands for the holder of `lock`, at `time_ns`; ARGUS_NONE: it has ended. A program that locks a descriptor of its
- * parent's and ends (flock(1)) does so for its parent. */
+/* The thread that represents the holder of `lock` at `time_ns`; ARGUS_NONE: the holder has ended. A
+ * program that locks a descriptor inherited from its parent and ends (flock(1)) does so for its
+ * parent. */
 static uint32_t living_holder(const struct view *view, const struct argus_file_lock *lock,
                               uint64_t time_ns)
 {
@@ -159,8 +164,9 @@ static uint32_t holder_at(const struct held_table *table, uint64_t time_ns)
     return found;
 }
 
-/* Who had it all along, as is told only behind `from`: who gives it back, or has it by the kernel's list. Somebody who gets it first
- * says nothing of who had it before. */
+/* The holder that only later events (from index `from`) show: the thread that releases the lock, or
+ * that has it in the kernel's list. A thread that newly gets the lock says nothing about who had it
+ * before. */
 static uint32_t holder_told_later(const struct view *view, const struct lock_request *request,
                                   size_t from)
 {
@@ -206,7 +212,8 @@ static struct lock_request request_of(const struct argus_file_lock *lock)
                                  .exclusive = lock->exclusive};
 }
 
-/* The last try of `thread` in the time, and how many there are for the same file. NULL: too few, or only in a part of the time. */
+/* The last try of `thread` in the time, and the number of tries for the same file. NULL: too few
+ * tries, or only in a part of the time. */
 static const struct argus_file_lock *last_try(const struct view *view, uint32_t thread,
                                               uint64_t start_ns, uint64_t end_ns,
                                               struct lock_tries *ret)
@@ -277,7 +284,7 @@ bool lock_tries_find_run(const struct view *view, uint32_t thread, uint64_t from
     return ret->count >= FEWEST_TRIES;
 }
 
-/* How many tries each holder of the lock made fail. */
+/* How many tries failed because of each holder of the lock. */
 struct holder_counts {
     uint32_t holder[MOST_HOLDERS];
     uint64_t tries[MOST_HOLDERS];
@@ -330,7 +337,7 @@ bool lock_tries_find(const struct view *view, uint32_t thread, uint64_t start_ns
 
 /* --- a wait --- */
 
-/* The request of a wait as its end, or the kernel's list, told it. */
+/* Completes the request of a wait from what its end, or the kernel's list, showed. */
 static void learn_request(const struct view *view, uint64_t since_ns, struct lock_request *request)
 {
     const struct argus_file_lock *locks;

@@ -1,12 +1,12 @@
-/* Hangs are compared by number, so that of many files those stay that tell of different things. Names of functions are the same in
- * each run of a program; addresses are not. */
+/* Hangs are compared by a number, so that of many files those with different hangs are kept. Names
+ * of functions are the same in each run of a program; addresses are not. */
 #include <string.h>
 
 #include "base/hash64.h"
 #include "diagnose/diagnoser.h"
 #include "diagnose/words.h"
 
-/* The callers further out are those of every handler, and recursion makes their number vary. */
+/* Callers further out are the same for every handler, and recursion makes their number vary. */
 #define MOST_FRAMES 4
 
 static uint64_t add_text(uint64_t hash, const char *text)
@@ -14,7 +14,7 @@ static uint64_t add_text(uint64_t hash, const char *text)
     return hash64(hash, text, strlen(text) + 1);
 }
 
-/* The innermost functions outside the libraries that every program has. */
+/* Adds the innermost functions outside the libraries that every program has. */
 static uint64_t add_stack(uint64_t hash, const struct view *view, struct argus_symbols *symbols,
                           uint32_t vertex, uint32_t stack)
 {
@@ -37,7 +37,7 @@ static uint64_t add_stack(uint64_t hash, const struct view *view, struct argus_s
     return hash;
 }
 
-/* The function that was in nearly all samples of the frozen thread. */
+/* Adds the function that was in nearly all samples of the frozen thread. */
 static uint64_t add_busy(uint64_t hash, const struct view *view,
                          const struct argus_diagnosis *diagnosis)
 {

@@ -13,7 +13,7 @@ const char *text_duration(uint64_t ns, char *buffer, size_t bytes)
         const char *name;
     } units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}};
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        /* The smallest that is printed as 1.00 of this unit. */
+        /* the smallest duration that is printed as 1.00 of this unit */
         if (ns < units[i].unit_ns - units[i].unit_ns / 200)
             continue;
         double value = (double)ns / (double)units[i].unit_ns;
@@ -44,7 +44,7 @@ const char *text_image(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* To add a library: how the names of its files begin. '[' is the kernel and what it maps. */
+/* To add a library: how the names of its files begin. '[' marks the kernel and what it maps. */
 bool is_base_library(const char *image)
 {
     static const char *const beginnings[] = {"libc.",     "libc-", "libpthread", "ld-linux",
@@ -57,7 +57,7 @@ bool is_base_library(const char *image)
     return !name;
 }
 
-/* "save (editor.py:12)" of a script. */
+/* For a function of a script: "save (editor.py:12)". */
 static const char *text_script(const struct argus_symbol *symbol, char *buffer, size_t bytes)
 {
     const char *slash = strrchr(symbol->file, '/');

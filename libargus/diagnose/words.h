@@ -1,4 +1,4 @@
-/* Words for people: the sentences of a diagnosis. */
+/* Words for the sentences of a diagnosis. */
 #ifndef ARGUS_DIAGNOSE_WORDS_H
 #define ARGUS_DIAGNOSE_WORDS_H
 
@@ -7,26 +7,29 @@
 /* "3.2 s", "120 ms", "15 us": three digits at most. Returns `buffer`. */
 const char *text_duration(uint64_t ns, char *buffer, size_t bytes);
 
-/* "editor's main thread", "thread worker of editor": who a vertex is of. Returns `buffer`. */
+/* "editor's main thread", "thread worker of editor". Returns `buffer`. */
 const char *text_thread(const struct view *view, uint32_t thread, char *buffer, size_t bytes);
 
 /* The file name of an image's path, inside it; NULL for NULL. */
 const char *text_image(const char *path);
 
-/* Whether an image is one that every program has, whose functions say little of the program. True for NULL. */
+/* Whether an image is a library that every program has, whose functions say little about the
+ * program. True for NULL. */
 bool is_base_library(const char *image);
 
-/* The function in which a stack of `vertex` stands that a person would name: the innermost outside the C library's
- * waiting; of a script with file and line (argus_symbols_script()). NULL if none has a name. Borrowed from nobody: into `buffer`. */
+/* The name of the function in a stack of `vertex` that tells a reader most: the innermost one
+ * outside the C library's waiting functions; for a script, with file and line
+ * (argus_symbols_script()). NULL if no function has a name. Written into `buffer`. */
 struct argus_symbols;
 const char *text_function(const struct view *view, struct argus_symbols *symbols, uint32_t vertex,
                           uint32_t stack, char *buffer, size_t bytes);
 
-/* What the loop of `vertex` looks for, as far as its system calls tell: "the end of a child", else "a data flag". Static. */
+/* What the loop of `vertex` polls for, as far as its system calls show: "the end of a child", else
+ * "a data flag". Static. */
 const char *text_looked_for(const struct view *view, uint32_t vertex);
 
-/* "looked for a lock on inode 7 of device 8:1, held by package's main thread, 12 times in a row": what `thread` did for most of the
- * time. Returns `buffer`; NULL: it did not. */
+/* "looked for a lock on inode 7 of device 8:1, held by package's main thread, 12 times in a row":
+ * if `thread` did this for most of the time. Returns `buffer`; NULL: it did not. */
 const char *text_lock_tries(const struct view *view, uint32_t thread, uint64_t start_ns,
                             uint64_t end_ns, char *buffer, size_t bytes);
 

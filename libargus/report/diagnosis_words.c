@@ -19,7 +19,7 @@ static const struct argus_culprit *find_culprit(const struct argus_diagnosis *di
     return NULL;
 }
 
-/* How a step of an origin made the step before it run. */
+/* How a step of an origin set off the step before it. */
 static const char *began(const struct view *view, uint32_t edge)
 {
     if (edge == ARGUS_NONE)
@@ -44,7 +44,7 @@ static const char *began(const struct view *view, uint32_t edge)
     }
 }
 
-/* ", in save (editor.py:12)", where a script's function waited; else "". */
+/* ", in save (editor.py:12)" if a script's function waited; else "". */
 static const char *script_text(const struct argus_report_context *context, uint32_t vertex,
                                char *buffer, size_t bytes)
 {
@@ -63,7 +63,7 @@ static const char *script_text(const struct argus_report_context *context, uint3
     return buffer;
 }
 
-/* A wait on the path; what made most of it may be several waits in a row. */
+/* Describes a wait on the path. Most of it may consist of several waits in a row. */
 static void describe_wait(const struct argus_report_context *context,
                           const struct argus_diagnosis *diagnosis, uint32_t vertex, char *buffer,
                           size_t bytes)

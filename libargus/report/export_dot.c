@@ -1,4 +1,5 @@
-/* Graphviz (graphviz.org/doc/info/lang.html): in a quoted string only the quote and the backslash mean something. */
+/* Graphviz (graphviz.org/doc/info/lang.html): in a quoted string only the quote and the backslash
+ * are special. */
 #include <stdio.h>
 
 #include "argus/hangs.h"
@@ -54,7 +55,7 @@ static void put_vertex(const struct argus_report_context *context, uint32_t vert
     argus_sink_printf(context->sink, "]\n");
 }
 
-/* All of one thread, from `first` on; returns how many. */
+/* Writes the vertices of one thread, from `first` on; returns their number. */
 static size_t put_thread(const struct argus_report_context *context,
                          const struct argus_export *part, size_t first)
 {

@@ -1,7 +1,7 @@
-/* The Trace Event Format (docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU), one event a line, so
- * that a large part needs no memory. Of its kinds: M names a track, X is a slice, s and f begin and end a flow, i is an
- * instant. A flow belongs to the slice that encloses its time on its track.
- */
+/* The Trace Event Format (docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU),
+ * written one event per line, so that a large part needs little memory. Kinds used: M names a
+ * track, X is a slice, s and f begin and end a flow, i is an instant. A flow belongs to the slice
+ * that encloses its time on its track. */
 #include <stdlib.h>
 
 #include "argus/hangs.h"
@@ -17,11 +17,11 @@ struct perfetto {
     struct view view;
     uint64_t start_ns;
     bool any;    /* an event was written: the next one needs a comma */
-    bool closed; /* the reader wants no more */
-    bool failed; /* no memory */
+    bool closed; /* the reader accepts no more */
+    bool failed; /* out of memory */
 };
 
-/* Writes `event`, which it takes. */
+/* Writes `event` and frees it. */
 static void put_event(struct perfetto *out, json_t *event)
 {
     char *text = json_dumps(event, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15));
@@ -133,7 +133,7 @@ static void put_samples(struct perfetto *out, uint32_t vertex)
     }
 }
 
-/* The two ends of an edge; `number` is the same in both, and no other edge's. */
+/* Writes the two ends of an edge. `number` is the same in both, and unique to the edge. */
 static void put_flow(struct perfetto *out, const struct argus_edge *edge, size_t number)
 {
     const struct argus_vertex *vertices = out->view.vertices;

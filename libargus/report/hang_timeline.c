@@ -1,5 +1,6 @@
-/* Each column is a stretch of the trace. It has a mark where the hang covers a part of it: the mark of what the thread did for
- * the largest part of that. Plain ASCII, since it is read in debuggers and logs as well. */
+/* Each column is a stretch of the trace. If the hang covers a part of it, the column has the mark
+ * of what the thread did for most of that part. Plain ASCII, because debuggers and logs show it,
+ * too. */
 #include "report/hang_timeline.h"
 
 #include <stdio.h>
@@ -97,7 +98,7 @@ static void print_scale(const struct argus_report_context *context, struct part 
     char from[WALL_TIME_BYTES], to[WALL_TIME_BYTES];
     argus_moment_text(trace, whole.start_ns, from, sizeof(from));
     argus_time_text(trace, whole.end_ns, to, sizeof(to));
-    to[12] = '\0'; /* milliseconds are enough */
+    to[12] = '\0'; /* cut after the milliseconds */
     int between = (int)columns - (int)strlen(from) - (int)strlen(to);
     if (between > 0)
         argus_sink_printf(context->sink, "\n      %s%*s%s\n", from, between, "", to);

@@ -4,7 +4,8 @@
 
 #include "argus/report.h"
 
-/* One line for each hang, numbered as in the list, with a scale of time above; as wide as the sink, or 80 columns. */
+/* Prints one line for each hang, numbered as in the list, below a time scale; as wide as the sink,
+ * or 80 columns. */
 void report_hang_timeline(const struct argus_report_context *context,
                           const struct argus_hangs *hangs);
 

@@ -13,7 +13,7 @@ static int dump_piece(const char *text, size_t bytes, void *context)
     return sink->write(sink->context, text, bytes) ? 0 : -1;
 }
 
-/* A key whose value could not be made: json_put() leaves this mark instead of losing it silently. */
+/* json_put() adds this key if a value could not be made, so that json_write() notices the loss. */
 #define FAILED_KEY "\x01"
 
 struct argus_error *json_write(const struct argus_sink *sink, json_t *json)
@@ -23,7 +23,7 @@ struct argus_error *json_write(const struct argus_sink *sink, json_t *json)
         return argus_error_memory();
     }
     size_t flags = JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12);
-    /* A sink that wants no more is no failure: the reader has closed its end. */
+    /* A sink that accepts no more is not a failure: the reader has closed its end. */
     if (json_dump_callback(json, dump_piece, (void *)(uintptr_t)sink, flags) == 0)
         dump_piece("\n", 1, (void *)(uintptr_t)sink);
     json_decref(json);
@@ -100,7 +100,7 @@ json_t *json_stack(const struct argus_report_context *context, uint32_t vertex, 
     if (stack == ARGUS_NONE)
         return json;
     struct argus_stack frames = report_frames(context, vertex, stack);
-    char text[4096]; /* names in full */
+    char text[4096]; /* enough for full names */
     for (uint32_t i = 0; i < frames.count; i++)
         json_add(json, json_text(report_frame(context, vertex, frames.frames[i], i > 0, text,
                                               sizeof(text))));

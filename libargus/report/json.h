@@ -1,4 +1,4 @@
-/* JSON by jansson: what the writers share. Keys come out in the order in which they were put in. */
+/* JSON with jansson, for all writers. Keys are written in the order in which they were put in. */
 #ifndef ARGUS_REPORT_JSON_H
 #define ARGUS_REPORT_JSON_H
 
@@ -6,28 +6,30 @@
 
 #include "argus/report.h"
 
-/* Writes `json`, which it takes, and a newline. NULL as `json` means that there was no memory. */
+/* Writes `json`, which it frees, and a newline. NULL as `json` means that there was no memory. */
 struct argus_error *json_write(const struct argus_sink *sink, json_t *json);
 
-/* A string; text that is no UTF-8 becomes "?". NULL text becomes null. */
+/* A string; text that is not UTF-8 becomes "?". NULL text becomes null. */
 json_t *json_text(const char *text);
 json_t *json_ns(uint64_t ns);
-/* "2026-11-23T13:32:10.123456Z" of a moment on the trace's clock. */
+/* A moment on the trace's clock, as "2026-11-23T13:32:10.123456Z". */
 json_t *json_time(const struct argus_trace *trace, uint64_t ns);
 
-/* Puts `value`, which it takes, under `key`; a NULL value ruins the object, and json_write() then says so. */
+/* Puts `value`, which it takes, under `key`. A NULL value makes the object invalid, and
+ * json_write() then returns an error. */
 void json_put(json_t *object, const char *key, json_t *value);
 void json_add(json_t *array, json_t *value);
 
-/* The object of a vertex (DESIGN section 8). `threshold_ns`: what is long for its type. */
+/* The object of a vertex (DESIGN section 8). `threshold_ns`: the duration from which its type
+ * counts as long. */
 json_t *json_vertex(const struct argus_report_context *context, uint32_t vertex,
                     uint64_t threshold_ns);
-/* The same or null, for ARGUS_NONE. */
+/* The same, but null for ARGUS_NONE. */
 json_t *json_vertex_or_null(const struct argus_report_context *context, uint32_t vertex,
                             uint64_t threshold_ns);
 /* The frames of a stack of `vertex`, innermost first, as strings. */
 json_t *json_stack(const struct argus_report_context *context, uint32_t vertex, uint32_t stack);
-/* Questions with their answers: an option's number from 1, "stop", or null while it is open. */
+/* Questions with their answers: an option's number from 1, "stop", or null if not answered yet. */
 json_t *json_questions(const struct argus_asked *asked, size_t count);
 
 #endif

@@ -15,7 +15,7 @@
 #define MAX_WIDTH       100
 #define MOST_NAME_BYTES 4096
 
-/* An address of a stack, and how it is to be written. */
+/* An address of a stack, and how to write it. */
 struct frame_place {
     uint64_t address;
     bool is_return, is_short;
@@ -52,7 +52,7 @@ const char *argus_duration_text(uint64_t ns, char *buffer, size_t bytes)
     return text_duration(ns, buffer, bytes);
 }
 
-/* A long name as a person reads it. */
+/* Shortens a long name for readers. */
 static void shorten_function(struct argus_symbol *symbol, char *buffer, size_t bytes)
 {
     if (!symbol->function || strlen(symbol->function) >= bytes)
@@ -154,7 +154,7 @@ void report_vertex_line(const struct argus_report_context *context, uint32_t ver
     argus_sink_printf(context->sink, "\n");
 }
 
-/* How much of `text` fits into `columns`: up to a blank, or all of the first word. */
+/* How much of `text` fits into `columns`: up to a blank, or the whole first word. */
 static size_t fitting(const char *text, size_t columns)
 {
     size_t length = strlen(text), cut = 0;
@@ -200,7 +200,7 @@ struct argus_stack report_frames(const struct argus_report_context *context, uin
                : frames;
 }
 
-/* Frames `first` to below `end`. */
+/* Prints the frames from `first` to before `end`. */
 static void print_frames(const struct argus_report_context *context, uint32_t vertex,
                          struct argus_stack frames, unsigned indent, uint32_t first, uint32_t end)
 {
@@ -211,7 +211,8 @@ static void print_frames(const struct argus_report_context *context, uint32_t ve
             report_short_frame(context, vertex, frames.frames[i], i > 0, text, sizeof(text)));
 }
 
-/* The innermost frames; where a script's function is further out, half of them, and those from that function on. */
+/* Prints the innermost frames. If a script's function is further out, half of them are printed, and
+ * then the frames from that function on. */
 void report_stack(const struct argus_report_context *context, uint32_t vertex, uint32_t stack,
                   unsigned indent, uint32_t limit)
 {

@@ -1,4 +1,4 @@
-/* Text for people: what the writers share. */
+/* Text output: what the writers share. */
 #ifndef ARGUS_REPORT_LINES_H
 #define ARGUS_REPORT_LINES_H
 
@@ -7,11 +7,12 @@
 /* A frame: "function (file:line)", or image+offset; into `buffer`, which is returned. */
 const char *report_frame(const struct argus_report_context *context, uint32_t vertex,
                          uint64_t address, bool is_return, char *buffer, size_t bytes);
-/* Counts a frame that is named otherwise among those of the answer that have a symbol, or have none. `address` 0: none. */
+/* Counts a frame that is printed in another way among those of the answer that have a symbol, or
+ * have none. `address` 0: none. */
 void report_count_frame(const struct argus_report_context *context, uint32_t vertex,
                         uint64_t address, bool is_return);
 
-/* The same with a long name shortened (event/names/short_names.h), for people. */
+/* The same with a long name shortened (event/names/short_names.h). */
 const char *report_short_frame(const struct argus_report_context *context, uint32_t vertex,
                                uint64_t address, bool is_return, char *buffer, size_t bytes);
 
@@ -23,21 +24,23 @@ const char *report_thread(const struct argus_report_context *context, uint32_t t
 void report_vertex_line(const struct argus_report_context *context, uint32_t vertex,
                         const char *prefix);
 
-/* Prints `text` broken at blanks to the sink's width (at most 100 columns), every line after the first indented. */
+/* Prints `text` broken at blanks to the sink's width (at most 100 columns); indents every line
+ * after the first. */
 void report_wrapped(const struct argus_sink *sink, unsigned indent, const char *text);
 
 /* A heading; bold where the sink has colours. */
 void report_heading(const struct argus_sink *sink, const char *text);
 
-/* The frames of a vertex's stack that are shown. Why a stack ends is left out where it ends with the first function of its thread. */
+/* The frames of a vertex's stack that are shown. Why a stack ends is omitted if it ends with the
+ * first function of its thread. */
 struct argus_stack report_frames(const struct argus_report_context *context, uint32_t vertex,
                                  uint32_t stack);
 
-/* Up to `limit` frames of a stack, a line each. */
+/* Prints up to `limit` frames of a stack, a line each. */
 void report_stack(const struct argus_report_context *context, uint32_t vertex, uint32_t stack,
                   unsigned indent, uint32_t limit);
 
-/* The questions and how they were answered; nothing without questions. */
+/* Prints the questions and their answers; nothing without questions. */
 void report_questions(const struct argus_sink *sink, const struct argus_asked *asked, size_t count);
 
 #endif

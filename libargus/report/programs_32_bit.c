@@ -1,5 +1,6 @@
-/* A process is a 32-bit program when its vdso lies below 4 GB: that of a 64-bit one is near the end of its address space. The list
- * of images has it for every process, whatever recorded the trace. */
+/* A process is a 32-bit program if its vdso is below 4 GB: the vdso of a 64-bit process is near the
+ * end of its address space. The list of images has the vdso for every process, whatever recorded
+ * the trace. */
 #include "report/programs_32_bit.h"
 
 #include <inttypes.h>
@@ -13,7 +14,8 @@
 #define MOST_NAMED  3 /* in a sentence; JSON has all */
 #define MOST_PARENT 16
 
-/* What is not known of such a program, by the processor that it ran on; a sentence's end behind "its". */
+/* What is not known of such a program, by the processor on which it ran: the end of a sentence,
+ * after "its". */
 static const struct {
     enum argus_arch arch;
     const char *unknown;

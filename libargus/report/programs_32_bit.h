@@ -1,4 +1,5 @@
-/* 32-bit programs on a 64-bit system: which of them an answer is about, and what is not known of them. */
+/* 32-bit programs on a 64-bit system: which of them an answer is about, and what is not known of
+ * them. */
 #ifndef ARGUS_REPORT_PROGRAMS_32_BIT_H
 #define ARGUS_REPORT_PROGRAMS_32_BIT_H
 
@@ -10,17 +11,19 @@
 struct programs_32_bit {
     const struct argus_graph *graph; /* borrowed */
     VEC(uint64_t) pids;              /* of all 32-bit processes of the trace */
-    VEC(uint32_t) processes;         /* those that were touched: indexes, in that order */
+    /* those in the answer: indexes, in the order in which they were touched */
+    VEC(uint32_t) processes;
 };
 
 void programs_32_bit_init(struct programs_32_bit *programs, const struct argus_graph *graph);
 void programs_32_bit_deinit(struct programs_32_bit *programs);
 
-/* The answer is about this process, or a vertex of it; ARGUS_NONE is allowed. Nothing happens when it is no 32-bit program. */
+/* Notes that the answer is about this process. Ignored if it is not a 32-bit program; ARGUS_NONE is
+ * allowed. */
 void programs_32_bit_touch(struct programs_32_bit *programs, uint32_t process);
 void programs_32_bit_touch_vertex(struct programs_32_bit *programs, uint32_t vertex);
 
-/* A note under a heading; nothing where none was touched. */
+/* Prints a note under a heading; nothing if the answer is about no such program. */
 void programs_32_bit_print(const struct programs_32_bit *programs, const struct argus_sink *sink);
 /* A list of objects: process, pid, unknown (list of sentences). NULL without memory. */
 json_t *programs_32_bit_json(const struct programs_32_bit *programs);

@@ -1,4 +1,4 @@
-/* What of the graph a trace of Darwin allows: text and JSON. */
+/* Which parts of the graph a trace of Darwin allows: text and JSON. */
 #include "report/report_abilities.h"
 
 #include "report/json.h"

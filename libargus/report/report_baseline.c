@@ -1,4 +1,4 @@
-/* The expected path against the actual one. */
+/* The expected path compared with the actual one. */
 #include "report/json.h"
 #include "report/lines.h"
 #include "report/report_diagnosis.h"
@@ -6,7 +6,7 @@
 
 #define MAX_ROWS 3
 
-/* The baseline may be of another trace: what is said of its vertices goes by that one's graph. */
+/* The baseline may be of another trace: its vertices are described with that trace's graph. */
 static struct argus_report_context normal_context(const struct argus_report_context *context,
                                                   const struct argus_diagnosis *diagnosis)
 {
@@ -18,7 +18,7 @@ static struct argus_report_context normal_context(const struct argus_report_cont
     return normal;
 }
 
-/* How long the baseline waited; or ran, when the hang was a run. */
+/* How long the baseline waited; or ran, if the hang was a run. */
 static uint64_t normal_ns(const struct argus_diagnosis *diagnosis)
 {
     const struct argus_vertex *vertices;

@@ -25,7 +25,7 @@ static struct argus_symbol symbol_of(const struct argus_report_context *context,
                               address, false);
 }
 
-/* "alpha [100]": whom a voucher names. */
+/* "alpha [100]": the process that a voucher names. */
 static const char *beneficiary(const struct argus_report_context *context,
                                const struct argus_callback *callback, char *buffer, size_t bytes)
 {
@@ -40,7 +40,8 @@ static const char *beneficiary(const struct argus_report_context *context,
     return buffer;
 }
 
-/* The address that names the function best: a probe may have read one that is no function at all (then 0). */
+/* The address that names the function best. A probe may have read one that is not a function's: 0
+ * if no address is in an image. */
 static uint64_t function_of(const struct argus_report_context *context,
                             const struct argus_callback *callback)
 {

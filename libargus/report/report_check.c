@@ -1,4 +1,4 @@
-/* What looks wrong in a graph, for people. */
+/* What looks wrong in a graph, as text. */
 #include "report/report_check.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include "report/lines.h"
 #include "report/report_unnamed.h"
 
-/* Frames of the stack at which to look. */
+/* The number of frames that are shown of a stack. */
 enum { FRAMES = 6 };
 
 const char *check_report_function(const struct check_report *report,
@@ -158,8 +158,8 @@ static void peers_text(const struct check_report *report, const struct argus_bat
     argus_sink_printf(sink, "\n");
 }
 
-/* The line of argus-rules(5) that would begin a segment in the function at `address`, unless that is one which every program
- * has. */
+/* Prints the line of argus-rules(5) that would begin a segment in the function at `address`;
+ * nothing for a function that every program has. */
 static void rule_text(const struct check_report *report, const struct argus_split_place *place,
                       uint64_t address)
 {

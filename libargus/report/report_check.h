@@ -17,7 +17,8 @@ struct check_report {
     uint64_t long_ns;
 };
 
-/* The function that has `address`, as a split place names it: "serve", "libfoo.so+0x12"; into `buffer`. */
+/* The function at `address`, in the form of a split place: "serve", "libfoo.so+0x12"; into
+ * `buffer`. */
 const char *check_report_function(const struct check_report *report,
                                   const struct argus_split_place *place, uint64_t address,
                                   char *buffer, size_t bytes);

@@ -1,4 +1,4 @@
-/* What looks wrong in a graph, for programs: docs/schema/check.json. */
+/* What looks wrong in a graph, as JSON: docs/schema/check.json. */
 #include "report/report_check.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* The graph beside the plain causal graph: text and JSON. What each figure means is in argus-graph(1). */
+/* The graph compared with the plain causal graph: text and JSON. argus-graph(1) explains each
+ * figure. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -21,7 +22,8 @@ static uint64_t sum_fates(const uint64_t *fates)
     return sum;
 }
 
-/* Edges that a walk of the plain graph follows, and one of this graph does not, or not without asking. */
+/* The number of edges that a walk of the plain graph follows and that a walk of this graph does not
+ * follow, or not without asking. */
 static uint64_t avoided(const uint64_t *fates)
 {
     return fates[ARGUS_FATE_WEAK] + fates[ARGUS_FATE_MOVED] + fates[ARGUS_FATE_CULLED];
@@ -35,7 +37,7 @@ static double saved(uint64_t before, uint64_t now)
 
 /* --- the table of figures --- */
 
-/* Rows of both forms. To add a figure: a row. */
+/* The rows of both formats. To add a figure: a row. */
 struct row {
     const char *key;   /* JSON */
     const char *label; /* text */
@@ -127,7 +129,8 @@ static json_t *fates_json(const uint64_t *fates)
 
 /* --- rules --- */
 
-/* Stages whose rows are counted by what they did, with the heading of each; edge rules are counted by their edges. */
+/* The stages whose rows are counted by what they did, each with its heading; edge rules are counted
+ * by their edges. */
 static const struct {
     const char *stage, *heading;
 } stages[] = {

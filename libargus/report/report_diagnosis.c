@@ -1,4 +1,5 @@
-/* A diagnosis for people: the sentence, the story, where to look, where the time went, what was chosen, what is uncertain. */
+/* A diagnosis as text: the summary, the path, where to look, where the time went, what was chosen,
+ * what is uncertain. */
 #include "report/report_diagnosis.h"
 
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #define MAX_FUNCTIONS 3
 #define MAX_FRAMES    8
 #define MIN_SHARE     0.01
-#define MAX_STEPS     12 /* of a long story; the JSON has all */
+#define MAX_STEPS     12 /* of a long path; the JSON has all */
 
 static void print_step(const struct argus_report_context *context,
                        const struct argus_diagnosis *diagnosis, size_t at)
@@ -55,7 +56,8 @@ static void print_function(const struct argus_report_context *context,
                       diagnosis_function_text(function, text, sizeof(text)));
 }
 
-/* The costliest; where these all belong to libraries that every program has, the program's own costliest too. */
+/* Prints the costliest functions. If these are all in libraries that every program has, also the
+ * program's own costliest functions. */
 static void print_functions(const struct argus_report_context *context,
                             const struct argus_culprit *culprit)
 {

@@ -11,7 +11,7 @@ json_t *json_diagnosis(const struct argus_report_context *context,
 
 /* --- report_baseline.c --- */
 
-/* What the same wait or run is like when all is well, and whose part differs most. */
+/* Prints what the same wait or run is normally like, and whose part differs most. */
 void report_baseline(const struct argus_report_context *context,
                      const struct argus_diagnosis *diagnosis);
 /* The baseline's vertex, or null. */

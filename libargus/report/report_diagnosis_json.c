@@ -7,7 +7,7 @@
 #include "report/report_unnamed.h"
 #include "slice/timeline.h"
 
-/* What is long in this diagnosis: half of the hang. */
+/* What counts as long in this diagnosis: half of the hang. */
 static uint64_t threshold(const struct argus_diagnosis *diagnosis)
 {
     return (diagnosis->hang.end_ns - diagnosis->hang.start_ns) / 2;

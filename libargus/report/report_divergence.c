@@ -1,4 +1,5 @@
-/* A divergence for people: the loop, where the runs parted, what decided, and which variables to watch. */
+/* A divergence as text: the loop, where the runs parted, what decided, and which variables to
+ * watch. */
 #include "report/report_divergence.h"
 
 #include <stdio.h>
@@ -97,7 +98,7 @@ static void print_ways(const struct argus_sink *sink, const struct argus_decisio
     }
 }
 
-/* What the branch depends on, by the candidates' numbers. */
+/* Prints what the branch depends on, by the candidates' numbers. */
 static void print_dependence(const struct argus_sink *sink, const struct argus_decision *decision)
 {
     argus_sink_printf(sink, "       depends on");

@@ -1,11 +1,11 @@
-/* A divergence as JSON; argus-diverge(1) has the keys. */
+/* A divergence as JSON; argus-diverge(1) lists the keys. */
 #include "report/report_divergence.h"
 
 #include <stdio.h>
 
 #include "report/json.h"
 
-/* Addresses are strings, "0x…": JSON's numbers end at 2^53. 0: null. */
+/* Addresses are strings, "0x…", because JSON numbers are exact only up to 2^53. 0: null. */
 static json_t *address_json(uint64_t address)
 {
     char text[24];

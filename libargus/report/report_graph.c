@@ -1,4 +1,4 @@
-/* What a graph is made of: counts, rules. */
+/* The composition of a graph: counts, rules. */
 #include "argus/graph_file.h"
 #include "report/json.h"
 #include "report/lines.h"
@@ -14,7 +14,7 @@ static void count_edges(const struct view *view, uint64_t *kinds, uint64_t *ret_
     }
 }
 
-/* The threads that have a vertex: the others were only named. */
+/* The number of threads that have a vertex; the others were only named. */
 static uint64_t count_threads(const struct view *view)
 {
     uint64_t threads = 0;

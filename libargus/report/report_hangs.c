@@ -12,7 +12,7 @@
 #include "report/report_unnamed.h"
 #include "slice/timeline.h"
 
-/* What sets a hang apart from others of its type; NULL: nothing. */
+/* What distinguishes a hang from others of its type; NULL: nothing. */
 static json_t *json_indicators(const struct argus_hang *hang)
 {
     json_t *list = json_array();
@@ -61,7 +61,7 @@ json_t *json_hang(const struct argus_report_context *context, const struct argus
 
 /* --- text --- */
 
-/* A figure that is worth a word: one percent of the hang. */
+/* Adds a figure if it is at least one percent of the hang. */
 static void add_figure(char *buffer, size_t bytes, const struct argus_hang *hang, const char *what,
                        uint64_t ns)
 {
@@ -95,7 +95,7 @@ static void figures_text(const struct argus_report_context *context, const struc
                               argus_indicator_name((enum argus_indicator)i));
 }
 
-/* More are in the JSON. */
+/* The JSON has all. */
 #define MOST_PENDING 4
 
 static void pending_line(const struct argus_report_context *context, const struct argus_hang *hang,
@@ -171,7 +171,7 @@ static void idle_text(const struct argus_report_context *context, const struct a
         argus_time_text(argus_graph_trace(context->graph), hang->start_ns, time, sizeof(time)));
 }
 
-/* Stretches of each kind that are told. */
+/* At most so many stretches of each kind are printed. */
 #define MOST_TOLD 3
 
 static void stretch_text(const struct argus_report_context *context, uint32_t thread,
@@ -243,7 +243,7 @@ static struct argus_error *hangs_list(const struct argus_report_context *context
     struct argus_error *error = NULL;
     if (hangs->count == 0)
         return NULL;
-    if (is_idle(&hangs->items[0])) { /* it is alone then */
+    if (is_idle(&hangs->items[0])) { /* an idle stretch is the only one */
         idle_text(context, &hangs->items[0]);
         return NULL;
     }

@@ -7,7 +7,7 @@
 
 #define MAX_SENTENCES 2
 
-/* By kind of wait. To add a subject: a bit in argus/gaps.h, and its waits here. */
+/* By kind of wait. To add a subject: a bit in argus/gaps.h, and the waits that it is about here. */
 static const uint16_t subjects_of_wait[] = {
     [ARGUS_WAIT_FUTEX] = ARGUS_GAP_WAIT | ARGUS_GAP_LOCK,
     [ARGUS_WAIT_POLL] = ARGUS_GAP_WAIT | ARGUS_GAP_INPUT,
@@ -31,7 +31,7 @@ uint32_t limits_subjects_of(const struct argus_graph *graph, uint32_t vertex)
     return kind < sizeof(subjects_of_wait) / sizeof(*subjects_of_wait) ? subjects_of_wait[kind] : 0;
 }
 
-/* A wait counts when it is a part of the hang. */
+/* A wait counts if it is a part of the hang. */
 uint32_t limits_subjects_of_diagnosis(const struct argus_graph *graph,
                                       const struct argus_diagnosis *diagnosis)
 {

@@ -1,4 +1,4 @@
-/* Messages by channel, and pair by pair, for people. */
+/* Messages by channel, and pair by pair, as text. */
 #include "report/report_messages.h"
 #include "report/report_limits.h"
 
@@ -8,7 +8,7 @@
 
 #include "report/lines.h"
 
-/* --- what is wanted --- */
+/* --- the selection --- */
 
 static bool has_process(const struct message_report *report, const uint32_t *threads, uint8_t count)
 {

@@ -4,8 +4,9 @@
 
 #include "argus/report.h"
 
-/* A trace's messages while they are written. Thread and channel indices are the same in every reading of a trace, so the
- * names of the first one serve for the pairs, which come from a second one. */
+/* The messages of a trace while they are written. Thread and channel indices are the same in every
+ * reading of a trace, so the names from the first reading serve for the pairs, which come from a
+ * second one. */
 struct message_report {
     const struct argus_sink *sink;
     const struct argus_trace *trace;
@@ -18,10 +19,10 @@ struct message_report {
     uint64_t written; /* pairs, or channels, so far */
 };
 
-/* Whether a channel is wanted. */
+/* Whether the user wants a channel. */
 bool message_report_wants(const struct message_report *report, uint32_t channel);
 
-/* Calls `write` for each pair that is wanted. */
+/* Calls `write` for each pair that the user wants. */
 struct argus_error *message_report_pairs(struct message_report *report,
                                          void (*write)(struct message_report *report,
                                                        const struct argus_message_pair *pair));

@@ -1,4 +1,5 @@
-/* Messages for programs (docs/schema/messages.json). There may be millions of pairs, so they are written one by one. */
+/* Messages as JSON (docs/schema/messages.json). There may be millions of pairs, so they are written
+ * one by one. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -6,7 +7,7 @@
 #include "report/report_limits.h"
 #include "report/report_messages.h"
 
-/* Writes one element of an array, or of the object around it. */
+/* Writes one element of an array, or of the enclosing object. */
 static void write_item(const struct message_report *report, const char *before, json_t *json)
 {
     char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;

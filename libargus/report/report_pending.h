@@ -6,11 +6,13 @@
 
 #include "argus/report.h"
 
-/* "3 messages from input [102], X events from Xorg [80] (button press)": one of them; into `buffer`, which is returned. */
+/* One of the items, e.g. "3 messages from input [102]", "X events from Xorg [80] (button press)";
+ * into `buffer`, which is returned. */
 const char *report_pending(const struct argus_report_context *context,
                            const struct argus_pending *pending, char *buffer, size_t bytes);
 
-/* The list of objects: kind, from (process, pid, tid or nulls), since_ns, unread, text. NULL without memory. */
+/* A list of objects: kind, from (process, pid, tid or nulls), since_ns, unread, text. NULL without
+ * memory. */
 json_t *json_pendings(const struct argus_report_context *context,
                       const struct argus_pendings *pendings);
 

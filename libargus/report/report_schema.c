@@ -1,4 +1,5 @@
-/* The schema: all rules, the user's too. Of a user's rule that never applied it is said why, where that is known. */
+/* The schema: all rules, including the user's. If a user's rule never applied, the reason is
+ * printed if known. */
 #include "argus/schema.h"
 
 #include <stdio.h>
@@ -9,13 +10,13 @@
 
 enum { DESCRIPTION_COLUMN = 43 };
 
-/* A row to show. */
+/* A row that is printed. */
 struct shown {
     const struct argus_rule *row;
     const struct argus_user_rule *user; /* NULL: a built-in rule */
     bool counted;
-    size_t probes;   /* of the trace, at functions that the rule is about */
-    bool has_stacks; /* some edge of the graph has one */
+    size_t probes;   /* of the trace, at functions named in the rule */
+    bool has_stacks; /* some edge of the graph has a stack */
 };
 
 static bool has_stacks(const struct argus_graph *graph)
@@ -28,7 +29,7 @@ static bool has_stacks(const struct argus_graph *graph)
     return false;
 }
 
-/* Why a user's rule has not applied; NULL: it has, or nobody knows. */
+/* Why a user's rule has not applied; NULL: it has, or the reason is not known. */
 static const char *why_not(const struct shown *shown)
 {
     if (!shown->user || !shown->counted || shown->row->count)

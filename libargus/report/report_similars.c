@@ -1,4 +1,4 @@
-/* Vertices like another one. */
+/* Vertices that are similar to another one. */
 #include "report/json.h"
 #include "report/lines.h"
 

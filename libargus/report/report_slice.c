@@ -20,7 +20,7 @@ static const char *edge_text(const struct argus_report_context *context, uint32_
     return buffer;
 }
 
-/* The causes that were not followed. */
+/* The causes that the slice does not follow. */
 static json_t *others_json(const struct argus_report_context *context,
                            const struct argus_step *step)
 {

@@ -9,7 +9,7 @@
 #include "report/report_unnamed.h"
 #include "slice/timeline.h"
 
-/* Effects shown to a person; a program gets all. */
+/* The number of effects in text; JSON has all. */
 #define MAX_SHOWN 20
 
 static const char *rule_name(const struct argus_graph *graph, const struct argus_edge *edge)
@@ -74,7 +74,8 @@ static json_t *vertex_json(const struct argus_report_context *context, const str
     return json;
 }
 
-/* ", did_reconfigure in settings" of a data flag's edge; "" without. Into `buffer`, which is returned. */
+/* ", did_reconfigure in settings" for a data flag's edge; "" for others. Into `buffer`, which is
+ * returned. */
 static const char *flag_text(const struct argus_graph *graph, const struct argus_edge *edge,
                              char *buffer, size_t bytes)
 {
@@ -102,7 +103,7 @@ static void edge_text(const struct argus_report_context *context, const struct a
         rule_name(context->graph, edge), flag_text(context->graph, edge, flag, sizeof(flag)));
 }
 
-/* The kernel function that did a work, of whose address `code` has the low 24 bits. */
+/* The kernel function that ran a work item; `code` is the low 24 bits of its address. */
 static const char *work_name(const struct argus_trace *trace, uint32_t code, char *buffer,
                              size_t bytes)
 {

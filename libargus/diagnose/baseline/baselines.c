@@ -1,15 +1,17 @@
-/* The baseline: the path that ended a similar wait which went well, and whose threads should have ended this one.
+/* The baseline: the path that ended a similar wait which went well, and whose threads should have
+ * ended this one.
  *
- * A wait for many things can be ended by each, so there may be one normal case for each thread that ended such waits. Where
- * several are about as similar a person is asked which is meant. When nobody on the path of the chosen one did anything
- * unusual, the others are offered: all that are confirmed are used.
+ * Any of several things can end a wait for many things, so there may be one normal case for each
+ * thread that ended such waits. If several are about equally similar, the user is asked to choose.
+ * If no thread on the chosen path did anything unusual, the others are offered: all that the user
+ * confirms are used.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "diagnose/suspects/suspect_search.h"
 
-/* A baseline with so much of the best one's score is as good as it. */
+/* A baseline with so much of the best one's score is considered as good. */
 #define NEAR_SCORE   0.9
 #define MIN_BASELINE 0.5
 
@@ -21,7 +23,7 @@ static bool is_used(const struct suspect_search *search, uint32_t waker)
     return false;
 }
 
-/* The candidates: the best one for each thread that ended such a wait, the best first. */
+/* Picks the candidates: for each thread that ended such a wait the best one, sorted, best first. */
 static size_t pick_options(const struct suspect_search *search,
                            const struct argus_similars *similars, const struct argus_similar **ret)
 {
@@ -42,7 +44,7 @@ static size_t pick_options(const struct suspect_search *search,
     return count;
 }
 
-/* How many of the candidates are so good that a person should choose. */
+/* How many of the candidates are so good that the user should choose. */
 static size_t count_near(const struct argus_similar *const *options, size_t count)
 {
     size_t near = 0;
@@ -51,7 +53,8 @@ static size_t count_near(const struct argus_similar *const *options, size_t coun
     return near;
 }
 
-/* Asks which of `similars` is meant. The last option, in a second round, is that none is: `*ret` is ARGUS_NONE then. */
+/* Asks the user to choose one of `similars`. In a second round, the last option is "none": `*ret`
+ * is ARGUS_NONE then. */
 static struct argus_error *ask_baseline(struct suspect_search *search,
                                         const struct argus_similar **similars, size_t count,
                                         uint32_t *ret)
@@ -88,7 +91,7 @@ static struct argus_error *ask_baseline(struct suspect_search *search,
 
 /* --- the threads of its path --- */
 
-/* The thread here that plays the part of `thread` of another graph; ARGUS_NONE. */
+/* The thread of this graph with the role of `thread` in another graph; ARGUS_NONE. */
 static uint32_t find_namesake(const struct diagnoser *d, const struct view *other, uint32_t thread,
                               uint64_t time_ns)
 {
@@ -106,8 +109,9 @@ static uint32_t find_namesake(const struct diagnoser *d, const struct view *othe
     return ARGUS_NONE;
 }
 
-/* The threads of the path that ended the baseline's wait, the nearest first. Its own questions are answered by their
- * defaults: what matters here is who took part, and whoever did nothing unusual is passed over anyhow. */
+/* Adds the threads of the path that ended the baseline's wait, the nearest first. The questions of
+ * that walk get their default answers: only the participants matter, and those that did nothing
+ * unusual are skipped later. */
 static struct argus_error *add_expected_path(struct suspect_search *search,
                                              const struct argus_graph *graph, uint32_t baseline)
 {
@@ -136,7 +140,8 @@ static struct argus_error *add_expected_path(struct suspect_search *search,
 
 /* --- of this trace --- */
 
-/* Remembers that the normal case `baseline` has been used. The answer's baseline is the last one of the hung thread's wait. */
+/* Notes that the normal case `baseline` has been used. The diagnosis reports the one used last for
+ * the hung thread's wait. */
 static void use_baseline(struct suspect_search *search, uint32_t baseline)
 {
     search->used[search->used_count++] = waker_thread(&search->d->view, baseline);
@@ -205,7 +210,8 @@ struct argus_error *diagnoser_find_baseline(struct diagnoser *d, uint32_t vertex
     return error;
 }
 
-/* The trace that the user gave as the normal one goes before: that it is normal was said with it. */
+/* The trace that the user gave as the normal one comes first: by giving it, the user said that it
+ * is normal. */
 struct argus_error *find_baseline(struct suspect_search *search)
 {
     const struct argus_graph *graph;

@@ -71,7 +71,7 @@ bool likeness_same_thread(const struct likeness *likeness, uint32_t vertex, uint
 
 /* --- what was compared before --- */
 
-/* What is known belongs to one vertex. */
+/* Forgets the results for another vertex: they are kept for one vertex at a time. */
 static void begin_with(struct likeness *likeness, uint32_t vertex)
 {
     if (likeness->known_for == vertex)
@@ -83,12 +83,12 @@ static void begin_with(struct likeness *likeness, uint32_t vertex)
     likeness->known_for = vertex;
 }
 
-/* Without memory it is compared again the next time. */
+/* Without memory, the pair is compared again the next time. */
 static double remember(struct likeness *likeness, struct idmap *by_key, uint64_t key, double value)
 {
     if (vec_push(&likeness->known, (float)value))
         (void)idmap_put(by_key, key, (uint32_t)likeness->known.length - 1);
-    return (double)(float)value; /* the same now and then */
+    return (double)(float)value; /* the same value now and when it is read back */
 }
 
 /* --- stacks --- */
@@ -140,7 +140,7 @@ double likeness_of_stacks(struct likeness *likeness, uint32_t vertex, uint32_t c
     uint32_t a = likeness->own.view.vertices[vertex].wait.user_stack;
     uint32_t b = likeness->other.view.vertices[candidate].wait.user_stack;
     if (a == ARGUS_NONE || b == ARGUS_NONE)
-        return a == b ? 0.5 : 0.0; /* both without a stack: nothing speaks for or against it */
+        return a == b ? 0.5 : 0.0; /* neither has a stack: no evidence */
     if (a == b && likeness->one_graph)
         return 1.0;
     begin_with(likeness, vertex);
@@ -215,7 +215,7 @@ double likeness_of_objects(const struct likeness *likeness, uint32_t vertex, uin
     return a->object == b->object ? 1.0 : same ? 0.0 : 0.5;
 }
 
-/* --- whom they dealt with --- */
+/* --- their peers --- */
 
 struct peers {
     uint64_t names[MAX_PEERS];

@@ -1,4 +1,4 @@
-/* How alike two vertices are, aspect by aspect: what similar.c weighs. */
+/* How alike two vertices are in each of several respects, which similar.c weighs. */
 #ifndef ARGUS_DIAGNOSE_LIKENESS_H
 #define ARGUS_DIAGNOSE_LIKENESS_H
 
@@ -19,30 +19,34 @@ struct likeness_side {
 struct likeness {
     struct likeness_side own, other;
     bool one_graph;
-    /* What is equal for all vertices of one signature is compared once: op sequences, stacks. */
+    /* Results that are equal for all vertices of one signature are kept: op sequences, stacks. */
     struct idmap by_ops, by_stack;
     VEC(float) known;
-    uint32_t known_for; /* the vertex of `own` for which; ARGUS_NONE: none yet */
+    uint32_t known_for; /* the vertex of `own` whose results are kept; ARGUS_NONE: none yet */
 };
 
-/* `symbols` and `other_symbols` may be NULL. False without memory; end with likeness_deinit() in both cases. */
+/* `symbols` and `other_symbols` may be NULL. False without memory; call likeness_deinit() in both
+ * cases. */
 bool likeness_init(struct likeness *likeness, const struct argus_graph *graph,
                    struct argus_symbols *symbols, const struct argus_graph *other,
                    struct argus_symbols *other_symbols);
 void likeness_deinit(struct likeness *likeness);
 
-/* All are 0 … 1. `vertex` is of `own`, `candidate` of `other`. */
+/* All results are 0 … 1. `vertex` is of `own`, `candidate` of `other`. */
 
-/* The user stacks of the waits. Of one life of a program by address; else by function, where symbols tell; else by the offset
- * in the page, which address space randomisation leaves alone. */
+/* The user stacks of the waits. Within one run of a program they are compared by address; else by
+ * function, if there are symbols; else by the offset in the page, which address space randomization
+ * does not change. */
 double likeness_of_stacks(struct likeness *likeness, uint32_t vertex, uint32_t candidate);
-/* What they did, in order; how often in a row does not count. The last 32 of each: what led to the wait. */
+/* What the vertices did, in order, without the lengths of repetitions. The last 32 operations of
+ * each, which led to the wait. */
 double likeness_of_ops(struct likeness *likeness, uint32_t vertex, uint32_t candidate);
-/* What they waited on. */
+/* The objects that they waited on. */
 double likeness_of_objects(const struct likeness *likeness, uint32_t vertex, uint32_t candidate);
-/* The processes that they were begun by, and that they sent something or made run. */
+/* The processes that began them, and those to which they sent something or which they made run. */
 double likeness_of_peers(const struct likeness *likeness, uint32_t vertex, uint32_t candidate);
-/* The same thread, or, in another life of the program, one of the same name. */
+/* Whether they are of the same thread or, in another run of the program, of threads of the same
+ * name. */
 bool likeness_same_thread(const struct likeness *likeness, uint32_t vertex, uint32_t candidate);
 
 #endif

@@ -1,9 +1,9 @@
 /* The expected and the actual path side by side.
  *
- * Both are accounts: of the hang, and of the baseline's wait (or run), each adding up to the whole of its stretch. What belongs to
- * the same role, which is a process and a thread by their names, is put together. Where the actual path parts from the
- * expected one is the role with the largest difference; whoever is on the expected path and has no part in the actual one was
- * not reached.
+ * Both are accounts, of the hang and of the baseline's wait (or run), and each adds up to the whole
+ * of its stretch. Time of the same role, which is a process and a thread by their names, is added
+ * up. The actual path parts from the expected one at the role with the largest difference. A role
+ * on the expected path that has no part in the actual one was not reached.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 /* A row that differs by less than this part of the hang is left out. */
 #define MIN_PART 100
 
-/* An account's owner of some time. */
+/* The owner of some time in an account. */
 struct side {
     const struct view *view;
     const struct argus_account *account;
@@ -47,7 +47,7 @@ static struct argus_path_part *find_row(comparison_list *rows, const struct view
     return NULL;
 }
 
-/* Adds the stretches of one side; the row's vertex is the one with the longest stretch. */
+/* Adds the stretches of one side; a row's vertex is the one with the longest stretch. */
 static bool add_side(comparison_list *rows, const struct view *actual, const struct view *normal,
                      struct side side, bool is_actual)
 {
@@ -93,7 +93,7 @@ static int compare_rows(const void *a, const void *b)
     return x->normal < y->normal ? -1 : x->normal > y->normal;
 }
 
-/* Rows that say something: on both paths, or with a noteworthy difference. */
+/* Keeps the rows that are worth showing: those on both paths or with a noteworthy difference. */
 static size_t keep_noteworthy(struct argus_path_part *rows, size_t count, uint64_t hang_ns)
 {
     size_t kept = 0;
@@ -103,7 +103,7 @@ static size_t keep_noteworthy(struct argus_path_part *rows, size_t count, uint64
     return kept;
 }
 
-/* What of the baseline is compared: its wait, or its run when the hang was one. */
+/* The part of the baseline that is compared: its wait, or its run if the hang was one. */
 static struct window normal_window(const struct diagnoser *d, const struct view *normal)
 {
     const struct argus_vertex *v = &normal->vertices[d->baseline];

@@ -1,14 +1,21 @@
-/* Vertices like another one: of a process of the same name, ending in a wait of the same system call.
+/* Finds vertices like another one: of a process of the same name, ending in a wait of the same
+ * system call.
  *
- * The score adds up what does not vary at run time: where it waited (stack), what on (object), what it did before
- * (order of system calls and wake-ups; how often in a row does not count), whom it dealt with (peers), and whether it is
- * the same thread; on demand also what the vertices before it were (Argus paper, 5.4). likeness.c compares.
+ * The score adds up what does not vary at run time:
+ *   - where the vertex waited (stack) and on what (object);
+ *   - what it did before (the order of system calls and wake-ups, without the lengths of
+ *     repetitions);
+ *   - with which threads it communicated (peers);
+ *   - whether it is of the same thread;
+ *   - on demand, what the vertices before it were (Argus paper, 5.4).
+ * likeness.c compares.
  *
- * No pairs: one pass over the vertices with a cheap test first. What is the same for all vertices of one signature
- * (stack, sequence of operations) is compared once for each signature. Peers and the vertices before are looked at only for the
- * best of the first pass.
+ * Not all pairs are compared: one pass over the vertices begins with a cheap test. What is the same
+ * for all vertices of one signature (stack, sequence of operations) is compared once per signature.
+ * Peers and the vertices before are compared only for the best of the first pass.
  *
- * A vertex that waited has a baseline in one whose wait ended well and soon; one that was busy, in one that was not.
+ * The baseline of a vertex that waited is one whose wait ended well and soon; the baseline of a
+ * busy vertex is one that was busy for less than half as long.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,7 +34,7 @@
 #define WEIGHT_PEERS  0.15
 #define WEIGHT_OBJECT 0.1
 #define WEIGHT_THREAD 0.1
-/* The part of the vertices before in the score, if they are compared. */
+/* The weight of the vertices before in the score, if they are compared. */
 #define WEIGHT_CONTEXT 0.3
 
 /* A candidate after the first pass. */
@@ -41,8 +48,8 @@ struct search {
     struct likeness likeness;
     uint32_t model;
     uint64_t model_wait_ns, model_busy_ns;
-    bool model_busy; /* it was busy rather than waiting */
-    bool *same_name; /* by process of the other graph: named as the model's */
+    bool model_busy; /* the model was busy rather than waiting */
+    bool *same_name; /* by process of the other graph: whether its name is the model's */
     VEC(struct match) found;
 };
 
@@ -78,7 +85,8 @@ static bool differs(const struct search *search, uint32_t vertex)
     return model->kind != ARGUS_WAIT_NONE && v->wait.outcome == ARGUS_OUTCOME_SATISFIED && better;
 }
 
-/* The better first; the more recent one among equals: in one thread the higher id. */
+/* Sorts the better first; among equals the more recent one, which in one thread has the higher
+ * ID. */
 static int compare_matches(const void *a, const void *b)
 {
     const struct match *x = a, *y = b;
@@ -135,7 +143,8 @@ static bool run_search(struct search *search)
 
 /* --- the second pass --- */
 
-/* The likeness of the up to `depth` vertices before; one that only one of the two has is not alike at all. */
+/* The likeness of up to `depth` vertices before; a vertex that only one of the two has counts as
+ * 0. */
 static double likeness_of_context(struct likeness *likeness, uint32_t a, uint32_t b, uint32_t depth)
 {
     double sum = 0.0;

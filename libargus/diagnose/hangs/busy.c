@@ -1,10 +1,11 @@
-/* A thread of windows that does not come to its loop before the trace ends, or not for a while: a recording that began in the freeze, or a
- * program with so much to do that it never waits. What its loop is, is not known; that it is one with windows is, by the UI events that it
- * hands to the program. From one of these to the next, without a rest, it computes; and that counts where something lies there for it.
- */
+/* A thread with windows that does not reach its event loop before the trace ends, or not for a
+ * while: the recording began during the freeze, or the program has so much to do that it never
+ * waits. Its event loop is unknown, but the UI events that it hands to the program show that it has
+ * windows. From one UI event to the next, without a rest, the thread computes. Such a stretch
+ * counts if something is pending for the thread. */
 #include "diagnose/hangs/finder.h"
 
-/* When `vertex` last handed a UI event to the program; 0: it did not. */
+/* When `vertex` last handed a UI event to the program; 0: never. */
 static uint64_t handed_ns(const struct view *view, uint32_t vertex)
 {
     const struct argus_callback *callbacks;

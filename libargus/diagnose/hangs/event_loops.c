@@ -1,11 +1,12 @@
-/* Which threads of a trace are event loops, for whoever finds no hang and wants to know what was looked at. */
+/* Lists the threads of a trace that are event loops, so that a user who gets no hang can see what
+ * was examined. */
 #include <stdlib.h>
 
 #include "diagnose/hangs/finder.h"
 
 typedef VEC(struct argus_loop) loop_list;
 
-/* Adds the thread if it has a home that is an event loop's. False without memory. */
+/* Adds the thread if one of its homes is an event loop's. False without memory. */
 static bool add_if_loop(const struct view *view, uint32_t thread, loop_list *list)
 {
     const struct argus_thread *t = &view->threads[thread];

@@ -1,10 +1,11 @@
-/* The time in which a machine that is being suspended runs nothing.
+/* Finds the time in which a machine that is being suspended runs nothing.
  *
- * While it sleeps, the trace's clock stands still, and nothing is to be subtracted. But before it sleeps, all threads are
- * frozen and devices are switched off, and after it devices are switched on and threads thawed, which takes
- * seconds of that clock. No thread of a program runs then: so the longest time without any in the 30 s before the suspend was noticed
- * (which is soon after the thaw) is taken for it. On a machine that was idle before this is too long; it
- * is only used to raise the threshold of hangs that contain it.
+ * While the machine sleeps, the trace's clock stands still, and nothing has to be subtracted. But
+ * before the sleep, all threads are frozen and devices are switched off, and after it, devices are
+ * switched on and threads thawed. That takes seconds of the clock, in which no user thread runs.
+ * The suspend is noticed soon after the thaw, so the longest time without any running thread in the
+ * 30 s before that notice is taken. On a machine that was idle before, this is too long; it is only
+ * used to raise the threshold of hangs that contain it.
  */
 #include "diagnose/hangs/finder.h"
 

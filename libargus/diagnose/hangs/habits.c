@@ -4,24 +4,28 @@
 
 #include "diagnose/hangs/nesting.h"
 
-/* So often an event loop has come back when it is believed to be one; a read or a lock is an answer more often. */
+/* A poll is believed to be an event loop's after so many returns to it; a read or a lock, which is
+ * more often for an answer, needs more. */
 #define HOME_POLLS  3
 #define HOME_OTHERS 5
-/* Out edges looked at, from the last: a vertex that wakes more threads than that is no question to one of them. */
+/* Out edges that are looked at, from the last: a vertex that wakes more threads is not asking one
+ * of them. */
 #define MAX_ASKED 16
 /* Vertices of a signal handler that did not wait. */
 #define MAX_HANDLER 8
-/* Vertices of a thread looked at for what it did since it was asked. */
+/* Vertices of a thread that are looked at for what it did since it was asked. */
 #define MAX_BEFORE 16
 
-/* A shorter stack names the C library's function and not who called it (code without frame pointers). */
+/* A shorter stack names a function of the C library and not its caller (code without frame
+ * pointers). */
 #define TELLING_FRAMES 3
 
-/* In by_call: polls with these arguments are at several places. */
+/* In by_call: polls with these arguments occur at several places. */
 #define AT_SEVERAL (IDMAP_NONE - 1)
 
-/* A stack as a number. Of a poll's the direct caller's address does not count: a loop that polls here with a timeout and there without
- * one is one loop, and a poll in a handler has more frames below it. */
+/* A hash of the stack. For a poll, the address of the direct caller does not count: a loop that
+ * polls here with a time-out and there without one is one loop, and a poll in a handler has more
+ * frames below it. */
 static uint64_t place_of_stack(const struct argus_graph *graph, const struct argus_wait *wait)
 {
     struct argus_stack stack = argus_graph_stack(graph, wait->user_stack);
@@ -34,7 +38,8 @@ static uint64_t place_of_stack(const struct argus_graph *graph, const struct arg
     return hash >> 24 | 1ull << 39; /* apart from the small numbers above */
 }
 
-/* The place of a wait: its stack, and where that does not tell enough, the object as well. poll()'s is only an address. */
+/* The place of a wait: its stack; if that does not tell enough, also the object. For poll(), the
+ * object is only an address. */
 static uint64_t habit_key(const struct argus_graph *graph, const struct argus_wait *wait)
 {
     uint64_t object = wait->inode ? wait->inode : wait->object, where = 0;
@@ -59,13 +64,14 @@ bool habit_is_clear(const struct argus_graph *graph, uint32_t user_stack)
     return user_stack != ARGUS_NONE && argus_graph_stack(graph, user_stack).count >= TELLING_FRAMES;
 }
 
-/* A poll by its arguments; 0 is no such key. */
+/* A key from the arguments of a poll; 0 is never a key. */
 static uint64_t call_key(const struct argus_wait *wait)
 {
     return (uint64_t)wait->syscall << 48 | 1ull << 47 | (wait->object & 0x7fffffffffffull);
 }
 
-/* The habit of a wait as far as it is known. A poll whose stack does not tell is where another one with the same arguments is. */
+/* The habit of a wait as far as it is known. A poll whose stack does not tell the place gets the
+ * habit of another poll with the same arguments. */
 static uint32_t known_habit(const struct habits *habits, const struct argus_wait *wait)
 {
     uint32_t at = IDMAP_NONE;
@@ -84,7 +90,7 @@ const struct habit *habits_of(const struct habits *habits, const struct argus_ve
     return at == IDMAP_NONE ? NULL : &habits->items.data[at];
 }
 
-/* Whether `vertex` made thread `other` run. */
+/* Whether `vertex` made a vertex of thread `other` run. */
 static bool has_asked(const struct view *view, uint32_t vertex, uint32_t other)
 {
     const uint32_t *out;
@@ -103,8 +109,8 @@ static bool was_begun_by(const struct view *view, uint32_t vertex, uint32_t othe
     return cause != ARGUS_NONE && view->vertices[view->edges[cause].from].thread == other;
 }
 
-/* Whether another thread made `waking` run, and neither `since` (a vertex that asked its thread) nor its thread's own questions
- * since then had made that other one do so: a thread that passes on what comes from outside. */
+/* `since` asked the thread of `waking`. Whether that thread only passes on what comes from outside:
+ * a third thread made `waking` run, one that the thread of `waking` had not asked since then. */
 static bool passes_on(const struct view *view, uint32_t waking, uint32_t since)
 {
     uint32_t cause = argus_graph_cause(view->graph, waking);
@@ -132,7 +138,8 @@ static bool is_answer(const struct view *view, uint32_t vertex, const struct arg
     return has_asked(view, vertex, waker) && !passes_on(view, edge->from, vertex);
 }
 
-/* The same, of a thread that may be a server: whoever had begun the vertex asks the next question. */
+/* The same, for a thread that may be a server: the client that had begun the vertex sends the next
+ * request. */
 static bool is_reply(const struct view *view, uint32_t vertex, const struct argus_edge *edge)
 {
     return !was_begun_by(view, vertex, view->vertices[edge->from].thread) &&
@@ -161,7 +168,7 @@ static void add_source(struct habit *habit, uint64_t source, bool is_set)
     habit->sources[habit->source_count++] = source;
 }
 
-/* The descriptors that a poll found ready; false if that is not known. */
+/* Adds the descriptors that a poll found ready; false if they are not known. */
 static bool add_ready(const struct view *view, const struct argus_wait *wait, struct habit *habit)
 {
     const struct argus_wait_detail *details;
@@ -176,8 +183,9 @@ static bool add_ready(const struct view *view, const struct argus_wait *wait, st
     return any;
 }
 
-/* The set of descriptors that a poll looks at, where its first argument tells: the address of an array, or an epoll set. The
- * array of a handler that is still running cannot lie where the loop's lies. Of a futex, the condition. */
+/* Adds the set of descriptors that a poll looks at, if its first argument identifies it: the
+ * address of an array, or an epoll set. (The array of a handler that is still running has another
+ * address than the loop's array.) For a futex, adds the condition. */
 static void add_set(const struct view *view, const struct argus_wait *wait, struct habit *habit)
 {
     char buffer[32];
@@ -186,7 +194,8 @@ static void add_set(const struct view *view, const struct argus_wait *wait, stru
     bool is_array = strcmp(name, "poll") == 0 || strcmp(name, "ppoll") == 0;
     if (is_array || strncmp(name, "epoll_", 6) == 0)
         add_source(habit, call_key(wait), true);
-    else if (wait->kind == ARGUS_WAIT_FUTEX) /* a condition waits on two words in turn */
+    /* a wait on a condition alternates between two words */
+    else if (wait->kind == ARGUS_WAIT_FUTEX)
         add_source(habit, wait->object & ~7ull, true);
 }
 
@@ -206,7 +215,7 @@ static void count_ending(const struct view *view, uint32_t vertex, struct habit 
         add_source(habit, waker, false);
 }
 
-/* The last wait before `vertex`, a signal handler's own vertices left out; ARGUS_NONE. */
+/* The last wait before `vertex`, without a signal handler's own vertices; ARGUS_NONE. */
 static uint32_t wait_before(const struct view *view, uint32_t vertex)
 {
     for (int i = 0; i < MAX_HANDLER; i++) {
@@ -250,7 +259,7 @@ static void count_wait(const struct habits *habits, const struct view *view, uin
     count_ending(view, vertex, habit);
 }
 
-/* The habit of a wait, made if it is new; IDMAP_NONE without memory. */
+/* The habit of a wait, created if it is new; IDMAP_NONE without memory. */
 static uint32_t find_habit(struct habits *habits, const struct argus_wait *wait)
 {
     uint32_t at = known_habit(habits, wait);
@@ -264,7 +273,7 @@ static uint32_t find_habit(struct habits *habits, const struct argus_wait *wait)
     return at;
 }
 
-/* The polls whose stacks tell where they are; false without memory. */
+/* Collects the polls whose stacks tell their place; false without memory. */
 static bool find_clear_polls(struct habits *habits, const struct view *view, uint32_t thread)
 {
     const struct argus_thread *t = &view->threads[thread];
@@ -310,8 +319,8 @@ static void set_medians(struct habits *habits, struct duration *durations, size_
     }
 }
 
-/* Whether the thread rests somewhere where a stack was taken. Then short waits without one are elsewhere: one at the same place
- * would have got the same stack (late stacks). */
+/* Whether the thread rests at a place where a stack was taken. Then short waits without a stack are
+ * elsewhere: at the same place they would have got the same stack (late stacks). */
 static bool rests_at_clear_place(const struct habits *habits)
 {
     for (size_t i = 0; i < habits->items.length; i++) {
@@ -323,7 +332,8 @@ static bool rests_at_clear_place(const struct habits *habits)
     return false;
 }
 
-/* Where the place is known, waits that time out are none for an answer: such loops look again for something else. */
+/* At a known place, waits that time out are not for an answer: such loops look again for something
+ * else. */
 static bool are_answers(const struct habits *habits, const struct habit *habit)
 {
     bool clear = habit_is_clear(habits->graph, habit->user_stack);
@@ -411,7 +421,8 @@ bool is_home_wait(const struct view *view, uint32_t vertex)
     const struct habit *habit = NULL;
     if (is_for_clients(view, vertex))
         return true;
-    if (view->vertices[vertex].wait.holder_tid) /* somebody has the lock: that is not idleness */
+    /* a thread that waits for a held lock is not idle */
+    if (view->vertices[vertex].wait.holder_tid)
         return false;
     if (habits_find(view, view->vertices[vertex].thread, &habits))
         habit = habits_of(&habits, &view->vertices[vertex]);

@@ -1,10 +1,14 @@
-/* What a thread's waits usually are, so that idleness is not taken for a hang, nor the other way round.
+/* What a thread's waits usually are, so that idleness is not taken for a hang, nor a hang for
+ * idleness.
  *
- * Waits of one thread with the same system call at the same place (user stack; where that is short, the object too) are one *habit*. A habit is
- * a *home* when the thread comes back to it again and again for whatever may come: an event loop's poll, a server's
- * read. It is no home when the thread mostly waits there for an answer: it had made somebody run, and that one ended
- * the wait. (A server, which waits for the next question of the client it has just answered, differs in that
- * this client had also begun the vertex.) Nor is it a home when it lies inside a handler of one (nesting.h).
+ * Waits of one thread with the same system call at the same place (the user stack; if that is
+ * short, also the object) are one *habit*. A habit is a *home* when the thread comes back to it
+ * again and again for whatever may come: an event loop's poll, a server's read. It is not a home in
+ * two cases:
+ *   - The thread mostly waits there for an answer: it had made another thread run, and that thread
+ *     ended the wait. (A server waits for the next request of the client that it has just answered.
+ *     It differs in that this client had also begun the vertex.)
+ *   - It is inside a handler of a home (nesting.h).
  */
 #ifndef ARGUS_DIAGNOSE_HABITS_H
 #define ARGUS_DIAGNOSE_HABITS_H
@@ -13,64 +17,69 @@
 #include "base/vec.h"
 #include "slice/timeline.h"
 
-/* Different sources that the waits of one habit take from; more are not told apart. */
+/* The number of different sources of one habit's waits that are told apart. */
 #define HABIT_SOURCES 16
 
-/* A thread that waits for so long rests. */
+/* A thread that waits for so long is resting. */
 #define RESTING_NS 20000000ull
 
 struct habit {
     uint64_t longest_ns, median_ns;
-    uint32_t count;                  /* waits; a yield run counts as many as it merged */
-    uint32_t resumed;                /* of them, the same wait again after a signal */
-    uint32_t ended;                  /* of them, by another thread */
-    uint32_t replies;                /* of these, by one that the thread had just made run */
-    uint64_t first_ns, last_ns;      /* when the first of them began, and the last */
-    uint64_t sources[HABIT_SOURCES]; /* what they take from, answers left out (nesting.c) */
-    uint32_t user_stack;             /* of one of them; ARGUS_NONE: not known */
+    uint32_t count;             /* waits; a yield run counts as many as it merged */
+    uint32_t resumed;           /* of them: the same wait again after a signal */
+    uint32_t ended;             /* of them: ended by another thread */
+    uint32_t replies;           /* of these: ended by a thread that this one had just made run */
+    uint64_t first_ns, last_ns; /* when the first and the last of them began */
+    uint64_t sources[HABIT_SOURCES]; /* what they take from, without answers (nesting.c) */
+    uint32_t user_stack;             /* of one of the waits; ARGUS_NONE: not known */
     uint16_t sets;                   /* bit i: source i is a set of descriptors or a condition */
     uint8_t source_count;
     uint8_t kind; /* enum argus_wait_kind */
     bool home;
     bool answers; /* mostly replies */
-    bool nested;  /* inside a handler of a home, and takes nothing that this home would take */
-    bool serves;  /* inside a handler of a home, and takes what this home would take */
-    bool ignores_pending; /* the thread waits there although something is pending for it (kept.c) */
-    bool loop;            /* a home that does not poll, but whose handlers do: an event loop too */
+    bool nested;  /* inside a handler of a home, and takes nothing that this home takes */
+    bool serves;  /* inside a handler of a home, and takes what this home takes */
+    /* the thread waits there although something is pending for it (ignored_pending.c) */
+    bool ignores_pending;
+    bool loop; /* a home that does not poll but whose handlers do: also an event loop */
 };
 
 struct habits {
     const struct argus_graph *graph; /* borrowed */
     VEC(struct habit) items;
     struct idmap by_key;
-    struct idmap by_call; /* polls by their arguments, where the stacks of some tell the place */
+    /* polls by their arguments, for polls whose own stacks do not tell the place */
+    struct idmap by_call;
 };
 
 /* The habits of a thread's waits; false without memory. End with habits_deinit(). */
 bool habits_find(const struct view *view, uint32_t thread, struct habits *ret);
 void habits_deinit(struct habits *habits);
 
-/* The habit of the wait of `vertex`, which is of that thread; NULL if it has no wait. */
+/* The habit of the wait of `vertex`, a vertex of that thread; NULL if it has no wait. */
 const struct habit *habits_of(const struct habits *habits, const struct argus_vertex *vertex);
 
-/* Whether the wait of `vertex` goes on with one that a signal interrupted: the thread has not come back to it. */
+/* Whether the wait of `vertex` continues one that a signal interrupted: the thread has not come
+ * back to its loop. */
 bool habits_resumes(const struct habits *habits, const struct view *view, uint32_t vertex);
 
-/* Whether `vertex` is of a signal's handler, before a wait goes on that the signal interrupted, and that is no home. Such a handler may
- * turn the toolkit's loop, and yet the thread is not back in it. */
+/* Whether `vertex` belongs to a signal handler that interrupted a wait which is not a home and
+ * which continues afterwards. Such a handler may turn the toolkit's loop without the thread being
+ * back in it. */
 bool habits_in_signal(const struct habits *habits, const struct view *view, uint32_t vertex);
 
-/* How many frames the stack of its waits has. */
+/* The number of frames in the stack of the habit's waits. */
 uint32_t habit_depth(const struct habits *habits, const struct habit *habit);
 
-/* Whether a stack tells where in the program it is. */
+/* Whether a stack tells at which place of the program it was taken. */
 bool habit_is_clear(const struct argus_graph *graph, uint32_t user_stack);
 
-/* Whether the wait of `vertex` was ended by a thread that it had made run, and that had not begun it: an answer, also where
- * a loop waits for answers and for input at the same place. */
+/* Whether the wait of `vertex` was ended by an answer: by a thread that this one had made run and
+ * that had not begun the vertex. Also true where a loop waits for answers and for input at the same
+ * place. */
 bool is_answered_wait(const struct view *view, uint32_t vertex);
 
-/* Whether the wait of `vertex` is for whoever may connect. */
+/* Whether the wait of `vertex` is for clients to connect. */
 bool is_for_clients(const struct view *view, uint32_t vertex);
 
 /* Whether the wait of `vertex` is a home of its thread. False also without memory. */

@@ -1,8 +1,8 @@
 /* What a hang is: its figures, its type, its spinning vertex, and its nature.
  *
- * The thread's own time in the hang is divided into running, wanting a cpu, waiting, and turns of a yield loop. The largest of
- * these decides the type (running and wanting a cpu count together: the thread had something to do). The nature says
- * what kind of running or waiting most of it was.
+ * The thread's own time in the hang is divided into running, being runnable, waiting, and turns of
+ * a yield loop. The largest of these decides the type (running and being runnable count together:
+ * the thread had work to do). The nature says what kind of running or waiting most of it was.
  */
 #include "base/overlap.h"
 #include "diagnose/file_locks.h"
@@ -87,7 +87,8 @@ static enum argus_vertex_type type_of(const struct argus_hang *hang)
     return run > hang->wait_ns ? ARGUS_TYPE_LONG_RUNNING : ARGUS_TYPE_LONG_WAIT;
 }
 
-/* A thread that looks for a lock and sleeps in between, again and again, is a loop, however long it sleeps. */
+/* A thread that tries to get a lock and sleeps in between, again and again, is a loop, however long
+ * it sleeps. */
 static void measure_tries(const struct view *view, struct argus_hang *hang, struct largest *largest)
 {
     struct lock_tries tries;
@@ -102,7 +103,7 @@ static void measure_tries(const struct view *view, struct argus_hang *hang, stru
 
 /* --- natures --- */
 
-/* Fewer waits for pages are no storm. */
+/* Fewer page faults that had to wait are not a storm. */
 #define STORM_FAULTS 10
 
 static uint64_t length_ns(const struct argus_hang *hang)
@@ -130,8 +131,8 @@ static bool is_at_disk(const struct argus_hang *hang)
     return hang->fault_ns + hang->disk_ns >= length_ns(hang) / 2;
 }
 
-/* The first that applies; to add one: a row, and a value of enum argus_hang_nature. IDLE depends on more than figures and
- * is set by who named the hang. */
+/* The first row that applies wins. To add a nature: a row, and a value of enum argus_hang_nature.
+ * IDLE depends on more than figures; the code that names the hang sets it. */
 static const struct {
     bool (*applies)(const struct argus_hang *hang);
     const char *name;
@@ -161,8 +162,9 @@ static enum argus_hang_nature nature_of(const struct argus_hang *hang)
 
 /* --- the hang --- */
 
-/* The one that speaks most for the type. Of several waits that may be one that something else ended (a key); then the one whose end was
- * the answer that all were for. */
+/* The vertex that shows the type best. Of several waits, that may be one that something unrelated
+ * ended (a key); then the vertex whose wait was ended by the answer that all of them were for is
+ * taken. */
 static uint32_t spinning_vertex(const struct view *view, const struct argus_hang *hang,
                                 const struct largest *largest)
 {

@@ -1,14 +1,15 @@
-/* Finding hangs: every indicator in turn, and the list that comes of it (argus/hangs.h says what counts). */
+/* Finds hangs: calls every indicator in turn and makes the list (argus/hangs.h says what
+ * counts). */
 #include "diagnose/hangs/finder.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A moment that is named, or at which a sign points, may lie in a hang as short as this. */
+/* At a named moment, or at one to which a sign points, a hang may be as short as this. */
 #define SHORTEST_NAMED_NS 50000000ull
 
-/* Our own: they poll, and are busy when there is much to record, or a snapshot is looked through. Their threads are no hang unless
- * somebody asks for them. */
+/* Argus's own programs: they poll, and are busy when there is much to record or a snapshot is
+ * searched. Their threads are not reported as hung unless the user asks for them. */
 static const char *const own_programs[] = {"argus-recorder", "argus"};
 
 static const struct {
@@ -160,7 +161,8 @@ static bool confirm(struct finder *finder, const struct sign *sign)
     return any;
 }
 
-/* The stretches of event loops around a moment, however short; of the main threads, which are those that draw. */
+/* Finds the stretches between event-loop waits around a moment, however short. Only of main
+ * threads, because these draw. */
 static bool find_around(struct finder *near, const struct sign *sign)
 {
     bool done = true;

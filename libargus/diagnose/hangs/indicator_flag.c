@@ -1,6 +1,7 @@
-/* Data flags by which a system notes that a program's main thread does not answer: who sets one of these says when. Their
- * writes are on record where somebody watched the flag, or a hook tells of it. A record has the flag's address only, so its name must
- * be in the trace's table of flags (it begins the label there), or among the symbols of a file that was mapped there. */
+/* Data flags by which a system notes that a program's main thread does not answer: the write of such
+ * a flag is a sign of a hang at that time. Writes are recorded if the flag was watched or a hook
+ * reports it. A record has only the flag's address, so the name must be in the trace's table of
+ * flags (at the beginning of the label) or among the symbols of a file that was mapped there. */
 #include <string.h>
 
 #include "diagnose/hangs/finder.h"
@@ -13,7 +14,7 @@ static const char *const flags[] = {
 
 static bool is_flag(const char *name)
 {
-    size_t length = name ? strcspn(name, " ") : 0; /* of a label the first word */
+    size_t length = name ? strcspn(name, " ") : 0; /* a label's first word is the name */
     for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
         if (strlen(flags[i]) == length && strncmp(name, flags[i], length) == 0)
             return true;

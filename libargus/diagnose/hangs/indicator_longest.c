@@ -1,10 +1,14 @@
-/* The LONGEST indicator: a process was named, no event loop of it hung, and something is to be explained all the same.
+/* The LONGEST indicator: the user named a process, none of its event loops hung, and still there
+ * should be something to explain.
  *
- * Every run, yield loop and wait is a candidate; the longest wins after a weight for how much it looks like idleness, which a wait
- * does not while something lies there that it does not take. Weights are per mille.
+ * Every run, yield loop and wait is a candidate. The longest wins, after a weight for how much it
+ * looks like idleness; a wait does not look like idleness while something is pending that it does
+ * not take. Weights are per mille.
  *
- * A program's start, before it has asked for any input, is second to what it did later: a person who complains of a freeze has seen the
- * program run. It is taken where nothing else of some length looks like a hang. */
+ * A program's start, before it has asked for any input, ranks behind what the program did later: a
+ * user who complains of a freeze has seen the program run. The start is taken if nothing else of
+ * some length looks like a hang.
+ */
 #include <string.h>
 
 #include "diagnose/file_locks.h"
@@ -12,23 +16,23 @@
 
 /* Vertices with waits of at most this between them are one run: page-ins, a lock now and then. */
 #define RUN_PAUSE_NS 10000000ull
-/* So long a loop of short waits may be interrupted by something else and still be the same loop. */
+/* A loop of short waits may be interrupted for so long and still be the same loop. */
 #define LOOP_PAUSE_NS 100000000ull
 
 enum {
     WEIGHT_PLAIN = 1000,
-    WEIGHT_UNUSUAL = 1500,     /* much longer than its like */
-    WEIGHT_ASKED_FOR = 200,    /* a sleep: it got what it asked for */
-    WEIGHT_UNUSUAL_IDLE = 400, /* at home, but much longer than ever */
+    WEIGHT_UNUSUAL = 1500,     /* much longer than other waits of its habit */
+    WEIGHT_ASKED_FOR = 200,    /* a sleep: it lasted as long as the thread had asked for */
+    WEIGHT_UNUSUAL_IDLE = 400, /* a home wait, but much longer than ever before */
     WEIGHT_HOME = 100,         /* idle in a read or a lock */
     WEIGHT_ACCEPT = 50,        /* a server without clients */
     WEIGHT_EVENT_LOOP = 20,    /* idle in an event loop */
-    WEIGHT_POLLING_LOOP = 300, /* an event loop with a short timeout that idles? */
+    WEIGHT_POLLING_LOOP = 300, /* an event loop with a short time-out, perhaps idle */
 };
 
-/* So much shorter may a stretch be than the program's start and still come before it. */
+/* A stretch may be so many times shorter than the program's start and still rank before it. */
 #define START_UP_TIMES 10
-/* Shorter waits are not asked whether something lay there. */
+/* For shorter waits it is not checked whether something was pending. */
 #define SHORTEST_AWAITED_NS 50000000ull
 
 struct choice {
@@ -40,7 +44,7 @@ struct choice {
 struct best {
     const struct argus_hang_options *options;
     struct choice start_up, later;
-    uint64_t asked_ns; /* of the thread that is looked at: when its start was over */
+    uint64_t asked_ns; /* when the start of the current thread was over */
 };
 
 static void consider(struct best *best, uint32_t thread, uint64_t start_ns, uint64_t end_ns,
@@ -76,7 +80,7 @@ static bool is_unusual(const struct habit *habit, uint64_t wait_ns)
     return habit->count >= 4 && wait_ns / 5 >= habit->median_ns;
 }
 
-/* Whether the wait of `vertex` was for a thread of its own process to end. */
+/* Whether the wait of `vertex` was for another thread of its process to end. */
 static bool is_join(const struct view *view, uint32_t vertex)
 {
     uint32_t next = timeline_next(view, vertex);
@@ -87,7 +91,7 @@ static bool is_join(const struct view *view, uint32_t vertex)
     return (waker->flags & ARGUS_VERTEX_EXITED) && waker->wait.kind == ARGUS_WAIT_NONE;
 }
 
-/* A thread that waits for most of its life for a helper's end has nothing else to do. */
+/* A thread that waits for most of its life for a helper thread's end has nothing else to do. */
 static bool is_launcher(const struct view *view, uint32_t vertex, uint64_t wait_ns)
 {
     const struct argus_thread *t = &view->threads[view->vertices[vertex].thread];
@@ -117,7 +121,7 @@ static unsigned weigh_wait(const struct view *view, uint32_t vertex, const struc
     return unusual ? WEIGHT_UNUSUAL : WEIGHT_PLAIN;
 }
 
-/* Whether something came for the thread in the wait of `vertex`, other than what ended it. */
+/* Whether something other than what ended the wait of `vertex` came for the thread during it. */
 static bool is_awaited(const struct view *view, uint32_t vertex)
 {
     const struct argus_vertex *v = &view->vertices[vertex];
@@ -144,28 +148,29 @@ static void consider_wait(const struct view *view, const struct habits *habits, 
     consider(best, v->thread, v->end_ns, end, vertex, weight);
 }
 
-/* A loop of short waits that falls into several vertices: the scheduler held it up, or a page was missing in between. */
+/* A loop of short waits that consists of several vertices, because the scheduler delayed it or a
+ * page fault came in between. */
 struct loop {
     const struct habit *habit; /* of its waits; NULL: no loop */
     uint64_t start_ns, turned_ns /* the end of its last wait */;
-    bool turns; /* at least one of its vertices was merged from turns */
+    bool turns; /* at least one of its vertices was merged from several turns */
 };
 
-/* Whether `vertex`, whose wait of `habit` ended at `end_ns`, belongs to the loop; begins another if the loop is over. What was
- * done before the first wait is no part of it. */
+/* Whether `vertex`, whose wait of `habit` ended at `end_ns`, belongs to the loop. If the loop is
+ * over, a new one begins. Work before a loop's first wait is not part of it. */
 static bool loop_goes_on(struct loop *loop, const struct argus_vertex *vertex,
                          const struct habit *habit, uint64_t end_ns)
 {
     if (loop->habit && loop->habit == habit && vertex->start_ns <= loop->turned_ns + LOOP_PAUSE_NS)
         return true;
     if (loop->habit && loop->turns && end_ns <= loop->turned_ns + LOOP_PAUSE_NS)
-        return false; /* an interruption as yet */
+        return false; /* an interruption so far */
     bool turns = vertex->flags & ARGUS_VERTEX_YIELDS;
     *loop = (struct loop){.habit = habit, .start_ns = turns ? vertex->start_ns : vertex->end_ns};
     return habit != NULL;
 }
 
-/* A loop of sched_yield() is one vertex. */
+/* A loop of sched_yield() is a single vertex. */
 static void consider_yields(const struct view *view, const struct habits *habits, uint32_t thread,
                             struct best *best)
 {
@@ -186,7 +191,7 @@ static void consider_yields(const struct view *view, const struct habits *habits
     }
 }
 
-/* Loops that look for a lock on a file, however long they sleep in between. */
+/* Considers loops that look for a lock on a file, however long they sleep in between. */
 static void consider_tries(const struct view *view, uint32_t thread, struct best *best)
 {
     struct lock_tries tries;
@@ -199,7 +204,7 @@ static void consider_tries(const struct view *view, uint32_t thread, struct best
     }
 }
 
-/* A run that goes on until a wait of some length. */
+/* A run that lasts until a wait of some length. */
 struct run {
     uint64_t start_ns, busy_ns;
     bool open;
@@ -211,8 +216,9 @@ static bool is_on_lock(const struct view *view, uint32_t vertex)
     return wait->kind == ARGUS_WAIT_FUTEX && wait->object;
 }
 
-/* Locks that are waited for in pieces: each has a time-out, after which the lock is looked at and waited for again, until a thread
- * ends the last one. Monitors of Java wait like this. A sleep in pieces ends by its own clock. */
+/* Considers waits for locks in pieces: each piece has a time-out, after which the thread checks the
+ * lock and waits again, until another thread ends the last piece. Monitors of Java wait like this.
+ * (A sleep in pieces is ended by its own clock.) */
 static void consider_pieces(const struct view *view, const struct habits *habits, uint32_t thread,
                             struct best *best)
 {
@@ -240,7 +246,8 @@ static void consider_pieces(const struct view *view, const struct habits *habits
     }
 }
 
-/* Runs: vertices with short waits between them that are busy for more than half of their time. */
+/* Considers runs: vertices with short waits between them that are busy for more than half of their
+ * time. */
 static void consider_runs(const struct view *view, uint32_t thread, struct best *best)
 {
     const struct argus_thread *t = &view->threads[thread];
@@ -279,7 +286,8 @@ static bool consider_thread(const struct view *view, uint32_t thread, struct bes
     return done;
 }
 
-/* Whether the thread only waited in its event loop's poll, for nobody whom it had asked, and nothing had come for it. */
+/* Whether the thread only waited in its event loop's poll, not for an answer, and nothing was
+ * pending for it. */
 static bool is_idle(const struct view *view, const struct argus_hang *hang)
 {
     struct argus_pendings pendings;
@@ -308,8 +316,9 @@ static void finish(const struct view *view, struct argus_hang *hang)
         hang->nature = ARGUS_NATURE_IDLE;
 }
 
-/* The thread for which the main thread of `process` stands: itself; but a launcher, as that of Java, starts a thread that does the work of
- * a main thread, and waits for its end. */
+/* The thread that acts as the main thread of `process`: usually the main thread itself. But a
+ * launcher, such as Java's, starts a thread that does the work of a main thread, and waits for its
+ * end. */
 static uint32_t acting_main(const struct view *view, uint32_t process)
 {
     uint32_t main = view->processes[process].main_thread;
@@ -339,8 +348,8 @@ bool indicator_longest(struct finder *finder)
         if (!consider_thread(view, thread, is_main ? &of_main : &of_others))
             return false;
     }
-    /* The main thread is what a person sees: another one only where it has nothing to show, not even an unusual wait at home that is
-     * as long as a hang. */
+    /* Users see the main thread. Another thread is taken only if the main thread has nothing to
+     * show, not even an unusual home wait that is as long as a hang. */
     struct choice best = *choose(&of_main), of_other = *choose(&of_others);
     uint64_t shows_ns = threshold / 1000 * WEIGHT_UNUSUAL_IDLE;
     if (of_other.score > 0 && best.score < shows_ns && of_other.score > best.score)

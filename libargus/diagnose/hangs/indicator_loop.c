@@ -1,33 +1,38 @@
-/* The event-loop indicator: from each home wait of a thread to the next.
+/* The event-loop indicator: stretches from each home wait of a thread to the next (habits.h).
  *
- * A wait at home for the answer of somebody whom the thread had asked is part of a handler where something else was pending
- * meanwhile (it did not look), and idleness where nothing was (it would have).
+ * A wait at the home's place for an answer to the thread's own request is part of a handler if
+ * something else was pending meanwhile (the thread did not look at it), and idleness if nothing was
+ * (the thread would have looked).
  *
- * Three things say that a thread came back to its loop: a poll that blocked (a vertex ends in it), a poll that returned at
- * once (a visit: argus_graph_visits()), and a turn that a toolkit's probe tells (ARGUS_VERTEX_LOOP). Which polls are home and not
- * part of some handler, habits.c finds out; a visit counts where its call has the arguments of a home poll.
+ * Three things show that a thread came back to its loop:
+ *   - a poll that blocked (a vertex ends in it);
+ *   - a poll that returned at once (a visit: argus_graph_visits());
+ *   - a turn that a toolkit's probe reports (ARGUS_VERTEX_LOOP).
+ * habits.c finds out which polls are homes and not part of some handler. A visit counts if its call
+ * has the arguments of a home's poll.
  */
 #include "diagnose/hangs/finder.h"
 
-/* A toolkit whose loop has turned so often is believed to be one. */
+/* After so many reported turns, a toolkit's loop is believed to be one. */
 #define LOOP_TURNS 3
-/* Vertices looked at for the poll of a turn. */
+/* Vertices that are looked at to find the poll of a turn. */
 #define MOST_IN_TURN 256
-/* More home polls with different arguments are not told apart. */
+/* At most so many homes' polls with different arguments are told apart. */
 #define MOST_HOMES 8
-/* Shorter waits for an answer make no difference. */
+/* Shorter waits for an answer are ignored. */
 #define SHORTEST_IDLE_NS 5000000ull
 
-/* A thread that wants a cpu for most of a stretch so long is starved, and stays so across turns of its loop that take no longer:
- * with a quota of a few milliseconds a second, a loop turns once a second, and nobody sees its window do anything. */
+/* A thread that is runnable for most of a stretch of this length is starved, and stays so across
+ * turns of its loop that are shorter than this: with a quota of a few milliseconds per second, a
+ * loop turns once a second, and its window seems frozen. */
 #define SHORTEST_STARVED_NS 250000000ull
 #define STARVED_PERCENT     80u
 #define LONGEST_TURN_NS     20000000ull
 
-/* Nothing that is on its way takes as long. */
+/* No message that is on its way takes as long. */
 #define LONG_REST_NS 100000000ull
 
-/* One thread at work. */
+/* The scan of one thread. */
 struct scan {
     struct finder *finder;
     const struct view *view;
@@ -35,17 +40,17 @@ struct scan {
     struct {
         uint64_t object;
         uint16_t syscall;
-    } homes[MOST_HOMES]; /* calls that are home */
+    } homes[MOST_HOMES]; /* the calls of the homes */
     size_t home_count;
-    const struct argus_visits *visits; /* of the thread; the next one to look at */
+    const struct argus_visits *visits; /* of the thread, and the next one to look at */
     size_t visit_count;
-    bool turns;                /* a toolkit tells of the loop's turns */
-    bool in_handler;           /* a handler's poll was seen since the thread was last back */
-    struct argus_hang starved; /* so far; end_ns 0: it is not */
+    bool turns;                /* a toolkit reports the loop's turns */
+    bool in_handler;           /* a handler's poll was seen since the thread last came back */
+    struct argus_hang starved; /* the starved stretch so far; end_ns 0: none */
     bool starved_sure;
 };
 
-/* A poll for whatever may come, or what a loop does in its place. */
+/* The habit of a poll for whatever may come, or of what a loop does instead of polling. */
 static const struct habit *loop_habit(const struct scan *scan, uint32_t vertex)
 {
     const struct habit *habit = habits_of(scan->habits, &scan->view->vertices[vertex]);
@@ -83,7 +88,8 @@ static void find_homes(struct scan *scan, uint32_t thread)
     scan->turns = turns >= LOOP_TURNS;
 }
 
-/* A thread that polled too seldom in this trace to be known as an event loop may have been too busy for it. */
+/* Adds a stretch. A thread that polled too seldom in this trace to be known as an event loop may
+ * have been too busy for it. */
 static bool add_stretch(struct scan *scan, struct argus_hang hang, bool sure)
 {
     if (hang.end_ns < hang.start_ns ||
@@ -115,7 +121,7 @@ static bool end_starved(struct scan *scan)
     return hang.end_ns == 0 || add_stretch(scan, hang, scan->starved_sure);
 }
 
-/* A stretch away from the loop, unless it is short. */
+/* Adds a stretch away from the loop, unless it is short. */
 static bool add_if_long(struct scan *scan, struct argus_hang hang, bool sure)
 {
     if (!is_starved(scan, hang))
@@ -131,9 +137,9 @@ static bool add_if_long(struct scan *scan, struct argus_hang hang, bool sure)
     return done;
 }
 
-/* Whether the poll at `vertex`, or the next one that had to wait (`step` 1: after it, -1: before), is in a loop of a handler that
- * leaves lying what the home would take. */
-static bool keeps_from(const struct scan *scan, uint32_t vertex, int step)
+/* Whether the poll at `vertex`, or the nearest one that had to wait (`step` 1: after it, -1: before
+ * it), is in a handler's loop that does not take what the home would take. */
+static bool is_ignoring_poll(const struct scan *scan, uint32_t vertex, int step)
 {
     uint32_t v = vertex;
     for (int i = 0; i < MOST_IN_TURN && v != ARGUS_NONE; i++) {
@@ -145,8 +151,8 @@ static bool keeps_from(const struct scan *scan, uint32_t vertex, int step)
     return false;
 }
 
-/* Whether the thread came home by polls that returned at once. Such a loop may poll with the home's arguments; then the polls around
- * these tell, which had to wait. */
+/* Whether polls that returned at once show that the thread came back to its home. A handler's loop
+ * may poll with the home's arguments; then the nearest polls that had to wait decide. */
 static bool are_home_visits(const struct scan *scan, const struct argus_visits *visits)
 {
     if (!is_home_call(scan, visits->syscall, visits->object))
@@ -154,11 +160,11 @@ static bool are_home_visits(const struct scan *scan, const struct argus_visits *
     uint32_t v = timeline_before(scan->view, visits->thread, visits->first_ns + 1);
     if (v != ARGUS_NONE && habits_in_signal(scan->habits, scan->view, v))
         return false;
-    return v == ARGUS_NONE || !keeps_from(scan, v, 1) ||
-           !keeps_from(scan, argus_graph_previous(scan->view->graph, v), -1);
+    return v == ARGUS_NONE || !is_ignoring_poll(scan, v, 1) ||
+           !is_ignoring_poll(scan, argus_graph_previous(scan->view->graph, v), -1);
 }
 
-/* The parts of a stretch that lie between visits. */
+/* Adds the parts of a stretch that are between visits. */
 static bool add_between_visits(struct scan *scan, const struct argus_hang *whole, bool sure)
 {
     struct argus_hang part = *whole;
@@ -173,7 +179,7 @@ static bool add_between_visits(struct scan *scan, const struct argus_hang *whole
         done = add_if_long(scan, part, sure);
         part.start_ns = visits->gap_start_ns;
         part.end_ns = visits->gap_end_ns;
-        if (part.end_ns <= whole->end_ns) /* otherwise it lies in the stretches behind this one */
+        if (part.end_ns <= whole->end_ns) /* otherwise it belongs to the stretches after this one */
             done = done && add_if_long(scan, part, sure);
         part.start_ns = visits->last_ns;
     }
@@ -182,7 +188,8 @@ static bool add_between_visits(struct scan *scan, const struct argus_hang *whole
     return done && add_if_long(scan, part, sure);
 }
 
-/* UI events read afterwards may be what ended the wait; if they lay there before, their messages did, too. */
+/* Whether anything is pending. UI events that the thread read afterwards may be what ended the
+ * wait; if they were pending before, so were their messages. */
 static bool is_anything_pending(const struct view *view, uint32_t vertex)
 {
     const struct argus_vertex *v = &view->vertices[vertex];
@@ -201,7 +208,8 @@ static bool is_anything_pending(const struct view *view, uint32_t vertex)
     return any;
 }
 
-/* Whether `vertex` ends in a wait for an answer, at home, while nothing else was pending. */
+/* Whether `vertex` ends in a wait for an answer at the home's place, while nothing else was
+ * pending. */
 static bool is_idle_answer(const struct scan *scan, uint32_t vertex)
 {
     const struct argus_vertex *v = &scan->view->vertices[vertex];
@@ -211,7 +219,8 @@ static bool is_idle_answer(const struct scan *scan, uint32_t vertex)
            !is_anything_pending(scan->view, vertex);
 }
 
-/* The parts of a stretch, which has the vertices from `first` on, between the waits in which it was idle after all. */
+/* Adds the parts of a stretch between the waits in which the thread was idle after all. `first`:
+ * the stretch's first vertex. */
 static bool add_parts(struct scan *scan, const struct argus_hang *whole, uint32_t first, bool sure)
 {
     struct argus_hang part = *whole;
@@ -233,17 +242,18 @@ static bool add_parts(struct scan *scan, const struct argus_hang *whole, uint32_
     return done && add_between_visits(scan, &part, sure);
 }
 
-/* Where a stretch can end. */
+/* A place where a stretch can end. */
 struct stop {
     uint64_t end_ns;   /* of the stretch before */
     uint64_t start_ns; /* of the next one */
     uint32_t first;    /* the first vertex of the next one */
-    bool home;         /* sure to be the loop's */
-    bool back;         /* came back: otherwise the thread's records end here */
+    bool home;         /* certainly the loop's */
+    bool back;         /* the thread came back; otherwise its records end here */
 };
 
-/* Whether the turn with which `vertex` begins is of the loop, and not of one with other sources that a handler runs: the poll of
- * that turn, or of the next one that has to wait, tells. */
+/* Whether the turn with which `vertex` begins is one of the thread's loop, and not of a loop with
+ * other sources that a handler runs. The poll of that turn, or of the next turn that has to wait,
+ * decides. */
 static bool is_own_turn(const struct scan *scan, uint32_t vertex)
 {
     uint32_t v = vertex;
@@ -256,8 +266,8 @@ static bool is_own_turn(const struct scan *scan, uint32_t vertex)
     return !scan->in_handler;
 }
 
-/* Whether the thread is back in its loop in `vertex`, and not only in a poll of its own in the middle of a handler, which
- * counts where nothing else is home (`from_home`: the stretch began at home). */
+/* Whether the thread is back in its loop in `vertex`. A poll in the middle of a handler counts only
+ * if there is no other home (`from_home`: the stretch began in a home wait). */
 static bool find_stop(const struct scan *scan, uint32_t v, bool from_home, struct stop *ret)
 {
     const struct argus_vertex *vertex = &scan->view->vertices[v];
@@ -272,7 +282,7 @@ static bool find_stop(const struct scan *scan, uint32_t v, bool from_home, struc
         return false;
     *ret =
         (struct stop){vertex->end_ns, timeline_wait_end(scan->view, v), v + 1, habit->home, true};
-    if (vertex->flags & ARGUS_VERTEX_YIELDS) /* the turns of a poll with a short timeout are idle */
+    if (vertex->flags & ARGUS_VERTEX_YIELDS) /* turns of a poll with a short time-out are idle */
         ret->end_ns = vertex->start_ns;
     return true;
 }
@@ -293,7 +303,8 @@ static bool scan_thread(struct scan *scan, uint32_t thread)
         const struct argus_vertex *vertex = &scan->view->vertices[v];
         bool is_last = timeline_next(scan->view, v) == ARGUS_NONE;
         struct stop stop = {.end_ns = timeline_wait_end(scan->view, v)};
-        /* In the last one any poll that is not a handler's is believed to be home. */
+        /* In the thread's last vertex, any poll that is not a handler's is believed to be the
+         * home's. */
         bool found = find_stop(scan, v, away && from_home && !is_last, &stop);
         note_handler(scan, v, found);
         if (!found && !is_last)
@@ -310,7 +321,8 @@ static bool scan_thread(struct scan *scan, uint32_t thread)
     return done && end_starved(scan);
 }
 
-/* When the program of a main thread was started, if that was in the trace; 0: it was not, or the thread is another one. */
+/* When the program of a main thread was started, if the trace shows that; 0: it does not, or the
+ * thread is not a main thread. */
 static uint64_t started_ns(const struct view *view, uint32_t thread)
 {
     const struct argus_process *process = &view->processes[view->threads[thread].process];
@@ -319,7 +331,8 @@ static uint64_t started_ns(const struct view *view, uint32_t thread)
     return process->exec_ns > process->start_ns ? process->exec_ns : process->start_ns;
 }
 
-/* The first long poll of a thread of windows that polled too seldom to be known as a loop: it rests there all the same. */
+/* Finds the first long poll of a thread with windows that polled too seldom to be known as a loop:
+ * it rests there all the same. */
 static bool find_rest(const struct scan *scan, uint32_t thread, struct stop *ret)
 {
     const struct argus_thread *t = &scan->view->threads[thread];
@@ -334,7 +347,8 @@ static bool find_rest(const struct scan *scan, uint32_t thread, struct stop *ret
     return false;
 }
 
-/* Until a thread first comes to its loop, or to the end. A program's start counts if something lay there by then. */
+/* The stretch until a thread first reaches its loop, or until the end. A program's start counts if
+ * something was pending by then. */
 static bool scan_before(struct scan *scan, uint32_t thread)
 {
     const struct argus_thread *t = &scan->view->threads[thread];
@@ -359,8 +373,8 @@ static bool scan_before(struct scan *scan, uint32_t thread)
     return !hang_leaves_message(scan->view, &hang) || finder_add(scan->finder, &hang);
 }
 
-/* A loop that never had to wait, because something lay there whenever it looked, is known by its visits alone. The longest time
- * between two of them counts if something lay there. */
+/* A loop that never had to wait, because something was pending whenever it polled, is known only by
+ * its visits. The longest time between two of them counts if something was pending. */
 static bool scan_visits(struct scan *scan)
 {
     bool done = true;

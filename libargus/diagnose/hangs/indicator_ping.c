@@ -1,9 +1,11 @@
 /* Pings that were not answered within the threshold.
  *
- * A window manager or compositor pings a program when a person wants something of it, and takes it for hung when no answer
- * comes. What it asks and who answers are records of probes (share/probes.conf), so both must have been recorded. X11 names
- * the window, and whose that is shows who answers pings for it, before or later; a window that never answers one in the trace
- * belongs to nobody, and is passed over. Wayland's serial numbers differ from ping to ping, so only late answers are found.
+ * A window manager or compositor pings a program when the user wants something of it, and takes it
+ * for hung when no answer comes. Pings and answers are records of probes (share/probes.conf), so
+ * both must have been recorded. An X11 ping names a window. The process that answers a ping for the
+ * window, before or later, is its owner; a window for which no ping in the trace was answered has
+ * no known owner and is skipped. Wayland's serial numbers differ from ping to ping, so only late
+ * answers are found.
  */
 #include <string.h>
 
@@ -13,11 +15,11 @@
 /* The request of xdg_wm_base that is the answer (xdg-shell.xml). */
 #define WAYLAND_PONG 3
 
-/* A window, or a serial number. */
+/* What a ping names: a window, or a serial number. */
 struct ping_target {
     uint64_t key;
-    uint64_t since_ns; /* of the first ping without an answer; 0: none */
-    uint32_t process;  /* that answers; ARGUS_NONE: not known */
+    uint64_t since_ns; /* the time of the first ping without an answer; 0: none */
+    uint32_t process;  /* the process that answers; ARGUS_NONE: not known */
 };
 
 struct search {
@@ -44,7 +46,7 @@ static enum meaning wayland_pong(const struct argus_ping *ping)
     return ping->to == WAYLAND_PONG ? MEANS_ANSWER : MEANS_NOTHING;
 }
 
-/* To add a protocol: the label of its probes, and what one of their records means. */
+/* To add a protocol: the label of its probes, and what each of their records means. */
 static const struct {
     const char *label;
     enum meaning (*meaning)(const struct argus_ping *ping);
@@ -80,8 +82,9 @@ static struct ping_target *find_target(struct search *search, uint64_t key, bool
     return &search->targets.data[at];
 }
 
-/* A ping without an answer from `since_ns` to `until_ns`. */
-static void tell(struct search *search, uint32_t process, uint64_t since_ns, uint64_t until_ns)
+/* Adds a sign: a ping had no answer from `since_ns` to `until_ns`. */
+static void add_ping_sign(struct search *search, uint32_t process, uint64_t since_ns,
+                          uint64_t until_ns)
 {
     const struct argus_hang_options *options = search->finder->options;
     uint64_t threshold_ns = options->threshold_ns ? options->threshold_ns : ARGUS_HANG_THRESHOLD_NS;
@@ -90,8 +93,9 @@ static void tell(struct search *search, uint32_t process, uint64_t since_ns, uin
         search->no_memory |= !finder_sign(search->finder, &sign);
 }
 
-/* First who answers for each window, then what was not answered in time. */
-static void look_at(struct search *search, const struct argus_ping *ping, bool learn)
+/* `learn`: the first pass, which finds the process that answers for each window; the second pass
+ * finds what was not answered in time. */
+static void scan_ping(struct search *search, const struct argus_ping *ping, bool learn)
 {
     enum meaning meaning = meaning_of(search, ping);
     struct ping_target *target =
@@ -108,7 +112,7 @@ static void look_at(struct search *search, const struct argus_ping *ping, bool l
     if (learn)
         target->process = search->finder->view->threads[ping->thread].process;
     else
-        tell(search, target->process, target->since_ns, ping->time_ns);
+        add_ping_sign(search, target->process, target->since_ns, ping->time_ns);
     target->since_ns = 0;
 }
 
@@ -118,15 +122,15 @@ bool indicator_ping(struct finder *finder)
     const struct argus_ping *pings;
     size_t count = argus_graph_pings(finder->view->graph, &pings);
     for (size_t i = 0; i < count; i++)
-        look_at(&search, &pings[i], true);
+        scan_ping(&search, &pings[i], true);
     for (size_t i = 0; i < search.targets.length; i++)
         search.targets.data[i].since_ns = 0;
     for (size_t i = 0; i < count; i++)
-        look_at(&search, &pings[i], false);
+        scan_ping(&search, &pings[i], false);
     for (size_t i = 0; i < search.targets.length; i++)
         if (search.targets.data[i].since_ns)
-            tell(&search, search.targets.data[i].process, search.targets.data[i].since_ns,
-                 argus_graph_end_ns(finder->view->graph));
+            add_ping_sign(&search, search.targets.data[i].process, search.targets.data[i].since_ns,
+                          argus_graph_end_ns(finder->view->graph));
     vec_deinit(&search.targets);
     idmap_deinit(&search.by_key);
     return !search.no_memory;

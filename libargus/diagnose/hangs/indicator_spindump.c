@@ -1,6 +1,6 @@
-/* Programs that a system starts when another one does not answer. Which one that is their command line would say, which no
- * record has: so their launch confirms every hang at that time, and where there is none, points at the longest stretch of an
- * event loop around it. */
+/* Programs that a system starts when another program does not answer. Only their command line says
+ * which one, and no record has it. So their launch confirms every hang at that time; if there is
+ * none, it points at the longest stretch of an event loop around it. */
 #include <string.h>
 
 #include "diagnose/hangs/finder.h"
@@ -9,7 +9,8 @@
 static const char *const launched[] = {
     "spindump",  /* macOS, paper section 5 */
     "tailspind", /* macOS, which keeps the trace that spindump reads */
-    "kwin_killer_hel", /* KDE: kwin_killer_helper asks whether to end a program that did not answer _NET_WM_PING */
+    /* KDE: kwin_killer_helper asks whether to end a program that did not answer _NET_WM_PING */
+    "kwin_killer_hel",
 };
 
 static bool is_launched(const struct argus_process *process)

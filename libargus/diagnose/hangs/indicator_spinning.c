@@ -1,7 +1,8 @@
-/* A program's event thread asks for the spinning cursor: CGSConnectionSetSpinning(connection, 1), as the hook of
- * share/hooks/macos/CoreGraphics.conf tells it with its values (paper, sections 4.1 and 6.2; indicator_stack.c finds the same
- * function in call stacks, where it can be named). The program's main thread has then left an event alone for some seconds.
- * The call with 0 says that the thread has looked; it is no sign. */
+/* A program's event thread asks for the spinning cursor: CGSConnectionSetSpinning(connection, 1),
+ * reported with its values by the hook of share/hooks/macos/CoreGraphics.conf (paper, sections 4.1
+ * and 6.2; indicator_stack.c finds the same function in call stacks that have symbols). The
+ * program's main thread has then left an event unread for some seconds. The call with 0 says that
+ * the main thread has read it; it is no sign. */
 #include <string.h>
 
 #include "diagnose/hangs/finder.h"

@@ -1,9 +1,11 @@
-/* Functions that a program calls, or has called for it, when its main thread does not fetch its events.
+/* Functions that a program calls, or that are called on its behalf, when its main thread does not
+ * fetch its events.
  *
- * On macOS an event thread of the program itself notices that events are left and calls CGSConnectionSetSpinning(), which
- * makes the cursor spin (paper, section 5). It is found in the stacks of waits, wake-ups and samples of any thread of
- * that process. Names of functions are slow to find, so only frames that lie in the libraries below are looked at,
- * each stack once, and nothing at all in a trace without these libraries.
+ * On macOS an event thread of the program itself notices that events are not fetched and calls
+ * CGSConnectionSetSpinning(), which makes the cursor spin (paper, section 5). The function is found
+ * in the stacks of waits, wake-ups and samples of any thread of that process. Symbolizing is slow,
+ * so only frames in the libraries below are looked up, each stack once, and none in a trace without
+ * these libraries.
  */
 #include <string.h>
 
@@ -11,7 +13,7 @@
 #include "diagnose/hangs/finder.h"
 #include "diagnose/words.h"
 
-/* To add a function: how its name and the file name of its library begin. */
+/* To add a function: the beginnings of its name and of its library's file name. */
 static const struct {
     const char *image, *function;
 } marks[] = {
@@ -20,12 +22,12 @@ static const struct {
     {"CoreGraphics", "CGSConnectionSetSpinning"},
 };
 
-/* Marks in a row of one process are one sign. */
+/* Within this time, several marks of one process are one sign. */
 #define SIGN_EVERY_NS 1000000000ull
 
 struct search {
     struct finder *finder;
-    struct idmap seen; /* process and stack → whether it has a mark */
+    struct idmap seen; /* process and stack → whether the function is in it */
     uint32_t process;
     uint64_t last_ns; /* of the last sign; 0: none */
     bool no_memory;

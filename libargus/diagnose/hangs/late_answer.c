@@ -1,25 +1,28 @@
-/* Which wait of a stretch was ended by the answer to what the thread had asked long before.
+/* Finds the wait of a stretch that was ended by the answer to a request which the thread had sent
+ * long before.
  *
- * A handler that asks another process for something may run the loop again until the answer comes (the text of the clipboard, in most
- * toolkits). Such a loop takes all that comes, and each of its waits is short. What tells it from a dialog that waits
- * for a person is what ends it: causes are followed back from there, over whoever passed the question and the answer on (a
- * display server, a thread that reads for another one), and if they lead to the thread itself, before the loop began to
- * wait, then it waited for an answer.
+ * A handler that sends a request to another process may run the loop again until the answer comes
+ * (most toolkits do so for the text of the clipboard). Such a loop takes all that comes, and each
+ * of its waits is short. It differs from a dialog that waits for the user in what ends it. So
+ * causes are followed back from the end of the wait, through the threads that passed the request
+ * and the answer on (a display server, a thread that reads for another one). If they lead to the
+ * thread itself, before the loop began to wait, then the thread waited for an answer.
  *
- * The same tells, in a handler with many short waits, which of them to explain: the one that the answer ended.
+ * In a handler with many short waits, the same search shows which of them to explain: the one that
+ * the answer ended.
  */
 #include "diagnose/hangs/finder.h"
 
-/* Vertices looked at on the path back. */
+/* Vertices that are looked at on the path back. */
 #define MOST_STEPS 256
-/* Waits looked at in one stretch, from its end. */
+/* Waits that are looked at in one stretch, from its end. */
 #define MOST_ENDS 64
 
 #define NO_STEP SIZE_MAX
 
 struct step {
     uint64_t before_ns; /* when it passed the answer on; what came to it later does not count */
-    size_t next;        /* the step that it passed it on to; NO_STEP: the thread itself */
+    size_t next;        /* the step to which it passed the answer; NO_STEP: the thread itself */
     uint32_t vertex;
 };
 
@@ -29,20 +32,21 @@ struct answer_path {
     struct step steps[MOST_STEPS];
     size_t count;
     uint64_t from_ns;  /* nothing before that is looked at */
-    uint64_t asked_ns; /* the first question that leads to it; UINT64_MAX: none */
-    size_t asked;      /* the step that was asked */
+    uint64_t asked_ns; /* the first request that leads to the answer; UINT64_MAX: none */
+    size_t asked;      /* the step that received the request */
     uint32_t thread;
 };
 
-/* Timers are nobody's answer, a fork or a signal is no message, and who gives a lock free (weak) tells nothing. */
+/* Timers carry no answer, a fork or a signal is not a message, and which thread releases a lock
+ * (weak) says nothing. */
 static bool carries_answer(const struct argus_edge *edge)
 {
     return edge->message || edge->kind == ARGUS_EDGE_MESSAGE ||
            (edge->kind == ARGUS_EDGE_WAKE && edge->strong);
 }
 
-/* Also a thread on the path that went on with what it was doing, after a wait that something else ended (a lock), or in a callback that
- * it or another one had left for later. */
+/* Whether the path continues through `edge`. Also through a thread that continued its work after a
+ * wait that something unrelated ended (a lock), or in a callback that had been queued for later. */
 static bool leads_back(const struct argus_edge *edge)
 {
     bool goes_on = edge->kind == ARGUS_EDGE_SEQUENCE || edge->kind == ARGUS_EDGE_DISPATCH;
@@ -77,7 +81,8 @@ static void go_back(struct answer_path *path, size_t at)
     }
 }
 
-/* Finds the path back from the end of the wait of `vertex`; false if it does not lead to a question of its thread. */
+/* Finds the path back from the end of the wait of `vertex`; false if it does not lead to a request
+ * of its thread. */
 static bool find_path(struct answer_path *path, const struct view *view, uint32_t vertex,
                       uint64_t from_ns)
 {
@@ -106,7 +111,7 @@ uint64_t answer_asked_ns(const struct view *view, uint32_t vertex, uint64_t from
     return find_path(&path, view, vertex, from_ns) ? path.asked_ns : UINT64_MAX;
 }
 
-/* Steps of one thread, one after the other, are one hold: it went on with the same after a short wait. */
+/* Consecutive steps of one thread are one hold: it continued the same work after a short wait. */
 bool answer_holder(const struct view *view, uint32_t vertex, uint64_t from_ns,
                    struct answer_hold *ret)
 {

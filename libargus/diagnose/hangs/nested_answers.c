@@ -1,18 +1,18 @@
-/* Nested loops that wait for an answer and not for a person: they take whatever comes, so nothing is pending, and yet the handler
- * does not go on before somebody has answered (late_answer.c). */
+/* Nested loops that wait for an answer and not for the user: they take whatever comes, so nothing
+ * is pending, and yet the handler does not continue before the answer (late_answer.c). */
 #include "diagnose/hangs/finder.h"
 #include "diagnose/hangs/nesting.h"
 
-/* Waits looked at before the loop is left: an answer may come in parts. */
+/* Waits that are looked at before the loop is left: an answer may come in parts. */
 #define MOST_ENDS 8
 
-/* One place at work. */
+/* The search at one place. */
 struct nested {
     struct finder *finder;
     const struct habits *habits;
     const struct habit *place;
-    uint64_t from_ns;     /* the thread came back from a loop around it */
-    uint32_t first, last; /* its waits there since then */
+    uint64_t from_ns;     /* when the thread came back from an enclosing loop */
+    uint32_t first, last; /* its waits at this place since then */
 };
 
 static bool is_around(const struct nested *nested, const struct habit *habit)
@@ -23,7 +23,8 @@ static bool is_around(const struct nested *nested, const struct habit *habit)
            habit_depth(nested->habits, habit) < habit_depth(nested->habits, nested->place);
 }
 
-/* The wait whose end was the answer to what was asked before the first one, if that took most of the time. */
+/* The wait that ended with the answer to a request sent before the first wait, if that took most of
+ * the time. */
 static uint32_t find_answered(const struct nested *nested, uint64_t stretch_ns)
 {
     const struct view *view = nested->finder->view;
@@ -52,7 +53,7 @@ static bool is_found(const struct finder *finder, const struct argus_hang *hang)
     return false;
 }
 
-/* The thread is back in a loop around the place. */
+/* Called when the thread is back in an enclosing loop. */
 static bool add(const struct nested *nested, uint64_t back_ns)
 {
     const struct view *view = nested->finder->view;

@@ -1,36 +1,41 @@
-/* A wait inside a handler is told from the loop's own.
+/* Tells a wait inside a handler from the loop's own wait.
  *
- * Seen from the beginning of the thread, the stacks of both are equal as far as the function that is the loop. There they part:
- * the loop's own wait goes on to the system call by a few frames of the toolkit, the other one through the dispatching
- * function and the handler, which are more. So of two places that part, the deeper one is *nested* in the other.
+ * Counted from the thread's first function, both stacks are equal as far as the function that is
+ * the loop. There they part: the loop's own wait reaches the system call through a few frames of
+ * the toolkit, the other wait through the dispatching function and the handler, which takes more
+ * frames. So of two places that part, the deeper one is *nested* in the other.
  *
- *   poll ← iterate ← run ← main                             the home
- *   poll ← library ← handler ← dispatch ← iterate ← run ← main   nested in it
+ *   poll ← iterate ← run ← main                                   the home
+ *   poll ← library ← handler ← dispatch ← iterate ← run ← main    nested in it
  *
- * A nested wait may still be a loop that does the home's work: a modal dialog. It shows by what it takes from: the set of
- * descriptors that the home wait looks at too, or descriptors that both found ready (where none are known, the threads that
- * wake both), answers left out. A place that takes nothing of the home's is part of a handler, and so is one that takes from the
- * same descriptors but leaves lying what the home would have taken (kept.c). What such a place does not
- * share tells nothing about a loop that serves the home and rests: both may lie in the same handlers (replies of the display
- * server, and a prompt that reads keys).
+ * A nested wait may still be a loop that does the home's work, as in a modal dialog. What it takes
+ * from shows this, without answers: the same set of descriptors as the home wait, or descriptors
+ * that both found ready (if none are known, the threads that wake both). A place that takes nothing
+ * that the home takes is part of a handler. So is a place that takes from the same descriptors but
+ * does not take what the home would have taken (ignored_pending.c). What such a place does not
+ * share with a loop that serves the home and rests says nothing about that loop: both may be in the
+ * same handlers (replies of the display server, and a prompt that reads keys).
  *
- * Two loops that follow each other also part somewhere, and the second may be the deeper one. It is no handler when the first
- * place is never visited again, and others than those whom the thread asks keep ending the second place's waits.
+ * Two loops that follow each other also part somewhere, and the second may be the deeper one. The
+ * second is not in a handler if the first place is never visited again, and if threads that the
+ * thread had not asked keep ending the waits at the second place.
  *
- * Some loops do not poll themselves: another thread polls, and the loop waits for a condition (Tcl). Then its handlers are what
- * polls (replies of the display server), and the condition is what encloses them. Believed of main threads only: elsewhere
- * it is how a worker waits for work.
+ * Some loops do not poll themselves: another thread polls, and the loop waits for a condition
+ * (Tcl). Then the loop's handlers poll (for replies of the display server), and the condition
+ * encloses them. This is assumed of main threads only: other threads wait for work like this.
  */
 #include "diagnose/hangs/nesting.h"
 
-/* Places compared: the most used. A thread that waits at more of them has no few loops. */
+/* The most used places are compared. A thread that waits at more places has no small number of
+ * loops. */
 #define MOST_OUTER 64
-/* So often others end the waits of a place when it serves them. */
+/* Other threads end so many waits of a place if it serves them. */
 #define SERVES 3
-/* Replies take less, mostly. */
+/* Most replies take less. */
 #define SERVING_NS 1000000ull
 
-/* Frames that two stacks have in common, counted from the beginning of the thread; the innermost of both is not compared. */
+/* Frames that two stacks have in common, counted from the thread's first function. The innermost
+ * frames are not compared. */
 static uint32_t common_frames(struct argus_stack a, struct argus_stack b)
 {
     uint32_t common = 0;
@@ -96,7 +101,8 @@ static bool is_root(const struct habits *habits, const struct habit *habit)
     return true;
 }
 
-/* A place at which nothing ever came does not say that others take something else. */
+/* Whether anything ever came at the place. If not, the place does not show that others take
+ * something else. */
 static bool is_told(const struct habits *habits, const struct habit *habit)
 {
     return habit->source_count || !searching_looks(habits, habit);
@@ -109,7 +115,7 @@ static bool may_enclose(const struct habits *habits, const struct habit *habit)
                                             : habit->home && is_told(habits, habit));
 }
 
-/* The places that may be homes, the most used ones if there are too many. */
+/* Finds the places that may be homes; if there are too many, the most used ones. */
 static size_t find_outer(struct habits *habits, bool is_main, struct habit *ret[MOST_OUTER])
 {
     size_t count = 0;
@@ -127,25 +133,27 @@ static size_t find_outer(struct habits *habits, bool is_main, struct habit *ret[
     return count;
 }
 
-/* Whether the thread waits there for whatever may come, and not only for what is on its way: some of its waits are long, or in
- * most of them nothing comes (a dialog whose toolkit draws at each frame). */
+/* Whether the thread waits there for whatever may come, and not only for what is on its way: some
+ * of its waits are long, or most of them end without anything (a dialog whose toolkit draws at each
+ * frame). */
 static bool rests(const struct habit *habit)
 {
     bool long_waits = habit->longest_ns >= RESTING_NS && habit->median_ns >= SERVING_NS;
     return habit->count >= SERVES && (long_waits || habit->ended < habit->count / 2);
 }
 
-/* What the places that enclose one say of it. */
+/* What the places that enclose a place show about it. */
 struct verdict {
-    bool unlike_home;   /* takes nothing that a place around it takes */
-    bool unlike_nested; /* the same, of a place that is nested itself */
-    bool unlike_past;   /* the same, of a place that was last visited before this one was first */
+    bool unlike_home;   /* takes nothing that an enclosing place takes */
+    bool unlike_nested; /* the same, for an enclosing place that is nested itself */
+    /* the same, for an enclosing place that was last visited before this one was first visited */
+    bool unlike_past;
     bool serves;        /* takes what a home takes */
     bool is_polled_for; /* polls inside a loop that waits for a condition */
     bool loop;
 };
 
-/* `inner` is deeper than `outer` in the same loop. */
+/* Notes what `outer` shows about `inner`, which is deeper in the same loop. */
 static void relate(const struct habit *inner, struct habit *outer, bool outer_is_nested,
                    struct verdict *verdict)
 {
@@ -166,7 +174,8 @@ static void relate(const struct habit *inner, struct habit *outer, bool outer_is
     verdict->serves |= shares && !outer_is_nested;
 }
 
-/* Places that lie beside it in the same handlers, or that are not visited any more, do not tell of a loop that serves the home. */
+/* A place in the same handlers that does not enclose it, or one that is not visited any more, shows
+ * nothing about a loop that serves the home. */
 static bool is_nested(const struct verdict *verdict, const struct habit *inner)
 {
     bool unlike_others = (verdict->unlike_nested && !(verdict->serves && rests(inner))) ||
@@ -175,7 +184,7 @@ static bool is_nested(const struct verdict *verdict, const struct habit *inner)
            (verdict->serves && inner->ignores_pending);
 }
 
-/* With `nested` of each of `outer`. */
+/* `nested`: for each of `outer`, whether it is nested itself. */
 static void judge(struct habits *habits, struct habit *const *outer, const bool *nested,
                   size_t count)
 {
@@ -207,7 +216,7 @@ bool nesting_find(const struct view *view, uint32_t thread, struct habits *habit
     size_t count = find_outer(habits, is_main, outer);
     judge(habits, outer, nested, count);
     judge_again(habits, outer, count);
-    if (!kept_find(view, thread, habits))
+    if (!ignored_pending_find(view, thread, habits))
         return false;
     judge_again(habits, outer, count);
     searching_find(habits);

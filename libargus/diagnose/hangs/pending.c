@@ -1,12 +1,17 @@
 /* What came for a thread while it did not look.
  *
- * Messages and callbacks: edges into vertices of the thread whose cause lies in the hang (or before) and whose effect comes
- * when it is over; also within the hang, if the effect came long after the cause. Messages that were never taken have no
- * edge (argus_graph_unread()). Descriptors of timers and devices, which nobody sends to: what the first poll afterwards
- * found ready (argus_graph_arrivals()). UI events: those read in the first moments afterwards, and input of a person's that is
- * handed to the program long after it came. What a thread leaves lying also in the wait that ended the hang is not meant for it.
+ *   - Messages and callbacks: edges into vertices of the thread whose cause is in the hang (or
+ *     before) and whose effect comes when the hang is over; also within the hang, if the effect
+ *     came long after the cause. Messages that were never taken have no edge
+ *     (argus_graph_unread()).
+ *   - Descriptors of timers and devices, to which no thread sends: what the first poll afterwards
+ *     found ready (argus_graph_arrivals()).
+ *   - UI events: those read in the first moments afterwards, and user input that is handed to the
+ *     program long after it came.
+ * What the thread does not take in the wait that ended the hang, either, is not meant for it.
  *
- * Not seen: messages of channels that no other traced thread sends to, where the loop finds them by reading without a poll.
+ * Not seen: messages of channels that no other traced thread sends to, if the loop finds them by
+ * reading without a poll.
  */
 #include <stdlib.h>
 
@@ -16,15 +21,16 @@
 #include "diagnose/hangs/finder.h"
 #include "diagnose/hangs/nesting.h"
 
-/* What waited so long inside the hang counts, too: a thread that looks now and then, but not for this. */
+/* What was pending for so long inside the hang also counts: the thread looks now and then, but not
+ * for this. */
 #define LONG_PENDING_NS 250000000ull
-/* What came just before the end of the hang may have ended it. */
+/* What came less than this before the end of the hang may have ended it. */
 #define SHORT_PENDING_NS 5000000ull
-/* After the hang, what was pending is taken within this time, and this many vertices. */
+/* After the hang, the thread takes what was pending within this time and so many vertices. */
 #define TAKEN_WITHIN_NS   5000000000ull
 #define MOST_VERTICES     4096
 #define UI_READ_WITHIN_NS 100000000ull
-/* Different senders, kinds and descriptors. */
+/* The number of different senders, kinds and descriptors. */
 #define MOST_ITEMS 32
 
 typedef VEC(struct argus_pending) pending_list;
@@ -64,7 +70,7 @@ static uint32_t sender_of(const struct search *search, const struct argus_edge *
     return search->view.vertices[edge->from].thread;
 }
 
-/* Whether what `edge` brings was there, and not taken, for a part of the hang that counts. */
+/* Whether what `edge` brings was pending, and not taken, for a part of the hang that counts. */
 static bool was_pending(const struct argus_hang *hang, const struct argus_edge *edge)
 {
     uint64_t waited_ns = overlap_ns(edge->from_ns, edge->to_ns, hang->start_ns, hang->end_ns);
@@ -104,7 +110,7 @@ static void add_ui_reads(struct search *search, uint32_t vertex)
     }
 }
 
-/* Input that the toolkit kept back. */
+/* Adds input that the toolkit held back. */
 static void add_late_input(struct search *search, uint32_t vertex)
 {
     const struct argus_hang *hang = search->hang;
@@ -138,7 +144,8 @@ static void add_from_vertices(struct search *search)
     }
 }
 
-/* Whether the thread waited in a poll just before the hang, or just behind it, with the message there: its loop does not take it. */
+/* Whether the thread waited in a poll just before the hang, or just after it, with the message
+ * pending: its loop does not take it. */
 static bool is_left_in_loop(const struct search *search, uint64_t sent_ns)
 {
     const struct view *view = &search->view;
@@ -179,7 +186,7 @@ static bool has_messages(const struct search *search)
     return false;
 }
 
-/* Descriptors that carry messages, whose senders are told already where they are known. */
+/* Descriptors that carry messages: their senders are already listed if they are known. */
 static bool carries_messages(uint64_t type)
 {
     const uint64_t type_mask = 0170000, pipe = 0010000, socket = 0140000;
@@ -206,7 +213,8 @@ static void add_arrivals(struct search *search)
     }
 }
 
-/* What the hang began with: the first UI event in it, or who made its first vertex run. */
+/* Adds what the hang began with: its first UI event, or the thread that made its first vertex
+ * run. */
 static void add_set_off(struct search *search)
 {
     const struct argus_hang *hang = search->hang;

@@ -1,14 +1,15 @@
-/* What to explain in a program that did not hang, instead of its idleness: the longest time for which something lay there. */
+/* In a program that did not hang, finds something better to explain than its idleness: the longest
+ * time for which something was pending. */
 #include "diagnose/hangs/finder.h"
 
-/* Less is the way of a message on a busy machine. */
+/* On a busy machine, a message is normally pending for up to this time. */
 #define SHORTEST_PENDING_NS 50000000ull
 
 struct search {
     const struct finder *finder;
     struct argus_hang *longest;
     uint64_t longest_ns;
-    bool in_start_up; /* what lay there before the thread first asked counts as well */
+    bool in_start_up; /* what was pending before the thread first asked for input also counts */
 };
 
 static void consider(struct search *search, uint32_t thread, uint64_t from_ns, uint64_t to_ns)

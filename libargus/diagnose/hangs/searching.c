@@ -1,23 +1,29 @@
-/* Handlers that look again and again for one thing: a child's output, an answer, a lock's file, with a short time-out between the looks.
+/* Handlers that look again and again for one thing (a child's output, an answer, a lock's file),
+ * with a short time-out between the looks.
  *
- * Such a place need not be deeper than the home (nesting.c): a program calls its toolkit's loop from deep inside as well, and the two part
- * in a function that is no loop. It shows by how it waits. Its time-outs are short, nearly all of its waits end by them, and it
- * takes nothing that a home takes; while the thread has a home that rests and that others do wake.
+ * Such a place need not be deeper than the home (nesting.c): a program also calls its toolkit's
+ * loop from deep inside, and the two stacks part in a function that is not a loop. How the thread
+ * waits there shows it: its time-outs are short, nearly all of its waits end by them, and it takes
+ * nothing that a home takes; and the thread has a home where it rests and where other threads do
+ * wake it.
  *
- * A loop that follows another and has nothing to do looks the same. So a home has to be visited again afterwards, be it another one (an
- * editor has one for commands and one for text). Where the trace ends before that, the homes before have to have been the thread's loop
- * for longer than the search lasts, and the search has to be as deep as one of them.
+ * A loop that follows another and has nothing to do looks the same. So a home must be visited again
+ * afterwards, though not the same one (an editor has one for commands and one for text). If the
+ * trace ends before that, the earlier homes must have been the thread's loop for longer than the
+ * search lasts, and the search must be as deep as one of them.
  */
 #include "diagnose/hangs/nesting.h"
 
-/* Fewer are a retry, and what lasts as long as the threshold has more. */
+/* A search's turns are at most so long, and at least so many: fewer are a retry, and a search that
+ * lasts as long as the threshold has more. */
 #define MOST_TURN_NS 100000000ull
 #define LEAST_TURNS  10
-/* Waits of a search of which one is ended by another thread: what was looked for, and chance. */
+/* Of so many waits of a search, at most one is ended by another thread: by what it looked for, or
+ * by chance. */
 #define TURNS_PER_END 10
-/* Such waits of which one is ended by what came for the home. */
+/* Of so many such waits, at most one is ended by what came for the home. */
 #define TURNS_PER_CHANCE 20
-/* So often others end the waits of a home. */
+/* Other threads end at least so many waits of a home. */
 #define LEAST_ENDS 3
 
 bool searching_looks(const struct habits *habits, const struct habit *habit)
@@ -34,17 +40,18 @@ static bool is_served(const struct habits *habits, const struct habit *habit)
            habit_is_clear(habits->graph, habit->user_stack) && !searching_looks(habits, habit);
 }
 
-/* Whether a place takes what the home takes: for what comes once in a while the search itself may look. */
+/* Whether a place takes what the home takes. Of what comes once in a while, the search itself may
+ * take some. */
 static bool takes_the_same(const struct habit *search, const struct habit *home)
 {
     return habits_share_set(search, home) ||
            (search->ended * TURNS_PER_CHANCE > search->count && habits_share_source(search, home));
 }
 
-/* The homes of a thread that it was at before it searched somewhere. */
+/* The homes of a thread before it searched. */
 struct before {
     uint64_t first_ns, last_ns;
-    uint32_t depth; /* of the least deep one */
+    uint32_t depth; /* the smallest depth among them */
 };
 
 static void note_before(const struct habits *habits, const struct habit *home,

@@ -1,4 +1,5 @@
-/* When a thread first asked for input. What came before that lay there while the program started, and was not its to take. */
+/* When a thread first asked for input. What came before that was pending while the program started,
+ * and the thread was not expected to take it. */
 #include "diagnose/hangs/finder.h"
 
 static uint64_t first_visit_ns(const struct view *view, uint32_t thread)

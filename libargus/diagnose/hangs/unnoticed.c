@@ -1,30 +1,35 @@
-/* Stretches that nobody noticed: the thread was away from its loop, nothing lay there for it, and nobody looks at it.
+/* Stretches that kept nobody waiting: the thread was away from its loop, nothing was pending for
+ * it, and it has no window that a user could look at.
  *
- * An application's main thread counts also when nothing was pending: somebody may have looked at its window. Not so
+ * An application's main thread also counts if nothing was pending: a user may have looked at its
+ * window. These do not count:
+ *   - a worker thread: a thread that waits for it waits by a message or a callback, which would be
+ *     pending. What the worker's next poll finds ready was not pending, if the worker rests at a
+ *     lock or condition where it waits for work;
+ *   - a thread that waits for processes that it started itself, as a shell does for a command, or a
+ *     build for a compiler. What these send, or what comes through a pipe, is part of that wait;
+ *     what another child sends is not. The shell's terminal belongs to the command meanwhile: what
+ *     is typed there is not pending for the shell;
+ *   - a thread whose loop takes only from such processes: it does their work;
+ *   - a thread that is not known for sure to have a loop;
+ *   - a thread at a lock or condition that never rests in a poll: another thread polls for it;
+ *   - a thread that sleeps by its own clock, if its timer or a child set off the stretch, unless
+ *     the user names the thread.
  *
- *   a worker thread: whoever waits for it, waits by a message or a callback, which would be pending. What its next poll finds ready is
- *   not, while it rests at a lock or condition where it waits for work;
- *   a thread that waits for processes of its own making, as a shell does for a command, or a build for a compiler. What those
- *   send, or what comes by a pipe, is part of that; what another child sends is not. The shell's terminal is the command's
- *   meanwhile: what is typed there is not pending for the shell;
- *   a thread whose loop takes from nobody but such processes: it does their work;
- *   a thread of which it is not sure that it has a loop;
- *   a thread at a lock or condition that never rests in a poll: another thread polls for it;
- *   a thread that sleeps by its own clock, which its timer or a child of it set off, unless somebody names it.
- *
- * Where the trace does not tell what is pending, all of them count.
+ * If the trace does not show what is pending, all of them count.
  */
 #include "diagnose/hangs/finder.h"
 
-/* Replies to a busy program do not take as long. */
+/* Replies to a busy program take less. */
 #define LONGEST_REPLY_NS 250000000ull
 
 #define MODE_MASK      0170000u
 #define MODE_PIPE      0010000u
 #define MODE_CHARACTER 0020000u
-/* Generations of processes looked at. */
+/* Generations of processes that are looked at. */
 #define MOST_GENERATIONS 16
-/* Processes that a thread waits for in one stretch. With more of them it is a build: then all of its children are meant. */
+/* Processes that a thread waits for in one stretch. A thread with more is a build: then all of its
+ * children count. */
 #define MOST_CHILDREN 16
 
 struct children {
@@ -65,7 +70,7 @@ static bool descends_from(const struct view *view, uint32_t process, uint32_t an
     return at == ancestor;
 }
 
-/* The thread that ended the wait of `vertex`; ARGUS_NONE: none did, or itself. */
+/* The thread that ended the wait of `vertex`; ARGUS_NONE: none, or the thread itself. */
 static uint32_t ended_by(const struct view *view, uint32_t vertex)
 {
     uint32_t next = timeline_next(view, vertex);
@@ -75,7 +80,8 @@ static uint32_t ended_by(const struct view *view, uint32_t vertex)
     return thread == view->vertices[vertex].thread ? ARGUS_NONE : thread;
 }
 
-/* Whether the wait of `vertex`, which `other` ended, was for a process that its own had started. */
+/* Whether the wait of `vertex`, which `other` ended, was for a process that the thread's process
+ * had started. */
 static bool is_for_child(const struct view *view, uint32_t vertex, uint32_t other)
 {
     const struct argus_vertex *v = &view->vertices[vertex];
@@ -96,7 +102,7 @@ static void note_child(const struct view *view, uint32_t thread, struct children
         children->processes[children->count++] = process;
 }
 
-/* The processes of its own making that the thread waited for in the stretch. */
+/* The processes that the thread waited for in the stretch and that its process had started. */
 static struct children children_of(const struct view *view, const struct argus_hang *hang)
 {
     struct children children = {.count = 0};
@@ -117,7 +123,7 @@ static struct children children_of(const struct view *view, const struct argus_h
     return children;
 }
 
-/* Whether `process` is one of them, or their kin. */
+/* Whether `process` is one of `children`, or a descendant or ancestor of one. */
 static bool is_one_of(const struct view *view, const struct children *children, uint32_t process)
 {
     for (size_t i = 0; !children->all && i < children->count; i++) {
@@ -129,7 +135,7 @@ static bool is_one_of(const struct view *view, const struct children *children, 
     return children->all;
 }
 
-/* Whether nobody but such processes ends the waits of its loop. */
+/* Whether only such processes end the waits of the thread's loop. */
 static bool serves_children(const struct view *view, const struct habits *habits, uint32_t thread)
 {
     const struct argus_thread *t = &view->threads[thread];
@@ -146,7 +152,7 @@ static bool serves_children(const struct view *view, const struct habits *habits
     return any;
 }
 
-/* Whether the stretch began when a process of its own making had ended or sent something. */
+/* Whether the stretch began when a process that this one had started ended or sent something. */
 static bool is_set_off_by_child(const struct view *view, const struct argus_hang *hang)
 {
     uint32_t first = argus_graph_vertex_at(view->graph, hang->thread, hang->start_ns);
@@ -154,7 +160,8 @@ static bool is_set_off_by_child(const struct view *view, const struct argus_hang
     return before != ARGUS_NONE && is_for_child(view, before, ended_by(view, before));
 }
 
-/* Whether it sleeps for at least half of the stretch, which its own timer set off, or a child. */
+/* Whether the thread sleeps for at least half of the stretch, and its own timer or a child set the
+ * stretch off. */
 static bool sleeps(const struct view *view, const struct argus_hang *hang)
 {
     return hang->vertex != ARGUS_NONE && hang->type == ARGUS_TYPE_LONG_WAIT &&
@@ -162,7 +169,7 @@ static bool sleeps(const struct view *view, const struct argus_hang *hang)
            (hang_is_set_off_by_itself(view, hang) || is_set_off_by_child(view, hang));
 }
 
-/* Whether it waits at a futex, and its polls were only for replies. */
+/* Whether the thread waits at a futex, and its polls were only for replies. */
 static bool is_polled_for(const struct view *view, const struct habits *habits,
                           const struct argus_hang *hang)
 {
@@ -176,7 +183,7 @@ static bool is_polled_for(const struct view *view, const struct habits *habits,
     return true;
 }
 
-/* Whether something is what a child process, or who types for it, may have sent. */
+/* Whether a child process, or the user who types for it, may have sent what is pending. */
 static bool is_of_child(const struct view *view, const struct argus_hang *hang,
                         const struct children *children, const struct argus_pending *pending)
 {
@@ -204,7 +211,8 @@ static bool is_awaited(const struct view *view, const struct argus_hang *hang,
     return false;
 }
 
-/* Whether a poll of its that had to wait ever found something: otherwise it waits for replies that do not come, and not in a loop. */
+/* Whether one of the thread's polls that had to wait ever found something. If not, the polls are
+ * for replies that do not come, and not a loop's. */
 static bool finds_ready(const struct habits *habits)
 {
     for (size_t i = 0; i < habits->items.length; i++)
@@ -213,8 +221,8 @@ static bool finds_ready(const struct habits *habits)
     return false;
 }
 
-/* Whether it rests where it waits for work again and again. Then its polls are part of some work, and what the next one
- * finds ready was not there before. */
+/* Whether the thread rests again and again where it waits for work. Then its polls are part of some
+ * work, and what the next poll finds ready was not pending before. */
 static bool is_parked(const struct view *view, const struct habits *habits,
                       const struct argus_hang *hang)
 {

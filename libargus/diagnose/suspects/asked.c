@@ -1,17 +1,19 @@
-/* Whom a thread asked for something before it waited: the messages that it sent in the vertex that ends in the wait.
+/* Finds the threads to which a thread sent a request before it waited: the receivers of the
+ * messages that it sent in the vertex that ends in the wait.
  *
- * A message that was received is an edge of the graph, also when it was received much later, or when it woke nobody because
- * the receiver was busy. One that was never received is none. Who should have received it is known when that
- * thread had received from the channel before (struct argus_unread). At first contact it is not: then the records of the vertex
- * are read once more for the channel, and whoever works on the socket at the other end is meant. When nobody ever did,
- * the best guess is a thread that waits on the path already and has no other connection with the sender: it would have had to
- * receive on this one, and does not come to it.
+ * A message that was received is an edge of the graph, also if it was received much later, or if it
+ * woke no thread because the receiver was busy. A message that was never received has no edge. Its
+ * intended receiver is known if that thread had received from the channel before (struct
+ * argus_unread). If the channel was never received from, the records of the vertex are read again
+ * for the channel, and the threads that use the other end of the socket are taken. If no thread
+ * ever used it, the best guess is a thread that already waits on the path and has had no contact
+ * with the sender: it would have had to receive on this channel, and does not get to it.
  */
 #include <stdlib.h>
 
 #include "diagnose/suspects/suspect_search.h"
 
-/* A vertex has more records than that only if it ran for long; the last ones count. */
+/* A vertex has more records than that only if it ran for long. The last chunks count. */
 #define MAX_CHUNKS 16
 #define MAX_SENT   32
 #define MAX_OUT    256
@@ -48,7 +50,7 @@ static bool add_unread(struct suspect_search *search, uint32_t vertex)
     return true;
 }
 
-/* --- messages that nobody received --- */
+/* --- messages that were never received --- */
 
 struct sent {
     uint64_t time_ns, channel, other;
@@ -65,7 +67,7 @@ static void keep_latest(struct sent_list *list, struct sent sent)
     size_t at = list->count;
     for (size_t i = 0; i < list->count; i++) {
         if (list->items[i].channel == sent.channel && list->items[i].kind == sent.kind) {
-            at = i; /* the last message on a channel speaks for it */
+            at = i; /* only the last message on each channel is kept */
             break;
         }
     }
@@ -96,14 +98,15 @@ static struct argus_error *read_sent_of_chunk(const struct argus_trace *trace,
                                        .kind = ARGUS_MESSAGE_KIND(record->arg[1])});
     }
     free(records);
-    if (error && error->code == ARGUS_ERROR_FORMAT) { /* a damaged chunk has been told of already */
+    /* a damaged chunk has been reported already */
+    if (error && error->code == ARGUS_ERROR_FORMAT) {
         argus_error_destroy(error);
         return NULL;
     }
     return error;
 }
 
-/* What `vertex` sent, from the records. */
+/* Reads from the records what `vertex` sent. */
 static struct argus_error *read_sent(const struct view *view, uint32_t vertex,
                                      struct sent_list *ret)
 {
@@ -125,7 +128,8 @@ static struct argus_error *read_sent(const struct view *view, uint32_t vertex,
     return error;
 }
 
-/* The inode of the end that should have received, as object uses name it (argus-trace(5), MESSAGES); 0: unknown. */
+/* The inode of the end that should have received, as in object uses (argus-trace(5), MESSAGES); 0:
+ * unknown. */
 static uint64_t receiving_inode(const struct view *view, const struct sent *sent)
 {
     const struct argus_object_use *uses;
@@ -148,7 +152,7 @@ static uint64_t receiving_inode(const struct view *view, const struct sent *sent
     }
 }
 
-/* Whoever works at the receiving end; `*ret_known`: there is somebody. */
+/* Adds the threads that use the receiving end; `*ret_known`: there is at least one. */
 static bool add_readers(struct suspect_search *search, const struct sent *sent, bool *ret_known)
 {
     const struct argus_object_use *uses;
@@ -167,7 +171,7 @@ static bool add_readers(struct suspect_search *search, const struct sent *sent, 
     return true;
 }
 
-/* Those on the path that the waiter has never dealt with. */
+/* Adds the threads on the path with which the waiter has never communicated. */
 static bool add_strangers(struct suspect_search *search)
 {
     const struct diagnoser *d = search->d;

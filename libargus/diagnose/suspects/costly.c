@@ -1,4 +1,4 @@
-/* The costly functions of a busy stretch, from its cpu samples. */
+/* Finds the costly functions of a busy stretch, from its CPU samples. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,15 +8,17 @@
 #include "diagnose/words.h"
 
 #define MAX_FUNCTIONS 12
-#define MAX_OWN       3 /* of the program's own are kept also behind these */
-#define KEY_PERCENT   95u
-#define MIN_PERCENT   5u
+/* so many of the program's own functions are kept, also if they are further down the list */
+#define MAX_OWN     3
+#define KEY_PERCENT 95u
+#define MIN_PERCENT 5u
 
 struct count {
     uint32_t self, inclusive;
-    uint32_t seen_in; /* number of the last sample that had it, from 1: recursion counts once */
+    /* the number, from 1, of the last sample that had it: recursion counts once */
+    uint32_t seen_in;
     uint32_t image;   /* file name of the image, id in `names`; 0: unknown */
-    uint64_t address; /* where it was seen first */
+    uint64_t address; /* the first address at which it was seen */
     bool is_return;
     bool script; /* the image is a script's file */
 };
@@ -75,7 +77,7 @@ static struct argus_error *name_address(struct tally *tally, uint64_t time_ns, u
     if (tally->d->symbols)
         symbol = argus_symbols_show(tally->d->symbols, tally->process, time_ns, address, is_return);
     bool is_script = argus_symbol_is_script(&symbol);
-    if (is_script) /* "<module>" is in every file */
+    if (is_script) /* "<module>" occurs in every file */
         snprintf(text, sizeof(text), "%s (%s)", symbol.function, text_image(symbol.file));
     else
         argus_symbol_text(&symbol, address, text, sizeof(text));
@@ -101,7 +103,7 @@ static struct argus_error *count_stack(struct tally *tally, const struct argus_s
     struct argus_stack frames = argus_graph_stack(tally->d->view.graph, stack);
     for (uint32_t i = 0; i < frames.count; i++) {
         uint32_t name;
-        if (frames.frames[i] < ARGUS_FRAME_ENDS) /* why the stack ends here */
+        if (frames.frames[i] < ARGUS_FRAME_ENDS) /* a mark that says why the stack ends here */
             break;
         struct argus_error *error =
             name_address(tally, sample->time_ns, frames.frames[i], i > 0, &name);
@@ -130,7 +132,8 @@ static bool count_whole_stack(struct tally *tally, uint32_t stack)
     return true;
 }
 
-/* The program's own function counts as the one that ran, also while the kernel worked for it. */
+/* Counts a sample. The program's own function counts as the one that ran, even while the kernel
+ * worked on its behalf. */
 static struct argus_error *count_sample(struct tally *tally, const struct argus_sample *sample)
 {
     bool user = sample->user_stack != ARGUS_NONE, kernel = sample->kernel_stack != ARGUS_NONE;
@@ -174,7 +177,7 @@ static struct argus_error *count_samples(struct tally *tally, uint32_t thread, s
     return error;
 }
 
-/* Frames that every program has: true, but no help. */
+/* Frames that every program has: correct, but no help. */
 static bool is_entry(const char *name)
 {
     static const char *const entries[] = {"main",         "_start",  "__libc_start_main",
@@ -205,8 +208,9 @@ static int compare_functions(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* The function to look at first: the innermost that is in nearly all samples (the paper's hint). Found on the most
- * frequent stack; ARGUS_NONE if there is none. `script`: only among functions of scripts. */
+/* Finds the function to look at first: the innermost one that is in nearly all samples (the paper's
+ * hint), on the most frequent stack; ARGUS_NONE if there is none. `script`: only among functions of
+ * scripts. */
 static struct argus_error *find_key(struct tally *tally, uint32_t stack, uint64_t time_ns,
                                     bool script, uint32_t *ret)
 {
@@ -229,7 +233,8 @@ static struct argus_error *find_key(struct tally *tally, uint32_t stack, uint64_
     return NULL;
 }
 
-/* Where the samples were, and what was on the way for a noteworthy time; what every program has says nothing. */
+/* Whether a function is worth listing: it was innermost in samples, or on the stack for a
+ * noteworthy time. Functions that every program has are not. */
 static bool is_noteworthy(const struct tally *tally, uint32_t name)
 {
     const struct count *count = &tally->counts.data[name];
@@ -252,7 +257,7 @@ static void put_first(struct argus_costly_function *functions, size_t count, con
     }
 }
 
-/* A function as the answer has it; without memory its name is NULL. */
+/* A function in the form of the answer; without memory its name is NULL. */
 static struct argus_costly_function describe(const struct tally *tally, uint32_t name)
 {
     const struct count *count = &tally->counts.data[name];
@@ -273,7 +278,8 @@ static struct argus_costly_function describe(const struct tally *tally, uint32_t
     return function;
 }
 
-/* Cuts the list to its most important: the first ones, and the first of the program's own. */
+/* Shortens the list to the most important functions: the first ones, and the first of the program's
+ * own. */
 static size_t keep_first(struct argus_costly_function *all, size_t count)
 {
     size_t kept = 0, own = 0;
@@ -313,7 +319,7 @@ static struct argus_error *rank(struct tally *tally, uint32_t key, struct argus_
     return NULL;
 }
 
-/* The most frequent stack; the first seen among equals. */
+/* Sets the most frequent stack; among equals, the one seen first. */
 static void set_stack(const struct tally *tally, struct argus_culprit *culprit)
 {
     uint32_t most = 0;

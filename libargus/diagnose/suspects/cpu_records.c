@@ -1,8 +1,10 @@
-/* Two passes over the chunks of the window. The first finds when the thread was runnable, on which cpu it ran next (the queue that it stood
- * in), and what the records say of its limits. The second adds up who ran on each cpu in these spans.
+/* Two passes over the chunks of the window. The first finds when the thread was runnable, on which
+ * CPU it ran next (the CPU in whose run queue it was), and what the records say of its limits. The
+ * second adds up which threads ran on each CPU in these spans.
  *
- * A thread that is runnable stands in the queue of one cpu, and such a cpu is not idle: where it is idle for most of a span, the thread
- * was held back by something else than others. On Linux that is nearly always a quota.
+ * A runnable thread is in the run queue of one CPU, and such a CPU is not idle. If the CPU is idle
+ * for most of a span, something other than threads held the thread back. On Linux that is nearly
+ * always a quota.
  */
 #include "diagnose/suspects/cpu_records.h"
 
@@ -13,14 +15,14 @@
 #include "event/tracepoints.h"
 
 #define NOWHERE UINT32_MAX
-/* No machine that runs this has more; a broken file could. */
+/* No machine that runs this has more; a damaged file could claim more. */
 #define MOST_CPUS 1024
-/* In so long a span, a thread that has no higher priority cannot run for so long on the same cpu if all goes fairly: a turn is a
- * few milliseconds. */
+/* In so long a span, another thread that has no higher priority cannot run on the same CPU for
+ * UNFAIR_NS if scheduling is fair: a turn takes a few milliseconds. */
 #define LONG_SPAN_NS 500000000ull
 #define UNFAIR_NS    200000000ull
 
-/* In which state a record leaves the thread. */
+/* The state in which a record leaves the thread. */
 enum change { CHANGE_WOKEN, CHANGE_RUNS, CHANGE_PREEMPTED, CHANGE_WAITS };
 
 struct event {
@@ -30,20 +32,20 @@ struct event {
     bool throttled;
 };
 
-/* A stretch in which it wanted a cpu. */
+/* A stretch in which the thread was runnable. */
 struct span {
     uint64_t start_ns, end_ns, idle_ns;
-    uint32_t cpu; /* whose queue it stood in; NOWHERE */
+    uint32_t cpu; /* the CPU of its run queue; NOWHERE */
     bool throttled;
     bool unfair;
 };
 
 struct cpu {
     uint32_t number;
-    bool own;          /* the thread may use it, as far as is known */
-    uint64_t since_ns; /* up to then it is accounted for */
-    uint64_t next_tid; /* that runs since */
-    size_t span;       /* the first that has not ended by then */
+    bool own;          /* the thread may use it, as far as known */
+    uint64_t since_ns; /* its time is accounted for up to this moment */
+    uint64_t next_tid; /* the thread that has run since then */
+    size_t span;       /* the first span that has not ended by then */
 };
 
 struct reader {
@@ -54,12 +56,12 @@ struct reader {
     VEC(struct event) events;
     VEC(struct span) spans;
     VEC(struct cpu) cpus;
-    VEC(uint64_t) turns_ns; /* that one thread ran on the cpu of a long span, in it */
+    VEC(uint64_t) turns_ns; /* how long one thread ran during a long span, on that span's CPU */
     struct idmap turns;     /* span << 32 | user → its index */
     struct idmap cpu_numbers, users, groups; /* group: tid → index into group_ids */
     VEC(uint64_t) group_ids;
-    bool throttled;   /* its latest limits said so, and the switch is still to come */
-    uint64_t name_of; /* the group that the next name is of; 0: another one */
+    bool throttled;   /* the thread's latest limits say so, and the switch is still to come */
+    uint64_t name_of; /* the group to which the next name belongs; 0: another one */
     bool no_memory;
 };
 
@@ -82,12 +84,12 @@ static void read_records(struct reader *reader, struct argus_record *records, si
             records[i].timestamp < reader->window.end_ns)
             on(reader, &records[i]);
         else if (records[i].debugid == ARGUS_ID_CPU_LIMITS && records[i].tid == reader->tid &&
-                 !reader->want->cpus) /* its affinity will have been the same */
+                 !reader->want->cpus) /* its affinity was probably the same */
             reader->want->cpus = records[i].arg[0];
     }
 }
 
-/* A damaged chunk is left out: the graph has said so. */
+/* A damaged chunk is skipped: the graph has reported it. */
 static struct argus_error *read_window(struct reader *reader, on_record on)
 {
     const struct argus_chunk *chunks;
@@ -188,7 +190,7 @@ static bool is_wanting(enum change change)
     return change == CHANGE_WOKEN || change == CHANGE_PREEMPTED;
 }
 
-/* What the first event says of the time before it. */
+/* The state before the first event. */
 static enum change state_before(enum change first)
 {
     return first == CHANGE_RUNS    ? CHANGE_PREEMPTED
@@ -224,7 +226,7 @@ static void make_spans(struct reader *reader)
 
 /* --- the second pass --- */
 
-/* NULL: one too many, or no memory. */
+/* NULL: too many CPUs, or no memory. */
 static struct cpu *cpu_at(struct reader *reader, uint32_t number)
 {
     uint32_t at = idmap_get(&reader->cpu_numbers, number);
@@ -258,7 +260,7 @@ static struct cpu_user *user_at(struct reader *reader, uint64_t tid)
     return &reader->want->users.data[reader->want->users.length - 1];
 }
 
-/* `user` ran for `ns` in span `at`, whose thread stood in the queue of the same cpu. */
+/* Adds that `user` ran for `ns` in span `at`, on the CPU in whose run queue the thread was. */
 static void add_turn(struct reader *reader, size_t at, const struct cpu_user *user, uint64_t ns)
 {
     struct span *span = &reader->spans.data[at];
@@ -279,7 +281,7 @@ static void add_turn(struct reader *reader, size_t at, const struct cpu_user *us
     span->unfair |= reader->turns_ns.data[turns] >= UNFAIR_NS;
 }
 
-/* `tid` ran on `cpu` since it was last looked at. */
+/* Adds the time that `tid` ran on `cpu` since `cpu` was last accounted for. */
 static void add_run(struct reader *reader, struct cpu *cpu, uint64_t tid, int32_t priority,
                     uint64_t until_ns)
 {
@@ -320,7 +322,8 @@ static void add_runs(struct reader *reader, const struct argus_record *record)
     cpu->next_tid = record->arg[1];
 }
 
-/* The cpus that it may use: as its affinity says, else those on which it ran after it had waited. */
+/* Finds the CPUs that the thread may use: by its affinity, else those on which it ran after a
+ * wait. */
 static void find_own_cpus(struct reader *reader)
 {
     struct cpu_want *want = reader->want;

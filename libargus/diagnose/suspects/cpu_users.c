@@ -1,7 +1,9 @@
-/* Why a thread that wanted a cpu had none: others ran on the cpus that it may use, or the cpu quota of its control group was used up, by
- * itself or by others of the group. Whoever took most of it is blamed before the thread itself.
+/* Why a runnable thread got no CPU: other threads ran on the CPUs that it may use, or the CPU quota
+ * of its control group was used up, by itself or by others of the group. The program that took most
+ * of it is blamed before the thread itself.
  *
- * Programs of one name count together: eight shells that share a cpu are each less than the one compiler beside them.
+ * Programs of one name count together: each of eight shells that share a CPU may use less of it
+ * than one compiler that shares it too.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,13 +11,13 @@
 #include "diagnose/suspects/cpu_records.h"
 #include "diagnose/words.h"
 
-/* Those that ran longest are looked at. */
+/* So many of the threads that ran longest are looked at. */
 #define MOST_USERS 256
 /* So many programs are named. */
 #define MOST_NAMED 3
-/* A program that is blamed for the lack of a cpu explains so much of the hang. */
+/* A program is blamed for the lack of a CPU if it explains at least this part of the hang. */
 #define EXPLAINS_PERCENT 50u
-/* Of what ran in the way, a program that is worth a word. */
+/* A program is named if it is at least this part of what ran instead. */
 #define NAMED_PERCENT 5u
 
 /* The processes of one name. */
@@ -34,16 +36,16 @@ struct user_of {
 
 struct usage {
     struct diagnoser *d;
-    uint32_t thread; /* who wanted a cpu */
+    uint32_t thread; /* the thread that got no CPU */
     struct window window;
     struct cpu_want want;
-    bool of_quota;     /* what counts is who used the group's quota */
-    uint64_t total_ns; /* of all users; of a quota also the thread's own process */
+    bool of_quota;     /* counts the use of the group's quota */
+    uint64_t total_ns; /* of all users; for a quota, including the thread's own process */
     VEC(struct user_of) users;
     VEC(struct program) programs; /* the largest first */
 };
 
-/* --- who --- */
+/* --- users of the CPU --- */
 
 static uint64_t weight(const struct usage *usage, const struct cpu_user *user)
 {
@@ -72,7 +74,7 @@ static int longest_first(const void *a, const void *b)
     return x->thread < y->thread ? -1 : x->thread > y->thread;
 }
 
-/* The other threads that count. */
+/* Finds the other threads that count. */
 static bool find_users(struct usage *usage)
 {
     const struct view *view = &usage->d->view;
@@ -108,7 +110,7 @@ static struct program *program_of(struct usage *usage, uint32_t thread)
     return NULL;
 }
 
-/* Whether a longer user is of the same process. */
+/* Whether the process of user `at` has a user that ran longer, and so is counted already. */
 static bool is_counted(const struct usage *usage, size_t at)
 {
     const struct view *view = &usage->d->view;
@@ -152,7 +154,7 @@ static unsigned percent(const struct usage *usage, uint64_t ns)
     return total_ns ? (unsigned)(((unsigned __int128)ns * 100 + total_ns / 2) / total_ns) : 0;
 }
 
-/* Who is to be blamed; NULL: nobody in particular. */
+/* The program to blame; NULL: none in particular. */
 static const struct program *taker(const struct usage *usage, uint64_t wanted_ns)
 {
     const struct view *view = &usage->d->view;
@@ -179,7 +181,7 @@ static const char *program_text(const struct usage *usage, const struct program 
     return buffer;
 }
 
-/* ", at real-time priority 50", where it is not that of the thread that waited. */
+/* ", at real-time priority 50", if it is not the priority of the thread that waited. */
 static const char *priority_text(const struct usage *usage, int32_t priority, char *buffer,
                                  size_t bytes)
 {
@@ -255,7 +257,7 @@ static enum argus_cpu_lack lack_of(const struct cpu_want *want)
                                                             : ARGUS_CPU_PROBABLY_QUOTA;
 }
 
-/* What stands behind the colon where something unknown held it back. */
+/* The text after the colon if something unknown held the thread back. */
 static char *held_reason(const struct cpu_want *want)
 {
     char idle[32], unfair[32];
@@ -272,7 +274,7 @@ static char *held_reason(const struct cpu_want *want)
                             unfair);
 }
 
-/* Why there was no cpu: what stands behind the colon. NULL without memory. */
+/* The text after the colon: why there was no CPU. NULL without memory. */
 static char *reason(const struct usage *usage, enum argus_cpu_lack lack, uint64_t wanted_ns)
 {
     const struct cpu_want *want = &usage->want;
@@ -292,7 +294,7 @@ static char *reason(const struct usage *usage, enum argus_cpu_lack lack, uint64_
     return text_print("others ran on %s: %s", cpus_text(want, cpus, sizeof(cpus)), programs);
 }
 
-/* The vertex of `thread` with most of its running in the window. */
+/* The vertex of `thread` that ran longest in the window. */
 static uint32_t busiest_vertex(const struct view *view, uint32_t thread, struct window window)
 {
     const struct argus_thread *t = &view->threads[thread];

@@ -6,8 +6,9 @@
 #include "diagnose/hangs/habits.h"
 #include "diagnose/words.h"
 
-/* Whether a thread yields just as much in the same time before the window: that is how it lives, as a daemon that looks
- * around every few milliseconds, and no reaction to anything in the window. */
+/* Whether a thread yielded just as much in an equal time before the window: then this is its normal
+ * behaviour (a daemon that polls every few milliseconds), and no reaction to anything in the
+ * window. */
 static bool always_yields(const struct view *view, uint32_t thread, struct window window)
 {
     uint64_t length = window_ns(window);
@@ -107,7 +108,8 @@ struct argus_error *diagnoser_add_uncertain(struct diagnoser *d, char *text)
     return argus_error_memory();
 }
 
-/* "; normally, as in v12, 4 ms": what the same work takes when it is quick; "" when that is not known. */
+/* "; normally, as in v12, 4 ms": how long the same work takes when it is quick; "" if that is not
+ * known. */
 static struct argus_error *tell_normal(struct diagnoser *d, uint32_t vertex, uint64_t busy_ns,
                                        char *buffer, size_t bytes)
 {
@@ -116,7 +118,7 @@ static struct argus_error *tell_normal(struct diagnoser *d, uint32_t vertex, uin
     struct argus_similar similar;
     char takes[32];
     buffer[0] = '\0';
-    if (v->run_ns + v->runnable_ns < busy_ns / 2) /* only a piece of it */
+    if (v->run_ns + v->runnable_ns < busy_ns / 2) /* only a part of the work */
         return NULL;
     struct argus_error *error = diagnoser_find_baseline(d, vertex, &similar, &graph);
     if (!error && graph)

@@ -1,14 +1,16 @@
-/* A server that one client has for itself: an X server that is grabbed, a database in a transaction of another's.
+/* Finds the client that occupies a server: a client that grabbed an X server, or one with an open
+ * transaction in a database.
  *
- * Such a server waits at home, as if nobody had asked it, but leaves the requests of all others unread. Nothing in the trace says for whom.
- * That is mostly the client whose request it took last, since it has taken nobody else's from then on.
+ * Such a server is in its home wait, as if it had no requests, but leaves the requests of all other
+ * clients unread. No record says which client it serves. Mostly that is the client whose request it
+ * took last, since it has taken no other client's request from then on.
  */
 #include "diagnose/suspects/suspect_search.h"
 
 /* Vertices of the server that are searched for its last request. */
 #define MAX_BACK 100000
 
-/* Whether a message of `client` to `server` lay there unread for at least half of `wait`. */
+/* Whether a message of `client` to `server` was unread for at least half of `wait`. */
 static bool leaves_unread(const struct view *view, uint32_t client, uint32_t server,
                           struct window wait)
 {
@@ -21,7 +23,7 @@ static bool leaves_unread(const struct view *view, uint32_t client, uint32_t ser
     return false;
 }
 
-/* Of another process, the thread whose message `vertex` received last; ARGUS_NONE. */
+/* The thread of another process whose message `vertex` received last; ARGUS_NONE. */
 static uint32_t last_sender(const struct view *view, uint32_t vertex)
 {
     const struct argus_edge *edges;

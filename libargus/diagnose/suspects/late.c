@@ -1,4 +1,4 @@
-/* The actual path: what the accounting of a wait comes to. */
+/* The actual path: sums up the account of a wait. */
 #include <string.h>
 
 #include "base/idmap.h"
@@ -10,18 +10,19 @@
 #define NOTEWORTHY_SHARE 0.1
 #define MAX_CULPRITS     5
 
-/* What an account has of one vertex. */
+/* What one vertex has of an account. */
 struct part {
     struct late sum; /* of the vertex alone */
     uint32_t thread;
 };
 
 struct parts {
-    VEC(struct part) items; /* in the order of time */
+    VEC(struct part) items; /* in time order */
     struct idmap by_vertex;
 };
 
-/* Blame does not stay on a kernel thread: what it did is the wait of the one that it did it for. */
+/* The user vertex on whose behalf the kernel thread of a vertex worked. A kernel thread is not
+ * blamed: its work is a wait of that user thread. */
 static uint32_t user_vertex(const struct diagnoser *d, const struct argus_account *account,
                             const struct argus_stretch *stretch)
 {
@@ -90,7 +91,7 @@ static uint64_t total(const struct late *late)
     return late->run_ns + late->runnable_ns + late->wait_ns;
 }
 
-/* By how much `part` speaks for its thread's dominant state. */
+/* How well `part` represents its thread's dominant state. */
 static uint64_t weight(const struct late *part, const struct late *thread)
 {
     if (part->yields)
@@ -111,7 +112,8 @@ static void add_sums(struct late *sum, const struct late *part)
     sum->wait_ns += part->wait_ns;
 }
 
-/* Sums the parts of one thread; its vertex is the one that speaks most for what the thread did. */
+/* Sums the parts of one thread; the sum's vertex is the one that represents best what the thread
+ * did. */
 static struct late sum_thread(const struct parts *parts, uint32_t thread, bool waits_only)
 {
     struct late sum = {.vertex = ARGUS_NONE};
@@ -148,7 +150,7 @@ static int compare_late(const void *a, const void *b)
 
 typedef VEC(struct late) late_list;
 
-/* One sum for each thread, the largest first. Of `thread` itself only its waits count. */
+/* Makes one sum for each thread, the largest first. Of `thread` itself only the waits count. */
 static bool sum_threads(const struct diagnoser *d, const struct argus_account *account,
                         uint32_t thread, late_list *ret)
 {
@@ -188,7 +190,8 @@ bool diagnoser_add_late_path(struct diagnoser *d, const struct argus_account *ac
     for (; good && link != ARGUS_NONE && account->links[link].edge != ARGUS_NONE;
          link = account->links[link].parent)
         good = vec_push(&edges, account->links[link].edge);
-    /* The thread that each edge comes from is on the path by the vertex in whose wait the next edge ended. */
+    /* The source thread of each edge is on the path with the vertex whose wait the next edge
+     * ended. */
     for (size_t i = edges.length; good && i > 1; i--) {
         uint32_t to = d->view.edges[edges.data[i - 2]].to;
         uint32_t waiter = argus_graph_previous(d->view.graph, to);
@@ -208,7 +211,7 @@ static bool ended_by_itself(const struct argus_vertex *v)
            v->wait.outcome == ARGUS_OUTCOME_SATISFIED;
 }
 
-/* A server that waited at home for whoever may come, and was asked in the end. */
+/* Whether it was a server in its home wait until a request came. */
 static bool was_idle(const struct diagnoser *d, const struct late *late)
 {
     const struct argus_vertex *v = &d->view.vertices[late->vertex];

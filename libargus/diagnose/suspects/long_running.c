@@ -1,8 +1,8 @@
-/* LongRunning of the hung thread itself. */
+/* Explains a hung thread that was busy itself (LongRunning). */
 #include "diagnose/diagnoser.h"
 #include "diagnose/words.h"
 
-/* The origin of a run, as far as it helps a person. */
+/* Steps of a run's origin: more do not help the user. */
 #define MAX_ORIGIN 64
 
 /* Whether `vertex` is a callback of an event loop. */
@@ -16,9 +16,10 @@ static bool begins_callback(const struct diagnoser *d, uint32_t vertex)
     return false;
 }
 
-/* The vertex with which the hang began: the callback that it belongs to, where probes tell; else the one with which the
- * thread left its wait for input. A handler that computes for long also waits now and then (for a lock, a reply, a page), and
- * what ended such a wait is not what began the hang. */
+/* The vertex with which the hang began: the callback that it belongs to, if probes show it; else
+ * the vertex in which the thread left its wait for input. A handler that computes for long also
+ * waits now and then (for a lock, a reply, a page), and what ended such a wait is not what began
+ * the hang. */
 static uint32_t first_vertex(const struct diagnoser *d)
 {
     uint32_t begin = argus_graph_callback_begin(d->view.graph, d->hang.vertex);
@@ -28,7 +29,8 @@ static uint32_t first_vertex(const struct diagnoser *d)
     return vertex == ARGUS_NONE || vertex > d->hang.vertex ? d->hang.vertex : vertex;
 }
 
-/* The way back from where the hang began to what began it: an input, a timer that somebody armed, another process. */
+/* Finds the way back from the beginning of the hang to what set it off: an input, a timer that
+ * another thread armed, another process. */
 static struct argus_error *find_origin(struct diagnoser *d)
 {
     uint32_t vertex = first_vertex(d);
@@ -66,7 +68,8 @@ struct argus_error *diagnose_long_running(struct diagnoser *d)
         diagnoser_blame_running(d, d->hang.vertex, whole, d->hang.run_ns, d->hang.runnable_ns);
     if (!error)
         error = find_origin(d);
-    /* Of a run in many pieces the largest one is not the whole, and what is like it is not, either. */
+    /* In a run of many pieces, the largest piece is not the whole, and a vertex that is like it is
+     * not, either. */
     const struct argus_vertex *v = &d->view.vertices[d->hang.vertex];
     bool one_piece = v->run_ns + v->runnable_ns >= window_ns(whole) / 2;
     return error || !one_piece ? error : diagnoser_note_baseline(d);

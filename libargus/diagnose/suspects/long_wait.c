@@ -1,9 +1,10 @@
-/* LongWait: step by step from the hung thread's wait to whoever is behind it.
+/* Explains a LongWait: step by step from the hung thread's wait to the thread that is behind it.
  *
- * Each step stands at one wait in a window. If the wait was ended by somebody, late, the account of the window says where
- * the time went. If it timed out or was never ended, those who should have ended it are looked at, one after
- * the other, until one of them did something unusual. Either way the next wait or the end is reached: a
- * thread that was busy, looked for a flag, slept, or stands on the path already: then they wait for each other.
+ * Each step is at one wait in a window. If a thread ended the wait late, the account of the window
+ * shows where the time went. If the wait timed out or was never ended, the threads that should have
+ * ended it are examined one after the other, until one of them did something unusual. Either way
+ * the walk reaches the next wait, or its end: a thread that was busy, polled a flag, slept, or is
+ * on the path already (then the threads wait for each other).
  */
 #include "diagnose/diagnoser.h"
 #include "diagnose/hangs/finder.h"
@@ -12,14 +13,14 @@
 
 #define DEFAULT_MAX_DEPTH 16
 
-/* Waits that no other thread is to end: they are explained by themselves. */
+/* Waits that no other thread is expected to end: nothing further explains them. */
 static bool ends_by_itself(const struct argus_wait *wait)
 {
     return wait->kind == ARGUS_WAIT_SLEEP || wait->kind == ARGUS_WAIT_STOPPED ||
            wait->kind == ARGUS_WAIT_DISK || wait->kind == ARGUS_WAIT_FAULT;
 }
 
-/* What was waited for did not happen. */
+/* Whether the thread waited in vain. */
 static bool was_not_ended(const struct view *view, uint32_t vertex)
 {
     const struct argus_wait *wait = &view->vertices[vertex].wait;
@@ -36,7 +37,7 @@ struct window wait_window(const struct view *view, uint32_t vertex, struct windo
                            to < window.end_ns ? to : window.end_ns};
 }
 
-/* Why a wait that no other thread was to end took so long. */
+/* Why a wait that no other thread was expected to end took so long. */
 static const char *own_reason(const struct argus_wait *wait)
 {
     switch (wait->kind) {
@@ -53,7 +54,8 @@ static const char *own_reason(const struct argus_wait *wait)
     }
 }
 
-/* Blames a wait that is the end of the road, or `wait_ns` of many such waits of the thread in `part`. */
+/* Blames a wait that is itself the root cause, or `wait_ns` of many such waits of the thread in
+ * `part`. */
 static struct argus_error *blame_waits(struct diagnoser *d, uint32_t vertex, struct window part,
                                        uint64_t wait_ns, const char *because)
 {
@@ -141,7 +143,8 @@ static struct argus_error *take_late(struct diagnoser *d, const struct argus_acc
     if (window_ns(part) < late->wait_ns / 2 && !was_not_ended(&d->view, late->vertex) &&
         v->wait.kind != ARGUS_WAIT_POLL)
         return blame_waits(d, late->vertex, late->part, late->wait_ns, own_reason(&v->wait));
-    /* Somebody did end a poll that stayed with its own thread, but not on this hang's behalf. */
+    /* A poll with a long share of its own was ended by another thread, but not for the sake of this
+     * hang. */
     bool for_others = v->wait.kind == ARGUS_WAIT_POLL && !v->wait.by_device &&
                       !was_not_ended(&d->view, late->vertex);
     if (!was_not_ended(&d->view, late->vertex) && !for_others)
@@ -151,7 +154,7 @@ static struct argus_error *take_late(struct diagnoser *d, const struct argus_acc
     return diagnoser_explain_missing(d, position);
 }
 
-/* `own`: what the thread itself ran counts as well, not only what it waited for. */
+/* `own`: what the thread itself ran counts, too, and not only what it waited for. */
 static struct argus_error *explain_late(struct diagnoser *d, struct walk_position *position,
                                         bool own)
 {
@@ -174,7 +177,8 @@ static struct argus_error *explain_late(struct diagnoser *d, struct walk_positio
     return error;
 }
 
-/* From wait to wait, until somebody is to blame. `one_wait`: the first is a single one, not many short ones. */
+/* Walks from wait to wait until a root cause is found. `one_wait`: the first is a single wait, not
+ * many short ones. */
 static struct argus_error *walk_waits(struct diagnoser *d, struct walk_position *position,
                                       size_t depth, bool one_wait)
 {
@@ -221,7 +225,8 @@ struct argus_error *diagnoser_explain_missing_message(struct diagnoser *d,
     return error || position->ended ? error : walk_waits(d, position, max_depth(d), true);
 }
 
-/* Whose message the holder of a question took last before it took the question, in the same run; ARGUS_NONE. */
+/* The sender of the last message that the holder of a request took in the same run before it took
+ * the request; ARGUS_NONE. */
 static uint32_t served_before(const struct diagnoser *d, const struct answer_hold *hold,
                               uint32_t whole)
 {
@@ -240,8 +245,9 @@ static uint32_t served_before(const struct diagnoser *d, const struct answer_hol
     return found;
 }
 
-/* Who made the holder of a question go on, which was at home and left it lying: a server that another client had for itself; ARGUS_NONE. A
- * timer of its own may have been quicker than that client's message. */
+/* The thread that made the holder of a request continue, if the holder was in its home wait and
+ * left the request pending: it is a server that another client occupied; ARGUS_NONE. The holder's
+ * own timer may have fired before that client's message. */
 static uint32_t released_by(const struct diagnoser *d, const struct answer_hold *hold)
 {
     struct window window = {hold->start_ns, hold->end_ns};
@@ -257,8 +263,8 @@ static uint32_t released_by(const struct diagnoser *d, const struct answer_hold 
     return thread == d->hang.thread || thread == hold->thread ? ARGUS_NONE : thread;
 }
 
-/* Several waits, the last of which ended in the answer that all were for: who had the question for most of the time, and for longer than
- * that wait? */
+/* Explains several waits, the last of which ended with the answer that all of them were for: by the
+ * thread that had the request for most of the time, if it had it for longer than that wait. */
 static struct argus_error *explain_answer(struct diagnoser *d, struct walk_position *position,
                                           bool *ret_done)
 {

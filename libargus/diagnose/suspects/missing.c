@@ -1,8 +1,8 @@
-/* A wait that nobody ended, or not in time: those who should have are looked at, one after the other, until one of them did
- * something unusual meanwhile. Whoever was at home, in its wait for requests, did nothing unusual; but when it had taken the
- * request and went home without an answer, it is to blame, and when it had handed the request on, the one who has it is
- * looked at as well.
- */
+/* Explains a wait that no thread ended in time: the threads that should have ended it are examined
+ * one after the other, until one of them did something unusual meanwhile. A thread in its home
+ * wait, the wait for requests, did nothing unusual. But if it had taken the request and returned to
+ * its home wait without an answer, it is to blame; and if it had handed the request on, the thread
+ * that has the request now is examined, too. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,18 +10,18 @@
 #include "diagnose/words.h"
 
 #define MAX_OUT   64
-#define MAX_LOOP  256 /* vertices of a loop back to its request */
-#define MAX_STEPS 16  /* vertices in which a request is dealt with */
+#define MAX_LOOP  256 /* vertices from a loop back to its request */
+#define MAX_STEPS 16  /* vertices in which a request is handled */
 
 struct search {
     struct suspect_search shared; /* what the functions of evidence see */
     suspect_list suspects;
     struct walk_position *position;
-    size_t tried;    /* suspects that have been looked at */
-    uint32_t idle;   /* the first thread that was at home; ARGUS_NONE */
-    uint32_t silent; /* vertex that took the request and did not answer; ARGUS_NONE */
+    size_t tried;    /* the number of suspects that have been examined */
+    uint32_t idle;   /* the first suspect found in its home wait; ARGUS_NONE */
+    uint32_t silent; /* the vertex that took the request and did not answer; ARGUS_NONE */
     bool decided;
-    uint32_t holder; /* of the lock on a file that is waited for; ARGUS_NONE */
+    uint32_t holder; /* of the lock on a file for which the thread waits; ARGUS_NONE */
 };
 
 static struct argus_error *note_guess(struct diagnoser *d, uint32_t waiter,
@@ -34,9 +34,10 @@ static struct argus_error *note_guess(struct diagnoser *d, uint32_t waiter,
         d, text_print("that %s should have woken %s is a guess: %s", whom, who, suspect->why));
 }
 
-/* --- somebody who did something unusual --- */
+/* --- a suspect that did something unusual --- */
 
-/* Whether evidence of `row` (NULL: told from elsewhere) says only who could have ended a wait. */
+/* Whether evidence of `row` (NULL: other evidence) only shows which threads could have ended a
+ * wait. */
 static bool is_vague(const struct evidence *row)
 {
     return row && row->flags & EVIDENCE_VAGUE && !(row->flags & EVIDENCE_SURE);
@@ -66,9 +67,9 @@ static struct argus_error *take_suspect(struct diagnoser *d, const struct suspec
     return NULL;
 }
 
-/* --- somebody who was at home --- */
+/* --- a suspect in its home wait --- */
 
-/* The vertex of `thread` that took what `waiter` had asked for; ARGUS_NONE: none is known. */
+/* The vertex of `thread` that took the request of `waiter`; ARGUS_NONE: none is known. */
 static uint32_t find_taker_of(const struct view *view, uint32_t waiter, uint32_t thread)
 {
     const uint32_t *out;
@@ -82,8 +83,8 @@ static uint32_t find_taker_of(const struct view *view, uint32_t waiter, uint32_t
     return ARGUS_NONE;
 }
 
-/* The same for the wait that the search is about, or for whom it is on behalf of. A loop that looks for a flag is some vertices
- * behind its request, but both are in the hang. */
+/* The same for the searched wait, or for the vertex on whose behalf it is. A loop that polls a flag
+ * is some vertices behind its request, but both are in the hang. */
 static uint32_t find_taker(const struct search *search, uint32_t thread)
 {
     const struct view *view = &search->shared.d->view;
@@ -99,8 +100,9 @@ static uint32_t find_taker(const struct search *search, uint32_t thread)
     return taker;
 }
 
-/* Those whom `taker` made run or sent something have what it was asked; false without memory. `*ret_passed_on`: there is
- * somebody, be it the waiter, who was answered. */
+/* Adds the threads that `taker` made run or sent something: one of them has the request now. False
+ * without memory. `*ret_passed_on`: there is such a thread, even if it is the waiter, which got an
+ * answer. */
 static bool follow_request(struct search *search, uint32_t taker, bool *ret_passed_on)
 {
     const struct view *view = &search->shared.d->view;
@@ -121,7 +123,8 @@ static bool follow_request(struct search *search, uint32_t taker, bool *ret_pass
     return true;
 }
 
-/* A server that was idle may have left the question unread, because another client has it for itself; false without memory. */
+/* Adds the client that occupies an idle `server`, so that the server left the request unread; false
+ * without memory. */
 static bool add_exclusive_client(struct search *search, uint32_t server)
 {
     const struct view *view = &search->shared.d->view;
@@ -189,8 +192,9 @@ static struct argus_error *blame_silent(struct diagnoser *d, uint32_t taker,
 
 /* --- the search --- */
 
-/* Whether somebody who took a request and did not answer is enough. It is where a loop looks for a flag: what came before the
- * request did its part. Else somebody further on may still have the request. */
+/* Whether a suspect that took a request and did not answer is explanation enough. That is so if a
+ * loop polls a flag: everything up to the request worked. Otherwise another thread may still have
+ * the request. */
 static bool is_enough(const struct search *search)
 {
     return search->silent != ARGUS_NONE && search->position->requester != ARGUS_NONE;
@@ -205,13 +209,15 @@ static bool is_epoll(const struct view *view, const struct argus_wait *wait)
                0;
 }
 
-/* A set of descriptors is waited on for many things, and a timer of its own is one. */
+/* Whether the wait may have been ended by a timer in its set of descriptors: a set is waited on for
+ * many things. */
 static bool is_timer_of_set(const struct diagnoser *d, const struct argus_wait *wait)
 {
     return wait->outcome == ARGUS_OUTCOME_TIMED_OUT && is_epoll(&d->view, wait);
 }
 
-/* Whether a thread waited for whatever may come since before the wait at the position began: nobody has asked it since. */
+/* Whether a thread was already waiting for whatever may come when the wait at the position began:
+ * no thread has sent it a request since. */
 static bool was_home_already(const struct search *search, const struct argus_vertex *waiter)
 {
     uint8_t kind = waiter->wait.kind;
@@ -220,9 +226,10 @@ static bool was_home_already(const struct search *search, const struct argus_ver
            waiter->end_ns < search->shared.d->view.vertices[search->position->vertex].end_ns;
 }
 
-/* Whether a suspect of `row` only waited for one on the path. That another thread could have ended a wait, and waited too, does not say that
- * they waited for each other where the first may have been for something else, or the second was for a child: what that one lacks
- * does not come from its parent. */
+/* Whether a suspect of `row` only waited for a thread on the path. That another thread could have
+ * ended a wait, and waited too, does not mean that they waited for each other in two cases: the
+ * first wait may have been for something else, or the second was for a child, which does not wait
+ * for its parent. */
 static bool only_waited(const struct search *search, const struct evidence *row, uint32_t thread,
                         const struct examined *examined)
 {
@@ -241,7 +248,8 @@ static bool only_waited(const struct search *search, const struct evidence *row,
            waker != ARGUS_NONE && diagnoser_find_step(d, waker) >= 0;
 }
 
-/* Who has a lock is to give it back, whether it is at home or not. */
+/* Takes the idle holder of a lock as the explanation: it must release the lock, even in its home
+ * wait. */
 static struct argus_error *take_idle_holder(struct search *search, const struct examined *examined)
 {
     struct diagnoser *d = search->shared.d;
@@ -256,8 +264,9 @@ static struct argus_error *take_idle_holder(struct search *search, const struct 
                                        wait_window(&d->view, vertex, search->position->window));
 }
 
-/* Whether the path from index `first` on, and evidence of `row` behind it, say that they waited for each other: not, where one of them could only
- * have been waited for. Threads that are merely idle do as well. */
+/* Whether the path from index `first` on, and evidence of `row` after it, show that the threads
+ * waited for each other. They do not if one of the threads could only have been waited for: so
+ * could a thread that is merely idle. */
 static bool is_circle(const struct diagnoser *d, size_t first, const struct evidence *row)
 {
     bool vague = is_vague(row);
@@ -266,7 +275,7 @@ static bool is_circle(const struct diagnoser *d, size_t first, const struct evid
     return !vague;
 }
 
-/* Looks at the suspects that are new, from `row` of the evidence; NULL: they were told from elsewhere. */
+/* Examines the new suspects, from `row` of the evidence; NULL: from other evidence. */
 static struct argus_error *try_suspects(struct search *search, const struct evidence *row)
 {
     struct diagnoser *d = search->shared.d;
@@ -304,8 +313,9 @@ static struct argus_error *try_suspects(struct search *search, const struct evid
     return error;
 }
 
-/* Whether the wait lasted as long as its thread had said beforehand: a timer of a runtime, a sleep on a condition. A poll of a socket or
- * a pipe names whom it is for. Of the hang's own thread that is never assumed. */
+/* Whether the wait lasted as long as its thread had asked for: a timer of a runtime, a sleep on a
+ * condition. Not for a poll of a socket or a pipe, which shows who should have ended it, and never
+ * for the hung thread. */
 static bool slept(const struct diagnoser *d, uint32_t vertex)
 {
     const struct argus_wait *wait = &d->view.vertices[vertex].wait;
@@ -346,7 +356,7 @@ static struct argus_error *blame_nobody(struct search *search)
                                     : "nobody is known who could have ended it");
 }
 
-/* One row of evidence, as often as it has more to give. */
+/* Examines the suspects of one row of evidence, as often as the row has more. */
 static struct argus_error *look_at_row(struct search *search, const struct evidence *row)
 {
     struct argus_error *error = NULL;

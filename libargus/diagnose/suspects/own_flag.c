@@ -1,10 +1,11 @@
-/* A flag that the looking thread sets itself, when it is told to: on macOS an event loop yields until a notification comes,
- * and the notification's handler, called by the same thread, sets the flag (paper, section 6: _gCGDidReconfigureSeen). The
- * write that did not come is then a message that did not come, and who should have sent it is who sent the one upon which the
- * flag was set the last time. */
+/* A flag that the polling thread sets itself when it gets a message: on macOS an event loop yields
+ * until a notification comes, and the notification's handler, called by the same thread, sets the
+ * flag (paper, section 6: _gCGDidReconfigureSeen). So a missing write is a missing message. The
+ * thread that should have sent it is the sender of the message upon which the flag was set the last
+ * time. */
 #include "diagnose/diagnoser.h"
 
-/* A message and the write that it leads to are in one vertex, or not far apart. */
+/* A message and the write that it causes are in one vertex, or not far apart. */
 enum { MOST_VERTICES = 4 };
 
 static bool reads(const struct view *view, uint32_t vertex, uint64_t address)
@@ -32,7 +33,7 @@ static uint64_t last_set_ns(const struct view *view, uint32_t vertex)
     return 0;
 }
 
-/* The last message that came into `vertex` until `until_ns`, from another thread: an edge. */
+/* The last message, until `until_ns`, from another thread into `vertex`: an edge. */
 static uint32_t last_message(const struct view *view, uint32_t vertex, uint64_t until_ns)
 {
     const struct argus_edge *in;

@@ -1,6 +1,5 @@
-/* A loop that asks again and again whether a child has ended, and sleeps or reads its output in between: an editor that runs a command. It
- * looks for no data flag, but waits for that child.
- */
+/* A loop that asks again and again whether a child has ended, and sleeps or reads its output in
+ * between: an editor that runs a command. It polls no data flag but waits for that child. */
 #include "diagnose/diagnoser.h"
 #include "diagnose/words.h"
 #include "event/syscalls.h"
@@ -25,7 +24,7 @@ const char *text_looked_for(const struct view *view, uint32_t vertex)
     return asks_for_children(view, vertex) ? "the end of a child" : "a data flag";
 }
 
-/* For how long of `part` the process lived. */
+/* How much of `part` the process lived. */
 static uint64_t lived_ns(const struct argus_process *process, struct window part)
 {
     uint64_t from_ns = process->start_ns > part.start_ns ? process->start_ns : part.start_ns;

@@ -1,6 +1,6 @@
-/* A loop that looks for a lock on a file that somebody else has, and sleeps or polls in between: a package manager, a database, an editor's
- * lock file. It looks for no data flag, but waits for the holder, and it is that one's doing that is explained.
- */
+/* A loop that tries to get a lock on a file that another process holds, and sleeps or polls in
+ * between: a package manager, a database, an editor's lock file. It polls no data flag but waits
+ * for the holder; so what the holder did is explained. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -30,7 +30,7 @@ const char *text_lock_tries(const struct view *view, uint32_t thread, uint64_t s
     return buffer;
 }
 
-/* The loop itself; `because` is taken. */
+/* Blames the loop itself. Takes `because`. */
 static struct argus_error *blame_loop(struct diagnoser *d, uint32_t vertex, struct window part,
                                       char *because)
 {

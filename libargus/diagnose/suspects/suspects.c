@@ -1,10 +1,11 @@
-/* Who should have ended a wait that was not ended, or not in time.
+/* Finds the threads that should have ended a wait that was not ended in time.
  *
- * Nothing in the trace shows a wake-up that did not come. What shows who it should have come from, best first:
- * the lock's holder; whom the waiter sent a message just before; the path that ended a similar wait (the baseline); who
- * else works on the object; whom the waiter made run last; who usually deals with it. The table at the end is the order.
- * Evidence is looked at row by row, and only as far as needed: who was found by a good one and did something unusual makes
- * the questions of the later ones superfluous.
+ * Nothing in the trace shows a wake-up that did not come. These show which thread it should have
+ * come from, the best evidence first: the lock's holder; the receiver of a message that the waiter
+ * sent just before; the path that ended a similar wait (the baseline); other users of the object;
+ * the thread that the waiter made run last; threads that usually communicate with it. The table at
+ * the end has the order. Evidence is used row by row, and only as far as needed: if a thread found
+ * by a good row did something unusual, the user is not asked the questions of later rows.
  */
 #include <string.h>
 
@@ -17,7 +18,8 @@
 #define MAX_OUT           16
 #define MIN_INTERACTIONS  3
 
-/* The thread that plays the part of `thread` when the wait began: itself while it lives, else its namesake. */
+/* The thread with the role of `thread` when the wait began: itself while it lives, else another
+ * living thread of the same name. */
 static uint32_t living(const struct view *view, uint32_t thread, uint64_t time_ns)
 {
     const struct argus_thread *t = &view->threads[thread];
@@ -37,8 +39,8 @@ bool suspect_search_add(struct suspect_search *search, uint32_t thread, const ch
 {
     const struct view *view = &search->d->view;
     const struct argus_vertex *waiter = &view->vertices[search->vertex];
-    bool is_loop =
-        waiter->flags & ARGUS_VERTEX_YIELDS; /* it ends when whoever it was for has ended */
+    /* A loop ends when the thread that it waits for has ended. */
+    bool is_loop = waiter->flags & ARGUS_VERTEX_YIELDS;
     thread = living(view, thread, is_loop ? waiter->start_ns : waiter->end_ns);
     if (thread == ARGUS_NONE || thread == waiter->thread ||
         view->processes[view->threads[thread].process].kernel ||
@@ -68,7 +70,7 @@ static struct argus_error *find_holder(struct suspect_search *search)
     return argus_error_memory();
 }
 
-/* --- who ended it in the end --- */
+/* --- the thread that ended it in the end --- */
 
 uint32_t waker_thread(const struct view *view, uint32_t vertex)
 {
@@ -77,7 +79,8 @@ uint32_t waker_thread(const struct view *view, uint32_t vertex)
     return cause == ARGUS_NONE ? ARGUS_NONE : view->vertices[view->edges[cause].from].thread;
 }
 
-/* Whether `vertex` began when a wait for work ended that had lasted until the hung thread's wait was over. */
+/* Whether `vertex` began at the end of a wait for work that had lasted until the hung thread's wait
+ * was over. */
 static bool was_idle(const struct suspect_search *search, uint32_t vertex)
 {
     const struct view *view = &search->d->view;
@@ -87,8 +90,9 @@ static bool was_idle(const struct suspect_search *search, uint32_t vertex)
            timeline_wait_end(view, before) >= until_ns && view->vertices[before].end_ns <= until_ns;
 }
 
-/* Who ended the wait; but a thread on the path that was idle all the time only handed on what it was told later. Then it is
- * whoever told it: so a circle does not close at a messenger. */
+/* The thread that ended the wait. But a thread on the path that was idle all the time only passed
+ * on a later message; then the sender of that message is taken, so that no circle closes at a
+ * messenger. */
 static uint32_t first_waker(const struct suspect_search *search)
 {
     const struct view *view = &search->d->view;
@@ -108,7 +112,8 @@ static uint32_t first_waker(const struct suspect_search *search)
     return found;
 }
 
-/* A wait that goes on behind the window may have been ended after it, as it should have been before. */
+/* A wait that continues after the window may have been ended later by the thread that should have
+ * ended it before. */
 static struct argus_error *find_waker(struct suspect_search *search)
 {
     uint32_t waker = first_waker(search);
@@ -142,8 +147,8 @@ static bool add_users(struct suspect_search *search, uint64_t inode, bool writer
     return true;
 }
 
-/* A socket's other end is known by its own inode; both ends of a pipe have the same. An epoll set has no other end: whoever works on it
- * too waits for the same. */
+/* The other end of a socket is known by its own inode; both ends of a pipe have the same. An epoll
+ * set has no other end: other users of it wait for the same things. */
 static struct argus_error *find_object_users(struct suspect_search *search)
 {
     const struct argus_wait *wait = &search->d->view.vertices[search->vertex].wait;
@@ -156,7 +161,7 @@ static struct argus_error *find_object_users(struct suspect_search *search)
 
 /* --- the last request --- */
 
-/* Adds whom `vertex` made run last. */
+/* Adds the thread that `vertex` made run last. */
 static bool add_asked(struct suspect_search *search, uint32_t vertex, const char *why)
 {
     const struct view *view = &search->d->view;
@@ -223,7 +228,7 @@ static bool has_writer(const struct suspect_search *search, uint64_t inode)
     return false;
 }
 
-/* Whether a child was what the thread made run last before the wait. */
+/* Whether what the thread made run last before the wait was a child. */
 static bool has_just_started(const struct suspect_search *search)
 {
     const struct view *view = &search->d->view;
@@ -241,8 +246,9 @@ static bool has_just_started(const struct suspect_search *search)
     return false;
 }
 
-/* The end of a pipe that nobody is known to write to may be a child's, which has inherited it and not written yet: the latest one's. So
- * may one be of those that a poll looks at, if its thread has just started a child. */
+/* If no thread is known to write to a pipe, a child may have inherited its writing end and not
+ * written yet: the latest child is taken. The same holds for the descriptors of a poll, if the
+ * thread has just started a child. */
 static struct argus_error *find_inherited(struct suspect_search *search)
 {
     const struct view *view = &search->d->view;
@@ -289,7 +295,8 @@ bool have_interacted(const struct view *view, uint32_t waiter, uint32_t other, u
     return interactions >= times;
 }
 
-/* Several times: a parent that started it and waits for its end, or a chance meeting, is no partner. */
+/* Adds a partner. Several meetings are required: a parent that started it and waits for its end, or
+ * a single meeting by chance, is no partner. */
 static bool add_partner(struct suspect_search *search, uint32_t vertex)
 {
     uint32_t other = search->d->view.vertices[vertex].thread;
@@ -297,7 +304,8 @@ static bool add_partner(struct suspect_search *search, uint32_t vertex)
            suspect_search_add(search, other, "it had dealings with the waiting thread before");
 }
 
-/* Whoever dealt with the thread before: those that ended its waits or that it made run, the latest first. */
+/* Finds threads that communicated with the waiter before: those that ended its waits or that it
+ * made run, the latest first. */
 static struct argus_error *find_partners(struct suspect_search *search)
 {
     const struct view *view = &search->d->view;
@@ -320,7 +328,8 @@ static struct argus_error *find_partners(struct suspect_search *search)
 
 /* --- the requester --- */
 
-/* When nobody else is known: the thread that waits for this one may be whom this one waits for. */
+/* If no other thread is known: the thread that waits for this one may be the one that this one
+ * waits for. */
 static struct argus_error *find_requester(struct suspect_search *search)
 {
     const struct view *view = &search->d->view;
@@ -339,8 +348,9 @@ static struct argus_error *find_requester(struct suspect_search *search)
     return NULL;
 }
 
-/* To add evidence, add a row where it belongs, the best first. Behind the first that is vague are those that only say who could have. A
- * wait that its own time-out ended has to have been for somebody: EVIDENCE_COULD_ONLY does not say that. */
+/* To add evidence, add a row at its place: the best is first. From the first vague row on, evidence
+ * only shows which threads could have ended the wait. If the wait's own time-out ended it, rows
+ * with EVIDENCE_COULD_ONLY are skipped: the wait may have been for no thread at all. */
 const struct evidence all_evidence[] = {
     {find_holder, EVIDENCE_SURE | EVIDENCE_OF_LOCK},
     {find_waker, EVIDENCE_SURE | EVIDENCE_OF_CHILD},

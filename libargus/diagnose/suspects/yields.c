@@ -1,14 +1,17 @@
-/* RepeatedYield: a loop that looks for something and waits a little, again and again.
+/* RepeatedYield: a loop that polls for something and waits a little, again and again.
  *
- * Without a data-flag event nothing in the graph says whom it waits for: the loop itself is named, with the function in which
- * it looks and how often, and how to record the flag. With one (the flag was watched, records flag_write and flag_read) the
- * write that ended the loop is an edge into it, and the walk goes on as for a LongWait that this write ended late: what did the
- * writer do from the beginning of the loop until then?
+ * Without a data-flag event nothing in the graph shows which thread it waits for. Then the loop
+ * itself is named, with the function in which it polls, how often it did, and how to record the
+ * flag. If the flag was watched (records flag_write and flag_read), the write that ended the loop
+ * is an edge into it, and the walk continues as for a LongWait that this write ended late: what did
+ * the writer do from the beginning of the loop until then?
  *
- * When the flag was watched and no write came, the missing write is what is looked for. Whoever set the flag for this thread
- * the last time should have done so now; where the thread set it itself, whoever told it to (own_flag.c). What did that one do instead;
- * and if it waited itself, who should have ended that? A loop that asks for the end of a child waits for that child (polled_child.c), one
- * that asks for a lock on a file for whoever has it (polled_lock.c).
+ * If the flag was watched and no write came, the thread that should have written it is searched.
+ * That is the thread that set the flag for this one the last time; or, if this thread set it
+ * itself, the sender of the message upon which it did (own_flag.c). What did that thread do
+ * instead; and if it waited itself, who should have ended its wait? A loop that polls for the end
+ * of a child waits for that child (polled_child.c). A loop that polls for a lock on a file waits
+ * for the lock's holder (polled_lock.c).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,12 +20,13 @@
 #include "diagnose/hangs/finder.h"
 #include "diagnose/words.h"
 
-/* A loop falls into several vertices where the scheduler once held it up; the read that ends it is in the last or just
- * behind. */
+/* A loop consists of several vertices if the scheduler delayed it; the read that ends it is in the
+ * last of them or just after it. */
 #define MAX_VERTICES  64
 #define MAX_LOOK_BACK 100000 /* for the last time that the flag was set */
 
-/* The latest write of a flag that the loop around `vertex` saw in `window`: an edge; ARGUS_NONE: none. */
+/* The latest write of a flag in `window` that the loop around `vertex` read: an edge; ARGUS_NONE:
+ * none. */
 static uint32_t find_flag_write(const struct view *view, uint32_t vertex, struct window window)
 {
     uint32_t thread = view->vertices[vertex].thread, found = ARGUS_NONE;
@@ -43,7 +47,7 @@ static uint32_t find_flag_write(const struct view *view, uint32_t vertex, struct
     return found;
 }
 
-/* The last write of a flag that the thread of `vertex` saw before, an edge; ARGUS_NONE: none. */
+/* The last write of a flag that the thread of `vertex` read before: an edge; ARGUS_NONE: none. */
 static uint32_t find_former_write(const struct view *view, uint32_t vertex)
 {
     for (uint32_t i = 0, v = vertex; i < MAX_LOOK_BACK && v != ARGUS_NONE; i++) {
@@ -56,7 +60,7 @@ static uint32_t find_former_write(const struct view *view, uint32_t vertex)
     return ARGUS_NONE;
 }
 
-/* Names the function that looks and its program: "in wait_for_data of editor"; "" if unknown. */
+/* Names the polling function and its program: "in wait_for_data of editor"; "" if unknown. */
 static void name_place(struct diagnoser *d, uint32_t vertex, char *buffer, size_t bytes)
 {
     char function[128];
@@ -66,7 +70,7 @@ static void name_place(struct diagnoser *d, uint32_t vertex, char *buffer, size_
     snprintf(buffer, bytes, "%s%s", name ? ", in " : "", name ? name : "");
 }
 
-/* How often the loop of `vertex` looked in `part`, over all vertices into which it fell. */
+/* How often the loop of `vertex` polled in `part`, in all of its vertices. */
 static uint64_t count_looks(const struct view *view, uint32_t vertex, struct window part)
 {
     uint64_t looks = 0;
@@ -82,7 +86,7 @@ static uint64_t count_looks(const struct view *view, uint32_t vertex, struct win
     return looks;
 }
 
-/* The flag that the loop of `vertex` was recorded to read; NULL: none that has a name. */
+/* The flag that the loop of `vertex` is recorded to have read; NULL: none with a name. */
 static const struct argus_flag_entry *flag_of_loop(const struct view *view, uint32_t vertex,
                                                    struct window part)
 {
@@ -100,7 +104,7 @@ static const struct argus_flag_entry *flag_of_loop(const struct view *view, uint
     return NULL;
 }
 
-/* What is still missing for going on. */
+/* What the user should record to get further. */
 static char *text_next(struct diagnoser *d, uint32_t vertex, struct window part)
 {
     const struct argus_flag_entry *flag = flag_of_loop(&d->view, vertex, part);
@@ -137,7 +141,7 @@ struct argus_error *diagnoser_blame_yielding(struct diagnoser *d, uint32_t verte
     return diagnoser_add_culprit(d, vertex, ARGUS_TYPE_REPEATED_YIELD, part, window_ns(part), why);
 }
 
-/* --- the write that did not come --- */
+/* --- a missing write --- */
 
 static struct argus_error *note_guess(struct diagnoser *d, uint32_t vertex, uint32_t write)
 {
@@ -152,7 +156,8 @@ static struct argus_error *note_guess(struct diagnoser *d, uint32_t vertex, uint
                       who, flag ? " " : "", flag ? flag->label : "", whom, edge->from));
 }
 
-/* By the former write of the flag. The writer's own wait is explained; what it did otherwise is to blame. */
+/* Explains a loop by the thread that wrote the flag before: by that thread's wait, or else by what
+ * it did. */
 static struct argus_error *explain_no_write(struct diagnoser *d, uint32_t vertex,
                                             struct window part, uint32_t write)
 {
@@ -178,7 +183,7 @@ static struct argus_error *explain_no_write(struct diagnoser *d, uint32_t vertex
     return diagnoser_explain_missing_write(d, &position);
 }
 
-/* By `thread`, which should have ended the loop, because of `why` (static). */
+/* Explains a loop by `thread`, which should have ended it because of `why` (static). */
 static struct argus_error *explain_by(struct diagnoser *d, uint32_t vertex, struct window part,
                                       uint32_t thread, const char *why)
 {
@@ -196,7 +201,7 @@ struct argus_error *diagnoser_explain_yielding(struct diagnoser *d, uint32_t ver
     if (former != ARGUS_NONE)
         return explain_no_write(d, vertex, part, former);
     uint32_t told = edge == ARGUS_NONE ? find_own_set(&d->view, vertex) : ARGUS_NONE;
-    if (told != ARGUS_NONE) /* upon a message, the thread sets the flag itself */
+    if (told != ARGUS_NONE) /* the thread sets the flag itself upon a message */
         return explain_by(d, vertex, part, d->view.vertices[d->view.edges[told].from].thread,
                           "the last time, its message made the waiting thread set the flag");
     uint32_t child = edge == ARGUS_NONE ? find_polled_child(&d->view, vertex, part) : ARGUS_NONE;

@@ -1,17 +1,18 @@
-/* The first line of the answer, which a person without Argus understands; and what the answer rests on. */
+/* The first line of the answer, for readers who do not know Argus, and the list of what is
+ * uncertain. */
 #include <stdio.h>
 #include <string.h>
 
 #include "diagnose/diagnoser.h"
 #include "diagnose/words.h"
 
-/* A sentence that grows. */
+/* A sentence that is built piece by piece. */
 struct sentence {
     char text[1024];
     size_t length;
 };
 
-static void say(struct sentence *sentence, const char *text)
+static void sentence_add(struct sentence *sentence, const char *text)
 {
     int written = snprintf(sentence->text + sentence->length,
                            sizeof(sentence->text) - sentence->length, "%s", text);
@@ -20,184 +21,186 @@ static void say(struct sentence *sentence, const char *text)
         sentence->length = sizeof(sentence->text) - 1;
 }
 
-/* A process that is waited for; with its pid, where the waiter's process has the same name. */
-static void say_process(struct sentence *sentence, const struct argus_process *process,
-                        const struct argus_process *waiter)
+/* Names a process that is waited for; with its pid if the waiter's process has the same name. */
+static void sentence_add_process(struct sentence *sentence, const struct argus_process *process,
+                                 const struct argus_process *waiter)
 {
     char pid[32];
-    say(sentence, process->name);
+    sentence_add(sentence, process->name);
     if (process == waiter || strcmp(process->name, waiter->name) != 0)
         return;
     snprintf(pid, sizeof(pid), " [%llu]", (unsigned long long)process->pid);
-    say(sentence, pid);
+    sentence_add(sentence, pid);
 }
 
-/* How a person calls a thread that is waited for: by the program, if it is its main thread. */
-static void say_whom(struct sentence *sentence, const struct view *view, uint32_t thread,
-                     uint32_t waiter)
+/* Names a thread that is waited for: by its program if it is the main thread. */
+static void sentence_add_thread(struct sentence *sentence, const struct view *view, uint32_t thread,
+                                uint32_t waiter)
 {
     const struct argus_thread *t = &view->threads[thread];
     const struct argus_process *process = &view->processes[t->process];
     char name[128];
     if (t->tid == process->pid) {
-        say_process(sentence, process, &view->processes[view->threads[waiter].process]);
+        sentence_add_process(sentence, process, &view->processes[view->threads[waiter].process]);
     } else if (t->process == view->threads[waiter].process) {
         if (strcmp(t->name, process->name) == 0)
             snprintf(name, sizeof(name), "its thread %llu", (unsigned long long)t->tid);
         else
             snprintf(name, sizeof(name), "its thread %s", t->name);
-        say(sentence, name);
+        sentence_add(sentence, name);
     } else {
-        say(sentence, text_thread(view, thread, name, sizeof(name)));
+        sentence_add(sentence, text_thread(view, thread, name, sizeof(name)));
     }
 }
 
-/* Of a culprit that took a cpu or a quota, what that did to the one who wanted it. */
-static void say_lack(struct sentence *sentence, const struct view *view,
-                     const struct argus_culprit *root)
+/* For a culprit that took a CPU or a quota: what this did to the thread that was runnable. */
+static void sentence_add_cpu_lack(struct sentence *sentence, const struct view *view,
+                                  const struct argus_culprit *root)
 {
-    say(sentence, "got no cpu: ");
+    sentence_add(sentence, "got no cpu: ");
     if (root->lack >= ARGUS_CPU_TOOK)
-        say(sentence, timeline_process(view, root->vertex)->name);
-    say(sentence, root->lack == ARGUS_CPU_TOOK         ? " ran instead"
-                  : root->lack == ARGUS_CPU_TOOK_QUOTA ? " had used up the cpu quota of their "
-                                                         "control group"
-                  : root->lack == ARGUS_CPU_QUOTA
-                      ? "the cpu quota of its control group was used up"
-                      : "probably the cpu quota of its control group was used up");
+        sentence_add(sentence, timeline_process(view, root->vertex)->name);
+    sentence_add(sentence, root->lack == ARGUS_CPU_TOOK ? " ran instead"
+                           : root->lack == ARGUS_CPU_TOOK_QUOTA
+                               ? " had used up the cpu quota of their "
+                                 "control group"
+                           : root->lack == ARGUS_CPU_QUOTA
+                               ? "the cpu quota of its control group was used up"
+                               : "probably the cpu quota of its control group was used up");
 }
 
-static void say_busy(struct sentence *sentence, const struct view *view,
-                     const struct argus_culprit *root)
+static void sentence_add_busy(struct sentence *sentence, const struct view *view,
+                              const struct argus_culprit *root)
 {
     const struct argus_vertex *v = &view->vertices[root->vertex];
     if (root->lack >= ARGUS_CPU_QUOTA) {
-        say_lack(sentence, view, root);
+        sentence_add_cpu_lack(sentence, view, root);
         return;
     }
     if (v->runnable_ns / 4 > v->run_ns) {
-        say(sentence, "got no cpu");
+        sentence_add(sentence, "got no cpu");
         return;
     }
-    say(sentence, "was busy on the cpu");
+    sentence_add(sentence, "was busy on the cpu");
     if (root->function_count > 0 && strncmp(root->functions[0].name, "0x", 2) != 0) {
         bool is_script = root->functions[0].script; /* its name ends with its file */
-        say(sentence, is_script ? ", in " : " (");
-        say(sentence, root->functions[0].name);
-        say(sentence, is_script ? "" : ")");
+        sentence_add(sentence, is_script ? ", in " : " (");
+        sentence_add(sentence, root->functions[0].name);
+        sentence_add(sentence, is_script ? "" : ")");
     }
     if (v->runnable_ns > v->run_ns)
-        say(sentence, ", and others wanted the cpu too");
+        sentence_add(sentence, ", and others wanted the cpu too");
 }
 
-static void say_holder(struct sentence *sentence, const struct view *view, uint32_t holder,
-                       uint32_t waiter)
+static void sentence_add_lock_holder(struct sentence *sentence, const struct view *view,
+                                     uint32_t holder, uint32_t waiter)
 {
-    say(sentence, ", which ");
-    say_whom(sentence, view, holder, waiter);
-    say(sentence, " had");
+    sentence_add(sentence, ", which ");
+    sentence_add_thread(sentence, view, holder, waiter);
+    sentence_add(sentence, " had");
 }
 
 /* "looked for a lock on a file again and again, which B had". */
-static void say_loop(struct sentence *sentence, const struct view *view,
-                     const struct argus_culprit *root)
+static void sentence_add_loop(struct sentence *sentence, const struct view *view,
+                              const struct argus_culprit *root)
 {
     struct lock_tries tries;
     uint32_t thread = view->vertices[root->vertex].thread;
     bool locks = lock_tries_find(view, thread, root->start_ns, root->end_ns, &tries);
-    say(sentence, locks ? "looked for a lock on a file again and again"
-                        : "looked for a data flag again and again");
+    sentence_add(sentence, locks ? "looked for a lock on a file again and again"
+                                 : "looked for a data flag again and again");
     if (!locks || tries.holder == ARGUS_NONE)
         return;
-    say_holder(sentence, view, tries.holder, thread);
+    sentence_add_lock_holder(sentence, view, tries.holder, thread);
 }
 
-/* `own`: it is the frozen thread itself, whose wait is what has to be explained. */
-static void say_waiting(struct sentence *sentence, const struct view *view,
-                        const struct argus_culprit *root, bool own)
+/* `own`: the waiter is the frozen thread itself, whose wait is to be explained. */
+static void sentence_add_wait(struct sentence *sentence, const struct view *view,
+                              const struct argus_culprit *root, bool own)
 {
     const struct argus_wait *wait = &view->vertices[root->vertex].wait;
     if (root->silent) {
-        say(sentence, "took the request and did not answer");
+        sentence_add(sentence, "took the request and did not answer");
         return;
     }
     uint32_t holder = file_lock_find_holder(view, root->vertex);
     if (holder != ARGUS_NONE) {
-        say(sentence, "waited for a lock on a file");
-        say_holder(sentence, view, holder, view->vertices[root->vertex].thread);
+        sentence_add(sentence, "waited for a lock on a file");
+        sentence_add_lock_holder(sentence, view, holder, view->vertices[root->vertex].thread);
         return;
     }
     switch (wait->kind) {
     case ARGUS_WAIT_SLEEP:
-        say(sentence, "slept");
+        sentence_add(sentence, "slept");
         break;
     case ARGUS_WAIT_STOPPED:
-        say(sentence, "was stopped");
+        sentence_add(sentence, "was stopped");
         break;
     case ARGUS_WAIT_DISK:
     case ARGUS_WAIT_FAULT:
-        say(sentence, "waited for the disk");
+        sentence_add(sentence, "waited for the disk");
         break;
     default:
-        say(sentence, wait->by_device ? "waited for a device or the network"
-                      : !own && wait->outcome == ARGUS_OUTCOME_TIMED_OUT
-                          ? "waited until its own time-out"
-                          : "waited for something that did not come");
+        sentence_add(sentence, wait->by_device ? "waited for a device or the network"
+                               : !own && wait->outcome == ARGUS_OUTCOME_TIMED_OUT
+                                   ? "waited until its own time-out"
+                                   : "waited for something that did not come");
         break;
     }
 }
 
-static void say_root(struct sentence *sentence, const struct view *view,
-                     const struct argus_culprit *root, uint32_t hung)
+static void sentence_add_root_cause(struct sentence *sentence, const struct view *view,
+                                    const struct argus_culprit *root, uint32_t hung)
 {
     if (root->type == ARGUS_TYPE_LONG_RUNNING)
-        say_busy(sentence, view, root);
+        sentence_add_busy(sentence, view, root);
     else if (root->type == ARGUS_TYPE_REPEATED_YIELD)
-        say_loop(sentence, view, root);
+        sentence_add_loop(sentence, view, root);
     else
-        say_waiting(sentence, view, root, view->vertices[root->vertex].thread == hung);
+        sentence_add_wait(sentence, view, root, view->vertices[root->vertex].thread == hung);
 }
 
-/* "waited for B, which waited for C, which " … along the path, one step for each user thread on it. */
-static void say_chain(struct sentence *sentence, const struct argus_diagnosis *found,
-                      const struct view *view)
+/* "waited for B, which waited for C, which " … along the path, one step for each user thread. */
+static void sentence_add_path(struct sentence *sentence, const struct argus_diagnosis *found,
+                              const struct view *view)
 {
     uint32_t last = found->hang.thread;
-    if (found->hang.type == ARGUS_TYPE_LONG_RUNNING) /* the path says who began it */
+    if (found->hang.type == ARGUS_TYPE_LONG_RUNNING) /* the path says what set it off */
         return;
     for (size_t i = 1; i < found->path_count; i++) {
         uint32_t thread = view->vertices[found->path[i].vertex].thread;
         if (thread == last || timeline_is_kernel(view, found->path[i].vertex))
             continue;
-        say(sentence, "waited for ");
-        say_whom(sentence, view, thread, last);
-        say(sentence, ", which ");
+        sentence_add(sentence, "waited for ");
+        sentence_add_thread(sentence, view, thread, last);
+        sentence_add(sentence, ", which ");
         last = thread;
     }
 }
 
-static void say_circle(struct sentence *sentence, const struct argus_diagnosis *found,
-                       const struct view *view)
+static void sentence_add_circle(struct sentence *sentence, const struct argus_diagnosis *found,
+                                const struct view *view)
 {
     uint32_t first = view->vertices[found->cycle[0]].thread;
     bool is_member = first == found->hang.thread;
-    say(sentence, is_member ? "it" : "waited at the end for ");
+    sentence_add(sentence, is_member ? "it" : "waited at the end for ");
     if (!is_member)
-        say_whom(sentence, view, first, found->hang.thread);
+        sentence_add_thread(sentence, view, first, found->hang.thread);
     for (size_t i = 1; i < found->cycle_count; i++) {
-        say(sentence, i + 1 == found->cycle_count ? " and " : ", ");
-        say_whom(sentence, view, view->vertices[found->cycle[i]].thread, found->hang.thread);
+        sentence_add(sentence, i + 1 == found->cycle_count ? " and " : ", ");
+        sentence_add_thread(sentence, view, view->vertices[found->cycle[i]].thread,
+                            found->hang.thread);
     }
-    say(sentence, is_member ? " waited for each other" : ", which waited for each other");
+    sentence_add(sentence, is_member ? " waited for each other" : ", which waited for each other");
     if (found->cycle_broken_by_timeout)
-        say(sentence, ", until a timeout ended it");
+        sentence_add(sentence, ", until a timeout ended it");
     else if (view->vertices[found->hang.vertex].wait.outcome == ARGUS_OUTCOME_TIMED_OUT)
-        say(sentence, "; its own wait was ended by a timeout, theirs was not");
+        sentence_add(sentence, "; its own wait was ended by a timeout, theirs was not");
 }
 
-/* Who set off a run, if it was another process. */
-static void say_origin(struct sentence *sentence, const struct argus_diagnosis *found,
-                       const struct view *view)
+/* Names what set off a run, if it was user input or another process. */
+static void sentence_add_origin(struct sentence *sentence, const struct argus_diagnosis *found,
+                                const struct view *view)
 {
     uint32_t edge = found->path_count > 0 ? found->path[found->path_count - 1].edge : ARGUS_NONE;
     if (found->origin_count == 0 || found->hang.type != ARGUS_TYPE_LONG_RUNNING)
@@ -206,8 +209,8 @@ static void say_origin(struct sentence *sentence, const struct argus_diagnosis *
     struct argus_callback event;
     const struct argus_process *process = timeline_process(view, origin);
     if (argus_graph_ui_event(view->graph, origin, &event) && event.on_purpose) {
-        say(sentence, ", set off by a ");
-        say(sentence, argus_ui_event_name(event.ui_event));
+        sentence_add(sentence, ", set off by a ");
+        sentence_add(sentence, argus_ui_event_name(event.ui_event));
         return;
     }
     if (edge == ARGUS_NONE || view->edges[edge].kind == ARGUS_EDGE_FORK)
@@ -215,28 +218,28 @@ static void say_origin(struct sentence *sentence, const struct argus_diagnosis *
     if (process->kernel || view->threads[view->vertices[origin].thread].process ==
                                view->threads[found->hang.thread].process)
         return;
-    say(sentence, ", set off by ");
-    say(sentence, process->name);
+    sentence_add(sentence, ", set off by ");
+    sentence_add(sentence, process->name);
 }
 
-static void say_cause(struct sentence *sentence, const struct argus_diagnosis *found,
-                      const struct view *view)
+static void sentence_add_cause(struct sentence *sentence, const struct argus_diagnosis *found,
+                               const struct view *view)
 {
     if (found->cycle_count > 0) {
         if (view->vertices[found->cycle[0]].thread != found->hang.thread)
-            say(sentence, "it ");
-        say_circle(sentence, found, view);
+            sentence_add(sentence, "it ");
+        sentence_add_circle(sentence, found, view);
     } else if (found->culprit_count > 0) {
-        say(sentence, "it ");
-        say_chain(sentence, found, view);
-        say_root(sentence, view, &found->culprits[0], found->hang.thread);
-        say_origin(sentence, found, view);
+        sentence_add(sentence, "it ");
+        sentence_add_path(sentence, found, view);
+        sentence_add_root_cause(sentence, view, &found->culprits[0], found->hang.thread);
+        sentence_add_origin(sentence, found, view);
     } else {
-        say(sentence, "of something that the records do not tell");
+        sentence_add(sentence, "of something that the records do not tell");
     }
 }
 
-struct argus_error *tell_summary(struct argus_diagnosis *found, const struct view *view)
+struct argus_error *diagnosis_summarize(struct argus_diagnosis *found, const struct view *view)
 {
     struct sentence cause = {.length = 0};
     char name[128], lasted[32];
@@ -248,7 +251,7 @@ struct argus_error *tell_summary(struct argus_diagnosis *found, const struct vie
                                     "none was pending.",
                                     name, lasted);
     } else {
-        say_cause(&cause, found, view);
+        sentence_add_cause(&cause, found, view);
         found->cause = text_print("%s%s", found->guessed ? "probably " : "", cause.text);
         found->summary = text_print("%s %s frozen for %s%s because %s.", name,
                                     found->hang.ongoing ? "has been" : "was", lasted,
@@ -259,7 +262,7 @@ struct argus_error *tell_summary(struct argus_diagnosis *found, const struct vie
 
 /* --- what is uncertain --- */
 
-static struct argus_error *tell_lost(struct diagnoser *d)
+static struct argus_error *note_lost_records(struct diagnoser *d)
 {
     const struct argus_trace *trace = argus_graph_trace(d->view.graph);
     uint64_t lost = trace ? argus_trace_lost_count(trace) : 0;
@@ -269,7 +272,7 @@ static struct argus_error *tell_lost(struct diagnoser *d)
                                                        (unsigned long long)lost));
 }
 
-static struct argus_error *tell_unknown(struct diagnoser *d)
+static struct argus_error *note_unknown_time(struct diagnoser *d)
 {
     uint64_t unknown = 0;
     char lasted[32];
@@ -285,9 +288,9 @@ static struct argus_error *tell_unknown(struct diagnoser *d)
                                             text_duration(unknown, lasted, sizeof(lasted))));
 }
 
-/* Even without lost records a kernel may hide threads from its tracepoints (sandboxes do): whoever had the cpu before or
- * after such a thread has a gap. */
-static struct argus_error *tell_gap(struct diagnoser *d, uint32_t vertex)
+/* Even without lost records, a kernel may hide threads from its tracepoints (sandboxes do): the
+ * thread that had the CPU before or after such a thread has a gap. */
+static struct argus_error *note_gap(struct diagnoser *d, uint32_t vertex)
 {
     const struct argus_vertex *v = &d->view.vertices[vertex];
     uint64_t lasted = v->end_ns - v->start_ns, known = v->run_ns + v->runnable_ns;
@@ -301,7 +304,7 @@ static struct argus_error *tell_gap(struct diagnoser *d, uint32_t vertex)
                       vertex, text_duration(gap, text, sizeof(text))));
 }
 
-static struct argus_error *tell_path(struct diagnoser *d)
+static struct argus_error *note_weak_steps(struct diagnoser *d)
 {
     struct argus_error *error = NULL;
     for (size_t i = 0; !error && i < d->path.length; i++) {
@@ -312,12 +315,12 @@ static struct argus_error *tell_path(struct diagnoser *d)
                               "not be the reason for it",
                               step->vertex));
         if (!error)
-            error = tell_gap(d, step->vertex);
+            error = note_gap(d, step->vertex);
     }
     return error;
 }
 
-static struct argus_error *tell_symbols(struct diagnoser *d)
+static struct argus_error *note_missing_samples(struct diagnoser *d)
 {
     for (size_t i = 0; i < d->culprits.length; i++) {
         const struct argus_culprit *culprit = &d->culprits.data[i];
@@ -330,10 +333,10 @@ static struct argus_error *tell_symbols(struct diagnoser *d)
     return NULL;
 }
 
-struct argus_error *diagnoser_tell_uncertain(struct diagnoser *d)
+struct argus_error *diagnoser_note_uncertain(struct diagnoser *d)
 {
-    static struct argus_error *(*const all[])(struct diagnoser *) = {tell_lost, tell_unknown,
-                                                                     tell_path, tell_symbols};
+    static struct argus_error *(*const all[])(struct diagnoser *) = {
+        note_lost_records, note_unknown_time, note_weak_steps, note_missing_samples};
     struct argus_error *error = NULL;
     for (size_t i = 0; !error && i < sizeof(all) / sizeof(all[0]); i++)
         error = all[i](d);

@@ -1,16 +1,19 @@
-/* What lay there for a thread while it waited, and was not taken: then it was not waiting for that.
+/* Finds the waits during which something was pending for the thread and stayed pending: the thread
+ * was not waiting for that.
  *
- * Two things tell. A message that came before a wait began, and was taken after that wait had ended. And a UI event (a key, a
- * button) that is handed to the program a while after anything has come to the thread: its toolkit kept it back, since
- * a nested loop leaves the user's input out. Of what the loop's own wait leaves lying, too, neither is true: that is another's to take.
+ * Two observations show it:
+ *   - a message that came before a wait began and was taken after that wait had ended;
+ *   - a UI event (a key, a button) that is handed to the program a while after anything has come to
+ *     the thread: its toolkit held the event back, since a nested loop leaves the user's input out.
+ * What stays pending during a whole home wait as well does not count: it is for another thread.
  */
 #include "argus/record.h"
 #include "base/lower_bound.h"
 #include "diagnose/hangs/nesting.h"
 
-/* Less is the way of a message on a busy machine (pending.c). */
+/* On a busy machine, a message is normally pending for up to this time (pending.c). */
 #define LONG_PENDING_NS 250000000ull
-/* Waits looked at for one message, and vertices for one UI event: there are more of both. */
+/* At most so many waits are looked at for one message, and so many vertices for one UI event. */
 #define MOST_WAITS    256
 #define MOST_VERTICES 256
 
@@ -18,7 +21,7 @@ struct home_wait {
     uint64_t start_ns, end_ns;
 };
 
-/* One thread at work. */
+/* The search in one thread. */
 struct pending_scan {
     const struct view *view;
     struct habits *habits;
@@ -26,7 +29,7 @@ struct pending_scan {
     uint32_t thread;
 };
 
-/* The least deep one of the homes that are in no handler. */
+/* The home with the fewest frames that is in no handler; NULL: none. */
 static const struct habit *find_root(const struct habits *habits)
 {
     const struct habit *root = NULL;
@@ -41,7 +44,7 @@ static const struct habit *find_root(const struct habits *habits)
     return root;
 }
 
-/* The waits at home; false without memory. */
+/* Collects the home waits of `root`; false without memory. */
 static bool find_home_waits(struct pending_scan *scan, const struct habit *root)
 {
     const struct view *view = scan->view;
@@ -55,19 +58,20 @@ static bool find_home_waits(struct pending_scan *scan, const struct habit *root)
     return done;
 }
 
-/* Whether it lay there for a whole wait at home. */
-static bool is_left_at_home(const struct pending_scan *scan, uint64_t from_ns, uint64_t to_ns)
+/* Whether something was pending during a whole home wait. */
+static bool is_pending_at_home(const struct pending_scan *scan, uint64_t from_ns, uint64_t to_ns)
 {
     size_t first;
     LOWER_BOUND(first, scan->home_waits.length, scan->home_waits.data[first].start_ns < from_ns);
     return first < scan->home_waits.length && scan->home_waits.data[first].end_ns <= to_ns;
 }
 
-/* Marks the places of the waits that lie wholly in [from_ns, to_ns], in which something lay there. */
-static void note(const struct pending_scan *scan, uint64_t from_ns, uint64_t to_ns)
+/* Marks the places of the waits that are wholly in [from_ns, to_ns], while something was
+ * pending. */
+static void mark_places(const struct pending_scan *scan, uint64_t from_ns, uint64_t to_ns)
 {
     const struct view *view = scan->view;
-    if (to_ns < from_ns + LONG_PENDING_NS || is_left_at_home(scan, from_ns, to_ns))
+    if (to_ns < from_ns + LONG_PENDING_NS || is_pending_at_home(scan, from_ns, to_ns))
         return;
     uint32_t v = timeline_before(view, scan->thread, from_ns + 1);
     if (v == ARGUS_NONE)
@@ -81,26 +85,27 @@ static void note(const struct pending_scan *scan, uint64_t from_ns, uint64_t to_
     }
 }
 
-static void note_messages(const struct pending_scan *scan, uint32_t vertex)
+static void mark_by_messages(const struct pending_scan *scan, uint32_t vertex)
 {
     const struct argus_edge *edges;
     size_t count = argus_graph_in_edges(scan->view->graph, vertex, &edges);
     for (size_t i = 0; i < count; i++)
         if ((edges[i].message || edges[i].kind == ARGUS_EDGE_MESSAGE) &&
             scan->view->vertices[edges[i].from].thread != scan->thread)
-            note(scan, edges[i].from_ns, edges[i].to_ns);
+            mark_places(scan, edges[i].from_ns, edges[i].to_ns);
 }
 
-static void note_unread(const struct pending_scan *scan)
+static void mark_by_unread(const struct pending_scan *scan)
 {
     const struct argus_unread *unread;
     size_t first, count = argus_graph_unread(scan->view->graph, &unread);
     LOWER_BOUND(first, count, unread[first].receiver < scan->thread);
     for (; first < count && unread[first].receiver == scan->thread; first++)
-        note(scan, unread[first].sent_ns, argus_graph_end_ns(scan->view->graph));
+        mark_places(scan, unread[first].sent_ns, argus_graph_end_ns(scan->view->graph));
 }
 
-/* Whether the wait before `vertex` ended for a reason that is not known, or by what no thread sends. */
+/* Whether the wait before `vertex` ended for an unknown reason, or by something that no thread
+ * sends. */
 static bool was_begun_by_unknown(const struct view *view, uint32_t vertex)
 {
     uint32_t before = argus_graph_previous(view->graph, vertex);
@@ -111,7 +116,7 @@ static bool was_begun_by_unknown(const struct view *view, uint32_t vertex)
            wait->outcome != ARGUS_OUTCOME_TIMED_OUT;
 }
 
-/* When something last came to the thread, until `time_ns`, in `vertex`; 0: nothing did. */
+/* When, in `vertex` and until `time_ns`, something last came to the thread; 0: nothing did. */
 static uint64_t last_came_ns(const struct view *view, uint32_t vertex, uint64_t time_ns)
 {
     const struct argus_edge *edges;
@@ -152,15 +157,15 @@ uint64_t input_came_ns(const struct view *view, uint32_t vertex, struct argus_ca
     return came_ns;
 }
 
-static void note_input(const struct pending_scan *scan, uint32_t vertex)
+static void mark_by_input(const struct pending_scan *scan, uint32_t vertex)
 {
     struct argus_callback input;
     uint64_t came_ns = input_came_ns(scan->view, vertex, &input);
     if (came_ns)
-        note(scan, came_ns, input.time_ns);
+        mark_places(scan, came_ns, input.time_ns);
 }
 
-bool kept_find(const struct view *view, uint32_t thread, struct habits *habits)
+bool ignored_pending_find(const struct view *view, uint32_t thread, struct habits *habits)
 {
     const struct argus_thread *t = &view->threads[thread];
     const struct habit *root = find_root(habits);
@@ -169,11 +174,11 @@ bool kept_find(const struct view *view, uint32_t thread, struct habits *habits)
         return true;
     bool done = find_home_waits(&scan, root);
     for (uint32_t v = t->first_vertex; done && v < t->first_vertex + t->vertex_count; v++) {
-        note_messages(&scan, v);
-        note_input(&scan, v);
+        mark_by_messages(&scan, v);
+        mark_by_input(&scan, v);
     }
     if (done)
-        note_unread(&scan);
+        mark_by_unread(&scan);
     vec_deinit(&scan.home_waits);
     return done;
 }
