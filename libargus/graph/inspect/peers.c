@@ -1,7 +1,8 @@
-/* With which applications a segment deals.
+/* The applications with which a segment interacts.
  *
- * It deals with the other end of its wake-ups, messages, callbacks and data flags. The end of a child and a signal are no
- * request, a timer and a disk are nobody, and a fork makes a process that has not asked for anything yet.
+ * A segment interacts with the other end of its wake-ups, messages, callbacks and data flags. A
+ * child's exit and a signal are no request; a timer and a disk have no application; and a fork
+ * makes a process that has not asked for anything yet.
  */
 #include "graph/inspect/peers.h"
 

@@ -1,16 +1,16 @@
 /* Where a segment that serves several applications could be cut.
  *
- * A server's loop waits, and for each request that it has found it calls a function that answers. So the stacks in which it
- * waited, and those in which it woke the different peers, go together as far as the loop's function, and what that one calls
- * for a peer is where a unit of work begins. Frames are compared by function where symbols are known, since the loop calls from
- * several places; by address otherwise.
+ * A server's loop waits, and calls a function for each request that it has found. So the stacks in
+ * which it waited and those in which it woke its peers are the same up to the loop's function. The
+ * function that the loop calls for a peer is where a unit of work begins. Frames are compared by
+ * function if symbols are known, because the loop calls from several places; otherwise by address.
  */
 #include "graph/inspect/inspector.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* A stack around the dealings with one peer; application ARGUS_NONE: in which the segment waited. */
+/* A stack of an interaction with one peer. Application ARGUS_NONE: a stack of a wait. */
 struct dealing {
     uint32_t application;
     struct argus_stack stack;
@@ -36,7 +36,8 @@ static void add(const struct inspector *inspector, struct dealings *dealings, ui
     dealings->items[dealings->count++] = (struct dealing){application, stack, id};
 }
 
-/* Peers first: of the waits only their way to the loop counts. */
+/* Gathers the stacks, those of peers first. Of a wait's stack only the frames up to the loop
+ * matter. */
 static void gather(const struct inspector *inspector, uint32_t vertex, struct dealings *ret)
 {
     const uint32_t *out;
@@ -81,7 +82,7 @@ static bool is_same_function(const struct inspector *inspector, uint32_t vertex,
            strcmp(image, b.image) == 0;
 }
 
-/* How many frames from the outermost one all stacks have in common. */
+/* The number of frames, counted from the outermost one, that all stacks have in common. */
 static uint32_t common_depth(const struct inspector *inspector, uint32_t vertex,
                              const struct dealings *dealings)
 {
@@ -98,7 +99,8 @@ static uint32_t common_depth(const struct inspector *inspector, uint32_t vertex,
     return depth;
 }
 
-/* What is called at `depth` for two different peers, or for the only one that has a stack. */
+/* Finds the functions called at `depth` for two different peers, or for the only peer with a
+ * stack. */
 static void find_items(const struct dealings *dealings, uint32_t depth,
                        struct argus_split_place *place)
 {
@@ -127,8 +129,9 @@ struct argus_split_place split_place_find(const struct inspector *inspector, uin
         return place;
     const struct argus_stack *first = &dealings.items[0].stack;
     place.exact = depth < first->count;
+    /* all stacks are the same, so the innermost frame is the call itself */
     if (!place.exact && depth > 1)
-        depth--; /* one stack for all: its innermost frame is the call itself */
+        depth--;
     place.inside = frame_at(first, depth - 1);
     if (place.exact)
         find_items(&dealings, depth, &place);
