@@ -1,8 +1,9 @@
-/* Who is behind what a cpu does.
+/* Which thread is responsible for what a cpu does.
  *
- * In task context it is the thread on the cpu. An interrupt, a softirq and a timer run on top of whoever was there; but
- * some of them were asked for: a timer by who armed it, the completion of a block request by who issued it, work in a
- * softirq by who queued it. What they wake, signal or queue is that one's doing, since it asked for just that.
+ * In task context this is the thread on the cpu. An interrupt, a softirq or a timer interrupts
+ * whichever thread happens to run, but some have a thread that asked for them: a timer the thread
+ * that armed it, the completion of a block request its issuer, work in a softirq its queuer.
+ * Whatever they wake, signal or queue is attributed to that thread.
  */
 #include "graph/build/actor.h"
 

@@ -1,4 +1,4 @@
-/* Who or what is behind a wake-up: by the table of rules (wake_rules.def). */
+/* Finds the cause of a wake-up, by the table of rules (wake_rules.def). */
 #include <string.h>
 
 #include "graph/rules/wakeup.h"
@@ -10,8 +10,9 @@ static const struct wake_rule wake_rules[] = {
 #undef WAKE_RULE
 };
 
-/* A thread in which the kernel runs the handler of a device's interrupt: each of them on a real-time kernel, some on others
- * (kernel/irq/manage.c, setup_irq_thread()). What it wakes, the device has woken. */
+/* Whether the kernel handles a device's interrupt in this thread. On a real-time kernel, all
+ * interrupts are handled so, on others some (kernel/irq/manage.c, setup_irq_thread()). Its wake-ups
+ * are the device's. */
 static bool handles_interrupts(const struct builder *builder, uint32_t thread)
 {
     return thread != ARGUS_NONE &&
