@@ -1,4 +1,5 @@
-/* `argus answer`: the walk whose question is open is done again, with the answers that it has and one more. */
+/* `argus answer`: repeats the walk whose question is open, with its earlier answers and one
+ * more. */
 #include <string.h>
 
 #include "plugin/answers/answers.h"

@@ -28,18 +28,18 @@ static const struct command_option options[] = {
 
 enum format { FORMAT_TEXT, FORMAT_FOLDED, FORMAT_SPEEDSCOPE, FORMAT_HTML };
 
-/* What the options say. */
+/* The parsed options. */
 struct wanted {
     struct argus_contexts_options contexts, base;
     struct argus_ranking_options ranking;
-    const char *base_path; /* NULL: none, or the same trace */
+    const char *base_path; /* NULL: no base, or it is in the same trace */
     struct hang_contexts hang;
     bool has_base;
     uint64_t top;
     enum format format;
 };
 
-/* The place of an option's word among `words`, which ends with NULL. */
+/* The index of an option's word among `words`, which ends with NULL. */
 static struct argus_error *one_of(const struct arguments *arguments, const char *name,
                                   const char *const *words, int *ret)
 {
@@ -80,7 +80,7 @@ static struct argus_error *words_get(const struct arguments *arguments, struct w
     return error;
 }
 
-/* What the diagnosis names, where the user has not named it. */
+/* Fills in what the diagnosis names and the user has not specified. */
 static struct argus_error *hang_get(const struct analysis *analysis, struct wanted *ret)
 {
     if (arguments_has(analysis->arguments, "vertex"))
@@ -89,7 +89,7 @@ static struct argus_error *hang_get(const struct analysis *analysis, struct want
     struct argus_error *error = hang_contexts_find(analysis, &ret->hang);
     if (error)
         return error;
-    ret->contexts.process = ret->base.process = NULL; /* the vertex says it */
+    ret->contexts.process = ret->base.process = NULL; /* the vertex determines the process */
     ret->contexts.vertex = ret->hang.vertex;
     if (ret->has_base || ret->hang.base_vertex == ARGUS_NONE)
         return NULL;
@@ -118,7 +118,7 @@ static struct argus_error *wanted_get(const struct analysis *analysis, struct wa
         error = analysis_vertex(analysis, vertex, &ret->contexts.vertex);
     if (!error && hang_contexts_wanted(arguments))
         error = hang_get(analysis, ret);
-    /* A base is compared by names, and other forms have all functions. */
+    /* A base is compared by function names, and the other output formats contain all functions. */
     ret->contexts.late_names =
         !ret->has_base && ret->format == FORMAT_TEXT && !arguments_has(arguments, "tree");
     return error;
@@ -175,7 +175,7 @@ static struct argus_error *rank_and_write(struct analysis *analysis, const struc
     return error;
 }
 
-/* Whatever the base is: another trace, or another vertex of this one. */
+/* Runs with a base, which is another trace or another vertex of this trace. */
 static struct argus_error *with_base(struct analysis *analysis, struct wanted *wanted,
                                      struct argus_contexts *contexts)
 {

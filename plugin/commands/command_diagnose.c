@@ -1,6 +1,6 @@
-/* `argus diagnose`: choose the hang, then Algorithm 1 (argus/diagnose.h). Which hang is meant can itself be a question;
- * it is asked here and put before those of the analysis, so that --answers counts it as the first.
- */
+/* `argus diagnose`: chooses the hang, then runs Algorithm 1 (argus/diagnose.h). The choice of the
+ * hang can itself be a question. It is asked here and put before the questions of the analysis, so
+ * that --answers counts it as the first. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static struct argus_error *report(struct analysis *analysis, struct answers *ans
     return error ? error : written;
 }
 
-/* Moves the question about the hang, if there was one, before those of the diagnosis. */
+/* Inserts the question about the hang, if there was one, before those of the diagnosis. */
 static struct argus_error *prepend_question(struct argus_diagnosis *diagnosis,
                                             struct hang_choice *choice)
 {

@@ -8,7 +8,7 @@ static const struct command_option options[] = {
 
 enum { DEFAULT_WAITS = 20 };
 
-/* Each of them may be a walk through the whole graph. */
+/* For each of them the whole graph may have to be walked. */
 #define MOST_WAITS 10000u
 
 static bool show_progress(void *context, const char *what, double share)

@@ -7,9 +7,9 @@ static const struct command_option options[] = {
     COMMAND_OPTIONS_END,
 };
 
-#define NOTICED_NS 20000000u /* away for less is as it should be */
+#define NOTICED_NS 20000000u /* shorter absences are normal */
 
-/* What was named has its longest stretch listed only if it is long. */
+/* The longest stretch of a thread that the user named is listed only if it is a long one. */
 static void drop_short(const struct argus_hang_options *wanted, struct argus_hangs *hangs)
 {
     uint64_t threshold_ns = wanted->threshold_ns ? wanted->threshold_ns : ARGUS_HANG_THRESHOLD_NS;
@@ -19,7 +19,8 @@ static void drop_short(const struct argus_hang_options *wanted, struct argus_han
         hangs->count = 0;
 }
 
-/* Says what was looked at, down to what can be noticed at all. */
+/* Reports what was searched, and the longest stretches down to the shortest that a person can
+ * notice. */
 static struct argus_error *report_none(struct analysis *analysis,
                                        const struct argus_hang_options *wanted)
 {

@@ -1,4 +1,4 @@
-/* Files of other formats as .argus files: smaller, with an index, and in order. */
+/* Converts files of other formats into .argus files: smaller, with an index, and in time order. */
 #include "plugin/command.h"
 
 #include <inttypes.h>
@@ -21,7 +21,7 @@ static bool show_progress(void *context, const char *what, double share)
     return !session_interrupted(session);
 }
 
-/* "125/3"; both stay 0 when the option was not given. */
+/* Parses "125/3"; both stay 0 if the option was not given. */
 static struct argus_error *read_timebase(const struct arguments *arguments, uint64_t *ret_numer,
                                          uint64_t *ret_denom)
 {

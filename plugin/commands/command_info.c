@@ -1,4 +1,4 @@
-/* What a trace is: machine, time, size, losses. Reads the index and the tables only. */
+/* Describes a trace: machine, time, size, losses. Reads only the index and the tables. */
 #include "plugin/command.h"
 
 #include <jansson.h>
@@ -35,7 +35,7 @@ static size_t count_distinct(uint64_t *ids, size_t count)
     return distinct;
 }
 
-/* The tables name a thread once for each time they were written. */
+/* Counts each thread once, although the tables contain it once for each time they were written. */
 static struct argus_error *count_population(const struct argus_trace *trace, struct population *ret)
 {
     const struct argus_thread_entry *threads;

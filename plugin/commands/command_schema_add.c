@@ -1,4 +1,4 @@
-/* Keeps a file of rules, which then counts for every recording and every analysis of this user. */
+/* Keeps a rules file, which then applies to every recording and every analysis of this user. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static struct argus_error *write_all(int fd, const char *text, size_t bytes, con
     return NULL;
 }
 
-/* Puts `text` into a file `name` of the directory of rules, in the place of what was there. */
+/* Writes `text` to the file `name` in the rules directory, replacing an existing one. */
 static struct argus_error *keep(const char *name, const char *text, size_t bytes, char **ret_path)
 {
     struct output output;
@@ -53,7 +53,8 @@ static struct argus_error *keep(const char *name, const char *text, size_t bytes
     return error;
 }
 
-/* Checks the file together with those that are kept already, but for one of its name, which it replaces. */
+/* Checks the file together with the files already kept, except one of the same name, which it
+ * replaces. */
 static struct argus_error *check(struct session *session, const char *path, const char *name,
                                  const char *text, size_t bytes, size_t *ret_rules)
 {

@@ -8,7 +8,7 @@ static const struct command_option options[] = {
     COMMAND_OPTIONS_END,
 };
 
-/* From the beginning again whenever the user goes back. */
+/* Starts from the beginning whenever the user goes back. */
 static struct argus_error *walk(struct analysis *analysis, uint32_t vertex,
                                 const struct argus_slice_options *slice_options,
                                 struct answers *answers, struct argus_slice *ret)

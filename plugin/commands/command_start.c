@@ -1,4 +1,4 @@
-/* Begins a recording that goes on until `argus stop`: into the ring in memory, or into a ring file. */
+/* Starts a recording that lasts until `argus stop`: into a ring in memory, or into a ring file. */
 #include <string.h>
 #include <unistd.h>
 
@@ -173,8 +173,9 @@ static struct argus_error *run(struct session *session, const struct arguments *
 {
     struct recorder_options chosen;
     const char *path = arguments_option(arguments, "output");
+    /* it is a directory */
     if (arguments_has(arguments, "on-hang"))
-        path = NULL; /* a directory */
+        path = NULL;
     struct argus_error *error = arguments_expect(arguments, 0, 0);
     if (!error)
         error = path ? file_options(arguments, &chosen) : memory_options(arguments, &chosen);

@@ -1,4 +1,4 @@
-/* Is a recording on, since when, how full is it, and what does it cost? */
+/* Prints whether a recording is running, since when, how full it is, and what it costs. */
 #include "plugin/commands/recorder_report.h"
 #include "plugin/json_output.h"
 

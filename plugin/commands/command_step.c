@@ -1,4 +1,5 @@
-/* Instruction by instruction through what a vertex ran, in a live run of the same program. */
+/* Steps instruction by instruction through the code of a vertex, in a live run of the same
+ * program. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ static const struct command_option options[] = {
     COMMAND_OPTIONS_END,
 };
 
-/* --- doing it --- */
+/* --- stepping --- */
 
 static struct argus_error *step_into_file(struct step_command *command, struct child *child,
                                           struct step_outcome *ret)
@@ -48,7 +49,7 @@ static struct argus_error *step_into_file(struct step_command *command, struct c
     return error;
 }
 
-/* The program runs on when it has been stepped; Ctrl-C is for it. */
+/* After the stepping, the program continues; Ctrl-C is meant for it. */
 static void wait_for_program(struct session *session, struct child *child)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN}, interrupt, quit;
@@ -90,7 +91,7 @@ static struct argus_error *step_process(struct step_command *command)
                                arguments_has(command->arguments, "json"));
 }
 
-/* --- LLDB commands instead --- */
+/* --- printing LLDB commands instead --- */
 
 static struct argus_error *write_script(struct step_command *command)
 {

@@ -1,4 +1,4 @@
-/* A data flag of a running process: watched by the recorder, whose trace then has each read and write. */
+/* Watches a data flag of a running process: the recorder then records each read and write. */
 #include "plugin/commands/recording_command.h"
 
 #include <limits.h>
@@ -63,7 +63,7 @@ static struct argus_error *parse_process(const struct arguments *arguments, stru
     return error;
 }
 
-/* Pointers of a 32-bit program have another size, and its thread-local variables another layout. */
+/* Pointers and the layout of thread-local variables are different in a 32-bit program. */
 static struct argus_error *check_bits(const struct chosen *chosen)
 {
     char path[32];
@@ -93,9 +93,10 @@ static struct argus_error *find_place(const struct arguments *arguments, struct 
     return error ? error : check_bits(ret);
 }
 
-/* --- keeping it --- */
+/* --- saving the flag to a file --- */
 
-/* The file that has it: of a variable that the program has copied from a library, the program. */
+/* The file that contains the flag. If the program has a copy of a library's variable, this is the
+ * program. */
 static struct argus_error *make_wish(const struct chosen *chosen, const struct request_flag *flag,
                                      struct flag_wish *ret)
 {
@@ -142,7 +143,7 @@ static struct argus_error *save(struct session *session, const struct chosen *ch
     return error;
 }
 
-/* --- watching it --- */
+/* --- watching the flag --- */
 
 static struct argus_error *watch(struct session *session, const struct request_flag *wanted)
 {

@@ -1,4 +1,4 @@
-/* Stepping by LLDB: argus step inside the debugger. */
+/* Steps by LLDB: argus step inside the debugger. */
 #ifndef ARGUS_PLUGIN_LLDB_LLDB_STEPPER_H
 #define ARGUS_PLUGIN_LLDB_LLDB_STEPPER_H
 

@@ -24,7 +24,7 @@ static void show_progress(struct session *session, const struct step_wanted *wan
         session_progress(session, "stepping", steps, wanted->request.most_steps);
 }
 
-/* The program may run once the stepper has it. */
+/* Lets the program run, once the stepper is attached to it. */
 static struct argus_error *let_go(const struct step_wanted *wanted, struct child *child,
                                   const struct step_said *said)
 {
@@ -74,7 +74,8 @@ static struct argus_error *attempt(struct session *session, const struct step_wa
     return error;
 }
 
-/* `refused`: what we may not do ourselves; it stays the reason when sudo does not start the stepper either. */
+/* `refused`: the error for lack of rights. It remains the reason if sudo does not start the stepper
+ * either. */
 static struct argus_error *attempt_as_root(struct session *session,
                                            const struct step_wanted *wanted, struct child *child,
                                            struct step_collector *collector,
