@@ -141,7 +141,7 @@ int command_run(struct session *session, const struct command *command, int argc
 
 /* "freeze.argus diagnose v12", "--json diagnose freeze.argus": finds a command that is not the
  * first word. Returns the number of words before it; 0: there is no command. */
-static int command_behind(int argc, const char *const *argv, int *ret_words)
+static int find_displaced_command(int argc, const char *const *argv, int *ret_words)
 {
     bool displaced = argv[0][0] == '-' || trace_choice_is_file(argv[0]);
     for (int at = 1; displaced && at < argc; at++)
@@ -180,7 +180,7 @@ static struct argus_error *unknown_command(int argc, const char *const *argv, bo
 {
     int words;
     const char *word = argv[0];
-    int at = command_behind(argc, argv, &words);
+    int at = find_displaced_command(argc, argv, &words);
     if (at)
         return command_comes_first(argc, argv, at, words);
     if (trace_choice_is_file(word))

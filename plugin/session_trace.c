@@ -239,7 +239,7 @@ void session_trace_forget_shown(struct session_trace *trace)
         argus_symbols_forget_shown(trace->symbols);
 }
 
-void session_trace_say_fetched(struct session *session, const struct session_trace *trace)
+void session_trace_note_fetched(struct session *session, const struct session_trace *trace)
 {
     static const char *const ends[] = {
         [ARGUS_FETCH_NO_LIBRARY] = "nothing was asked of DEBUGINFOD_URLS: libdebuginfod is not "

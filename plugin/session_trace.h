@@ -56,7 +56,7 @@ void session_trace_forget_shown(struct session_trace *trace);
 
 /* Prints what could not be fetched for the answer; nothing if everything could, or nothing was
  * needed. `trace` may be NULL. */
-void session_trace_say_fetched(struct session *session, const struct session_trace *trace);
+void session_trace_note_fetched(struct session *session, const struct session_trace *trace);
 
 /* NULL is allowed. */
 void session_trace_destroy(struct session_trace *trace);

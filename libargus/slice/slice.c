@@ -292,9 +292,9 @@ enum argus_slice_end slicer_natural_end(const struct slicer *slicer, uint32_t ve
 uint32_t slicer_split_edge(const struct slicer *slicer, uint32_t vertex)
 {
     uint32_t flags = slicer->view.vertices[vertex].flags;
-    bool goes_on =
+    bool continues =
         flags & ARGUS_VERTEX_SPLIT && !(flags & (ARGUS_VERTEX_LOOP | ARGUS_VERTEX_PIECE));
-    return goes_on ? sequence_edge(slicer, vertex) : ARGUS_NONE;
+    return continues ? sequence_edge(slicer, vertex) : ARGUS_NONE;
 }
 
 static struct argus_error *choose(struct slicer *slicer, uint32_t vertex,

@@ -75,7 +75,7 @@ static struct argus_error *record_child(struct session *session, struct child *c
         return error;
     if (code != 0)
         session_set_exit_code(session, code);
-    recording_say_replaced(session, output);
+    recording_note_replaced(session, output);
     return recording_finish(session, output->path, &status, with_names);
 }
 

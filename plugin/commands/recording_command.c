@@ -194,13 +194,13 @@ struct argus_error *recording_begin(struct session *session, struct recorder_cli
                                     const struct recorder_options *chosen, int fd,
                                     struct recorder_status *ret)
 {
-    struct argus_error *error = recording_probes_tell(session, client, chosen);
+    struct argus_error *error = recording_probes_send(session, client, chosen);
     if (!error && chosen->categories & CATEGORY_BIT(CATEGORY_STACKS))
-        error = interpreters_tell(client, chosen->program);
+        error = interpreters_send(client, chosen->program);
     if (!error)
         error = recorder_start(client, chosen, fd, ret);
     if (!error)
-        recording_flags_tell(session, client, chosen);
+        recording_flags_send(session, client, chosen);
     return error ? error : warn_notes(session, client, is_of_begin);
 }
 
@@ -225,7 +225,7 @@ struct argus_error *recording_create_output(const char *path, struct output *ret
     return argus_error_context(error, "choose another place with -o FILE");
 }
 
-void recording_say_replaced(struct session *session, const struct output *output)
+void recording_note_replaced(struct session *session, const struct output *output)
 {
     if (output->replaced)
         session_note(session, "the trace that was %s before is %s now", output->path, output->old);

@@ -53,7 +53,7 @@ struct argus_error *recording_output_path(const struct arguments *arguments, con
  * existing file of that name might be the only trace, so it is renamed to argus.argus.old. */
 struct argus_error *recording_create_output(const char *path, struct output *ret);
 /* Prints a remark if an old trace was renamed. */
-void recording_say_replaced(struct session *session, const struct output *output);
+void recording_note_replaced(struct session *session, const struct output *output);
 
 /* Finishes a file that the recorder has written: adds build IDs, unwinds stack snapshots, adds
  * function names (`with_names`), and prints one remark about its content. */

@@ -19,7 +19,7 @@ struct session_flag {
     uint64_t window_ns; /* begin of the second in which hits are being counted */
     uint32_t window_hits;
     uint64_t sequence, value;
-    bool told; /* a warning about the rate was printed */
+    bool warned; /* a warning about the rate was printed */
 };
 
 struct flag_session {
@@ -196,8 +196,8 @@ static bool count(struct session_flag *flag, uint64_t time_ns)
     double rate = flag->window_hits > 20 && seconds > 0 ? flag->window_hits / seconds : 0;
     if (rate > flag->row.hits_per_s)
         flag->row.hits_per_s = rate;
-    bool first = !flag->told && flag->window_hits >= FLAG_SESSION_FAST;
-    flag->told |= first;
+    bool first = !flag->warned && flag->window_hits >= FLAG_SESSION_FAST;
+    flag->warned |= first;
     return first;
 }
 

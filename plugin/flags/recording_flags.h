@@ -12,7 +12,7 @@ struct argus_error *recording_flags_choose(const struct arguments *arguments,
 
 /* Sends the flags to the recorder, which has been started. A refused flag is only a warning: the
  * recording continues. */
-void recording_flags_tell(struct session *session, struct recorder_client *client,
+void recording_flags_send(struct session *session, struct recorder_client *client,
                           const struct recorder_options *chosen);
 
 #endif

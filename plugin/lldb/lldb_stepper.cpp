@@ -45,7 +45,7 @@ struct open_call {
 /* The state of one run. */
 struct run {
     const struct step_request *request;
-    const struct step_ear *ear;
+    const struct step_listener *listener;
     struct host_call *call;
     lldb::SBTarget target;
     lldb::SBProcess process;
@@ -73,8 +73,9 @@ uint64_t now_ns(clockid_t clock)
 void say(struct run *run, uint32_t kind, const void *head, size_t head_bytes,
          const void *tail = nullptr, size_t tail_bytes = 0)
 {
-    if (!run->ear->hear(run->ear->context, kind, head, static_cast<uint32_t>(head_bytes), tail,
-                        static_cast<uint32_t>(tail_bytes)) &&
+    if (!run->listener->on_item(run->listener->context, kind, head,
+                                static_cast<uint32_t>(head_bytes), tail,
+                                static_cast<uint32_t>(tail_bytes)) &&
         !run->end) {
         run->end = STEP_END_USER;
         snprintf(run->text, sizeof(run->text), "interrupted");
@@ -535,12 +536,12 @@ struct argus_error *step_all_of(struct run *run, const char *function)
 } // namespace
 
 struct argus_error *lldb_step(void *data, const struct step_request *request, const char *function,
-                              const struct step_ear *ear)
+                              const struct step_listener *listener)
 {
     auto *call = static_cast<struct host_call *>(data);
     struct run run = {};
     run.request = request;
-    run.ear = ear;
+    run.listener = listener;
     run.call = call;
     run.target = call->debugger.GetSelectedTarget();
     run.process = run.target.GetProcess();

@@ -6,6 +6,6 @@
 
 /* A step_engine; `data`: struct host_call. */
 struct argus_error *lldb_step(void *data, const struct step_request *request, const char *function,
-                              const struct step_ear *ear);
+                              const struct step_listener *listener);
 
 #endif

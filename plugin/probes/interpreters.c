@@ -37,7 +37,7 @@ struct finder {
     struct recorder_client *client; /* borrowed */
     struct argus_error *error;
     VEC(uint64_t) inodes; /* of files that were examined, mixed with their device */
-    uint32_t told;
+    uint32_t sent;
 };
 
 /* --- one file --- */
@@ -133,13 +133,13 @@ static void take_file(struct finder *finder, const char *path, const char *name)
 {
     struct interpreter_spec spec;
     struct stat status;
-    if (finder->error || finder->told == INTERPRETER_LIMIT || !is_name(name) ||
+    if (finder->error || finder->sent == INTERPRETER_LIMIT || !is_name(name) ||
         stat(path, &status) < 0 || !S_ISREG(status.st_mode) || !is_new(finder, &status) ||
         !look_into(path, &spec))
         return;
     snprintf(spec.image, sizeof(spec.image), "%s", name);
     finder->error = recorder_interpreter(finder->client, &spec);
-    finder->told++;
+    finder->sent++;
 }
 
 /* --- where shells and the loader search --- */
@@ -200,7 +200,7 @@ static void look_at_mapping(void *context, const struct mapped_file *mapped)
     take_file(context, mapped->real, mapped->path);
 }
 
-struct argus_error *interpreters_tell(struct recorder_client *client, const char *program)
+struct argus_error *interpreters_send(struct recorder_client *client, const char *program)
 {
     struct finder finder = {.client = client};
     look_at_command(&finder, program);

@@ -8,6 +8,6 @@
 
 /* Sends those that are installed where shells and the loader search, those that are running, and
  * that of `program` (NULL: none), the command that is to be recorded. */
-struct argus_error *interpreters_tell(struct recorder_client *client, const char *program);
+struct argus_error *interpreters_send(struct recorder_client *client, const char *program);
 
 #endif

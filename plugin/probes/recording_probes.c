@@ -129,7 +129,7 @@ static void warn_of_missing(struct session *session, const struct probe_table *t
     }
 }
 
-struct argus_error *recording_probes_tell(struct session *session, struct recorder_client *client,
+struct argus_error *recording_probes_send(struct session *session, struct recorder_client *client,
                                           const struct recorder_options *chosen)
 {
     struct probe_table table = {0};

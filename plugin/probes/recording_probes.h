@@ -11,7 +11,7 @@ struct argus_error *recording_probes_choose(struct session *session,
                                             struct recorder_options *ret);
 
 /* Sends the places to probe, if any are wanted, to the recorder, before recorder_start(). */
-struct argus_error *recording_probes_tell(struct session *session, struct recorder_client *client,
+struct argus_error *recording_probes_send(struct session *session, struct recorder_client *client,
                                           const struct recorder_options *chosen);
 
 #endif

@@ -16,11 +16,11 @@ extern "C" {
 /* LLDB makes one to three thousand steps a second. */
 #define STEP_ENGINE_MOST 10000u
 
-struct step_ear {
+struct step_listener {
     void *context;
     /* Handles one item; false: stop stepping. */
-    bool (*hear)(void *context, uint32_t kind, const void *head, uint32_t head_bytes,
-                 const void *tail, uint32_t tail_bytes);
+    bool (*on_item)(void *context, uint32_t kind, const void *head, uint32_t head_bytes,
+                    const void *tail, uint32_t tail_bytes);
 };
 
 /* Steps the selected thread of the selected process, which is stopped. Begins at the request's
@@ -28,7 +28,8 @@ struct step_ear {
  * request has none; NULL: it has one. The process is stopped afterwards, too. `data`: the
  * host's. */
 typedef struct argus_error *(*step_engine)(void *data, const struct step_request *request,
-                                           const char *function, const struct step_ear *ear);
+                                           const char *function,
+                                           const struct step_listener *listener);
 
 #ifdef __cplusplus
 }

@@ -54,7 +54,7 @@ static void leave_wait(struct builder *builder, uint32_t thread, const struct ca
     if (!rule_yield(builder, thread))
         vertex_settle(builder, thread);
     builder_count(builder, RULE_BOUNDARY_WAIT);
-    vertex_begin(builder, thread, builder->now_ns, callback_goes_on(builder, thread));
+    vertex_begin(builder, thread, builder->now_ns, callback_continuation(builder, thread));
 }
 
 static void begin_first(struct builder *builder, uint32_t thread)
@@ -162,7 +162,7 @@ static void forget_syscall(struct thread_state *state)
     state->syscall_known = false;
     state->syscall = ARGUS_NO_SYSCALL;
     state->restart.syscall = ARGUS_NO_SYSCALL;
-    state->restart.goes_on = false;
+    state->restart.continues = false;
 }
 
 /* `thread` is woken, so it must have begun to wait at some moment after its records were lost. */

@@ -11,10 +11,10 @@
 #include "graph/build/on_interrupt.h"
 #include "graph/build/thread_state.h"
 
-enum argus_context cpu_context(const struct cpu_state *cpu, uint64_t said)
+enum argus_context cpu_context(const struct cpu_state *cpu, uint64_t recorded)
 {
-    if (said < ARGUS_CONTEXT_UNKNOWN)
-        return (enum argus_context)said;
+    if (recorded < ARGUS_CONTEXT_UNKNOWN)
+        return (enum argus_context)recorded;
     if (cpu->hard_depth || cpu->firing_depth)
         return ARGUS_CONTEXT_HARDIRQ;
     return cpu->softirqs ? ARGUS_CONTEXT_SOFTIRQ : ARGUS_CONTEXT_TASK;
@@ -38,9 +38,10 @@ static struct actor timer_actor(const struct builder *builder, uint32_t timer)
     return (struct actor){.since_ns = state->armed_ns, .thread = state->owner, .slot = state->slot};
 }
 
-struct actor actor_now(const struct builder *builder, const struct cpu_state *cpu, uint64_t said)
+struct actor actor_now(const struct builder *builder, const struct cpu_state *cpu,
+                       uint64_t recorded)
 {
-    if (cpu_context(cpu, said) == ARGUS_CONTEXT_TASK)
+    if (cpu_context(cpu, recorded) == ARGUS_CONTEXT_TASK)
         return thread_actor(builder, cpu->thread);
     if (cpu->firing_depth)
         return timer_actor(builder, cpu_timer(cpu));

@@ -26,15 +26,16 @@ struct cause {
     bool by_timer, by_device;
     /* woken by a timer that the thread armed in the same system call in which it waits */
     bool self_timed;
-    uint8_t said; /* ARGUS_WAKE_*: what Darwin's record says about the wake-up */
+    uint8_t wake_flags; /* ARGUS_WAKE_*: what Darwin's record says about the wake-up */
 };
 
-/* The context in which the cpu executes; `said`: what a record says about it (enum
+/* The context in which the cpu executes; `recorded`: what a record says about it (enum
  * argus_context). */
-enum argus_context cpu_context(const struct cpu_state *cpu, uint64_t said);
+enum argus_context cpu_context(const struct cpu_state *cpu, uint64_t recorded);
 /* The actor of what the cpu does now: the thread on it; inside an interrupt, the thread that armed
  * the firing timer, issued the completed request, or queued the work. */
-struct actor actor_now(const struct builder *builder, const struct cpu_state *cpu, uint64_t said);
+struct actor actor_now(const struct builder *builder, const struct cpu_state *cpu,
+                       uint64_t recorded);
 /* The cause of an edge that comes from `actor`. */
 struct cause actor_cause(const struct actor *actor, enum argus_edge_kind kind, enum rule_id rule);
 

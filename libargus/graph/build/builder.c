@@ -126,7 +126,7 @@ uint32_t builder_place_in(struct builder *builder, struct idmap *ids, uint64_t k
     return (uint32_t)(*length)++;
 }
 
-bool builder_goes_on(struct builder *builder, double share)
+bool builder_report_progress(struct builder *builder, double share)
 {
     if (!builder->stopped && builder->progress &&
         !builder->progress(builder->progress_context, "putting the graph in order", share))

@@ -76,6 +76,6 @@ uint32_t builder_place_in(struct builder *builder, struct idmap *ids, uint64_t k
                           size_t *length, size_t *capacity, size_t element_bytes);
 
 /* Reports progress. False: the user stops the build, so the caller has to return false as well. */
-bool builder_goes_on(struct builder *builder, double share);
+bool builder_report_progress(struct builder *builder, double share);
 
 #endif

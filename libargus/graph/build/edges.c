@@ -197,7 +197,8 @@ bool finish_edges(struct builder *builder, const uint32_t *new_id)
         builder->full = true;
         return true;
     }
-    if (!place_in(builder, graph->in_first) || !builder_goes_on(builder, 0.7) || !place_out(graph))
+    if (!place_in(builder, graph->in_first) || !builder_report_progress(builder, 0.7) ||
+        !place_out(graph))
         return false;
     rule_wake_later(graph);
     if (!rule_wake_stacks(builder))

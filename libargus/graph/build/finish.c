@@ -266,7 +266,7 @@ bool finish_vertices(struct builder *builder)
     uint32_t *new_id = malloc((slots + 1) * sizeof(*new_id));
     bool done = order && new_id;
     if (done) {
-        builder_goes_on(builder, 0.0);
+        builder_report_progress(builder, 0.0);
         size_t live = order_slots(graph, order);
         for (size_t i = 0; i < slots; i++)
             new_id[order[i]] = (uint32_t)i;
@@ -275,13 +275,13 @@ bool finish_vertices(struct builder *builder)
             graph->vertices.data[i].flags &= ~VERTEX_SELF_TIMED;
         /* Dead slots stay behind the live ones: a reference to one still yields its thread. */
         graph->vertices.length = live;
-        done = builder_goes_on(builder, 0.2) && rule_split(builder, new_id, slots);
+        done = builder_report_progress(builder, 0.2) && rule_split(builder, new_id, slots);
     }
     if (done) {
         order_callbacks(graph, new_id);
         order_flag_uses(graph);
-        done = builder_goes_on(builder, 0.3) && order_ops(graph) &&
-               order_samples(builder, new_id) && builder_goes_on(builder, 0.4) &&
+        done = builder_report_progress(builder, 0.3) && order_ops(graph) &&
+               order_samples(builder, new_id) && builder_report_progress(builder, 0.4) &&
                finish_edges(builder, new_id);
     }
     free(order);

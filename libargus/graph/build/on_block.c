@@ -68,20 +68,20 @@ void graph_on_block_file(struct builder *builder, struct cpu_state *cpu,
         builder->requests->all.data[index].inode = record->arg[1];
 }
 
-/* Whether a request was completed and, since then, only records that graph_block_passes() allows
+/* Whether a request was completed and, since then, only records that graph_block_allow_record() allows
  * were written on the cpu. */
 static bool is_just_behind(const struct cpu_state *cpu)
 {
     return cpu->completion.position && cpu->completion.position + 1 == cpu->position;
 }
 
-void graph_block_passes(struct cpu_state *cpu)
+void graph_block_allow_record(struct cpu_state *cpu)
 {
     if (is_just_behind(cpu))
         cpu->completion.position = cpu->position;
 }
 
-void graph_block_put_off(const struct builder *builder, struct cpu_state *cpu, uint32_t thread)
+void graph_block_defer(const struct builder *builder, struct cpu_state *cpu, uint32_t thread)
 {
     if (!is_just_behind(cpu))
         return;

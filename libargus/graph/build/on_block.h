@@ -21,9 +21,9 @@ void requests_destroy(struct requests *requests);
 
 /* The current record of `cpu` may come between the completion of a lower device's request and that
  * of the request above it. */
-void graph_block_passes(struct cpu_state *cpu);
+void graph_block_allow_record(struct cpu_state *cpu);
 /* Same for a wake-up or a switch to `thread`, if `thread` is the kernel's softirq thread
  * (ksoftirqd). */
-void graph_block_put_off(const struct builder *builder, struct cpu_state *cpu, uint32_t thread);
+void graph_block_defer(const struct builder *builder, struct cpu_state *cpu, uint32_t thread);
 
 #endif

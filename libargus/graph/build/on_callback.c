@@ -95,7 +95,7 @@ static void note_unit_wait(struct builder *builder, const struct thread_state *s
 
 /* After its poll, an event loop begins a new turn. Other waits (for a lock, a reply) lie within the
  * same turn. */
-uint32_t callback_goes_on(struct builder *builder, uint32_t thread)
+uint32_t callback_continuation(struct builder *builder, uint32_t thread)
 {
     struct thread_state *state = thread_at(builder, thread);
     uint8_t wait = slot_at(builder, state->slot)->wait.kind;

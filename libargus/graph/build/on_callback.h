@@ -28,6 +28,6 @@ struct open_callbacks {
 
 /* ARGUS_VERTEX_CONTINUES if the thread continues, after the wait that has just ended, what it did
  * before it; otherwise 0. */
-uint32_t callback_goes_on(struct builder *builder, uint32_t thread);
+uint32_t callback_continuation(struct builder *builder, uint32_t thread);
 
 #endif

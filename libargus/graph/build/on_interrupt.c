@@ -46,7 +46,7 @@ void graph_on_interrupt(struct builder *builder, struct cpu_state *cpu,
         pause_thread(builder, cpu);
         cpu->hard_depth++;
     } else if (cpu->hard_depth) {
-        graph_block_passes(cpu);
+        graph_block_allow_record(cpu);
         cpu->hard_depth--;
         cpu->left_at = cpu->position;
         resume_thread(builder, cpu);
@@ -57,7 +57,7 @@ void graph_on_softirq(struct builder *builder, struct cpu_state *cpu,
                       const struct argus_record *record)
 {
     uint64_t bit = 1ull << (record->arg[0] & 63);
-    graph_block_passes(cpu);
+    graph_block_allow_record(cpu);
     if (ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_START) {
         pause_thread(builder, cpu);
         if (!cpu->softirqs)

@@ -40,7 +40,7 @@ void graph_on_switch(struct builder *builder, struct cpu_state *cpu,
     if (cpu->thread == ARGUS_NONE)
         return;
     thread_run(builder, cpu->thread, cpu, true);
-    graph_block_put_off(builder, cpu, cpu->thread);
+    graph_block_defer(builder, cpu, cpu->thread);
 }
 
 static uint32_t name_hash(const char *name)
@@ -97,7 +97,7 @@ void graph_on_make_runnable(struct builder *builder, struct cpu_state *cpu,
     if (is_new && thread_at(builder, wakee)->activity == THREAD_RUNNABLE)
         return;
 
-    graph_block_put_off(builder, cpu, wakee);
+    graph_block_defer(builder, cpu, wakee);
     note_waker_call(builder, cpu, record, wakee);
     struct cause cause;
     rule_wakeup(builder, cpu, record, wakee, &cause);

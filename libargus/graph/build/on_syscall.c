@@ -21,10 +21,10 @@ static bool is_restart(const struct builder *builder, const struct thread_state 
                        const struct argus_record *record, struct argus_record *ret)
 {
     bool begins = ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_START;
-    bool goes_on = begins ? state->restart.syscall != ARGUS_NO_SYSCALL : state->restart.goes_on;
+    bool continues = begins ? state->restart.syscall != ARGUS_NO_SYSCALL : state->restart.continues;
     const struct syscall_row *row =
         syscall_row(builder->os, builder->arch, ARGUS_DEBUGID_CODE(record->debugid));
-    if (!goes_on || !(row->flags & SYSCALL_RESTART))
+    if (!continues || !(row->flags & SYSCALL_RESTART))
         return false;
     uint32_t number = begins ? state->restart.syscall : state->syscall;
     *ret = *record;
@@ -38,7 +38,7 @@ static void note_restart(struct thread_state *state, const struct argus_record *
 {
     bool interrupted = (record->arg[0] & 0xffff) == ERESTART_RESTARTBLOCK &&
                        state->syscall == ARGUS_DEBUGID_CODE(record->debugid);
-    state->restart.goes_on = false;
+    state->restart.continues = false;
     state->restart.syscall = interrupted ? state->syscall : ARGUS_NO_SYSCALL;
     memcpy(state->restart.arg, state->arg, sizeof(state->arg));
 }
@@ -112,7 +112,7 @@ void graph_on_syscall(struct builder *builder, struct cpu_state *cpu,
     bool restart = is_restart(builder, state, record, &other);
     if (ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_START) {
         enter(builder, thread, restart ? &other : record);
-        state->restart.goes_on = restart;
+        state->restart.continues = restart;
     } else if (ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_END) {
         leave(builder, thread, restart ? &other : record);
     }

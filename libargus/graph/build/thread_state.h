@@ -45,7 +45,7 @@ struct thread_state {
         uint64_t arg[4];
         /* a call that a signal interrupted and that can be restarted; or ARGUS_NO_SYSCALL */
         uint16_t syscall;
-        bool goes_on; /* the system call in progress continues that one */
+        bool continues; /* the system call in progress continues that one */
     } restart;
     uint8_t activity;   /* enum thread_activity */
     bool syscall_known; /* `syscall` is valid; false until the first record that tells */

@@ -131,9 +131,9 @@ static uint8_t outcome_of(const struct builder *builder, const struct argus_vert
         return builder->last_lost_ns >= vertex->end_ns && builder->last_lost_ns
                    ? ARGUS_OUTCOME_UNKNOWN
                    : ARGUS_OUTCOME_SATISFIED;
-    if (cause->said & ARGUS_WAKE_INTERRUPTED)
+    if (cause->wake_flags & ARGUS_WAKE_INTERRUPTED)
         return ARGUS_OUTCOME_INTERRUPTED;
-    bool timed = (cause->self_timed || (cause->said & ARGUS_WAKE_TIMED_OUT)) &&
+    bool timed = (cause->self_timed || (cause->wake_flags & ARGUS_WAKE_TIMED_OUT)) &&
                  vertex->wait.kind != ARGUS_WAIT_SLEEP;
     return timed ? ARGUS_OUTCOME_TIMED_OUT : ARGUS_OUTCOME_SATISFIED;
 }

@@ -219,7 +219,7 @@ static bool measure_plain(const struct comparing *comparing)
         network.from[i] = comparing->plain_edges[i].from;
         network.to[i] = comparing->plain_edges[i].to;
         network.from_ns[i] = comparing->plain_edges[i].from_ns;
-        network.flags[i] = NETWORK_TALK;
+        network.flags[i] = NETWORK_INTERACTION;
     }
     if (ready) {
         network_finish(&network);
@@ -234,8 +234,8 @@ static uint8_t flags_of(const struct argus_edge *edge)
     uint8_t flags = edge->strong ? 0 : NETWORK_WEAK;
     if (edge->kind == ARGUS_EDGE_SEQUENCE)
         flags |= NETWORK_SEQUENCE;
-    if (peers_talk_by(edge))
-        flags |= NETWORK_TALK;
+    if (peers_interact_by(edge))
+        flags |= NETWORK_INTERACTION;
     return flags;
 }
 

@@ -76,7 +76,7 @@ static uint32_t peers_by(const struct network *network, uint8_t skip, const uint
     for (size_t i = 0; i < count; i++) {
         uint8_t flags = network->flags[edges[i]];
         uint32_t peer = applications[network->process[other[edges[i]]]];
-        if ((flags & NETWORK_TALK) && !(flags & skip) && peer != own && peer != ARGUS_NONE)
+        if ((flags & NETWORK_INTERACTION) && !(flags & skip) && peer != own && peer != ARGUS_NONE)
             bits |= peer_bit(list, peer);
     }
     return bits;

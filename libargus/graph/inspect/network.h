@@ -7,8 +7,8 @@
 
 enum network_edge_flags {
     NETWORK_WEAK = 1,
-    NETWORK_SEQUENCE = 2, /* to the next vertex of the same thread */
-    NETWORK_TALK = 4,     /* an interaction of two programs: peers.h */
+    NETWORK_SEQUENCE = 2,    /* to the next vertex of the same thread */
+    NETWORK_INTERACTION = 4, /* an interaction of two programs: peers.h */
 };
 
 struct network {

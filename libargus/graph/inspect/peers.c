@@ -9,7 +9,7 @@
 #include "graph/inspect/inspector.h"
 #include "graph/rules.h"
 
-bool peers_talk_by(const struct argus_edge *edge)
+bool peers_interact_by(const struct argus_edge *edge)
 {
     static const bool talks[ARGUS_EDGE_KINDS] = {
         [ARGUS_EDGE_WAKE] = true,
@@ -47,13 +47,13 @@ void peers_of(const struct inspector *inspector, uint32_t vertex, struct peer_li
     peers_clear(ret);
     for (size_t i = 0; i < in_count; i++) {
         uint32_t peer = inspector_application(inspector, in[i].from);
-        if (peer != own && peer != ARGUS_NONE && peers_talk_by(&in[i]))
+        if (peer != own && peer != ARGUS_NONE && peers_interact_by(&in[i]))
             ret->hears |= peer_bit(ret, peer);
     }
     for (size_t i = 0; i < out_count; i++) {
         const struct argus_edge *edge = &inspector->edges[out[i]];
         uint32_t peer = inspector_application(inspector, edge->to);
-        if (peer != own && peer != ARGUS_NONE && peers_talk_by(edge))
+        if (peer != own && peer != ARGUS_NONE && peers_interact_by(edge))
             ret->answers |= peer_bit(ret, peer);
     }
 }

@@ -25,6 +25,6 @@ uint32_t peer_bit(struct peer_list *list, uint32_t application);
 bool peers_are_mixed(const struct peer_list *list);
 
 /* Whether the edge is an interaction between programs. */
-bool peers_talk_by(const struct argus_edge *edge);
+bool peers_interact_by(const struct argus_edge *edge);
 
 #endif

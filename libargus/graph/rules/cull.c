@@ -47,7 +47,7 @@ static const char *const housekeepers[] = {
 
 bool match_housekeeping(const struct wakeup *wakeup)
 {
-    if (wakeup->said & ARGUS_WAKE_MAINTENANCE)
+    if (wakeup->wake_flags & ARGUS_WAKE_MAINTENANCE)
         return true;
     for (size_t i = 0; i < sizeof(housekeepers) / sizeof(*housekeepers); i++)
         if (machine_is_kernel_thread(&wakeup->builder->graph->machine, wakeup->wakee,

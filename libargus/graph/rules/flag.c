@@ -257,13 +257,13 @@ static enum flag_deed deed_of(struct builder *builder, uint32_t thread,
                           record->timestamp);
 }
 
-/* `told`: the record says that it was a write, going by the value. */
+/* `by_value`: the record says that it was a write, going by the value. */
 static void on_access(struct builder *builder, const struct cpu_state *cpu,
-                      const struct argus_record *record, bool told)
+                      const struct argus_record *record, bool by_value)
 {
     uint32_t thread = thread_of(builder, cpu, record);
     enum flag_deed deed = deed_of(builder, thread, record);
-    if (deed == FLAG_DEED_WRITES || (deed != FLAG_DEED_READS && told))
+    if (deed == FLAG_DEED_WRITES || (deed != FLAG_DEED_READS && by_value))
         on_write(builder, thread, record, deed == FLAG_DEED_BOTH);
     else
         on_read(builder, thread, record);

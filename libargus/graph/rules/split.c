@@ -253,8 +253,8 @@ static void request(struct peer_state *state, struct cut_point *point, struct me
 
 /* A voucher overrides what was inferred: it names the process on whose behalf the message is sent,
  * and so the request that the message is for. */
-static void believe_voucher(const struct peer_state *state, struct cut_point *point,
-                            struct message_facts *ret)
+static void apply_voucher(const struct peer_state *state, struct cut_point *point,
+                          struct message_facts *ret)
 {
     const struct peer *asked = find_behalf(state, point->behalf);
     bool answers = ret->request != ARGUS_NONE && !ret->is_likely;
@@ -292,7 +292,7 @@ static void send(const struct splitter *splitter, struct peer_state *state, uint
         request(state, point, ret);
     }
     if (point->behalf != ARGUS_NONE)
-        believe_voucher(state, point, ret);
+        apply_voucher(state, point, ret);
     act_on(state, point->acts_for);
 }
 

@@ -60,7 +60,7 @@ bool match_parked(const struct wakeup *wakeup)
 
 bool match_cleared(const struct wakeup *wakeup)
 {
-    return in_task(wakeup) && (wakeup->said & ARGUS_WAKE_CLEARED);
+    return in_task(wakeup) && (wakeup->wake_flags & ARGUS_WAKE_CLEARED);
 }
 
 bool match_task(const struct wakeup *wakeup)

@@ -16,7 +16,7 @@ struct wakeup {
     const struct syscall_row *call; /* the waker's system call; never NULL */
     /* never UNKNOWN: in that case it is derived from the cpu's records */
     enum argus_context context;
-    uint8_t said;                 /* as in struct cause */
+    uint8_t wake_flags;           /* as in struct cause */
     const struct wake_rule *rule; /* for `act`: the matching row */
 };
 

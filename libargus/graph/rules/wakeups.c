@@ -20,9 +20,9 @@ static bool handles_interrupts(const struct builder *builder, uint32_t thread)
 }
 
 static enum argus_context context_of(const struct builder *builder, const struct cpu_state *cpu,
-                                     uint64_t said)
+                                     uint64_t recorded)
 {
-    enum argus_context context = cpu_context(cpu, said);
+    enum argus_context context = cpu_context(cpu, recorded);
     bool by_thread = context == ARGUS_CONTEXT_TASK && handles_interrupts(builder, cpu->thread);
     return by_thread ? ARGUS_CONTEXT_HARDIRQ : context;
 }
@@ -54,7 +54,7 @@ void rule_wakeup(struct builder *builder, const struct cpu_state *cpu,
         .context = context_of(builder, cpu, record->arg[3]),
     };
     if (builder->os == ARGUS_OS_DARWIN)
-        wakeup.said = record->arg[2] & ARGUS_WAKE_SAID;
+        wakeup.wake_flags = record->arg[2] & ARGUS_WAKE_SAID;
     bool has_vertex =
         cpu->thread != ARGUS_NONE && thread_at(builder, cpu->thread)->slot != ARGUS_NONE;
     if (!has_vertex)
@@ -74,5 +74,5 @@ void rule_wakeup(struct builder *builder, const struct cpu_state *cpu,
             builder_count(builder, rule->rule);
         break;
     }
-    ret->said = wakeup.said;
+    ret->wake_flags = wakeup.wake_flags;
 }

@@ -55,7 +55,7 @@ static bool same_turn(const struct builder *builder, const struct argus_vertex *
 }
 
 /* Whether both are turns of the same loop. */
-static bool goes_on(struct builder *builder, uint32_t run, uint32_t turn)
+static bool is_same_run(struct builder *builder, uint32_t run, uint32_t turn)
 {
     const struct argus_vertex *a = slot_at(builder, run), *b = slot_at(builder, turn);
     return may_be_turn(b) && may_be_turn(a) && same_turn(builder, a, b);
@@ -85,13 +85,13 @@ bool rule_yield(struct builder *builder, uint32_t thread)
     struct thread_state *state = thread_at(builder, thread);
     uint32_t turn = state->slot, before = state->previous, run = state->older;
     if (before == ARGUS_NONE || slot_at(builder, turn)->repeat != 1 ||
-        !goes_on(builder, before, turn))
+        !is_same_run(builder, before, turn))
         return false;
 
     if (slot_at(builder, before)->flags & ARGUS_VERTEX_YIELDS) {
         run = before;
     } else {
-        if (run == ARGUS_NONE || !goes_on(builder, run, before))
+        if (run == ARGUS_NONE || !is_same_run(builder, run, before))
             return false;
         grow(builder, thread, run, before);
     }
@@ -107,7 +107,7 @@ void rule_yield_told(struct builder *builder, uint32_t thread)
     struct thread_state *state = thread_at(builder, thread);
     uint32_t turn = state->previous, run = state->older;
     if (run == ARGUS_NONE || !(slot_at(builder, run)->flags & ARGUS_VERTEX_YIELDS) ||
-        slot_at(builder, turn)->repeat != 1 || !goes_on(builder, run, turn))
+        slot_at(builder, turn)->repeat != 1 || !is_same_run(builder, run, turn))
         return;
     grow(builder, thread, run, turn);
     state->previous = run;
