@@ -110,18 +110,18 @@ const struct command command_diagnose = {
     .name = "diagnose",
     .arguments = "[HANG|V]",
     .summary = "explain a hang: who caused it, and on which path",
-    .details = "HANG is a number from 'argus hangs', V a vertex; another number is the id\n"
-               "of a process. Without these: the hang that there is, or a question when\n"
-               "there are several. With a process, a thread or a time, and no hang at all,\n"
-               "the longest run, wait or yield there is explained; if that was idle, the\n"
-               "command says so.\n"
+    .details = "HANG is a number from 'argus hangs', V a vertex; any other number is the id of\n"
+               "a process. Without these, the only hang is diagnosed; if there are several, a\n"
+               "question is asked. If a process, thread or time is given but has no hang, its\n"
+               "longest run, wait or yield is explained; if that was idle, the command says\n"
+               "so.\n"
                "\n"
-               "What normally happens is looked for in the trace itself; with --baseline\n"
-               "first in another one, of the same programs, in which all went well.\n"
+               "The normal case is searched for in the trace itself; with --baseline, first in\n"
+               "another trace of the same programs in which all went well.\n"
                "\n"
-               "At a terminal it asks where the graph is ambiguous. Elsewhere --answers or\n"
-               "--auto answers; a question that nobody answers is printed with the command\n"
-               "that goes on, and the exit code is 3.",
+               "At a terminal, the command asks where the graph is ambiguous. Elsewhere\n"
+               "--answers or --auto answers. A question without an answer is printed with the\n"
+               "command that continues, and the exit code is 3.",
     .example = "argus diagnose freeze.argus\n"
                "argus diagnose --process=gedit --auto --json freeze.argus\n"
                "argus diagnose --baseline=yesterday.argus freeze.argus\n"

@@ -267,9 +267,9 @@ static struct argus_error *run(struct session *session, const struct arguments *
 const struct command command_dump = {
     .name = "dump",
     .summary = "print the records of a trace",
-    .details = "One line a record: time of day (local), cpu, thread, tracepoint, arguments;\n"
-               "the tracepoints are explained in argus-trace(5). A text of Darwin that goes\n"
-               "over several records is told whole at its last one.",
+    .details = "Prints one line per record: time of day (local), CPU, thread, tracepoint,\n"
+               "arguments. argus-trace(5) explains the tracepoints. If a Darwin text spans\n"
+               "several records, it is printed in full at the last one.",
     .example = "argus dump freeze.argus | less\nargus dump --raw --limit=10 freeze.argus",
     .options = options,
     .flags = COMMAND_TRACE,

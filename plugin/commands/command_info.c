@@ -216,9 +216,9 @@ static struct argus_error *run(struct session *session, const struct arguments *
 const struct command command_info = {
     .name = "info",
     .summary = "say what is in a trace: machine, time, records, losses",
-    .details = "Reads the file's index and tables only, so it is quick on any size. Threads\n"
-               "and processes are those that the file's tables name. Of a trace of macOS or\n"
-               "iOS all records are read: much of what it has is told there only.",
+    .details = "Reads only the file's index and tables, so it is quick for any file size. The\n"
+               "threads and processes are those named in these tables. For a trace of macOS or\n"
+               "iOS all records are read, because much of the information is only in them.",
     .example = "argus info freeze.argus\nargus info --json freeze.argus",
     .options = options,
     .flags = COMMAND_TRACE,

@@ -279,14 +279,14 @@ const struct command command_report = {
     .name = "report",
     .arguments = "-o FILE",
     .summary = "one page to look at: hangs, diagnoses, calling contexts",
-    .details = "Writes an HTML page that needs nothing else: what was recorded and lost, the\n"
-               "hangs with their diagnoses as text and as pictures, and, where the trace has\n"
-               "call stacks, the calling contexts, as 'argus contexts' has them. With --base\n"
-               "both are compared with a trace in which all went well.\n"
+    .details = "Writes a self-contained HTML page: what was recorded and lost, the hangs with\n"
+               "their diagnoses as text and as pictures, and, if the trace has call stacks,\n"
+               "the calling contexts as in 'argus contexts'. With --base, both are compared\n"
+               "with a trace in which all went well.\n"
                "\n"
-               "Nobody is asked: of each question the default is taken, and the page says\n"
-               "that it is a guess. 'argus diagnose' asks. What is left out of a picture\n"
-               "because it is small, or too much, is said below it.",
+               "No questions are asked: each takes its default, and the page marks it as a\n"
+               "guess. Use 'argus diagnose' to be asked. A note below a picture says what was\n"
+               "left out because it is too small or too much.",
     .example = "argus report freeze.argus -o freeze.html\n"
                "argus report --base=good.argus --process=editor freeze.argus -o slow.html",
     .options = options,

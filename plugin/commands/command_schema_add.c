@@ -109,10 +109,10 @@ const struct command command_schema_add = {
     .arguments = "RULES-FILE…",
     .missing = "RULES-FILE is missing: a file of rules (argus-rules(5))",
     .summary = "check files of rules, and keep them",
-    .details = "From then on they count for whatever you record and analyse, but where --rules\n"
-               "names others. All mistakes in a file are told, with line and column; then\n"
-               "nothing of it is kept. A file of the same name is replaced.\n"
-               "argus-rules(5) says how to write them.",
+    .details = "The rules then apply to everything that you record and analyse, unless --rules\n"
+               "names others. All mistakes in a file are reported, with line and column; such\n"
+               "a file is not kept. A file of the same name is replaced. argus-rules(5)\n"
+               "explains how to write rules.",
     .example = "argus schema add my.rules",
     .run = run_add,
 };

@@ -89,8 +89,8 @@ static struct argus_error *run(struct session *session, const struct arguments *
 const struct command command_stop = {
     .name = "stop",
     .summary = "end the recording that argus start began",
-    .details = "Without -o what is in the ring in memory is dropped. When FILE cannot be\n"
-               "written the recording goes on, so that nothing is lost.",
+    .details = "Without -o, the contents of a ring in memory are dropped. If FILE cannot be\n"
+               "written, the recording continues, so that nothing is lost.",
     .example = "argus stop -o freeze.argus\nargus stop",
     .options = options,
     .run = run,
