@@ -18,7 +18,7 @@ struct argus_sink session_sink(struct session *session)
     return (struct argus_sink){write_out, session, (int)session->width, session->colour};
 }
 
-/* What is missing in the trace, and so in whatever is said of it; once for a trace that stays loaded. */
+/* Warns of what is missing in the trace, because results depend on it. Once per loaded trace. */
 static void warn_of_gaps(struct session *session, struct session_trace *trace)
 {
     const char *const *notes;
@@ -32,8 +32,9 @@ static void warn_of_gaps(struct session *session, struct session_trace *trace)
                      "%llu records were lost while recording: what they told is missing (argus "
                      "info says where)",
                      (unsigned long long)lost);
+    /* a note without a category, from another backend */
     for (size_t i = 0; i < count; i++)
-        if (!strncmp(notes[i], "recorded ", 9)) /* without a category; by another backend */
+        if (!strncmp(notes[i], "recorded ", 9))
             session_warn(session, "%s", notes[i]);
 }
 
@@ -46,7 +47,7 @@ struct argus_error *analysis_begin(struct session *session, const struct argumen
     ret->json = arguments_has(arguments, "json");
     const char *path;
     struct argus_error *error = session_trace_path(session, arguments, &ret->next, &path);
-    if (!error) /* before the graph is built, which takes its time */
+    if (!error) /* before the graph is built, because that takes a while */
         error = arguments_expect(arguments, ret->next + least, ret->next + most);
     if (!error)
         error = session_trace_get_graph(session, arguments, &ret->next, &ret->trace);

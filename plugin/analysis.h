@@ -1,4 +1,4 @@
-/* What the commands that work on a graph have in common: FILE, the graph, symbols, where to write. */
+/* Shared by the commands that work on a graph: finding FILE, the graph, symbols, and the output. */
 #ifndef ARGUS_PLUGIN_ANALYSIS_H
 #define ARGUS_PLUGIN_ANALYSIS_H
 
@@ -12,31 +12,33 @@ struct analysis {
     const struct argus_graph *graph; /* the same graph */
     struct argus_sink sink;          /* session->out */
     struct argus_report_context report;
-    size_t next; /* the first word behind FILE */
+    size_t next; /* index of the first word after FILE */
     bool json;
 };
 
-/* Where a report goes: session->out. */
+/* The sink for reports: session->out. */
 struct argus_sink session_sink(struct session *session);
 
-/* Loads FILE (or takes the loaded trace) and checks that `least` to `most` words follow it. `ret` stays where it is:
- * its members point to each other. Nothing to end. */
+/* Loads FILE (or takes the loaded trace) and checks that `least` to `most` words follow it. `ret`
+ * must not be moved, because its members point to each other. It owns nothing, so there is no
+ * function to end it. */
 struct argus_error *analysis_begin(struct session *session, const struct arguments *arguments,
                                    size_t least, size_t most, struct analysis *ret);
 
-/* For output that has no place for it: how many of its frames have no symbol, and why, as a remark. */
+/* Prints a remark about frames without a symbol and the reason, for output formats without room for
+ * it. */
 void analysis_note_unnamed(const struct analysis *analysis);
 
-/* The word `index` behind FILE, NULL if there is none. */
+/* The word `index` after FILE; NULL if there is none. */
 const char *analysis_word(const struct analysis *analysis, size_t index);
 
-/* The vertex that a word names: "v1234". */
+/* Parses a word that names a vertex: "v1234". */
 struct argus_error *analysis_vertex(const struct analysis *analysis, const char *word,
                                     uint32_t *ret);
 
-/* A process by its name (comm), with a hint when there is none; NULL: it exists. */
+/* Checks that a process with this name (comm) exists; the error has a hint. NULL: it exists. */
 struct argus_error *analysis_check_process(const struct analysis *analysis, const char *name);
-/* The same of a thread, by its id or its name. */
+/* Same for a thread, by its id or its name. */
 struct argus_error *analysis_check_thread(const struct analysis *analysis, const char *text);
 
 #endif

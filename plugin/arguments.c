@@ -1,6 +1,6 @@
-/* popt does the parsing. Its tables are built for each command line, because popt writes through them, and a
- * session must not share anything with another. popt is never given a chance to print: no auto-help, no aliases.
- */
+/* popt does the parsing. Its tables are built for each command line, because popt writes to them,
+ * and sessions must not share state. popt is never used in a way that prints: no auto-help, no
+ * aliases. */
 #include "plugin/arguments.h"
 
 #include <popt.h>
@@ -10,7 +10,7 @@
 #include "base/vec.h"
 #include "plugin/nearest.h"
 
-/* An option that was given. */
+/* An option given on the command line. */
 struct given {
     const struct command_option *option;
     char *value; /* owned; "" for a switch */
@@ -18,7 +18,7 @@ struct given {
 
 struct arguments {
     const struct command *command;
-    VEC(const struct command_option *) options; /* the row's and --help */
+    VEC(const struct command_option *) options; /* those of the command, and --help */
     VEC(struct given) given;                    /* in the order of the command line */
     char **words;                               /* NULL-terminated, owned */
     size_t count;                               /* of words */
@@ -41,7 +41,7 @@ static bool add_options(struct arguments *arguments, const struct command_option
     return true;
 }
 
-/* The options that `command` accepts, popt's form of them in `ret_table`. */
+/* Collects the options that `command` accepts, with popt's form of them in `ret_table`. */
 static struct argus_error *build_tables(struct arguments *arguments, const struct command *command,
                                         struct poptOption **ret_table)
 {
@@ -125,7 +125,7 @@ static struct argus_error *collect(struct arguments *arguments, poptContext cont
     return copy_words(arguments, poptGetArgs(context));
 }
 
-/* `copy` has room for "argus", the words and a NULL; it lives as long as popt's context. */
+/* `copy` has room for "argus", the words and a NULL; it has to live as long as popt's context. */
 static struct argus_error *parse_words(struct arguments *arguments, int argc,
                                        const char *const *argv, const char **copy)
 {
@@ -252,7 +252,7 @@ bool arguments_given(const struct arguments *arguments, size_t index, const char
     return true;
 }
 
-/* What is wrong, and how it would be right. */
+/* What is wrong, and what would be right. */
 static struct argus_error *usage_error(const struct arguments *arguments, const char *what)
 {
     char *usage = NULL;
@@ -281,7 +281,7 @@ struct argus_error *arguments_expect(const struct arguments *arguments, size_t l
     return usage_error(arguments, what);
 }
 
-/* Words of letters, digits and the like stand as they are; others get single quotes. */
+/* Writes words of letters, digits and the like as they are, and others in single quotes. */
 void arguments_write_quoted(const char *word, FILE *out)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

@@ -1,6 +1,6 @@
 #include "plugin/baseline_options.h"
 
-/* More vertices before say nothing any more, and each costs time. */
+/* More vertices before the wait add no information, and each costs time. */
 #define MAX_CONTEXT 64
 
 static struct argus_error *load_other(const struct analysis *analysis, const char *path,

@@ -9,13 +9,13 @@ enum { VALUE_BYTES = 80, OPTION_BYTES = 80 };
 /* A command line up to the word that is being typed. */
 struct typed {
     const struct command *command;
-    const char *word;                    /* the one that is being typed */
-    const struct command_option *awaits; /* whose argument it is; NULL: none */
-    size_t words;                        /* before it that are no options, behind the name */
-    int program;                         /* where another program's command line begins; 0: none */
+    const char *word;                    /* the word that is being typed */
+    const struct command_option *awaits; /* option whose argument the word is; NULL: none */
+    size_t words; /* number of words before it, after the command's name, that are no options */
+    int program;  /* index of the first word of another program's command line; 0: none */
 };
 
-/* All options of a command, in the order of its help; NULL behind the last. */
+/* All options of a command, in the order of its help; NULL after the last one. */
 static const struct command_option *option_at(const struct command *command, size_t index)
 {
     const struct command_option *tables[] = {
@@ -42,7 +42,7 @@ static const struct command_option *find_option(const struct command *command, c
     return NULL;
 }
 
-/* Passes over the words behind the command's name, up to the last. */
+/* Reads the words after the command's name, except the last one. */
 static void read_typed(struct typed *typed, int first, int argc, const char *const *argv)
 {
     bool first_word_ends_options = typed->command->flags & COMMAND_PROGRAM;
@@ -82,7 +82,8 @@ static void offer_options(struct session *session, const struct command *command
     }
 }
 
-/* The commands of the group, without its name; NULL: those that belong to no group. */
+/* Offers the commands of a group, without its name; `group` NULL: commands that belong to no
+ * group. */
 static void offer_commands(struct session *session, const struct command *group, const char *given)
 {
     size_t length = group ? strlen(group->name) + 1 : 0;

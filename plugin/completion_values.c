@@ -1,4 +1,4 @@
-/* The values of options and words, from how the tables of the commands write them. */
+/* Completes the values of options and words, from the notation in the command tables. */
 #include <ctype.h>
 #include <dirent.h>
 #include <stddef.h>
@@ -9,14 +9,14 @@
 
 enum { WORD_BYTES = 80 };
 
-/* What a name in capital letters takes: a line for the shell. The first row that fits counts. To add a kind of argument: a
- * row. */
+/* What an argument name in capital letters takes, as a line for the shell. The first matching row
+ * counts. To add a kind of argument: a row. */
 static const struct {
     const char *name; /* of the option or command; NULL: of any */
     const char *value;
     const char *line;
 } kinds[] = {
-    {"import", "FILE", ":files\t*"}, /* of other programs */
+    {"import", "FILE", ":files\t*"}, /* files of other programs */
     {"base", "FILE", ":files\t*.argus"}, {"baseline", "FILE", ":files\t*.argus"},
     {"with", "FILE", ":files\t*.argus"}, {"output", "FILE", ":files\t*"},
     {"probes", "FILE", ":files\t*"},     {"hooks", "FILE", ":files\t*"},
@@ -26,7 +26,7 @@ static const struct {
     {NULL, "RULES-FILE", ":files\t*"},   {NULL, "IMAGE", ":files\t*"},
 };
 
-/* "sched,sysc": the last of several names. */
+/* "sched,sysc": completes the last of several names. */
 static void offer_categories(struct session *session, const char *prefix, const char *given)
 {
     const char *comma = strrchr(given, ',');
@@ -50,7 +50,7 @@ static void read_name(const char *pid, char ret[WORD_BYTES])
         fclose(file);
 }
 
-/* Where there is no /proc, none are offered. */
+/* Offers nothing on systems without /proc. */
 static void offer_processes(struct session *session, const char *prefix, const char *given)
 {
     DIR *directory = opendir("/proc");
@@ -96,7 +96,7 @@ void completion_print_values(struct session *session, const char *name, const ch
     }
 }
 
-/* The next word of a usage line, without brackets and dots; false at the end. `*text` goes on behind it. */
+/* The next word of a usage line, without brackets and dots; false at the end. Advances `*text`. */
 static bool next_usage_word(const char **text, char *ret, size_t room)
 {
     *text += strspn(*text, " [(");
@@ -107,7 +107,7 @@ static bool next_usage_word(const char **text, char *ret, size_t room)
     return length > 0;
 }
 
-/* Is the word that ends here "NAME…"? `begin` is that of the usage line. */
+/* Whether the word that ends here is "NAME…". `begin` is the begin of the usage line. */
 static bool repeats(const char *begin, const char *end)
 {
     static const char dots[] = "…";
@@ -118,7 +118,7 @@ static bool repeats(const char *begin, const char *end)
 bool completion_usage_word(const char *usage, size_t position, char *ret, size_t room)
 {
     char word[WORD_BYTES];
-    size_t used = 0, count = 0; /* of positions up to here */
+    size_t used = 0, count = 0; /* used: positions so far */
     bool joins = false;
     const char *begin = usage;
     *ret = '\0';

@@ -1,4 +1,5 @@
-/* What `argus info` says of a trace of Darwin besides what every trace has. */
+/* What `argus info` reports about a Darwin trace in addition to what it reports about every
+ * trace. */
 #ifndef ARGUS_PLUGIN_DARWIN_CONTENTS_H
 #define ARGUS_PLUGIN_DARWIN_CONTENTS_H
 

@@ -1,4 +1,4 @@
-/* From words to a command, and from what it returned to an exit code. */
+/* Finds and runs the command for a list of words, and turns its result into an exit code. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "plugin/nearest.h"
 #include "plugin/trace_choice.h"
 
-/* How many of the words are `name`, which may consist of two; 0 if they are not. */
+/* How many words form `name`, which may consist of two; 0 if they do not. */
 static int name_words(const char *name, int argc, const char *const *argv)
 {
     int words = 0;
@@ -71,7 +71,8 @@ static struct argus_error *parse_and_run(struct session *session, const struct c
         help_print_command(session, command);
     else if (!(error = trace_choice_complete(session, arguments)))
         error = command->run(session, arguments);
-    /* An analysis whose output was cut short is not done. Recording takes Ctrl-C for the program that it runs. */
+    /* An analysis whose output was interrupted has failed. For recording, Ctrl-C is meant for the
+     * recorded program. */
     if (!error && command->flags & COMMAND_TRACE && session_interrupted(session))
         error = session_interrupt_error();
     session_end(session);
@@ -85,7 +86,7 @@ static bool is_group(const struct command *command, const struct command *member
     return !strncmp(member->name, command->name, length) && member->name[length] == ' ';
 }
 
-/* "graph" with "show v12" is "graph show" with "v12". */
+/* Turns "graph" with "show v12" into "graph show" with "v12". */
 static const struct command *descend(const struct command *command, int *argc,
                                      const char *const **argv)
 {
@@ -103,7 +104,7 @@ static const struct command *descend(const struct command *command, int *argc,
     return command;
 }
 
-/* "graph shwo v12": what follows a group's name is one of its commands, FILE, or a mistake. */
+/* "graph shwo v12": the word after a group's name is one of its commands, FILE, or a mistake. */
 static struct argus_error *misspelt_member(const struct command *group, const char *word)
 {
     struct nearest nearest;
@@ -138,8 +139,9 @@ int command_run(struct session *session, const struct command *command, int argc
     return session->exit_code;
 }
 
-/* "freeze.argus diagnose v12" or "--json diagnose freeze.argus": the command, and what is in front of it; 0: there is none. */
-static int command_behind(int argc, const char *const *argv, int *ret_words)
+/* "freeze.argus diagnose v12", "--json diagnose freeze.argus": finds a command that is not the
+ * first word. Returns the number of words before it; 0: there is no command. */
+static int find_displaced_command(int argc, const char *const *argv, int *ret_words)
 {
     bool displaced = argv[0][0] == '-' || trace_choice_is_file(argv[0]);
     for (int at = 1; displaced && at < argc; at++)
@@ -178,7 +180,7 @@ static struct argus_error *unknown_command(int argc, const char *const *argv, bo
 {
     int words;
     const char *word = argv[0];
-    int at = command_behind(argc, argv, &words);
+    int at = find_displaced_command(argc, argv, &words);
     if (at)
         return command_comes_first(argc, argv, at, words);
     if (trace_choice_is_file(word))
@@ -197,7 +199,7 @@ static struct argus_error *unknown_command(int argc, const char *const *argv, bo
     return argus_error_create(ARGUS_ERROR_USAGE, "no command '%s' ('argus help' lists them)", word);
 }
 
-/* What stands in place of a command. */
+/* Options that can be given instead of a command. */
 static const struct alone {
     const char *word;
     const char *command, *argument;

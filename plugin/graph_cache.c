@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "base/compat.h"
-#include "plugin/beside.h"
 #include "plugin/paths.h"
+#include "plugin/sidecar.h"
 
-/* --- the cache's size --- */
+/* --- size of the cache --- */
 
 struct kept_file {
     char name[NAME_MAX + 1];
@@ -26,7 +26,7 @@ static bool is_graph(const char *name)
     return length > 6 && !strcmp(name + length - 6, ".graph");
 }
 
-/* Adds up the graphs of `directory`, and finds the oldest. */
+/* Adds up the sizes of the graphs in `directory`, and finds the oldest one. */
 static uint64_t look_through(DIR *directory, struct kept_file *ret_oldest)
 {
     uint64_t bytes = 0;
@@ -64,17 +64,18 @@ static void trim(const char *path)
     closedir(directory);
 }
 
-/* --- keeping --- */
+/* --- saving --- */
 
-/* `*ret_kept` says where it is, or why it is nowhere; an error is Ctrl-C alone. */
-static struct argus_error *keep(const struct argus_graph *graph, const struct beside *places,
+/* `*ret_kept` says where the graph was saved, or why it was not. The only error is an interruption
+ * by Ctrl-C. */
+static struct argus_error *keep(const struct argus_graph *graph, const struct sidecar *places,
                                 argus_progress progress, void *context, char **ret_kept)
 {
     struct argus_error *error = NULL;
-    for (int i = 0; i < BESIDE_PLACES; i++) {
+    for (int i = 0; i < SIDECAR_PLACES; i++) {
         if (!places->path[i])
             continue;
-        if (i == BESIDE_IN_CACHE)
+        if (i == SIDECAR_IN_CACHE)
             paths_make_directories(places->directory);
         argus_error_destroy(error);
         error = argus_graph_save(graph, places->path[i], progress, context);
@@ -83,7 +84,7 @@ static struct argus_error *keep(const struct argus_graph *graph, const struct be
             break;
         if (error)
             continue;
-        if (i == BESIDE_IN_CACHE)
+        if (i == SIDECAR_IN_CACHE)
             trim(places->directory);
         if (asprintf(ret_kept, "kept as %s", places->path[i]) < 0)
             *ret_kept = NULL;
@@ -101,10 +102,10 @@ static struct argus_error *keep(const struct argus_graph *graph, const struct be
 
 static struct argus_error *load(const struct argus_trace *trace,
                                 const struct argus_graph_options *options,
-                                const struct beside *places, struct argus_graph **ret)
+                                const struct sidecar *places, struct argus_graph **ret)
 {
     struct argus_error *why = NULL;
-    for (int i = 0; i < BESIDE_PLACES; i++) {
+    for (int i = 0; i < SIDECAR_PLACES; i++) {
         if (!places->path[i])
             continue;
         struct argus_error *error = argus_graph_load(trace, options, places->path[i], ret);
@@ -119,9 +120,9 @@ static struct argus_error *load(const struct argus_trace *trace,
     return why;
 }
 
-/* Loads it if it is there and good. */
+/* Loads the saved graph if it exists and is valid. */
 static void try_to_load(struct session *session, const struct argus_trace *trace,
-                        const struct argus_graph_options *options, const struct beside *places,
+                        const struct argus_graph_options *options, const struct sidecar *places,
                         struct argus_graph **ret)
 {
     struct argus_error *why = load(trace, options, places, ret);
@@ -135,13 +136,13 @@ struct argus_error *graph_cache_get(struct session *session, const struct argus_
                                     argus_progress progress, struct argus_graph **ret,
                                     char **ret_kept)
 {
-    struct beside places;
+    struct sidecar places;
     struct argus_graph *graph = NULL;
     bool used = !session->no_cache && argus_trace_record_count(trace) >= GRAPH_CACHE_LEAST_RECORDS;
     *ret_kept = NULL;
     if (!used)
         return argus_graph_build(trace, options, progress, session, ret);
-    beside_init(&places, argus_trace_path(trace), ".graph");
+    sidecar_init(&places, argus_trace_path(trace), ".graph");
     try_to_load(session, trace, options, &places, &graph);
     struct argus_error *error = NULL;
     if (!graph) {
@@ -149,7 +150,7 @@ struct argus_error *graph_cache_get(struct session *session, const struct argus_
         if (!error)
             error = keep(graph, &places, progress, session, ret_kept);
     }
-    beside_deinit(&places);
+    sidecar_deinit(&places);
     if (error)
         argus_graph_destroy(graph);
     else

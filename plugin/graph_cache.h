@@ -1,7 +1,9 @@
-/* Graphs that are kept between two commands: beside the trace as FILE.graph, or, where that cannot be written, in
- * $XDG_CACHE_HOME/argus (~/.cache/argus).
+/* Graphs that are saved between two commands: next to the trace as FILE.graph, or, if that folder
+ * is not writable, in $XDG_CACHE_HOME/argus (~/.cache/argus).
  *
- * A graph that is built in the blink of an eye is not kept: only those of GRAPH_CACHE_LEAST_RECORDS records and more. */
+ * Graphs that are built in an instant are not saved: only those of traces with at least
+ * GRAPH_CACHE_LEAST_RECORDS records.
+ */
 #ifndef ARGUS_PLUGIN_GRAPH_CACHE_H
 #define ARGUS_PLUGIN_GRAPH_CACHE_H
 
@@ -10,11 +12,13 @@
 
 #define GRAPH_CACHE_LEAST_RECORDS 100000u
 
-/* What the directory in the user's cache may hold: the oldest graphs go. Those beside traces are the user's own matter. */
+/* Size limit of the folder in the user's cache; the oldest graphs are deleted. Those next to traces
+ * are never deleted. */
 #define GRAPH_CACHE_MOST_BYTES (4ull << 30)
 
-/* Loads the graph of `trace`, or builds and keeps it. A kept graph that cannot be used is told in one line; where a built one
- * is kept now, or why it could not be, is in `*ret_kept`: owned by the caller; NULL: nothing was tried. */
+/* Loads the graph of `trace`, or builds and saves it. If a saved graph cannot be used, one line
+ * says so. `*ret_kept` says where a newly built graph was saved, or why it was not: owned by the
+ * caller; NULL: no attempt was made. */
 struct argus_error *graph_cache_get(struct session *session, const struct argus_trace *trace,
                                     const struct argus_graph_options *options,
                                     argus_progress progress, struct argus_graph **ret,

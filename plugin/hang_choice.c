@@ -39,7 +39,7 @@ static void describe(const struct analysis *analysis, const struct argus_hang *h
         argus_vertex_type_name(hang->type));
 }
 
-/* The question as it was asked, for the report. */
+/* Keeps the question as it was asked, for the report. */
 static bool keep_asked(const struct argus_question *question, int answer, enum argus_answer_by by,
                        struct hang_choice *ret)
 {
@@ -141,15 +141,15 @@ static struct argus_error *choose_among(const struct analysis *analysis,
     return NULL;
 }
 
-/* HANG or V, as a word or as --hang; NULL: neither. */
+/* HANG or V, given as a word or by --hang; NULL: neither was given. */
 static const char *wanted_word(const struct analysis *analysis)
 {
     const char *option = arguments_option(analysis->arguments, "hang");
     return option ? option : analysis_word(analysis, 0);
 }
 
-/* Whether `word` is a process id of the trace, and no number in the list; then that process is meant. --hang takes only numbers of
- * the list. */
+/* Whether `word` is a process id of the trace and not an index in the list; then the process is
+ * meant. --hang takes only an index. */
 static bool is_pid(const struct analysis *analysis, const char *word, size_t hang_count,
                    uint64_t *ret)
 {
@@ -164,7 +164,7 @@ static bool is_pid(const struct analysis *analysis, const char *word, size_t han
     return false;
 }
 
-/* The hangs that are meant; `*ret_word` is the word that chooses among them, or NULL. */
+/* Finds the candidate hangs. `*ret_word` is the word that chooses among them, or NULL. */
 static struct argus_error *find(const struct analysis *analysis,
                                 const struct argus_hang_options *options, const char **ret_word,
                                 struct argus_hangs *ret)

@@ -7,7 +7,8 @@ bool hang_contexts_wanted(const struct arguments *arguments)
     return arguments_has(arguments, "hang") || arguments_has(arguments, "culprit");
 }
 
-/* The hang by its number in `argus hangs`; with --process among those of the process, or the longest stretch of it. */
+/* Finds the hang by its index in `argus hangs`; with --process, among those of the process, or its
+ * longest one. */
 static struct argus_error *find_hang(const struct analysis *analysis, struct argus_hang *ret)
 {
     struct argus_hang_options options = {.symbols = analysis->report.symbols};
@@ -33,7 +34,7 @@ static struct argus_error *find_hang(const struct analysis *analysis, struct arg
     return error;
 }
 
-/* What the culprit's thread did when all was well: its largest part of the baseline's wait. */
+/* What the culprit's thread did in the normal case: its largest part of the baseline's wait. */
 static uint32_t normal_part(const struct analysis *analysis,
                             const struct argus_diagnosis *diagnosis, uint32_t culprit)
 {

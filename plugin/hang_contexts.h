@@ -1,4 +1,5 @@
-/* Which vertices `argus contexts --hang` and `--culprit` look at: those that the diagnosis names. */
+/* The vertices that `argus contexts --hang` and `--culprit` analyse: those that the diagnosis
+ * names. */
 #ifndef ARGUS_PLUGIN_HANG_CONTEXTS_H
 #define ARGUS_PLUGIN_HANG_CONTEXTS_H
 
@@ -13,14 +14,15 @@
 
 struct hang_contexts {
     uint32_t vertex;
-    uint32_t base_vertex; /* of the same trace; ARGUS_NONE: none was found */
-    char base_name[16];   /* "v378"; "" */
+    uint32_t base_vertex; /* in the same trace; ARGUS_NONE: none was found */
+    char base_name[16];   /* "v378"; "" if there is none */
 };
 
 /* Whether one of the options was given. */
 bool hang_contexts_wanted(const struct arguments *arguments);
 
-/* Diagnoses the hang with the default answers, and says which vertices it found. */
+/* Diagnoses the hang with the default answers, and returns the vertices that the diagnosis
+ * names. */
 struct argus_error *hang_contexts_find(const struct analysis *analysis, struct hang_contexts *ret);
 
 #endif

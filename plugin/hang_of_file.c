@@ -2,7 +2,8 @@
 
 #include "base/overlap.h"
 
-/* The recorder knows a hang by the thread's returns from poll calls, the analysis by more: they agree in most of it. */
+/* Takes the hang that overlaps most, and by more than half, with the one that the recorder saw. The
+ * recorder only knows the returns from poll calls; the analysis knows more, so the times differ. */
 static bool take_best(const struct argus_kept_hang *kept, const struct argus_hangs *hangs,
                       struct argus_hang *ret)
 {

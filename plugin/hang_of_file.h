@@ -1,4 +1,4 @@
-/* The hang that a trace was kept for (argus/kept_hang.h), in its graph. */
+/* Finds the hang that a trace was kept for (argus/kept_hang.h) in its graph. */
 #ifndef ARGUS_PLUGIN_HANG_OF_FILE_H
 #define ARGUS_PLUGIN_HANG_OF_FILE_H
 
@@ -6,7 +6,7 @@
 #include "argus/kept_hang.h"
 #include "argus/symbols.h"
 
-/* `*ret_found` false: the trace was kept for none, or its records do not show that one. */
+/* `*ret_found` false: the trace was not kept for a hang, or its records do not show that hang. */
 struct argus_error *hang_of_file_find(const struct argus_graph *graph,
                                       struct argus_symbols *symbols, struct argus_hang *ret,
                                       bool *ret_found);

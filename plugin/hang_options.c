@@ -27,7 +27,7 @@ static struct argus_error *check_ids(const struct analysis *analysis,
     return NULL;
 }
 
-/* A number is a thread id where the trace has such a thread, and a name else. */
+/* A number is a thread id if the trace has such a thread, and otherwise a name. */
 static struct argus_error *get_thread(const struct analysis *analysis, const char *text,
                                       struct argus_hang_options *ret)
 {

@@ -1,4 +1,4 @@
-/* --process, --pid, --tid, --thread, --time and --threshold: which hangs are meant. */
+/* --process, --pid, --tid, --thread, --time and --threshold: which hangs are wanted. */
 #ifndef ARGUS_PLUGIN_HANG_OPTIONS_H
 #define ARGUS_PLUGIN_HANG_OPTIONS_H
 
@@ -13,12 +13,12 @@
         "threshold", 't', "DURATION", "what counts as a hang (2s)"                                 \
     }
 
-/* Reads the options; a process or thread that the trace does not have is an error. The names are borrowed from the
- * arguments, the symbols from `analysis`. */
+/* Reads the options. A process or thread that is not in the trace is an error. The names are
+ * borrowed from the arguments, the symbols from `analysis`. */
 struct argus_error *hang_options_get(const struct analysis *analysis,
                                      struct argus_hang_options *ret);
 
-/* Whether one of them says more than how long a hang is. */
+/* Whether an option other than --threshold was given. */
 bool hang_options_name(const struct argus_hang_options *options);
 
 #endif

@@ -1,4 +1,5 @@
-/* The command table as JSON: the man pages of the commands are made of it (docs/man_pages.py). */
+/* Prints the command table as JSON, from which the man pages of the commands are made
+ * (docs/man_pages.py). */
 #include <stdlib.h>
 
 #include "plugin/arguments.h"

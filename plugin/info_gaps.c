@@ -29,7 +29,7 @@ void info_gaps_print(struct session *session, const struct argus_trace *trace)
         print_names(session, &gaps, true);
         argus_gaps_deinit(&gaps);
     }
-    argus_error_destroy(error); /* the notes follow, which say the same */
+    argus_error_destroy(error); /* the notes that follow say the same */
 }
 
 static json_t *gap_json(const struct argus_gap *gap)

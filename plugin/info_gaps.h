@@ -7,9 +7,9 @@
 #include "argus/trace.h"
 #include "plugin/session.h"
 
-/* Two lines: what is missing in whole, and in part. */
+/* Prints two lines: what is missing completely, and what is missing in part. */
 void info_gaps_print(struct session *session, const struct argus_trace *trace);
-/* A list, one object each: what, partly, loss, reason; NULL without memory. */
+/* A list with one object each: what, partly, loss, reason. NULL without memory. */
 json_t *info_gaps_json(const struct argus_trace *trace);
 
 #endif

@@ -1,4 +1,4 @@
-/* Printing JSON and times for the commands. */
+/* Helpers of the commands for printing JSON and times. */
 #ifndef ARGUS_PLUGIN_JSON_OUTPUT_H
 #define ARGUS_PLUGIN_JSON_OUTPUT_H
 
@@ -15,10 +15,10 @@
 #define ARGUS_TRACE_VERSION_TEXT                                                                   \
     ARGUS_STRINGIFY(ARGUS_TRACE_VERSION_MAJOR) "." ARGUS_STRINGIFY(ARGUS_TRACE_VERSION_MINOR)
 
-/* Prints `json` and a newline, and gives it back; NULL (jansson had no memory) is an error. */
+/* Prints `json` and a newline, and frees it. NULL (jansson had no memory) is an error. */
 struct argus_error *json_output(struct session *session, json_t *json);
 
-/* "14:32:10.000000123" (local) of a moment of the trace's clock; into `buffer`. */
+/* Writes a time of the trace's clock into `buffer` as local time: "14:32:10.000000123". */
 const char *clock_text(const struct argus_trace *trace, uint64_t ns, char *buffer,
                        size_t buffer_bytes);
 

@@ -1,4 +1,4 @@
-/* "Did you mean …?": which of several names a mistyped word is closest to. */
+/* "Did you mean …?": finds the name that is closest to a mistyped word. */
 #ifndef ARGUS_PLUGIN_NEAREST_H
 #define ARGUS_PLUGIN_NEAREST_H
 
@@ -11,7 +11,8 @@ struct nearest {
 };
 
 void nearest_init(struct nearest *nearest, const char *given);
-/* Offers one more name. A name counts as close at up to a third of its letters, or when `given` is its beginning. */
+/* Offers one more name. A name is close if at most a third of its letters differ, or if `given` is
+ * its beginning. */
 void nearest_offer(struct nearest *nearest, const char *name);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "plugin/json_output.h"
 
-/* Where the sentence ends; `length`: there is nothing behind it. */
+/* The length of the first sentence; `length` if nothing follows it. */
 static size_t sentence_length(const char *note, size_t length)
 {
     const char *tab = memchr(note, '\t', length);

@@ -1,4 +1,5 @@
-/* Notes of a recorder: a sentence about what could not be attached, and behind a tab what only a developer wants to read. */
+/* Notes of a recorder: a sentence about what could not be attached, and after a tab a detail that
+ * only developers need. */
 #ifndef ARGUS_PLUGIN_NOTE_H
 #define ARGUS_PLUGIN_NOTE_H
 
@@ -9,10 +10,10 @@
 
 #include "plugin/command.h"
 
-/* One line; with `detail` a second one, where the note has that part. */
+/* Prints one line; with `detail` a second one, if the note has a detail. */
 void note_print(struct session *session, const char *note, size_t length, bool detail);
 
-/* Both parts, as "sentence (detail)"; NULL without memory. */
+/* The note as "sentence (detail)"; NULL without memory. */
 json_t *note_json(const char *note, size_t length);
 
 #endif

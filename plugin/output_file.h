@@ -1,4 +1,4 @@
-/* A report in a file of the user's, which gets its name only when it is whole. */
+/* A report that is written to a user's file, which gets its name only when it is complete. */
 #ifndef ARGUS_PLUGIN_OUTPUT_FILE_H
 #define ARGUS_PLUGIN_OUTPUT_FILE_H
 
@@ -13,9 +13,10 @@ struct output_file {
     struct argus_sink sink; /* writes to `file` */
 };
 
-/* A file that is at `path` stays until output_file_close(). */
+/* An existing file at `path` stays until output_file_close(). */
 struct argus_error *output_file_open(const char *path, struct output_file *ret);
-/* Puts the file in its place unless `error`, what went wrong meanwhile, is set; returns that, or what goes wrong now. */
+/* Renames the file to its path, unless `error`, which is what failed meanwhile, is set. Returns
+ * `error`, or its own error. */
 struct argus_error *output_file_close(struct output_file *file, struct argus_error *error);
 
 #endif

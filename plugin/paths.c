@@ -10,13 +10,13 @@
 
 #include "base/own_path.h"
 
-/* Newest first: where several are installed, the newest knows most debug formats. */
+/* Newest first: if several are installed, the newest supports the most debug formats. */
 static const char *const lldb_names[] = {
     "lldb",    "lldb-22", "lldb-21", "lldb-20", "lldb-19", "lldb-18",
     "lldb-17", "lldb-16", "lldb-15", "lldb-14", NULL,
 };
 
-/* `name` as an executable file of PATH; NULL if there is none. */
+/* Finds the executable file `name` in PATH; NULL if there is none. */
 static char *find_in_path(const char *name)
 {
     const char *directory = getenv("PATH");
@@ -58,7 +58,7 @@ struct argus_error *paths_find_lldb(char **ret)
                               "'argus diagnose FILE' works without it");
 }
 
-/* The directory of this program, without a slash at its end; false if the system does not say. */
+/* The directory of this program, without a slash at its end; false if the system does not tell. */
 static bool own_directory(char *ret, size_t bytes)
 {
     if (!own_path(ret, bytes))
@@ -69,7 +69,7 @@ static bool own_directory(char *ret, size_t bytes)
     return slash != NULL;
 }
 
-/* Relative to the program's directory, in the order of looking. */
+/* Relative to the program's directory, in search order. */
 static const char *const plugin_places[] = {
     "../lib/libargus" ARGUS_PLUGIN_SUFFIX,
     "../" ARGUS_PLUGIN_SUBDIR "/libargus" ARGUS_PLUGIN_SUFFIX,

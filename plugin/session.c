@@ -50,7 +50,7 @@ void session_begin(struct session *session)
 void session_end(struct session *session)
 {
     session_end_progress(session);
-    session_trace_say_fetched(session, session->once ? session->once : session->trace);
+    session_trace_note_fetched(session, session->once ? session->once : session->trace);
     session_trace_destroy(session->once);
     session->once = NULL;
 }

@@ -1,7 +1,7 @@
-/* What a command sees of the front end that runs it, the shell's or LLDB's: where it prints, whether the user
- * wants it to stop, how it reports progress, and the trace that is loaded.
+/* What a command sees of its front end, the shell or LLDB: where it prints, whether the user
+ * interrupts it, how it reports progress, and the loaded trace.
  *
- * A command never touches stdin, stdout or stderr itself: inside LLDB they belong to somebody else.
+ * A command never uses stdin, stdout or stderr itself: inside LLDB they belong to the host program.
  * A session belongs to one thread.
  */
 #ifndef ARGUS_PLUGIN_SESSION_H
@@ -19,39 +19,42 @@
 extern "C" {
 #endif
 
-/* What a front end provides. Every function gets `data`, the front end's own. */
+/* What a front end provides. Every function gets the front end's own `data`. */
 struct session_host {
     void *data;
-    /* True once the user has pressed Ctrl-C. Cheap: called in loops. */
+    /* True once the user has pressed Ctrl-C. Cheap enough for loops. */
     bool (*interrupted)(void *data);
-    /* One line beside the result (stderr in the shell), without newline. `level` is a word such as "warning";
-     * "" for a plain remark. */
+    /* Prints one line apart from the result (to stderr in the shell), without newline. `level` is a
+     * word such as "warning"; "" for a plain remark. */
     void (*remark)(void *data, const char *level, const char *text);
-    /* Shows that work goes on. `total` 0: unknown. `what` NULL: the work is over, take the line away. */
+    /* Shows progress. `total` 0: unknown. `what` NULL: the work is over, remove the progress
+     * line. */
     void (*progress)(void *data, const char *what, uint64_t done, uint64_t total);
-    /* Shows `text` (lines) and `prompt` at the user's terminal at once and reads one line into `ret`, NUL-terminated.
-     * False: end of input or Ctrl-C. Called only where can_ask() is true. */
+    /* Shows `text` (lines) and `prompt` at the user's terminal at once and reads one line into `ret`,
+     * NUL-terminated. False: end of input or Ctrl-C. Called only while can_ask() is true. */
     bool (*read_line)(void *data, const char *text, const char *prompt, char *ret,
                       size_t ret_bytes);
-    /* Is there a terminal to ask at, just now? */
+    /* Whether there is a terminal at the moment at which a question can be asked. */
     bool (*can_ask)(void *data);
-    /* Steps through the process that the debugger has (plugin/steps/step_engine.h); NULL: there is no debugger. */
+    /* Steps through the debugger's process (plugin/steps/step_engine.h); NULL: there is no
+     * debugger. */
     step_engine step;
 };
 
-/* LLDB's watchpoints (plugin/lldb/watch.cpp); a front end without them has no such table. All but `read` fail with a sentence. */
+/* LLDB's watchpoints (plugin/lldb/watch.cpp). Front ends without them have no such table. All but
+ * `read` return an error with a sentence. */
 struct session_watches {
-    /* Where a variable is that an expression names, as LLDB understands it in the selected frame; with `image` a symbol of
-     * that file. `*ret_bytes` 0: not known. */
+    /* Finds the variable that an expression names, as LLDB evaluates it in the selected frame; with
+     * `image`, a symbol of that file. `*ret_bytes` 0: not known. */
     struct argus_error *(*find)(void *data, const char *image, const char *name,
                                 uint64_t *ret_address, uint64_t *ret_bytes);
-    /* Sets a watchpoint whose hits go to session->flags, and nowhere else. */
+    /* Sets a watchpoint whose hits go only to session->flags. */
     struct argus_error *(*set)(void *data, uint64_t address, uint32_t bytes, bool writes_only,
                                uint32_t *ret_watch);
     void (*unset)(void *data, uint32_t watch);
-    /* Memory of the process at hand; false: it is not there. */
+    /* Reads memory of the selected process; false: not readable. */
     bool (*read)(void *data, uint64_t address, uint32_t bytes, uint64_t *ret);
-    /* The process at hand: its id, and its name into `ret_name`. */
+    /* Returns the selected process's id, and its name in `ret_name`. */
     struct argus_error *(*process)(void *data, uint64_t *ret_pid, char *ret_name, size_t room);
 };
 
@@ -59,53 +62,60 @@ struct flag_session;  /* plugin/flags/flag_session.h */
 struct session_trace; /* plugin/session_trace.h */
 
 struct session {
-    FILE *out; /* the result of the command, and nothing else; borrowed */
+    FILE *out; /* for the result of the command and nothing else; borrowed */
     struct session_host host;
-    const struct session_watches *watches; /* NULL: not in LLDB; their `data` is the host's */
-    struct flag_session *flags;            /* watched by LLDB; owned; NULL: none yet */
-    struct session_trace *trace;           /* what `argus load` loaded; owned; NULL: nothing */
-    struct session_trace *once; /* FILE of the command that runs, unloaded after it; owned */
-    unsigned width;             /* columns of the terminal; 0: not a terminal, do not fold lines */
-    bool colour;                /* escape sequences are welcome in `out` */
+    const struct session_watches *watches; /* NULL: not in LLDB; called with the host's `data` */
+    struct flag_session *flags;            /* the flags that LLDB watches; owned; NULL: none yet */
+    struct session_trace *trace;           /* loaded by `argus load`; owned; NULL: none */
+    /* FILE of the running command, unloaded after it; owned */
+    struct session_trace *once;
+    unsigned width; /* columns of the terminal; 0: not a terminal, so lines are not folded */
+    bool colour;    /* whether `out` may contain escape sequences */
     bool in_lldb;
     const char *host_version; /* of LLDB; NULL in the shell; borrowed */
-    int exit_code;            /* of the command that runs; see session_set_exit_code() */
-    bool no_ask;   /* of the command that runs: --no-ask, an open question is a failure in LLDB */
-    bool no_cache; /* of the command that runs: --no-cache */
-    const char *next_answers; /* of `argus answer`, for the walk that it goes on with; borrowed */
-    bool damage_seen;         /* the running command used a damaged trace: exit code 4 */
-    uint64_t started_ns;      /* when the command began: progress is shown after half a second */
-    uint64_t progress_ns;     /* when it was last shown; 0: not shown */
+    int exit_code;            /* of the running command; see session_set_exit_code() */
+    /* the running command has --no-ask: in LLDB, an open question is a failure */
+    bool no_ask;
+    bool no_cache; /* the running command has --no-cache */
+    /* answers given by `argus answer`, for the walk that it continues; borrowed */
+    const char *next_answers;
+    bool damage_seen; /* the running command used a damaged trace: exit code 4 */
+    /* when the command began; progress is shown after half a second */
+    uint64_t started_ns;
+    uint64_t progress_ns; /* when it was last shown; 0: not shown */
 };
 
 /* Prints to session->out. */
 void session_printf(struct session *session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* A remark or a warning beside the result; one sentence, no newline. */
+/* Prints a remark or a warning apart from the result; one sentence, no newline. */
 void session_note(struct session *session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void session_warn(struct session *session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Has the user pressed Ctrl-C? A command that has then stopped returns session_interrupt_error(). */
+/* Whether the user has pressed Ctrl-C. A command that stops for it returns
+ * session_interrupt_error(). */
 bool session_interrupted(struct session *session);
 struct argus_error *session_interrupt_error(void);
 
-/* Tells how far the work is; shown only once the command has run for half a second. Cheap. `total` 0: unknown. */
+/* Reports progress, which is shown once the command has run for half a second. Cheap. `total` 0:
+ * unknown. */
 void session_progress(struct session *session, const char *what, uint64_t done, uint64_t total);
 
-/* Takes the progress line away, e.g. before a question. */
+/* Removes the progress line, e.g. before a question. */
 void session_end_progress(struct session *session);
 
-/* The exit code of a command that succeeds with something else than 0, e.g. that of the program it ran. */
+/* Sets the exit code of a command that succeeds with another code than 0, e.g. that of the program
+ * it ran. */
 void session_set_exit_code(struct session *session, int code);
 
-/* Makes an empty session; `out` is borrowed and may be replaced before each command. */
+/* Initializes an empty session. `out` is borrowed and may be replaced before each command. */
 void session_init(struct session *session, const struct session_host *host, FILE *out);
 /* Unloads the trace. */
 void session_deinit(struct session *session);
 
-/* What plugin/dispatch.c does around each command. */
+/* plugin/dispatch.c calls these before and after each command. */
 void session_begin(struct session *session);
 void session_end(struct session *session);
 

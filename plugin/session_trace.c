@@ -31,7 +31,7 @@ static bool show_progress(void *context, const char *what, double share)
     return !session_interrupted(session);
 }
 
-/* A joined trace is in no file for which a graph could be kept. */
+/* A joined trace is a temporary copy, so no graph is saved for it. */
 static struct argus_error *open_file(struct session *session, const struct arguments *arguments,
                                      const char *path, struct argus_trace **ret)
 {
@@ -52,7 +52,7 @@ static struct argus_error *open_trace(struct session *session, const struct argu
     struct argus_error *error = open_file(session, arguments, trace->path, &trace->trace);
     if (!error)
         error = argus_property_lists_read(trace->trace);
-    if (!error) /* a recorder that was killed leaves snapshots of stacks */
+    if (!error) /* a killed recorder leaves stack snapshots that still have to be unwound */
         error = argus_unwind_trace(trace->trace, show_progress, session, NULL);
     if (error) {
         session_trace_destroy(trace);
@@ -62,7 +62,7 @@ static struct argus_error *open_trace(struct session *session, const struct argu
     return NULL;
 }
 
-/* Says what is wrong with the file, and has the command end with exit code 4. */
+/* Warns of what is wrong with the file, and makes the command end with exit code 4. */
 static void warn_damage(struct session *session, const struct session_trace *trace)
 {
     const struct argus_damage *damage;
@@ -92,7 +92,7 @@ static void warn_damage(struct session *session, const struct session_trace *tra
                      (unsigned long long)damage[0].offset_bytes, damage[0].reason);
 }
 
-/* What only reading the records shows. */
+/* Warns of damage that shows only when the records are read. */
 static void warn_damaged_chunks(struct session *session, const struct session_trace *trace)
 {
     uint64_t count = argus_graph_damaged_chunks(trace->graph);
@@ -105,7 +105,7 @@ static void warn_damaged_chunks(struct session *session, const struct session_tr
         trace->path, (unsigned long long)count, count == 1 ? "" : "s");
 }
 
-/* macOS writes wake-ups only when it is asked to; without them a walk finds nobody. */
+/* macOS records wake-ups only on request. Without them, a walk finds no causes. */
 static void warn_no_wakeups(struct session *session, const struct session_trace *trace)
 {
     const struct argus_rule *rules;
@@ -126,7 +126,7 @@ static void warn_no_wakeups(struct session *session, const struct session_trace 
         trace->path);
 }
 
-/* Is the command's first word the trace? Without a loaded one it has to be. */
+/* Whether the command's first word is the trace. Without a loaded trace it has to be. */
 static bool names_file(const struct session *session, const char *word)
 {
     if (!word)
@@ -177,7 +177,7 @@ struct argus_error *session_trace_get(struct session *session, const struct argu
     return NULL;
 }
 
-/* A graph that was built by other rules goes, and what was made of it. */
+/* Drops a graph that was built with other rules, and everything that was made from it. */
 static void drop_other_graph(struct session_trace *trace, uint64_t identity)
 {
     if (!trace->graph || trace->rules == identity)
@@ -239,7 +239,7 @@ void session_trace_forget_shown(struct session_trace *trace)
         argus_symbols_forget_shown(trace->symbols);
 }
 
-void session_trace_say_fetched(struct session *session, const struct session_trace *trace)
+void session_trace_note_fetched(struct session *session, const struct session_trace *trace)
 {
     static const char *const ends[] = {
         [ARGUS_FETCH_NO_LIBRARY] = "nothing was asked of DEBUGINFOD_URLS: libdebuginfod is not "

@@ -11,11 +11,11 @@
 #define SECOND_NS 1000000000ll
 #define DAY_S     86400
 
-/* A time of day as it is written. */
+/* A time of day as written by the user. */
 struct written {
-    struct tm tm; /* its date only with has_date */
+    struct tm tm; /* the date is valid only with has_date */
     int64_t fraction_ns;
-    long offset_s; /* from UTC, with has_zone */
+    long offset_s; /* from UTC; valid only with has_zone */
     bool has_date, has_zone, whole_second;
 };
 
@@ -31,7 +31,7 @@ static const char *take_date(const char *text, struct written *ret)
     return text + used;
 }
 
-/* NULL: it is none. */
+/* Returns the text after the time of day; NULL: it is none. */
 static const char *take_clock(const char *text, struct written *ret)
 {
     int used = 0;
@@ -72,7 +72,7 @@ static bool parse(const char *text, struct written *ret)
     return rest && take_zone(rest, ret);
 }
 
-/* Seconds since 1970 of what is written, on the day of `start_s` if no date is. */
+/* Seconds since 1970. Without a date, the day of `start_s` is meant. */
 static int64_t wall_seconds(const struct written *written, int64_t start_s)
 {
     struct tm tm = written->tm, day;

@@ -4,19 +4,21 @@
 
 #include "argus/trace.h"
 
-/* Sets `*ret_from_ns` and `*ret_until_ns`, on the trace's clock, to what `text` means:
+/* Sets `*ret_from_ns` and `*ret_until_ns`, on the trace's clock, to the time that `text` means:
  *
  *   +1.5s, +20ms                   after the beginning of the trace
- *   14:32:10.5                     local time, on the day on which the trace begins, or on the next one when it would lie before that
+ *   14:32:10.5                     local time, on the day on which the trace begins, or on the next
+ *                                  day if it would be before the beginning of the trace
  *   14:32:10                       all of that second
- *   2026-11-23 14:32:10            also with T in place of the blank
- *   … Z, … +0100, … +01:00         that distance from UTC, in place of local time
+ *   2026-11-23 14:32:10            also with T instead of the blank
+ *   … Z, … +0100, … +01:00         with that offset from UTC, instead of local time
  *
- * These are the forms that answers print. What lies before the trace is its beginning. */
+ * Answers print times in these forms. A time before the trace means its beginning.
+ */
 struct argus_error *time_point_range(const struct argus_trace *trace, const char *text,
                                      uint64_t *ret_from_ns, uint64_t *ret_until_ns);
 
-/* The beginning of that. */
+/* Returns only the beginning of that range. */
 struct argus_error *time_point_parse(const struct argus_trace *trace, const char *text,
                                      uint64_t *ret);
 

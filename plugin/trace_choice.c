@@ -51,7 +51,7 @@ bool trace_choice_is_selector(const char *word)
     return false;
 }
 
-/* --- the newest trace here --- */
+/* --- the newest trace of the current folder --- */
 
 struct candidates {
     char *newest; /* owned; NULL: none yet */
@@ -73,7 +73,8 @@ static struct timespec changed(const struct stat *status)
 #endif
 }
 
-/* Of two as new the one whose name comes last, so that the choice does not depend on the order of the folder. */
+/* Of two traces of the same age, takes the one whose name sorts last, so that the choice does not
+ * depend on the order of directory entries. */
 static bool consider(struct candidates *candidates, int folder, const char *name)
 {
     struct stat status;
@@ -149,16 +150,16 @@ struct argus_error *trace_choice_newest(struct session *session, char **ret)
     return NULL;
 }
 
-/* --- completing --- */
+/* --- completing the words --- */
 
-/* A word such as v12, and no file of that name. */
+/* Whether the word is like v12 and there is no file of that name. */
 static bool is_only_selector(const char *word)
 {
     return trace_choice_is_selector(word) && !trace_choice_is_file(word);
 }
 
-/* Of "v12 freeze.argus" the trace; 0: none is behind the first word. Where a program's command line may follow, an existing file
- * is the program. */
+/* The index of the trace in "v12 freeze.argus"; 0: no word after the first one is a trace. If
+ * another program's command line may follow, an existing file is that program. */
 static size_t misplaced_file(const struct command *command, const struct arguments *arguments)
 {
     const char *first = arguments_word(arguments, 0), *second = arguments_word(arguments, 1);
@@ -169,7 +170,8 @@ static size_t misplaced_file(const struct command *command, const struct argumen
     return is_file ? 1 : 0;
 }
 
-/* An empty word comes from a variable that is not set; "x freeze.argus" from a word that was meant otherwise. */
+/* Checks the first word. An empty one comes from an unset shell variable; in "x freeze.argus", the
+ * first word is a mistake. */
 static struct argus_error *check_first(const struct command *command,
                                        const struct arguments *arguments)
 {

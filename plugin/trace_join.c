@@ -33,7 +33,8 @@ static struct argus_error *copy_file(const char *path, int to)
     return error;
 }
 
-/* `path`: the copy; opened for each, since what one has added the next one has to know. */
+/* `path`: the copy. It is opened anew for each file, because each join has to see what the previous
+ * one added. */
 static struct argus_error *join_one(int fd, const char *path, const char *with)
 {
     struct argus_trace *base, *extra;

@@ -1,4 +1,4 @@
-/* Numbers with a unit, as people type them. */
+/* Parses numbers with a unit, as people type them. */
 #ifndef ARGUS_PLUGIN_UNITS_H
 #define ARGUS_PLUGIN_UNITS_H
 
@@ -14,7 +14,8 @@ extern const struct unit units_none[];
 extern const struct unit units_size[];     /* bytes: K, M, G are powers of 1024 */
 extern const struct unit units_duration[]; /* ns; a bare number is seconds */
 
-/* Whole numbers are exact up to 2^64 - 1; fractions go through a double. False if `text` is not one. */
+/* Whole numbers are exact up to 2^64 - 1; fractions are computed as double. False if `text` is no
+ * such number. */
 bool units_parse(const char *text, const struct unit *units, uint64_t *ret);
 
 #endif

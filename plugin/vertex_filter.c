@@ -23,7 +23,7 @@ static bool thread_matches(const struct argus_graph *graph, const struct vertex_
             !strcmp(filter->thread, tid));
 }
 
-/* A name of an event has blanks, a word underscores. */
+/* Names of events contain blanks; words contain underscores instead. */
 static bool is_event(const char *word, const char *name)
 {
     for (; *word && *name && *word == (*name == ' ' ? '_' : *name); word++)
@@ -54,7 +54,7 @@ static struct argus_error *check_event(const char *word)
                               word);
 }
 
-/* By what the vertex itself says, without its thread. */
+/* Whether the vertex itself matches, apart from its thread. */
 static bool figures_match(const struct argus_graph *graph, const struct vertex_filter *filter,
                           uint32_t index)
 {
@@ -107,7 +107,8 @@ static struct argus_error *moment_get(const struct analysis *analysis, const cha
     return word ? time_point_parse(analysis->trace->trace, word, ret) : NULL;
 }
 
-/* --time is the moment from which and to which; a vertex that starts at it covers it. */
+/* --time sets both the begin and the end of the range. A vertex that starts at that moment covers
+ * it. */
 static struct argus_error *times_get(const struct analysis *analysis, struct vertex_filter *ret)
 {
     struct argus_error *error = moment_get(analysis, "from", &ret->from_ns);

@@ -1,11 +1,11 @@
-/* Which vertices a person means: the conditions of `graph find` and `graph export`, and the look through all vertices. */
+/* The conditions of `graph find` and `graph export`, and the search for vertices that meet them. */
 #ifndef ARGUS_PLUGIN_VERTEX_FILTER_H
 #define ARGUS_PLUGIN_VERTEX_FILTER_H
 
 #include "base/vec.h"
 #include "plugin/analysis.h"
 
-/* A condition is an option here and a member of the filter. All given ones have to hold. */
+/* A condition is an option here and a member of the filter. All given conditions have to hold. */
 #define VERTEX_FILTER_OPTIONS                                                                      \
     {"process", 'p', "NAME", "of the process of this name, as the kernel has it"},                 \
         {"pid", 0, "PID", "of this process"},                                                      \
@@ -30,13 +30,14 @@ struct vertex_filter {
 
 typedef VEC(uint32_t) vertex_list;
 
-/* What the options say; its texts are the arguments'. */
+/* Reads the options. Strings are borrowed from the arguments. */
 struct argus_error *vertex_filter_get(const struct analysis *analysis, struct vertex_filter *ret);
 
 bool vertex_filter_matches(const struct argus_graph *graph, const struct vertex_filter *filter,
                            uint32_t vertex);
 
-/* All that match, by id, that is thread by thread in time order. The caller frees `ret` by vec_deinit(), also after an error. */
+/* All vertices that match, by id, which is by thread and then by time. The caller frees `ret` by
+ * vec_deinit(), also after an error. */
 struct argus_error *vertex_filter_search(struct analysis *analysis,
                                          const struct vertex_filter *filter, vertex_list *ret);
 

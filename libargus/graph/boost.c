@@ -1,6 +1,10 @@
-/* How many vertices have a function in the stack of their wait is counted by address, once, without a name: stacks are
- * shared by many vertices, so that costs little. Only the addresses of the two vertices in question get names; the count of a
- * function is the sum of those of its addresses that these two have. */
+/* How rare a function is in the stacks of waits.
+ *
+ * First, all vertices with a function in the stack of their wait are counted once, by address and
+ * without names. Many vertices share a stack, so this is cheap. Then only the addresses in the two
+ * vertices in question get names. The count of a function is the sum over those of its addresses
+ * that occur in these two.
+ */
 #include "argus/boost.h"
 
 #include <string.h>
@@ -9,20 +13,21 @@
 #include "base/idmap.h"
 #include "graph/graph_data.h"
 
-/* Of one vertex no more functions, samples and wake-ups than this are looked at. */
+/* Limits per vertex: more functions, samples and wake-ups are not examined. */
 enum { MOST_FUNCTIONS = 256, MOST_SAMPLES = 32, MOST_EDGES = 16 };
 
-/* Rare is what at most one in so many vertices has, or so many vertices. */
+/* A function is rare if at most one in RARE_SHARE vertices has it, or at most RARE_COUNT
+ * vertices. */
 enum { RARE_SHARE = 20, RARE_COUNT = 4 };
 
 struct argus_boosts {
     const struct argus_graph *graph; /* borrowed */
     struct argus_symbols *symbols;   /* owned */
-    struct idmap by_address; /* address → vertices that have it in the stack of their wait */
-    uint64_t rare;           /* at most so many vertices */
+    struct idmap by_address; /* address → number of vertices with it in the stack of their wait */
+    uint64_t rare;           /* a function in at most so many vertices is rare */
 };
 
-/* Functions in the stacks of one vertex. */
+/* The functions in the stacks of one vertex. */
 struct functions {
     struct {
         const char *name;
@@ -134,7 +139,7 @@ static const char *find_name(const struct functions *functions, const char *name
     return NULL;
 }
 
-/* How many vertices wait in function `name`, by the addresses of it that are known; each is counted once. */
+/* How many vertices wait in function `name`, by its known addresses; each address counts once. */
 static uint64_t count_of(const struct argus_boosts *boosts, const struct functions *from,
                          const struct functions *to, const char *name)
 {

@@ -1,10 +1,15 @@
-/* A watchpoint of x86 for reads and writes does not tell the one from the other. The instruction does: it is the one before the
- * pc that the processor reports (on arm64 the one at it, since that reports before the access). x86 code cannot be
- * read backward, so it is decoded from the function's beginning on.
+/* Tells reads from writes by the instruction at a watchpoint.
  *
- * The bytes come from the image's file, if it is the one that ran. What is not decided: code made at run time, an instruction
- * behind which the program went elsewhere (a call through the flag), and one that touches memory twice (movs), since the
- * registers are not on record. Then the value decides, as the recorder saw it: what changed it was a write.
+ * A watchpoint of x86 for reads and writes does not tell which of the two happened, but the
+ * instruction does. It is the one before the pc that the processor reports (on arm64 the one at the
+ * pc, which is reported before the access). x86 code cannot be decoded backward, so decoding starts
+ * at the beginning of the function.
+ *
+ * The bytes come from the image's file, if it is the one that ran. Three cases cannot be decided
+ * this way: code made at run time; an instruction after which the program continued elsewhere (a
+ * call through the flag); and one with two memory operands (movs), because registers are not
+ * recorded. There, the value decides, as the recorder saw it: if it changed, the access was a
+ * write.
  */
 #include "graph/flag_code.h"
 
@@ -14,14 +19,15 @@
 #include "event/binary/elf_files.h"
 #include "steps/instruction.h"
 
-#define MOST_CODE_BYTES 65536u /* of a function, up to pc */
+#define MOST_CODE_BYTES 65536u /* of a function, up to the pc */
 #define LONGEST_BYTES   16     /* of an instruction */
 
 struct flag_code {
     const struct argus_trace *trace; /* borrowed */
     struct elf_files files;
-    struct instruction_decoder *decoder; /* owned; NULL: not for this machine */
-    struct idmap deeds;                  /* process and pc → enum flag_deed */
+    /* owned; NULL: this machine's instructions are not supported */
+    struct instruction_decoder *decoder;
+    struct idmap deeds; /* process and pc → enum flag_deed */
     bool is_arm64;
 };
 
@@ -69,7 +75,7 @@ static enum flag_deed deed_of(const struct instruction *instruction)
         uint32_t seen = 0;
         for (uint32_t i = 0; i < instruction->memory_count; i++) {
             const struct instruction_memory *memory = &instruction->memory[i];
-            if (memory->is_implicit != (pass == 1)) /* a flag is seldom where push and pop are */
+            if (memory->is_implicit != (pass == 1)) /* push and pop rarely access a flag */
                 continue;
             seen++;
             deed = memory->reads && memory->writes ? FLAG_DEED_BOTH
@@ -91,7 +97,7 @@ static bool is_repeated(const struct instruction *instruction)
     return false;
 }
 
-/* `at`: of pc in its file; `offset`: the same as a place in the file. */
+/* `at`: the pc as an address in its file; `offset`: the same as a file offset. */
 static enum flag_deed decode_at(struct flag_code *code, struct elf_file *file, uint64_t at,
                                 uint64_t offset, struct instruction *ret)
 {
@@ -128,7 +134,7 @@ static enum flag_deed decode_before(struct flag_code *code, struct elf_file *fil
     if (!decoded)
         return FLAG_DEED_UNKNOWN;
     decode_at(code, file, at, offset, &here);
-    if (is_repeated(&here)) /* which may be between two turns, or may not have begun */
+    if (is_repeated(&here)) /* it may be between two repetitions, or may not have begun */
         return before.memory_count ? FLAG_DEED_UNKNOWN : deed_of(&here);
     return before.flow == FLOW_NEXT ? deed_of(&before) : FLAG_DEED_UNKNOWN;
 }
@@ -145,7 +151,7 @@ static enum flag_deed decode(struct flag_code *code, uint32_t image, uint64_t of
     if (code->is_arm64)
         return elf_file_address(file, offset, &at) ? decode_at(code, file, at, offset, &here)
                                                    : FLAG_DEED_UNKNOWN;
-    /* the byte before pc: pc may be behind the segment's last one */
+    /* look up the byte before the pc, because the pc may be just after the segment's last byte */
     return elf_file_address(file, offset - 1, &at) ? decode_before(code, file, at + 1, offset)
                                                    : FLAG_DEED_UNKNOWN;
 }
@@ -163,6 +169,6 @@ enum flag_deed flag_code_deed(struct flag_code *code, uint64_t pid, uint64_t pc,
     argus_trace_images(code->trace, &images);
     if (image != UINT32_MAX)
         deed = decode(code, image, pc - images[image].start + images[image].file_offset);
-    idmap_put(&code->deeds, key, deed); /* without memory it is decoded once more */
+    idmap_put(&code->deeds, key, deed); /* without memory, it is decoded again next time */
     return deed;
 }

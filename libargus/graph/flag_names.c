@@ -1,9 +1,11 @@
-/* Which data flag an edge or an operation is about, and what it is called: by the trace's table of flags. */
+/* The data flag that an edge or an operation is about, and its name, from the trace's table of
+ * flags. */
 #include "graph/graph_data.h"
 
 #include "base/lower_bound.h"
 
-/* Of several at one address the one that was watched last before `time_ns`. `mask`: which bits of the address are known. */
+/* If several flags had the same address, the one that was watched last before `time_ns`. `mask`:
+ * the bits of the address that are known. */
 static const struct argus_flag_entry *find(const struct argus_graph *graph, uint64_t pid,
                                            uint64_t address, uint64_t mask, uint64_t time_ns)
 {

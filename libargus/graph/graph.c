@@ -123,7 +123,7 @@ size_t argus_graph_out_edges(const struct argus_graph *graph, uint32_t vertex, c
 static uint64_t covered_until(const struct argus_graph *graph, const struct argus_vertex *vertex)
 {
     uint64_t end_ns = vertex->wait.kind == ARGUS_WAIT_NONE ? vertex->end_ns : vertex->wait.end_ns;
-    /* What lasts until the end of the trace covers its last moment too. */
+    /* A vertex or wait that lasts until the end of the trace includes the last moment. */
     return end_ns >= graph->end_ns ? UINT64_MAX : end_ns;
 }
 
@@ -160,16 +160,16 @@ static bool begins_a_vertex(uint8_t kind)
     return begins[kind];
 }
 
-/* Whether the wait that ended when `vertex` began can have been ended by a message. */
+/* Whether a message can have ended the wait that ended when `vertex` began. */
 static bool ends_by_message(const struct argus_vertex *waited)
 {
     bool for_input = waited->wait.kind == ARGUS_WAIT_READ || waited->wait.kind == ARGUS_WAIT_POLL;
     return for_input && waited->wait.outcome == ARGUS_OUTCOME_SATISFIED && !waited->wait.by_timer;
 }
 
-/* The message that began `vertex`, where no wake-up tells: of a piece the first one that it received, and behind a wait
- * whose wake-up is not known (it came out of a softirq on behalf of whoever: ksoftirqd, another sender) the first
- * that was sent during the wait. */
+/* The message that began `vertex`, if no wake-up tells. For a piece of a split vertex, this is the
+ * first message that it received. After a wait with an unknown waker (a softirq that ran for
+ * ksoftirqd or for another sender), it is the first message that was sent during the wait. */
 static uint32_t find_message(const struct argus_graph *graph, uint32_t vertex)
 {
     const struct argus_vertex *v = &graph->vertices.data[vertex];
@@ -224,7 +224,7 @@ uint64_t argus_vertex_wait_ns(const struct argus_vertex *vertex)
     return vertex->wait.kind == ARGUS_WAIT_NONE ? 0 : vertex->wait.end_ns - vertex->end_ns;
 }
 
-/* Yields beyond which a vertex that is no run of turns still is one that mainly yields. */
+/* With more yields than this, a vertex that is no yield run still counts as mainly yielding. */
 enum { MANY_YIELDS = 20 };
 
 enum argus_vertex_type argus_vertex_type(const struct argus_vertex *vertex, uint64_t threshold_ns)
@@ -232,7 +232,7 @@ enum argus_vertex_type argus_vertex_type(const struct argus_vertex *vertex, uint
     uint64_t wait_ns = argus_vertex_wait_ns(vertex);
     uint64_t run_ns = vertex->run_ns + vertex->runnable_ns;
     bool yields = (vertex->flags & ARGUS_VERTEX_YIELDS) || vertex->yield_calls > MANY_YIELDS;
-    if (yields) /* the waits between the turns are part of it */
+    if (yields) /* the waits between the turns belong to it */
         run_ns = vertex->end_ns - vertex->start_ns;
     if (wait_ns >= threshold_ns && wait_ns >= run_ns)
         return ARGUS_TYPE_LONG_WAIT;

@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-/* What is behind a call, or why the stack ends; user space only. */
-/* A copied stack has 1 more than where an interpreted frame's instruction begins. What frame pointers lead to can be that address itself:
- * it lies in the interpreter's frames. */
+/* An address after a call, or a mark that says why the stack ends; user space only. */
+/* In a copied stack, an interpreted frame is its instruction's address + 1. Frame pointers may lead
+ * to that address itself, which lies in the interpreter's frames. */
 static bool is_code(const struct images *images, uint32_t process, uint64_t time_ns,
                     uint64_t address)
 {
@@ -60,7 +60,8 @@ struct argus_error *graph_keep_code(struct argus_graph *graph)
 {
     struct work work = {.graph = graph};
     if (!graph->stacks.stacks.length ||
-        argus_trace_header(graph->trace)->os != ARGUS_OS_LINUX) /* Darwin's images may be unknown */
+        /* Darwin traces need not know all images */
+        argus_trace_header(graph->trace)->os != ARGUS_OS_LINUX)
         return NULL;
     struct argus_error *error = images_init(
         &work.images, graph->trace, graph->machine.processes.data, graph->machine.processes.length);

@@ -1,11 +1,13 @@
-/* Looking up a name may open a large file, so only what can have a pattern is looked up: the innermost frames, and deeper
- * ones in the libraries of images[]. Each address is looked up once. */
+/* Looking up a name may open a large file. So only frames that can match a pattern are looked up:
+ * the innermost ones, and deeper ones in the libraries of images[]. Each address is looked up
+ * once. */
 #include "graph/patterns.h"
 
 #include <fnmatch.h>
 #include <string.h>
 
-/* Frames of which each is looked up, whatever file it is in: the wait or wake-up itself, and its caller. */
+/* So many innermost frames are looked up in any file: those of the wait or wake-up and its
+ * caller. */
 enum { INNERMOST = 4 };
 
 static const struct {
@@ -17,7 +19,7 @@ static const struct {
 #undef PATTERN
 };
 
-/* How the names of files begin in which patterns lie. */
+/* Beginnings of the names of files that contain patterns' functions. */
 static const char *const images[] = {
     "[kernel]",   "libc.",      "libc-",    "libpthread",  "libglib-2.0", "libQt5Core",
     "libQt6Core", "libstdc++.", "libdbus-", "libwayland-", "libuv.",      "libev",
@@ -56,7 +58,7 @@ static bool prepare(struct patterns *patterns)
     return patterns->symbols;
 }
 
-/* What frame `at` of a stack is. */
+/* The patterns that frame `at` of a stack matches. */
 static uint32_t frame_patterns(struct patterns *patterns, const struct argus_stack *stack,
                                uint32_t at, uint32_t process, uint64_t time_ns)
 {
@@ -76,7 +78,7 @@ static uint32_t frame_patterns(struct patterns *patterns, const struct argus_sta
     return found;
 }
 
-/* The stack and its process; false: there is nothing to look at. */
+/* Opens the stack and finds its process; false: nothing to examine. */
 static bool open_stack(struct patterns *patterns, uint32_t stack, uint32_t thread,
                        struct argus_stack *ret_stack, uint32_t *ret_process)
 {
@@ -112,7 +114,8 @@ bool patterns_parks(struct patterns *patterns, uint32_t stack, uint32_t thread, 
         uint32_t found = frame_patterns(patterns, &frames, i, process, time_ns);
         if (found & PATTERN_PARKS)
             return true;
-        /* The innermost frame is the system call, whose function has no name in a stripped library. */
+        /* The innermost frame is the system call, whose function has no name in a stripped
+         * library. */
         if (i > 0 && !(found & (PATTERN_AWAITS | PATTERN_LOCKS | PATTERN_PLUMBING)))
             return false;
     }

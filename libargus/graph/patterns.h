@@ -1,4 +1,4 @@
-/* What call stacks tell about waits and wake-ups, by the names of functions in them: patterns.def. */
+/* What the function names in call stacks tell about waits and wake-ups: patterns.def. */
 #ifndef ARGUS_GRAPH_PATTERNS_H
 #define ARGUS_GRAPH_PATTERNS_H
 
@@ -17,7 +17,8 @@ enum pattern {
     PATTERN_BATCHES = 128,
 };
 
-/* Names are looked up when first needed and remembered by address and process. Zeroed is empty. One thread. */
+/* Names are looked up when first needed and cached by address and process. Zeroed is empty. One
+ * thread. */
 struct patterns {
     const struct argus_graph *graph; /* borrowed */
     struct argus_symbols *symbols;   /* owned; NULL until the first stack */
@@ -25,10 +26,12 @@ struct patterns {
     bool no_memory;                  /* sticky */
 };
 
-/* Which of `wanted` the innermost frame of `stack` is that is any of them; 0: none. `thread` is one that it is of. */
+/* The pattern of the innermost frame of `stack` that matches any of `wanted`; 0: none. `thread`: a
+ * thread that has this stack. */
 uint32_t patterns_innermost(struct patterns *patterns, uint32_t stack, uint32_t thread,
                             uint64_t time_ns, uint32_t wanted);
-/* Whether the thread waits in a park call: only the wait itself, and plumbing, lies between. */
+/* Whether the thread waits in a park call: no other frames lie between but those of the wait
+ * itself. */
 bool patterns_parks(struct patterns *patterns, uint32_t stack, uint32_t thread, uint64_t time_ns);
 void patterns_deinit(struct patterns *patterns);
 

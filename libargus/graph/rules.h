@@ -14,7 +14,8 @@ enum rule_id {
 struct argus_graph;
 struct argus_rule_set;
 
-/* The rows of a graph: the built-in rules, and behind them those of `set` (may be NULL), whose texts are copied; counts 0. */
+/* Makes the rows of a graph: the built-in rules, then those of `set` (may be NULL), whose texts are
+ * copied. The counts are 0. */
 bool rules_init(struct argus_graph *graph, const struct argus_rule_set *set);
 void rules_deinit(struct argus_graph *graph);
 

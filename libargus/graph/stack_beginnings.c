@@ -1,12 +1,12 @@
-/* Unwind information tells of some of these functions that they have no caller. Of others nothing does: frame pointers lead from them to
- * what was on the stack before, and a walk says then that it went astray.
- */
+/* Functions at which stacks begin. For some of them, unwind information says that they have no
+ * caller. For others nothing does: their frame pointers lead to older stack content, and the walk
+ * reports that it went wrong. */
 #include "graph/stack_beginnings.h"
 
 #include <stddef.h>
 #include <string.h>
 
-/* To add one: a row. `has_caller`: it is called by another row's. */
+/* To add one: a row. `has_caller`: the function of another row calls it. */
 static const struct {
     const char *function;
     bool has_caller;
@@ -37,10 +37,10 @@ static const struct {
     {"runtime.systemstack", false},
 };
 
-/* The linker of Go marks functions in assembler so. */
+/* Go's linker marks assembler functions by this suffix. */
 #define ASSEMBLER_MARK ".abi0"
 
-/* NULL: none. */
+/* The row's has_caller; NULL: `function` is not in the table. */
 static const bool *find(const char *function)
 {
     size_t length = function ? strlen(function) : 0, mark = strlen(ASSEMBLER_MARK);

@@ -1,4 +1,4 @@
-/* Functions at which the stack of a thread begins: a stack that reaches one of them is whole. */
+/* Functions at which a thread's stack begins: a stack that reaches one of them is complete. */
 #ifndef ARGUS_GRAPH_STACK_BEGINNINGS_H
 #define ARGUS_GRAPH_STACK_BEGINNINGS_H
 
@@ -6,10 +6,10 @@
 
 #include "argus/symbols.h"
 
-/* Whether the code of all threads, or of many, begins in `function`; NULL: false. */
+/* Whether all or many threads start in `function`; NULL: false. */
 bool stack_begins_in(const char *function);
 
-/* Whether the last frame of `stack` is in such a function and has no caller. */
+/* Whether the outermost frame of `stack` is in such a function and has no caller. */
 bool stack_is_whole(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
                     struct argus_stack stack);
 

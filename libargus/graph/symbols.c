@@ -1,5 +1,5 @@
-/* From an address of a process to a function: image by time, file by build id, symbol by file address. Every ELF
- * file is opened once, every name demangled once. */
+/* From an address in a process to a function: image by time, file by build ID, symbol by file
+ * address. Each ELF file is opened once, and each name demangled once. */
 #include "argus/symbols.h"
 
 #include <inttypes.h>
@@ -20,7 +20,7 @@ struct argus_symbols {
     struct elf_files files;
     struct elf_fetched fetched;
     struct readable_names readable;
-    struct idmap noted; /* frames that are shown */
+    struct idmap noted; /* frames that are shown to the user */
     struct argus_shown_frames shown;
 };
 
@@ -88,7 +88,7 @@ static struct argus_symbol find_kernel(const struct argus_symbols *symbols, uint
     };
 }
 
-/* What `elf` says about `address`, of what is not known yet. */
+/* Fills in what is not known yet from what `elf` says about `address`. */
 static void find_in_file(struct argus_symbols *symbols, struct elf_file *elf, uint64_t address,
                          uint64_t past_call, struct argus_symbol *ret)
 {
@@ -106,7 +106,7 @@ static void find_in_file(struct argus_symbols *symbols, struct elf_file *elf, ui
     }
 }
 
-/* NULL for 0, which is an address like any other that nothing covers. */
+/* NULL for 0, which is handled like any address that no function covers. */
 static const char *end_text(enum argus_frame_end end)
 {
     static const char *const texts[ARGUS_FRAME_ENDS] = {
@@ -127,7 +127,7 @@ static bool is_kernel_address(uint64_t address)
 
 /* An address as a place in a file. */
 struct place {
-    uint32_t process, entry; /* index of the image; UINT32_MAX: it is in none */
+    uint32_t process, entry; /* entry: index of the image; UINT32_MAX: not in any */
     uint64_t time_ns, address, offset;
     const struct argus_image_entry *image; /* NULL: none */
 };
@@ -144,7 +144,8 @@ static struct place place_of(const struct argus_symbols *symbols, uint32_t proce
     return place;
 }
 
-/* What the trace brings along about `place`: by its file, else as code that its process made. False: nothing. */
+/* Looks up the names that the trace carries for `place`: by its file, else as code that the process
+ * generated. False: none. */
 static bool name_of(const struct argus_symbols *symbols, const struct place *place,
                     struct argus_name_entry *ret)
 {
@@ -158,7 +159,7 @@ static bool name_of(const struct argus_symbols *symbols, const struct place *pla
                                        place->address, place->time_ns, ret);
 }
 
-/* True if there is a function. */
+/* True if the trace names a function. */
 static bool find_in_trace(const struct argus_symbols *symbols, const struct place *place,
                           uint64_t past_call, struct argus_symbol *ret)
 {
@@ -172,7 +173,8 @@ static bool find_in_trace(const struct argus_symbols *symbols, const struct plac
     return true;
 }
 
-/* What the recording side saw counts: here the file may be missing only because this is another machine. */
+/* Why a name is missing. What the recording side reported takes precedence: here, the file may only
+ * be missing because this is another machine. */
 static enum argus_lack lack_of(const struct argus_symbols *symbols, const struct place *place,
                                const struct elf_file *elf)
 {
@@ -190,7 +192,7 @@ static enum argus_lack lack_of(const struct argus_symbols *symbols, const struct
 struct argus_symbol argus_symbols_find(struct argus_symbols *symbols, uint32_t process,
                                        uint64_t time_ns, uint64_t address, bool is_return)
 {
-    /* The call is before the address at which it returns, which may be another function's first. */
+    /* A return address may be the first of the next function; the call is before it. */
     uint64_t past_call = is_return && address ? 1 : 0;
     if (address < ARGUS_FRAME_ENDS)
         return (struct argus_symbol){.function = end_text((enum argus_frame_end)address)};
@@ -213,7 +215,7 @@ struct argus_symbol argus_symbols_find(struct argus_symbols *symbols, uint32_t p
     return symbol;
 }
 
-/* Not where the file has all that its debug file could say. */
+/* Asks no server if the file already has all that its debug file could add. */
 static void find_on_servers(struct argus_symbols *symbols, const struct place *place,
                             uint64_t past_call, struct argus_symbol *ret)
 {
@@ -262,7 +264,8 @@ uint32_t argus_symbols_known(const struct argus_symbols *symbols, uint32_t proce
     return is_linux ? known_code(&symbols->images, process, time_ns, stack) : stack.count;
 }
 
-/* The source file of a function that was interpreted or compiled at run time, in place of an image; NULL: there is none. */
+/* The source file of an interpreted or JIT-compiled function, shown instead of an image; NULL:
+ * none. */
 static const char *source_of(const struct argus_symbols *symbols, uint32_t process,
                              uint64_t time_ns, uint64_t address)
 {

@@ -1,24 +1,27 @@
 /* Accounting: every moment of a thread's window belongs to one vertex.
  *
- * The walk goes backward from the window's end. What the thread itself ran belongs to its vertices. A wait belongs to
- * whoever ended it: the waker's thread is explained over the same stretch, and so on, deeper and deeper, each
- * time inside the stretch only: what happened before a wait began did not make it long. What nobody else ended (a
- * timer of its own, a device, nothing) stays a wait of its own.
+ * The walk goes backward from the window's end. The time in which the thread itself ran belongs to
+ * its vertices. A wait belongs to the thread that ended it: the waker's thread is explained over
+ * the same stretch, and so on recursively. The recursion never leaves the stretch, because what
+ * happened before a wait began did not make it long. A wait that no other thread ended (by a timer
+ * of its own, by a device, or never) stays a wait of its own.
  *
  *     editor   ======....................======      = runs   . waits
  *     speller  ......==........................==    the editor's wait: speller ran, then waited for dictd
- *     dictd    ........========================      … which was busy: most of the stretch is its
+ *     dictd    ........========================      … which was busy: most of the stretch belongs to it
  *
- * Two things would blame a bystander.
+ * Two special cases keep bystanders from being blamed.
  *
- * A server that was asked at t and answered at e has the whole [t, e), although the asker woke up now and then
- * meanwhile for somebody else. So when the vertex that answered had itself been started by the waiting thread
- * inside the window, it explains everything since then (asked_since()).
+ * A server that got a request at time t and answered at time e is responsible for all of [t, e),
+ * even if the client woke up meanwhile for another reason. So if the waiting thread itself started
+ * the vertex that answered, inside the window, that vertex explains everything since then
+ * (asked_since()).
  *
- * A thread that polls many sources is woken by all of them, but only the last wake-up led to what the window is
- * about. So the earlier poll waits of such a thread are explained by the thread that ended the last one. And where that
- * thread had not been asked, or comes at a rhythm of its own (has_rhythm()), and merely waited for its clock or input,
- * the time stays with the poll wait (`owner`): it did not wait for that.
+ * A thread that polls many sources is woken by all of them, but only the last wake-up led to the
+ * event that the window is about. So the earlier poll waits of such a thread are explained by the
+ * thread that ended the last one. If that thread had not been asked, or comes at a rhythm of its
+ * own (has_rhythm()), and merely waited for its clock or for input, the time stays with the poll
+ * wait (`owner`): the poll did not wait for that.
  */
 #include <string.h>
 
@@ -26,18 +29,20 @@
 #include "base/vec.h"
 #include "slice/timeline.h"
 
-/* Deeper than any chain of waits between processes that was ever seen; it only bounds the work on odd graphs. */
+/* Deeper than any chain of waits between processes seen so far; only a limit for malformed
+ * graphs. */
 #define MAX_DEPTH 200
-/* How many vertices of an answering thread are looked at for the one that the asker started. */
+/* So many vertices of an answering thread are searched for the one that the asker started. */
 #define MAX_LOOK_BACK 64
 
 struct frame {
-    uint64_t lo, hi; /* to explain, never empty */
+    uint64_t lo, hi; /* the stretch to explain; never empty */
     uint32_t thread;
-    uint32_t edge; /* by which we came */
-    uint32_t link; /* the same, as the account tells it */
-    uint32_t
-        owner; /* vertex that keeps what this thread only waited; ARGUS_NONE: it keeps its own */
+    uint32_t edge; /* edge that led here */
+    uint32_t link; /* that edge as a link of the account */
+    /* vertex that keeps the time in which this thread only waited; ARGUS_NONE: the thread keeps
+     * it */
+    uint32_t owner;
     uint32_t owner_link;
     uint16_t depth;
 };
@@ -49,14 +54,14 @@ struct walk {
     VEC(struct frame) todo;
     VEC(struct argus_stretch) stretches;
     VEC(struct argus_link) links;
-    uint8_t *sources; /* enum sources by thread, found when first needed */
+    uint8_t *sources; /* enum sources, by thread; computed when first needed */
 };
 
-/* A frame at work. */
+/* The state of a frame while it is explained. */
 struct cursor {
     struct frame frame;
     uint64_t at;          /* [at, hi) is explained */
-    uint32_t vertex;      /* that covers, or is the last before, `at` */
+    uint32_t vertex;      /* covers `at`, or is the last vertex before it */
     uint32_t responsible; /* edge that ended the last poll wait of a thread with many sources */
 };
 
@@ -74,14 +79,15 @@ static bool emit(struct walk *walk, const struct frame *frame, uint32_t vertex, 
                                                              .state = (uint8_t)state});
 }
 
-/* `part` of `whole`, as a share of `length`. */
+/* Scales `part` of `whole` to `length`. */
 static uint64_t scale(uint64_t part, uint64_t whole, uint64_t length)
 {
     uint64_t scaled = (uint64_t)((unsigned __int128)part * length / whole);
     return scaled < length ? scaled : length;
 }
 
-/* [from, to) of a vertex's own time. The order inside it is not stored: wanting a cpu mostly comes first. */
+/* Emits [from, to) of a vertex's own time. The order of states inside of it is not stored; waiting
+ * for a cpu is assumed to come first, as it mostly does. */
 static bool emit_own(struct walk *walk, const struct frame *frame, uint32_t vertex, uint64_t from,
                      uint64_t to)
 {
@@ -93,7 +99,7 @@ static bool emit_own(struct walk *walk, const struct frame *frame, uint32_t vert
     uint64_t run = scale(v->run_ns, whole, to - from);
     if (run > to - from - runnable)
         run = to - from - runnable;
-    enum argus_stretch_state rest = ARGUS_STRETCH_RUNNING; /* interrupts that it was lent to */
+    enum argus_stretch_state rest = ARGUS_STRETCH_RUNNING; /* interrupts that ran in its time */
     if (v->flags & ARGUS_VERTEX_YIELDS)
         rest = ARGUS_STRETCH_WAITING;
     else if (v->flags & ARGUS_VERTEX_GAP)
@@ -140,7 +146,8 @@ static enum sources count_sources(const struct walk *walk, uint32_t thread)
     return SOURCES_ONE;
 }
 
-/* Whether the wait of `vertex` is a poll that several threads have ended in this trace. */
+/* Whether the wait of `vertex` is a poll of a thread whose polls several threads have ended in this
+ * trace. */
 static bool has_many_sources(struct walk *walk, uint32_t vertex)
 {
     const struct argus_vertex *v = &walk->view.vertices[vertex];
@@ -152,8 +159,9 @@ static bool has_many_sources(struct walk *walk, uint32_t vertex)
     return *known == SOURCES_MANY;
 }
 
-/* When `asker` started what led to the end of `edge`: the last time before `hi` at which it made the waker's thread run,
- * `lo` if that was before and the waker has been at it since; UINT64_MAX if it did not. */
+/* When `asker` started the work that led to the end of `edge`: the last time before `hi` at which
+ * it made the waker's thread run. `lo` if that was earlier and the waker has worked on it since;
+ * UINT64_MAX if it never did. */
 static uint64_t asked_since(const struct walk *walk, uint32_t asker, const struct argus_edge *edge,
                             uint64_t lo, uint64_t hi, unsigned look_back)
 {
@@ -171,7 +179,8 @@ static uint64_t asked_since(const struct walk *walk, uint32_t asker, const struc
         }
         if (v == first || view->vertices[v].start_ns <= lo)
             break;
-        /* The pieces of a split vertex count as one; from an answer on to its request, not to what lies between. */
+        /* Pieces of a split vertex count as one. From an answer, go to its request and skip what is
+         * in between. */
         bool piece = view->vertices[v].flags & ARGUS_VERTEX_PIECE;
         bool answers = piece && cause != ARGUS_NONE &&
                        view->edges[cause].kind == ARGUS_EDGE_DISPATCH &&
@@ -182,14 +191,14 @@ static uint64_t asked_since(const struct walk *walk, uint32_t asker, const struc
     return UINT64_MAX;
 }
 
-/* Moves the cursor to `time_ns`, an earlier moment of the same thread. */
+/* Moves the cursor back to `time_ns` in the same thread. */
 static void move_to(const struct walk *walk, struct cursor *cursor, uint64_t time_ns)
 {
     cursor->at = time_ns;
     cursor->vertex = timeline_before(&walk->view, cursor->frame.thread, time_ns);
 }
 
-/* A frame one wait deeper than `parent`, with its link; false without memory. */
+/* Makes a frame one wait deeper than `parent`, and its link. False without memory. */
 static bool make_frame(struct walk *walk, const struct frame *parent, uint32_t edge,
                        struct frame *ret)
 {
@@ -208,14 +217,16 @@ static bool push_frame(struct walk *walk, struct frame frame, uint64_t lo, uint6
     return lo >= hi || vec_push(&walk->todo, frame);
 }
 
-/* Between cause and effect of these something else passes the time: a timer, a disk, a kernel worker's start. */
+/* Whether something other than a thread spends the time between cause and effect: a timer, a disk,
+ * the start of a kernel worker. */
 static bool takes_its_time(uint8_t kind)
 {
     return kind == ARGUS_EDGE_TIMER || kind == ARGUS_EDGE_BLOCK || kind == ARGUS_EDGE_WORK;
 }
 
-/* [from, to), a wait of `vertex`, was ended by the timer of another thread, armed at edge->from_ns, or by a disk that it
- * had asked then: since then there was nothing to do but to wait, before it the other thread had not got there. */
+/* Explains [from, to), a wait of `vertex` that ended by another thread's timer, armed at
+ * edge->from_ns, or by a disk request of that thread. After that time there was nothing to do but
+ * wait; before it, the other thread's work is the explanation. */
 static bool explain_timer(struct walk *walk, struct cursor *cursor, uint32_t vertex, uint32_t edge,
                           uint64_t from, uint64_t to)
 {
@@ -230,7 +241,7 @@ static bool explain_timer(struct walk *walk, struct cursor *cursor, uint32_t ver
            (make_frame(walk, &cursor->frame, edge, &armer) && push_frame(walk, armer, from, armed));
 }
 
-/* Whether `vertex` was made to run by thread `waker`. */
+/* Whether thread `waker` woke `vertex`. */
 static bool is_woken_by(const struct walk *walk, uint32_t vertex, uint32_t waker)
 {
     uint32_t cause = argus_graph_cause(walk->view.graph, vertex);
@@ -238,8 +249,8 @@ static bool is_woken_by(const struct walk *walk, uint32_t vertex, uint32_t waker
            walk->view.vertices[walk->view.edges[cause].from].thread == waker;
 }
 
-/* Whether `waker` makes the thread of `vertex` run at a rhythm of its own: three times in the window, and in the same
- * time before the window, when nobody waited for it. */
+/* Whether `waker` wakes the thread of `vertex` at a rhythm of its own: three times in the window,
+ * and three times in the same time before the window, when nothing waited for it. */
 static bool has_rhythm(const struct walk *walk, uint32_t vertex, uint32_t waker, uint64_t lo)
 {
     const struct argus_vertex *vertices = walk->view.vertices;
@@ -255,7 +266,7 @@ static bool has_rhythm(const struct walk *walk, uint32_t vertex, uint32_t waker,
                 return true;
             newest = inside++ == 0 ? start : newest;
             oldest = start;
-            if (inside == 3) /* on to the last ones before the window */
+            if (inside == 3) /* continue with the last ones before the window */
                 vertex = timeline_before(&walk->view, vertices[vertex].thread, lo + 1) + 1;
         }
         if (vertex <= first)
@@ -264,8 +275,9 @@ static bool has_rhythm(const struct walk *walk, uint32_t vertex, uint32_t waker,
     return false;
 }
 
-/* Whether the thread that `edge` comes from was, at `time_ns`, already at the work that ended in `edge`: running the
- * very vertex, or in a wait inside that work (not one for input, which would be its idleness). */
+/* Whether the source thread of `edge` was already at `time_ns` doing the work that ended in `edge`:
+ * it ran that vertex, or was in a wait inside of that work. A wait for input does not count, since
+ * it means that the thread was idle. */
 static bool was_at_it(const struct walk *walk, const struct argus_edge *edge, uint64_t time_ns)
 {
     const struct argus_vertex *vertices = walk->view.vertices;
@@ -277,8 +289,8 @@ static bool was_at_it(const struct walk *walk, const struct argus_edge *edge, ui
            vertices[v].wait.kind != ARGUS_WAIT_READ;
 }
 
-/* [from, to), a wait of `vertex`, was ended along `edge` by another thread. Explains it there; the cursor may jump
- * back beyond `from` if the other thread had been asked earlier. */
+/* Explains [from, to), a wait of `vertex` that another thread ended along `edge`. The cursor may
+ * move back beyond `from` if that thread had been asked earlier. */
 static bool explain_wake(struct walk *walk, struct cursor *cursor, uint32_t vertex, uint32_t edge,
                          uint64_t from, uint64_t to)
 {
@@ -302,7 +314,7 @@ static bool explain_wake(struct walk *walk, struct cursor *cursor, uint32_t vert
         waker.owner = vertex;
         waker.owner_link = frame->link;
     }
-    /* What the explained thread itself did meanwhile stays its own. */
+    /* In the thread that is explained itself, time that it ran meanwhile stays its own. */
     bool jumps = asked != UINT64_MAX && frame->depth > 0 && (many || asked > frame->lo);
     if (jumps) {
         cursor->responsible = ARGUS_NONE;
@@ -314,7 +326,7 @@ static bool explain_wake(struct walk *walk, struct cursor *cursor, uint32_t vert
     return push_frame(walk, waker, from, caused);
 }
 
-/* [from, cursor->at): the wait of `vertex`, which ended (or was cut) there. */
+/* Explains [from, cursor->at): the wait of `vertex`, which ended (or was cut off) there. */
 static bool explain_wait(struct walk *walk, struct cursor *cursor, uint32_t vertex, uint64_t from)
 {
     uint64_t to = cursor->at;
@@ -331,7 +343,8 @@ static bool explain_wait(struct walk *walk, struct cursor *cursor, uint32_t vert
     return explain_wake(walk, cursor, vertex, edge, from, to);
 }
 
-/* [frame->lo, until): before the first vertex of the thread. Its creator was on the way to create it. */
+/* Explains [frame->lo, until), before the thread's first vertex: its creator was on its way to
+ * create it. */
 static bool explain_before(struct walk *walk, const struct frame *frame, uint64_t until)
 {
     const struct argus_thread *t = &walk->view.threads[frame->thread];
@@ -356,8 +369,8 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* A kernel worker that does work which was queued at some moment explains nothing before it: until then it is the queuer's
- * time. Raises the frame's begin to that moment. */
+/* A kernel worker explains nothing before its work was queued: that time belongs to the thread that
+ * queued it. Raises the frame's begin to that moment. */
 static bool leave_to_queuer(struct walk *walk, struct frame *frame, uint32_t vertex)
 {
     uint32_t edge = frame->depth > 0 && frame->depth < MAX_DEPTH
@@ -406,7 +419,7 @@ static int compare_stretches(const void *a, const void *b)
     return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
 }
 
-/* Joins neighbours that say the same. Returns the new count. */
+/* Merges adjacent stretches with the same content. Returns the new count. */
 static size_t join_stretches(struct argus_stretch *stretches, size_t count)
 {
     size_t kept = 0;

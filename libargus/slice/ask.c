@@ -51,7 +51,7 @@ void asked_free(struct argus_asked *asked, size_t count)
     free(asked);
 }
 
-/* A copy of `question` that lives as long as the result; false without memory. */
+/* Copies `question` for the lifetime of the result; false without memory. */
 static bool copy_question(const struct argus_question *question, struct argus_asked *ret)
 {
     *ret = (struct argus_asked){.kind = question->kind,

@@ -11,11 +11,12 @@ struct ask_list {
     VEC(struct argus_asked) asked;
 };
 
-/* Asks, and writes question and answer down. `*ret` is an option's index or ARGUS_ANSWER_STOP.
- * An answer that is no option is taken as the default. Open: ARGUS_ERROR_QUESTION, the question is last in the list. */
+/* Asks, and records question and answer. `*ret` is an option's index or ARGUS_ANSWER_STOP. An
+ * answer that is no option counts as the default. If there is no answer: ARGUS_ERROR_QUESTION, and
+ * the question is the last in the list. */
 struct argus_error *ask(struct ask_list *list, const struct argus_question *question, int *ret);
 
-/* Gives the list away: the caller owns the array. */
+/* Transfers the list to the caller, who owns the array. */
 struct argus_asked *ask_list_take(struct ask_list *list, size_t *ret_count);
 
 void asked_free(struct argus_asked *asked, size_t count);

@@ -1,10 +1,12 @@
-/* What lies behind a weak edge: a beam search over the next few steps.
+/* Estimates what is behind a weak edge: a beam search over the next few steps.
  *
- * A weak edge may lead away from the cause. Where there are several and nothing tells them apart, the one behind which the
- * walk goes on surely is the better guess: by strong edges, to an input, to a thread at home, or to the beginning of the
- * window. A walk costs the sum of its edges, nothing for a strong one (boost.h). One that ends where nothing is known costs as
- * much as if the steps that are left were weak, so that a short way into the dark is not cheap. At each step the cheapest
- * few walks are kept; of equal ones those that took the latest edges.
+ * A weak edge may lead away from the cause. If there are several and nothing distinguishes them,
+ * the better guess is the one after which the walk continues on certain ground: by strong edges, to
+ * an input, to a thread that waits in its event loop, or to the beginning of the window. A walk
+ * costs the sum of its edges; a strong edge costs nothing (boost.h). A walk that ends where nothing
+ * is known costs as much as if the remaining steps were weak, so that a short dead end is not
+ * cheap. At each step the few cheapest walks are kept; among equal ones, those that took the latest
+ * edges.
  */
 #include "slice/slicer.h"
 
@@ -21,7 +23,8 @@ struct beam {
     size_t count;
 };
 
-/* Puts a walk behind those that cost as much, and drops the most expensive one when there are too many. */
+/* Inserts a walk after those of the same cost, and drops the most expensive one if there are too
+ * many. */
 static void beam_add(struct beam *beam, struct walk walk)
 {
     size_t at = beam->count;
@@ -47,7 +50,7 @@ static struct argus_error *follow(struct slicer *slicer, const struct walk *walk
     return NULL;
 }
 
-/* A walk that goes no further: what it costs in all. */
+/* The total cost of a walk that goes no further. */
 static uint32_t end_cost(const struct slicer *slicer, const struct walk *walk, uint32_t steps_left)
 {
     enum argus_slice_end end = slicer_natural_end(slicer, walk->vertex);
@@ -55,7 +58,7 @@ static uint32_t end_cost(const struct slicer *slicer, const struct walk *walk, u
     return walk->cost + (known ? 0 : steps_left * ARGUS_COST_WEAK);
 }
 
-/* Takes `walk` a step further; `*least`: what the cheapest walk that has ended costs. */
+/* Extends `walk` by one step; `*least`: cost of the cheapest walk that has ended. */
 static struct argus_error *extend(struct slicer *slicer, const struct walk *walk,
                                   uint32_t steps_left, struct beam *next, uint32_t *least)
 {

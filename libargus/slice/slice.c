@@ -1,7 +1,8 @@
-/* The backward slice: from a vertex to what caused it, one step at a time.
+/* The backward slice: from a vertex to its causes, one step at a time.
  *
- * Followed without a word: the one strong edge. Asked: several causes, or a weak one. The walk ends by itself where
- * the causes end: a device, a thread's first vertex, a thread that only slept by its own clock.
+ * A single strong edge is followed without a question. A question is asked if there are several
+ * causes, or only a weak one. The walk ends where the causes end: at a device, a thread's first
+ * vertex, or a thread that only slept by its own clock.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@
 #include "slice/slicer.h"
 
 #define DEFAULT_MAX_STEPS 1000
-/* So many timeouts of a thread's own in a row, and it is a rhythm. */
+/* So many timeouts of a thread's own in a row count as a rhythm. */
 #define MAX_PUT_OFF 3
 
 static void end_slice(struct slicer *slicer, enum argus_slice_end end)
@@ -19,7 +20,8 @@ static void end_slice(struct slicer *slicer, enum argus_slice_end end)
     slicer->ended = true;
 }
 
-/* Whether `edge` is a timer that its thread had armed for itself; `*ret_waiter`: before which wait. */
+/* Whether `edge` is a timer that its thread armed for itself; `*ret_waiter`: the vertex before that
+ * wait. */
 static bool is_own_timer(const struct slicer *slicer, const struct argus_edge *edge,
                          uint32_t *ret_waiter)
 {
@@ -28,8 +30,9 @@ static bool is_own_timer(const struct slicer *slicer, const struct argus_edge *e
            slicer->view.vertices[edge->from].thread == slicer->view.vertices[*ret_waiter].thread;
 }
 
-/* A thread that only lived by its own clock: a sleep, or a timeout that followed another one. A timeout that was set
- * because somebody had made the thread run is no rhythm: it puts the work off (a file has changed: look soon). */
+/* Whether the thread is driven only by its own clock: by a sleep, or by a timeout that followed
+ * another timeout. A timeout that was set after another thread woke this one is no rhythm: it
+ * delays the work (a file has changed: check soon). */
 static bool is_rhythm(const struct slicer *slicer, const struct argus_edge *edge)
 {
     uint32_t waiter;
@@ -46,14 +49,16 @@ static bool is_rhythm(const struct slicer *slicer, const struct argus_edge *edge
     return true;
 }
 
-/* A sequence edge is a cause only where nothing else began the vertex, and a thread's own rhythm is none. */
+/* A sequence edge is a cause only if nothing else began the vertex; a thread's own rhythm is never
+ * one. */
 static bool is_cause(const struct slicer *slicer, const struct argus_edge *edge)
 {
     return edge->kind != ARGUS_EDGE_SEQUENCE && edge->from_ns >= slicer->options.from_ns &&
            !is_rhythm(slicer, edge);
 }
 
-/* When the walk left the vertex at which it stands, by the edge that led there: what came to it later is no cause. */
+/* When the walk left the current vertex, by the edge it followed: what reached it later is no
+ * cause. */
 static uint64_t left_ns(const struct slicer *slicer)
 {
     const struct argus_step *last = &slicer->steps.data[slicer->steps.length - 1];
@@ -106,7 +111,8 @@ struct choice slicer_choice(const struct slicer *slicer, uint32_t vertex, uint64
     return choice;
 }
 
-/* The wait that ended with `vertex`, and how much of it `edge`'s source was at work on until the edge; 0: none. */
+/* The wait that ended with `vertex`, and how long the source of `edge` worked on it before the
+ * edge; 0: none. */
 static uint64_t wait_before(const struct slicer *slicer, uint32_t vertex, uint32_t edge,
                             uint64_t *ret_explained_ns)
 {
@@ -124,7 +130,7 @@ static uint64_t wait_before(const struct slicer *slicer, uint32_t vertex, uint32
     return end - begin;
 }
 
-/* ", at work for 2.8 s of the wait of 2.8 s"; "" where the edge did not end a wait. */
+/* ", at work for 2.8 s of the wait of 2.8 s"; "" if the edge did not end a wait. */
 static void describe_share(const struct slicer *slicer, uint32_t vertex, uint32_t edge,
                            char *buffer, size_t bytes)
 {
@@ -166,13 +172,14 @@ struct argus_error *slicer_boost(struct slicer *slicer, uint32_t edge, struct ar
     return NULL;
 }
 
-/* What is known of the options of a question. */
+/* What is known about the options of a question. */
 struct options {
     struct argus_boost boosts[MAX_OPTIONS];
     uint32_t costs[MAX_OPTIONS];
 };
 
-/* Among weak edges what lies behind them counts as well; a strong one is followed whatever is behind. */
+/* For weak edges, what is behind them counts as well. A strong edge is followed whatever is behind
+ * it. */
 static struct argus_error *weigh(struct slicer *slicer, const struct choice *choice,
                                  struct options *ret)
 {
@@ -192,8 +199,8 @@ static struct argus_error *weigh(struct slicer *slicer, const struct choice *cho
     return error;
 }
 
-/* The option that costs least, leaving out `except`; of several the first, which is the cause of the vertex, or the
- * latest. choice->count: there is none. */
+/* The cheapest option except `except`. Among equal ones the first, which is the edge that began the
+ * vertex, or the latest one. Returns choice->count if there is none. */
 static size_t cheapest(const struct choice *choice, const struct options *options, size_t except)
 {
     size_t best = choice->count;
@@ -222,7 +229,7 @@ static void give_reason(const struct slicer *slicer, const struct choice *choice
         snprintf(buffer, bytes, choice->count > 1 ? "it is the latest" : "nothing else is known");
 }
 
-/* Asks which of `choice` to follow; the last option is to stop. */
+/* Asks which edge of `choice` to follow; the last option is to stop. */
 static struct argus_error *ask_choice(struct slicer *slicer, uint32_t vertex,
                                       const struct choice *choice, uint32_t *ret)
 {
@@ -266,7 +273,7 @@ static struct argus_error *ask_choice(struct slicer *slicer, uint32_t vertex,
     return NULL;
 }
 
-/* How the walk ends at a vertex that nothing known has caused. */
+/* How the walk ends at a vertex without a known cause. */
 enum argus_slice_end slicer_natural_end(const struct slicer *slicer, uint32_t vertex)
 {
     uint32_t waiter = argus_graph_previous(slicer->view.graph, vertex);
@@ -280,14 +287,14 @@ enum argus_slice_end slicer_natural_end(const struct slicer *slicer, uint32_t ve
     return ARGUS_SLICE_NO_CAUSE;
 }
 
-/* A vertex that begins at a split goes on from the one before it; but the segment of an event loop after a callback has
- * nothing to do with the callback. */
+/* The edge to the previous vertex, if `vertex` begins at a split and continues it. The segment of
+ * an event loop after a callback does not continue the callback. */
 uint32_t slicer_split_edge(const struct slicer *slicer, uint32_t vertex)
 {
     uint32_t flags = slicer->view.vertices[vertex].flags;
-    bool goes_on =
+    bool continues =
         flags & ARGUS_VERTEX_SPLIT && !(flags & (ARGUS_VERTEX_LOOP | ARGUS_VERTEX_PIECE));
-    return goes_on ? sequence_edge(slicer, vertex) : ARGUS_NONE;
+    return continues ? sequence_edge(slicer, vertex) : ARGUS_NONE;
 }
 
 static struct argus_error *choose(struct slicer *slicer, uint32_t vertex,
@@ -313,7 +320,7 @@ static struct argus_error *choose(struct slicer *slicer, uint32_t vertex,
     return error;
 }
 
-/* The part of `vertex` before the step that left it at `until_ns`. */
+/* The part of `vertex` before `until_ns`, when the walk left it. */
 static uint64_t explained(const struct slicer *slicer, uint32_t vertex, uint64_t until_ns)
 {
     uint64_t from = slicer->view.vertices[vertex].start_ns;
@@ -339,7 +346,7 @@ static bool add_step(struct slicer *slicer, uint32_t vertex, uint32_t edge)
     return vec_push(&slicer->steps, step);
 }
 
-/* What was not followed. */
+/* Notes the edges that were not followed. */
 static void note_others(struct argus_step *step, const struct choice *choice, uint32_t followed)
 {
     size_t kept = 0;

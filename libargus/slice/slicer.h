@@ -1,4 +1,4 @@
-/* The state of a walk, for the files of a slice. */
+/* The state of a walk, shared by the files of a slice. */
 #ifndef ARGUS_SLICE_SLICER_H
 #define ARGUS_SLICE_SLICER_H
 
@@ -7,7 +7,7 @@
 #include "slice/ask.h"
 #include "slice/timeline.h"
 
-/* A question with more options than this is of no help to a person: the latest ones are offered. */
+/* More options would not help a person; only the latest ones are offered. */
 #define MAX_OPTIONS 6
 
 struct slicer {
@@ -16,34 +16,34 @@ struct slicer {
     struct ask_list questions;
     struct argus_boosts *boosts; /* owned; NULL until the first weak edge */
     VEC(struct argus_step) steps;
-    uint8_t *visited; /* a bit for each vertex */
+    uint8_t *visited; /* one bit for each vertex */
     enum argus_slice_end end;
     bool ended;
-    const char *why; /* the edge of the next step is followed */
+    const char *why; /* why the edge of the next step is followed */
 };
 
-/* What can be followed from one vertex. */
+/* The edges that can be followed from one vertex. */
 struct choice {
-    uint32_t
-        edges[MAX_OPTIONS]; /* the latest first, but the one that began the vertex before all */
+    /* the edge that began the vertex comes first, then the latest ones */
+    uint32_t edges[MAX_OPTIONS];
     size_t count;
-    uint32_t others; /* left out of `edges` */
+    uint32_t others; /* number of edges that did not fit into `edges` */
 };
 
 /* --- slice.c --- */
 
-/* The causes of `vertex`, which the walk leaves at `left_ns`: what came to it later is none. */
+/* The causes of `vertex`, which the walk leaves at `left_ns`: what reached it later is no cause. */
 struct choice slicer_choice(const struct slicer *slicer, uint32_t vertex, uint64_t left_ns);
-/* How the walk ends at a vertex that nothing known has caused. */
+/* How the walk ends at a vertex without a known cause. */
 enum argus_slice_end slicer_natural_end(const struct slicer *slicer, uint32_t vertex);
-/* The edge to what a vertex without a cause goes on with; ARGUS_NONE. */
+/* The edge to the vertex that a vertex without a cause continues; ARGUS_NONE: none. */
 uint32_t slicer_split_edge(const struct slicer *slicer, uint32_t vertex);
 bool slicer_is_input(const struct slicer *slicer, uint32_t vertex);
 struct argus_error *slicer_boost(struct slicer *slicer, uint32_t edge, struct argus_boost *ret);
 
 /* --- beam.c --- */
 
-/* What the cheapest walk behind `edge` costs, as far as it is looked at. */
+/* The cost of the cheapest walk after `edge`, as far as the search looks ahead. */
 struct argus_error *beam_cost(struct slicer *slicer, uint32_t edge, uint32_t *ret);
 
 #endif

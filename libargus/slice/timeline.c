@@ -15,7 +15,7 @@ struct view view_of(const struct argus_graph *graph)
 uint32_t timeline_before(const struct view *view, uint32_t thread, uint64_t time_ns)
 {
     const struct argus_thread *t = &view->threads[thread];
-    uint32_t first; /* that starts at time_ns or later */
+    uint32_t first; /* index of the first vertex that starts at time_ns or later */
     LOWER_BOUND(first, t->vertex_count, view->vertices[t->first_vertex + first].start_ns < time_ns);
     return first > 0 ? t->first_vertex + first - 1 : ARGUS_NONE;
 }
@@ -47,7 +47,8 @@ uint64_t timeline_wait_end(const struct view *view, uint32_t vertex)
                                                                          : v->end_ns;
 }
 
-/* The system call of a thread that is killed need not return before the trace ends: then the wake-up alone tells. */
+/* A killed thread's system call need not return before the trace ends; then only the wake-up
+ * tells. */
 static bool was_ended_by_signal(const struct view *view, uint32_t vertex)
 {
     uint32_t next = timeline_next(view, vertex);

@@ -14,10 +14,10 @@
 #include "report/json.h"
 
 #define VERSION    1
-#define MOST_BYTES (4u << 20) /* a file of more is none of ours */
-#define MOST_WALKS 64         /* the oldest go */
+#define MOST_BYTES (4u << 20) /* larger files are not from Argus */
+#define MOST_WALKS 64         /* the oldest are dropped */
 
-/* Options that decide how a walk is answered or printed, not which walk it is. */
+/* Options that decide how a walk is answered or printed, but not which walk it is. */
 static const char *const passing_options[] = {"answers", "auto",     "no-ask", "json",
                                               "color",   "no-cache", NULL};
 
@@ -28,7 +28,7 @@ static struct argus_error *bad_file(const char *path, const char *why)
     return argus_error_create(ARGUS_ERROR_FORMAT, "%s is no file of answers: %s", path, why);
 }
 
-/* Whether it is one that asks; the file may name any. */
+/* The command if it is one that asks questions, else NULL. The file could name any command. */
 static const struct command *asking_command(const char *name)
 {
     int words;
@@ -40,7 +40,7 @@ static const struct command *asking_command(const char *name)
     return NULL;
 }
 
-/* Strings that are printed as they are and given to a command: nothing that a terminal would obey. */
+/* Whether the strings can be printed and given to a command: they contain no control characters. */
 static bool are_words(const json_t *list)
 {
     const json_t *item;
@@ -77,7 +77,7 @@ static bool are_answers(json_t *list)
     return true;
 }
 
-/* A walk that every function here can rely on. */
+/* Whether all functions here can rely on the structure of this walk. */
 static bool is_walk(json_t *walk)
 {
     const char *command;
@@ -109,7 +109,7 @@ static struct argus_error *take_walks(const char *path, json_t *root, json_t **r
     return NULL;
 }
 
-/* The file's text in `ret`, owned by the caller; NULL when there is no file. */
+/* Reads the file's text into `ret`, owned by the caller; NULL if there is no file. */
 static struct argus_error *read_text(const char *path, char **ret, size_t *ret_length)
 {
     struct stat status;
@@ -147,16 +147,17 @@ static struct argus_error *read_book(const char *path, struct answer_book *book,
     return error;
 }
 
-/* What is in the cache was written where the other place could not be: it is the newer one. */
-static const enum beside_place reading_order[] = {BESIDE_IN_CACHE, BESIDE_TRACE};
+/* A file in the cache was written because the other place was not writable, so it is the newer
+ * one. */
+static const enum sidecar_place reading_order[] = {SIDECAR_IN_CACHE, SIDECAR_NEXT_TO_TRACE};
 
 struct argus_error *answer_book_open(const char *trace_path, struct answer_book *ret)
 {
     *ret = (struct answer_book){.walks = json_array()};
-    beside_init(&ret->places, trace_path, ".answers");
+    sidecar_init(&ret->places, trace_path, ".answers");
     if (!ret->walks)
         return argus_error_memory();
-    for (size_t i = 0; i < BESIDE_PLACES; i++) {
+    for (size_t i = 0; i < SIDECAR_PLACES; i++) {
         const char *path = ret->places.path[reading_order[i]];
         bool there = false;
         struct argus_error *error = path ? read_book(path, ret, &there) : NULL;
@@ -185,7 +186,7 @@ struct argus_error *answer_book_of(struct session *session, const struct argumen
 
 void answer_book_deinit(struct answer_book *book)
 {
-    beside_deinit(&book->places);
+    sidecar_deinit(&book->places);
     json_decref(book->walks);
     free(book->path);
     *book = (struct answer_book){0};
@@ -207,14 +208,14 @@ static struct argus_error *write_text(const char *path, const char *text)
     return error;
 }
 
-static void remove_files(const struct answer_book *book, enum beside_place from)
+static void remove_files(const struct answer_book *book, enum sidecar_place from)
 {
-    for (size_t i = from; i < BESIDE_PLACES; i++)
+    for (size_t i = from; i < SIDECAR_PLACES; i++)
         if (book->places.path[i])
             unlink(book->places.path[i]);
 }
 
-/* The text of the file; the caller frees. */
+/* The text of the file; the caller frees it. */
 static char *book_text(const struct answer_book *book)
 {
     json_t *root = json_pack("{s:i, s:O}", "version", VERSION, "walks", book->walks);
@@ -226,15 +227,15 @@ static char *book_text(const struct answer_book *book)
 struct argus_error *answer_book_save(struct answer_book *book)
 {
     if (json_array_size(book->walks) == 0) {
-        remove_files(book, BESIDE_TRACE);
+        remove_files(book, SIDECAR_NEXT_TO_TRACE);
         return NULL;
     }
     char *text = book_text(book);
     struct argus_error *error = text ? NULL : argus_error_memory();
-    for (size_t i = 0; text && i < BESIDE_PLACES; i++) {
+    for (size_t i = 0; text && i < SIDECAR_PLACES; i++) {
         if (!book->places.path[i])
             continue;
-        if (i == BESIDE_IN_CACHE)
+        if (i == SIDECAR_IN_CACHE)
             paths_make_directories(book->places.directory);
         argus_error_destroy(error);
         error = write_text(book->places.path[i], text);
@@ -270,7 +271,7 @@ static json_t *options_json(const struct arguments *arguments)
     return list;
 }
 
-/* A walk without answers. */
+/* Makes a walk without answers. */
 static json_t *new_walk(const struct arguments *arguments, size_t next)
 {
     json_t *words = json_array();

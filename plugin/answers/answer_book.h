@@ -1,16 +1,18 @@
-/* The answers that were given about one trace, kept as FILE.answers beside it (see plugin/beside.h), so that a walk can
- * be gone on with, gone back in, and repeated, by another command, in another program and on another day.
+/* The answers that were given about one trace, kept as FILE.answers next to it (see
+ * plugin/sidecar.h). With them a walk can be continued, taken back and repeated by another command,
+ * in another program and on another day.
  *
- * The file is JSON, an object with "version" and "walks", the latest walk last. A walk is one command line and what was
- * answered to its questions, in order:
+ * The file is JSON: an object with "version" and "walks", the latest walk last. A walk is a command
+ * line and the answers to its questions, in order:
  *
  *     {"command": "diagnose", "options": ["--process=gedit"], "words": ["v12"],
  *      "answers": [{"question": "Which …?", "number": 2, "option": "the text of option 2"}],
  *      "open": "the question that nobody has answered yet, or null"}
  *
- * `number` 0 is "stop". An answer counts only for the very question it was given to, with the very option: a file that
- * belongs to another trace, or to another Argus, does no harm. Neither does one that somebody has made up: only
- * commands that ask are run from it, and what is printed of it is made harmless first.
+ * `number` 0 is "stop". An answer is used only if the question and the chosen option are the same.
+ * So a file that belongs to another trace, or to another version of Argus, does no harm. Nor does a
+ * forged file: only commands that ask questions are run from it, and text from it is sanitized
+ * before it is printed.
  */
 #ifndef ARGUS_PLUGIN_ANSWER_BOOK_H
 #define ARGUS_PLUGIN_ANSWER_BOOK_H
@@ -18,52 +20,53 @@
 #include <jansson.h>
 
 #include "argus/question.h"
-#include "plugin/beside.h"
 #include "plugin/command.h"
+#include "plugin/sidecar.h"
 
 struct answer_book {
-    struct beside places;
-    char *path;    /* where it is kept now; owned; NULL: nowhere */
+    struct sidecar places;
+    char *path;    /* the file's current place; owned; NULL: not saved */
     json_t *walks; /* an array; owned */
 };
 
-/* Reads what is kept about the trace at `trace_path`; nothing is an empty book. FORMAT: the file is no book. Deinit
- * also after an error. */
+/* Reads what is kept about the trace at `trace_path`; if there is nothing, the book is empty.
+ * FORMAT: the file is no answer book. Deinit also after an error. */
 struct argus_error *answer_book_open(const char *trace_path, struct answer_book *ret);
 void answer_book_deinit(struct answer_book *book);
 
-/* The same of a command line that names a trace, or means the loaded one, with `words` more words behind it: `*ret_next` is the
- * index of the first of them, `*ret_path` the trace's. */
+/* Same for a command line that names a trace, or means the loaded one, and has `words` more words
+ * after it. `*ret_next` is the index of the first of these, `*ret_path` the trace's path. */
 struct argus_error *answer_book_of(struct session *session, const struct arguments *arguments,
                                    size_t words, size_t *ret_next, const char **ret_path,
                                    struct answer_book *ret);
 
-/* Writes it, or removes the file of an empty book. Never through a link, mode 0600. */
+/* Writes the file, with mode 0600 and never through a link. Removes the file of an empty book. */
 struct argus_error *answer_book_save(struct answer_book *book);
 
-/* The walk of this command line, whose first `next` words are FILE; NULL: there is none. Borrowed. */
+/* The walk of this command line, whose first `next` words are FILE; NULL: none. Borrowed. */
 json_t *answer_book_find(const struct answer_book *book, const struct arguments *arguments,
                          size_t next);
-/* The latest walk; NULL: there is none. Borrowed. */
+/* The latest walk; NULL: none. Borrowed. */
 json_t *answer_book_last(const struct answer_book *book);
-/* Forgets a walk of the book. */
+/* Removes a walk from the book. */
 void answer_book_drop(struct answer_book *book, const json_t *walk);
 
-/* Makes `asked` what is known of the walk of this command line, and that walk the latest. Answers of ARGUS_BY_AUTO are
- * kept, too: those behind them depend on them. The last one may be open. False: nothing has changed. */
+/* Replaces the answers of this command line's walk by `asked`, and makes that walk the latest.
+ * Answers of ARGUS_BY_AUTO are kept too, because later answers depend on them. The last question
+ * may be open. False: nothing changed. */
 struct argus_error *answer_book_note(struct answer_book *book, const struct arguments *arguments,
                                      size_t next, const struct argus_asked *asked, size_t count,
                                      bool *ret_changed);
 
-/* What a walk's answer `index` is to `question`: an option's index or ARGUS_ANSWER_STOP. False: there is none, or it was the
- * answer to something else. */
+/* The walk's answer `index` as an answer to `question`: an option's index or ARGUS_ANSWER_STOP.
+ * False: there is no such answer, or it was given to a different question. */
 bool answer_book_answer(const json_t *walk, size_t index, const struct argus_question *question,
                         int *ret);
-/* How many answers a walk has. */
+/* The number of answers of a walk. */
 size_t answer_book_count(const json_t *walk);
 
-/* Runs the command of `walk` again, for the trace `file` (NULL: the one that is loaded). `answers` (NULL: none) are those of the
- * user to the questions behind the walk's own. */
+/* Runs the command of `walk` again, for the trace `file` (NULL: the loaded one). `answers` (NULL:
+ * none) are the user's answers to the questions after those that the walk already answers. */
 struct argus_error *answer_book_run(struct session *session, const json_t *walk, const char *file,
                                     const char *answers, bool json);
 /* Writes "argus diagnose --process=gedit --answers=2,stop FILE v12". */

@@ -1,5 +1,5 @@
-/* The conversation about one question: a number, Enter for the default, `s` to stop, `b` to go back, `?` for the keys and
- * `? N` for what is known of option N: its vertex with its stack and its peers. */
+/* The dialog for one question: a number, Enter for the default, `s` to stop, `b` to go back, `?`
+ * for the list of keys, and `? N` for details of option N: its vertex with stack and peers. */
 #include "plugin/answers/answer_prompt.h"
 
 #include <stdlib.h>
@@ -9,11 +9,11 @@
 
 enum { LINE_BYTES = 128 };
 
-/* What is shown before the next line is read. */
+/* The text that is shown before the next line is read. */
 struct page {
     char *text; /* owned */
     size_t length;
-    FILE *out; /* into text */
+    FILE *out; /* writes to `text` */
 };
 
 static bool page_open(struct page *page)
@@ -56,7 +56,7 @@ static bool write_piece(void *context, const char *text, size_t bytes)
     return fwrite(text, 1, bytes, context) == bytes;
 }
 
-/* What is known of an option. */
+/* Writes what is known about an option. */
 static void write_option(FILE *out, const struct analysis *analysis,
                          const struct argus_question *question, const char *word)
 {
@@ -80,7 +80,7 @@ static void write_option(FILE *out, const struct analysis *analysis,
     argus_error_destroy(error);
 }
 
-/* What a line means; writes what it asks for into `out`. */
+/* Interprets a line, and writes requested text to `out`. */
 static int understand(const struct analysis *analysis, const struct argus_question *question,
                       bool may_go_back, char *line, FILE *out)
 {

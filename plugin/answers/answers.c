@@ -8,9 +8,9 @@
 
 enum { WORD_BYTES = 128 };
 
-/* --- what was answered before --- */
+/* --- earlier answers --- */
 
-/* An answers' file that cannot be used stands in nobody's way, but nothing is written over it. */
+/* An answers file that cannot be used does not stop the command, but is not overwritten. */
 static void open_book(struct answers *answers)
 {
     struct argus_error *error = answer_book_open(answers->analysis->trace->path, &answers->book);
@@ -50,7 +50,8 @@ void answers_deinit(struct answers *answers)
     vec_deinit(&answers->script);
 }
 
-/* What was answered to this question last time; ANSWER_NONE from the first on that is another one. */
+/* The earlier answer to this question. From the first question on that differs from the earlier
+ * walk, ANSWER_NONE. */
 static int answer_from_book(struct answers *answers, const struct argus_question *question)
 {
     int answer;
@@ -82,7 +83,7 @@ int answer_parse(const char *word, size_t count)
     return valid ? (int)number - 1 : ANSWER_NONE;
 }
 
-/* The next word of a list with commas; false when all are used. */
+/* The next word of a list with commas; false at the end. */
 static bool next_word(const char **rest, char *ret, size_t ret_bytes)
 {
     if (!*rest || !**rest)
@@ -121,7 +122,7 @@ static int go_back(struct answers *answers)
 {
     answers->script.length--;
     answers->back = true;
-    answers->kept = NULL; /* it would only give the same answer again */
+    answers->kept = NULL; /* otherwise it would give the same answer again */
     return ARGUS_ANSWER_OPEN;
 }
 
@@ -135,7 +136,7 @@ static int answer_from_user(struct answers *answers, const struct argus_question
     return answer == ANSWER_BACK ? go_back(answers) : answer;
 }
 
-/* Somebody's answer to a question that was not asked before. */
+/* Finds an answer to a question that was not asked before. */
 static int find_answer(struct answers *answers, const struct argus_question *question,
                        enum argus_answer_by *ret_by)
 {
@@ -237,7 +238,7 @@ static void show_open_question(struct answers *answers, const struct argus_asked
     free(text);
 }
 
-/* What a person has answered is kept, and that a question is open. */
+/* Keeps the answers that the user gave, and the question that is open. */
 static void keep_answers(struct answers *answers, const struct argus_asked *asked, size_t count)
 {
     bool open = count > 0 && asked[count - 1].answer == ARGUS_ANSWER_OPEN, changed = false;

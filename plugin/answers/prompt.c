@@ -1,7 +1,7 @@
-/* LLDB keeps its own libedit and its own signal handler, with SA_RESTART: a plain read would never notice Ctrl-C.
- * So characters are fetched by poll() with a short timeout, and the host is asked in between
- * (measured in LLDB 16, 19 and 22). libedit's handle lives for one line only; LLDB's own is untouched.
- */
+/* LLDB has its own libedit and its own signal handler, with SA_RESTART: a plain read would not be
+ * interrupted by Ctrl-C. So characters are read after poll() with a short timeout, and the host is
+ * asked in between (measured in LLDB 16, 19 and 22). The libedit handle here exists for one line
+ * only, and LLDB's own is not touched. */
 #include "plugin/answers/prompt.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ struct reader {
     bool stopped;
 };
 
-/* The next byte; 0 at the end of input, -1 when the user has interrupted. */
+/* The next byte; 0 at the end of input, -1 if the user has interrupted. */
 static int read_byte(struct reader *reader, char *ret)
 {
     for (;;) {
@@ -48,7 +48,8 @@ static int get_char(EditLine *editor, wchar_t *ret)
     if (el_get(editor, EL_CLIENTDATA, &reader))
         return -1;
     int length = read_byte(reader, &byte);
-    /* A ^D that was typed before libedit made the terminal raw arrives as 0: n_tty's mark of an end of input. */
+    /* If ^D was typed before libedit made the terminal raw, n_tty delivers it as 0, which means end
+     * of input. */
     if (length <= 0 || !byte)
         return length < 0 ? length : 0;
     *ret = (unsigned char)byte; /* answers are ASCII */
@@ -87,7 +88,7 @@ static bool read_edited(FILE *in, FILE *out, struct reader *reader, char *ret, s
     return done;
 }
 
-/* For terminals that cannot move the cursor. */
+/* Reads a line at a terminal that cannot move the cursor. */
 static bool read_plain(FILE *out, struct reader *reader, char *ret, size_t ret_bytes)
 {
     size_t length = 0;

@@ -1,4 +1,5 @@
-/* One line from the user, with libedit's editing, at a terminal that may be LLDB's. */
+/* Reads one line from the user, with libedit's editing, at a terminal that LLDB may be using
+ * too. */
 #ifndef ARGUS_PLUGIN_PROMPT_H
 #define ARGUS_PLUGIN_PROMPT_H
 
@@ -10,9 +11,9 @@
 extern "C" {
 #endif
 
-/* Shows `text` and reads a line from `in` into `ret`, NUL-terminated, without its newline. Both files are borrowed,
- * and `in` has to be a terminal. False at end of input, or when `interrupted` says so: it is asked ten
- * times a second. The terminal's settings are put back. */
+/* Shows `text` and reads a line from `in` into `ret`, NUL-terminated and without its newline. Both
+ * files are borrowed; `in` has to be a terminal. False at the end of input, or if `interrupted`,
+ * which is called ten times a second, returns true. The terminal's settings are restored. */
 bool prompt_read_line(FILE *in, FILE *out, const char *text, bool (*interrupted)(void *data),
                       void *data, char *ret, size_t ret_bytes);
 

@@ -17,8 +17,9 @@ static void on_interrupt(int number)
 {
     (void)number;
     interrupts = interrupts + 1;
+    /* lets the user out even if something else hangs */
     if (interrupts >= INTERRUPTS_TO_KILL)
-        _exit(EXIT_CODE_FAILED); /* whatever hangs, the user gets out of it */
+        _exit(EXIT_CODE_FAILED);
 }
 
 static bool interrupted(void *data)
@@ -34,7 +35,7 @@ static void print_remark(void *data, const char *level, const char *text)
     fprintf(stderr, "argus: %s%s%s\n", level, *level ? ": " : "", text);
 }
 
-/* At a terminal one line that is rewritten; in a log one line for each kind of work. */
+/* On a terminal, rewrites one line; in a log, prints one line for each kind of work. */
 static void show_progress(void *data, const char *what, uint64_t done, uint64_t total)
 {
     char *last = data;
@@ -64,7 +65,8 @@ static bool read_line(void *data, const char *text, const char *prompt, char *re
     fputs(text, stdout);
     if (prompt_read_line(stdin, stdout, prompt, interrupted, data, ret, ret_bytes))
         return true;
-    interrupts = 0; /* Ctrl-C was the answer; how to go on is still to be printed */
+    /* Ctrl-C answered the question; the command still has to print how to continue */
+    interrupts = 0;
     return false;
 }
 
@@ -78,7 +80,7 @@ static void look_at_terminal(struct session *session)
     session->colour = terminal && strcmp(terminal, "dumb") != 0 && !getenv("NO_COLOR");
 }
 
-/* Output that nobody could read is a failure: a full disk behind `argus … > file`. */
+/* Lost output is a failure, e.g. on a full disk with `argus … > file`. */
 static int finish_output(int code)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))

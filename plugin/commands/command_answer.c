@@ -1,4 +1,5 @@
-/* `argus answer`: the walk whose question is open is done again, with the answers that it has and one more. */
+/* `argus answer`: repeats the walk whose question is open, with its earlier answers and one
+ * more. */
 #include <string.h>
 
 #include "plugin/answers/answers.h"
@@ -36,9 +37,9 @@ const struct command command_answer = {
     .arguments = "N",
     .missing = "N is missing: the number of an option, stop or default",
     .summary = "answer the question that is open, and go on",
-    .details = "N is the number of an option, 'stop' or 'default'; several with commas answer\n"
-               "the next questions, too. The walk is the last one that was begun: what was\n"
-               "answered is kept beside the trace, as FILE.answers.",
+    .details = "N is the number of an option, 'stop' or 'default'. Several, separated by\n"
+               "commas, also answer the next questions. The walk is the one that was begun\n"
+               "last; its answers are kept next to the trace, as FILE.answers.",
     .example = "argus answer freeze.argus 2\nargus answer freeze.argus 1,stop",
     .options = options,
     .flags = COMMAND_TRACE,

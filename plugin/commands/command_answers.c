@@ -1,4 +1,4 @@
-/* `argus answers`: what is kept beside a trace. */
+/* `argus answers`: prints the answers that are kept for a trace. */
 #include "plugin/answers/answers.h"
 #include "plugin/json_output.h"
 
@@ -7,7 +7,7 @@ static const struct command_option options[] = {
     COMMAND_OPTIONS_END,
 };
 
-/* Of a file that anybody may have written: no escape sequences. */
+/* Prints text without escape sequences, because anybody may have written the file. */
 static void print_text(struct session *session, const char *text)
 {
     for (; *text; text++)

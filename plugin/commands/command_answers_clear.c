@@ -1,4 +1,5 @@
-/* `argus answers clear`: forgets them. A file that is no book goes, too: that is how one gets rid of it. */
+/* `argus answers clear`: deletes the answers. An invalid file is deleted too, because this is the
+ * way to get rid of it. */
 #include "plugin/answers/answers.h"
 
 static struct argus_error *run(struct session *session, const struct arguments *arguments)

@@ -1,4 +1,4 @@
-/* `argus answers export`: the walks as command lines that need no answers any more. */
+/* `argus answers export`: prints the walks as command lines that ask no more questions. */
 #include "plugin/answers/answers.h"
 
 static struct argus_error *print(struct session *session, const struct answer_book *book,

@@ -28,18 +28,18 @@ static const struct command_option options[] = {
 
 enum format { FORMAT_TEXT, FORMAT_FOLDED, FORMAT_SPEEDSCOPE, FORMAT_HTML };
 
-/* What the options say. */
+/* The parsed options. */
 struct wanted {
     struct argus_contexts_options contexts, base;
     struct argus_ranking_options ranking;
-    const char *base_path; /* NULL: none, or the same trace */
+    const char *base_path; /* NULL: no base, or it is in the same trace */
     struct hang_contexts hang;
     bool has_base;
     uint64_t top;
     enum format format;
 };
 
-/* The place of an option's word among `words`, which ends with NULL. */
+/* The index of an option's word among `words`, which ends with NULL. */
 static struct argus_error *one_of(const struct arguments *arguments, const char *name,
                                   const char *const *words, int *ret)
 {
@@ -80,7 +80,7 @@ static struct argus_error *words_get(const struct arguments *arguments, struct w
     return error;
 }
 
-/* What the diagnosis names, where the user has not named it. */
+/* Fills in what the diagnosis names and the user has not specified. */
 static struct argus_error *hang_get(const struct analysis *analysis, struct wanted *ret)
 {
     if (arguments_has(analysis->arguments, "vertex"))
@@ -89,7 +89,7 @@ static struct argus_error *hang_get(const struct analysis *analysis, struct want
     struct argus_error *error = hang_contexts_find(analysis, &ret->hang);
     if (error)
         return error;
-    ret->contexts.process = ret->base.process = NULL; /* the vertex says it */
+    ret->contexts.process = ret->base.process = NULL; /* the vertex determines the process */
     ret->contexts.vertex = ret->hang.vertex;
     if (ret->has_base || ret->hang.base_vertex == ARGUS_NONE)
         return NULL;
@@ -118,7 +118,7 @@ static struct argus_error *wanted_get(const struct analysis *analysis, struct wa
         error = analysis_vertex(analysis, vertex, &ret->contexts.vertex);
     if (!error && hang_contexts_wanted(arguments))
         error = hang_get(analysis, ret);
-    /* A base is compared by names, and other forms have all functions. */
+    /* A base is compared by function names, and the other output formats contain all functions. */
     ret->contexts.late_names =
         !ret->has_base && ret->format == FORMAT_TEXT && !arguments_has(arguments, "tree");
     return error;
@@ -175,7 +175,7 @@ static struct argus_error *rank_and_write(struct analysis *analysis, const struc
     return error;
 }
 
-/* Whatever the base is: another trace, or another vertex of this one. */
+/* Runs with a base, which is another trace or another vertex of this trace. */
 static struct argus_error *with_base(struct analysis *analysis, struct wanted *wanted,
                                      struct argus_contexts *contexts)
 {
@@ -232,40 +232,41 @@ const struct command command_contexts = {
     .name = "contexts",
     .summary = "which calling contexts are slow, inferred from the call stacks alone",
     .details = "Infers how long functions took, in which context of callers, from the stacks\n"
-               "at system calls, waits, wake-ups and cpu samples (IntroPerf): a function\n"
-               "that is in two stacks of a thread one after the other, below the same\n"
-               "callers, went on in between. Nothing has to be instrumented. Without\n"
-               "--call-stacks, recordings have stacks at waits, wake-ups and samples only, and\n"
-               "short waits of programs without frame pointers have no callers.\n"
+               "at system calls, waits, wake-ups and CPU samples (IntroPerf): if a function is\n"
+               "in two consecutive stacks of a thread, below the same callers, it ran on in\n"
+               "between. Nothing has to be instrumented. Without --call-stacks, recordings\n"
+               "have stacks only at waits, wake-ups and samples, and short waits of programs\n"
+               "without frame pointers have no callers.\n"
                "\n"
-               "A context is a path of functions. It costs what its functions took\n"
-               "themselves, without their callees; with --base, what they took more than in\n"
-               "a trace in which all went well. Paths are the same when the functions have\n"
-               "the same names, in files of the same names, in the same order: another build\n"
-               "will do. By --rank:\n"
+               "A context is a path of functions. Its cost is what its functions took\n"
+               "themselves, without their callees; with --base, what they took more than in a\n"
+               "trace in which all went well. Two paths are the same if the functions have the\n"
+               "same names, in files of the same names, in the same order, so another build\n"
+               "can be compared. By --rank:\n"
                "\n"
-               "  blame   without waits that another thread of the trace ended (its context\n"
-               "          has the time), polls and locks that timed out, and waits for a cpu;\n"
-               "          of sleeps, and polls that nobody in the trace ended, what is longer\n"
-               "          than in the base, beyond chance\n"
+               "  blame   without waits that another thread of the trace ended (the time\n"
+               "          belongs to that thread's context), without polls and locks that\n"
+               "          timed out, and without waits for a CPU; of sleeps, and of polls\n"
+               "          that no thread in the trace ended, only what is longer than in\n"
+               "          the base, beyond chance\n"
                "  total   all own time\n"
                "  mean    as in the paper: of one call, by the mean\n"
                "\n"
-               "In the list '*' marks the bottleneck, the function with the highest cost;\n"
-               "other paths through it are counted, not listed (--every). The headline names\n"
-               "the function on whose behalf the C library and the kernel worked. The layer\n"
-               "is the program's own file (main), a library, a plug-in, or the kernel, whose\n"
-               "part is the system call by name; with --kernel its functions follow.\n"
+               "In the list, '*' marks the bottleneck, the function with the highest cost.\n"
+               "Other paths through it are counted, not listed (--every). The headline names\n"
+               "the caller of the C library or kernel function. The layer is the program's own\n"
+               "file (main), a library, a plug-in, or the kernel, which is shown as the name\n"
+               "of the system call; with --kernel its functions follow.\n"
                "\n"
-               "Between two calls, what has no stack of its own is shared out by the cpu\n"
+               "Between two calls, time without a stack of its own is distributed by the CPU\n"
                "samples there (not by --rank mean). A function that is in no stack at all,\n"
                "neither of a sample nor at a call or wait, has no time: its caller has it.\n"
                "\n"
-               "The moments at which a call returns, and a thread is on a cpu again, count\n"
-               "with the stack before them, which cannot have changed (--no-returns). In the\n"
-               "conservative mode a function ends with the last stack that has it, in the\n"
-               "aggressive mode with the first that has it not. A wait that lasts to the end\n"
-               "of the trace has no length; only that of --vertex has one.",
+               "The moments at which a call returns, and at which a thread is on a CPU again,\n"
+               "count with the stack before them, which cannot have changed (--no-returns). In\n"
+               "conservative mode, a function ends with the last stack that contains it; in\n"
+               "aggressive mode, with the first stack without it. A wait that lasts to the end\n"
+               "of the trace has no length, except that of --vertex.",
     .example = "argus record -o slow.argus -- myprog big\n"
                "argus contexts --base=good.argus --process=myprog slow.argus\n"
                "argus contexts --vertex=v1234 slow.argus\n"

@@ -1,4 +1,4 @@
-/* `argus debug FILE`: LLDB with the plugin and the trace loaded. Replaces this process. */
+/* `argus debug FILE`: starts LLDB with the plugin and the trace loaded. Replaces this process. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,8 @@ static bool push(word_list *words, const char *word)
     return false;
 }
 
-/* LLDB's command line knows quotes and backslashes, and runs what is in backticks. */
+/* Quotes a path: LLDB's command line interprets quotes and backslashes, and executes text in
+ * backticks. */
 static char *quoted_command(const char *command, const char *path)
 {
     char *text = NULL;

@@ -1,6 +1,6 @@
-/* `argus diagnose`: choose the hang, then Algorithm 1 (argus/diagnose.h). Which hang is meant can itself be a question;
- * it is asked here and put before those of the analysis, so that --answers counts it as the first.
- */
+/* `argus diagnose`: chooses the hang, then runs Algorithm 1 (argus/diagnose.h). The choice of the
+ * hang can itself be a question. It is asked here and put before the questions of the analysis, so
+ * that --answers counts it as the first. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static struct argus_error *report(struct analysis *analysis, struct answers *ans
     return error ? error : written;
 }
 
-/* Moves the question about the hang, if there was one, before those of the diagnosis. */
+/* Inserts the question about the hang, if there was one, before those of the diagnosis. */
 static struct argus_error *prepend_question(struct argus_diagnosis *diagnosis,
                                             struct hang_choice *choice)
 {
@@ -110,18 +110,18 @@ const struct command command_diagnose = {
     .name = "diagnose",
     .arguments = "[HANG|V]",
     .summary = "explain a hang: who caused it, and on which path",
-    .details = "HANG is a number from 'argus hangs', V a vertex; another number is the id\n"
-               "of a process. Without these: the hang that there is, or a question when\n"
-               "there are several. With a process, a thread or a time, and no hang at all,\n"
-               "the longest run, wait or yield there is explained; if that was idle, the\n"
-               "command says so.\n"
+    .details = "HANG is a number from 'argus hangs', V a vertex; any other number is the id of\n"
+               "a process. Without these, the only hang is diagnosed; if there are several, a\n"
+               "question is asked. If a process, thread or time is given but has no hang, its\n"
+               "longest run, wait or yield is explained; if that was idle, the command says\n"
+               "so.\n"
                "\n"
-               "What normally happens is looked for in the trace itself; with --baseline\n"
-               "first in another one, of the same programs, in which all went well.\n"
+               "The normal case is searched for in the trace itself; with --baseline, first in\n"
+               "another trace of the same programs in which all went well.\n"
                "\n"
-               "At a terminal it asks where the graph is ambiguous. Elsewhere --answers or\n"
-               "--auto answers; a question that nobody answers is printed with the command\n"
-               "that goes on, and the exit code is 3.",
+               "At a terminal, the command asks where the graph is ambiguous. Elsewhere\n"
+               "--answers or --auto answers. A question without an answer is printed with the\n"
+               "command that continues, and the exit code is 3.",
     .example = "argus diagnose freeze.argus\n"
                "argus diagnose --process=gedit --auto --json freeze.argus\n"
                "argus diagnose --baseline=yesterday.argus freeze.argus\n"

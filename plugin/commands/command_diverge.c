@@ -1,4 +1,5 @@
-/* Two instruction traces of `argus step`, or one of a loop: which branch decided, and by which variable. */
+/* Compares two instruction traces of `argus step`, or the turns of a loop in one: which branch
+ * decided, and which variable it depended on. */
 #include "argus/diverge.h"
 
 #include <string.h>

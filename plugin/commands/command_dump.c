@@ -1,4 +1,4 @@
-/* Records as text: in time order with names, or raw, as they are in the file. */
+/* Prints records as text: in time order with names, or raw, as they are in the file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,8 +27,8 @@ struct dump {
     bool any_thread;
     bool raw;
     bool json;
-    struct kdebug_strings strings;    /* Darwin: texts that go over several records */
-    const struct kdebug_string *text; /* that the present record ends; NULL: none */
+    struct kdebug_strings strings;    /* Darwin: texts that span several records */
+    const struct kdebug_string *text; /* the text that the current record completes; NULL: none */
 };
 
 static const char *func_text(uint32_t debugid)
@@ -78,7 +78,7 @@ static void print_syscall(const struct dump *dump, const struct argus_record *re
             (long long)record->arg[1], (unsigned long long)record->arg[3]);
 }
 
-/* Darwin's own; those of Argus's class are the same on all systems. */
+/* Whether the record is Darwin's own. Records of Argus's class are the same on all systems. */
 static bool is_darwin(const struct dump *dump, const struct argus_record *record)
 {
     return argus_trace_header(dump->trace)->os == ARGUS_OS_DARWIN &&
@@ -131,7 +131,7 @@ static void print_text(const struct dump *dump, uint64_t ns, const struct argus_
     fputc('\n', out);
 }
 
-/* With the quotation marks; owned by the caller. NULL without memory. */
+/* Includes the quotation marks; the caller owns it. NULL without memory. */
 static char *json_escaped(const char *text, size_t length)
 {
     json_t *string = json_stringn(text, length);
@@ -158,7 +158,7 @@ static void print_json(const struct dump *dump, uint64_t ns, const struct argus_
     free(text);
 }
 
-/* The merge says that a chunk was damaged by a record in its place. */
+/* The merge puts a record in the place of a damaged chunk. */
 static void note_damage(struct dump *dump, const struct argus_record *record)
 {
     if (record->debugid != MERGE_ID_LOST || !record->arg[2])
@@ -168,7 +168,7 @@ static void note_damage(struct dump *dump, const struct argus_record *record)
                  record->cpu, (unsigned long long)record->arg[0]);
 }
 
-/* False when no more is wanted. */
+/* Returns false if no more records are wanted. */
 static bool print_record(struct dump *dump, uint64_t ns, const struct argus_record *record)
 {
     bool darwin = argus_trace_header(dump->trace)->os == ARGUS_OS_DARWIN;
@@ -217,7 +217,7 @@ static struct argus_error *dump_in_file_order(struct dump *dump)
     return error;
 }
 
-/* The merge hands out ns instead of ticks, and puts a record where others are missing. */
+/* The merge converts ticks to ns, and inserts a record where others are missing. */
 static struct argus_error *dump_in_time_order(struct dump *dump)
 {
     struct merge *merge;
@@ -267,9 +267,9 @@ static struct argus_error *run(struct session *session, const struct arguments *
 const struct command command_dump = {
     .name = "dump",
     .summary = "print the records of a trace",
-    .details = "One line a record: time of day (local), cpu, thread, tracepoint, arguments;\n"
-               "the tracepoints are explained in argus-trace(5). A text of Darwin that goes\n"
-               "over several records is told whole at its last one.",
+    .details = "Prints one line per record: time of day (local), CPU, thread, tracepoint,\n"
+               "arguments. argus-trace(5) explains the tracepoints. If a Darwin text spans\n"
+               "several records, it is printed in full at the last one.",
     .example = "argus dump freeze.argus | less\nargus dump --raw --limit=10 freeze.argus",
     .options = options,
     .flags = COMMAND_TRACE,

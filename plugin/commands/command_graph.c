@@ -20,9 +20,9 @@ const struct command command_graph = {
     .name = "graph",
     .summary = "build the event graph and say how large it is",
     .details = "Prints records and losses, processes, threads, vertices, edges by kind, what\n"
-               "was left out and how often, and how long building took, or from which file\n"
-               "the graph was loaded. A vertex is one execution segment of one thread and\n"
-               "the wait that ended it; an edge says that one vertex made another run.",
+               "was left out and how often, and how long building took, or from which file the\n"
+               "graph was loaded. A vertex is one execution segment of one thread and the wait\n"
+               "that ended it. An edge means that one vertex caused another to run.",
     .example = "argus graph freeze.argus\nargus graph show freeze.argus v1234",
     .options = options,
     .flags = COMMAND_TRACE | COMMAND_GRAPH,

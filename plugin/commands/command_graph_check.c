@@ -10,7 +10,7 @@ static const struct command_option options[] = {
 enum { DEFAULT_LIMIT = 10 };
 #define DEFAULT_LONG_NS 100000000u
 
-/* Nobody wants more, and it bounds the memory. */
+/* Nobody reads more, and the limit bounds the memory. */
 #define MOST_LISTED 1000000u
 
 static struct argus_error *inspect(struct analysis *analysis, struct argus_inspect_options *wanted)
@@ -20,7 +20,8 @@ static struct argus_error *inspect(struct analysis *analysis, struct argus_inspe
     struct argus_error *error = argus_graph_verify(analysis->graph, wanted->limit, &verification);
     if (error)
         return error;
-    /* A graph that contradicts itself is not looked into any further: its ids may lead anywhere. */
+    /* If the graph contradicts itself, it is not examined further, because its ids may lead
+     * anywhere. */
     if (!verification.violations)
         error = argus_inspect(analysis->graph, wanted, &inspection);
     if (!error)

@@ -1,4 +1,5 @@
-/* A part of the graph for other viewers (argus/export.h): by conditions, or around one vertex. */
+/* Exports a part of the graph for other viewers (argus/export.h): by conditions, or around one
+ * vertex. */
 #include "argus/export.h"
 
 #include <string.h>
@@ -18,12 +19,12 @@ static const struct command_option options[] = {
     COMMAND_OPTIONS_END,
 };
 
-/* To add a format: a row, its writer in libargus/report, a sentence in argus/export.h. */
+/* The formats. To add one: a row, its writer in libargus/report, a sentence in argus/export.h. */
 static const struct format {
     const char *name;
     struct argus_error *(*write)(const struct argus_report_context *context,
                                  const struct argus_export *part, uint64_t *ret_edges_cut);
-    uint64_t limit; /* what its viewers bear */
+    uint64_t limit; /* number of vertices that its viewers can handle */
     const char *viewer;
 } formats[] = {
     {"perfetto", argus_export_perfetto, 200000, "ui.perfetto.dev or chrome://tracing"},
@@ -44,7 +45,7 @@ static struct argus_error *format_get(const struct arguments *arguments, const s
                 : NULL;
 }
 
-/* The vertices around one, nearest first. */
+/* The vertices around a given one, nearest first. */
 struct surroundings {
     const struct argus_graph *graph;
     vertex_list found;
@@ -59,7 +60,7 @@ static bool reach(struct surroundings *around, uint32_t vertex)
     return vec_push(&around->found, vertex);
 }
 
-/* Causes, effects, and the vertex before it in its thread. */
+/* Adds causes, effects, and the previous vertex of the same thread. */
 static bool reach_neighbours(struct surroundings *around, uint32_t vertex)
 {
     const struct argus_edge *in, *all;
@@ -112,7 +113,8 @@ static struct argus_error *collect_around(struct analysis *analysis, const char 
     return error;
 }
 
-/* Writes the first `limit` of what was found: of those around a vertex the nearest, else thread by thread. */
+/* Writes the first `limit` of the found vertices: the nearest ones to a vertex, or thread by
+ * thread. */
 static struct argus_error *write_part(struct analysis *analysis, const struct format *format,
                                       vertex_list *found, uint64_t limit)
 {
@@ -146,7 +148,7 @@ static struct argus_error *collect(struct analysis *analysis, uint64_t limit, ve
     return vertex_filter_search(analysis, &filter, ret);
 }
 
-/* To -o FILE, or to the command's own output. */
+/* Writes to -o FILE or to the command's normal output. */
 static struct argus_error *write_somewhere(struct analysis *analysis, const struct format *format,
                                            vertex_list *found, uint64_t limit)
 {

@@ -1,4 +1,4 @@
-/* A look through all vertices: plugin/vertex_filter.h has the conditions. */
+/* Searches all vertices; plugin/vertex_filter.h has the conditions. */
 #include "plugin/vertex_filter.h"
 
 static const struct command_option options[] = {

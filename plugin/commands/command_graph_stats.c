@@ -8,7 +8,7 @@ static const struct command_option options[] = {
 
 enum { DEFAULT_WAITS = 20 };
 
-/* Each of them may be a walk through the whole graph. */
+/* For each of them the whole graph may have to be walked. */
 #define MOST_WAITS 10000u
 
 static bool show_progress(void *context, const char *what, double share)
@@ -46,34 +46,36 @@ static struct argus_error *run(struct session *session, const struct arguments *
 const struct command command_graph_stats = {
     .name = "graph stats",
     .summary = "compare the graph with what traditional causal tracing makes of the trace",
-    .details = "Beside each other: the plain causal graph, which is built of the same\n"
-               "records from wake-ups and messages only (a vertex from one wait of a thread\n"
-               "to the next, every wake-up an edge, one out of an interrupt charged to the\n"
+    .details = "Compares three graphs: the plain causal graph, which is built of the same\n"
+               "records from wake-ups and messages only (a vertex from one wait of a thread to\n"
+               "the next, each wake-up an edge, one from an interrupt charged to the\n"
                "interrupted thread); the graph with its strong edges, which a walk follows\n"
                "without asking; and the graph with all edges.\n"
                "\n"
-               "  several causes        vertices with two or more incoming edges; those to the\n"
-               "                        next vertex of the same thread are not counted\n"
+               "  several causes        vertices with two or more incoming edges; edges\n"
+               "                        between consecutive vertices of a thread are not\n"
+               "                        counted\n"
                "  mix applications      vertices of programs that two or more other\n"
                "                        applications caused, or that caused something in\n"
                "                        two or more\n"
-               "  within a long wait    how many vertices, and processes, one comes to by\n"
-               "                        going back from where the wait ended, over all\n"
-               "                        edges whose causes lie within the wait\n"
-               "  back to the beginning the same without that bound\n"
+               "  within a long wait    how many vertices, and processes, are reached by\n"
+               "                        going back from the end of the wait over all\n"
+               "                        edges whose causes are within the wait\n"
+               "  back to the beginning the same without that limit\n"
                "\n"
-               "The plain graph also lacks edges: who created a thread, armed a timer,\n"
-               "queued a callback, asked a disk. So a way back may end early in it.\n"
+               "The plain graph also lacks edges: from the thread that created a thread, armed\n"
+               "a timer, queued a callback, or sent a request to a disk. So a walk back may\n"
+               "end early in it.\n"
                "\n"
-               "What became of each edge of the plain graph: kept strong, kept weak, given\n"
-               "to another cause, culled, merged. Over-connections avoided are those that\n"
-               "are weak, another's, or culled; and by how much fewer vertices mix\n"
-               "applications.\n"
+               "Then the fate of each edge of the plain graph: kept strong, kept weak,\n"
+               "attributed to another cause, culled, merged. Over-connections avoided are the\n"
+               "edges that are weak, attributed to another cause, or culled, and the decrease\n"
+               "in vertices that mix applications.\n"
                "\n"
-               "Then edges by the rule that made them, and what the other rules did.\n"
+               "Then the edges by the rule that made them, and the effects of the other rules.\n"
                "\n"
-               "Of a trace of macOS or iOS also what each rule can do on it: that system\n"
-               "writes some records only on some machines, or when told to.",
+               "For a trace of macOS or iOS, also what each rule can do with it: that system\n"
+               "writes some records only on some machines, or only on request.",
     .example = "argus graph stats freeze.argus\n"
                "argus graph stats --waits=100 --json freeze.argus",
     .options = options,

@@ -7,9 +7,9 @@ static const struct command_option options[] = {
     COMMAND_OPTIONS_END,
 };
 
-#define NOTICED_NS 20000000u /* away for less is as it should be */
+#define NOTICED_NS 20000000u /* shorter absences are normal */
 
-/* What was named has its longest stretch listed only if it is long. */
+/* The longest stretch of a thread that the user named is listed only if it is a long one. */
 static void drop_short(const struct argus_hang_options *wanted, struct argus_hangs *hangs)
 {
     uint64_t threshold_ns = wanted->threshold_ns ? wanted->threshold_ns : ARGUS_HANG_THRESHOLD_NS;
@@ -19,7 +19,8 @@ static void drop_short(const struct argus_hang_options *wanted, struct argus_han
         hangs->count = 0;
 }
 
-/* Says what was looked at, down to what can be noticed at all. */
+/* Reports what was searched, and the longest stretches down to the shortest that a person can
+ * notice. */
 static struct argus_error *report_none(struct analysis *analysis,
                                        const struct argus_hang_options *wanted)
 {
@@ -78,23 +79,23 @@ static struct argus_error *run(struct session *session, const struct arguments *
 const struct command command_hangs = {
     .name = "hangs",
     .summary = "list the hangs: event loops that did not come back to their wait",
-    .details = "Windows for which something was pending come first, then other threads for\n"
-               "which something was, then those that another thread had set off. Of equals,\n"
-               "windows come first, then the longest. 'argus diagnose FILE 2' explains the\n"
-               "second of the list.\n"
+    .details = "Windows with pending input come first, then other threads with pending input,\n"
+               "then hangs that another thread or the user had set off. Among equals, windows\n"
+               "come first, then the longest. 'argus diagnose FILE 2' explains the second one.\n"
                "\n"
-               "With nothing pending, these are no hangs: a worker thread away from its loop,\n"
-               "a wait for child processes, and a wait of a thread for which another one\n"
-               "polls.\n"
+               "Without pending input, these do not count as hangs: a worker thread away from\n"
+               "its loop, a wait for child processes, and a wait of a thread for which another\n"
+               "thread polls.\n"
                "\n"
-               "Of what is named (a process, a thread, a time) the longest stretch is listed\n"
-               "when no event loop hung; if that was idle, the command says so.\n"
+               "If a process, a thread or a time is given and no event loop hung, the longest\n"
+               "stretch there is listed; if that was idle, the command says so.\n"
                "\n"
-               "Without a hang it says which stretches were the longest, and why they do not\n"
-               "count: too short, or idle. In a trace without event loops it says that.\n"
+               "If there is no hang, the command prints the longest stretches and why they do\n"
+               "not count: too short, or idle. It says so if a trace has no event loops.\n"
                "\n"
-               "A folder in place of FILE lists its traces, one hang each, the newest first:\n"
-               "what 'argus start --on-hang' has kept, without analysing it again.",
+               "With a folder instead of FILE, it lists the folder's traces, one hang each,\n"
+               "the newest first: the files that 'argus start --on-hang' has kept, without\n"
+               "analysing them again.",
     .example = "argus hangs freeze.argus\n"
                "argus hangs --threshold=500ms --process=gedit freeze.argus\n"
                "argus hangs --time=14:32:10 freeze.argus\n"

@@ -1,4 +1,4 @@
-/* Files of other formats as .argus files: smaller, with an index, and in order. */
+/* Converts files of other formats into .argus files: smaller, with an index, and in time order. */
 #include "plugin/command.h"
 
 #include <inttypes.h>
@@ -21,7 +21,7 @@ static bool show_progress(void *context, const char *what, double share)
     return !session_interrupted(session);
 }
 
-/* "125/3"; both stay 0 when the option was not given. */
+/* Parses "125/3"; both stay 0 if the option was not given. */
 static struct argus_error *read_timebase(const struct arguments *arguments, uint64_t *ret_numer,
                                          uint64_t *ret_denom)
 {
@@ -83,14 +83,14 @@ const struct command command_import = {
     .name = "import",
     .arguments = "-o FILE",
     .summary = "write a kdebug file of macOS or iOS as an .argus file",
-    .details = "Every command reads kdebug files as they are (versions 1, 2 and 3: what\n"
-               "trace, ktrace, Instruments and the kernel write). Imported they take a\n"
-               "tenth of the space, their records are in order, and opening them does not\n"
-               "read all of them. Nothing is left out but chunks of other kinds than\n"
-               "records and thread maps.\n"
+    .details = "Every command reads kdebug files as they are (versions 1, 2 and 3: the files\n"
+               "that trace, ktrace, Instruments and the kernel write). Imported, they take a\n"
+               "tenth of the space, their records are in order, and opening them does not read\n"
+               "all records. Only chunks that are neither records nor thread maps are left\n"
+               "out.\n"
                "\n"
-               "Files of version 1 do not say how long a tick is. It is guessed from the\n"
-               "addresses in them and said; --timebase says it.",
+               "Files of version 1 do not contain the length of a tick. It is guessed from the\n"
+               "addresses in the file, with a remark; --timebase sets it.",
     .example = "argus import freeze.trace -o freeze.argus\n"
                "argus import --timebase=125/3 old.raw -o old.argus",
     .options = options,

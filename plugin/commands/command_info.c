@@ -1,4 +1,4 @@
-/* What a trace is: machine, time, size, losses. Reads the index and the tables only. */
+/* Describes a trace: machine, time, size, losses. Reads only the index and the tables. */
 #include "plugin/command.h"
 
 #include <jansson.h>
@@ -35,7 +35,7 @@ static size_t count_distinct(uint64_t *ids, size_t count)
     return distinct;
 }
 
-/* The tables name a thread once for each time they were written. */
+/* Counts each thread once, although the tables contain it once for each time they were written. */
 static struct argus_error *count_population(const struct argus_trace *trace, struct population *ret)
 {
     const struct argus_thread_entry *threads;
@@ -216,9 +216,9 @@ static struct argus_error *run(struct session *session, const struct arguments *
 const struct command command_info = {
     .name = "info",
     .summary = "say what is in a trace: machine, time, records, losses",
-    .details = "Reads the file's index and tables only, so it is quick on any size. Threads\n"
-               "and processes are those that the file's tables name. Of a trace of macOS or\n"
-               "iOS all records are read: much of what it has is told there only.",
+    .details = "Reads only the file's index and tables, so it is quick for any file size. The\n"
+               "threads and processes are those named in these tables. For a trace of macOS or\n"
+               "iOS all records are read, because much of the information is only in them.",
     .example = "argus info freeze.argus\nargus info --json freeze.argus",
     .options = options,
     .flags = COMMAND_TRACE,

@@ -16,7 +16,8 @@ static const struct command_option options[] = {
     COMMAND_OPTIONS_END,
 };
 
-/* While CMD runs, Ctrl-C is for it: it is in our process group and gets the signal from the terminal. */
+/* While CMD runs, Ctrl-C is meant for CMD, which is in our process group and gets the signal from
+ * the terminal. */
 struct ignored_signals {
     struct sigaction interrupt, quit;
 };
@@ -34,8 +35,9 @@ static void signals_restore(const struct ignored_signals *saved)
     sigaction(SIGQUIT, &saved->quit, NULL);
 }
 
-/* Lets the child run to its end. When the recorder fails before, says so and waits on. The file gets its name as soon as
- * the child runs, so that it is there even if we are killed. */
+/* Waits until the child ends. If the recorder fails before that, reports it and continues to wait.
+ * The file gets its name as soon as the child runs, so that it exists even if this process is
+ * killed. */
 static struct argus_error *run_child(struct session *session, struct child *child, const char *name,
                                      struct recorder_client *client, struct output *output,
                                      int *ret_code)
@@ -68,15 +70,16 @@ static struct argus_error *record_child(struct session *session, struct child *c
         recording_warn_missed(session, client);
         error = recorder_stop(client, -1, &status);
     }
+    /* this closes the connection, which ends the recording */
     if (error)
-        return error; /* the connection closes, and with it the recording */
+        return error;
     if (code != 0)
         session_set_exit_code(session, code);
-    recording_say_replaced(session, output);
+    recording_note_replaced(session, output);
     return recording_finish(session, output->path, &status, with_names);
 }
 
-/* The program gets the hooks of --hooks; nobody else does. */
+/* Only the recorded program gets the hooks of --hooks. */
 static struct argus_error *create_child(const struct recorder_options *chosen, char *const *argv,
                                         struct child *ret)
 {
@@ -95,7 +98,7 @@ static struct argus_error *create_child(const struct recorder_options *chosen, c
     return error;
 }
 
-/* `path` NULL: the default. */
+/* `path` NULL: the default path. */
 static struct argus_error *record(struct session *session, const char *path,
                                   const struct recorder_options *chosen, char *const *argv,
                                   bool with_names)

@@ -1,7 +1,6 @@
-/* `argus report`: one page with all that the other commands find out (argus/page.h). Nobody is asked: every question takes its
- * default, and the page says so. A part that cannot be had (no stacks, a hang that cannot be diagnosed) is a sentence on the
- * page, not a failure.
- */
+/* `argus report`: one page with the results of the other commands (argus/page.h). No questions are
+ * asked: each takes its default, and the page says so. A part that is not available (no stacks, a
+ * hang that cannot be diagnosed) is a sentence on the page, not a failure. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,9 +29,9 @@ struct page_maker {
     struct session_trace *base;
     struct argus_symbols *base_symbols; /* of `base` */
     struct argus_hangs hangs;
-    struct argus_diagnosis *diagnoses; /* by hang */
+    struct argus_diagnosis *diagnoses; /* one per hang */
     struct argus_page_hang *diagnosed;
-    char **notes; /* of each, or NULL */
+    char **notes; /* one per hang, or NULL */
     size_t diagnosed_count;
     struct argus_contexts *contexts, *base_contexts;
     struct argus_ranking ranking;
@@ -58,7 +57,7 @@ static void deinit(struct page_maker *maker)
     session_trace_destroy(maker->base);
 }
 
-/* What went wrong becomes a sentence on the page, but for an interruption and lack of memory. */
+/* Turns an error into a sentence on the page, except an interruption and lack of memory. */
 static struct argus_error *to_note(struct argus_error *error, char **ret)
 {
     if (!error || error->code == ARGUS_ERROR_INTERRUPTED || error->code == ARGUS_ERROR_MEMORY)
@@ -280,14 +279,14 @@ const struct command command_report = {
     .name = "report",
     .arguments = "-o FILE",
     .summary = "one page to look at: hangs, diagnoses, calling contexts",
-    .details = "Writes an HTML page that needs nothing else: what was recorded and lost, the\n"
-               "hangs with their diagnoses as text and as pictures, and, where the trace has\n"
-               "call stacks, the calling contexts, as 'argus contexts' has them. With --base\n"
-               "both are compared with a trace in which all went well.\n"
+    .details = "Writes a self-contained HTML page: what was recorded and lost, the hangs with\n"
+               "their diagnoses as text and as pictures, and, if the trace has call stacks,\n"
+               "the calling contexts as in 'argus contexts'. With --base, both are compared\n"
+               "with a trace in which all went well.\n"
                "\n"
-               "Nobody is asked: of each question the default is taken, and the page says\n"
-               "that it is a guess. 'argus diagnose' asks. What is left out of a picture\n"
-               "because it is small, or too much, is said below it.",
+               "No questions are asked: each takes its default, and the page marks it as a\n"
+               "guess. Use 'argus diagnose' to be asked. A note below a picture says what was\n"
+               "left out because it is too small or too much.",
     .example = "argus report freeze.argus -o freeze.html\n"
                "argus report --base=good.argus --process=editor freeze.argus -o slow.html",
     .options = options,

@@ -1,4 +1,4 @@
-/* argus schema, argus schema list: the same. */
+/* `argus schema` and `argus schema list`, which are the same. */
 #include "plugin/analysis.h"
 #include "plugin/probes/rule_files.h"
 
@@ -7,7 +7,7 @@ static const struct command_option options[] = {
     COMMAND_OPTIONS_END,
 };
 
-/* Without a trace there is nothing to count. */
+/* Lists the rules without a trace, so without counts. */
 static struct argus_error *list_alone(struct session *session, const struct arguments *arguments,
                                       const struct argus_rule_set *rules)
 {

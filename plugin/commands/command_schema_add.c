@@ -1,4 +1,4 @@
-/* Keeps a file of rules, which then counts for every recording and every analysis of this user. */
+/* Keeps a rules file, which then applies to every recording and every analysis of this user. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static struct argus_error *write_all(int fd, const char *text, size_t bytes, con
     return NULL;
 }
 
-/* Puts `text` into a file `name` of the directory of rules, in the place of what was there. */
+/* Writes `text` to the file `name` in the rules directory, replacing an existing one. */
 static struct argus_error *keep(const char *name, const char *text, size_t bytes, char **ret_path)
 {
     struct output output;
@@ -53,7 +53,8 @@ static struct argus_error *keep(const char *name, const char *text, size_t bytes
     return error;
 }
 
-/* Checks the file together with those that are kept already, but for one of its name, which it replaces. */
+/* Checks the file together with the files already kept, except one of the same name, which it
+ * replaces. */
 static struct argus_error *check(struct session *session, const char *path, const char *name,
                                  const char *text, size_t bytes, size_t *ret_rules)
 {
@@ -108,10 +109,10 @@ const struct command command_schema_add = {
     .arguments = "RULES-FILE…",
     .missing = "RULES-FILE is missing: a file of rules (argus-rules(5))",
     .summary = "check files of rules, and keep them",
-    .details = "From then on they count for whatever you record and analyse, but where --rules\n"
-               "names others. All mistakes in a file are told, with line and column; then\n"
-               "nothing of it is kept. A file of the same name is replaced.\n"
-               "argus-rules(5) says how to write them.",
+    .details = "The rules then apply to everything that you record and analyse, unless --rules\n"
+               "names others. All mistakes in a file are reported, with line and column; such\n"
+               "a file is not kept. A file of the same name is replaced. argus-rules(5)\n"
+               "explains how to write rules.",
     .example = "argus schema add my.rules",
     .run = run_add,
 };

@@ -8,7 +8,7 @@ static const struct command_option options[] = {
     COMMAND_OPTIONS_END,
 };
 
-/* From the beginning again whenever the user goes back. */
+/* Starts from the beginning whenever the user goes back. */
 static struct argus_error *walk(struct analysis *analysis, uint32_t vertex,
                                 const struct argus_slice_options *slice_options,
                                 struct answers *answers, struct argus_slice *ret)
@@ -66,8 +66,8 @@ const struct command command_slice = {
     .arguments = "V",
     .missing = "V is missing: a vertex such as v1234 (argus hangs and argus graph find list them)",
     .summary = "walk from V backward along its causes, asking where there are several",
-    .details = "At a terminal it asks. Elsewhere --answers or --auto answers; a question\n"
-               "that nobody answers is printed with the command that goes on, and the exit\n"
+    .details = "At a terminal it asks. Elsewhere --answers or --auto answers. A question\n"
+               "without an answer is printed with the command that continues, and the exit\n"
                "code is 3.",
     .example = "argus slice freeze.argus v1234\nargus slice --answers=2,stop freeze.argus v1234",
     .options = options,

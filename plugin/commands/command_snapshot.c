@@ -1,4 +1,4 @@
-/* Writes what the ring in memory holds, while the recording goes on. */
+/* Writes the contents of the ring in memory, while the recording continues. */
 #include "plugin/commands/recording_command.h"
 
 static const struct command_option options[] = {
@@ -7,7 +7,7 @@ static const struct command_option options[] = {
     COMMAND_OPTIONS_END,
 };
 
-/* `path` NULL: the default. */
+/* `path` NULL: the default path. */
 static struct argus_error *snapshot(struct session *session, const char *path, bool with_names)
 {
     struct recorder_client *client;
@@ -25,7 +25,7 @@ static struct argus_error *snapshot(struct session *session, const char *path, b
     }
     recorder_close(client);
     if (!error) {
-        recording_say_replaced(session, &output);
+        recording_note_replaced(session, &output);
         recording_finish_file(session, output.path, &status, with_names);
     }
     output_deinit(&output);

@@ -1,4 +1,4 @@
-/* Begins a recording that goes on until `argus stop`: into the ring in memory, or into a ring file. */
+/* Starts a recording that lasts until `argus stop`: into a ring in memory, or into a ring file. */
 #include <string.h>
 #include <unistd.h>
 
@@ -173,8 +173,9 @@ static struct argus_error *run(struct session *session, const struct arguments *
 {
     struct recorder_options chosen;
     const char *path = arguments_option(arguments, "output");
+    /* it is a directory */
     if (arguments_has(arguments, "on-hang"))
-        path = NULL; /* a directory */
+        path = NULL;
     struct argus_error *error = arguments_expect(arguments, 0, 0);
     if (!error)
         error = path ? file_options(arguments, &chosen) : memory_options(arguments, &chosen);
@@ -192,15 +193,15 @@ static struct argus_error *run(struct session *session, const struct arguments *
 const struct command command_start = {
     .name = "start",
     .summary = "begin to record the system into a ring, in memory or in a file",
-    .details = "The ring keeps the newest records and overwrites the oldest: leave it on. In\n"
-               "memory, take a snapshot after a freeze; FILE survives a crash, and holds days.\n"
-               "With --on-hang each event loop that is away from its wait for so long is kept,\n"
-               "half a second after it is back, or after 10 s more. Idle, stopped and\n"
-               "suspended are no hangs. The folder is created where it does not exist;\n"
-               "'argus hangs FOLDER' lists what is in it. Of hangs of one program in one\n"
-               "place, the longest and the newest stay. Each one is shown on the desktop\n"
-               "with its cause.\n"
-               "Needs root, or sudo. One recording at a time.",
+    .details = "The ring keeps the newest records and overwrites the oldest, so it can stay\n"
+               "on. In memory, take a snapshot after a freeze; a ring in FILE survives a\n"
+               "crash, and holds days. With --on-hang, each hang of an event loop that is away\n"
+               "from its wait for at least that long is kept, half a second after the loop is\n"
+               "back, or after 10 s more. Idle, stopped and suspended threads do not count as\n"
+               "hangs. The folder is created if it does not exist; 'argus hangs FOLDER' lists\n"
+               "its files. Of several hangs of one program in one place, the longest and the\n"
+               "newest are kept. The desktop shows a notification with the cause of each hang.\n"
+               "Needs root, or sudo. Only one recording can run at a time.",
     .example = "argus start\nargus start --ring-size 1G --rate 0\nargus start -o day.argus\n"
                "argus start --on-hang 2s --process gedit -o ~/hangs",
     .options = options,

@@ -1,4 +1,4 @@
-/* Is a recording on, since when, how full is it, and what does it cost? */
+/* Prints whether a recording is running, since when, how full it is, and what it costs. */
 #include "plugin/commands/recorder_report.h"
 #include "plugin/json_output.h"
 
@@ -27,12 +27,12 @@ static struct argus_error *run(struct session *session, const struct arguments *
 const struct command command_status = {
     .name = "status",
     .summary = "say what is being recorded, since when, how full it is, and what is missing",
-    .details =
-        "In memory \"kept\" is what the ring holds, and \"of\" what it has seen; \"span\" is\n"
-        "how far back all cpus are complete. The rates are those of the newest records.\n"
-        "Notes say what could not be attached and why, and which name of --unwind no\n"
-        "process or thread has had so far. --verbose adds what the kernel's verifier\n"
-        "said of each BPF program that it refused. JSON: docs/schema/status.json.",
+    .details = "In memory, \"kept\" is the number of records that the ring holds, and \"of\" the\n"
+               "number it has received; \"span\" is how far back all CPUs are complete. The\n"
+               "rates are those of the newest records. Notes say what could not be attached\n"
+               "and why, and which names in --unwind no process or thread has had so far.\n"
+               "--verbose adds the kernel verifier's messages about each BPF program that it\n"
+               "refused. JSON: docs/schema/status.json.",
     .example = "argus status\nargus status --verbose\nargus status --json",
     .options = options,
     .run = run,

@@ -1,4 +1,5 @@
-/* Instruction by instruction through what a vertex ran, in a live run of the same program. */
+/* Steps instruction by instruction through the code of a vertex, in a live run of the same
+ * program. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ static const struct command_option options[] = {
     COMMAND_OPTIONS_END,
 };
 
-/* --- doing it --- */
+/* --- stepping --- */
 
 static struct argus_error *step_into_file(struct step_command *command, struct child *child,
                                           struct step_outcome *ret)
@@ -48,7 +49,7 @@ static struct argus_error *step_into_file(struct step_command *command, struct c
     return error;
 }
 
-/* The program runs on when it has been stepped; Ctrl-C is for it. */
+/* After the stepping, the program continues; Ctrl-C is meant for it. */
 static void wait_for_program(struct session *session, struct child *child)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN}, interrupt, quit;
@@ -90,7 +91,7 @@ static struct argus_error *step_process(struct step_command *command)
                                arguments_has(command->arguments, "json"));
 }
 
-/* --- LLDB commands instead --- */
+/* --- printing LLDB commands instead --- */
 
 static struct argus_error *write_script(struct step_command *command)
 {
@@ -136,23 +137,24 @@ const struct command command_step = {
     .name = "step",
     .arguments = "[[FILE] V] [-- CMD [ARG…]]",
     .summary = "trace the instructions of a vertex's code in a live run",
-    .details = "The function that vertex V of the trace FILE was in is looked for in the\n"
-               "process PID, or in a new run of CMD. When a thread comes to it (the main\n"
-               "thread, or one of the same name), that thread is executed one instruction at a\n"
-               "time, until the function returns or the vertex's wait is reached. Addresses,\n"
-               "registers, calls with their arguments, and returns go into a step file\n"
-               "(argus-steps(5)), which 'argus diverge' reads.\n"
+    .details = "Finds the function that vertex V of the trace FILE was in, in the process PID\n"
+               "or in a new run of CMD. When a thread enters it (the main thread, or one of\n"
+               "the same name), that thread is executed one instruction at a time, until the\n"
+               "function returns or the vertex's wait is reached. Addresses, registers, calls\n"
+               "with their arguments, and returns are written to a step file (argus-steps(5)),\n"
+               "which 'argus diverge' reads.\n"
                "\n"
                "Calls into libraries (the C library, toolkits) are stepped over: only their\n"
-               "arguments and results are kept. Other threads go on running. The process is\n"
-               "left as it was, also when argus is killed.\n"
+               "arguments and results are recorded. Other threads keep running. The process is\n"
+               "left as it was, even if argus is killed.\n"
                "\n"
-               "With --thread alone a thread that spins now is stepped from where it is. One\n"
-               "instruction takes about 20 to 40 us. It needs the right to debug the process;\n"
-               "where the user has not got it, argus-recorder does it as root (sudo).\n"
+               "With --thread alone, a thread that is spinning now is stepped from where it\n"
+               "is. One instruction takes about 20 to 40 us. Stepping needs the right to debug\n"
+               "the process; if the user does not have it, argus-recorder does it as root\n"
+               "(sudo).\n"
                "\n"
-               "Inside LLDB it is the thread selected there that is stepped, by LLDB itself:\n"
-               "one to three thousand instructions a second, at most 10000.",
+               "Inside LLDB, the thread selected there is stepped, by LLDB itself: one to\n"
+               "three thousand instructions a second, at most 10000.",
     .example = "argus step freeze.argus v1234 --process 4711 -o bad.steps\n"
                "argus step freeze.argus v1234 -o good.steps -- ./editor notes.txt\n"
                "argus step --process 4711 --thread 4711 -o spin.steps\n"

@@ -1,4 +1,4 @@
-/* Ends the flight recorder, with a last snapshot if a file is named. */
+/* Ends the recording, with a last snapshot if a file is named. */
 #include <time.h>
 
 #include "plugin/commands/recording_command.h"
@@ -28,7 +28,7 @@ static struct argus_error *stop_into(struct session *session, struct recorder_cl
     return error;
 }
 
-/* Of a recording in memory or into a ring file. */
+/* Reports the end of a recording in memory or into a ring file. */
 static struct argus_error *say_end(struct session *session, const struct recorder_status *status,
                                    bool with_names)
 {
@@ -48,8 +48,8 @@ static struct argus_error *say_end(struct session *session, const struct recorde
     return NULL;
 }
 
-/* A user ends the recording because of a hang, which lasts or was just over: it is not in its file yet. One that lasts gets there
- * after HANG_REPORT_AFTER_NS. */
+/* If a user ends the recording because of a hang, the hang lasts on or has just ended, so it is not
+ * in its file yet. A hang that lasts is written after HANG_REPORT_AFTER_NS. */
 static void let_watcher_finish(struct session *session, struct recorder_client *client)
 {
     const struct timespec moment = {.tv_nsec = 100000000};
@@ -89,8 +89,8 @@ static struct argus_error *run(struct session *session, const struct arguments *
 const struct command command_stop = {
     .name = "stop",
     .summary = "end the recording that argus start began",
-    .details = "Without -o what is in the ring in memory is dropped. When FILE cannot be\n"
-               "written the recording goes on, so that nothing is lost.",
+    .details = "Without -o, the contents of a ring in memory are dropped. If FILE cannot be\n"
+               "written, the recording continues, so that nothing is lost.",
     .example = "argus stop -o freeze.argus\nargus stop",
     .options = options,
     .run = run,

@@ -1,4 +1,5 @@
-/* `argus undo`: the last answer of the last walk is taken back, and the walk done again up to that question. */
+/* `argus undo`: takes back the last answer of the last walk, and repeats the walk up to that
+ * question. */
 #include "plugin/answers/answers.h"
 
 static const struct command_option options[] = {

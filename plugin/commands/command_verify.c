@@ -1,4 +1,5 @@
-/* Reads every chunk of the file and says what does not hold: more than opening it checks. */
+/* Reads every chunk of the file and reports what is invalid: checks more than opening the file
+ * does. */
 #include "plugin/command.h"
 
 #include <jansson.h>

@@ -1,4 +1,4 @@
-/* A data flag of a running process: watched by the recorder, whose trace then has each read and write. */
+/* Watches a data flag of a running process: the recorder then records each read and write. */
 #include "plugin/commands/recording_command.h"
 
 #include <limits.h>
@@ -63,7 +63,7 @@ static struct argus_error *parse_process(const struct arguments *arguments, stru
     return error;
 }
 
-/* Pointers of a 32-bit program have another size, and its thread-local variables another layout. */
+/* Pointers and the layout of thread-local variables are different in a 32-bit program. */
 static struct argus_error *check_bits(const struct chosen *chosen)
 {
     char path[32];
@@ -93,9 +93,10 @@ static struct argus_error *find_place(const struct arguments *arguments, struct 
     return error ? error : check_bits(ret);
 }
 
-/* --- keeping it --- */
+/* --- saving the flag to a file --- */
 
-/* The file that has it: of a variable that the program has copied from a library, the program. */
+/* The file that contains the flag. If the program has a copy of a library's variable, this is the
+ * program. */
 static struct argus_error *make_wish(const struct chosen *chosen, const struct request_flag *flag,
                                      struct flag_wish *ret)
 {
@@ -142,7 +143,7 @@ static struct argus_error *save(struct session *session, const struct chosen *ch
     return error;
 }
 
-/* --- watching it --- */
+/* --- watching the flag --- */
 
 static struct argus_error *watch(struct session *session, const struct request_flag *wanted)
 {
@@ -211,31 +212,34 @@ const struct command command_watchflag = {
     .arguments = "PID (ADDRESS | IMAGE SYMBOL[+OFFSET][->OFFSET…])",
     .missing = "a process id and a variable of it are missing",
     .summary = "record each read and write of a variable of a running process",
-    .details = "Needs a recording ('argus start'), into whose trace the reads and writes go.\n"
-               "IMAGE is a file that the process has mapped: its name, or the beginning of it.\n"
-               "SYMBOL is a variable, in C++ as people write it, or an address in the file.\n"
-               "'->OFFSET' follows the pointer there: 'display+0x8->0x18' is 0x18 behind what\n"
-               "the pointer at display+0x8 points to now; when it changes, the flag stays.\n"
+    .details = "Needs a recording ('argus start'), whose trace gets the reads and writes.\n"
+               "IMAGE is a file that the process has mapped: its name, or the beginning of its\n"
+               "name. SYMBOL is a variable (in C++ by its readable name) or an address in the\n"
+               "file. '->OFFSET' follows a pointer: 'display+0x8->0x18' is 0x18 after the\n"
+               "address that the pointer at display+0x8 contains now. If the pointer changes\n"
+               "later, the watched address stays the same.\n"
                "\n"
-               "The processor has four registers for this, and debuggers use the same ones.\n"
-               "It has none for reads alone: with rw, what changes the value is a write, and\n"
-               "what does not is a read, or the same value once more.\n"
+               "The processor has four registers for this, which debuggers use too. It cannot\n"
+               "watch reads alone: with rw, an access that changes the value is a write, and\n"
+               "any other is a read, or a write of the same value.\n"
                "\n"
-               "A read is caused by the write whose value it sees first. With flip, who sets\n"
-               "the flag (not 0) is the cause for who clears it; with queue, who counts it up,\n"
-               "for who counts it down, first in first out. Both need the writes alone.\n"
+               "A read is caused by the write whose value it sees first. With flip, the thread\n"
+               "that sets the flag (not 0) causes the thread that clears it to continue. With\n"
+               "queue, the thread that increments it causes the thread that decrements it to\n"
+               "continue, first in, first out. Both need only the writes.\n"
                "\n"
-               "All threads are watched, also those that come later; not processes that it\n"
-               "forks. A watch ends with the process, or when that begins another program\n"
-               "(exec): argus status says so.\n"
+               "All threads are watched, including later ones, but not processes that it\n"
+               "forks. A watch ends with the process, or when the process starts another\n"
+               "program (exec); argus status reports this.\n"
                "\n"
-               "Inside LLDB the words can be a variable of the process at hand (EXPRESSION, an\n"
-               "ADDRESS, or IMAGE SYMBOL) without PID: LLDB watches it, without a recording. A\n"
-               "hit stops the process for a millisecond or two; it goes on by itself. The hits\n"
-               "are in a trace of their own: 'argus load FILE --with FLAGS' reads both as one.\n"
+               "Inside LLDB, the words can be a variable of the debugged process without PID\n"
+               "(EXPRESSION, an ADDRESS, or IMAGE SYMBOL): LLDB watches it, without a\n"
+               "recording. A hit stops the process for a millisecond or two; it then continues\n"
+               "by itself. The hits are in a trace of their own: 'argus load FILE --with\n"
+               "FLAGS' reads both as one.\n"
                "\n"
-               "A hit costs the process about 10 to 20 us here. On some virtual machines about\n"
-               "one hit in a million was seen to end the process by SIGTRAP: see\n"
+               "A hit costs the process about 10 to 20 us here. On some virtual machines,\n"
+               "about one hit in a million was seen to end the process by SIGTRAP: see\n"
                "argus-flags(5).",
     .example = "argus watchflag 4711 editor need_display\n"
                "argus watchflag 4711 libfoo state+8 --size=4 --access=w\n"

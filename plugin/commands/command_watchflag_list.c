@@ -1,4 +1,4 @@
-/* Which data flags are watched, or wait for a process. */
+/* Lists the data flags that are watched, or wait for a process. */
 #include "plugin/commands/recording_command.h"
 
 #include "plugin/flags/flag_file.h"

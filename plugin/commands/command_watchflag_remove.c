@@ -1,4 +1,4 @@
-/* Ends the watching of a data flag. */
+/* Stops watching a data flag. */
 #include "plugin/commands/recording_command.h"
 
 #include "plugin/flags/flag_place.h"

@@ -13,9 +13,9 @@
 #include "plugin/commands/hang_notice.h"
 #include "plugin/commands/recording_command.h"
 
-#define NICE 10 /* behind what the user does; more of it would keep `argus stop` waiting */
+#define NICE 10 /* yields to the user's programs; a higher value would delay `argus stop` */
 
-/* The first failure is said; the file is of use without the rest. */
+/* Keeps the first failure for `argus status`; the file is useful even so. */
 static void remark(struct hang_finished *ret, const char *name, struct argus_error *error)
 {
     if (error && !ret->remark[0])
@@ -37,7 +37,8 @@ static struct argus_kept_hang kept_hang(const struct reply_hang *hang)
 static struct argus_error *diagnose(const struct hang_finisher *finisher, const char *name,
                                     struct argus_kept_hang *kept)
 {
-    finisher->session->no_cache = true; /* graphs are as large as traces, and few are looked at */
+    /* graphs are as large as traces, and few of these are ever examined */
+    finisher->session->no_cache = true;
     struct argus_error *error =
         hang_explain_file(finisher->session, finisher->wanted->arguments, name, kept);
     return error || !kept->diagnosed ? error : argus_kept_hang_append_diagnosis(name, kept);
@@ -56,7 +57,8 @@ static void finish(const struct hang_finisher *finisher, const struct hang_job *
         remark(ret, "no desktop notification", hang_notice_send(job->name, &kept));
 }
 
-/* The watcher has the only connection: who holds a copy of it seems to be the watcher. */
+/* Finishes one file in the child process. Closes the copy of the watcher's connection first,
+ * because the recorder treats any process that holds the connection as the watcher. */
 static void finish_alone(const struct hang_finisher *finisher, const struct hang_job *job, int fd)
 {
     struct hang_finished finished;

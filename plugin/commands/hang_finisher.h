@@ -1,6 +1,7 @@
-/* Finishes the files of --on-hang, one after the other, each in a process of its own with low priority: unwinds stacks, adds names,
- * diagnoses the hang, applies the quota, and tells the desktop. It takes seconds, in which the watcher goes on to take snapshots. The
- * memory that it takes is gone with the process, and so is a process that fails. */
+/* Finishes the files of --on-hang, one after the other, each in a low-priority process of its own:
+ * unwinds stacks, adds names, diagnoses the hang, applies the quota, and notifies the desktop. That
+ * takes seconds, in which the watcher can take further snapshots. A separate process also returns
+ * all its memory, and its crash does not end the watcher. */
 #ifndef ARGUS_PLUGIN_COMMANDS_HANG_FINISHER_H
 #define ARGUS_PLUGIN_COMMANDS_HANG_FINISHER_H
 
@@ -21,25 +22,25 @@ struct hang_job {
 
 struct hang_finished {
     struct reply_hang hang;
-    bool full;        /* files of this kind were as many as the quota allows */
+    bool full;        /* the quota for files of this kind was reached */
     char remark[256]; /* for `argus status`; "": none */
 };
 
 struct hang_finisher {
     struct session *session;
-    struct recorder_client *client;  /* which the processes close; borrowed */
+    struct recorder_client *client;  /* borrowed; the finishing processes close their copy */
     const struct hang_files *wanted; /* borrowed */
     VEC(struct hang_job) jobs;
     size_t next;
-    pid_t pid; /* of the process that runs; -1: none could be made */
-    int fd;    /* readable when it is done; -1: nothing is being done */
+    pid_t pid; /* the finishing process; -1: it could not be created */
+    int fd;    /* readable when the file is finished; -1: no file is in progress */
 };
 
 /* False without memory. */
 bool hang_finisher_add(struct hang_finisher *finisher, const struct hang_job *job);
-/* Begins with the next file, if there is one and nothing is being done. False: nothing is being done now. */
+/* Begins the next file, if there is one and none is in progress. False: none is in progress now. */
 bool hang_finisher_begin(struct hang_finisher *finisher);
-/* Waits until what is being done is done. */
+/* Waits until the current file is finished. */
 void hang_finisher_wait(struct hang_finisher *finisher, struct hang_finished *ret);
 void hang_finisher_deinit(struct hang_finisher *finisher);
 

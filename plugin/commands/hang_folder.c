@@ -10,7 +10,7 @@
 
 #include "plugin/paths.h"
 
-/* --- who called sudo --- */
+/* --- the user who called sudo --- */
 
 struct invoker {
     const char *user;
@@ -18,7 +18,7 @@ struct invoker {
     gid_t gid;
 };
 
-/* False: we are not root, or nobody called sudo. */
+/* False: this process is not root, or sudo was not used. */
 static bool invoker_get(struct invoker *ret)
 {
     const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID"), *user = getenv("SUDO_USER");
@@ -37,7 +37,7 @@ bool hang_folder_become_invoker(void)
            setuid(invoker.uid) == 0;
 }
 
-/* What root had before the invoker's rights were taken for a moment. */
+/* Root's rights, while those of the invoking user are in effect temporarily. */
 struct rights {
     bool changed;
     gid_t gid;
@@ -96,7 +96,7 @@ static struct argus_error *cannot_create(const char *path, const char *part, int
     return argus_error_os(failed, "cannot create the folder %s: %s", path, part);
 }
 
-/* `part` is `path`, or a folder above it. */
+/* Creates `part`, which is `path` or one of its parent directories. */
 static struct argus_error *create_part(const char *path, const char *part)
 {
     struct stat status;

@@ -14,7 +14,7 @@
 struct reading {
     struct session *session;
     const struct arguments *arguments;
-    struct argus_kept_hang wanted; /* process, pid, duration_ns: "" and 0 for all */
+    struct argus_kept_hang wanted; /* process, pid, duration_ns to list; "" and 0 for all */
     VEC(char *) names;
     VEC(struct hang_list_row) rows;
     VEC(struct hang_list_rest) rest;
@@ -43,7 +43,7 @@ void hang_list_deinit(struct hang_list *list)
     free(list->rest);
 }
 
-/* --- the names --- */
+/* --- file names --- */
 
 static bool ends_in(const char *name, const char *end)
 {
@@ -51,8 +51,8 @@ static bool ends_in(const char *name, const char *end)
     return length > end_length && strcmp(name + length - end_length, end) == 0;
 }
 
-/* What Argus itself puts beside a trace is not worth a word. */
-static bool is_beside(const char *name)
+/* Files that Argus itself puts next to a trace are not reported. */
+static bool is_sidecar(const char *name)
 {
     static const char *const ends[] = {".argus.graph", ".argus.answers", ".argus.html"};
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
@@ -78,7 +78,7 @@ static struct argus_error *read_names(struct reading *reading, const char *path)
         if (ends_in(entry->d_name, ".argus"))
             good = (name = strdup(entry->d_name)) && vec_push(&reading->names, name);
         else
-            reading->other_count += !is_beside(entry->d_name);
+            reading->other_count += !is_sidecar(entry->d_name);
         if (!good)
             free(name);
     }
@@ -88,7 +88,7 @@ static struct argus_error *read_names(struct reading *reading, const char *path)
     return good ? NULL : argus_error_memory();
 }
 
-/* --- one file --- */
+/* --- reading one file --- */
 
 static bool is_wanted(const struct reading *reading, const struct argus_kept_hang *hang)
 {
@@ -119,7 +119,7 @@ static struct argus_error *add_rest(struct reading *reading, const char *name, c
     return argus_error_memory();
 }
 
-/* Of a file that says itself what it was kept for. `*ret_known`: nothing has to be computed. */
+/* Reads the file's notes about the hang it was kept for. `*ret_known`: no analysis is needed. */
 static struct argus_error *read_notes(const char *path, struct hang_list_row *ret, bool *ret_known)
 {
     struct argus_trace *trace;
@@ -176,7 +176,8 @@ static struct argus_error *analyse(struct reading *reading, const char *path,
                                    struct hang_list_row *ret)
 {
     struct session_trace *trace;
-    if (ret->hang.pid) { /* kept for a hang, and not diagnosed: another one is not meant */
+    /* the file was kept for a hang but not diagnosed; do not take another hang */
+    if (ret->hang.pid) {
         struct argus_error *error =
             hang_explain_file(reading->session, reading->arguments, path, &ret->hang);
         ret->hang_count = 1;
@@ -191,7 +192,7 @@ static struct argus_error *analyse(struct reading *reading, const char *path,
     return error;
 }
 
-/* What is wrong with one file is said of it, and the others are listed all the same. */
+/* Keeps the error of one file with that file, so that the others are still listed. */
 static struct argus_error *read_file(struct reading *reading, const char *name, const char *path)
 {
     struct hang_list_row row = {.hang_count = 0};
@@ -214,7 +215,7 @@ static struct argus_error *read_file(struct reading *reading, const char *name, 
     return wanted ? add_rest(reading, name, "no hang is in it") : NULL;
 }
 
-/* --- the folder --- */
+/* --- reading the folder --- */
 
 static int compare_newest_first(const void *a, const void *b)
 {
@@ -239,7 +240,8 @@ static struct argus_error *read_files(struct reading *reading, const char *folde
     return error;
 }
 
-/* One file is found by a thread or a time; of many files it would be another one in each. */
+/* A thread or a time identifies a hang in one file, but means something else in each of many
+ * files. */
 static struct argus_error *check_options(struct reading *reading)
 {
     static const char *const refused[] = {"tid", "thread", "time", "with"};

@@ -1,20 +1,22 @@
-/* `argus hangs FOLDER`: the traces of a folder and the hang of each, without an analysis where the file says it itself
- * (argus/kept_hang.h). */
+/* `argus hangs FOLDER`: lists the traces of a folder with their hangs. A trace is analysed only if
+ * the file does not name its hang itself (argus/kept_hang.h). */
 #ifndef ARGUS_PLUGIN_COMMANDS_HANG_LIST_H
 #define ARGUS_PLUGIN_COMMANDS_HANG_LIST_H
 
 #include "argus/kept_hang.h"
 #include "plugin/command.h"
 
-/* A trace with its hang; of one that was kept for none, the first that `argus hangs FILE` lists. */
+/* A trace and its hang. If it was not kept for a hang, the first one that `argus hangs FILE`
+ * lists. */
 struct hang_list_row {
     char *file; /* name in the folder; owned */
     struct argus_kept_hang hang;
-    uint64_t wall_ns;    /* when it began; since 1970 */
-    uint64_t hang_count; /* in the trace, where it was analysed; 0: the file said it itself */
+    uint64_t wall_ns; /* when it began; since 1970 */
+    /* hangs found by an analysis of the trace; 0: not analysed, because the file names its hang */
+    uint64_t hang_count;
 };
 
-/* A file that is called a trace and cannot be read, or has no hang. */
+/* A file with a trace's name that cannot be read, or that has no hang. */
 struct hang_list_rest {
     char *file; /* owned */
     char *why;  /* owned */
@@ -26,13 +28,13 @@ struct hang_list {
     size_t row_count;
     struct hang_list_rest *rest; /* owned; by name */
     size_t rest_count;
-    uint64_t other_count; /* files that are not called .argus */
+    uint64_t other_count; /* number of files not named .argus */
 };
 
 /* Whether the first word of the command is a folder. */
 bool hang_list_wanted(const struct arguments *arguments);
 
-/* Reads the folder that is the first word. Deinit also after an error. */
+/* Reads the folder that is the command's first word. Deinit also after an error. */
 struct argus_error *hang_list_read(struct session *session, const struct arguments *arguments,
                                    struct hang_list *ret);
 void hang_list_deinit(struct hang_list *list);

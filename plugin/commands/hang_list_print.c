@@ -28,7 +28,7 @@ static int process_width(const struct hang_list *list)
     return width;
 }
 
-/* Also whether other files are of the same kind: the newest says how many. */
+/* Prints one row, with the number of other files of the same kind after the newest of them. */
 static void row_text(const struct argus_sink *sink, const struct hang_list *list, size_t at,
                      int width)
 {

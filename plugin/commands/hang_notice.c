@@ -1,9 +1,13 @@
-/* sd-bus of libsystemd is loaded when the first notification is sent, as libdebuginfod is (event/binary/debuginfod.c): a build needs no
- * package for it, no other command loads it, and where it is missing nothing else is. libnotify would bring GLib and an image library
- * into the process for one call of one method.
+/* Desktop notifications by sd-bus.
  *
- * The connection is made in a process of its own, which stays until the notification is gone: a connection of sd-bus belongs to the process
- * that opened it, and a click on the notification is a signal to who is still there.
+ * sd-bus is part of libsystemd, which is loaded when the first notification is sent, as
+ * libdebuginfod is (event/binary/debuginfod.c). So the build needs no package for it, no other
+ * command loads it, and if it is missing, only notifications are. libnotify would load GLib and an
+ * image library for a single method call.
+ *
+ * The connection is made in a process of its own, which stays until the notification is closed: an
+ * sd-bus connection belongs to the process that opened it, and a click on the notification is a
+ * signal to that connection.
  */
 #include "plugin/commands/hang_notice.h"
 
@@ -83,7 +87,7 @@ static struct argus_error *load(struct bus_calls *ret)
                                         "libsystemd is not installed (Debian: libsystemd0)");
 }
 
-/* --- what is said --- */
+/* --- the text --- */
 
 struct notice {
     struct bus_calls calls;
@@ -94,7 +98,7 @@ struct notice {
     bool clicked, closed;
 };
 
-/* A body may be read as markup. */
+/* Escapes the text, because notification bodies may be parsed as markup. */
 static void escape(const char *text, char *ret, size_t room)
 {
     static const struct {
@@ -197,7 +201,8 @@ static int run(const char *const *words)
     return pid > 0 && waitpid(pid, &status, 0) == pid ? status : -1;
 }
 
-/* Of the hangs on the page that one is the first: it has the thread, and the others are shorter. */
+/* Makes and opens the page. Its options select the kept hang: the thread, and a threshold just
+ * below the duration. */
 static void open_report(const struct notice *notice)
 {
     char page[NAME_MAX + 16], tid[32], threshold[32];
@@ -214,7 +219,8 @@ static void open_report(const struct notice *notice)
 
 /* --- the process --- */
 
-/* Under sudo, and where a program was started outside the session, the variables are not there, and the bus may be. */
+/* Finds the session bus. Under sudo, or in a program started outside of the session, its
+ * environment variables are missing, but the bus may exist. */
 static bool find_session_bus(void)
 {
     char path[64];

@@ -11,7 +11,7 @@
 #include "argus/kept_hang.h"
 #include "base/vec.h"
 
-/* --- the choice --- */
+/* --- choosing files --- */
 
 static int compare_newest_first(const void *a, const void *b)
 {
@@ -26,7 +26,8 @@ static bool same_kind(const struct hang_file *a, const struct hang_file *b)
     return a->signature == b->signature && strcmp(a->process, b->process) == 0;
 }
 
-/* `files` are sorted. The longest has place 0; of several the newest. */
+/* Ranks the files of one kind, which are sorted: the longest hang gets place 0, among equals the
+ * newest. */
 static void give_places(struct hang_file *files, size_t count, size_t first)
 {
     size_t longest = first, place = 1;
@@ -47,7 +48,8 @@ static bool is_first_of_kind(const struct hang_file *files, size_t at)
     return true;
 }
 
-/* The file whose loss would tell least: the furthest behind in its kind, the oldest of these. Never the newest of all. */
+/* The file to delete first: the one with the highest place in its kind; the oldest of these, but
+ * never the newest file of all. */
 static struct hang_file *least(struct hang_file *files, size_t count)
 {
     struct hang_file *found = NULL;
@@ -80,7 +82,7 @@ void hang_quota_choose(struct hang_file *files, size_t count, const struct hang_
 
 typedef VEC(struct hang_file) file_vec;
 
-/* The end of `count` digits at `at`; NULL: there are fewer, or more. */
+/* The position after exactly `count` digits at `at`; NULL: there are fewer or more. */
 static const char *skip_digits(const char *at, size_t count)
 {
     return strspn(at, "0123456789") == count ? at + count : NULL;
@@ -98,7 +100,8 @@ bool hang_quota_is_name(const char *name)
     return strcmp(at, ".argus") == 0;
 }
 
-/* False without memory. What cannot be read, is somebody else's, or no file of a hang, is passed over. */
+/* Skips files that cannot be read, belong to another user, or were not kept for a hang. False
+ * without memory. */
 static bool consider(const char *name, file_vec *ret)
 {
     struct hang_file file = {.signature = 0};
@@ -140,21 +143,21 @@ static struct argus_error *read_folder(file_vec *ret)
     return good ? NULL : argus_error_memory();
 }
 
-/* With what Argus keeps beside a trace. */
+/* Deletes a trace and its sidecar files. */
 static struct argus_error *delete_file(const char *name)
 {
     static const char *const suffixes[] = {".graph", ".answers"};
-    char beside[NAME_MAX + 16];
+    char sidecar[NAME_MAX + 16];
     if (unlink(name) < 0 && errno != ENOENT)
         return argus_error_os(errno, "cannot delete %s", name);
     for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-        snprintf(beside, sizeof(beside), "%s%s", name, suffixes[i]);
-        unlink(beside);
+        snprintf(sidecar, sizeof(sidecar), "%s%s", name, suffixes[i]);
+        unlink(sidecar);
     }
     return NULL;
 }
 
-/* Whether a file of the same kind as `name` goes. */
+/* Whether a file of the same kind as `name` is to be deleted. */
 static bool is_full(const file_vec *files, const char *name)
 {
     const struct hang_file *written = NULL;

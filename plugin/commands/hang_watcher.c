@@ -19,7 +19,8 @@
 #define NS_PER_S     1000000000ull
 #define MOST_REMARKS 10
 
-/* hang-PROCESS-PID-TIME.argus; whatever is in the process's name, it is one name in this directory. */
+/* hang-PROCESS-PID-TIME.argus. The result is a single file name, whatever the process's name
+ * contains. */
 static void make_name(const struct reply_hang *hang, unsigned attempt, char *ret, size_t room)
 {
     char process[sizeof(hang->process)], when[32], again[16] = "";
@@ -38,7 +39,8 @@ static void make_name(const struct reply_hang *hang, unsigned attempt, char *ret
     snprintf(ret, room, "hang-%s-%u-%s%s.argus", process, hang->pid, when, again);
 }
 
-/* Never an existing file, never through a link: the directory may be one that others can write to. */
+/* Never opens an existing file or follows a link, because others may be able to write to the
+ * directory. */
 static struct argus_error *create_file(const struct reply_hang *hang, char *ret_name, size_t room,
                                        int *ret_fd)
 {
@@ -55,18 +57,19 @@ static struct argus_error *create_file(const struct reply_hang *hang, char *ret_
 
 /* --- programs that freeze again and again --- */
 
-/* A program whose hangs are all of a kind of which there are enough files costs time and disk all day for files that replace each
- * other. Then only one in a while is kept, unless it is worse than the others. */
+/* A program may freeze all day with hangs of one kind, for which there are enough files already.
+ * Recording each would cost time and disk space for files that replace each other. Then only one
+ * hang in a while is kept, unless it is longer than the others. */
 #define MOST_UNFINISHED  8
-#define FULL_TIMES       3 /* so often in a row before that begins */
+#define FULL_TIMES       3 /* so many times in a row before the pauses begin */
 #define FIRST_PAUSE_NS   (60ull * NS_PER_S)
 #define LONGEST_PAUSE_NS (3600ull * NS_PER_S)
 
 struct repeater {
     char process[PROTOCOL_COMM_BYTES];
-    unsigned full_times; /* in a row */
-    uint64_t pause_ns;   /* the last one */
-    uint64_t until_ns;   /* CLOCK_MONOTONIC; hangs before are not kept … */
+    unsigned full_times; /* times in a row that a file of a full kind was written */
+    uint64_t pause_ns;   /* length of the latest pause */
+    uint64_t until_ns;   /* CLOCK_MONOTONIC; earlier hangs are not kept … */
     uint64_t longest_ns; /* … unless they are longer */
 };
 
@@ -103,7 +106,7 @@ static bool is_paused(struct watcher *watcher, const struct reply_hang *hang)
     return repeater && now_ns() < repeater->until_ns && hang->duration_ns <= repeater->longest_ns;
 }
 
-/* Files that come faster than they can be finished. */
+/* Whether files of this program come faster than they can be finished. */
 static bool is_crowded(const struct watcher *watcher, const struct reply_hang *hang)
 {
     size_t count = 0;
@@ -147,8 +150,8 @@ static struct argus_error *take_snapshot(struct watcher *watcher, const struct r
     return error;
 }
 
-/* A loop that comes back takes all that has piled up, one input after the other, before it waits again: only then is the
- * hang over for an analysis too. */
+/* Waits before the snapshot: an event loop that comes back first handles all pending input, and
+ * only then waits again. The analysis regards the hang as ended only then. */
 static void let_settle(const struct reply_hang *hang)
 {
     const struct timespec moment = {.tv_nsec = 500000000};
@@ -156,7 +159,7 @@ static void let_settle(const struct reply_hang *hang)
         nanosleep(&moment, NULL);
 }
 
-/* The error is the connection's: the recording has ended. */
+/* An error is one of the connection: the recording has ended. */
 static struct argus_error *keep(struct watcher *watcher, const struct reply_hang *hang)
 {
     struct hang_job job;
@@ -178,7 +181,7 @@ static struct argus_error *keep(struct watcher *watcher, const struct reply_hang
     return error;
 }
 
-/* --- the loop --- */
+/* --- the watcher's loop --- */
 
 static struct argus_error *say_remark(struct watcher *watcher, const char *remark)
 {
@@ -197,7 +200,7 @@ static struct argus_error *end_file(struct watcher *watcher)
     return error ? error : say_remark(watcher, finished.remark);
 }
 
-/* What comes next: a hang, or the end of a file. */
+/* Handles the next event: a hang, or a finished file. */
 static struct argus_error *step(struct watcher *watcher)
 {
     struct reply_hang hang;
@@ -213,7 +216,7 @@ static struct argus_error *step(struct watcher *watcher)
     return fds[1].revents ? end_file(watcher) : NULL;
 }
 
-/* Ends with the recording, when the files that are written are finished. */
+/* Runs until the recording has ended and all written files are finished. */
 static void watch(struct watcher *watcher)
 {
     struct hang_finished finished;
@@ -227,7 +230,8 @@ static void watch(struct watcher *watcher)
     vec_deinit(&watcher->repeaters);
 }
 
-/* In the child: connects, tells the parent by one byte that it watches, and goes on alone. */
+/* Runs in the child: connects, sends the parent one byte when it watches, and continues in the
+ * background. */
 static void watcher_main(struct session *session, int directory_fd, const struct hang_files *kept,
                          int ready_fd)
 {
@@ -254,7 +258,7 @@ static void watcher_main(struct session *session, int directory_fd, const struct
     recorder_close(client);
 }
 
-/* The child says nothing when all is well. */
+/* The child sends a message only if it failed. */
 static struct argus_error *read_failure(int fd)
 {
     char text[1024];

@@ -48,7 +48,7 @@ void recorder_report_deinit(struct recorder_report *report)
     *report = (struct recorder_report){.status = {.mode = RECORDER_IDLE}};
 }
 
-/* --- figures that both forms show --- */
+/* --- figures of both formats --- */
 
 static double span_s(const struct recorder_status *status)
 {
@@ -57,7 +57,8 @@ static double span_s(const struct recorder_status *status)
                : 0.0;
 }
 
-/* Of the ring that limits how long is kept, 0 to 1; a stream has no limit. */
+/* The fill level, 0 to 1, of the ring that limits how far back the recording reaches. A stream has
+ * no limit. */
 static double fill_share(const struct recorder_report *report)
 {
     const struct recorder_status *status = &report->status;
@@ -72,7 +73,8 @@ static double fill_share(const struct recorder_report *report)
     return room <= 0 ? 0 : used < room ? used / room : 1;
 }
 
-/* Of the time since the recording began; loading the programs, before that, would hide what recording costs. */
+/* The share of the time since the recording began. Loading the programs, before that, is not
+ * counted: it would hide the running cost. */
 static bool own_cpu_share(const struct recorder_status *status, double *ret)
 {
     return rates_cpu_share(status->own_cpu_ns - status->start_cpu_ns, status->duration_ns, ret);
@@ -212,7 +214,7 @@ static void print_cpus(struct session *session, const struct recorder_report *re
     const struct recorder_status *status = &report->status;
     for (size_t i = 0; i < report->cpu_count; i++) {
         const struct recorder_cpu *cpu = &report->cpus[i];
-        if (cpu->emitted) /* a possible cpu need not be there */
+        if (cpu->emitted) /* a possible CPU need not exist */
             session_printf(session, "  cpu %-4zu %llu records, %llu lost, %.1f s in its ring\n", i,
                            (unsigned long long)cpu->emitted, (unsigned long long)cpu->lost,
                            cpu->oldest_ns ? (double)(status->newest_ns - cpu->oldest_ns) / 1e9 : 0);

@@ -1,4 +1,5 @@
-/* What a running recorder tells of itself: what `argus status` asks for, prints and writes as JSON. */
+/* What a running recorder reports about itself. `argus status` requests, prints and writes it as
+ * JSON. */
 #ifndef ARGUS_PLUGIN_COMMANDS_RECORDER_REPORT_H
 #define ARGUS_PLUGIN_COMMANDS_RECORDER_REPORT_H
 
@@ -11,16 +12,17 @@ struct recorder_report {
     struct recorder_status status;
     struct recorder_cpu *cpus; /* owned */
     size_t cpu_count;
-    char *notes; /* owned; one a line */
+    char *notes; /* owned; one per line */
 };
 
-/* Asks the recorder that is running. No recorder is an answer as well (RECORDER_IDLE), not an error. */
+/* Asks the running recorder. That no recorder is running is a result (RECORDER_IDLE), not an
+ * error. */
 struct argus_error *recorder_report_get(struct recorder_report *ret);
 void recorder_report_deinit(struct recorder_report *report);
 
-/* As docs/schema/status.json; NULL without memory. */
+/* JSON as in docs/schema/status.json; NULL without memory. */
 json_t *recorder_report_json(const struct recorder_report *report);
-/* `verbose`: also what only a developer of the recorder wants to know. */
+/* `verbose`: includes what only developers of the recorder need. */
 void recorder_report_print(struct session *session, const struct recorder_report *report,
                            bool verbose);
 

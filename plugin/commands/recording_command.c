@@ -31,12 +31,13 @@ static struct argus_error *recording_categories(const struct arguments *argument
         error = categories_parse(without, &named);
         *bits &= ~named;
     }
+    /* messages are read when a system call returns */
     if (!(*bits & CATEGORY_BIT(CATEGORY_SYSCALLS)))
-        *bits &= ~CATEGORY_BIT(CATEGORY_MESSAGES); /* which are read when a call returns */
+        *bits &= ~CATEGORY_BIT(CATEGORY_MESSAGES);
     return error;
 }
 
-/* "1234" is a process id, everything else a name, which the kernel cuts after 15 bytes. */
+/* "1234" is a process id. Anything else is a name, which the kernel cuts off after 15 bytes. */
 static struct argus_error *parse_unwind(const char *word, struct recorder_unwind *ret)
 {
     *ret = (struct recorder_unwind){0};
@@ -142,8 +143,9 @@ static bool begins(const char *line, const char *words)
     return strncmp(line, words, strlen(words)) == 0;
 }
 
-/* What could not be attached, and what is switched off. No machine has all libraries: what is missing is for `argus status`
- * and the trace. What --unwind names may come yet. */
+/* Whether a note is shown at the begin: those about what could not be attached, and what is
+ * switched off. No machine has all libraries, so missing ones are left to `argus status` and the
+ * trace. Programs named by --unwind may still start. */
 static bool is_of_begin(const char *line)
 {
     return !begins(line, "probes: ") && !begins(line, "--unwind ");
@@ -154,7 +156,7 @@ static bool is_of_end(const char *line)
     return begins(line, "--unwind ");
 }
 
-/* Says the recorder's notes, or some of them, as warnings. */
+/* Prints the recorder's notes, or some of them, as warnings. */
 static struct argus_error *warn_notes(struct session *session, struct recorder_client *client,
                                       bool (*wanted)(const char *line))
 {
@@ -173,7 +175,8 @@ static struct argus_error *warn_notes(struct session *session, struct recorder_c
     return NULL;
 }
 
-/* A recorder that has failed has said why already: that sentence is for recorder_stop(), not the answer to another request. */
+/* Whether the recorder has failed. It has then already sent the reason, which recorder_stop() has
+ * to read: it is not the reply to another request. */
 static bool has_failed(const struct recorder_client *client)
 {
     struct pollfd fd = {.fd = recorder_poll_fd(client), .events = POLLIN};
@@ -191,13 +194,13 @@ struct argus_error *recording_begin(struct session *session, struct recorder_cli
                                     const struct recorder_options *chosen, int fd,
                                     struct recorder_status *ret)
 {
-    struct argus_error *error = recording_probes_tell(session, client, chosen);
+    struct argus_error *error = recording_probes_send(session, client, chosen);
     if (!error && chosen->categories & CATEGORY_BIT(CATEGORY_STACKS))
-        error = interpreters_tell(client, chosen->program);
+        error = interpreters_send(client, chosen->program);
     if (!error)
         error = recorder_start(client, chosen, fd, ret);
     if (!error)
-        recording_flags_tell(session, client, chosen);
+        recording_flags_send(session, client, chosen);
     return error ? error : warn_notes(session, client, is_of_begin);
 }
 
@@ -222,7 +225,7 @@ struct argus_error *recording_create_output(const char *path, struct output *ret
     return argus_error_context(error, "choose another place with -o FILE");
 }
 
-void recording_say_replaced(struct session *session, const struct output *output)
+void recording_note_replaced(struct session *session, const struct output *output)
 {
     if (output->replaced)
         session_note(session, "the trace that was %s before is %s now", output->path, output->old);
@@ -235,7 +238,8 @@ static bool finish_progress(void *context, const char *what, double share)
     return !session_interrupted(session);
 }
 
-/* What was interrupted or failed is not lost: the trace is unwound whenever it is opened. */
+/* If this is interrupted or fails, nothing is lost: the trace can be unwound whenever it is
+ * opened. */
 static void finish_stacks(struct session *session, const char *path)
 {
     struct argus_unwind_totals totals;
@@ -255,7 +259,8 @@ static void finish_stacks(struct session *session, const char *path)
     argus_error_destroy(error);
 }
 
-/* Without names in the file they are looked up when it is read, as far as the programs are still there. */
+/* Without names in the file, they are looked up when it is read, if the programs are still
+ * installed. */
 static void finish_names(struct session *session, const char *path)
 {
     struct argus_names_totals totals;

@@ -1,4 +1,4 @@
-/* What the commands start, stop, status, snapshot and record have in common. */
+/* Shared by the commands start, stop, status, snapshot and record. */
 #ifndef ARGUS_PLUGIN_COMMANDS_RECORDING_COMMAND_H
 #define ARGUS_PLUGIN_COMMANDS_RECORDING_COMMAND_H
 
@@ -26,39 +26,42 @@
         "no-probes", 0, NULL, "no callbacks and UI events: put no probes into libraries"           \
     }
 
-/* The option of all commands that end a file. */
+/* The option of all commands that finish a file. */
 #define NO_SYMBOLS_OPTION                                                                          \
     {                                                                                              \
         "no-symbols", 0, NULL, "add no names of functions and source files to FILE"                \
     }
 
-/* Reads these options; `ret` holds the defaults before. */
+/* Reads these options; `ret` has to hold the defaults. */
 struct argus_error *recording_options(struct session *session, const struct arguments *arguments,
                                       struct recorder_options *ret);
 
-/* Tells the recorder the probes, starts it, and says its notes as warnings. `fd` as in recorder_start(). */
+/* Sends the probes to the recorder, starts it, and prints its notes as warnings. `fd` as in
+ * recorder_start(). */
 struct argus_error *recording_begin(struct session *session, struct recorder_client *client,
                                     const struct recorder_options *chosen, int fd,
                                     struct recorder_status *ret);
 
-/* Before the recording ends, or a snapshot: warns of names of --unwind that nobody has had. */
+/* To be called before the recording ends or a snapshot: warns of names in --unwind that no process
+ * has had. */
 void recording_warn_missed(struct session *session, struct recorder_client *client);
 
-/* The argument of -o; an error without it. */
+/* Returns the argument of -o; an error if it was not given. */
 struct argus_error *recording_output_path(const struct arguments *arguments, const char **ret);
 
-/* Makes the trace. Without `path` it goes where the next command looks for it, argus.argus; the one before is perhaps the only
- * one: it stays, as argus.argus.old. */
+/* Creates the trace file. Without `path` it is argus.argus, where the next command looks for it. An
+ * existing file of that name might be the only trace, so it is renamed to argus.argus.old. */
 struct argus_error *recording_create_output(const char *path, struct output *ret);
-/* Says so, if that was done. */
-void recording_say_replaced(struct session *session, const struct output *output);
+/* Prints a remark if an old trace was renamed. */
+void recording_note_replaced(struct session *session, const struct output *output);
 
-/* Ends a file that the recorder has written: adds build ids, unwinds stack snapshots, adds the names of functions
- * (`with_names`), and says in one remark what is in it. */
+/* Finishes a file that the recorder has written: adds build IDs, unwinds stack snapshots, adds
+ * function names (`with_names`), and prints one remark about its content. */
 void recording_finish_file(struct session *session, const char *path,
                            const struct recorder_status *status, bool with_names);
 
-/* The same for a file that was written all the time: it is an error when it was removed meanwhile. */
+/* Same for a file that was written during the recording. It is an error if it was removed
+ * meanwhile. */
 struct argus_error *recording_finish(struct session *session, const char *path,
                                      const struct recorder_status *status, bool with_names);
 

@@ -19,7 +19,8 @@ static bool is_vertex_word(const char *word)
     return word && word[0] == 'v' && word[1] && word[1 + strspn(word + 1, "0123456789")] == '\0';
 }
 
-/* "FILE V", "V" (of the loaded trace), or neither; *ret_next: the first word of CMD. */
+/* Whether the words are "FILE V" or "V" (of the loaded trace); `*ret_next`: the first word of
+ * CMD. */
 static bool vertex_words(const struct arguments *arguments, size_t *ret_next)
 {
     bool first = is_vertex_word(arguments_word(arguments, 0));
@@ -52,9 +53,9 @@ static struct argus_error *read_patterns(struct step_command *command)
     return error ? error : add_patterns(command->arguments, "step-into", request->into);
 }
 
-/* --- whom --- */
+/* --- the process to step --- */
 
-/* As execvp() would find it. */
+/* Finds the program as execvp() would. */
 static void find_program(const char *name, char *ret)
 {
     const char *path = getenv("PATH");
@@ -125,7 +126,7 @@ static struct argus_error *read_target(struct step_command *command, size_t next
                                                     command->wanted.argv[0]);
 }
 
-/* --- where --- */
+/* --- the place to begin --- */
 
 static struct argus_error *take_vertex(struct step_command *command, size_t next)
 {
@@ -151,8 +152,9 @@ static struct argus_error *take_vertex(struct step_command *command, size_t next
     request->wait = command->origin.wait;
     if (!request->tid && command->origin.comm[0])
         memcpy(request->comm, command->origin.comm, sizeof(request->comm));
+    /* the main thread; of a new program, whichever thread comes first */
     else if (!request->tid)
-        request->tid = request->pid; /* the main thread; of a new program whatever comes is */
+        request->tid = request->pid;
     if (command->spins && request->pid)
         request->flags |= STEP_INSIDE_AS_WELL;
     snprintf(command->label, sizeof(command->label), "%s%s",
@@ -198,7 +200,7 @@ static struct argus_error *take_anywhere(struct step_command *command)
     return NULL;
 }
 
-/* The file that the place is in counts as the application's own, whatever the lists say. */
+/* Treats the file that contains the place as the application's own, whatever the lists say. */
 static struct argus_error *step_into_place(struct step_request *request)
 {
     size_t length = strlen(request->into);
@@ -225,7 +227,7 @@ static struct argus_error *read_where(struct step_command *command, size_t next)
     return error ? error : step_into_place(&command->wanted.request);
 }
 
-/* --- how long --- */
+/* --- limits --- */
 
 static struct argus_error *read_limits(struct step_command *command)
 {
@@ -260,9 +262,10 @@ static struct argus_error *read_limits(struct step_command *command)
     return NULL;
 }
 
-/* --- the file --- */
+/* --- the output file --- */
 
-/* A run of the same vertex that was kept before stays: the bad one is to be compared with a good one. */
+/* Never replaces an earlier run of the same vertex, because a bad run is to be compared with a good
+ * one. */
 static struct argus_error *choose_path(struct step_command *command)
 {
     const char *given = arguments_option(command->arguments, "output");

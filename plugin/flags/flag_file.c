@@ -97,7 +97,7 @@ static struct argus_error *take_build_id(const char *text, struct flag_wish *ret
     return right ? NULL : argus_error_create(ARGUS_ERROR_FORMAT, "'%s' is no build id", text);
 }
 
-/* To add a word: a row, and a line in argus-flags(5) and in write_wish(). */
+/* To add a word: a row here, a line in argus-flags(5), and one in write_wish(). */
 static const struct {
     const char *key;
     struct argus_error *(*take)(const char *text, struct flag_wish *ret);

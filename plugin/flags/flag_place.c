@@ -13,7 +13,7 @@
 
 struct symbol_search {
     struct nearest nearest;
-    char close[CLOSE_NAMES][120]; /* the closest so far, the best last */
+    char close[CLOSE_NAMES][120]; /* the closest names so far, the best one last */
 };
 
 struct argus_error *flag_place_number(const char *what, const char *text, uint64_t *ret)
@@ -35,7 +35,8 @@ static void keep_close(struct symbol_search *search, const char *name)
         return;
     memmove(search->close[0], search->close[1], sizeof(search->close[0]) * (CLOSE_NAMES - 1));
     snprintf(search->close[CLOSE_NAMES - 1], sizeof(search->close[0]), "%s", name);
-    search->nearest.best = search->close[CLOSE_NAMES - 1]; /* `name` does not stay */
+    /* a copy, because `name` is only valid during the call */
+    search->nearest.best = search->close[CLOSE_NAMES - 1];
 }
 
 static bool look_at_symbol(void *context, const char *name, const struct argus_data_symbol *symbol)
@@ -79,7 +80,7 @@ static struct argus_error *each_of_process(void *context, argus_data_symbol_func
     return argus_data_symbols_each(of->pid, of->image, function, function_context);
 }
 
-/* --- what was written --- */
+/* --- parsing --- */
 
 static struct argus_error *split_steps(char *text, struct flag_place *ret)
 {
@@ -100,7 +101,7 @@ static struct argus_error *split_steps(char *text, struct flag_place *ret)
     return error;
 }
 
-/* "symbol+0x10": cuts the offset off. */
+/* "symbol+0x10": removes the offset from the text and returns it. */
 static struct argus_error *split_offset(char *symbol, uint64_t *ret)
 {
     char *plus = strrchr(symbol, '+');
@@ -139,7 +140,7 @@ struct argus_error *flag_place_address(const char *text, struct flag_place *ret)
     return error;
 }
 
-/* --- where that is --- */
+/* --- finding the address --- */
 
 static struct argus_error *find_symbol(uint32_t pid, uint32_t tid, const char *image,
                                        const char *name, struct flag_place *ret)

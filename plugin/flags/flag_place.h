@@ -1,5 +1,6 @@
-/* Where a data flag is, from what the user wrote: PID ADDRESS, or PID IMAGE SYMBOL[+OFFSET], each with pointers on the way,
- * "display+0x8->0x18": at the address that the word at display+0x8 holds, 0x18 further. */
+/* The place of a data flag, from the user's notation: PID ADDRESS, or PID IMAGE SYMBOL[+OFFSET].
+ * Each can be followed by pointers: "display+0x8->0x18" is the address that the word at display+0x8
+ * holds, plus 0x18. */
 #ifndef ARGUS_PLUGIN_FLAG_PLACE_H
 #define ARGUS_PLUGIN_FLAG_PLACE_H
 
@@ -13,32 +14,35 @@
 #define FLAG_PLACE_STEPS 4
 
 struct flag_place {
-    uint64_t address;                 /* without pointers of the flag; else of the first of them */
-    uint64_t steps[FLAG_PLACE_STEPS]; /* what is added behind each pointer */
+    uint64_t address; /* of the flag, or, if there are pointers, of the first pointer */
+    uint64_t steps[FLAG_PLACE_STEPS]; /* offset that is added after each pointer */
     uint32_t step_count;
     bool is_thread_local;
-    uint64_t size_bytes; /* of the variable, from the flag on; 0: not known */
+    uint64_t size_bytes; /* of the rest of the variable, from the flag on; 0: not known */
     char label[200];     /* "flag+4 in libfoo.so" */
 };
 
 /* `text` is an address or a number: "0x7f…", "4096"; USAGE otherwise. */
 struct argus_error *flag_place_number(const char *what, const char *text, uint64_t *ret);
 
-/* SYMBOL may be an address in the file ("0x4010"), for programs without symbols. Of a thread-local variable the copy of thread `tid`.
- * NOT_FOUND names what comes close. */
+/* Finds the address of a flag. SYMBOL may be an address in the file ("0x4010"), for programs
+ * without symbols. For a thread-local variable, the address is that of thread `tid`'s copy.
+ * NOT_FOUND names similar symbols. */
 struct argus_error *flag_place_address(const char *text, struct flag_place *ret);
 
-/* "display+0x8->0x18": the name and the numbers, whatever they mean. `ret_name`: of `name_bytes`. */
+/* Splits "display+0x8->0x18" into the name and the numbers. `ret_name` has room for
+ * `name_bytes`. */
 struct argus_error *flag_place_parse(const char *text, char *ret_name, size_t name_bytes,
                                      uint64_t *ret_offset, struct flag_place *ret);
 
-/* That a file has no such variable, and what comes close of the names that `each` tells (argus_data_symbols_each() and the like). */
+/* Makes the error that a file has no such variable, with similar names among those that `each`
+ * enumerates (argus_data_symbols_each() and similar functions). */
 struct argus_error *
 flag_place_not_found(const char *image, const char *name,
                      struct argus_error *(*each)(void *context, argus_data_symbol_function function,
                                                  void *function_context),
                      void *context);
-/* The most of the variable that one register can watch: 1, 2, 4 or 8 bytes. */
+/* The largest part of the variable that one register can watch: 1, 2, 4 or 8 bytes. */
 uint32_t flag_natural_size(const struct flag_place *place);
 
 struct argus_error *flag_place_symbol(uint32_t pid, uint32_t tid, const char *image,

@@ -1,4 +1,4 @@
-/* From a wish to what the recorder needs to know: where the flag lies from where the image's code is mapped. */
+/* Makes the recorder's plan for a wanted flag: its offset from where the image's code is mapped. */
 #include <stdio.h>
 #include <string.h>
 

@@ -12,23 +12,23 @@
 #include "recorder/client.h"
 #include "recorder/output.h"
 
-#define RECORDS_OF_CHUNK 512 /* a crash of LLDB costs so many */
+#define RECORDS_OF_CHUNK 512 /* a crash of LLDB loses at most so many */
 
 struct session_flag {
     struct flag_session_row row;
-    uint64_t window_ns; /* when the second began in which hits are counted … */
+    uint64_t window_ns; /* begin of the second in which hits are being counted */
     uint32_t window_hits;
     uint64_t sequence, value;
-    bool told; /* that it is too fast */
+    bool warned; /* a warning about the rate was printed */
 };
 
 struct flag_session {
     pthread_mutex_t lock;
     VEC(struct session_flag) flags;
-    uint32_t next_number; /* of a flag in the file */
+    uint32_t next_number; /* number of the next flag in the file */
     struct output output;
     struct argus_writer *writer;      /* NULL: no file is open */
-    VEC(struct argus_record) records; /* not yet in the file */
+    VEC(struct argus_record) records; /* not yet written to the file */
 };
 
 static uint64_t now_ns(void)
@@ -183,7 +183,7 @@ bool flag_session_remove(struct flag_session *flags, uint32_t watch)
 
 /* --- hits --- */
 
-/* True when it becomes too much. */
+/* Counts a hit. True when the rate becomes too high. */
 static bool count(struct session_flag *flag, uint64_t time_ns)
 {
     flag->row.hits++;
@@ -196,8 +196,8 @@ static bool count(struct session_flag *flag, uint64_t time_ns)
     double rate = flag->window_hits > 20 && seconds > 0 ? flag->window_hits / seconds : 0;
     if (rate > flag->row.hits_per_s)
         flag->row.hits_per_s = rate;
-    bool first = !flag->told && flag->window_hits >= FLAG_SESSION_FAST;
-    flag->told |= first;
+    bool first = !flag->warned && flag->window_hits >= FLAG_SESSION_FAST;
+    flag->warned |= first;
     return first;
 }
 

@@ -17,7 +17,7 @@ bool flag_watch_is_meant(const struct session *session, const struct arguments *
     return session->watches && (words == 1 || (words == 2 && !number));
 }
 
-/* Over the pointers, as the process has them now. */
+/* Follows the pointers with their current values in the process. */
 static struct argus_error *follow(struct session *session, struct flag_place *place)
 {
     for (uint32_t i = 0; i < place->step_count; i++) {

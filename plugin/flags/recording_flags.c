@@ -31,7 +31,7 @@ struct argus_error *recording_flags_choose(const struct arguments *arguments,
     return error;
 }
 
-void recording_flags_tell(struct session *session, struct recorder_client *client,
+void recording_flags_send(struct session *session, struct recorder_client *client,
                           const struct recorder_options *chosen)
 {
     for (uint32_t i = 0; i < chosen->flag_count; i++) {

@@ -13,7 +13,7 @@
 namespace
 {
 
-/* One for each debugger of the process: an IDE may hold several. */
+/* One per debugger of the process, because an IDE may have several. */
 struct entry {
     lldb::user_id_t debugger_id;
     struct session session;
@@ -43,7 +43,7 @@ bool is_terminal(FILE *file)
     return file && isatty(fileno(file));
 }
 
-/* Only at a terminal: anywhere else LLDB's output is somebody's protocol or log. */
+/* Only on a terminal. Elsewhere, LLDB's output is a protocol or a log. */
 void progress(void *data, const char *what, uint64_t done, uint64_t total)
 {
     auto *call = static_cast<host_call *>(data);
@@ -58,8 +58,8 @@ void progress(void *data, const char *what, uint64_t done, uint64_t total)
     fflush(out);
 }
 
-/* The handle that LLDB reads commands from may be a script, a pipe of -o commands or a DAP stream: reading there eats
- * the next command or hangs the host. A terminal under an active interpreter is the one safe case.
+/* LLDB's input may be a script, a pipe of -o commands or a DAP stream. Reading from it would
+ * consume the next command or block the host. Only a terminal under an active interpreter is safe.
  * Xcode runs commands in lldb-rpc-server, whose reader thread holds the file's lock. */
 bool can_ask(void *data)
 {
@@ -96,10 +96,11 @@ void forget(lldb::user_id_t debugger_id, void *)
     }
 }
 
-/* SBDebugger::AddDestroyCallback exists from LLDB 19 on: found by name, so that the plugin loads in older ones. */
+/* SBDebugger::AddDestroyCallback exists since LLDB 19. It is looked up by name, so that the plugin
+ * also loads in older versions. */
 void watch_for_destruction(lldb::SBDebugger &debugger)
 {
-    /* lldb::callback_token_t, which older headers do not have, is int32_t. */
+    /* lldb::callback_token_t, which older headers lack, is int32_t. */
     using add_callback = int32_t (*)(lldb::SBDebugger *, void (*)(lldb::user_id_t, void *), void *);
     void *symbol = dlsym(RTLD_DEFAULT, "_ZN4lldb10SBDebugger18AddDestroyCallbackEPFvmPvES1_");
     if (symbol)

@@ -1,5 +1,6 @@
-/* argus step inside LLDB: SBThread::StepInstruction(), one to three thousand a second. The debugger is made synchronous meanwhile, so
- * that nothing is printed by itself and each call returns when the process is stopped again. */
+/* argus step inside LLDB: SBThread::StepInstruction(), one to three thousand steps a second. During
+ * that, the debugger is synchronous, so that it prints nothing by itself and each call returns when
+ * the process has stopped again. */
 #include "plugin/lldb/lldb_stepper.h"
 
 #include <cstdio>
@@ -35,22 +36,23 @@ struct code_page {
     uint8_t code[STEP_CODE_BYTES];
 };
 
-/* A call that has not returned: the stack pointer at its first instruction, and where it returns to. */
+/* A call that has not returned: the stack pointer at its first instruction, and the return
+ * address. */
 struct open_call {
     uint64_t stack_pointer, return_address;
 };
 
-/* What one run has in hand. */
+/* The state of one run. */
 struct run {
     const struct step_request *request;
-    const struct step_ear *ear;
+    const struct step_listener *listener;
     struct host_call *call;
     lldb::SBTarget target;
     lldb::SBProcess process;
     lldb::SBThread thread;
     uint64_t registers[STEP_REGISTERS_MOST];
-    int places[STEP_REGISTERS_MOST]; /* of the registers in LLDB's set */
-    bool mapped;                     /* they are known */
+    int places[STEP_REGISTERS_MOST]; /* index of each register in LLDB's set */
+    bool mapped;                     /* `places` is valid */
     uint64_t first_stack_pointer;
     struct code_page *pages; /* MOST_PAGES */
     struct open_call calls[MOST_CALLS];
@@ -71,8 +73,9 @@ uint64_t now_ns(clockid_t clock)
 void say(struct run *run, uint32_t kind, const void *head, size_t head_bytes,
          const void *tail = nullptr, size_t tail_bytes = 0)
 {
-    if (!run->ear->hear(run->ear->context, kind, head, static_cast<uint32_t>(head_bytes), tail,
-                        static_cast<uint32_t>(tail_bytes)) &&
+    if (!run->listener->on_item(run->listener->context, kind, head,
+                                static_cast<uint32_t>(head_bytes), tail,
+                                static_cast<uint32_t>(tail_bytes)) &&
         !run->end) {
         run->end = STEP_END_USER;
         snprintf(run->text, sizeof(run->text), "interrupted");
@@ -100,7 +103,8 @@ bool is_stopped(struct run *run)
     return false;
 }
 
-/* Where each register is in LLDB's first set, the general ones; those that it has not got there stay 0. */
+/* Finds each register in LLDB's first set, the general ones. Registers that LLDB does not have stay
+ * 0. */
 void map_registers(struct run *run, lldb::SBValue &general)
 {
     for (size_t i = 0; i < host_register_count(); i++)
@@ -132,8 +136,8 @@ bool read_registers(struct run *run)
 #if defined(__aarch64__) || defined(__arm64__)
 uint64_t return_address(struct run *run)
 {
-    return code_address_arm64(
-        run->registers[LINK]); /* in the middle of a function it may be signed */
+    /* in the middle of a function, the link register may be signed */
+    return code_address_arm64(run->registers[LINK]);
 }
 #else
 uint64_t return_address(struct run *run)
@@ -157,7 +161,7 @@ bool is_stepped(struct run *run, uint64_t address)
 {
     char path[STEP_PATH_BYTES];
     lldb::SBModule module = run->target.ResolveLoadAddress(address).GetModule();
-    if (!module.IsValid()) { /* generated code, or none at all */
+    if (!module.IsValid()) { /* generated code, or no code */
         lldb::SBMemoryRegionInfo region;
         return run->process.GetMemoryRegionInfo(address, region).Success() && region.IsExecutable();
     }
@@ -165,7 +169,7 @@ bool is_stepped(struct run *run, uint64_t address)
     return step_patterns_stepped(run->request->skip, run->request->into, path);
 }
 
-/* The page of code, which is read and said once; nullptr: it cannot be read. */
+/* The page of code at `address`, which is read and reported once; nullptr: not readable. */
 const struct code_page *page_of(struct run *run, uint64_t address)
 {
     lldb::SBError error;
@@ -197,7 +201,7 @@ struct step_instruction instruction_here(struct run *run)
     return bytes ? DECODE(code, bytes) : step_instruction{};
 }
 
-/* The file's own offset of the byte that is mapped at `address`. */
+/* The file offset of the byte that is mapped at `address`. */
 uint64_t file_offset(struct run *run, uint64_t address)
 {
     lldb::SBAddress found = run->target.ResolveLoadAddress(address);
@@ -228,9 +232,10 @@ void say_maps(struct run *run)
     }
 }
 
-/* --- moving --- */
+/* --- running the process --- */
 
-/* Lets the process run to `address`, in this thread, with a stack above `stack_pointer`. */
+/* Lets the process run until this thread reaches `address` with a stack pointer above
+ * `stack_pointer`. */
 bool run_to(struct run *run, uint64_t address, uint64_t stack_pointer)
 {
     lldb::SBBreakpoint breakpoint = run->target.BreakpointCreateByAddress(address);
@@ -266,7 +271,8 @@ void push_call(struct run *run, uint64_t stack_pointer, uint64_t return_address)
         run->calls[run->depth++] = {stack_pointer, return_address};
 }
 
-/* As the ptrace engine does it (recorder/linux/step_loop.c, find_return()). */
+/* The return address, found as the ptrace engine finds it (recorder/linux/step_loop.c,
+ * find_return()). */
 uint64_t way_back(struct run *run, bool by_jump)
 {
     uint64_t stack_pointer = run->registers[SP];
@@ -331,8 +337,8 @@ void after_return(struct run *run)
         finish(run, STEP_END_RETURN, "the application returned to the library that had called it");
 }
 
-/* LLDB steps into the handler of a signal that it passes on. No other instruction makes that much room on the stack and goes
- * somewhere else. */
+/* LLDB steps into the handler of a signal that it passes on. This is recognized because no other
+ * instruction uses so much stack and continues somewhere else. */
 bool is_in_handler(const struct run *run, uint64_t pc, uint64_t stack_pointer)
 {
     uint64_t moved = run->registers[PC] - pc;
@@ -340,10 +346,10 @@ bool is_in_handler(const struct run *run, uint64_t pc, uint64_t stack_pointer)
            stack_pointer - run->registers[SP] > 256;
 }
 
-/* Runs to the end of the handler, and says that there was a signal. */
+/* Runs to the end of the handler, and reports a signal. */
 bool leave_handler(struct run *run)
 {
-    const struct step_item_event item = {}; /* which signal it was LLDB does not say here */
+    const struct step_item_event item = {}; /* LLDB does not tell here which signal it was */
     uint64_t interrupted = run->thread.GetFrameAtIndex(2).GetPC();
     say(run, STEP_ITEM_SIGNAL, &item, sizeof(item));
     if (interrupted && interrupted != LLDB_INVALID_ADDRESS)
@@ -352,7 +358,7 @@ bool leave_handler(struct run *run)
     return false;
 }
 
-/* False: it is over, or the instruction was not executed. */
+/* False: the run is over, or the instruction was not executed. */
 bool step_one(struct run *run)
 {
     uint64_t pc = run->registers[PC], stack_pointer = run->registers[SP];
@@ -382,7 +388,7 @@ void advance(struct run *run)
         skip(run, true);
 }
 
-/* --- where to begin --- */
+/* --- the place to begin --- */
 
 uint64_t address_in_section(struct run *run, lldb::SBSection section, uint64_t offset)
 {
@@ -426,7 +432,7 @@ uint64_t address_of_function(struct run *run, const char *name)
     return start.GetLoadAddress(run->target);
 }
 
-/* Runs to the place, in whatever thread comes first. */
+/* Runs until any thread reaches the place. */
 struct argus_error *arrive(struct run *run, const char *function)
 {
     if (run->request->flags & STEP_FROM_ANYWHERE)
@@ -448,7 +454,7 @@ struct argus_error *arrive(struct run *run, const char *function)
                               "the process stopped or ended before a thread came to that place");
 }
 
-/* From the stack pointer up, as far as it can be read: what it takes to unwind it. */
+/* Reports the readable stack from the stack pointer up, as needed for unwinding. */
 void say_stack(struct run *run)
 {
     struct step_item_stack item = {run->registers[SP]};
@@ -498,7 +504,7 @@ void step_all(struct run *run)
     say(run, STEP_ITEM_END, &item, sizeof(item), run->text, strlen(run->text));
 }
 
-/* A thread that waits in a library comes out of it first. */
+/* Lets a thread that waits in a library return from it first. */
 struct argus_error *come_out(struct run *run)
 {
     for (uint32_t i = 0; i < run->thread.GetNumFrames(); i++) {
@@ -530,12 +536,12 @@ struct argus_error *step_all_of(struct run *run, const char *function)
 } // namespace
 
 struct argus_error *lldb_step(void *data, const struct step_request *request, const char *function,
-                              const struct step_ear *ear)
+                              const struct step_listener *listener)
 {
     auto *call = static_cast<struct host_call *>(data);
     struct run run = {};
     run.request = request;
-    run.ear = ear;
+    run.listener = listener;
     run.call = call;
     run.target = call->debugger.GetSelectedTarget();
     run.process = run.target.GetProcess();

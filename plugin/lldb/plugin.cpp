@@ -1,8 +1,10 @@
-/* `argus` in LLDB: every row of the command table becomes a command below the multiword command "argus".
+/* `argus` in LLDB: every row of the command table becomes a subcommand of the multiword command
+ * "argus".
  *
- * One file loads in LLDB 14 to 22: it is not linked against liblldb (a second copy of it would be pulled in), is
- * bound at load time (a symbol that is missing later would end the debugger), and calls what is newer than 14 only
- * through dlsym(). Nothing here throws, exits or prints: results go into SBCommandReturnObject.
+ * The same file loads in LLDB 14 to 22. It is not linked against liblldb, which would load a second
+ * copy. It is bound at load time, because a missing symbol that shows later would end the debugger.
+ * Functions newer than LLDB 14 are called only through dlsym(). Nothing here throws, exits or
+ * prints: results go into SBCommandReturnObject.
  */
 #include <cstdlib>
 #include <cstring>
@@ -15,7 +17,7 @@
 namespace
 {
 
-/* Hands the text of a finished command over, and says whether there was any. */
+/* Passes on the text of a finished command, and returns whether there was any. */
 bool hand_over(lldb::SBCommandReturnObject &result, FILE *out, char **text, size_t *length)
 {
     fclose(out);
@@ -25,7 +27,8 @@ bool hand_over(lldb::SBCommandReturnObject &result, FILE *out, char **text, size
     return *length != 0;
 }
 
-/* An open question is no failure: the text says how to go on. `--no-ask` makes it one, for scripts. */
+/* An open question is no failure, because the text says how to continue. `--no-ask` makes it one,
+ * for scripts. */
 void set_status(struct session *session, lldb::SBCommandReturnObject &result, int code,
                 struct argus_error *error, bool has_text)
 {
@@ -56,7 +59,7 @@ class row_command : public lldb::SBCommandPluginInterface
         struct session *session = host_session(debugger);
         if (session && argv && argv[0] && strcmp(argv[0], WATCH_HIT) == 0 &&
             strcmp(row_->name, "watchflag") == 0) {
-            watch_on_hit(session, debugger, argv); /* perhaps while another command runs */
+            watch_on_hit(session, debugger, argv); /* another command may be running */
             return true;
         }
         char *text = nullptr;
@@ -85,7 +88,7 @@ class row_command : public lldb::SBCommandPluginInterface
     const struct command *row_;
 };
 
-/* The text of --help; LLDB prints summary and usage itself, so they are left out. The caller frees it. */
+/* The text of --help without summary and usage, which LLDB prints itself. The caller frees it. */
 char *long_help(struct session *session, const struct command *row)
 {
     char *text = nullptr;
@@ -141,8 +144,9 @@ bool PluginInitialize(lldb::SBDebugger debugger)
     lldb::SBCommandInterpreter interpreter = debugger.GetCommandInterpreter();
     lldb::SBCommand argus = interpreter.AddMultiwordCommand(
         "argus", "Why did the application freeze? Explore and diagnose an Argus trace.");
+    /* not because it was loaded twice: in that case LLDB replaces the commands itself */
     if (!argus.IsValid())
-        return false; /* loading twice is not this: LLDB then replaces the commands by themselves */
+        return false;
     for (const struct command *const *row = commands(); *row; row++)
         add_row(argus, session, *row);
     return true;

@@ -1,7 +1,10 @@
-/* Watchpoints by the SB API. It has no callback for C++, in no version; what goes on by itself and prints nothing is a callback in
- * Python that returns False. So each watchpoint gets one that hands its number and the thread to a command of ours, and
- * all else is done here. (Measured in shared/reference/lldb.md: 1.5 ms a hit; a loop of our own that continues the
- * process would take 1.1 ms and print four lines each time.)
+/* Watchpoints by the SB API.
+ *
+ * No version of the API has a watchpoint callback in C++. The only callback that lets the process
+ * continue and prints nothing is a Python function that returns False. So each watchpoint gets one
+ * that passes its number and the thread to a command of the plugin, and everything else is done
+ * here. (Measured in shared/reference/lldb.md: 1.5 ms per hit; a loop in the plugin that continues
+ * the process would take 1.1 ms and print four lines each time.)
  */
 #include "plugin/lldb/watch.h"
 
@@ -66,7 +69,7 @@ struct argus_error *process(void *data, uint64_t *ret_pid, char *ret_name, size_
     return nullptr;
 }
 
-/* "libfoo" means libfoo.so.1, as in the shell. */
+/* "libfoo" matches libfoo.so.1, as in the shell. */
 bool is_meant(const char *name, const char *wanted)
 {
     size_t length = strlen(wanted);
@@ -105,7 +108,7 @@ struct argus_error *find_value(lldb::SBValue value, uint64_t *ret_address, uint6
                : nullptr;
 }
 
-/* A path as `frame variable` takes it, else a global, else whatever the expression means. */
+/* Tries a path as for `frame variable`, then a global variable, then an expression. */
 struct argus_error *find(void *data, const char *image, const char *name, uint64_t *ret_address,
                          uint64_t *ret_bytes)
 {
@@ -137,7 +140,8 @@ void unset(void *data, uint32_t watch)
     target_of(data).DeleteWatchpoint(static_cast<lldb::watch_id_t>(watch));
 }
 
-/* From 19 on LLDB leaves out writes of the same value where it is asked for writes alone: it says so in no version. */
+/* From LLDB 19 on, a write-only watchpoint does not report writes of the same value; no version
+ * says so. */
 struct argus_error *set(void *data, uint64_t address, uint32_t bytes, bool writes_only,
                         uint32_t *ret_watch)
 {
@@ -165,7 +169,7 @@ struct argus_error *set(void *data, uint64_t address, uint32_t bytes, bool write
     return error;
 }
 
-/* One line, without disturbing what is being typed. */
+/* Prints one line without disturbing what the user is typing. */
 void say(lldb::SBDebugger &debugger, const char *text)
 {
     lldb::SBCommandInterpreter interpreter = debugger.GetCommandInterpreter();

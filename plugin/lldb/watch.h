@@ -8,7 +8,7 @@
 
 extern const struct session_watches lldb_watches;
 
-/* What a watchpoint's callback runs: "argus watchflag" WATCH_HIT NUMBER TID. */
+/* The command that a watchpoint's callback runs: "argus watchflag" WATCH_HIT NUMBER TID. */
 #define WATCH_HIT "_hit"
 void watch_on_hit(struct session *session, lldb::SBDebugger &debugger, char **argv);
 

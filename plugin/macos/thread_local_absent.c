@@ -1,4 +1,4 @@
-/* thread_local.h on macOS, where another process's thread is nobody's business but a debugger's. */
+/* thread_local.h on macOS, where only a debugger may inspect the threads of another process. */
 #include "plugin/steps/thread_local.h"
 
 struct argus_error *thread_local_address(uint32_t pid, uint32_t tid,

@@ -1,5 +1,5 @@
-/* The plan stands in the library as one block that begins with a magic number at a multiple of 8 (dylib-hooks/plan.h). The file
- * comes from a user: every offset in it is checked. */
+/* The library contains the plan as one block, which begins with a magic number at a multiple of 8
+ * (dylib-hooks/plan.h). The file comes from a user, so every offset in it is checked. */
 #include "plugin/probes/hook_names.h"
 
 #include <errno.h>

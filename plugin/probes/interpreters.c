@@ -1,8 +1,10 @@
-/* CPython, by the files that have its runtime: a program, or a library that a program is linked with. Which version it is says a
- * number in the file; a version that interpreter_layouts.def does not have is left alone.
+/* Finds CPython by the files that contain its runtime: a program, or a library that a program is
+ * linked with. A number in the file tells the version. A version that is not in
+ * interpreter_layouts.def is ignored.
  *
- * Where to look: the directories of PATH and of the command that is to be recorded, and the lib beside each bin; the loader's own; and
- * what processes have mapped that this user may look into.
+ * Search places: the directories of PATH and of the command that is to be recorded, and the lib
+ * directory next to each bin; the loader's directories; and the mappings of all processes that this
+ * user may inspect.
  */
 #include "plugin/probes/interpreters.h"
 
@@ -28,14 +30,14 @@ static const struct {
 #undef INTERPRETER
 };
 
-/* What such a file is called, up to its version. */
+/* Beginnings of such files' names, up to the version. */
 static const char *const names[] = {"python3.", "libpython3."};
 
 struct finder {
     struct recorder_client *client; /* borrowed */
     struct argus_error *error;
-    VEC(uint64_t) inodes; /* that were looked at, mixed with their device */
-    uint32_t told;
+    VEC(uint64_t) inodes; /* of files that were examined, mixed with their device */
+    uint32_t sent;
 };
 
 /* --- one file --- */
@@ -57,7 +59,7 @@ static const struct interpreter_layout *layout_of(uint64_t version)
     return NULL;
 }
 
-/* What is needed of a file's variables. */
+/* The variables that are needed from a file. */
 struct variables {
     uint64_t runtime, code_type, text_type, bytes_type, version;
 };
@@ -86,7 +88,7 @@ static bool has_all(const struct variables *found)
            found->version;
 }
 
-/* False: it is no interpreter, or none that is known. */
+/* False: it is no interpreter, or an unknown version. */
 static bool look_into(const char *path, struct interpreter_spec *ret)
 {
     struct argus_data_image image;
@@ -126,21 +128,21 @@ static bool is_new(struct finder *finder, const struct stat *status)
     return !finder->error;
 }
 
-/* `name`: what the processes' mappings call it. */
+/* `name`: the file's path in the processes' mappings. */
 static void take_file(struct finder *finder, const char *path, const char *name)
 {
     struct interpreter_spec spec;
     struct stat status;
-    if (finder->error || finder->told == INTERPRETER_LIMIT || !is_name(name) ||
+    if (finder->error || finder->sent == INTERPRETER_LIMIT || !is_name(name) ||
         stat(path, &status) < 0 || !S_ISREG(status.st_mode) || !is_new(finder, &status) ||
         !look_into(path, &spec))
         return;
     snprintf(spec.image, sizeof(spec.image), "%s", name);
     finder->error = recorder_interpreter(finder->client, &spec);
-    finder->told++;
+    finder->sent++;
 }
 
-/* --- where shells and the loader look --- */
+/* --- where shells and the loader search --- */
 
 static void look_in(struct finder *finder, const char *directory)
 {
@@ -156,8 +158,8 @@ static void look_in(struct finder *finder, const char *directory)
         closedir(opened);
 }
 
-/* A directory of programs, and the one of libraries beside it. */
-static void look_beside(struct finder *finder, const char *directory)
+/* Examines a directory of programs, and the directory of libraries next to it. */
+static void look_next_to(struct finder *finder, const char *directory)
 {
     char path[PATH_MAX];
     look_in(finder, directory);
@@ -171,7 +173,7 @@ static void look_in_path(struct finder *finder)
     char *copy = strdup(variable ? variable : ""), *rest = copy, *directory;
     while (copy && (directory = strsep(&rest, ":")))
         if (directory[0] == '/')
-            look_beside(finder, directory);
+            look_next_to(finder, directory);
     free(copy);
 }
 
@@ -182,7 +184,7 @@ static void look_at_command(struct finder *finder, const char *program)
     if (!slash)
         return;
     *slash = '\0';
-    look_beside(finder, real);
+    look_next_to(finder, real);
 }
 
 static void look_where_loader_does(struct finder *finder)
@@ -198,7 +200,7 @@ static void look_at_mapping(void *context, const struct mapped_file *mapped)
     take_file(context, mapped->real, mapped->path);
 }
 
-struct argus_error *interpreters_tell(struct recorder_client *client, const char *program)
+struct argus_error *interpreters_send(struct recorder_client *client, const char *program)
 {
     struct finder finder = {.client = client};
     look_at_command(&finder, program);

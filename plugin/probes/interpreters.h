@@ -1,12 +1,13 @@
-/* The interpreters of this machine, told to the recorder before it begins (recorder/interpreter_spec.h). */
+/* The interpreters of this machine, sent to the recorder before it begins
+ * (recorder/interpreter_spec.h). */
 #ifndef ARGUS_PLUGIN_INTERPRETERS_H
 #define ARGUS_PLUGIN_INTERPRETERS_H
 
 #include "plugin/session.h"
 #include "recorder/client.h"
 
-/* Those that are installed where shells and the loader look, those that run, and that of `program` (NULL: none), the command that
- * is to be recorded. */
-struct argus_error *interpreters_tell(struct recorder_client *client, const char *program);
+/* Sends those that are installed where shells and the loader search, those that are running, and
+ * that of `program` (NULL: none), the command that is to be recorded. */
+struct argus_error *interpreters_send(struct recorder_client *client, const char *program);
 
 #endif

@@ -11,7 +11,7 @@ struct visitor {
     void *context;
 };
 
-/* A line of /proc/PID/maps (proc(5)). */
+/* Parses a line of /proc/PID/maps (proc(5)) and reports the mapping. */
 static void tell_mapping(const struct visitor *visitor, const char *pid, const char *line)
 {
     char permissions[8], path[PATH_MAX], real[PATH_MAX + 32];

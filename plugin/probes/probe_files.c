@@ -1,6 +1,7 @@
-/* The loader looks in a few directories and in those of /etc/ld.so.conf; programs that run may have other copies mapped, e.g. of
- * their own or in a container. What starts later and has its own copy in its own place is not found: its file can be named
- * by path in a table of the user's. A user sees the mappings of their own processes only. */
+/* The loader searches a few directories and those of /etc/ld.so.conf. Running programs may have
+ * mapped other copies, e.g. their own or one in a container. A program that starts later with its
+ * own copy in a place of its own is not found; its file can be named by path in a user's probe
+ * table. Users see only the mappings of their own processes. */
 #include "plugin/probes/probe_files.h"
 
 #include <fcntl.h>
@@ -18,7 +19,7 @@ struct finder {
     const char *const *libraries;
     size_t count;
     struct probe_files *files;
-    VEC(uint64_t) passed; /* inodes of mappings that were looked at */
+    VEC(uint64_t) passed; /* inodes of mappings that were examined */
     bool no_memory;
 };
 
@@ -32,7 +33,7 @@ static bool is_known(const struct finder *finder, const struct stat *status)
     return false;
 }
 
-/* Opens `path`, and keeps it as a copy of `library`; `name` is what it is called. */
+/* Opens `path`, and keeps it as a copy of `library`; `name` is the path to report. */
 static void take_file(struct finder *finder, size_t library, const char *path, const char *name)
 {
     struct stat status;
@@ -57,7 +58,7 @@ static void take_file(struct finder *finder, size_t library, const char *path, c
     close(fd);
 }
 
-/* --- where the loader looks --- */
+/* --- where the loader searches --- */
 
 static void look_in(struct finder *finder, const char *directory)
 {
@@ -104,7 +105,7 @@ static void look_where_loader_does(struct finder *finder)
 
 /* --- what is mapped --- */
 
-/* libglib-2.0.so.0.7400.6 is a libglib-2.0.so.0. */
+/* Whether `path` is a version of `library`: libglib-2.0.so.0.7400.6 is a libglib-2.0.so.0. */
 static bool is_library(const char *path, const char *library)
 {
     const char *slash = strrchr(path, '/');
@@ -122,8 +123,8 @@ static bool was_passed(struct finder *finder, uint64_t inode)
     return false;
 }
 
-/* Inodes are compared without their device: a copy may have the number of another file only on another file system, and then it is
- * found where the loader looks. */
+/* Compares inodes without their device. A copy with the same inode number as another file is on a
+ * different file system; then the search in the loader's directories finds it. */
 static void look_at_mapping(void *context, const struct mapped_file *mapped)
 {
     struct finder *finder = context;

@@ -1,4 +1,5 @@
-/* Which files on this machine are a library: what the loader would find, and what running processes have mapped. */
+/* Finds the files that are a given library: those that the loader would find, and those that
+ * processes have mapped. */
 #ifndef ARGUS_PLUGIN_PROBE_FILES_H
 #define ARGUS_PLUGIN_PROBE_FILES_H
 
@@ -19,8 +20,8 @@ struct probe_files {
     VEC(struct probe_library_file) files;
 };
 
-/* Finds every file that is one of `count` libraries (file names, or paths); `library` of a result is the index. Each file comes
- * once. */
+/* Finds every file that is one of `count` libraries (file names or paths); `library` of a result is
+ * the index. Each file is listed once. */
 struct argus_error *probe_files_find(const char *const *libraries, size_t count,
                                      struct probe_files *ret);
 void probe_files_deinit(struct probe_files *files);

@@ -8,20 +8,21 @@
 #include "event/binary/elf_symbols.h"
 #include "plugin/probes/probe_files.h"
 
-/* A row of a user's rule, and what fits it in the file at hand. */
+/* A pattern row of a user's rules, and its matches in the current file. */
 struct pattern {
     size_t row;
     bool found;
 };
 
-/* A function that fits a pattern. Compilers give one function several names (constructors): each place is one probe of a row. */
+/* A function that matches a pattern. Compilers give one function several names (constructors); each
+ * address gets only one probe per row. */
 struct place {
     size_t row;
     uint64_t file_offset;
     char *name; /* owned */
 };
 
-/* A pattern such as * names more than anybody wants to listen at. */
+/* A pattern such as * would match more functions than can be usefully probed. */
 #define PLACES_OF_A_FILE 200
 
 struct sender {
@@ -30,14 +31,14 @@ struct sender {
     struct probe_files files;
     VEC(const char *) libraries; /* each once; borrowed from the table */
     VEC(struct elf_wanted) wanted;
-    VEC(size_t) rows; /* of `wanted` */
+    VEC(size_t) rows; /* indices into `wanted` */
     VEC(struct pattern) patterns;
     VEC(struct place) places;
     bool no_memory;
     uint32_t sent;
 };
 
-/* A list in a sentence that may grow too long for a request: then it ends with an ellipsis. */
+/* A list in a sentence. If it grows too long for a request, it ends with an ellipsis. */
 struct sentence {
     char text[900];
     size_t used;
@@ -81,7 +82,7 @@ static bool want(struct sender *sender, size_t row)
     return vec_push(&sender->wanted, wanted) && vec_push(&sender->rows, row);
 }
 
-/* What the rows of one library look for: by name, and by pattern. */
+/* Collects what the rows of one library look for: names, and patterns. */
 static bool want_rows(struct sender *sender, const char *library)
 {
     sender->wanted.length = sender->rows.length = sender->patterns.length = 0;
@@ -96,7 +97,7 @@ static bool want_rows(struct sender *sender, const char *library)
     return true;
 }
 
-/* The end of a path tells more than its beginning. */
+/* Shortens a path at its beginning, because the end tells more. */
 static void put_path(const char *path, size_t room, char *ret)
 {
     size_t length = strlen(path);
@@ -163,7 +164,7 @@ static void add_place(struct sender *sender, size_t row, const char *name, uint6
     sender->no_memory = true;
 }
 
-/* For elf_symbols_each(). */
+/* A callback for elf_symbols_each(). */
 static bool take_function(void *context, const char *name, uint64_t file_offset)
 {
     struct sender *sender = context;

@@ -10,7 +10,7 @@
 #define WORDS_OF_A_LINE 24
 #define LONGEST_LINE    2000
 
-/* A row in the making: a reason is set when it is wrong. */
+/* A row that is being parsed; `reason` is set if the line is wrong. */
 struct line {
     char *words[WORDS_OF_A_LINE];
     size_t count;
@@ -90,7 +90,7 @@ static bool set_word(struct line *line, char *word)
     return set_attribute(line, word, value + 1);
 }
 
-/* What a shape needs, and what it may not have. */
+/* Checks that the row has what its shape needs, and nothing that its shape excludes. */
 static bool check_row(struct line *line)
 {
     const struct probe_spec *spec = &line->row.spec;
@@ -143,7 +143,7 @@ void probe_row_deinit(struct probe_row *row)
     free(row->symbol.name);
 }
 
-/* The number of a space: that of the first row which names it. */
+/* The number of a space, which is the index of the first row that names it. */
 static uint32_t space_of(const struct probe_table *table, const char *space)
 {
     for (size_t i = 0; i < table->rows.length; i++)
@@ -158,7 +158,7 @@ bool probe_table_add(struct probe_table *table, struct probe_row *row)
     return vec_push(&table->rows, *row);
 }
 
-/* `text` is one line, which is changed. */
+/* Parses one line; `text` is modified. */
 static struct argus_error *parse_line(struct probe_table *table, const char *name, size_t number,
                                       char *text)
 {

@@ -47,7 +47,7 @@ bool probe_word_condition(const char *text, struct probe_condition *ret)
     return ret->compare && scan_number(&text, UINT64_MAX, &ret->than) && !*text;
 }
 
-/* The name of a UI event has spaces, a word of the table has underscores. */
+/* Names of events contain spaces; words of the table contain underscores instead. */
 static bool is_event_word(const char *word, size_t length, const char *name)
 {
     for (size_t i = 0; i < length; i++)

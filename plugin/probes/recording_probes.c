@@ -34,7 +34,7 @@ static struct argus_error *read_rules(struct session *session,
                  : rule_files_read_kept(session, NULL, ret);
 }
 
-/* Names the files, and has mistakes found before anything is recorded. */
+/* Selects the rules files, and reports mistakes in them before anything is recorded. */
 static struct argus_error *choose_rules(struct session *session, const struct arguments *arguments,
                                         struct recorder_options *ret)
 {
@@ -66,7 +66,8 @@ struct argus_error *recording_probes_choose(struct session *session,
     return error ? error : choose_rules(session, arguments, ret);
 }
 
-/* What our own table asks for is spared where it is hit too often. But UI events tell that there was input. */
+/* Lets the recorder drop our own table's probes where they are hit too often. UI events are exempt,
+ * because they show that there was input. */
 static void spare_own_rows(struct probe_table *table)
 {
     static const bool needed[ARGUS_PROBE_SHAPES] = {
@@ -78,7 +79,8 @@ static void spare_own_rows(struct probe_table *table)
     }
 }
 
-/* Without our own table there are no probes, and that is said; but a recording without them is better than none. */
+/* Without our own table there are no probes. A warning says so, since a recording without them is
+ * better than none. */
 static struct argus_error *read_own_table(struct session *session, struct probe_table *table)
 {
     char *path = NULL;
@@ -115,7 +117,8 @@ static struct argus_error *add_rules(struct session *session, const struct recor
     return error;
 }
 
-/* What a user asks for by name should be there; our own table has much that no machine has. */
+/* Warns of missing probes that the user named. Our own table lists many that no single machine
+ * has. */
 static void warn_of_missing(struct session *session, const struct probe_table *table)
 {
     for (size_t i = 0; i < table->rows.length; i++) {
@@ -126,7 +129,7 @@ static void warn_of_missing(struct session *session, const struct probe_table *t
     }
 }
 
-struct argus_error *recording_probes_tell(struct session *session, struct recorder_client *client,
+struct argus_error *recording_probes_send(struct session *session, struct recorder_client *client,
                                           const struct recorder_options *chosen)
 {
     struct probe_table table = {0};

@@ -10,8 +10,8 @@ struct argus_error *recording_probes_choose(struct session *session,
                                             const struct arguments *arguments,
                                             struct recorder_options *ret);
 
-/* Tells the recorder the places to listen at, if any are wanted, before recorder_start(). */
-struct argus_error *recording_probes_tell(struct session *session, struct recorder_client *client,
+/* Sends the places to probe, if any are wanted, to the recorder, before recorder_start(). */
+struct argus_error *recording_probes_send(struct session *session, struct recorder_client *client,
                                           const struct recorder_options *chosen);
 
 #endif

@@ -13,7 +13,7 @@ struct argus_error *rule_files_directory(char **ret)
     const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
     int length = -1;
     *ret = NULL;
-    if (config && config[0] == '/') /* the XDG specification: others are to be passed over */
+    if (config && config[0] == '/') /* the XDG specification says to ignore relative paths */
         length = asprintf(ret, "%s/argus/rules", config);
     else if (home && home[0] == '/')
         length = asprintf(ret, "%s/.config/argus/rules", home);
@@ -24,7 +24,7 @@ struct argus_error *rule_files_directory(char **ret)
     return length < 0 ? argus_error_memory() : NULL;
 }
 
-/* Hidden files and those that an editor or we ourselves leave behind are no rules. */
+/* Hidden files, and temporary files of editors or of Argus, are no rules. */
 bool rule_files_good_name(const char *name)
 {
     size_t length = strlen(name);
@@ -81,7 +81,7 @@ struct argus_error *rule_files_load(const char *path, char **ret, size_t *ret_by
     return text_file_read(path, "the rules ", "is too large for a file of rules", ret, ret_bytes);
 }
 
-/* A single one is in the error. */
+/* Prints the mistakes, unless there is only one, which the error itself describes. */
 static void say_mistakes(struct session *session, const struct argus_rule_set *set)
 {
     const struct argus_rule_mistake *mistakes;
@@ -107,7 +107,7 @@ struct argus_error *rule_files_add(struct session *session, struct argus_rule_se
     return error;
 }
 
-/* A kept file that is wrong (somebody has changed it, or it is of a newer Argus) costs its own rules only. */
+/* An invalid kept file (changed by someone, or from a newer Argus) only loses its own rules. */
 static struct argus_error *add_kept(struct session *session, struct argus_rule_set *set,
                                     const char *directory, const char *name)
 {
@@ -129,7 +129,7 @@ static struct argus_error *add_all_kept(struct session *session, struct argus_ru
     char *directory;
     struct rule_names names;
     struct argus_error *error = rule_files_directory(&directory);
-    if (error) { /* without a home there are none */
+    if (error) { /* without a home folder there are none */
         bool nowhere = error->code == ARGUS_ERROR_NOT_FOUND;
         if (!nowhere)
             return error;

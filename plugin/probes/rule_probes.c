@@ -6,14 +6,15 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What a probe of a rule reports; 0: rules of this kind need none. As in graph/schema/rule_binding.c. */
+/* What the probe of a rule reports; 0: such rules need no probe. Must match
+ * graph/schema/rule_binding.c. */
 static const uint32_t shapes[ARGUS_RULE_KINDS] = {
     [ARGUS_RULE_ENQUEUE] = ARGUS_PROBE_QUEUE, [ARGUS_RULE_CANCEL] = ARGUS_PROBE_CANCEL,
     [ARGUS_RULE_EXECUTE] = ARGUS_PROBE_BEGIN, [ARGUS_RULE_BEGIN] = ARGUS_PROBE_BEGIN,
     [ARGUS_RULE_END] = ARGUS_PROBE_END,
 };
 
-/* `row` owns its texts, also when there is no memory for some of them. */
+/* `row` owns its strings, even if memory for some of them is missing. */
 static bool fill_row(struct probe_row *row, const struct argus_user_rule *rule, const char *library)
 {
     row->library = strdup(library);

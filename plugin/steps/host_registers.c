@@ -4,7 +4,7 @@
 
 #include "plugin/steps/step_calls.h"
 
-/* What LLDB calls otherwise than a step file does. */
+/* Registers whose names in LLDB differ from those in step files. */
 static const struct {
     enum argus_arch arch;
     uint32_t number;

@@ -1,4 +1,4 @@
-/* The registers of a step on this machine, in the order of a step file, for the C++ of plugin/lldb. */
+/* This machine's registers in the order of a step file, for the C++ code of plugin/lldb. */
 #ifndef ARGUS_PLUGIN_HOST_REGISTERS_H
 #define ARGUS_PLUGIN_HOST_REGISTERS_H
 
@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 uint32_t host_register_count(void);
-/* The name of register `number` in LLDB; static. */
+/* LLDB's name of register `number`; a static string. */
 const char *host_register_name_in_lldb(uint32_t number);
 
 #ifdef __cplusplus

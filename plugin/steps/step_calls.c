@@ -1,6 +1,5 @@
-/* Calls and returns are put together here: a return ends every call whose stack is above the pointer then, so also those that a tail
- * call or a longjmp() left without a return of their own.
- */
+/* Matches returns to calls: a return ends every call whose stack is then above the stack pointer.
+ * This includes calls that a tail call or longjmp() left without a return of their own. */
 #include "plugin/steps/step_calls.h"
 
 #include <stdlib.h>
@@ -22,7 +21,7 @@ static struct argus_error *push_frame(struct step_collector *collector, uint64_t
     return argus_steps_writer_frame(collector->writer, &frame, &collector->frame);
 }
 
-/* The stack of the first step, outermost first. */
+/* Adds the stack of the first step, outermost frame first. */
 static struct argus_error *put_first_stack(struct step_collector *collector,
                                            const uint64_t *registers)
 {
@@ -95,14 +94,14 @@ static struct argus_error *put_event(struct step_collector *collector,
     return steps ? argus_steps_writer_event(collector->writer, &event) : NULL;
 }
 
-/* On aarch64 a call does not move the stack pointer, so a return comes back to where it was. */
+/* On aarch64, a call does not move the stack pointer, so a return restores the same value. */
 static bool has_ended(const struct step_open_call *call, uint64_t stack_pointer)
 {
     return HOST_ARCH == ARGUS_ARCH_AARCH64 ? call->stack_pointer <= stack_pointer
                                            : call->stack_pointer < stack_pointer;
 }
 
-/* Ends the calls that are over now, innermost first. */
+/* Ends the calls that have returned, innermost first. */
 static struct argus_error *end_calls(struct step_collector *collector,
                                      const struct step_item_event *item, bool *ret_any)
 {
@@ -139,7 +138,8 @@ struct argus_error *step_collector_event(struct step_collector *collector,
         if (error || any)
             return error;
         error = put_event(collector, ARGUS_STEP_RETURN, collector->frame, &item);
-        if (collector->frame != ARGUS_NONE) /* out of where it began */
+        /* return from the function in which the stepping began */
+        if (collector->frame != ARGUS_NONE)
             collector->frame = collector->callers.data[collector->frame];
         return error;
     case STEP_ITEM_SKIP:

@@ -1,4 +1,5 @@
-/* Steps and what came between them: calls, returns, and the stack that they make. Part of step_collect.c. */
+/* Steps and the events between them: calls and returns, and the resulting stack. Part of
+ * step_collect.c. */
 #ifndef ARGUS_PLUGIN_STEP_CALLS_H
 #define ARGUS_PLUGIN_STEP_CALLS_H
 
@@ -12,7 +13,7 @@ enum { PC = ARGUS_ARM64_PC };
 enum { PC = ARGUS_X86_RIP };
 #endif
 
-/* One item: a step; a call, return, library call or signal. */
+/* Handles one item: a step, call, return, library call or signal. */
 struct argus_error *step_collector_step(struct step_collector *collector,
                                         const struct step_said *said);
 struct argus_error *step_collector_event(struct step_collector *collector,

@@ -165,7 +165,7 @@ static struct argus_error *take_error(struct step_collector *collector,
                               "%s", text);
 }
 
-/* By enum step_item_kind: the least and the most bytes that it has. */
+/* By enum step_item_kind: the smallest and largest size of an item in bytes. */
 static const struct {
     struct argus_error *(*take)(struct step_collector *collector, const struct step_said *said);
     uint32_t least, most;
@@ -200,7 +200,7 @@ struct argus_error *step_collector_take(struct step_collector *collector,
     return items[said->kind].take(collector, said);
 }
 
-/* Build ids, of each file once: the maps of a file follow each other. */
+/* Finds the build IDs, once per file, because the mappings of a file are adjacent. */
 static void find_build_ids(struct step_collector *collector)
 {
     for (size_t i = 0; i < collector->images.length; i++) {

@@ -1,4 +1,4 @@
-/* From what the stepper says, item by item, to a step file. */
+/* Turns the items that the stepper sends into a step file. */
 #ifndef ARGUS_PLUGIN_STEP_COLLECT_H
 #define ARGUS_PLUGIN_STEP_COLLECT_H
 
@@ -13,7 +13,7 @@ struct step_open_call {
 };
 
 struct step_collector {
-    struct argus_steps_about about; /* set by the caller, but for process, thread and time */
+    struct argus_steps_about about; /* set by the caller, except process, thread and time */
     const char *registers;          /* "all", "none", or "START-END" … */
     uint64_t from, to;              /* … which this is */
     int fd;                         /* of the step file; borrowed */
@@ -22,10 +22,10 @@ struct step_collector {
     VEC(struct argus_step_image) images; /* their paths are owned */
     VEC(uint32_t) callers;               /* by frame */
     VEC(struct step_open_call) calls;
-    uint32_t frame;                 /* that the thread is in now */
+    uint32_t frame;                 /* the thread's current frame */
     uint64_t pc;                    /* of the last step */
-    uint64_t first_registers_stack; /* address of the stack's copy, until the first step */
-    uint8_t *stack;                 /* owned; its copy */
+    uint64_t first_registers_stack; /* address of `stack`, until the first step */
+    uint8_t *stack;                 /* owned: a copy of the thread's stack */
     size_t stack_bytes;
     char comm[16];
     bool weak, begun, over;
@@ -40,10 +40,10 @@ struct argus_error *step_collector_init(struct step_collector *collector, int fd
                                         const char *registers);
 void step_collector_deinit(struct step_collector *collector);
 
-/* Takes one item. What the stepper could not do is an error. */
+/* Handles one item. An item that reports the stepper's failure becomes an error. */
 struct argus_error *step_collector_take(struct step_collector *collector,
                                         const struct step_said *said);
-/* Ends the file, when collector->over. */
+/* Ends the file. To be called when collector->over is set. */
 struct argus_error *step_collector_finish(struct step_collector *collector);
 
 #endif

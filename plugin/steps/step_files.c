@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define ENDING         ".steps"
-#define MOST_LOOKED_AT 1000 /* a folder full of them is somebody's archive */
+#define MOST_LOOKED_AT 1000 /* a folder with more files is an archive */
 
 static int is_step_file(const struct dirent *entry)
 {
@@ -35,7 +35,8 @@ static bool look_at(struct step_files *files, const char *path, uint64_t identit
     struct argus_steps *steps;
     struct argus_error *error = argus_steps_open(path, &steps);
     if (error) {
-        argus_error_destroy(error); /* somebody's file of that name, or one that is being written */
+        /* another kind of file with that name, or one that is still being written */
+        argus_error_destroy(error);
         return true;
     }
     const struct argus_steps_about *about = argus_steps_about(steps);

@@ -1,9 +1,10 @@
-/* From a vertex to the function that it ran, in a file.
+/* Finds the function that a vertex ran, as a place in a file.
  *
- * The stack is that of the vertex's wait, or, where it never waited, of its last sample. Its innermost frame of the application's own
- * code is the function that called the library which waits. Stacks are followed by frame pointers, which C libraries do not keep: the
- * function that called the library is then missing, and the next frame is its caller. The call before that frame's return address
- * tells: when it calls a function of the same file, that one is the missing one.
+ * The stack is that of the vertex's wait, or, if it never waited, of its last sample. The innermost
+ * frame in the application's own code is the function that called the waiting library. Stacks are
+ * walked by frame pointers, which C libraries do not keep. Then the function that called the
+ * library is missing, and the next frame is its caller. The call before that frame's return address
+ * helps: if it calls a function of the same file, that function is the missing one.
  */
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +39,7 @@ static uint32_t process_of(const struct argus_graph *graph, const struct argus_v
     return threads[vertex->thread].process;
 }
 
-/* The `wanted`th frame of the application's own. */
+/* The frame with number `wanted` among the application's own frames. */
 static bool find_own_frame(const struct analysis *analysis, const struct argus_vertex *vertex,
                            uint64_t wanted, const char *skip, const char *into,
                            struct own_frame *ret)
@@ -76,7 +77,8 @@ static struct argus_error *no_frame(const struct analysis *analysis, uint32_t id
         id, frame ? "no such frame" : "nothing");
 }
 
-/* Which thread: the main one is another one's main one in another process; others are known by name. */
+/* Names the thread. The main thread corresponds to the main thread of another process; others are
+ * identified by name. */
 static void name_thread(const struct analysis *analysis, const struct argus_vertex *vertex,
                         struct step_origin *ret)
 {
@@ -113,8 +115,9 @@ static void label_function(const struct analysis *analysis, const struct argus_v
                  (unsigned long long)ret->place.offset);
 }
 
-/* A program without frame pointers that was recorded without --unwind: the stack is the system call alone. The thread comes back
- * behind that in every turn, and from there to the code that is meant. */
+/* For a program without frame pointers that was recorded without --unwind, the stack is only the
+ * system call. The thread comes back to the place after it in every turn, and from there to the
+ * code of interest. */
 static bool find_library_frame(const struct analysis *analysis, const struct argus_vertex *vertex,
                                struct step_origin *ret)
 {

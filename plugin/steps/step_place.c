@@ -103,7 +103,8 @@ static const char *last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Its path, its name, or the beginning of that up to a dot or a dash: as `argus watchflag` takes them. */
+/* Whether the image is named by its path, its name, or the part of its name before a dot or a dash,
+ * as in `argus watchflag`. */
 static bool is_named(const char *path, const char *image)
 {
     const char *name = last_part(path);
@@ -126,7 +127,8 @@ static const char *find_image(const struct file_list *files, const char *image)
 struct function_search {
     const char *wanted;
     struct nearest nearest;
-    char close[200]; /* what `nearest` found: names do not stay */
+    /* the name that `nearest` found, copied, because names are only valid during the call */
+    char close[200];
     uint64_t offset;
     bool found;
 };
@@ -198,7 +200,7 @@ static struct argus_error *find_function(const struct step_target *target,
     return NULL;
 }
 
-/* --- what a user wrote --- */
+/* --- parsing --- */
 
 static bool parse_number(const char *text, uint64_t *ret)
 {
@@ -217,7 +219,7 @@ static char *find_colon(char *text)
     return NULL;
 }
 
-/* A library that is not mapped yet: by its path. */
+/* A library that is not mapped yet is found by its path. */
 static const char *image_of(const struct step_target *target, struct file_list *files,
                             const char *image)
 {

@@ -1,5 +1,5 @@
-/* Breakpoints are set by address in a file, which LLDB finds wherever the file is loaded, and whether it has symbols or not.
- */
+/* Breakpoints are set by address in a file. LLDB finds these wherever the file is loaded, with or
+ * without symbols. */
 #include "plugin/steps/step_script.h"
 
 #include <inttypes.h>

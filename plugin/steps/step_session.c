@@ -24,7 +24,7 @@ static void show_progress(struct session *session, const struct step_wanted *wan
         session_progress(session, "stepping", steps, wanted->request.most_steps);
 }
 
-/* The program may run once the stepper has it. */
+/* Lets the program run, once the stepper is attached to it. */
 static struct argus_error *let_go(const struct step_wanted *wanted, struct child *child,
                                   const struct step_said *said)
 {
@@ -32,9 +32,9 @@ static struct argus_error *let_go(const struct step_wanted *wanted, struct child
     return now ? child_go(child, wanted->argv[0]) : NULL;
 }
 
-static struct argus_error *hear(struct session *session, const struct step_wanted *wanted,
-                                struct step_client *client, struct child *child,
-                                struct step_collector *collector)
+static struct argus_error *receive_items(struct session *session, const struct step_wanted *wanted,
+                                         struct step_client *client, struct child *child,
+                                         struct step_collector *collector)
 {
     struct argus_error *error = NULL;
     struct step_said said;
@@ -69,12 +69,13 @@ static struct argus_error *attempt(struct session *session, const struct step_wa
     struct argus_error *error = step_client_start(&wanted->request, with_sudo, &client);
     if (error)
         return error;
-    error = hear(session, wanted, client, child, collector);
+    error = receive_items(session, wanted, client, child, collector);
     step_client_close(client);
     return error;
 }
 
-/* `refused`: what we may not do ourselves; it stays the reason when sudo does not start the stepper either. */
+/* `refused`: the error for lack of rights. It remains the reason if sudo does not start the stepper
+ * either. */
 static struct argus_error *attempt_as_root(struct session *session,
                                            const struct step_wanted *wanted, struct child *child,
                                            struct step_collector *collector,
@@ -124,50 +125,49 @@ struct argus_error *step_session_run(struct session *session, const struct step_
 
 /* --- inside LLDB --- */
 
-struct listening {
+struct engine_run {
     struct session *session;
     const struct step_wanted *wanted;
     struct step_collector *collector;
     struct argus_error *error;
-    struct step_ear ear;
+    struct step_listener listener;
     uint8_t item[STEP_ITEM_BYTES];
 };
 
-static bool hear_engine(void *context, uint32_t kind, const void *head, uint32_t head_bytes,
-                        const void *tail, uint32_t tail_bytes)
+static bool take_engine_item(void *context, uint32_t kind, const void *head, uint32_t head_bytes,
+                             const void *tail, uint32_t tail_bytes)
 {
-    struct listening *listening = context;
-    struct step_said said = {
-        .kind = kind, .bytes = head_bytes + tail_bytes, .data = listening->item};
-    if (listening->error || said.bytes > sizeof(listening->item))
+    struct engine_run *run = context;
+    struct step_said said = {.kind = kind, .bytes = head_bytes + tail_bytes, .data = run->item};
+    if (run->error || said.bytes > sizeof(run->item))
         return false;
-    memcpy(listening->item, head, head_bytes);
+    memcpy(run->item, head, head_bytes);
     if (tail_bytes)
-        memcpy(listening->item + head_bytes, tail, tail_bytes);
-    listening->error = step_collector_take(listening->collector, &said);
+        memcpy(run->item + head_bytes, tail, tail_bytes);
+    run->error = step_collector_take(run->collector, &said);
     if (kind == STEP_ITEM_STEP)
-        show_progress(listening->session, listening->wanted, listening->collector);
-    return !listening->error && !session_interrupted(listening->session);
+        show_progress(run->session, run->wanted, run->collector);
+    return !run->error && !session_interrupted(run->session);
 }
 
 static struct argus_error *debug(struct session *session, const struct step_wanted *wanted,
                                  struct step_collector *collector)
 {
-    struct listening *listening = calloc(1, sizeof(*listening));
-    if (!listening)
+    struct engine_run *run = calloc(1, sizeof(*run));
+    if (!run)
         return argus_error_memory();
-    listening->session = session;
-    listening->wanted = wanted;
-    listening->collector = collector;
-    listening->ear = (struct step_ear){.context = listening, .hear = hear_engine};
+    run->session = session;
+    run->wanted = wanted;
+    run->collector = collector;
+    run->listener = (struct step_listener){.context = run, .on_item = take_engine_item};
     struct argus_error *error =
-        session->host.step(session->host.data, &wanted->request, wanted->function, &listening->ear);
+        session->host.step(session->host.data, &wanted->request, wanted->function, &run->listener);
     session_end_progress(session);
     if (error)
-        argus_error_destroy(listening->error);
+        argus_error_destroy(run->error);
     else
-        error = listening->error;
-    free(listening);
+        error = run->error;
+    free(run);
     return error;
 }
 

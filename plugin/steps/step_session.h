@@ -1,4 +1,5 @@
-/* One run of a stepping engine into a step file: what `argus step` does once it knows what is wanted. */
+/* One run of a stepping engine into a step file, after the command line of `argus step` is
+ * parsed. */
 #ifndef ARGUS_PLUGIN_STEP_SESSION_H
 #define ARGUS_PLUGIN_STEP_SESSION_H
 
@@ -6,21 +7,21 @@
 #include "plugin/steps/step_collect.h"
 #include "recorder/child.h"
 
-/* What is wanted. */
+/* What is to be stepped. */
 struct step_wanted {
     struct step_request request;
-    const char *begin_text; /* what the place is called */
+    const char *begin_text; /* the place's name */
     const char *registers;  /* see step_collector_init(); NULL: all */
     uint32_t vertex;        /* ARGUS_NONE: none */
     uint64_t trace_identity;
     const char *trace;    /* path of the vertex's trace; NULL: none */
     char *const *argv;    /* a program to start; NULL: none */
-    const char *function; /* in LLDB: the place's name, where the request has no place; NULL */
+    const char *function; /* in LLDB: name of the place, if the request has no place; else NULL */
 };
 
-/* What came of it. */
+/* The result. */
 struct step_outcome {
-    struct argus_steps_about about; /* its texts are not set */
+    struct argus_steps_about about; /* without its strings */
     char comm[16];
     uint32_t steps;
     uint64_t calls, skips, signals, elapsed_ns;
@@ -28,11 +29,12 @@ struct step_outcome {
     char end_text[512];
 };
 
-/* Steps with the ptrace engine into the file `fd`. `child` (may be NULL) waits to be let go, and runs on afterwards. */
+/* Steps with the ptrace engine into the file `fd`. `child` (may be NULL) waits to be released, and
+ * continues afterwards. */
 struct argus_error *step_session_run(struct session *session, const struct step_wanted *wanted,
                                      int fd, struct child *child, struct step_outcome *ret);
 
-/* The same with the engine of the debugger that we are in. */
+/* Same with the engine of the debugger that this code runs in. */
 struct argus_error *step_session_debug(struct session *session, const struct step_wanted *wanted,
                                        int fd, struct step_outcome *ret);
 

@@ -1,8 +1,8 @@
-/* A thread's storage for a library (or for the program, which is module 1) is found as the code itself finds it when it has to
- * ask: the thread pointer leads to the dtv, a vector with an entry of two words for each module, whose first word is the
- * storage (glibc, sysdeps/x86_64/nptl/tls.h and sysdeps/aarch64/nptl/tls.h). Which module a library is, is in the word that the
- * dynamic linker has filled for it (data_symbols.c finds that).
- */
+/* Finds a thread's storage for a library (or for the program, which is module 1) as compiled code
+ * does. The thread pointer leads to the dtv, a vector with an entry of two words for each module.
+ * The first word is the address of the storage (glibc, sysdeps/x86_64/nptl/tls.h and
+ * sysdeps/aarch64/nptl/tls.h). The library's module number is in a word that the dynamic linker has
+ * filled in (data_symbols.c finds it). */
 #include "plugin/steps/thread_local.h"
 
 #include <elf.h>
@@ -22,7 +22,7 @@
 #else
 #define DTV_OFFSET 8
 #endif
-#define DTV_UNALLOCATED UINT64_MAX /* the thread has not touched the library's variables yet */
+#define DTV_UNALLOCATED UINT64_MAX /* the thread has not used the library's variables yet */
 #define PROGRAM_MODULE  1
 
 static struct argus_error *refusal(uint32_t tid, int failed)
@@ -53,7 +53,7 @@ static int read_thread_pointer(pid_t tid, uint64_t *ret)
 #endif
 }
 
-/* A stop by PTRACE_INTERRUPT disturbs no system call, and leaves no signal behind. */
+/* A stop by PTRACE_INTERRUPT disturbs no system call and leaves no signal. */
 static int thread_pointer(pid_t tid, uint64_t *ret)
 {
     int status, failed;
@@ -66,7 +66,7 @@ static int thread_pointer(pid_t tid, uint64_t *ret)
         return ESRCH;
     if (!failed)
         failed = read_thread_pointer(tid, ret);
-    /* A stop for a signal that came first has to hand it on. */
+    /* If the thread stopped for a signal first, the signal has to be passed on. */
     bool by_signal = !failed && status >> 16 != PTRACE_EVENT_STOP;
     ptrace(PTRACE_DETACH, tid, NULL, by_signal ? WSTOPSIG(status) : 0);
     return failed;

@@ -1,11 +1,13 @@
-/* What tells whether a thread was away from its event loop, and what came for it meanwhile, beyond vertices and edges.
+/* Records for the analysis of event loops that are in neither vertices nor edges: whether a thread
+ * was away from its event loop, and which input arrived meanwhile.
  *
- * A poll that returns at once is no wait and ends no vertex; yet a loop that always finds work does come back. So the calls
- * that returned at once are kept as *visits*: their number, and the longest time between two of them, for each kind of call
- * between two that blocked. Short stretches are left out, since nothing as short is looked for.
+ * A poll that returns at once is no wait and ends no vertex, yet it shows that the event loop is
+ * responsive. So such calls are kept as *visits*: between two calls that blocked, for each kind of
+ * poll, the number of calls and the longest time between two of them. Short stretches are left out,
+ * because no analysis looks for absences that short.
  *
- * And a message that nobody received before the trace ended has no pair and so no edge; who should have received it
- * is known where that thread had received from the channel before.
+ * A message that was not received before the trace ended has no pair and so no edge. Its intended
+ * receiver is known if a thread had received from the same channel before.
  */
 #include "graph/build/absence.h"
 
@@ -13,11 +15,12 @@
 
 #include "graph/build/thread_state.h"
 
-/* The kinds of poll that returned at once since a thread last blocked in one. */
+/* At most so many kinds of poll that returned at once are kept since the thread last blocked in
+ * one. */
 #define MOST_VISITS 4
 struct away {
-    uint64_t since_ns; /* when it last came out of one that blocked; 0: it never did */
-    uint64_t last_ns;  /* when it last came out of one at all; 0: never */
+    uint64_t since_ns; /* end of the last poll that blocked; 0: there was none */
+    uint64_t last_ns;  /* end of the last poll, blocking or not; 0: there was none */
     struct argus_visits open[MOST_VISITS];
     uint32_t count;
 };
@@ -39,9 +42,9 @@ void absences_destroy(struct absences *absences)
     free(absences);
 }
 
-/* Visits within a shorter time are not kept. */
+/* Visits that span less time are not kept. */
 #define SHORTEST_VISITS_NS 20000000ull
-/* What was found ready after a shorter absence is not. */
+/* Ready descriptors are kept only if the poll that found them ends a longer absence than this. */
 #define SHORTEST_ABSENCE_NS 100000000ull
 
 static struct away *away_of(struct builder *builder, uint32_t thread)
@@ -57,7 +60,7 @@ static struct away *away_of(struct builder *builder, uint32_t thread)
     return &builder->absences->all.data[state->away - 1];
 }
 
-/* The thread blocks, or the trace ends: the visits so far are kept. */
+/* Keeps the visits so far: the thread blocks, or the trace ends. */
 static void keep(struct builder *builder, struct away *away)
 {
     bool is_long = builder->now_ns - away->since_ns >= SHORTEST_VISITS_NS;
@@ -73,7 +76,7 @@ static struct argus_visits *find_visits(struct away *away, const struct argus_vi
     for (uint32_t i = 0; i < away->count; i++)
         if (away->open[i].syscall == made->syscall && away->open[i].object == made->object)
             return &away->open[i];
-    if (away->count == MOST_VISITS) /* the newest kind is given up */
+    if (away->count == MOST_VISITS) /* drop the newest kind */
         away->count--;
     away->open[away->count] = *made;
     return &away->open[away->count++];

@@ -1,26 +1,28 @@
-/* What a thread does: running, runnable, waiting, and the way from one to the next.
+/* The activity of a thread: running, runnable or waiting, and the transitions between these.
  *
- * Only switch records are sure: each names the thread that leaves and the one that comes. Everything else is repaired
- * from them when records are missing, and the vertex that this touches is marked ARGUS_VERTEX_GAP.
+ * Only switch records are reliable: each names the thread that leaves the cpu and the one that
+ * comes. When records are missing, everything else is corrected by them, and the affected vertex is
+ * marked ARGUS_VERTEX_GAP.
  *
- * A wake-up can be seen *before* the switch that it ends: the waker finds the thread already taken off the run queue but
- * still on its way off the cpu. Such an early wake-up is remembered and ends the wait as soon as the wait begins.
- * Should another wake-up come before the thread has run, the early one was not it, and is undone.
+ * A wake-up can be recorded *before* the switch that begins the wait: the waker finds the thread
+ * off the run queue but not yet off the cpu. Such an early wake-up is remembered and ends the wait
+ * as soon as the wait begins. If another wake-up comes before the thread has run, the early one did
+ * not end the wait, and is undone.
  */
 #include "graph/build/activity.h"
 
 #include "event/pairing/pairing.h"
 #include "event/syscalls.h"
 #include "graph/build/cpu_state.h"
+#include "graph/build/cut_points.h"
 #include "graph/build/on_callback.h"
-#include "graph/build/talk.h"
 #include "graph/build/thread_state.h"
 #include "graph/build/vertex.h"
 #include "graph/build/wait.h"
 #include "graph/rules/rewait.h"
 #include "graph/rules/yield.h"
 
-/* The way off a cpu takes microseconds; a virtual cpu may be held up in it. */
+/* Leaving a cpu takes microseconds; on a virtual cpu that the host suspends, longer. */
 #define EARLY_WAKEUP_NS 1000000u
 
 void thread_account(struct builder *builder, uint32_t thread, uint64_t now_ns)
@@ -45,14 +47,14 @@ static void mark_gap(struct builder *builder, const struct thread_state *state)
         slot_at(builder, state->slot)->flags |= ARGUS_VERTEX_GAP;
 }
 
-/* The wait of the current vertex is over: the next vertex, unless it belongs to a yield run. */
+/* Ends the wait of the current vertex and begins the next one, unless the two are one yield run. */
 static void leave_wait(struct builder *builder, uint32_t thread, const struct cause *cause)
 {
     wait_end(builder, thread, builder->now_ns, cause);
     if (!rule_yield(builder, thread))
         vertex_settle(builder, thread);
     builder_count(builder, RULE_BOUNDARY_WAIT);
-    vertex_begin(builder, thread, builder->now_ns, callback_goes_on(builder, thread));
+    vertex_begin(builder, thread, builder->now_ns, callback_continuation(builder, thread));
 }
 
 static void begin_first(struct builder *builder, uint32_t thread)
@@ -61,7 +63,7 @@ static void begin_first(struct builder *builder, uint32_t thread)
     vertex_begin(builder, thread, builder->now_ns, ARGUS_VERTEX_FIRST);
 }
 
-/* The thread was thought to run on another cpu, which it has left unseen. */
+/* `thread` was believed to run on another cpu; the record that it left that one is missing. */
 static void leave_other_cpu(struct builder *builder, uint32_t thread, const struct cpu_state *cpu)
 {
     struct thread_state *state = thread_at(builder, thread);
@@ -110,7 +112,7 @@ void thread_run(struct builder *builder, uint32_t thread, struct cpu_state *cpu,
     state->early_ns = 0;
     pairing_call_comes(&state->call, now_ns);
     if (state->may_message)
-        pairing_thread_runs(&builder->talks->pairing, thread, now_ns);
+        pairing_thread_runs(&builder->cut_points->pairing, thread, now_ns);
 }
 
 void thread_preempt(struct builder *builder, uint32_t thread)
@@ -128,7 +130,7 @@ void thread_block(struct builder *builder, uint32_t thread, uint64_t os_state)
         return;
     pairing_call_leaves(&state->call, true);
     if (state->may_message)
-        pairing_thread_rests(&builder->talks->pairing, thread);
+        pairing_thread_rests(&builder->cut_points->pairing, thread);
     if (!rule_rewait(builder, thread))
         wait_begin(builder, thread, os_state);
     set_activity(state, THREAD_WAITING, builder->now_ns);
@@ -142,7 +144,7 @@ void thread_block(struct builder *builder, uint32_t thread, uint64_t os_state)
     state->undo_early = true;
 }
 
-/* Another wake-up for a thread that an early one had made runnable: it went on waiting until now. */
+/* A second wake-up of a thread that an early one had made runnable: it was waiting until now. */
 static void redo_early(struct builder *builder, uint32_t thread, const struct cause *cause)
 {
     struct thread_state *state = thread_at(builder, thread);
@@ -160,10 +162,10 @@ static void forget_syscall(struct thread_state *state)
     state->syscall_known = false;
     state->syscall = ARGUS_NO_SYSCALL;
     state->restart.syscall = ARGUS_NO_SYSCALL;
-    state->restart.goes_on = false;
+    state->restart.continues = false;
 }
 
-/* It must have waited since some moment after it was lost from sight. */
+/* `thread` is woken, so it must have begun to wait at some moment after its records were lost. */
 static void wake_lost(struct builder *builder, uint32_t thread, const struct cause *cause)
 {
     struct thread_state *state = thread_at(builder, thread);
@@ -180,7 +182,7 @@ static void wake_lost(struct builder *builder, uint32_t thread, const struct cau
     forget_syscall(state);
 }
 
-/* False: the wake-up changes nothing. */
+/* False if the wake-up changes nothing. */
 static bool wake_by_activity(struct builder *builder, uint32_t thread, const struct cause *cause)
 {
     struct thread_state *state = thread_at(builder, thread);
@@ -226,7 +228,7 @@ void thread_rests(struct builder *builder, uint32_t thread)
 {
     struct thread_state *state = thread_at(builder, thread);
     if (state->may_message)
-        pairing_thread_rests(&builder->talks->pairing, thread);
+        pairing_thread_rests(&builder->cut_points->pairing, thread);
     state->may_message = false;
 }
 
@@ -249,7 +251,8 @@ void thread_gone(struct builder *builder, uint32_t thread)
         return;
     if (state->slot != ARGUS_NONE) {
         builder_count(builder, RULE_BOUNDARY_EXIT);
-        if (state->activity == THREAD_WAITING) /* gone without having been seen to run again */
+        /* it ended, and the record of its wake-up is missing */
+        if (state->activity == THREAD_WAITING)
             leave_wait(builder, thread, NULL);
         thread_killed(builder, thread);
         vertex_end(builder, thread, builder->now_ns, ARGUS_VERTEX_EXITED | ARGUS_VERTEX_LAST);
@@ -273,5 +276,5 @@ void thread_lose(struct builder *builder, uint32_t thread, uint64_t since_ns)
     state->call = (struct pairing_call){0};
     thread_rests(builder, thread);
     state->wait_open = state->op_open = false;
-    state->open.depth = 0; /* ends may be among what was lost */
+    state->open.depth = 0; /* records of their ends may be among those that were lost */
 }

@@ -1,4 +1,4 @@
-/* What a thread does: activity.c. */
+/* What a thread does (runs, waits, is runnable): activity.c. */
 #ifndef ARGUS_GRAPH_ACTIVITY_H
 #define ARGUS_GRAPH_ACTIVITY_H
 
@@ -7,20 +7,21 @@
 struct builder;
 struct cpu_state;
 
-/* Adds what `thread` ran until now to its vertex, unless an interrupt has its cpu. */
+/* Adds the time that `thread` ran until now to its vertex, unless an interrupt has its cpu. */
 void thread_account(struct builder *builder, uint32_t thread, uint64_t now_ns);
-/* `thread` comes on `cpu`; `seen`: a switch record says so, otherwise it is only found there. */
+/* `thread` runs on `cpu`. `seen`: a switch record says so; otherwise this is inferred from a record
+ * that the thread emitted. */
 void thread_run(struct builder *builder, uint32_t thread, struct cpu_state *cpu, bool seen);
 void thread_preempt(struct builder *builder, uint32_t thread);
 void thread_block(struct builder *builder, uint32_t thread, uint64_t os_state);
-/* It is not in a system call in which it may send or receive any more, or sleeps in it. */
+/* `thread` has left the system call in which it could send or receive, or sleeps in it. */
 void thread_rests(struct builder *builder, uint32_t thread);
-/* It was made runnable; `cause` may say by whom. */
+/* `thread` was made runnable; `cause` may say by which thread or device. */
 void thread_wake(struct builder *builder, uint32_t thread, const struct cause *cause);
 void thread_gone(struct builder *builder, uint32_t thread);
-/* Its wait in a system call that never returned was ended by its death. */
+/* `thread` died in a system call that never returned: its death ended the wait. */
 void thread_killed(struct builder *builder, uint32_t thread);
-/* What it does since `since_ns` is not known. */
+/* From `since_ns` on, the activity of `thread` is not known. */
 void thread_lose(struct builder *builder, uint32_t thread, uint64_t since_ns);
 
 #endif

@@ -1,8 +1,9 @@
-/* Who is behind what a cpu does.
+/* Which thread is responsible for what a cpu does.
  *
- * In task context it is the thread on the cpu. An interrupt, a softirq and a timer run on top of whoever was there; but
- * some of them were asked for: a timer by who armed it, the completion of a block request by who issued it, work in a
- * softirq by who queued it. What they wake, signal or queue is that one's doing, since it asked for just that.
+ * In task context this is the thread on the cpu. An interrupt, a softirq or a timer interrupts
+ * whichever thread happens to run, but some have a thread that asked for them: a timer the thread
+ * that armed it, the completion of a block request its issuer, work in a softirq its queuer.
+ * Whatever they wake, signal or queue is attributed to that thread.
  */
 #include "graph/build/actor.h"
 
@@ -10,10 +11,10 @@
 #include "graph/build/on_interrupt.h"
 #include "graph/build/thread_state.h"
 
-enum argus_context cpu_context(const struct cpu_state *cpu, uint64_t said)
+enum argus_context cpu_context(const struct cpu_state *cpu, uint64_t recorded)
 {
-    if (said < ARGUS_CONTEXT_UNKNOWN)
-        return (enum argus_context)said;
+    if (recorded < ARGUS_CONTEXT_UNKNOWN)
+        return (enum argus_context)recorded;
     if (cpu->hard_depth || cpu->firing_depth)
         return ARGUS_CONTEXT_HARDIRQ;
     return cpu->softirqs ? ARGUS_CONTEXT_SOFTIRQ : ARGUS_CONTEXT_TASK;
@@ -37,9 +38,10 @@ static struct actor timer_actor(const struct builder *builder, uint32_t timer)
     return (struct actor){.since_ns = state->armed_ns, .thread = state->owner, .slot = state->slot};
 }
 
-struct actor actor_now(const struct builder *builder, const struct cpu_state *cpu, uint64_t said)
+struct actor actor_now(const struct builder *builder, const struct cpu_state *cpu,
+                       uint64_t recorded)
 {
-    if (cpu_context(cpu, said) == ARGUS_CONTEXT_TASK)
+    if (cpu_context(cpu, recorded) == ARGUS_CONTEXT_TASK)
         return thread_actor(builder, cpu->thread);
     if (cpu->firing_depth)
         return timer_actor(builder, cpu_timer(cpu));

@@ -1,4 +1,4 @@
-/* Who is behind something: the thread that did it, or the one that had asked for it. */
+/* The actor of an event: the thread that did it, or that had asked the kernel for it. */
 #ifndef ARGUS_GRAPH_ACTOR_H
 #define ARGUS_GRAPH_ACTOR_H
 
@@ -12,29 +12,31 @@
 struct builder;
 struct cpu_state;
 
-/* Who is behind something that happens: the thread that did it, or the one that had asked for it. */
+/* The thread that did something, or that had asked the kernel for it. */
 struct actor {
-    uint64_t since_ns;     /* when it did or asked */
-    uint32_t thread, slot; /* ARGUS_NONE: nobody is known; the slot of its vertex at that time */
+    uint64_t since_ns;     /* when the thread acted or asked */
+    uint32_t thread, slot; /* ARGUS_NONE: not known; `slot`: the thread's vertex at that time */
 };
 
-/* What made a thread runnable; an edge once its vertex is settled. */
+/* What made a thread runnable. Becomes an edge when the vertex is settled (vertex_settle()). */
 struct cause {
     struct argus_edge edge; /* `from` is a slot; valid if `known` */
-    bool known;             /* otherwise there is no edge: culled, or no waker */
-    bool by_waker;          /* the thread on the cpu did it, in its own code */
+    bool known;             /* false: no edge, since the wake-up is culled or has no waker */
+    bool by_waker;          /* the waker is the thread on the cpu, in its own code */
     bool by_timer, by_device;
-    /* by a timer that the thread armed in the very system call in which it waits */
+    /* woken by a timer that the thread armed in the same system call in which it waits */
     bool self_timed;
-    uint8_t said; /* ARGUS_WAKE_*: what Darwin's record says of it */
+    uint8_t wake_flags; /* ARGUS_WAKE_*: what Darwin's record says about the wake-up */
 };
 
-/* In which context the cpu is; `said`: what a record says about it (enum argus_context). */
-enum argus_context cpu_context(const struct cpu_state *cpu, uint64_t said);
-/* Who is behind what the cpu does now: the thread on it, or, inside an interrupt, who armed the timer that fires,
- * issued the request that is completed, queued the work that is done. */
-struct actor actor_now(const struct builder *builder, const struct cpu_state *cpu, uint64_t said);
-/* The cause of an edge from `actor`. */
+/* The context in which the cpu executes; `recorded`: what a record says about it (enum
+ * argus_context). */
+enum argus_context cpu_context(const struct cpu_state *cpu, uint64_t recorded);
+/* The actor of what the cpu does now: the thread on it; inside an interrupt, the thread that armed
+ * the firing timer, issued the completed request, or queued the work. */
+struct actor actor_now(const struct builder *builder, const struct cpu_state *cpu,
+                       uint64_t recorded);
+/* The cause of an edge that comes from `actor`. */
 struct cause actor_cause(const struct actor *actor, enum argus_edge_kind kind, enum rule_id rule);
 
 #endif

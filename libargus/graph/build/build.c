@@ -8,9 +8,9 @@
 #include "event/tracepoints.h"
 #include "graph/build/absence.h"
 #include "graph/build/activity.h"
+#include "graph/build/cut_points.h"
 #include "graph/build/finish.h"
 #include "graph/build/handlers.h"
-#include "graph/build/talk.h"
 #include "graph/file/graph_arrays.h"
 #include "graph/flag_code.h"
 #include "graph/known_code.h"
@@ -28,7 +28,7 @@ static const handler handlers[TRACEPOINT_COUNT] = {
 /* Records between two calls of the progress function. */
 enum { PROGRESS_EVERY = 1 << 17 };
 
-/* The thread that emitted a record is on the cpu, whatever was thought before. */
+/* The thread that emitted a record runs on the cpu, whatever was believed before. */
 static void find_thread(struct builder *builder, struct cpu_state *cpu, uint64_t tid)
 {
     if (cpu->known && cpu->thread != ARGUS_NONE)
@@ -40,7 +40,7 @@ static void find_thread(struct builder *builder, struct cpu_state *cpu, uint64_t
         thread_run(builder, cpu->thread, cpu, false);
 }
 
-/* These may stand behind the switch by which their thread left, or belong to no cpu. */
+/* Such a record may follow the switch by which its thread left the cpu, or belong to no cpu. */
 static bool is_note(const struct builder *builder, const struct argus_record *record,
                     enum tracepoint_id id)
 {
@@ -48,14 +48,16 @@ static bool is_note(const struct builder *builder, const struct argus_record *re
         return ARGUS_FLAG_BY(record->arg[2]) >= ARGUS_FLAG_BY_DEBUGGER;
     bool of_another = id == TRACEPOINT_exec || id == TRACEPOINT_name_exec ||
                       id == TRACEPOINT_name_thread || id == TRACEPOINT_thread_exit;
-    if (of_another && builder->os == ARGUS_OS_DARWIN) /* the kernel writes them for other threads */
+    /* the kernel writes such records on behalf of other threads */
+    if (of_another && builder->os == ARGUS_OS_DARWIN)
         return true;
     return id == TRACEPOINT_stack || id == TRACEPOINT_object || id == TRACEPOINT_lock ||
            id == TRACEPOINT_file_lock || id == TRACEPOINT_suspended || id == TRACEPOINT_clock_step;
 }
 
-/* What only the record just behind may refer to. Between a wake-up and what the kernel says next of its reason, the scheduler may arm a
- * timer for the end of the time slice (hrtick_start() in kernel/sched/core.c; seen on Linux 7.3). */
+/* Forgets what only the directly following record may refer to. Between a wake-up and what the
+ * kernel then says about its reason, the scheduler may arm a timer for the end of the time slice
+ * (hrtick_start() in kernel/sched/core.c; seen on Linux 7.3). */
 static void forget_last(struct cpu_state *cpu, enum tracepoint_id id)
 {
     cpu->wakee = ARGUS_NONE;
@@ -101,7 +103,7 @@ static void handle(struct builder *builder, const struct idmap *ids,
         dispatch(builder, record, (enum tracepoint_id)id);
     } else if (record->debugid == MERGE_ID_LOST) {
         builder->graph->damaged_chunks += record->arg[2] != 0;
-        pairing_lost(&builder->talks->pairing);
+        pairing_lost(&builder->cut_points->pairing);
         struct cpu_state *cpu = builder_cpu(builder, record->cpu);
         if (cpu)
             graph_on_lost(builder, cpu, record);
@@ -111,7 +113,7 @@ static void handle(struct builder *builder, const struct idmap *ids,
 static struct argus_error *check_state(const struct builder *builder)
 {
     const struct argus_graph *graph = builder->graph;
-    if (builder->no_memory || builder->talks->pairing.no_memory || graph->machine.no_memory ||
+    if (builder->no_memory || builder->cut_points->pairing.no_memory || graph->machine.no_memory ||
         graph->stacks.no_memory)
         return argus_error_memory();
     if (builder->full)
@@ -180,8 +182,8 @@ static struct argus_error *finish(struct builder *builder)
         return error;
     if (!builder_add_threads(builder))
         return argus_error_memory();
-    pairing_finish(&builder->talks->pairing);
-    builder->graph->messages = builder->talks->pairing.counts;
+    pairing_finish(&builder->cut_points->pairing);
+    builder->graph->messages = builder->cut_points->pairing.counts;
     if (builder_close_all(builder) && !finish_vertices(builder)) {
         error = builder->stopped ? interrupted() : check_state(builder);
         return error ? error : argus_error_memory();
@@ -192,10 +194,10 @@ static struct argus_error *finish(struct builder *builder)
     return check_state(builder);
 }
 
-/* Pairs of messages become edges, and what nobody has received is noted. */
+/* Turns paired messages into edges, and notes the messages that no thread has received. */
 static void listen_to_messages(struct builder *builder)
 {
-    struct pairing *pairing = &builder->talks->pairing;
+    struct pairing *pairing = &builder->cut_points->pairing;
     pairing_init(pairing, argus_trace_header(builder->graph->trace)->page_bytes, rule_message,
                  builder);
     pairing->unread = absence_unread;

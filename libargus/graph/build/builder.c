@@ -1,18 +1,18 @@
-/* The parts of a builder: its threads and cpus, the states of the features, and what all of them add. */
+/* The parts of a builder: its threads and cpus, the states of its features, and shared helpers. */
 #include "graph/build/builder.h"
 
 #include <string.h>
 
 #include "graph/build/absence.h"
 #include "graph/build/cpu_state.h"
-#include "graph/build/looked_up.h"
+#include "graph/build/cut_points.h"
 #include "graph/build/on_block.h"
 #include "graph/build/on_file_lock.h"
 #include "graph/build/on_interrupt.h"
 #include "graph/build/on_signal.h"
 #include "graph/build/on_stack.h"
 #include "graph/build/on_work.h"
-#include "graph/build/talk.h"
+#include "graph/build/path_lookup.h"
 #include "graph/build/thread_state.h"
 #include "graph/rules/callback.h"
 #include "graph/rules/flag_state.h"
@@ -126,7 +126,7 @@ uint32_t builder_place_in(struct builder *builder, struct idmap *ids, uint64_t k
     return (uint32_t)(*length)++;
 }
 
-bool builder_goes_on(struct builder *builder, double share)
+bool builder_report_progress(struct builder *builder, double share)
 {
     if (!builder->stopped && builder->progress &&
         !builder->progress(builder->progress_context, "putting the graph in order", share))

@@ -1,13 +1,15 @@
 /* Building the graph: one pass over the records, with a small state for each cpu and each thread.
  *
- * A thread's vertex is built in a *slot* of the graph's vertex array. While building, slots are in the order in which
- * they were taken; finish.c renumbers them by thread. Two rules take vertices back (rules/rewait.c, rules/yield.c): their
- * slots are used again by the same thread. So whatever refers to a vertex while building (an edge, a sample, an
- * armed timer) holds a slot *and* a time, and finish.c looks for the right vertex of that slot's thread when the time is
- * not inside. That makes taking back cheap, and nothing has to be patched.
+ * A thread's vertex is built in a *slot* of the graph's vertex array. While the graph is built,
+ * slots are in the order in which they were taken; finish.c renumbers them by thread. Two rules
+ * take vertices back (rules/rewait.c, rules/yield.c), and the same thread uses their slots again.
+ * So everything that refers to a vertex during the build (an edge, a sample, an armed timer) holds
+ * a slot *and* a time. If the time lies outside of the vertex in that slot, finish.c finds the
+ * right vertex of the slot's thread. This makes taking vertices back cheap: no reference has to be
+ * patched.
  *
- * What woke a thread is kept with the thread (`cause`) and becomes an edge only when the vertex has ended its wait, so
- * that a polling loop of a million turns leaves no edges.
+ * The cause of a wake-up is kept with the woken thread (`cause`) and becomes an edge only when the
+ * vertex has ended its wait, so that a polling loop of a million turns leaves no edges.
  */
 #ifndef ARGUS_GRAPH_BUILDER_H
 #define ARGUS_GRAPH_BUILDER_H
@@ -24,10 +26,10 @@ struct cpu_state;
 struct rule_binding;
 struct thread_state;
 
-/* What every feature needs: where the pass is, its threads and cpus, and the states of the features. */
+/* The state that all features share, and a pointer to the state of each feature. */
 struct builder {
     struct argus_graph *graph;
-    struct rule_binding *binding; /* borrowed; of a user's rules */
+    struct rule_binding *binding; /* the user's rules; borrowed */
     enum argus_os os;
     enum argus_arch arch;
     VEC(struct thread_state) threads; /* by thread index */
@@ -37,28 +39,29 @@ struct builder {
 #include "graph/build/features.def"
 #undef FEATURE
     uint64_t now_ns;
-    uint64_t last_lost_ns;   /* when records were lost last, on any cpu; 0: never */
+    uint64_t last_lost_ns;   /* when records were last lost, on any cpu; 0: never */
     argus_progress progress; /* NULL: none */
     void *progress_context;
-    bool has_calls; /* a system call was on record */
-    bool stopped;   /* sticky: by the user, after the last record */
+    bool has_calls; /* the trace has system calls */
+    bool stopped;   /* sticky: the user stopped the build, or the last record was read */
     bool no_memory; /* sticky */
     bool full;      /* sticky: more than 2^32 - 2 of something */
 };
 
-/* `builder` has its graph, system and progress function already. False without memory; builder_deinit() also then. */
+/* `builder` already has its graph, system and progress function. False without memory; call
+ * builder_deinit() in that case too. */
 bool builder_init(struct builder *builder);
 void builder_deinit(struct builder *builder);
 
-/* States for all threads that the machine knows. False without memory. */
+/* Creates states for all threads of the machine. False without memory. */
 bool builder_add_threads(struct builder *builder);
-/* The state of the thread with id `tid`, or ARGUS_NONE: the idle thread, no memory. */
+/* The state of the thread with id `tid`; ARGUS_NONE for the idle thread and without memory. */
 uint32_t builder_thread(struct builder *builder, uint64_t tid);
-/* The state of the cpu; made when it is the first time. NULL without memory. */
+/* The state of the cpu; created at the first call. NULL without memory. */
 struct cpu_state *builder_cpu(struct builder *builder, uint32_t number);
 
-/* Adds an edge, whose ends are slots: the one way for all but sequence edges (edges.c). False: without memory, or there are too
- * many; the builder remembers which. */
+/* Adds an edge whose ends are slots. All edges but sequence edges (edges.c) are added here. False
+ * without memory or if there are too many; the builder remembers which of the two. */
 bool builder_add_edge(struct builder *builder, const struct argus_edge *edge);
 static inline void builder_count(struct builder *builder, enum rule_id rule)
 {
@@ -72,7 +75,7 @@ static inline void builder_count(struct builder *builder, enum rule_id rule)
 uint32_t builder_place_in(struct builder *builder, struct idmap *ids, uint64_t key, void **data,
                           size_t *length, size_t *capacity, size_t element_bytes);
 
-/* Tells how far it is. False: the user stops it, and whatever is being done returns false. */
-bool builder_goes_on(struct builder *builder, double share);
+/* Reports progress. False: the user stops the build, so the caller has to return false as well. */
+bool builder_report_progress(struct builder *builder, double share);
 
 #endif

@@ -9,7 +9,8 @@
 #include "graph/rules/wakeup.h"
 #include "graph/schema/rule_stacks.h"
 
-/* By rule: its edges lead to a moment inside of a vertex. Those of a user's rules never do. */
+/* For each rule, whether its edges lead to a moment inside of a vertex. Those of users' rules never
+ * do. */
 static const bool leads_inside[RULE_COUNT] = {
 #define RULE(symbol, name, stage, description)
 #define EDGE_INSIDE(symbol, name, stage, description) [RULE_##symbol] = true,
@@ -17,8 +18,9 @@ static const bool leads_inside[RULE_COUNT] = {
 #undef RULE
 };
 
-/* Where an edge leads. One that begins a vertex is gone when a rule has taken the vertex back; one that leads into the
- * middle of a vertex (vertex_add_edge()) leads to whichever is there now. */
+/* Finds the target of an edge. If the edge begins a vertex that a rule has taken back, the edge is
+ * dropped. If it leads into the middle of a vertex (vertex_add_edge()), it leads to the vertex that
+ * now covers that moment. */
 static bool resolve_target(const struct argus_graph *graph, const uint32_t *new_id,
                            struct argus_edge *edge)
 {
@@ -34,7 +36,8 @@ static bool resolve_target(const struct argus_graph *graph, const uint32_t *new_
     return true;
 }
 
-/* Gives an edge its final ids. False: one of its ends was taken back by a rule, so it goes. */
+/* Gives an edge its final ids. False: the edge is dropped, because a rule took one of its ends
+ * back. */
 static bool resolve(const struct argus_graph *graph, const uint32_t *new_id,
                     struct argus_edge *edge)
 {
@@ -52,14 +55,15 @@ static bool resolve(const struct argus_graph *graph, const uint32_t *new_id,
         source = &vertices[from];
         if (edge->from_ns < source->start_ns)
             edge->from_ns = source->start_ns;
-        if (edge->from_ns > source->end_ns) /* it acted within what rules/rewait.c made one wait */
+        /* it acted within what rules/rewait.c merged into one wait */
+        if (edge->from_ns > source->end_ns)
             edge->from_ns = source->end_ns;
     }
     edge->from = from;
     return from != edge->to && edge->from_ns <= edge->to_ns;
 }
 
-/* Resolves all causes in place, and drops those that do not hold. */
+/* Resolves all causes in place, and drops those that have lost an end. */
 static void resolve_all(struct argus_graph *graph, const uint32_t *new_id)
 {
     size_t kept = 0;
@@ -97,7 +101,7 @@ static int by_effect(const void *left, const void *right)
     return a->from < b->from ? -1 : a->from > b->from;
 }
 
-/* Causes and sequence edges, by target. `first` comes with the number of causes of each target. */
+/* Places causes and sequence edges by target. `first` holds the number of causes of each target. */
 static bool place_in(struct builder *builder, uint32_t *first)
 {
     struct argus_graph *graph = builder->graph;
@@ -193,7 +197,8 @@ bool finish_edges(struct builder *builder, const uint32_t *new_id)
         builder->full = true;
         return true;
     }
-    if (!place_in(builder, graph->in_first) || !builder_goes_on(builder, 0.7) || !place_out(graph))
+    if (!place_in(builder, graph->in_first) || !builder_report_progress(builder, 0.7) ||
+        !place_out(graph))
         return false;
     rule_wake_later(graph);
     if (!rule_wake_stacks(builder))

@@ -1,7 +1,8 @@
-/* After the last record: open vertices are closed, and everything is put into its final order.
+/* The steps after the last record: open vertices are closed, and all arrays get their final order.
  *
- * Vertices move in place (they are the bulk of the memory): first every slot gets its new id, then the cycles
- * of that permutation are walked. Slots that were given back go to the end and are cut off.
+ * Vertices are moved in place, because they are the bulk of the memory: first each slot gets its
+ * new id, then the cycles of that permutation are followed. Slots that were given back move to the
+ * end and are cut off.
  */
 #include "graph/build/finish.h"
 
@@ -61,7 +62,7 @@ bool builder_close_all(struct builder *builder)
     return !builder->no_memory && !builder->full;
 }
 
-/* The order within a thread. Vertices of no length may begin at the same time. */
+/* The order of vertices of one thread that begin at the same time. Some have no length. */
 static int rank(const struct argus_vertex *vertex)
 {
     if (vertex->flags & (ARGUS_VERTEX_FIRST | ARGUS_VERTEX_FORKED))
@@ -88,7 +89,7 @@ static int by_time(const void *left, const void *right, void *context)
     return a < b ? -1 : a > b;
 }
 
-/* Slots are mostly in order already; those that were used again are not. */
+/* Sorts one thread's slots. They are mostly in order already, except for those that were reused. */
 static void sort_thread(uint32_t *slots, size_t count, struct argus_vertex *vertices)
 {
     for (size_t i = 1; i < count; i++) {
@@ -99,7 +100,8 @@ static void sort_thread(uint32_t *slots, size_t count, struct argus_vertex *vert
     }
 }
 
-/* Fills `order` with live slots by thread and time, dead ones behind; sets the threads' ranges. Returns the live count. */
+/* Fills `order` with the live slots by thread and time, then the dead ones, and sets the threads'
+ * ranges. Returns the number of live slots. */
 static size_t order_slots(struct argus_graph *graph, uint32_t *order)
 {
     struct argus_thread *threads = graph->machine.threads.data;
@@ -127,7 +129,7 @@ static size_t order_slots(struct argus_graph *graph, uint32_t *order)
     return live;
 }
 
-/* Moves every vertex to its new id. `order` says which slot comes to each place, and is used up. */
+/* Moves every vertex to its new id. `order` holds the slot for each place; it is overwritten. */
 static void permute(struct argus_vertex *vertices, uint32_t *order, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -151,7 +153,7 @@ uint32_t finish_vertex_for(const struct argus_graph *graph, uint32_t vertex, uin
     return graph_vertex_started(graph, graph->vertices.data[vertex].thread, time_ns);
 }
 
-/* The ops, copied in the order of the vertices; those of vertices that are gone stay behind. */
+/* Copies the operations in the order of the vertices, without those of dropped vertices. */
 static bool order_ops(struct argus_graph *graph)
 {
     size_t total = 0;
@@ -175,7 +177,7 @@ static bool order_ops(struct argus_graph *graph)
     return true;
 }
 
-/* The vertex of a sample, by its slot when the time fits, else by time. */
+/* The vertex of a sample: the one in its slot if the time fits, else found by time. */
 static uint32_t vertex_of_sample(const struct argus_graph *graph, uint32_t id, uint64_t time_ns)
 {
     const struct argus_vertex *vertex = &graph->vertices.data[id];
@@ -184,7 +186,7 @@ static uint32_t vertex_of_sample(const struct argus_graph *graph, uint32_t id, u
     return finish_vertex_for(graph, id, time_ns);
 }
 
-/* Samples are in time order; this groups them by vertex and keeps that order. */
+/* Groups the samples, which are in time order, by vertex. The order within a vertex stays. */
 static bool order_samples(struct builder *builder, const uint32_t *new_id)
 {
     struct argus_graph *graph = builder->graph;
@@ -264,22 +266,22 @@ bool finish_vertices(struct builder *builder)
     uint32_t *new_id = malloc((slots + 1) * sizeof(*new_id));
     bool done = order && new_id;
     if (done) {
-        builder_goes_on(builder, 0.0);
+        builder_report_progress(builder, 0.0);
         size_t live = order_slots(graph, order);
         for (size_t i = 0; i < slots; i++)
             new_id[order[i]] = (uint32_t)i;
         permute(graph->vertices.data, order, slots);
         for (size_t i = 0; i < live; i++)
             graph->vertices.data[i].flags &= ~VERTEX_SELF_TIMED;
-        /* The dead ones are still behind the others: what refers to one still learns the thread from it. */
+        /* Dead slots stay behind the live ones: a reference to one still yields its thread. */
         graph->vertices.length = live;
-        done = builder_goes_on(builder, 0.2) && rule_split(builder, new_id, slots);
+        done = builder_report_progress(builder, 0.2) && rule_split(builder, new_id, slots);
     }
     if (done) {
         order_callbacks(graph, new_id);
         order_flag_uses(graph);
-        done = builder_goes_on(builder, 0.3) && order_ops(graph) &&
-               order_samples(builder, new_id) && builder_goes_on(builder, 0.4) &&
+        done = builder_report_progress(builder, 0.3) && order_ops(graph) &&
+               order_samples(builder, new_id) && builder_report_progress(builder, 0.4) &&
                finish_edges(builder, new_id);
     }
     free(order);

@@ -1,4 +1,4 @@
-/* After the last record: finish.c, edges.c. */
+/* The steps after the last record: finish.c, edges.c. */
 #ifndef ARGUS_GRAPH_FINISH_H
 #define ARGUS_GRAPH_FINISH_H
 
@@ -13,7 +13,8 @@ bool builder_close_all(struct builder *builder);
 bool finish_vertices(struct builder *builder);
 bool finish_edges(struct builder *builder, const uint32_t *new_id);
 void finish_uses(struct builder *builder);
-/* The vertex (final id) of the thread of `vertex` (final id) whose time, wait included, has `time_ns`. */
+/* The vertex (final id) whose time, including its wait, contains `time_ns`, among those of the
+ * thread of `vertex` (final id). */
 uint32_t finish_vertex_for(const struct argus_graph *graph, uint32_t vertex, uint64_t time_ns);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a record does to the graph: one function for each row of tracepoints.def, in a file named on_… or in rules/. */
+/* The handlers of records: one function for each row of tracepoints.def, in on_*.c or rules/. */
 #ifndef ARGUS_GRAPH_HANDLERS_H
 #define ARGUS_GRAPH_HANDLERS_H
 
@@ -11,7 +11,7 @@
                            const struct argus_record *record);
 #include "event/tracepoints.def"
 #undef TRACEPOINT
-/* Records were lost on the cpu. */
+/* Handles the loss of records on the cpu. */
 void graph_on_lost(struct builder *builder, struct cpu_state *cpu,
                    const struct argus_record *record);
 

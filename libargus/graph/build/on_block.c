@@ -1,11 +1,12 @@
-/* Block I/O: who issued a request makes run whom its completion wakes (rules/block.c).
+/* Block I/O: the issuer of a request causes the wake-ups by its completion (rules/block.c).
  *
- * A request can be completed in parts. One that was never issued is completed as well: to flush a disk's cache, the kernel
- * issues a request of its own, and completes behind it those for which it did that (block/blk-flush.c). So what an
- * unknown request wakes in the same interrupt is still the doing of the one before it. And a device on top of another one
- * (loop, device mapper) completes its request just behind that of the lower one, which says who had to do with it: in the same
- * softirq, in the next one, or, when the kernel has had enough of softirqs, in the one that its own thread does (kernel/softirq.c,
- * wakeup_softirqd()).
+ * A request can be completed in parts. A request that was never issued can be completed too: to
+ * flush a disk's cache, the kernel issues a request of its own, and after that completes the
+ * requests that needed the flush (block/blk-flush.c). So a wake-up by an unknown request in the
+ * same interrupt is attributed to the request completed before it. A stacked device (loop, device
+ * mapper) completes its request just after the lower device's request, which says who issued it.
+ * That happens in the same softirq, in the next one, or, if the kernel defers softirqs, in one that
+ * ksoftirqd runs (kernel/softirq.c, wakeup_softirqd()).
  */
 #include "graph/build/on_block.h"
 
@@ -15,13 +16,13 @@
 #include "graph/build/actor.h"
 #include "graph/build/handlers.h"
 
-/* A request given to a block device. */
+/* A request to a block device. */
 struct request_state {
     struct actor issuer;
     uint64_t target; /* arg4 of block_issued */
-    uint64_t inode;  /* of the file, 0: not known */
+    uint64_t inode;  /* inode of the file; 0: not known */
     uint64_t bytes, done_bytes;
-    bool issued; /* and not yet completed */
+    bool issued; /* but not yet completed */
 };
 
 struct requests {
@@ -67,19 +68,20 @@ void graph_on_block_file(struct builder *builder, struct cpu_state *cpu,
         builder->requests->all.data[index].inode = record->arg[1];
 }
 
-/* Whether nothing but what graph_block_passes() lets pass has happened on the cpu since a request was completed. */
+/* Whether a request was completed and, since then, only records that graph_block_allow_record() allows
+ * were written on the cpu. */
 static bool is_just_behind(const struct cpu_state *cpu)
 {
     return cpu->completion.position && cpu->completion.position + 1 == cpu->position;
 }
 
-void graph_block_passes(struct cpu_state *cpu)
+void graph_block_allow_record(struct cpu_state *cpu)
 {
     if (is_just_behind(cpu))
         cpu->completion.position = cpu->position;
 }
 
-void graph_block_put_off(const struct builder *builder, struct cpu_state *cpu, uint32_t thread)
+void graph_block_defer(const struct builder *builder, struct cpu_state *cpu, uint32_t thread)
 {
     if (!is_just_behind(cpu))
         return;

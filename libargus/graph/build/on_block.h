@@ -6,21 +6,24 @@
 
 struct builder;
 
-/* The completion of a request. The request itself may be issued anew as soon as it is completed, also by another cpu. */
+/* The completion of a request. The request's own state cannot be used, since the request may be
+ * issued again as soon as it is completed, also by another cpu. */
 struct completion {
-    /* of the request, or of that of a lower device by which it was completed */
+    /* issuer of the request, or of the lower device's request that completed this one */
     struct actor issuer;
     uint64_t target, inode, bytes;
-    uint64_t position; /* of the record, on its cpu; 0: there was none yet */
+    uint64_t position; /* of the record, on its cpu; 0: no completion yet */
 };
 
-/* The requests that are known; the state of this feature. */
+/* The state of this feature: the known requests. */
 struct requests *requests_create(void);
 void requests_destroy(struct requests *requests);
 
-/* The record of `cpu` may stand between the completion of a request and that of the one on top of it. */
-void graph_block_passes(struct cpu_state *cpu);
-/* The same for one by which `thread` is woken or comes on the cpu, if it is the kernel's thread for softirqs. */
-void graph_block_put_off(const struct builder *builder, struct cpu_state *cpu, uint32_t thread);
+/* The current record of `cpu` may come between the completion of a lower device's request and that
+ * of the request above it. */
+void graph_block_allow_record(struct cpu_state *cpu);
+/* Same for a wake-up or a switch to `thread`, if `thread` is the kernel's softirq thread
+ * (ksoftirqd). */
+void graph_block_defer(const struct builder *builder, struct cpu_state *cpu, uint32_t thread);
 
 #endif

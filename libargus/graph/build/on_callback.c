@@ -1,20 +1,27 @@
-/* Callbacks and UI events, as the probes in libraries report them (docs/man/argus-trace.5.md, section CALLBACKS).
+/* Callbacks and UI events, as the probes in libraries report them (docs/man/argus-trace.5.md,
+ * section CALLBACKS).
  *
- * An event loop does many people's work in one thread, one callback after the other; without a boundary between
- * them each would seem to be caused by whatever woke the loop first. So a callback begins a vertex. What it was queued by
- * causes it (rules/callback.c); a callback without a key, and a UI event, was found ready by the loop itself, in the
- * segment that read it: that one causes it. When the callback has ended, the loop's next segment begins.
+ * An event loop runs callbacks for many requesters in one thread, one after the other. Without a
+ * boundary between them, all would seem to be caused by the wake-up of the loop. So a callback
+ * begins a vertex. It is caused by the segment that queued it (rules/callback.c). A callback
+ * without a key or a UI event was found ready by the loop itself, so the loop's segment that read
+ * it is its cause. When the callback ends, the loop's next segment begins.
  *
- * Few ends have a record of their own. Instead, the stack pointer tells: what began at or below that of a later record, or of a turn of
- * the loop (a probe tells that, or the recorder by where the thread polls), has returned. A callback inside of another one belongs to it, but for two cases: the outer one runs an event loop of its
- * own (a modal dialog), which shows by a turn of that loop; and a UI event below a callback that is none, which only means that the
- * path to it is longer: the callback had ended, as loops do not hand out events while something else runs.
+ * Few ends have a record of their own. Instead, the stack pointer is used: a callback has returned
+ * if it began at or below the stack pointer of a later record, or of a turn of the loop (reported
+ * by a probe, or inferred by the recorder from where the thread polls). A callback inside of
+ * another one belongs to the outer one, with two exceptions:
+ *
+ * - The outer one runs an event loop of its own (a modal dialog). A turn of that loop shows this.
+ * - A UI event arrives below the stack pointer of a callback that runs no loop. Event loops do not
+ *   deliver events while something else runs, so the callback has ended, and the event merely took
+ *   a deeper call path.
  */
 #include "graph/build/on_callback.h"
 
+#include "graph/build/cut_points.h"
 #include "graph/build/handlers.h"
-#include "graph/build/looked_up.h"
-#include "graph/build/talk.h"
+#include "graph/build/path_lookup.h"
 #include "graph/build/thread_state.h"
 #include "graph/build/vertex.h"
 #include "graph/rules/callback.h"
@@ -26,7 +33,7 @@ static void pop(struct open_callbacks *open)
     open->depth--;
 }
 
-/* Takes away what has returned; true if there was any. */
+/* Removes the callbacks that have returned; true if there were any. */
 static bool pop_returned(struct open_callbacks *open, uint64_t sp)
 {
     bool popped = false;
@@ -39,20 +46,20 @@ static bool pop_returned(struct open_callbacks *open, uint64_t sp)
 
 static void push(struct open_callbacks *open, uint64_t sp, bool is_ui, uint32_t unit)
 {
-    if (open->depth == MOST_OPEN_CALLBACKS) /* the outermost one is forgotten */
+    if (open->depth == MOST_OPEN_CALLBACKS) /* drop the outermost one */
         for (uint32_t i = 1; i < open->depth--; i++)
             open->entries[i - 1] = open->entries[i];
     open->entries[open->depth++] = (struct open_callback){.sp = sp, .unit = unit, .is_ui = is_ui};
 }
 
-/* Inside of a callback, and not in an event loop that this one runs. */
+/* Whether the thread is inside of a callback, and not in an event loop that this callback runs. */
 static bool is_open(const struct open_callbacks *open)
 {
     const struct open_callback *top = open->depth ? &open->entries[open->depth - 1] : NULL;
     return top && !top->has_loop && !top->doubtful;
 }
 
-/* The innermost unit of a user's rule, from 1; 0: none. */
+/* Index + 1 of the innermost unit of a user's rule; 0: none. */
 static uint8_t innermost_unit(const struct open_callbacks *open)
 {
     uint8_t depth = open->depth;
@@ -61,8 +68,9 @@ static uint8_t innermost_unit(const struct open_callbacks *open)
     return depth;
 }
 
-/* The thread polled. Where its turns are not reported, it was the loop that did; but a user's unit may poll or sleep, and whether
- * it does shows in the stack of the wait. */
+/* The thread polled. If its loop's turns are not reported, the loop itself is assumed to have
+ * polled, so all callbacks have ended. A user's unit may poll or sleep itself; the stack of the
+ * wait tells. */
 static void forget_polled(struct open_callbacks *open)
 {
     open->depth = innermost_unit(open);
@@ -71,7 +79,7 @@ static void forget_polled(struct open_callbacks *open)
             open->entries[open->depth - 1].sp != UNTIL_ITS_END;
 }
 
-/* For rule_apply_stacks(): the wait that has just ended may be inside of a unit. */
+/* Notes for rule_apply_stacks() that the wait that has just ended may be inside of a unit. */
 static void note_unit_wait(struct builder *builder, const struct thread_state *state)
 {
     const struct open_callbacks *open = &state->open;
@@ -85,8 +93,9 @@ static void note_unit_wait(struct builder *builder, const struct thread_state *s
         builder->no_memory = true;
 }
 
-/* An event loop begins anew behind its poll; but what it waits for in between (a lock, a reply) is the same turn. */
-uint32_t callback_goes_on(struct builder *builder, uint32_t thread)
+/* After its poll, an event loop begins a new turn. Other waits (for a lock, a reply) lie within the
+ * same turn. */
+uint32_t callback_continuation(struct builder *builder, uint32_t thread)
 {
     struct thread_state *state = thread_at(builder, thread);
     uint8_t wait = slot_at(builder, state->slot)->wait.kind;
@@ -98,7 +107,7 @@ uint32_t callback_goes_on(struct builder *builder, uint32_t thread)
     return is_open(&state->open) || in_turn ? ARGUS_VERTEX_CONTINUES : 0;
 }
 
-/* The state of the thread on the cpu, if its vertex can be cut. */
+/* The state of the thread on the cpu; NULL if its vertex cannot be cut. */
 static struct thread_state *running(struct builder *builder, const struct cpu_state *cpu)
 {
     if (cpu->thread == ARGUS_NONE)
@@ -107,7 +116,7 @@ static struct thread_state *running(struct builder *builder, const struct cpu_st
     return state->slot != ARGUS_NONE && state->activity == THREAD_RUNNING ? state : NULL;
 }
 
-/* Adds what a record says about the vertex of `thread`. */
+/* Adds a record's note to the vertex of `thread`. */
 static void add_note(struct builder *builder, uint32_t thread, const struct argus_callback *note)
 {
     struct argus_graph *graph = builder->graph;
@@ -120,8 +129,8 @@ static void add_note(struct builder *builder, uint32_t thread, const struct argu
         builder->no_memory = true;
 }
 
-/* Where the loop is, before something begins: the segment that is now, or, when one callback follows the other, the last
- * one that was the loop's. */
+/* Remembers the loop's segment before a callback begins: the current segment, or, when one callback
+ * directly follows another, the loop's last one. */
 static void remember_loop(struct builder *builder, uint32_t thread, bool follows)
 {
     struct thread_state *state = thread_at(builder, thread);
@@ -159,7 +168,8 @@ static bool begin(struct builder *builder, uint32_t thread, const struct argus_r
     return true;
 }
 
-/* The end of one unit need not have a key, but is no turn of a loop. */
+/* Whether the probe marks the end of a unit. Such an end need not have a key, but is no turn of a
+ * loop. */
 static bool is_end_probe(const struct builder *builder, uint64_t number)
 {
     const struct argus_probe_entry *probe =
@@ -167,7 +177,7 @@ static bool is_end_probe(const struct builder *builder, uint64_t number)
     return probe && probe->shape == ARGUS_PROBE_END;
 }
 
-/* A user's rule ends the innermost unit of its space, and with it what is open inside. */
+/* Ends the innermost unit of a user's rule in its space, with everything inside of it. */
 static void end_unit(struct builder *builder, uint32_t thread, uint32_t rule)
 {
     struct open_callbacks *open = &thread_at(builder, thread)->open;
@@ -180,7 +190,7 @@ static void end_unit(struct builder *builder, uint32_t thread, uint32_t rule)
     vertex_cut(builder, thread, rule_of_user(rule));
 }
 
-/* A turn of the loop, or the end of a function: what was open above it has ended. */
+/* A turn of the loop, or the end of a function: the callbacks above it on the stack have ended. */
 static void end(struct builder *builder, uint32_t thread, const struct argus_record *record)
 {
     uint32_t rule =
@@ -201,16 +211,16 @@ static void end(struct builder *builder, uint32_t thread, const struct argus_rec
         slot_at(builder, thread_at(builder, thread)->slot)->flags |= ARGUS_VERTEX_LOOP;
 }
 
-/* A function of the program is called. `begins`: a vertex begins with it already. */
+/* A function of the program is called. `begins`: the call itself has begun a vertex. */
 static void note_call(struct builder *builder, uint32_t thread, uint64_t function, bool begins)
 {
     struct unit_call call = {
-        .function = function, .time_ns = builder->now_ns, .talk = ARGUS_NONE, .thread = thread};
+        .function = function, .time_ns = builder->now_ns, .point = ARGUS_NONE, .thread = thread};
     if (!builder->binding->has_units || !function)
         return;
     if (!begins)
-        call.talk = talk_note(builder, thread);
-    if ((begins || call.talk != ARGUS_NONE) && !vec_push(&builder->binding->unit_calls, call))
+        call.point = cut_point_add_call(builder, thread);
+    if ((begins || call.point != ARGUS_NONE) && !vec_push(&builder->binding->unit_calls, call))
         builder->no_memory = true;
 }
 
@@ -231,7 +241,7 @@ void graph_on_callback(struct builder *builder, struct cpu_state *cpu,
     vertex_op(builder, cpu->thread, ARGUS_OP_CALLBACK << 24 | (note.probe & 0xffff));
 }
 
-/* Moving the mouse asks for nothing yet. */
+/* Whether the user asks for something by the event. Moving the mouse does not. */
 static bool is_on_purpose(uint64_t kind)
 {
     return kind == ARGUS_UI_KEY_PRESS || kind == ARGUS_UI_KEY_RELEASE ||
@@ -261,14 +271,15 @@ void graph_on_ui_event(struct builder *builder, struct cpu_state *cpu,
         vertex_op(builder, cpu->thread, ARGUS_OP_UI_EVENT << 24 | (uint32_t)kind);
 }
 
-/* What the label says is for people, for rules of theirs (argus schema), and for finding hangs; it causes nothing. */
+/* A label is for people, for users' rules (argus schema), and for finding hangs; it causes
+ * nothing. */
 void graph_on_hook(struct builder *builder, struct cpu_state *cpu,
                    const struct argus_record *record)
 {
     if (record->arg[2] == ARGUS_PROBE_VOUCHER) {
         rule_voucher(builder, record);
     } else if (record->arg[2] == ARGUS_PROBE_PATH) {
-        looked_up_note(builder, cpu, record);
+        path_lookup_note(builder, cpu, record);
     } else if (running(builder, cpu)) {
         vertex_op(builder, cpu->thread, ARGUS_OP_CALLBACK << 24 | (record->arg[2] & 0xffff));
         rule_note_hook(builder, cpu->thread, record);

@@ -1,8 +1,10 @@
-/* Locks on files: kept as they are told. Who holds one at a moment, and whom that one keeps waiting, the diagnosis finds out.
+/* Locks on files, kept as the records report them. The diagnosis works out who holds a lock at a
+ * moment, and which thread waits for that holder.
  *
- * A lock that ends because its file is closed has no record. The call that got it says by which descriptor, so when the process closes
- * that one, a release is added. (A child that has inherited the descriptor holds a lock of flock() on; then the next call for the
- * lock is refused, which the diagnosis sees.)
+ * The release of a lock by closing its file has no record. But the call that acquired the lock
+ * names the descriptor; so when the process closes it, a release is added here. (A child that
+ * inherited the descriptor still holds a lock of flock(). Then the next request for the lock is
+ * refused, and the diagnosis sees that.)
  */
 #include "graph/build/on_file_lock.h"
 
@@ -12,7 +14,7 @@
 #include "graph/build/thread_state.h"
 
 struct lock_descriptors {
-    struct idmap lock_by_key; /* index of the graph's file_locks */
+    struct idmap lock_by_key; /* value: index into the graph's file_locks */
 };
 
 struct lock_descriptors *lock_descriptors_create(void)
@@ -42,7 +44,7 @@ static uint64_t key_of(const struct builder *builder, uint32_t thread, uint64_t 
     return process << DESCRIPTOR_BITS | (uint32_t)descriptor;
 }
 
-/* That the lock just added was got by the descriptor of the call in progress. */
+/* Notes that the lock just added was acquired by the descriptor of the current system call. */
 static void note_descriptor(struct builder *builder, uint32_t thread)
 {
     const struct thread_state *state = thread_at(builder, thread);

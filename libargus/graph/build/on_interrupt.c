@@ -1,4 +1,4 @@
-/* Interrupts, softirqs and timers that fire: whoever has the cpu meanwhile, it is not the thread on it. */
+/* Interrupts, softirqs and firing timers: while they have the cpu, its thread does not run. */
 #include "graph/build/on_interrupt.h"
 
 #include <stdlib.h>
@@ -46,7 +46,7 @@ void graph_on_interrupt(struct builder *builder, struct cpu_state *cpu,
         pause_thread(builder, cpu);
         cpu->hard_depth++;
     } else if (cpu->hard_depth) {
-        graph_block_passes(cpu);
+        graph_block_allow_record(cpu);
         cpu->hard_depth--;
         cpu->left_at = cpu->position;
         resume_thread(builder, cpu);
@@ -57,7 +57,7 @@ void graph_on_softirq(struct builder *builder, struct cpu_state *cpu,
                       const struct argus_record *record)
 {
     uint64_t bit = 1ull << (record->arg[0] & 63);
-    graph_block_passes(cpu);
+    graph_block_allow_record(cpu);
     if (ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_START) {
         pause_thread(builder, cpu);
         if (!cpu->softirqs)
@@ -65,13 +65,13 @@ void graph_on_softirq(struct builder *builder, struct cpu_state *cpu,
         cpu->softirqs |= bit;
     } else if (cpu->softirqs & bit) {
         cpu->softirqs &= ~bit;
-        if (cpu->from_interrupt) /* the next one may come of it too */
+        if (cpu->from_interrupt) /* the next softirq may be caused by this one */
             cpu->left_at = cpu->position;
         resume_thread(builder, cpu);
     }
 }
 
-/* The timer of a record; made when it is the first time. ARGUS_NONE without memory. */
+/* The timer of a record; created at the first call. ARGUS_NONE without memory. */
 static uint32_t timer_of(struct builder *builder, uint64_t key)
 {
     size_t before = builder->timers->all.length;
@@ -81,7 +81,7 @@ static uint32_t timer_of(struct builder *builder, uint64_t key)
     return timer;
 }
 
-/* It has fired, so it is no timeout of its thread's any more. */
+/* The timer has fired, so it is no longer a timeout of its thread. */
 static void forget_own_timer(struct builder *builder, uint32_t timer)
 {
     uint32_t owner = timer == ARGUS_NONE ? ARGUS_NONE : builder->timers->all.data[timer].owner;
@@ -94,7 +94,7 @@ void graph_on_timer_fired(struct builder *builder, struct cpu_state *cpu,
 {
     if (ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_START) {
         pause_thread(builder, cpu);
-        if (cpu->firing_depth == MOST_FIRING) /* their ends were lost */
+        if (cpu->firing_depth == MOST_FIRING) /* records of their ends were lost */
             cpu->firing_depth = 0;
         cpu->firing[cpu->firing_depth++] = (struct firing){
             .key = record->arg[0], .timer = idmap_get(&builder->timers->by_key, record->arg[0])};
@@ -107,8 +107,8 @@ void graph_on_timer_fired(struct builder *builder, struct cpu_state *cpu,
     }
 }
 
-/* A callback that wants its timer armed again says so by its result, so Linux arms it just behind the end of firing
- * (kernel/time/hrtimer.c, __run_hrtimer()). */
+/* A callback asks by its result that its timer is armed again. Linux then arms the timer just after
+ * the end of the firing (kernel/time/hrtimer.c, __run_hrtimer()). */
 static bool is_rearmed(const struct cpu_state *cpu, uint64_t key)
 {
     if (cpu->firing_depth && cpu->firing[cpu->firing_depth - 1].key == key)
@@ -116,8 +116,9 @@ static bool is_rearmed(const struct cpu_state *cpu, uint64_t key)
     return cpu->fired == key && cpu->fired_at + 1 == cpu->position;
 }
 
-/* Armed by the thread on the cpu, or, inside an interrupt, by nobody; but a timer that its own callback arms again
- * (a periodic one, the scheduler's tick) still is the one's who armed it first. */
+/* The owner of a timer is the thread on the cpu. Inside an interrupt it is none, except that a
+ * timer that its own callback arms again (a periodic one, the scheduler's tick) keeps its first
+ * owner. */
 void graph_on_timer_armed(struct builder *builder, struct cpu_state *cpu,
                           const struct argus_record *record)
 {
@@ -139,13 +140,15 @@ void graph_on_timer_armed(struct builder *builder, struct cpu_state *cpu,
         return;
     struct thread_state *state = thread_at(builder, cpu->thread);
     timer->slot = state->slot;
-    /* The first one: what the scheduler arms on the way off the cpu comes after the wait's own. */
+    /* The first one is the wait's own: the scheduler arms others later, when the thread leaves the
+     * cpu. */
     if (state->own_timer == ARGUS_NONE)
         state->own_timer = index;
 }
 
-/* Linux also reports a timer as cancelled just before it fires, in the interrupt: that is none. A timer that really was
- * cancelled does not fire before it is armed again, so its owner need not be forgotten. */
+/* Linux also reports a timer as cancelled just before it fires, in the interrupt; this is ignored.
+ * A timer that really was cancelled does not fire before it is armed again, so its owner need not
+ * be forgotten. */
 void graph_on_timer_cancelled(struct builder *builder, struct cpu_state *cpu,
                               const struct argus_record *record)
 {

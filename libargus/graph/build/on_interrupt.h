@@ -1,4 +1,4 @@
-/* Timers, which on_interrupt.c keeps. */
+/* Timers, which on_interrupt.c maintains. */
 #ifndef ARGUS_GRAPH_ON_INTERRUPT_H
 #define ARGUS_GRAPH_ON_INTERRUPT_H
 
@@ -10,8 +10,8 @@
 struct timer_state {
     uint64_t armed_ns;
     uint64_t expiry_ns; /* in ns of the timer's clock */
-    uint32_t owner;     /* thread, or ARGUS_NONE */
-    uint32_t slot;      /* of the owner's vertex when it armed */
+    uint32_t owner;     /* thread that armed it, or ARGUS_NONE */
+    uint32_t slot;      /* vertex of the owner when it armed the timer */
 };
 
 /* The state of this feature. */

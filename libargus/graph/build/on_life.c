@@ -1,4 +1,4 @@
-/* Threads and processes begin, get names, become other programs, and end. */
+/* Threads and processes: creation, names, exec, and exit. */
 #include "event/tracepoints.h"
 #include "graph/build/activity.h"
 #include "graph/build/handlers.h"
@@ -42,7 +42,7 @@ void graph_on_thread_exit(struct builder *builder, struct cpu_state *cpu,
     machine_thread_exit(&builder->graph->machine, thread, record->arg[1] == 1, builder->now_ns);
     if (thread >= builder->threads.length)
         return;
-    bool is_reaped = record->tid != record->arg[0]; /* Darwin: another one says so */
+    bool is_reaped = record->tid != record->arg[0]; /* on Darwin, another thread reports the exit */
     thread_killed(builder, thread);
     thread_at(builder, thread)->exiting = true;
     if (is_reaped && builder->os == ARGUS_OS_DARWIN &&
@@ -70,7 +70,7 @@ static void rename_thread(struct builder *builder, uint32_t thread,
         machine_rename(&builder->graph->machine, thread, name);
 }
 
-/* Linux names threads, and a process as its main thread; Darwin names both. */
+/* Linux names threads; a process has the name of its main thread. Darwin names both. */
 static void rename_process(struct builder *builder, uint32_t process,
                            const struct argus_record *record)
 {
@@ -106,8 +106,8 @@ void graph_on_name_thread(struct builder *builder, struct cpu_state *cpu,
     rename_thread(builder, builder_thread(builder, record->tid), record);
 }
 
-/* The trace's clock knows nothing of suspend and of the wall clock, so neither changes a wait; argus_trace_ns_to_wall_ns()
- * goes by these records. A ring file repeats them. */
+/* The trace's clock ignores suspend and changes of the wall clock, so neither changes a wait. These
+ * records are for argus_trace_ns_to_wall_ns(). A ring file repeats them. */
 void graph_on_suspended(struct builder *builder, struct cpu_state *cpu,
                         const struct argus_record *record)
 {

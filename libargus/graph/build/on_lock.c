@@ -1,14 +1,16 @@
-/* Locks: who holds what a futex waiter waits for.
+/* Locks: which thread holds the lock that a futex waiter waits for.
  *
- * The kernel knows no owner of a futex, but the memory around it tells, since glibc's layouts are part of its ABI:
+ * The kernel knows no owner of a futex, but the memory around the futex shows it, because glibc's
+ * layouts are part of its ABI:
  *
- *   a mutex (nptl/bits/struct_mutex.h) is { int lock; unsigned count; int owner; … }: `lock` is 2 while somebody
- *   waits, and `owner` is the holder's thread id;
- *   a thread to be joined, and a PI mutex (futex(2), "Priority-inheritance futexes"), has the thread id in the word itself.
+ *   a mutex (nptl/bits/struct_mutex.h) is { int lock; unsigned count; int owner; … }: `lock` is 2
+ *   while a thread waits, and `owner` is the holder's thread id;
+ *   a thread to be joined, and a PI mutex (futex(2), "Priority-inheritance futexes"), has the
+ *   thread id in the word itself.
  *
- * Anything may lie behind some other program's futex, so a number counts only if it is a thread of this trace
- * that lives now, other than the waiter; and a word alone, which may be any small counter, only if it is a thread of the
- * waiter's own process.
+ * A futex of another library may be followed by anything. So a number is accepted only if it is the
+ * id of a thread of this trace that lives now and is not the waiter. The futex word alone, which
+ * may be any small counter, is accepted only if it is a thread of the waiter's own process.
  */
 #include "graph/build/handlers.h"
 #include "graph/build/thread_state.h"

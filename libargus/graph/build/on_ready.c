@@ -1,11 +1,13 @@
-/* What a wait was for, told in a record of its own: the descriptors that a poll returned, the mapping of an address. */
+/* What a wait was for, if it has a record of its own: the descriptors that a poll returned, the
+ * mapping of an address. */
 #include "graph/build/absence.h"
 #include "graph/build/handlers.h"
 #include "graph/build/thread_state.h"
 #include "graph/build/vertex.h"
 #include "graph/build/wait_details.h"
 
-/* Just before the end of the call in which the thread has waited, or has not. */
+/* This record comes just before the end of the poll call, whether the thread waited in it or
+ * not. */
 void graph_on_ready(struct builder *builder, struct cpu_state *cpu,
                     const struct argus_record *record)
 {

@@ -1,9 +1,10 @@
-/* Signals: from who sends one to who takes it.
+/* Signals: from the sender to the thread that takes the signal.
  *
- * The kernel wakes the receiver first and says so afterwards: the wake-ups just before a signal_sent record are its
- * doing (kernel/signal.c, __send_signal_locked()). A receiver that runs, or waits for something a signal does not end, is
- * not woken; its edge leads into the middle of the vertex in which it takes the signal. A process that stops does so by
- * the last stop signal that was sent to it; debuggers stop a thread without one.
+ * The kernel first wakes the receiver and then writes signal_sent: the wake-ups just before that
+ * record belong to the signal (kernel/signal.c, __send_signal_locked()). A receiver that runs, or
+ * whose wait a signal does not end, is not woken; then the edge leads into the middle of the vertex
+ * in which it takes the signal. A process is stopped by the latest stop signal that was sent to it.
+ * Debuggers stop a thread without a signal.
  */
 #include "graph/build/on_signal.h"
 
@@ -15,17 +16,17 @@
 #include "graph/build/vertex.h"
 #include "graph/build/wait_details.h"
 
-/* The last signal that was sent to a thread or process, of each number. */
+/* The latest signal of one number that was sent to a thread or process. */
 struct sent_signal {
     struct actor sender;
     uint64_t number, code;
-    bool woke; /* somebody */
+    bool woke; /* it woke a thread */
 };
 
 struct signals {
-    VEC(struct sent_signal) sent; /* also those that stopped a process */
+    VEC(struct sent_signal) sent; /* includes those that stopped a process */
     struct idmap sent_by_key;
-    VEC(struct actor) itimers; /* who armed each */
+    VEC(struct actor) itimers; /* the thread that armed each */
     struct idmap itimer_by_key;
 };
 
@@ -49,7 +50,7 @@ void signals_destroy(struct signals *signals)
 #define KEY_PROCESS (1ull << 63)
 #define KEY_STOP    (1ull << 62)
 
-/* Signals of one number are remembered by whom they are for. */
+/* Signals are remembered by their number and by the thread or process they are sent to. */
 static uint64_t signal_key(uint64_t id, uint64_t number, uint64_t flags)
 {
     return flags | (id & UINT32_MAX) << 8 | (number & 0xff);
@@ -80,7 +81,8 @@ static bool reaches(uint64_t result)
     return result == 0 || result == 4;
 }
 
-/* The wake-ups just before were the signal's, as far as they are of its process. Whether there were any. */
+/* Attributes the wake-ups just before this record to the signal, if they are of threads of
+ * `process`. Returns whether there were any. */
 static bool claim_wakeups(struct builder *builder, struct cpu_state *cpu, uint32_t process)
 {
     bool woke = false;
@@ -101,7 +103,8 @@ static bool claim_wakeups(struct builder *builder, struct cpu_state *cpu, uint32
     return woke;
 }
 
-/* An interval timer that counts cpu time has no timer of its own: who set it is the sender. */
+/* An interval timer that counts cpu time has no timer of its own: the thread that set it is the
+ * sender. */
 static struct actor sender_of(const struct builder *builder, const struct cpu_state *cpu,
                               const struct argus_record *record)
 {
@@ -131,7 +134,8 @@ void graph_on_signal_sent(struct builder *builder, struct cpu_state *cpu,
     struct thread_state *sender = thread_at(builder, signal.sender.thread);
     sender->trapped |=
         signal.number == SIGTRAP && target == cpu->thread && signal.sender.thread == target;
-    if (sender->trapped && signal.number == SIGCHLD) /* says to a debugger that it has stopped */
+    /* it tells a debugger that the thread has stopped */
+    if (sender->trapped && signal.number == SIGCHLD)
         return;
     bool to_process = record->arg[1] & TO_PROCESS;
     remember(builder,
@@ -153,7 +157,8 @@ static void detail_of(const struct builder *builder, const struct sent_signal *s
     ret[3] = 0;
 }
 
-/* What the sender asked for is taken in the vertex of `thread`, unless that is how the vertex began: by a wake-up. */
+/* Adds an edge from the sender to the vertex in which `thread` takes the signal, unless the
+ * signal's wake-up began that vertex. */
 static void add_edge(struct builder *builder, uint32_t thread, const struct sent_signal *signal)
 {
     if (signal->woke || signal->sender.thread == thread)
@@ -163,7 +168,7 @@ static void add_edge(struct builder *builder, uint32_t thread, const struct sent
         vertex_add_edge(builder, thread, &cause);
 }
 
-/* The first signal behind an interrupted wait is what interrupted it. */
+/* The first signal after an interrupted wait is the one that interrupted it. */
 static void note_interruption(struct builder *builder, uint32_t thread,
                               const struct sent_signal *signal)
 {

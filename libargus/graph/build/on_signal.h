@@ -6,11 +6,11 @@
 
 struct builder;
 
-/* The state of this feature: the signals that were sent last, the interval timers that were armed. */
+/* The state of this feature: the latest signals, and the interval timers that are armed. */
 struct signals *signals_create(void);
 void signals_destroy(struct signals *signals);
 
-/* Says of a thread that has stopped by which signal. */
+/* Notes which signal stopped `thread`. */
 void signal_note_stop(struct builder *builder, uint32_t thread);
 
 #endif

@@ -1,4 +1,5 @@
-/* Stacks, samples and objects: what is said about a wait or a wake-up that stands just before or just after. */
+/* Stacks, samples and objects: records just before or after the wait or wake-up that they
+ * describe. */
 #include "graph/build/on_stack.h"
 
 #include <stdlib.h>
@@ -40,7 +41,7 @@ void graph_on_stack(struct builder *builder, struct cpu_state *cpu,
                     const struct argus_record *record)
 {
     bool ours = record->arg[2] == ARGUS_STACK_WAKE || record->arg[2] == ARGUS_STACK_BLOCK;
-    if (!ours) /* the many of --call-stacks are for libargus/context */
+    if (!ours) /* the many samples of --call-stacks are for libargus/context */
         return;
     uint32_t user = stacks_use(&builder->graph->stacks, record->arg[0]);
     if (record->arg[2] == ARGUS_STACK_WAKE) {

@@ -1,4 +1,4 @@
-/* Switches, wake-ups, and lost records: what moves threads between running, runnable and waiting. */
+/* Switches, wake-ups and lost records: the transitions between running, runnable and waiting. */
 #include "event/pairing/pairing.h"
 #include "graph/build/activity.h"
 #include "graph/build/handlers.h"
@@ -6,7 +6,7 @@
 #include "graph/build/wait_details.h"
 #include "graph/rules/wakeup.h"
 
-/* No switch happens inside an interrupt, so what still seems to run has ended unseen. */
+/* No switch happens inside an interrupt, so interrupts that seem to run have ended unrecorded. */
 static void end_interrupts(struct cpu_state *cpu)
 {
     cpu->hard_depth = 0;
@@ -40,7 +40,7 @@ void graph_on_switch(struct builder *builder, struct cpu_state *cpu,
     if (cpu->thread == ARGUS_NONE)
         return;
     thread_run(builder, cpu->thread, cpu, true);
-    graph_block_put_off(builder, cpu, cpu->thread);
+    graph_block_defer(builder, cpu, cpu->thread);
 }
 
 static uint32_t name_hash(const char *name)
@@ -51,7 +51,7 @@ static uint32_t name_hash(const char *name)
     return hash & 0xffffff;
 }
 
-/* The waker made a thread of another process run. */
+/* Adds an operation to the waker: it made a thread of another process runnable. */
 static void add_wake_op(struct builder *builder, uint32_t waker, uint32_t wakee)
 {
     const struct machine *machine = &builder->graph->machine;
@@ -64,7 +64,7 @@ static void add_wake_op(struct builder *builder, uint32_t waker, uint32_t wakee)
     vertex_op(builder, waker, ARGUS_OP_WAKE << 24 | name_hash(name));
 }
 
-/* The request that has just been completed is what the wakee waits for. */
+/* The request that has just been completed is what the wakee waited for. */
 static void note_request(struct builder *builder, const struct cpu_state *cpu, uint32_t wakee)
 {
     if (!cpu->completing || thread_at(builder, wakee)->activity != THREAD_WAITING)
@@ -74,7 +74,7 @@ static void note_request(struct builder *builder, const struct cpu_state *cpu, u
     wait_add_detail(builder, wakee, ARGUS_DETAIL_BLOCK, arg);
 }
 
-/* For its message, which the waker may have handed over. */
+/* Notes the waker's call, because the waker may have handed over a message in it. */
 static void note_waker_call(struct builder *builder, const struct cpu_state *cpu,
                             const struct argus_record *record, uint32_t wakee)
 {
@@ -97,7 +97,7 @@ void graph_on_make_runnable(struct builder *builder, struct cpu_state *cpu,
     if (is_new && thread_at(builder, wakee)->activity == THREAD_RUNNABLE)
         return;
 
-    graph_block_put_off(builder, cpu, wakee);
+    graph_block_defer(builder, cpu, wakee);
     note_waker_call(builder, cpu, record, wakee);
     struct cause cause;
     rule_wakeup(builder, cpu, record, wakee, &cause);
@@ -112,7 +112,8 @@ void graph_on_make_runnable(struct builder *builder, struct cpu_state *cpu,
     cpu->wake_stack = ARGUS_NONE;
 }
 
-/* What kept a thread from the cpus changes no vertex: who asks for it reads the records (diagnose/suspects/cpu_records.c). */
+/* CPU limits change no vertex. The diagnosis reads these records again when it asks what kept a
+ * thread from the cpus (diagnose/suspects/cpu_records.c). */
 void graph_on_cpu_limits(struct builder *builder, struct cpu_state *cpu,
                          const struct argus_record *record)
 {

@@ -4,26 +4,27 @@
 #include "event/syscalls.h"
 #include "graph/build/absence.h"
 #include "graph/build/activity.h"
+#include "graph/build/cut_points.h"
 #include "graph/build/handlers.h"
-#include "graph/build/looked_up.h"
 #include "graph/build/on_file_lock.h"
-#include "graph/build/talk.h"
+#include "graph/build/path_lookup.h"
 #include "graph/build/thread_state.h"
 #include "graph/build/vertex.h"
 #include "graph/build/wait.h"
 
-/* include/linux/errno.h: the call goes on by restart_syscall() if no handler runs. */
+/* include/linux/errno.h: restart_syscall() continues the call if no signal handler runs. */
 #define ERESTART_RESTARTBLOCK 516
 
-/* Whether a restart_syscall() goes on with another call, in which it is counted: `*ret` is the record of that one. */
+/* Whether restart_syscall() continues another call. `*ret` is then that call's record, to be
+ * counted instead. */
 static bool is_restart(const struct builder *builder, const struct thread_state *state,
                        const struct argus_record *record, struct argus_record *ret)
 {
     bool begins = ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_START;
-    bool goes_on = begins ? state->restart.syscall != ARGUS_NO_SYSCALL : state->restart.goes_on;
+    bool continues = begins ? state->restart.syscall != ARGUS_NO_SYSCALL : state->restart.continues;
     const struct syscall_row *row =
         syscall_row(builder->os, builder->arch, ARGUS_DEBUGID_CODE(record->debugid));
-    if (!goes_on || !(row->flags & SYSCALL_RESTART))
+    if (!continues || !(row->flags & SYSCALL_RESTART))
         return false;
     uint32_t number = begins ? state->restart.syscall : state->syscall;
     *ret = *record;
@@ -37,7 +38,7 @@ static void note_restart(struct thread_state *state, const struct argus_record *
 {
     bool interrupted = (record->arg[0] & 0xffff) == ERESTART_RESTARTBLOCK &&
                        state->syscall == ARGUS_DEBUGID_CODE(record->debugid);
-    state->restart.goes_on = false;
+    state->restart.continues = false;
     state->restart.syscall = interrupted ? state->syscall : ARGUS_NO_SYSCALL;
     memcpy(state->restart.arg, state->arg, sizeof(state->arg));
 }
@@ -49,22 +50,23 @@ static void enter(struct builder *builder, uint32_t thread, const struct argus_r
         syscall_row(builder->os, builder->arch, ARGUS_DEBUGID_CODE(record->debugid));
     state->may_message = row->flags & (SYSCALL_FD | SYSCALL_MESSAGES);
     if (state->may_message)
-        pairing_thread_works(&builder->talks->pairing, thread, builder->now_ns);
+        pairing_thread_works(&builder->cut_points->pairing, thread, builder->now_ns);
     for (int i = 0; i < 4; i++)
         state->arg[i] = record->arg[i];
     state->syscall = (uint16_t)ARGUS_DEBUGID_CODE(record->debugid);
     state->restart.syscall = ARGUS_NO_SYSCALL;
     state->call = (struct pairing_call){.enter_ns = record->timestamp};
     if (state->may_message)
-        talk_call_begins(builder, thread);
+        cut_points_call_begins(builder, thread);
     state->op_open = true;
     state->has_word = false;
     state->trapped = false;
     state->wait_open = false;
-    looked_up_call_begins(builder, thread);
+    path_lookup_call_begins(builder, thread);
 }
 
-/* The result as it is shown: an error is negative. Linux's have 16 bits, Mach's kern_return_t 32. */
+/* The result as it is shown: an error is negative. Linux's errors have 16 bits, Mach's
+ * kern_return_t 32. */
 static int64_t result_of(const struct builder *builder, const struct argus_record *record)
 {
     uint64_t mask = builder->os == ARGUS_OS_LINUX ? 0xffff : 0xffffffff;
@@ -89,7 +91,7 @@ static void leave(struct builder *builder, uint32_t thread, const struct argus_r
         slot_at(builder, state->slot)->yield_calls++;
     note_restart(state, record);
     state->op_open = false;
-    talk_call_ends(builder, thread);
+    cut_points_call_ends(builder, thread);
     state->syscall = ARGUS_NO_SYSCALL;
     state->call = (struct pairing_call){0};
     thread_rests(builder, thread);
@@ -110,7 +112,7 @@ void graph_on_syscall(struct builder *builder, struct cpu_state *cpu,
     bool restart = is_restart(builder, state, record, &other);
     if (ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_START) {
         enter(builder, thread, restart ? &other : record);
-        state->restart.goes_on = restart;
+        state->restart.continues = restart;
     } else if (ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_END) {
         leave(builder, thread, restart ? &other : record);
     }
@@ -120,7 +122,7 @@ void graph_on_syscall(struct builder *builder, struct cpu_state *cpu,
     wait_forget_notes(state);
 }
 
-/* The fifth and sixth argument: nothing of the graph needs them yet. */
+/* The fifth and sixth arguments: nothing in the graph needs them yet. */
 void graph_on_syscall_more(struct builder *builder, struct cpu_state *cpu,
                            const struct argus_record *record)
 {

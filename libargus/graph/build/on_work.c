@@ -1,9 +1,10 @@
-/* Work queues: whoever queues work causes the vertex in which a kernel worker does it.
+/* Work queues: the thread that queues work causes the vertex in which a kernel worker does it.
  *
- * A worker does one work after the other, for different people, so each begins a vertex of its own. Work whose queuing was
- * not seen begins none: the barrier by which flush_work() waits, for one, has no record, and belongs to the work just
- * before it, on which it waits. Some work is done in a softirq instead (WQ_BH); then what it wakes is its queuer's
- * doing (actor.c).
+ * A worker does one piece of work after the other, for different requesters, so each begins a
+ * vertex of its own. Work whose queuing is not in the trace begins none. For example, the barrier
+ * by which flush_work() waits has no record, and belongs to the work before it, for which it waits.
+ * Some work is done in a softirq instead (WQ_BH); then its wake-ups are attributed to the thread
+ * that queued it (actor.c).
  */
 #include "graph/build/on_work.h"
 
@@ -13,7 +14,7 @@
 #include "graph/build/thread_state.h"
 #include "graph/build/vertex.h"
 
-/* Work given to a work queue, and not yet begun. */
+/* Work that was queued and has not begun. */
 struct work_state {
     struct actor queuer;
 };
@@ -58,7 +59,7 @@ static void begin_work(struct builder *builder, struct cpu_state *cpu, uint32_t 
     if (index != IDMAP_NONE) {
         struct actor *queuer = &builder->works->all.data[index].queuer;
         struct cause cause = actor_cause(queuer, ARGUS_EDGE_WORK, RULE_WORK);
-        queuer->thread = queuer->slot = ARGUS_NONE; /* it is done once */
+        queuer->thread = queuer->slot = ARGUS_NONE; /* a queuing causes one execution */
         if (cause.known)
             vertex_split(builder, cpu->thread, &cause);
     }
@@ -76,11 +77,9 @@ void graph_on_work(struct builder *builder, struct cpu_state *cpu,
     }
     uint32_t index = idmap_get(&builder->works->by_key, record->arg[0]);
     if (cpu_interrupted(cpu)) {
-        cpu->completing = false; /* what was completed before is not the work's */
-        cpu->bh_queuer = index == IDMAP_NONE
-                             ? nobody
-                             : builder->works->all.data[index]
-                                   .queuer; /* it can be queued again while it is done */
+        cpu->completing = false; /* the completion before does not belong to this work */
+        /* a copy, because the work can be queued again while it is executed */
+        cpu->bh_queuer = index == IDMAP_NONE ? nobody : builder->works->all.data[index].queuer;
     } else {
         begin_work(builder, cpu, index, record->arg[1]);
     }

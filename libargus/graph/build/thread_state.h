@@ -1,14 +1,17 @@
-/* What is known of a thread while the graph is built: what it does, and what each feature has noted of it.
+/* The state of a thread while the graph is built: what it does, and what each feature noted about
+ * it.
  *
- * What a feature remembers of every thread is a struct of its own header, and a member here: one place in memory for a thread. */
+ * What a feature remembers of every thread is a struct in the feature's header and a member here,
+ * so that everything about a thread is in one place in memory.
+ */
 #ifndef ARGUS_GRAPH_THREAD_STATE_H
 #define ARGUS_GRAPH_THREAD_STATE_H
 
 #include "event/pairing/pairing.h"
 #include "graph/build/actor.h"
 #include "graph/build/builder.h"
+#include "graph/build/cut_points.h"
 #include "graph/build/on_callback.h"
-#include "graph/build/talk.h"
 #include "graph/build/wait_details.h"
 
 enum thread_activity {
@@ -16,45 +19,47 @@ enum thread_activity {
     THREAD_RUNNING, /* on a cpu */
     THREAD_RUNNABLE,
     THREAD_WAITING,
-    THREAD_LOST, /* records were lost: what it does since `since_ns` is not known */
+    THREAD_LOST, /* records were lost: its activity since `since_ns` is not known */
     THREAD_GONE,
 };
 
 struct thread_state {
-    uint64_t since_ns; /* of its activity; while RUNNING, until when its run time is accounted */
-    uint64_t early_ns; /* a wake-up was seen while still RUNNING, at this time; 0: none */
+    /* start of the activity; while RUNNING, until when its run time is accounted */
+    uint64_t since_ns;
+    uint64_t early_ns; /* time of a wake-up that was recorded while it was still RUNNING; 0: none */
     struct cause cause, early;
     struct wait_details details; /* for the next wait */
     struct pairing_call call;    /* of the system call in progress, for its messages */
     uint64_t arg[4];             /* of the system call in progress */
     struct open_callbacks open;
-    struct talk_marks marks;
+    struct message_marks marks;
     VEC(struct argus_op) ops; /* of the vertex being built */
-    uint32_t op_units;        /* in `ops`, each of a repetition counted */
+    uint32_t op_units;        /* number of operations in `ops`, repeated ones counted each time */
     uint32_t slot;            /* the vertex being built or waiting; ARGUS_NONE: none yet */
     uint32_t previous, older; /* slots of the ones before it, or ARGUS_NONE */
-    uint32_t spare[2];        /* slots to use again, or ARGUS_NONE */
+    uint32_t spare[2];        /* slots to reuse, or ARGUS_NONE */
     uint32_t own_timer; /* armed in the system call in progress: index of a timer, or ARGUS_NONE */
     uint32_t cpu;       /* index of the cpu state, while RUNNING */
     uint16_t syscall;   /* in progress, or ARGUS_NO_SYSCALL */
     struct {
         uint64_t arg[4];
-        /* the call that a signal interrupted, and that can go on; or ARGUS_NO_SYSCALL */
+        /* a call that a signal interrupted and that can be restarted; or ARGUS_NO_SYSCALL */
         uint16_t syscall;
-        bool goes_on; /* the call in progress is that one */
+        bool continues; /* the system call in progress continues that one */
     } restart;
     uint8_t activity;   /* enum thread_activity */
-    bool syscall_known; /* `syscall` is right; false until the first record that tells */
+    bool syscall_known; /* `syscall` is valid; false until the first record that tells */
     bool op_open;       /* the system call in progress is not among the ops yet */
     bool wait_open;     /* the wait of `previous` was in a system call that has not returned */
-    bool acted;         /* the vertex being built woke or created somebody */
+    bool acted;         /* the vertex being built woke or created a thread */
     bool undo_early;    /* the vertex began through an early wake-up and has not run */
     bool exiting;
-    bool trapped;  /* it has got a SIGTRAP by its own doing: rules/watchpoint.c */
-    bool has_word; /* `word` is what lies behind the futex it waits for: of the record `lock` */
+    bool trapped; /* it got a SIGTRAP by its own action: rules/watchpoint.c */
+    /* `word` is the owner field after the futex that it waits for, from the record `lock` */
+    bool has_word;
     uint32_t word;
     bool may_message; /* the system call in progress may send or receive */
-    uint32_t away;    /* 1 + index into absences; 0: it never polled in vain */
+    uint32_t away;    /* 1 + index into absences; 0: none of its polls returned at once */
 };
 
 static inline struct thread_state *thread_at(struct builder *builder, uint32_t thread)
@@ -62,7 +67,7 @@ static inline struct thread_state *thread_at(struct builder *builder, uint32_t t
     return &builder->threads.data[thread];
 }
 
-/* The slot of the vertex whose wait is in progress, or has just ended; ARGUS_NONE. */
+/* The slot of the vertex whose wait is in progress or has just ended; ARGUS_NONE: none. */
 static inline uint32_t waiting_slot(const struct thread_state *state)
 {
     bool waiting = state->activity == THREAD_WAITING || state->activity == THREAD_LOST;

@@ -124,7 +124,7 @@ void vertex_flush_ops(struct builder *builder, struct thread_state *state)
     state->op_units = 0;
 }
 
-/* Whether the vertex of `state` has only just been woken for something, and done nothing yet. */
+/* Whether the vertex of `state` was just woken for a reason, and has done nothing yet. */
 static bool is_fresh(struct builder *builder, const struct thread_state *state,
                      const struct cause *cause)
 {

@@ -1,7 +1,7 @@
-/* The wait that ends a vertex: what it waits for, how long at most, and how it ended.
+/* The wait that ends a vertex: what for, how long at most, and how it ended.
  *
- * How it ended is said twice: by what woke the thread, at once, and by the result of the system call, later. The
- * result wins, since a timer and the event can come together.
+ * Two records tell how it ended: the wake-up, at once, and the result of the system call, later.
+ * The result takes precedence, because a timer and the event can come at the same time.
  */
 #include "graph/build/wait.h"
 
@@ -9,20 +9,21 @@
 #include <string.h>
 
 #include "event/syscalls.h"
-#include "graph/build/looked_up.h"
 #include "graph/build/on_interrupt.h"
 #include "graph/build/on_signal.h"
+#include "graph/build/path_lookup.h"
 #include "graph/build/thread_state.h"
 #include "graph/build/vertex.h"
 #include "graph/rules/yield.h"
 
-/* No timer of a wait is set further ahead; beyond it an expiry is of another clock, or means "never". */
+/* Timeouts are shorter than this; a longer one is of another clock, or means "never". */
 #define LONGEST_TIMEOUT_NS (10ull * 365 * 86400 * 1000000000)
 
-/* The results by which Linux says "interrupted by a signal" inside the kernel (include/linux/errno.h). */
+/* The results for "interrupted by a signal" inside the Linux kernel (include/linux/errno.h). */
 enum { FIRST_ERESTART = 512, LAST_ERESTART = 516 };
 
-/* ns from now to `expiry_ns` of a timer's clock: CLOCK_MONOTONIC, which is the trace's, or CLOCK_REALTIME. */
+/* Nanoseconds until `expiry_ns` of a timer's clock: CLOCK_MONOTONIC, the trace's own, or
+ * CLOCK_REALTIME. */
 static uint64_t time_left(struct builder *builder, uint64_t expiry_ns)
 {
     uint64_t now_ns = builder->now_ns;
@@ -34,7 +35,8 @@ static uint64_t time_left(struct builder *builder, uint64_t expiry_ns)
     return UINT64_MAX;
 }
 
-/* A trace of Darwin need not have system calls at all. */
+/* The kind of a wait outside of known system calls. A Darwin trace need not have system calls at
+ * all. */
 static uint8_t kind_outside_calls(const struct builder *builder, const struct thread_state *state,
                                   bool kernel)
 {
@@ -56,16 +58,17 @@ static uint8_t kind_in_call(struct builder *builder, const struct thread_state *
     case ARGUS_WAIT_POLL:
         return syscall_polls_nothing(row, state->arg) ? ARGUS_WAIT_SLEEP : ARGUS_WAIT_POLL;
     case ARGUS_WAIT_READ:
-    case ARGUS_WAIT_WRITE: /* pipes and sockets are waited for interruptibly, disks are not */
+    /* waits for pipes and sockets are interruptible, those for disks are not */
+    case ARGUS_WAIT_WRITE:
         return uninterruptible ? ARGUS_WAIT_DISK : row->wait;
-    case ARGUS_WAIT_DISK: /* e.g. open() of a fifo */
+    case ARGUS_WAIT_DISK: /* e.g. open() of a FIFO */
         return uninterruptible ? ARGUS_WAIT_DISK : ARGUS_WAIT_OTHER;
     default:
         return row->wait;
     }
 }
 
-/* waitid() says first what its second argument is (waitid(2)): P_ALL is 0. */
+/* The first argument of waitid() says what the second one is (waitid(2)): P_ALL is 0. */
 static uint64_t awaited_object(struct builder *builder, const struct thread_state *state)
 {
     const struct syscall_row *row = syscall_row(builder->os, builder->arch, state->syscall);
@@ -110,7 +113,7 @@ void wait_begin(struct builder *builder, uint32_t thread, uint64_t os_state)
     if (state->own_timer != ARGUS_NONE)
         vertex->wait.timeout_ns =
             time_left(builder, builder->timers->all.data[state->own_timer].expiry_ns);
-    looked_up_wait_begins(builder, thread);
+    path_lookup_wait_begins(builder, thread);
     wait_forget_notes(state);
     vertex_flush_ops(builder, state);
 }
@@ -128,9 +131,9 @@ static uint8_t outcome_of(const struct builder *builder, const struct argus_vert
         return builder->last_lost_ns >= vertex->end_ns && builder->last_lost_ns
                    ? ARGUS_OUTCOME_UNKNOWN
                    : ARGUS_OUTCOME_SATISFIED;
-    if (cause->said & ARGUS_WAKE_INTERRUPTED)
+    if (cause->wake_flags & ARGUS_WAKE_INTERRUPTED)
         return ARGUS_OUTCOME_INTERRUPTED;
-    bool timed = (cause->self_timed || (cause->said & ARGUS_WAKE_TIMED_OUT)) &&
+    bool timed = (cause->self_timed || (cause->wake_flags & ARGUS_WAKE_TIMED_OUT)) &&
                  vertex->wait.kind != ARGUS_WAIT_SLEEP;
     return timed ? ARGUS_OUTCOME_TIMED_OUT : ARGUS_OUTCOME_SATISFIED;
 }
@@ -175,7 +178,7 @@ void wait_result(struct builder *builder, uint32_t thread, uint32_t number, int6
         return;
     struct argus_vertex *vertex = slot_at(builder, state->previous);
     struct argus_wait *wait = &vertex->wait;
-    if (wait->syscall == ARGUS_NO_SYSCALL) { /* it was entered before the trace began */
+    if (wait->syscall == ARGUS_NO_SYSCALL) { /* the system call began before the trace */
         if (wait->kind != ARGUS_WAIT_OTHER)
             return;
         wait->syscall = (uint16_t)number;
@@ -193,7 +196,8 @@ void wait_result(struct builder *builder, uint32_t thread, uint32_t number, int6
                  (wait->kind == ARGUS_WAIT_SLEEP && wait->outcome == ARGUS_OUTCOME_SATISFIED);
     if (!timed) {
         vertex->flags &= ~VERTEX_SELF_TIMED;
-    } else if (!state->cause.known) { /* its wake-up is missing, but the result says what it was */
+        /* the wake-up is missing, but the result tells how the wait ended */
+    } else if (!state->cause.known) {
         vertex->flags |= VERTEX_SELF_TIMED;
         rule_yield_told(builder, thread);
     }
@@ -254,7 +258,8 @@ void wait_note_holder(struct builder *builder, uint32_t thread, uint32_t holder_
         vertex->wait.holder_tid = holder_tid;
 }
 
-/* A futex: for the next wait. A page fault: it was the wait that has just ended, if the thread did nothing since. */
+/* A futex record describes the next wait. A page-fault record describes the wait that has just
+ * ended, if the thread has done nothing since. */
 void wait_note_mapping(struct builder *builder, uint32_t thread, const uint64_t arg[4])
 {
     struct thread_state *state = thread_at(builder, thread);

@@ -1,4 +1,4 @@
-/* Waits, from the moment at which a thread leaves its cpu to the result of its system call: wait.c. */
+/* Waits: from the moment when a thread leaves its cpu to the result of its system call: wait.c. */
 #ifndef ARGUS_GRAPH_WAIT_H
 #define ARGUS_GRAPH_WAIT_H
 
@@ -9,11 +9,12 @@
 struct builder;
 
 void wait_begin(struct builder *builder, uint32_t thread, uint64_t os_state);
-/* `cause` NULL: it was seen to run without a wake-up. */
+/* `cause` NULL: the thread was seen running without a recorded wake-up. */
 void wait_end(struct builder *builder, uint32_t thread, uint64_t now_ns, const struct cause *cause);
-/* The system call `number` in which the thread waited has returned. */
+/* The system call `number`, in which the thread waited, has returned. */
 void wait_result(struct builder *builder, uint32_t thread, uint32_t number, int64_t result);
-/* The same for Darwin: wait_darwin.c. What is waited for, by the arguments of the call; how the wait ended, by its result. */
+/* Same for Darwin (wait_darwin.c): what is waited for, by the arguments of the call; and how the
+ * wait ended, by its result. */
 uint64_t wait_darwin_object(const struct syscall_row *row, uint32_t number, const uint64_t arg[4]);
 uint8_t wait_darwin_outcome(const struct argus_wait *wait, int64_t result);
 

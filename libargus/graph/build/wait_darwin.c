@@ -1,4 +1,5 @@
-/* Waits in Darwin's system calls and Mach traps: what for, and how they ended. */
+/* Waits in Darwin's system calls and Mach traps: what the thread waits for, and how the wait
+ * ended. */
 #include <string.h>
 
 #include "event/darwin/darwin.h"
@@ -17,8 +18,8 @@ enum {
     MACH_RCV_INTERRUPTED = 0x10004005,
 };
 
-/* Of ulock_wait() the address is the second argument, of mach_msg2_trap() the local port (for the answer), or else the remote
- * one, are in the fourth. */
+/* The object is, for ulock_wait(), the address (second argument); for mach_msg2_trap(), in the
+ * fourth argument, the local port (waiting for the reply), or else the remote port. */
 uint64_t wait_darwin_object(const struct syscall_row *row, uint32_t number, const uint64_t arg[4])
 {
     if (number == DARWIN_TRAP + DARWIN_MSC_MACH_MSG2)
@@ -29,7 +30,8 @@ uint64_t wait_darwin_object(const struct syscall_row *row, uint32_t number, cons
     return by_operation ? arg[1] : arg[0];
 }
 
-/* How results are meant; both kinds of numbers, and negative ones of calls that return errors as results. */
+/* The meaning of results: errno and Mach codes, and negative results of calls that return errors
+ * so. */
 static const struct {
     int64_t result;
     uint8_t outcome;

@@ -1,15 +1,17 @@
-/* What a wait was about, where one number does not say it: a chain of details for each wait.
+/* Facts about a wait that do not fit into one number: a chain of details for each wait.
  *
- * A wait that goes on after a look in between (rules/rewait.c) can have many requests to a disk: they are added up. */
+ * A wait that continues after a short check (rules/rewait.c) can involve many disk requests; these
+ * are added up.
+ */
 #include "graph/build/wait_details.h"
 
 #include "graph/build/thread_state.h"
 #include "graph/build/vertex.h"
 
-/* A wait that has more has no use for them. */
+/* More details of one wait would not help anybody. */
 enum { MOST_DETAILS = 32 };
 
-/* Adds a request to the one before it, if both are of one device, operation and file. */
+/* Adds a request to the previous one, if device, operation and file are the same. */
 static bool add_up(struct argus_wait_detail *last, enum argus_detail_kind kind,
                    const uint64_t arg[4])
 {

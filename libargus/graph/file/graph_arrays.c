@@ -38,7 +38,7 @@ uint64_t graph_block_checksum(const struct graph_array *array, size_t element_by
 
 /* --- to the file --- */
 
-/* The offset of a text in `texts`, in the form of a pointer; `*fits` becomes false without memory. */
+/* The offset of a text in `texts`, cast to a pointer; `*fits` becomes false without memory. */
 static const char *pack_text(struct graph_packed *packed, const char *text, bool *fits)
 {
     size_t bytes = strlen(text) + 1, offset = packed->texts.length;
@@ -69,7 +69,7 @@ static bool pack_lives(const struct machine *machine, struct graph_packed *packe
     return fits;
 }
 
-/* For each stack the smallest of its ids. */
+/* Maps each distinct stack to the smallest of its ids. */
 static bool pack_stacks(const struct stacks *stacks, struct graph_packed *packed)
 {
     packed->stacks = calloc(stacks->stacks.length + 1, sizeof(*packed->stacks));
@@ -137,7 +137,7 @@ static const char *text_at(const struct graph_arrays *arrays, const char *offset
     return arrays->texts.data + (uintptr_t)offset;
 }
 
-/* The strings stay in the file. */
+/* The strings are not copied: they stay in the file. */
 static bool take_lives(const struct graph_arrays *arrays, struct machine *machine)
 {
     if (!vec_reserve(&machine->processes, arrays->processes.count + 1) ||
@@ -156,7 +156,7 @@ static bool take_lives(const struct graph_arrays *arrays, struct machine *machin
     return true;
 }
 
-/* The frames are in the trace. */
+/* The frames are not copied: they are in the trace. */
 static bool take_stacks(const struct graph_arrays *arrays, struct stacks *stacks)
 {
     if (!vec_reserve(&stacks->stacks, arrays->stacks.count + 1))
@@ -170,7 +170,7 @@ static bool take_stacks(const struct graph_arrays *arrays, struct stacks *stacks
     return true;
 }
 
-/* Only ever read: a built graph does not change. */
+/* Casts const away. This is safe, because a finished graph is never changed. */
 static void *writable(const void *data)
 {
     return (void *)(uintptr_t)data; // NOLINT(performance-no-int-to-ptr)

@@ -1,10 +1,11 @@
-/* A graph as the arrays that are in its file (graph_arrays.def), and the bytes around them.
+/* A graph as the arrays of its file (graph_arrays.def), and the structure of that file.
  *
- * The arrays are the memory of this build, as it is: a saved graph is a cache, for the machine and the build that wrote it.
- * A pointer to a text is the text's offset in `texts` there. Nothing else in them is a pointer.
+ * The arrays are written as they are in memory: a saved graph is a cache for the machine and the
+ * build that wrote it. A pointer to a text is stored as the text's offset in `texts`. The arrays
+ * contain no other pointers.
  *
- * The file: struct graph_file_header, then the arrays, each on a boundary of GRAPH_FILE_ALIGN. The header has a checksum,
- * and one for each array.
+ * The file is a struct graph_file_header and the arrays, each aligned to GRAPH_FILE_ALIGN. The
+ * header has a checksum of itself and one of each array.
  */
 #ifndef ARGUS_GRAPH_GRAPH_ARRAYS_H
 #define ARGUS_GRAPH_GRAPH_ARRAYS_H
@@ -25,7 +26,7 @@ struct graph_summary {
     struct argus_message_counts messages;
 };
 
-/* One array, whatever it is of. */
+/* One array of any element type. */
 struct graph_array {
     const void *data;
     size_t count;
@@ -61,54 +62,56 @@ struct graph_file_array {
 
 struct graph_file_header {
     char magic[8];
-    uint64_t sources;  /* GRAPH_SOURCE_HASH: which build wrote it */
+    uint64_t sources;  /* GRAPH_SOURCE_HASH of the build that wrote it */
     uint64_t trace;    /* argus_trace_identity() */
-    uint64_t rule_set; /* of a user's rules; 0: none */
+    uint64_t rule_set; /* identity of the user's rules; 0: none */
     uint64_t file_bytes;
     struct graph_file_array arrays[GRAPH_ARRAYS];
     uint64_t checksum; /* hash64() of everything before it */
 };
 
-/* Checksums are made of blocks of elements, so that several threads can look at one array. */
+/* Checksums are made of blocks of elements, so that several threads can check one array. */
 #define GRAPH_BLOCK_ELEMENTS 16384u
 static inline size_t graph_array_blocks(size_t count)
 {
     return (count + GRAPH_BLOCK_ELEMENTS - 1) / GRAPH_BLOCK_ELEMENTS;
 }
-/* The checksum of the elements of one block. That of an array is the sum over its blocks. */
+/* The checksum of the elements of one block. The checksum of an array is the sum over its
+ * blocks. */
 uint64_t graph_block_checksum(const struct graph_array *array, size_t element_bytes, size_t block);
 
-/* What the options stand for in the header. */
+/* The identity of the options' rules, as the header stores it. */
 uint64_t graph_rule_set_identity(const struct argus_graph_options *options);
-/* GRAPH_SOURCE_HASH. */
+/* Returns GRAPH_SOURCE_HASH. */
 uint64_t graph_source_hash(void);
 
-/* --- to and fro: graph_arrays.c --- */
+/* --- conversion: graph_arrays.c --- */
 
-/* What graph_arrays_of() made and the arrays point to. */
+/* Memory that graph_arrays_of() allocated and that the arrays point to. */
 struct graph_packed {
     struct graph_summary summary;
-    uint64_t *rules;                 /* owned: how often each applied */
+    uint64_t *rules;                 /* owned: how often each rule applied */
     struct argus_process *processes; /* owned */
     struct argus_thread *threads;    /* owned */
     uint64_t *stacks;                /* owned */
     VEC(char) texts;
 };
 
-/* Makes the arrays of a graph; those of the graph itself are borrowed. False without memory. */
+/* Makes the arrays of a graph; they borrow those of the graph itself. False without memory. */
 bool graph_arrays_of(const struct argus_graph *graph, struct graph_packed *packed,
                      struct graph_arrays *ret);
 void graph_packed_deinit(struct graph_packed *packed);
 
-/* Gives the arrays to an empty graph with `trace` set; checked ones, which stay where they are. False without memory. */
+/* Gives the arrays, which must have been checked and must outlive it, to an empty graph with
+ * `trace` set. False without memory. */
 bool graph_arrays_take(const struct graph_arrays *arrays, struct argus_graph *graph);
 
-/* --- what is in a file: graph_valid.c --- */
+/* --- checks of a file's content: graph_valid.c --- */
 
-/* The first of the elements `from` … `to` of an array that cannot be as it is; `to` if all can. */
+/* The first invalid element between `from` and `to` of an array; `to` if all are valid. */
 size_t graph_array_fault(const struct graph_arrays *arrays, enum graph_array_id id, size_t from,
                          size_t to);
-/* What is wrong with how many elements the arrays have; NULL: nothing. To be asked first. */
+/* What is wrong with the lengths of the arrays; NULL: nothing. To be called before other checks. */
 const char *graph_counts_fault(const struct graph_arrays *arrays);
 
 #endif

@@ -1,9 +1,10 @@
 /* Mapping a saved graph.
  *
- * Everything in the file is looked at once: its checksum (was it damaged?) and every element (could it have been written by
- * argus_graph_save()?, graph_valid.c), block by block, so that what the one has brought into the cache the other one
- * finds there. That takes about as long as reading the memory, and makes a graph that came with a stranger's trace as
- * harmless as the trace. */
+ * The whole file is checked once: its checksums (is it damaged?) and every element (could
+ * argus_graph_save() have written it? graph_valid.c). Both checks go block by block, so that the
+ * second finds the block in the cache. Together they take about as long as reading the memory. They
+ * make a graph that came with a stranger's trace as harmless as the trace itself.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -96,7 +97,7 @@ struct checking {
     const struct graph_arrays *arrays;
     VEC(struct block) blocks;
     _Atomic uint64_t sums[GRAPH_ARRAYS];
-    _Atomic size_t faults[GRAPH_ARRAYS]; /* number of an impossible element; SIZE_MAX: none */
+    _Atomic size_t faults[GRAPH_ARRAYS]; /* index of an invalid element; SIZE_MAX: none */
 };
 
 static void check_block(void *context, size_t i)

@@ -13,7 +13,7 @@
 
 /* --- the header --- */
 
-/* An array whose blocks are being added up. */
+/* An array whose block checksums are being added up. */
 struct summing {
     const struct graph_array *array;
     size_t element_bytes;
@@ -69,7 +69,7 @@ struct output {
     void *context;
 };
 
-/* The step in which the user may stop it. */
+/* The user can stop the writing after each so many bytes. */
 enum { WRITE_BYTES = 16 << 20 };
 
 static int write_piece(int fd, const char *at, uint64_t bytes, uint64_t offset)
@@ -103,7 +103,7 @@ static int write_at(struct output *output, const void *data, uint64_t bytes, uin
     return 0;
 }
 
-/* A cache is no reason for a full disk. */
+/* Reserves the space, so that a mere cache does not fill up the disk. */
 static int reserve(int fd, uint64_t bytes)
 {
     struct statvfs status;
@@ -127,8 +127,8 @@ static int write_all(struct output *output, const struct graph_file_header *head
     return failed;
 }
 
-/* Writes to a new file beside `path` and puts it there: mkostemp() makes it with mode 0600 and follows no link, and
- * rename() replaces a link instead of following it. */
+/* Writes a new file next to `path` and renames it to `path`. mkostemp() creates it with mode 0600
+ * and follows no link; rename() replaces a link instead of following it. */
 static int replace_file(const char *path, const struct graph_file_header *header,
                         const struct graph_arrays *arrays, struct output *output)
 {

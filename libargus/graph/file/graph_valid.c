@@ -1,20 +1,23 @@
-/* Nothing in a file is used as an index, a count or a bool before it was looked at here.
+/* Checks of a graph file's content. Nothing from the file is used as an index, a count or a bool
+ * before it was checked here.
  *
- * A graph file may come with somebody else's trace, and the code that walks a graph believes it: that ids are in range, that a
- * thread's vertices are where it says, that chains end, that time goes forward. Each array has a function that says
- * whether one element can be as it is. Checked is what keeps a walk inside of the arrays and makes it end; that the graph is the right one
- * for the trace, nobody can see but by building it.
+ * A graph file may come with a stranger's trace, but code that walks a graph trusts it: ids are in
+ * range, a thread's vertices are at the stated place, chains end, time goes forward. Each array has
+ * a function that checks one element. The checks make sure that a walk stays inside of the arrays
+ * and ends. They cannot tell whether the graph is the right one for the trace; only building it
+ * again could.
  *
- * The functions are called for millions of elements, by several threads: what they need of other elements is nearby.
+ * Several threads call the functions, for millions of elements. So they read only nearby memory of
+ * other elements.
  */
 #include "graph/file/graph_arrays.h"
 
 #include <string.h>
 
-/* A range of another array, without overflow. */
+/* Whether a range of another array is valid; safe against overflow. */
 static bool is_range(uint64_t first, uint64_t count, uint64_t length)
 {
-    return first + count <= length; /* both have 32 bits */
+    return first + count <= length; /* no overflow: both have 32 bits */
 }
 
 static bool is_id(uint32_t id, size_t count)
@@ -22,7 +25,7 @@ static bool is_id(uint32_t id, size_t count)
     return id < count || id == ARGUS_NONE;
 }
 
-/* A byte that the compiler may take for a bool. */
+/* Whether a byte has a value that is valid for a bool. */
 static bool is_bool(const void *byte)
 {
     return *(const uint8_t *)byte <= 1;
@@ -30,7 +33,7 @@ static bool is_bool(const void *byte)
 
 static bool is_text(const struct graph_arrays *arrays, const char *offset)
 {
-    return (uintptr_t)offset < arrays->texts.count; /* the last byte of them all is NUL */
+    return (uintptr_t)offset < arrays->texts.count; /* the last byte of all texts is NUL */
 }
 
 static bool valid_summary(const struct graph_arrays *arrays, size_t i)
@@ -69,7 +72,8 @@ static bool valid_stacks(const struct graph_arrays *arrays, size_t i)
     return arrays->stacks.data[i] != 0;
 }
 
-/* Where the edges of each vertex begin: from 0 on, never backward, to the number of edges. */
+/* The index of each vertex's first edge: starts at 0, never decreases, and ends at the number of
+ * edges. */
 static bool valid_first(const uint32_t *first, size_t count, size_t edges, size_t i)
 {
     bool begins = i > 0 ? first[i] >= first[i - 1] : first[i] == 0;
@@ -162,7 +166,7 @@ static bool valid_callbacks(const struct graph_arrays *arrays, size_t i)
            is_bool(&callback->on_purpose) && is_bool(&callback->nested);
 }
 
-/* A chain goes forward, so it ends. */
+/* A chain only goes forward, so it ends. */
 static bool valid_details(const struct graph_arrays *arrays, size_t i)
 {
     const struct argus_wait_detail *detail = &arrays->details.data[i];

@@ -1,9 +1,10 @@
-/* Applications: processes that a person would call one program that runs.
+/* Applications: groups of processes that a person would call one running program.
  *
- * A browser is thirty processes and an editor with its spell checker is two; what matters is whether a segment serves one
- * request or several, and requests of one application are mostly one. So a process joins its parent when nothing says that it is
- * something else: it is a fork that kept the parent's name, or it was started from the very same executable. An interpreter is
- * the executable of any number of programs, so there the name of the file says nothing.
+ * A browser has thirty processes; an editor and its spell checker have two. The inspection asks
+ * whether a segment serves one request or several, and the requests of one application mostly
+ * belong together. So a process joins its parent's application unless something says that it is a
+ * different program. It joins if it is a fork that kept the parent's name, or was started from the
+ * same executable. An interpreter's executable runs any program, so there the file says nothing.
  */
 #include "argus/inspect.h"
 #include "base/idmap.h"
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Executables that run other programs, by how their file's name begins. To add one: a row. */
+/* Executables that run other programs, by the beginning of the file's name. To add one: a row. */
 static const char *const interpreters[] = {
     "python", "perl", "ruby", "node", "java", "php",  "lua", "tclsh",
     "wish",   "bash", "dash", "sh",   "zsh",  "fish", "env", "busybox",
@@ -21,9 +22,9 @@ struct search {
     const struct argus_process *processes;
     size_t count;
     const char **executables; /* owned: by process; NULL: unknown */
-    uint64_t *lowest;         /* owned: the address of that image */
-    struct idmap by_pid;      /* the last process with the id */
-    uint32_t *earlier;        /* owned: the one with the same id before it, or ARGUS_NONE */
+    uint64_t *lowest;         /* owned: the lowest address of an image of each process */
+    struct idmap by_pid;      /* process id → the last process that had it */
+    uint32_t *earlier;        /* owned: the previous process with the same id, or ARGUS_NONE */
 };
 
 static bool is_interpreter(const char *path)
@@ -36,7 +37,7 @@ static bool is_interpreter(const char *path)
     return false;
 }
 
-/* The process that `pid` named at `time_ns`, or the first one with it. */
+/* The process that `pid` named at `time_ns`, or else the first one with that id. */
 static uint32_t process_at(const struct search *search, uint64_t pid, uint64_t time_ns)
 {
     uint32_t found = idmap_get(&search->by_pid, pid);
@@ -82,8 +83,8 @@ static uint32_t parent_of(const struct search *search, uint32_t child)
                                : ARGUS_NONE;
 }
 
-/* Follows parents as far as they are the same program. Ids that are used again may make a circle: no way is longer than the
- * number of processes. */
+/* Follows parents as long as they are the same program. Reused ids could make a cycle, so the
+ * number of steps is limited to the number of processes. */
 static uint32_t find_root(const struct search *search, uint32_t process)
 {
     for (size_t steps = 0; steps < search->count; steps++) {

@@ -1,10 +1,12 @@
-/* The invariants of a graph, as a table, and the loops that prove them.
+/* The invariants of a graph, as a table, and the loops that verify them.
  *
- * The graph may come from a file that somebody has damaged, so every invariant trusts only what it looks at: an index is compared
- * with the length of its array first, and where it is out of range another row of the table says so.
+ * The graph may come from a damaged file, so an invariant trusts only what it has checked itself:
+ * it compares an index with the length of its array first. If the index is out of range, another
+ * row of the table reports that.
  *
- * To add one: a function that says whether it holds for the element `id` of a domain, and a row. A test (tests/graph/test_check.c)
- * damages a graph in every way that it knows; an invariant without such a way is not proved to find anything.
+ * To add one: a function that tells whether the invariant holds for element `id` of a domain, and a
+ * row. A test (tests/graph/test_check.c) damages a graph in every way it knows. An invariant for
+ * which it has no way is not shown to find anything.
  */
 #include "argus/inspect.h"
 #include "graph/graph_data.h"
@@ -15,7 +17,7 @@
 
 struct check {
     const struct argus_graph *graph;
-    uint64_t *made; /* owned: edges that each rule made */
+    uint64_t *made; /* owned: number of edges that each rule made */
     size_t vertices, edges, threads, stacks;
 };
 
@@ -146,8 +148,9 @@ static bool edge_ends(const struct check *check, uint32_t id)
 static bool edge_cause(const struct check *check, uint32_t id)
 {
     const struct argus_edge *edge = edge_of(check, id);
+    /* edge_ends() reports it */
     if (edge->from >= check->vertices)
-        return true; /* edge_ends() says it */
+        return true;
     const struct argus_vertex *from = vertex_of(check, edge->from);
     return edge->from_ns >= from->start_ns && edge->from_ns <= from->end_ns;
 }
@@ -296,7 +299,8 @@ static bool whole_times(const struct check *check, uint32_t id)
 
 /* --- the table --- */
 
-/* What an invariant is about. The violations of one domain are told with its own kind of id. */
+/* What an invariant is about. Each domain has its own kind of id, by which violations are
+ * reported. */
 enum domain {
     OF_GRAPH,
     OF_THREAD,
@@ -429,7 +433,7 @@ static bool check_begin(struct check *check, const struct argus_graph *graph)
     return true;
 }
 
-/* Counts the violations of one row; `ret` gets the ids of the first `most` of them. */
+/* Counts the violations of one row. `ret` gets the ids of the first `most` of them. */
 static uint64_t count_violations(const struct check *check, const struct invariant *row,
                                  uint32_t *ret, size_t most)
 {

@@ -1,4 +1,4 @@
-/* The comparison of the graph with the plain one: see argus/compare.h. */
+/* Compares the graph with the plain causal graph: see argus/compare.h. */
 #include "argus/compare.h"
 
 #include <stdlib.h>
@@ -28,19 +28,20 @@ struct comparing {
     const struct argus_thread *threads;
     size_t plain_vertex_count, plain_edge_count, process_count;
     uint32_t *applications;                      /* owned */
-    struct network_start *starts, *plain_starts; /* owned: from where to go back */
+    struct network_start *starts, *plain_starts; /* owned: where the backward walks start */
     size_t start_count;
     struct argus_comparison *result;
 };
 
-/* --- fates --- */
+/* --- fates of edges --- */
 
 static uint32_t thread_of(const struct comparing *comparing, uint32_t vertex)
 {
     return comparing->graph->vertices.data[vertex].thread;
 }
 
-/* What the edges into `vertex` say of an edge that comes from a vertex of `thread`. MERGED: nothing. */
+/* The fate of an edge from a vertex of `thread`, according to the edges into `vertex`. MERGED:
+ * these do not tell. */
 static enum argus_edge_fate fate_among(const struct comparing *comparing, uint32_t vertex,
                                        uint32_t thread, bool message)
 {
@@ -64,7 +65,7 @@ static enum argus_edge_fate fate_among(const struct comparing *comparing, uint32
     return fate;
 }
 
-/* Several vertices of a thread may begin at the same time: those without length. */
+/* Several vertices of a thread can begin at the same time, because some have no length. */
 static enum argus_edge_fate fate_of_wakeup(const struct comparing *comparing, uint32_t last,
                                            uint32_t thread, uint64_t to_ns)
 {
@@ -132,9 +133,9 @@ static bool count_rules(struct comparing *comparing)
     return true;
 }
 
-/* --- where to go back from --- */
+/* --- starts of backward walks --- */
 
-/* A program's wait for somebody, which ended while the trace went on. */
+/* Whether a program waited here for another thread, and the wait ended before the trace did. */
 static bool is_start(const struct comparing *comparing, uint32_t vertex)
 {
     const struct argus_graph *graph = comparing->graph;
@@ -146,7 +147,8 @@ static bool is_start(const struct comparing *comparing, uint32_t vertex)
            comparing->applications[process] != ARGUS_NONE;
 }
 
-/* Keeps the `most` longest in starts[0] … , the longest first; the earlier one where they are equal. */
+/* Keeps the `most` longest waits in starts[0] …, the longest first; among equal ones the earliest
+ * first. */
 static void offer_start(struct comparing *comparing, uint32_t vertex, size_t most)
 {
     const struct argus_vertex *vertices = comparing->graph->vertices.data;
@@ -162,7 +164,8 @@ static void offer_start(struct comparing *comparing, uint32_t vertex, size_t mos
     comparing->start_count = count < most ? count + 1 : most;
 }
 
-/* The plain vertex of the same thread at the same time; the vertices of a thread are found by searching among all. */
+/* The plain vertex of the same thread at the same time, found by binary search among all
+ * vertices. */
 static uint32_t plain_vertex_at(const struct comparing *comparing, uint32_t thread,
                                 uint64_t time_ns)
 {
@@ -216,7 +219,7 @@ static bool measure_plain(const struct comparing *comparing)
         network.from[i] = comparing->plain_edges[i].from;
         network.to[i] = comparing->plain_edges[i].to;
         network.from_ns[i] = comparing->plain_edges[i].from_ns;
-        network.flags[i] = NETWORK_TALK;
+        network.flags[i] = NETWORK_INTERACTION;
     }
     if (ready) {
         network_finish(&network);
@@ -231,8 +234,8 @@ static uint8_t flags_of(const struct argus_edge *edge)
     uint8_t flags = edge->strong ? 0 : NETWORK_WEAK;
     if (edge->kind == ARGUS_EDGE_SEQUENCE)
         flags |= NETWORK_SEQUENCE;
-    if (peers_talk_by(edge))
-        flags |= NETWORK_TALK;
+    if (peers_interact_by(edge))
+        flags |= NETWORK_INTERACTION;
     return flags;
 }
 

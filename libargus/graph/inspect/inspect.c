@@ -1,4 +1,4 @@
-/* The inspection of a graph: its parts in turn, and the records that are missing. */
+/* The inspection of a graph: runs its parts in turn, and lists the missing records. */
 #include "argus/inspect.h"
 
 #include <stdlib.h>

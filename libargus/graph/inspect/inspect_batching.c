@@ -1,7 +1,8 @@
-/* Batching suspects: segments that deal with several applications at a time (argus/inspect.h).
+/* Batching suspects: segments that exchange messages or wake-ups with several applications
+ * (argus/inspect.h).
  *
- * Two looks at all vertices. The first counts such segments for each thread; the second gathers peers and examples for the few
- * threads that are shown.
+ * Two passes over all vertices: the first counts such segments for each thread; the second gathers
+ * peers and examples for the few threads that are shown.
  */
 #include "graph/inspect/inspector.h"
 
@@ -10,7 +11,7 @@
 
 enum role { ROLE_NONE, ROLE_RELAY, ROLE_SUSPECT };
 
-/* More than this are not told apart, only counted. */
+/* So many peers are listed separately; the rest is only counted. */
 enum { MOST_TOLD_APART = 64 };
 
 struct tally {
@@ -22,7 +23,7 @@ struct tally {
 struct gathering {
     struct example_list examples;
     struct argus_peer peers[MOST_TOLD_APART];
-    uint32_t last_vertex[MOST_TOLD_APART]; /* in which each was counted */
+    uint32_t last_vertex[MOST_TOLD_APART]; /* the vertex in which each peer was last counted */
     uint32_t count, more;
 };
 
@@ -57,7 +58,7 @@ static int by_vertices(const void *left, const void *right)
     return a->thread < b->thread ? -1 : a->thread > b->thread;
 }
 
-/* The place of an application among the peers, by its name; MOST_TOLD_APART: there is no room for another one. */
+/* The index of an application among the peers, by its name; MOST_TOLD_APART if there is no room. */
 static uint32_t place_of(const struct inspector *inspector, struct gathering *gathering,
                          uint32_t application)
 {
@@ -96,7 +97,7 @@ static void gather_vertex(const struct inspector *inspector, uint32_t vertex,
     }
 }
 
-/* The most frequent peers go to `ret`. */
+/* Copies the most frequent peers to `ret`. */
 static void choose_peers(struct gathering *gathering, struct argus_batching *ret)
 {
     while (ret->peer_count < ARGUS_INSPECT_PEERS && ret->peer_count < gathering->count) {

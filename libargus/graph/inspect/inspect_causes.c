@@ -1,4 +1,4 @@
-/* Wake-ups whose cause is not known, and long waits that ended without an edge (argus/inspect.h). */
+/* Wake-ups with an unknown cause, and long waits that ended without an edge (argus/inspect.h). */
 #include "graph/inspect/inspector.h"
 
 #include <stdlib.h>
@@ -18,10 +18,10 @@ const char *argus_no_cause_name(enum argus_no_cause why)
     return (unsigned)why < ARGUS_NO_CAUSES ? names[why] : "unknown";
 }
 
-/* The recorder's process. */
+/* The name of the recorder's process. */
 #define RECORDER_NAME "argus-recorder"
 
-/* A long wait without an edge, or polling. */
+/* A long wait without an edge, or a polling loop. */
 struct candidate {
     uint64_t lasted_ns;
     uint32_t vertex, thread, stack;
@@ -30,7 +30,7 @@ struct candidate {
 
 struct causes {
     struct inspector *inspector;
-    struct argus_unexplained *threads; /* owned: by thread, then those that are shown */
+    struct argus_unexplained *threads; /* owned: by thread; later only those that are shown */
     struct example_list *examples;     /* owned: by thread */
     VEC(struct candidate) candidates;
     bool no_memory;
@@ -51,15 +51,15 @@ static bool has_cause(const struct causes *causes, uint32_t vertex)
     return false;
 }
 
-/* The result says that the time was up, whether a timer is on record or not. */
+/* Whether the wait's result says that it timed out, even if no timer is on record. */
 static bool ends_by_time(const struct argus_wait *wait)
 {
     return wait->outcome == ARGUS_OUTCOME_TIMED_OUT ||
            (wait->kind == ARGUS_WAIT_SLEEP && wait->outcome == ARGUS_OUTCOME_SATISFIED);
 }
 
-/* Where not even the switch by which the thread went on is on record, more is missing than a waker: the vertex behind the
- * wait is marked then. */
+/* Why the wait has no cause. If even the switch by which the thread continued is missing, more than
+ * a waker's record is missing; then the vertex after the wait is marked. */
 static enum argus_no_cause why_not(const struct argus_vertex *waited)
 {
     bool no_switch = waited->wait.no_wakeup && (waited[1].flags & ARGUS_VERTEX_GAP);
@@ -74,7 +74,8 @@ static enum argus_no_cause why_not(const struct argus_vertex *waited)
     return waited->wait.no_wakeup ? ARGUS_NO_CAUSE_UNSEEN : ARGUS_NO_CAUSE_KERNEL;
 }
 
-/* Whose waits are nobody's business: the kernel's threads, and the recorder, which does not record who wakes it. */
+/* Whether the thread's waits are listed. Those of kernel threads are not, nor those of the
+ * recorder, which does not record its own wakers. */
 static bool is_listed(const struct inspector *inspector, uint32_t vertex)
 {
     const struct argus_process *process =
@@ -90,7 +91,7 @@ static void add_candidate(struct causes *causes, uint32_t vertex, uint64_t laste
         causes->no_memory = true;
 }
 
-/* The wait of `vertex`, which has ended, and the one behind it that has no cause. */
+/* Notes the wait of `vertex`, which has ended, if the next vertex has no cause. */
 static void note_unexplained(struct causes *causes, uint32_t vertex)
 {
     const struct inspector *inspector = causes->inspector;
@@ -157,7 +158,7 @@ static uint64_t sum_counts(const struct argus_unexplained *thread)
     return sum;
 }
 
-/* What is not known at all comes before what is somebody's, who is not in the trace. */
+/* Orders waits with an unknown cause before those whose waker is known but not in the trace. */
 static int by_waiting(const void *left, const void *right)
 {
     const struct argus_unexplained *a = left, *b = right;
@@ -169,7 +170,7 @@ static int by_waiting(const void *left, const void *right)
     return a->thread < b->thread ? -1 : a->thread > b->thread;
 }
 
-/* Packs the threads that have any, the worst first. */
+/* Moves the threads with findings to the front, the worst first. */
 static void choose_threads(struct causes *causes)
 {
     struct argus_inspection *result = causes->inspector->result;
@@ -189,7 +190,7 @@ static void choose_threads(struct causes *causes)
     causes->threads = NULL;
 }
 
-/* --- places --- */
+/* --- places in the code --- */
 
 static int by_place(const void *left, const void *right)
 {
@@ -216,7 +217,7 @@ static int by_total(const void *left, const void *right)
     return a->examples[0] < b->examples[0] ? -1 : a->examples[0] > b->examples[0];
 }
 
-/* Makes one entry of the candidates of one place; returns how many they are. */
+/* Makes one entry of all candidates of one place. Returns how many there are. */
 static size_t merge_place(const struct candidate *candidates, size_t count,
                           struct argus_missing_edge *ret)
 {

@@ -1,4 +1,4 @@
-/* What the parts of the inspection share: see argus/inspect.h. */
+/* Shared state of the inspection's parts: see argus/inspect.h. */
 #ifndef ARGUS_GRAPH_INSPECTOR_H
 #define ARGUS_GRAPH_INSPECTOR_H
 
@@ -27,7 +27,8 @@ static inline uint32_t inspector_application(const struct inspector *inspector, 
     return inspector->applications[inspector_process(inspector, vertex)];
 }
 
-/* The vertices that are named for a finding: those of the greatest weight, the earlier one first where it is the same. */
+/* The example vertices of a finding: those with the greatest weight; among equal ones the earliest
+ * first. */
 struct example_list {
     uint32_t vertices[ARGUS_INSPECT_EXAMPLES];
     uint64_t weights[ARGUS_INSPECT_EXAMPLES];
@@ -35,13 +36,13 @@ struct example_list {
 };
 void examples_offer(struct example_list *list, uint32_t vertex, uint64_t weight);
 
-/* Fills `ret` with the applications other than its own that `vertex` deals with. */
+/* Fills `ret` with the applications, apart from its own, with which `vertex` interacts. */
 void peers_of(const struct inspector *inspector, uint32_t vertex, struct peer_list *ret);
 
-/* inspect_batching.c, inspect_causes.c: fill their parts of the result. */
+/* inspect_batching.c, inspect_causes.c: fill in their parts of the result. */
 struct argus_error *inspect_batching(struct inspector *inspector);
 struct argus_error *inspect_causes(struct inspector *inspector);
-/* split_place.c: where the segments of two peers of `vertex` could be cut apart. */
+/* split_place.c: finds where `vertex` could be cut between the work for two peers. */
 struct argus_split_place split_place_find(const struct inspector *inspector, uint32_t vertex);
 
 #endif

@@ -38,7 +38,8 @@ void network_deinit(struct network *network)
     *network = (struct network){0};
 }
 
-/* Lists edges by `end`. first[v + 1] is where the list of v goes on while it is made, and ends in the end. */
+/* Makes lists of edges by `end`. While they are made, first[v + 1] is where the list of v
+ * continues; in the end it is where that list ends. */
 static void list_edges(const uint32_t *end, size_t edges, size_t vertices, uint32_t *first,
                        uint32_t *list)
 {
@@ -65,7 +66,8 @@ static uint32_t causes_of(const struct network *network, uint8_t skip, uint32_t 
     return causes;
 }
 
-/* Adds to `list` whom the edges list[first] … list[end - 1] lead to; returns their bits. */
+/* Adds to `list` the applications that the edges list[first] … list[end - 1] lead to. Returns their
+ * bits. */
 static uint32_t peers_by(const struct network *network, uint8_t skip, const uint32_t *applications,
                          const uint32_t *edges, size_t count, const uint32_t *other, uint32_t own,
                          struct peer_list *list)
@@ -74,7 +76,7 @@ static uint32_t peers_by(const struct network *network, uint8_t skip, const uint
     for (size_t i = 0; i < count; i++) {
         uint8_t flags = network->flags[edges[i]];
         uint32_t peer = applications[network->process[other[edges[i]]]];
-        if ((flags & NETWORK_TALK) && !(flags & skip) && peer != own && peer != ARGUS_NONE)
+        if ((flags & NETWORK_INTERACTION) && !(flags & skip) && peer != own && peer != ARGUS_NONE)
             bits |= peer_bit(list, peer);
     }
     return bits;
@@ -108,14 +110,14 @@ void network_count(const struct network *network, uint8_t skip, const uint32_t *
     }
 }
 
-/* --- reach --- */
+/* --- reachability --- */
 
 struct walk {
     const struct network *network;
     uint8_t skip;
     uint32_t round;
-    uint32_t *seen;           /* by vertex: the last round in which it was reached */
-    uint32_t *seen_processes; /* the same by process */
+    uint32_t *seen;           /* by vertex: the last round that reached it */
+    uint32_t *seen_processes; /* by process: the last round that reached it */
     uint32_t *queue;
 };
 
@@ -161,7 +163,7 @@ static struct argus_reach reach_of(uint64_t *values, size_t count)
     return reach;
 }
 
-/* The reach from all starts; `windowed`: in each one's window only. */
+/* Measures what is reachable from all starts; `windowed`: only within each start's time window. */
 static void reach_from_all(struct walk *walk, const struct network_start *starts,
                            size_t start_count, bool windowed, uint64_t *vertices,
                            uint64_t *processes, struct argus_reach *ret_vertices,

@@ -1,4 +1,5 @@
-/* A graph with nothing but ends of edges, so that two kinds of graph are measured by the same code. */
+/* A graph reduced to the ends of its edges, so that two kinds of graph are measured by the same
+ * code. */
 #ifndef ARGUS_GRAPH_NETWORK_H
 #define ARGUS_GRAPH_NETWORK_H
 
@@ -6,31 +7,33 @@
 
 enum network_edge_flags {
     NETWORK_WEAK = 1,
-    NETWORK_SEQUENCE = 2, /* to the next vertex of the same thread */
-    NETWORK_TALK = 4,     /* one program deals with another: peers.h */
+    NETWORK_SEQUENCE = 2,    /* to the next vertex of the same thread */
+    NETWORK_INTERACTION = 4, /* an interaction of two programs: peers.h */
 };
 
 struct network {
     size_t vertex_count, edge_count;
-    uint32_t *process; /* owned: of each vertex */
+    uint32_t *process; /* owned: by vertex */
     uint32_t *from, *to;
-    uint64_t *from_ns; /* when the cause of each edge happened */
+    uint64_t *from_ns; /* by edge: the time of the cause */
     uint8_t *flags;
     uint32_t *in_first, *in;   /* edges into a vertex: in[in_first[v]] … */
-    uint32_t *out_first, *out; /* and out of it */
+    uint32_t *out_first, *out; /* edges out of a vertex, likewise */
 };
 
-/* Room for so many, to be filled by the caller; false without memory (network_deinit() all the same). */
+/* Allocates room for so many; the caller fills it. False without memory; call network_deinit() in
+ * that case too. */
 bool network_init(struct network *network, size_t vertices, size_t edges);
-/* After process, from, to, from_ns and flags have been filled: makes the lists of edges. */
+/* Makes the lists of edges. To be called when process, from, to, from_ns and flags are filled. */
 void network_finish(struct network *network);
 void network_deinit(struct network *network);
 
-/* Counts; `skip`: flags of edges that count as not there. `applications`: by process, ARGUS_NONE for the kernel's. */
+/* Counts. Edges with a flag in `skip` are ignored. `applications`: by process, ARGUS_NONE for the
+ * kernel's. */
 void network_count(const struct network *network, uint8_t skip, const uint32_t *applications,
                    struct argus_graph_figures *ret);
-/* Goes back from each start (a vertex, or ARGUS_NONE) over all edges but those with a flag of `skip`: once as far as there are
- * edges, and once over causes at or after `since_ns` only. False without memory. */
+/* A start of a backward walk over all edges without a flag in `skip`. The walk is made twice: over
+ * all causes, and only over causes at or after `since_ns`. False without memory. */
 struct network_start {
     uint64_t since_ns;
     uint32_t vertex;

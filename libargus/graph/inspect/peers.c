@@ -1,14 +1,15 @@
-/* With which applications a segment deals.
+/* The applications with which a segment interacts.
  *
- * It deals with the other end of its wake-ups, messages, callbacks and data flags. The end of a child and a signal are no
- * request, a timer and a disk are nobody, and a fork makes a process that has not asked for anything yet.
+ * A segment interacts with the other end of its wake-ups, messages, callbacks and data flags. A
+ * child's exit and a signal are no request; a timer and a disk have no application; and a fork
+ * makes a process that has not asked for anything yet.
  */
 #include "graph/inspect/peers.h"
 
 #include "graph/inspect/inspector.h"
 #include "graph/rules.h"
 
-bool peers_talk_by(const struct argus_edge *edge)
+bool peers_interact_by(const struct argus_edge *edge)
 {
     static const bool talks[ARGUS_EDGE_KINDS] = {
         [ARGUS_EDGE_WAKE] = true,
@@ -46,13 +47,13 @@ void peers_of(const struct inspector *inspector, uint32_t vertex, struct peer_li
     peers_clear(ret);
     for (size_t i = 0; i < in_count; i++) {
         uint32_t peer = inspector_application(inspector, in[i].from);
-        if (peer != own && peer != ARGUS_NONE && peers_talk_by(&in[i]))
+        if (peer != own && peer != ARGUS_NONE && peers_interact_by(&in[i]))
             ret->hears |= peer_bit(ret, peer);
     }
     for (size_t i = 0; i < out_count; i++) {
         const struct argus_edge *edge = &inspector->edges[out[i]];
         uint32_t peer = inspector_application(inspector, edge->to);
-        if (peer != own && peer != ARGUS_NONE && peers_talk_by(edge))
+        if (peer != own && peer != ARGUS_NONE && peers_interact_by(edge))
             ret->answers |= peer_bit(ret, peer);
     }
 }

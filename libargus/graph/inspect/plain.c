@@ -1,8 +1,9 @@
-/* The plain causal graph: what causal tracing makes of wake-ups and messages when it believes all of them.
+/* The plain causal graph: the result of causal tracing that trusts all wake-ups and messages.
  *
- * Threads are those of the Argus graph, so that both can be compared: an id and a time name a life. A wake-up can be on record
- * shortly before the switch of the thread that it wakes (libargus/graph/build/activity.c says why), and then ends the wait at once.
- * Lost records make the plain vertices longer, as they would have for any such tool.
+ * It has the same threads as the Argus graph, so that both can be compared: an id and a time
+ * identify a thread's life. A wake-up can be recorded shortly before the switch of the thread that
+ * it wakes (the reason is in libargus/graph/build/activity.c); then it ends the wait at once. Lost
+ * records make the plain vertices longer, as they would for any such tool.
  */
 #include "argus/compare.h"
 
@@ -23,10 +24,10 @@
 enum { PROGRESS_EVERY = 1 << 17 };
 
 struct plain_thread {
-    uint64_t left_ns;  /* the cpu, last */
-    uint64_t early_ns; /* a wake-up while it ran; 0: none */
+    uint64_t left_ns;  /* when it last left the cpu */
+    uint64_t early_ns; /* time of a wake-up while it ran; 0: none */
     uint32_t early_from;
-    uint32_t vertex; /* its last one; ARGUS_NONE: none yet */
+    uint32_t vertex; /* its latest vertex; ARGUS_NONE: none yet */
     bool waits, on_cpu;
 };
 
@@ -40,16 +41,16 @@ struct plain_builder {
     const struct argus_thread *threads;
     size_t thread_count;
     struct plain_thread *states; /* owned; by thread */
-    uint32_t *by_tid;            /* owned: threads by id, then time */
-    struct idmap first_by_tid;   /* place in by_tid */
-    uint32_t *first_vertex;      /* owned: by thread, once they are sorted */
+    uint32_t *by_tid;            /* owned: threads by id, then start */
+    struct idmap first_by_tid;   /* thread id → index into by_tid */
+    uint32_t *first_vertex;      /* owned: by thread, once the vertices are sorted */
     bool no_memory, full, stopped;
     argus_progress progress;
     void *context;
     uint64_t now_ns;
 };
 
-/* --- which thread --- */
+/* --- finding threads --- */
 
 static int by_tid(const void *left, const void *right, void *context)
 {
@@ -85,8 +86,8 @@ static uint32_t find_thread(const struct plain_builder *builder, uint64_t tid, u
     uint32_t at = tid ? idmap_get(&builder->first_by_tid, tid) : ARGUS_NONE;
     if (at == ARGUS_NONE)
         return ARGUS_NONE;
-    const uint32_t *later =
-        builder->by_tid + at + 1; /* the first one is taken for all times before it */
+    /* the first thread also counts for all earlier times */
+    const uint32_t *later = builder->by_tid + at + 1;
     size_t behind;
     LOWER_BOUND(behind, builder->thread_count - at - 1,
                 builder->threads[later[behind]].tid == tid &&
@@ -120,7 +121,7 @@ static void add_edge(struct plain_builder *builder, const struct argus_plain_edg
         builder->no_memory = true;
 }
 
-/* `thread` is woken by whoever has `from` as its vertex. */
+/* `thread` is woken by the thread whose vertex is `from`. */
 static void wake(struct plain_builder *builder, uint32_t thread, uint32_t from, uint64_t from_ns)
 {
     begin_vertex(builder, thread);
@@ -139,7 +140,7 @@ static void end_vertex(struct plain_builder *builder, uint32_t thread, uint64_t 
         builder->plain->vertices.data[state->vertex].end_ns = now_ns;
 }
 
-/* It was seen on a cpu. */
+/* The thread was seen on a cpu. */
 static void see(struct plain_builder *builder, uint32_t thread)
 {
     struct plain_thread *state = &builder->states[thread];
@@ -196,7 +197,7 @@ static void on_make_runnable(struct plain_builder *builder, const struct argus_r
     }
 }
 
-/* These may stand behind the switch by which their thread left, or belong to no cpu. */
+/* Such a record may follow the switch by which its thread left the cpu, or belong to no cpu. */
 static bool is_note(uint32_t debugid)
 {
     return debugid == ARGUS_ID_STACK || debugid == ARGUS_ID_OBJECT || debugid == ARGUS_ID_LOCK ||
@@ -257,7 +258,7 @@ static struct argus_error *read_schedule(struct plain_builder *builder,
     return error;
 }
 
-/* What still runs, or wants to, lasts until the end. */
+/* Vertices that run or are runnable last until the end of the trace. */
 static void close_vertices(struct plain_builder *builder, uint64_t end_ns)
 {
     for (size_t i = 0; i < builder->thread_count; i++)
@@ -265,7 +266,7 @@ static void close_vertices(struct plain_builder *builder, uint64_t end_ns)
             end_vertex(builder, (uint32_t)i, end_ns);
 }
 
-/* Vertices by thread: they are in time order already. */
+/* Sorts the vertices by thread; they are already in time order. */
 static bool sort_vertices(struct plain_builder *builder)
 {
     struct argus_plain *plain = builder->plain;
@@ -301,7 +302,7 @@ static bool sort_vertices(struct plain_builder *builder)
 
 /* --- messages --- */
 
-/* The vertex of `thread` that had begun last at `time_ns`; ARGUS_NONE. */
+/* The vertex of `thread` that began last at or before `time_ns`; ARGUS_NONE: none. */
 static uint32_t vertex_at(const struct plain_builder *builder, uint32_t thread, uint64_t time_ns)
 {
     if (thread == ARGUS_NONE)
@@ -357,7 +358,8 @@ static struct argus_error *read_messages(struct plain_builder *builder,
     return own;
 }
 
-/* Many messages go between the same two vertices: one edge is enough, as in the Argus graph. */
+/* Order by target. Many messages connect the same two vertices, but one edge is kept, as in the
+ * Argus graph. */
 static int by_target(const void *left, const void *right)
 {
     const struct argus_plain_edge *a = left, *b = right;
@@ -388,7 +390,7 @@ static void sort_edges(struct argus_plain *plain)
     plain->edges.length = kept;
 }
 
-/* --- all of it --- */
+/* --- the whole graph --- */
 
 static struct argus_error *builder_init(struct plain_builder *builder,
                                         const struct argus_graph *graph)

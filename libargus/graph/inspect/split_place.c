@@ -1,43 +1,44 @@
 /* Where a segment that serves several applications could be cut.
  *
- * A server's loop waits, and for each request that it has found it calls a function that answers. So the stacks in which it
- * waited, and those in which it woke the different peers, go together as far as the loop's function, and what that one calls
- * for a peer is where a unit of work begins. Frames are compared by function where symbols are known, since the loop calls from
- * several places; by address otherwise.
+ * A server's loop waits, and calls a function for each request that it has found. So the stacks in
+ * which it waited and those in which it woke its peers are the same up to the loop's function. The
+ * function that the loop calls for a peer is where a unit of work begins. Frames are compared by
+ * function if symbols are known, because the loop calls from several places; otherwise by address.
  */
 #include "graph/inspect/inspector.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* A stack around the dealings with one peer; application ARGUS_NONE: in which the segment waited. */
-struct dealing {
+/* A stack of an interaction with one peer. Application ARGUS_NONE: a stack of a wait. */
+struct interaction {
     uint32_t application;
     struct argus_stack stack;
     uint32_t id;
 };
 
-enum { MOST_DEALINGS = 16 };
-struct dealings {
-    struct dealing items[MOST_DEALINGS];
+enum { MOST_INTERACTIONS = 16 };
+struct interactions {
+    struct interaction items[MOST_INTERACTIONS];
     uint32_t count;
 };
 
-static void add(const struct inspector *inspector, struct dealings *dealings, uint32_t application,
-                uint32_t id)
+static void add(const struct inspector *inspector, struct interactions *interactions,
+                uint32_t application, uint32_t id)
 {
     struct argus_stack stack = argus_graph_stack(inspector->graph, id);
-    if (!stack.count || dealings->count == MOST_DEALINGS)
+    if (!stack.count || interactions->count == MOST_INTERACTIONS)
         return;
-    for (uint32_t i = 0; i < dealings->count; i++)
-        if (dealings->items[i].application == application &&
-            dealings->items[i].stack.frames == stack.frames)
+    for (uint32_t i = 0; i < interactions->count; i++)
+        if (interactions->items[i].application == application &&
+            interactions->items[i].stack.frames == stack.frames)
             return;
-    dealings->items[dealings->count++] = (struct dealing){application, stack, id};
+    interactions->items[interactions->count++] = (struct interaction){application, stack, id};
 }
 
-/* Peers first: of the waits only their way to the loop counts. */
-static void gather(const struct inspector *inspector, uint32_t vertex, struct dealings *ret)
+/* Gathers the stacks, those of peers first. Of a wait's stack only the frames up to the loop
+ * matter. */
+static void gather(const struct inspector *inspector, uint32_t vertex, struct interactions *ret)
 {
     const uint32_t *out;
     size_t count = argus_graph_out_edges(inspector->graph, vertex, &out);
@@ -81,14 +82,14 @@ static bool is_same_function(const struct inspector *inspector, uint32_t vertex,
            strcmp(image, b.image) == 0;
 }
 
-/* How many frames from the outermost one all stacks have in common. */
+/* The number of frames, counted from the outermost one, that all stacks have in common. */
 static uint32_t common_depth(const struct inspector *inspector, uint32_t vertex,
-                             const struct dealings *dealings)
+                             const struct interactions *interactions)
 {
-    const struct argus_stack *first = &dealings->items[0].stack;
+    const struct argus_stack *first = &interactions->items[0].stack;
     uint32_t depth = first->count;
-    for (uint32_t i = 1; i < dealings->count; i++) {
-        const struct argus_stack *other = &dealings->items[i].stack;
+    for (uint32_t i = 1; i < interactions->count; i++) {
+        const struct argus_stack *other = &interactions->items[i].stack;
         uint32_t same = 0;
         while (same < depth && same < other->count &&
                is_same_function(inspector, vertex, frame_at(first, same), frame_at(other, same)))
@@ -98,39 +99,41 @@ static uint32_t common_depth(const struct inspector *inspector, uint32_t vertex,
     return depth;
 }
 
-/* What is called at `depth` for two different peers, or for the only one that has a stack. */
-static void find_items(const struct dealings *dealings, uint32_t depth,
+/* Finds the functions called at `depth` for two different peers, or for the only peer with a
+ * stack. */
+static void find_items(const struct interactions *interactions, uint32_t depth,
                        struct argus_split_place *place)
 {
     uint32_t found = 0, last = ARGUS_NONE;
-    for (uint32_t i = 0; i < dealings->count && found < 2; i++) {
-        const struct dealing *dealing = &dealings->items[i];
-        if (dealing->application == ARGUS_NONE || dealing->application == last ||
-            depth >= dealing->stack.count)
+    for (uint32_t i = 0; i < interactions->count && found < 2; i++) {
+        const struct interaction *interaction = &interactions->items[i];
+        if (interaction->application == ARGUS_NONE || interaction->application == last ||
+            depth >= interaction->stack.count)
             continue;
-        place->item[found++] = frame_at(&dealing->stack, depth);
-        last = dealing->application;
+        place->item[found++] = frame_at(&interaction->stack, depth);
+        last = interaction->application;
     }
 }
 
 struct argus_split_place split_place_find(const struct inspector *inspector, uint32_t vertex)
 {
-    struct dealings dealings = {0};
+    struct interactions interactions = {0};
     struct argus_split_place place = {.vertex = ARGUS_NONE, .stack = ARGUS_NONE};
-    gather(inspector, vertex, &dealings);
-    if (!dealings.count)
+    gather(inspector, vertex, &interactions);
+    if (!interactions.count)
         return place;
     place.vertex = vertex;
-    place.stack = dealings.items[0].id;
-    uint32_t depth = common_depth(inspector, vertex, &dealings);
+    place.stack = interactions.items[0].id;
+    uint32_t depth = common_depth(inspector, vertex, &interactions);
     if (!depth)
         return place;
-    const struct argus_stack *first = &dealings.items[0].stack;
+    const struct argus_stack *first = &interactions.items[0].stack;
     place.exact = depth < first->count;
+    /* all stacks are the same, so the innermost frame is the call itself */
     if (!place.exact && depth > 1)
-        depth--; /* one stack for all: its innermost frame is the call itself */
+        depth--;
     place.inside = frame_at(first, depth - 1);
     if (place.exact)
-        find_items(&dealings, depth, &place);
+        find_items(&interactions, depth, &place);
     return place;
 }

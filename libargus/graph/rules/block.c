@@ -1,7 +1,8 @@
-/* Block I/O: from who issued a request to whom its completion wakes.
+/* Block I/O: from the issuer of a request to the thread that its completion wakes.
  *
- * A device completes a request in an interrupt, and what waits for it is woken just behind the record of that. Where a
- * kernel thread completes it (a loop device, device mapper), that thread's wake-up says more, and is an edge already.
+ * A device completes a request in an interrupt, and the waiters for the request are woken just
+ * after the record of the completion. If a kernel thread completes it (a loop device, device
+ * mapper), the wake-up by that thread says more, and is an edge already.
  */
 #include "graph/rules/wakeup.h"
 

@@ -1,5 +1,6 @@
-/* Who causes a callback: the one that queued it, found by its key; a UI event: the segment of the thread that read it from the
- * display server, where that is seen; else the segment of the event loop that found it ready. */
+/* The cause of a callback: the segment that queued it, found by its key. For a UI event: the
+ * segment that read it from the display server, if that is in the trace. Otherwise: the event
+ * loop's segment that found it ready. */
 #include "graph/rules/callback.h"
 
 #include <stdlib.h>
@@ -10,9 +11,9 @@
 #include "graph/rules/queue_order.h"
 #include "graph/schema/rule_binding.h"
 
-/* UI events of one kind that a thread has read, and not yet been handed; found by thread and kind. */
+/* UI events of one kind that a thread has read but not yet delivered; found by thread and kind. */
 struct ui_read {
-    struct actor by; /* the segment that read the last ones */
+    struct actor by; /* the segment that read the latest of them */
     uint32_t waiting;
 };
 
@@ -39,7 +40,7 @@ void dispatches_destroy(struct dispatches *dispatches)
     free(dispatches);
 }
 
-/* Probes of one space share keys; 0 when the table of probes is lost. */
+/* The space whose probes share their keys; 0 if the trace has lost the table of probes. */
 static uint32_t space_of(const struct builder *builder, uint64_t number)
 {
     const struct argus_probe_entry *probe =
@@ -47,14 +48,14 @@ static uint32_t space_of(const struct builder *builder, uint64_t number)
     return probe ? probe->space : 0;
 }
 
-/* The callback that `record` names for `thread`; made when `make`. Different ones whose keys mix to the same number replace
- * each other: then one has no edge, but none has a wrong one. */
+/* The callback that `record` names for `thread`; created if `make`. Two callbacks whose keys mix to
+ * the same number replace each other: then one has no edge, but none has a wrong edge. */
 static struct queued_callback *find(struct builder *builder, uint32_t thread,
                                     const struct argus_record *record, bool make)
 {
     uint32_t process = builder->graph->machine.threads.data[thread].process;
     uint32_t space = space_of(builder, record->arg[2]);
-    /* Keys can be small numbers, so they must not meet those of another process or space. */
+    /* Keys can be small numbers, so they are mixed with the process and the space. */
     uint64_t mixed = record->arg[0] * 0x9e3779b97f4a7c15u ^
                      ((uint64_t)process << 32 | space) * 0xbf58476d1ce4e5b9u;
     uint32_t index = make ? builder_place(builder, &builder->dispatches->queued,
@@ -87,7 +88,7 @@ static void add_ping(struct builder *builder, uint32_t thread, uint64_t key, uin
         builder->no_memory = true;
 }
 
-/* Pings are told by probes of the same shape. */
+/* Probes of the same shape also report pings. */
 static bool note_ping(struct builder *builder, uint32_t thread, const struct argus_record *record)
 {
     const struct argus_probe_entry *probe = probe_of(builder, record);
@@ -126,7 +127,7 @@ void graph_on_callback_queued(struct builder *builder, struct cpu_state *cpu,
     state->acted = true;
 }
 
-/* By which rule a cancel probe is one. */
+/* Counts the rule that makes this probe a cancel probe. */
 static void count_cancel(struct builder *builder, const struct argus_record *record)
 {
     uint32_t rule =
@@ -155,8 +156,8 @@ static struct ui_read *find_read(struct builder *builder, uint32_t thread, uint6
     return index == ARGUS_NONE ? NULL : &builder->dispatches->ui_reads.data[index];
 }
 
-/* Toolkits drop events (motion that another motion has overtaken), so what an earlier segment has read counts no more as
- * soon as a later one reads the same kind. */
+/* Toolkits drop events (a motion that a later one replaces). So events that an earlier segment read
+ * are forgotten as soon as a later segment reads the same kind. */
 void rule_ui_read(struct builder *builder, uint32_t thread, uint64_t kind)
 {
     struct ui_read *read = find_read(builder, thread, kind);
@@ -169,7 +170,8 @@ void rule_ui_read(struct builder *builder, uint32_t thread, uint64_t kind)
     read->waiting++;
 }
 
-/* The cause of what was queued; a user's rule says how strong it is, and whether it can run again. */
+/* The cause of what was queued. A user's rule says how strong it is, and whether it can run
+ * again. */
 static struct cause cause_of(struct builder *builder, struct queued_callback *queued)
 {
     if (queued->rule == ARGUS_NONE)
@@ -196,7 +198,7 @@ void rule_dispatch(struct builder *builder, uint32_t thread, const struct argus_
         *ret = actor_cause(&read->by, ARGUS_EDGE_DISPATCH, RULE_DISPATCH_READ);
     } else if (rule_binding_find(builder->binding, record->arg[2], RULE_KINDS_OF_UNITS) !=
                ARGUS_NONE) {
-        /* a user's unit need not be an event loop's: what ran before may have nothing to do with it */
+        /* a user's unit need not belong to an event loop: what ran before it may be unrelated */
         *ret = (struct cause){0};
     } else {
         *ret = actor_cause(loop, ARGUS_EDGE_DISPATCH, RULE_DISPATCH_READY);

@@ -1,25 +1,29 @@
 /* Futex wake-ups: unlock, or condition?
  *
- * A mutex, a condition variable, a semaphore: to the kernel each is a futex (futex(2)). What lies on top decides what a wake-up
- * means: who signals a condition asks for the waiter to go on; who unlocks only stops being in its way. The records know
- * these things about it, and the first of them that applies decides:
+ * To the kernel, a mutex, a condition variable and a semaphore are all futexes (futex(2)). But the
+ * kind decides what a wake-up means: signalling a condition asks the waiter to continue, while
+ * unlocking only stops blocking it. The first of these signs that applies to the wake-up decides:
  *
- *   requeues    FUTEX_REQUEUE, FUTEX_CMP_REQUEUE and FUTEX_WAKE_OP exist for condition variables only: condition
+ *   requeues    FUTEX_REQUEUE, FUTEX_CMP_REQUEUE and FUTEX_WAKE_OP exist only for condition
+ *               variables: condition
  *   inherits    FUTEX_LOCK_PI and FUTEX_UNLOCK_PI are locks: unlock
- *   is_locked   the word that is waited on is 2, as that of a mutex with waiters is with glibc, Rust and many others, or 3 (a
- *               rwlock of glibc, which waits with FUTEX_WAIT_BITSET): unlock
- *   wakes_many  more than one waiter is to be woken; an unlock lets in one: condition
- *   awaits      FUTEX_WAIT_BITSET: glibc waits so for conditions, semaphores and threads (nptl/futex-internal.c), but for a
- *               mutex with FUTEX_WAIT (nptl/lowlevellock.c): condition
+ *   is_locked   the futex word is 2, as in a mutex with waiters in glibc, Rust and many others; or 3
+ *               (a rwlock of glibc, which waits with FUTEX_WAIT_BITSET): unlock
+ *   wakes_many  more than one waiter is to be woken, while an unlock admits one: condition
+ *   awaits      FUTEX_WAIT_BITSET: glibc waits with it for conditions, semaphores and threads
+ *               (nptl/futex-internal.c), but with FUTEX_WAIT for a mutex (nptl/lowlevellock.c):
+ *               condition
  *
- * None applies: it is taken for an unlock, which is weak, since a weak edge is asked about and a wrong strong one is not.
- * The call stacks, where there are some, have the last word: rules/wake_stacks.c.
+ * If none applies, the wake-up counts as an unlock, which is weak: a weak edge leads to a question,
+ * whereas a wrong strong edge would go unnoticed. If there are call stacks, they have the last
+ * word: rules/wake_stacks.c.
  */
 #include <string.h>
 
 #include "graph/rules/wakeup.h"
 
-/* Linux's operations (include/uapi/linux/futex.h), without the flags for private and for the clock. */
+/* Linux's operations (include/uapi/linux/futex.h), without the flags for private futexes and the
+ * clock. */
 enum {
     FUTEX_OP_REQUEUE = 3,
     FUTEX_OP_CMP_REQUEUE = 4,
@@ -78,8 +82,8 @@ static const struct {
     {requeues, true}, {inherits, false}, {is_locked, false}, {wakes_many, true}, {awaits, true},
 };
 
-/* Darwin's calls say by their names what they are for, but ulock_wake(): UL_UNFAIR_LOCK and its shared form are locks
- * (bsd/sys/ulock.h), all others compare and wait. */
+/* The names of Darwin's calls say what they are for, except ulock_wake(): UL_UNFAIR_LOCK and its
+ * shared form are locks (bsd/sys/ulock.h), all other forms compare and wait. */
 static bool darwin_signals(const struct wakeup *wakeup)
 {
     enum { OPERATION = 0xff, UNFAIR_LOCK = 2, UNFAIR_LOCK_SHARED = 4 };

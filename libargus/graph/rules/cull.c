@@ -1,5 +1,5 @@
-/* Wake-ups that are nobody's in the trace: devices, timers that no thread armed, the scheduler's own work. They are
- * counted and charged to what they are; the thread that was interrupted has nothing to do with them. */
+/* Wake-ups that no thread in the trace caused: by devices, by timers that no thread armed, by the
+ * scheduler itself. They are counted and charged to their source, not to the interrupted thread. */
 #include <string.h>
 
 #include "graph/rules/wakeup.h"
@@ -17,8 +17,8 @@ bool match_timer_unowned(const struct wakeup *wakeup)
     return in_interrupt(wakeup) && (cpu->firing_depth || in_timer_softirq);
 }
 
-/* A timer may have been armed before the trace began, or in an interrupt. So it is taken for the wait's own until the
- * result says otherwise. */
+/* A timer whose arming is not in the trace may have been armed before the trace began, or in an
+ * interrupt. It counts as the wait's own timeout until the result of the wait says otherwise. */
 void act_timer_unowned(const struct wakeup *wakeup, struct cause *ret)
 {
     (void)wakeup;
@@ -38,8 +38,8 @@ void act_scheduler(const struct wakeup *wakeup, struct cause *ret)
     (void)wakeup, (void)ret;
 }
 
-/* Threads that keep the kernel's own house, by how their names begin. To add one: a row. Kernel threads that do what somebody
- * asked for (kworker, loop, jbd2, kswapd …) are none of them. */
+/* Kernel threads that do housekeeping, by the beginnings of their names. To add one: a row. Kernel
+ * threads that work for a requester (kworker, loop, jbd2, kswapd …) do not belong here. */
 static const char *const housekeepers[] = {
     "migration/", "ksoftirqd/", "rcu_",   "rcuc/",        "rcuog/",
     "rcuop/",     "rcuos/",     "cpuhp/", "idle_inject/",
@@ -47,7 +47,7 @@ static const char *const housekeepers[] = {
 
 bool match_housekeeping(const struct wakeup *wakeup)
 {
-    if (wakeup->said & ARGUS_WAKE_MAINTENANCE)
+    if (wakeup->wake_flags & ARGUS_WAKE_MAINTENANCE)
         return true;
     for (size_t i = 0; i < sizeof(housekeepers) / sizeof(*housekeepers); i++)
         if (machine_is_kernel_thread(&wakeup->builder->graph->machine, wakeup->wakee,

@@ -1,16 +1,20 @@
 /* Data flags: from the write of a value to the reads that first see it.
  *
- * A shared variable passes causality on without any system call: one thread writes `done`, the other finds it set and
- * goes on (paper, section 3.2). The records tell each access with the value. A read belongs to the latest write before
- * it; before means by the sequence number, where both have one, since a thread may be held up between its access
- * and its record; otherwise the order of records. The value has to fit as well: if it does not, the read was held up, and an
- * earlier write of that value is taken, up to four back; or else the write is not on record, and there is no edge.
+ * A shared variable passes causality on without any system call: one thread writes `done`, another
+ * one finds it set and continues (paper, section 3.2). The records report each access with its
+ * value. A read belongs to the latest write before it. "Before" is decided by sequence numbers, if
+ * both accesses have one, because a thread may be delayed between its access and its record;
+ * otherwise by the order of the records. The value has to match as well. If it does not, the read's
+ * record was delayed, and one of the four writes before that wrote this value is taken; if there is
+ * none, the write is missing in the trace, and there is no edge.
  *
- * A watchpoint for reads and writes does not tell which of the two it was: the recorder goes by the value, and here the instruction
- * is looked at (flag_code.c). One that reads and writes at once counts as a write when it changed the value, which has
- * read the write before it; else as a read.
+ * A watchpoint for reads and writes does not tell which of the two happened. The recorder decides
+ * by the value; here the instruction is examined (flag_code.c). An instruction that both reads and
+ * writes counts as a write if it changed the value (it has read the previous write), else as a
+ * read.
  *
- * Only the first read of a thread that sees a write is caused by it: the thread knows the rest already.
+ * A write causes only the first read of each thread that sees it: later reads tell the thread
+ * nothing new.
  */
 #include <stdlib.h>
 
@@ -19,7 +23,7 @@
 #include "graph/rules/flag_state.h"
 #include "graph/rules/wakeup.h"
 
-/* Which write to a flag a thread has seen last; found by flag and thread. */
+/* The latest write to a flag that a thread has seen; found by flag and thread. */
 struct flag_reader {
     uint32_t seen;
 };
@@ -27,7 +31,7 @@ struct flag_reader {
 struct flags {
     VEC(struct flag_state) all;
     struct idmap by_key;
-    struct flag_code *code; /* owned; NULL: nothing was asked of it */
+    struct flag_code *code; /* owned; NULL until first needed */
     VEC(struct flag_reader) readers;
     struct idmap reader_by_key;
 };
@@ -49,7 +53,7 @@ void flags_destroy(struct flags *flags)
     free(flags);
 }
 
-/* What the trace says of it. */
+/* Copies the name and semantics of the flag from the trace. */
 static void describe(struct builder *builder, struct flag_state *flag)
 {
     const struct argus_flag_entry *entry =
@@ -72,7 +76,7 @@ static struct flag_state *find(struct builder *builder, uint32_t thread, uint64_
         return NULL;
     struct flag_state *flag = &builder->flags->all.data[index];
     bool same = index < before && flag->address == address && flag->process == process;
-    if (!same) { /* new, or two flags with one key, of which the later one replaces the other */
+    if (!same) { /* new, or another flag with the same key, which this one replaces */
         *flag = (struct flag_state){
             .address = address, .process = process, .unmatched = {.by = {.slot = ARGUS_NONE}}};
         describe(builder, flag);
@@ -80,13 +84,13 @@ static struct flag_state *find(struct builder *builder, uint32_t thread, uint64_
     return flag;
 }
 
-/* Whether `write` came before `read`, as far as their numbers tell. */
+/* Whether `write` came before `read`, as far as their sequence numbers tell. */
 static bool comes_before(const struct flag_access *write, const struct flag_access *read)
 {
     return !write->sequence || !read->sequence || write->sequence < read->sequence;
 }
 
-/* The write that `read` saw; NULL: none that is known. */
+/* The write whose value `read` saw; NULL: not in the trace. */
 static const struct flag_access *seen_write(const struct flag_state *flag,
                                             const struct flag_access *read)
 {
@@ -98,9 +102,10 @@ static const struct flag_access *seen_write(const struct flag_state *flag,
     return NULL;
 }
 
-/* Whether the reader has not seen `write` before, or a later one; from now on it has. */
-static bool is_news(struct builder *builder, const struct flag_state *flag, uint32_t reader,
-                    const struct flag_access *write)
+/* Whether the reader sees `write` for the first time and has seen no later one. Marks it as
+ * seen. */
+static bool sees_first(struct builder *builder, const struct flag_state *flag, uint32_t reader,
+                       const struct flag_access *write)
 {
     uint64_t key = (uint64_t)(flag - builder->flags->all.data) << 32 | reader;
     uint32_t index =
@@ -118,7 +123,7 @@ void rule_flag_edge(struct builder *builder, const struct flag_state *flag,
     struct argus_flag_use use = {to->by.since_ns, flag->address, to->by.thread};
     cause.edge.to = to->by.slot;
     cause.edge.to_ns = to->by.since_ns;
-    if (cause.edge.from_ns > cause.edge.to_ns) /* it was on record only after its reader */
+    if (cause.edge.from_ns > cause.edge.to_ns) /* the write was recorded after the read */
         cause.edge.from_ns = cause.edge.to_ns;
     if (builder_add_edge(builder, &cause.edge) && !vec_push(&builder->graph->flag_uses, use))
         builder->no_memory = true;
@@ -127,11 +132,12 @@ void rule_flag_edge(struct builder *builder, const struct flag_state *flag,
 static void match(struct builder *builder, struct flag_state *flag, const struct flag_access *write,
                   const struct flag_access *read)
 {
-    if (is_news(builder, flag, read->by.thread, write) && write->by.thread != read->by.thread)
+    if (sees_first(builder, flag, read->by.thread, write) && write->by.thread != read->by.thread)
         rule_flag_edge(builder, flag, &write->by, read, RULE_FLAG);
 }
 
-/* Who did what `record` tells: the thread on the cpu, or (a debugger's record) the one that it had stopped. */
+/* The thread whose access `record` reports: the one on the cpu, or the one that a debugger had
+ * stopped. */
 static uint32_t thread_of(struct builder *builder, const struct cpu_state *cpu,
                           const struct argus_record *record)
 {
@@ -140,7 +146,7 @@ static uint32_t thread_of(struct builder *builder, const struct cpu_state *cpu,
                : cpu->thread;
 }
 
-/* A debugger's record comes while its thread is stopped; the access was just before the stop. */
+/* A debugger writes its record while the thread is stopped; the access was just before the stop. */
 static uint64_t moment_of(struct builder *builder, uint32_t thread,
                           const struct argus_record *record)
 {
@@ -150,7 +156,7 @@ static uint64_t moment_of(struct builder *builder, uint32_t thread,
     return stopped ? slot_at(builder, state->slot)->end_ns : builder->now_ns;
 }
 
-/* The access that `record` tells, by `thread`; false: nobody is known. */
+/* The access of `thread` that `record` reports; false: the thread is not known. */
 static bool access_of(struct builder *builder, uint32_t thread, const struct argus_record *record,
                       struct flag_access *ret)
 {
@@ -168,7 +174,7 @@ static bool access_of(struct builder *builder, uint32_t thread, const struct arg
     return true;
 }
 
-/* A thread that is stopped has ended its vertex already. */
+/* A stopped thread has already ended its vertex. */
 static void add_op(struct builder *builder, uint32_t thread, uint32_t kind, uint64_t address)
 {
     if (thread_at(builder, thread)->activity == THREAD_RUNNING)
@@ -184,7 +190,7 @@ static void note_set(struct builder *builder, uint32_t thread, const struct flag
         builder->no_memory = true;
 }
 
-/* What an instruction that reads and writes at once has read is the last write. */
+/* An instruction that both reads and writes has read the previous write. */
 static void match_last(struct builder *builder, struct flag_state *flag,
                        const struct flag_access *access)
 {
@@ -234,9 +240,9 @@ static void on_read(struct builder *builder, uint32_t thread, const struct argus
         flag->unmatched = read;
 }
 
-/* --- which of the two it was --- */
+/* --- read or write --- */
 
-/* Of a watchpoint that does not tell. */
+/* What the instruction did, for a watchpoint that does not tell reads from writes. */
 static enum flag_deed deed_of(struct builder *builder, uint32_t thread,
                               const struct argus_record *record)
 {
@@ -251,13 +257,13 @@ static enum flag_deed deed_of(struct builder *builder, uint32_t thread,
                           record->timestamp);
 }
 
-/* `told`: by the value it was a write. */
+/* `by_value`: the record says that it was a write, going by the value. */
 static void on_access(struct builder *builder, const struct cpu_state *cpu,
-                      const struct argus_record *record, bool told)
+                      const struct argus_record *record, bool by_value)
 {
     uint32_t thread = thread_of(builder, cpu, record);
     enum flag_deed deed = deed_of(builder, thread, record);
-    if (deed == FLAG_DEED_WRITES || (deed != FLAG_DEED_READS && told))
+    if (deed == FLAG_DEED_WRITES || (deed != FLAG_DEED_READS && by_value))
         on_write(builder, thread, record, deed == FLAG_DEED_BOTH);
     else
         on_read(builder, thread, record);

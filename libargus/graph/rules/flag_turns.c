@@ -1,17 +1,19 @@
-/* Data flags whose writes come in pairs, as somebody has said of them (argus watchflag --semantics).
+/* Data flags whose writes come in pairs, as the user declared (argus watchflag --semantics).
  *
- * A *flip* is set by one thread and cleared by the one that saw it: from who set it to who clears it. A *queue* counts work:
- * who counts it up by n leaves n pieces, who counts it down by n takes the n oldest ones. The paper's prototype had both for
- * its five flags. Writes are enough for them, and reads cost as much as writes, so that such a flag needs only half of the hits.
+ * A *flip* is set by one thread and cleared by the thread that saw it; the edge leads from the set
+ * to the clear. A *queue* counts work: adding n leaves n pieces of work, subtracting n takes the n
+ * oldest ones. The paper's prototype had both for its five flags. Only writes have to be watched,
+ * so such a flag needs half of the hits, since reads cost as much as writes.
  *
- * What the flag was before comes from its last write on record, or from when the watch began.
+ * The previous value of the flag is that of its latest recorded write, or its value when the watch
+ * began.
  */
 #include "graph/build/actor.h"
 #include "graph/build/builder.h"
 #include "graph/rules/flag_state.h"
 #include "graph/rules/queue_order.h"
 
-#define MOST_PIECES 64 /* of one write; a counter that jumps further is set, and not counted up */
+#define MOST_PIECES 64 /* of one write; a counter that changes by more was set, not incremented */
 
 static int64_t as_number(uint64_t value, uint32_t bytes)
 {
@@ -19,7 +21,7 @@ static int64_t as_number(uint64_t value, uint32_t bytes)
     return (int64_t)(value << unused) >> unused;
 }
 
-/* How many pieces the write leaves, or (negative) takes. */
+/* The number of pieces that the write adds; negative: that it takes. */
 static int64_t pieces_of(const struct flag_state *flag, const struct flag_access *write)
 {
     if (flag->semantics == ARGUS_FLAG_FLIP)
@@ -47,7 +49,7 @@ void rule_flag_turn(struct builder *builder, struct flag_state *flag,
     struct actor before, *taken = NULL;
     if (pieces > MOST_PIECES || pieces < -MOST_PIECES) {
         while (queue_order_take(builder, &flag->queue))
-            ; /* it begins anew */
+            ; /* start over */
         return;
     }
     for (; pieces > 0; pieces--) {

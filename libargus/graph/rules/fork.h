@@ -1,4 +1,4 @@
-/* Threads that are created: fork.c. */
+/* The creation of threads: fork.c. */
 #ifndef ARGUS_GRAPH_RULES_FORK_H
 #define ARGUS_GRAPH_RULES_FORK_H
 
@@ -6,7 +6,7 @@
 
 struct builder;
 
-/* `creator` makes the thread `child`. */
+/* `creator` creates the thread `child`. */
 void rule_fork(struct builder *builder, uint32_t creator, uint32_t child);
 
 #endif

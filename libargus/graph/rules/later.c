@@ -1,13 +1,14 @@
-/* Woken by one, at work for another.
+/* A vertex that is woken by one client and first works for another.
  *
- * Two clients have asked; the first to ask wakes the server, which then happens to read the other one's request first. The
- * vertex is split where the peers change (split.c), so the piece that begins with the wake-up serves one, and a later piece
- * received the message by which the other one woke the thread. That wake-up made the whole vertex run, but is not what
- * the first piece is about: it is weak, and the message that the piece received is its cause.
+ * Two clients have sent a request. The first one's message wakes the server, which happens to read
+ * the second one's request first. The vertex is split where the peers change (split.c), so the
+ * piece that begins with the wake-up serves one client, and a later piece received the message of
+ * the waker. The wake-up caused the whole vertex to run, but not the work of the first piece. So it
+ * becomes weak, and the message that the first piece received is its cause.
  */
 #include "graph/rules/wakeup.h"
 
-/* Whether `vertex` received a message that `from` sent; without `from` (ARGUS_NONE): any. */
+/* Whether `vertex` received a message from `from`; `from` ARGUS_NONE: from any sender. */
 static bool received(const struct argus_graph *graph, uint32_t vertex, uint32_t from)
 {
     const struct argus_edge *edges;

@@ -1,20 +1,21 @@
 /* Messages: from the vertex that sent to the vertex that received.
  *
- * Which send a receive belongs to is found by event/pairing/pairing.c, sometimes long after both. The edge leaves the sender's
- * vertex at the record of the send, or at the receive, should that be on record first. It often connects two vertices
- * that a wake-up connects already; then there is one edge, which keeps both reasons.
+ * event/pairing/pairing.c finds the send that a receive belongs to, sometimes long after both. The
+ * edge leaves the sender's vertex at the record of the send; if the receive was recorded first, at
+ * the receive's time. It often connects two vertices that a wake-up connects already; then one edge
+ * is kept, with both reasons.
  */
 #include "graph/rules/message_edge.h"
 
 #include "event/pairing/pairing.h"
 #include "graph/build/builder.h"
-#include "graph/build/talk.h"
+#include "graph/build/cut_points.h"
 
 void rule_message(void *context, const struct pairing_pair *pair)
 {
     struct builder *builder = context;
-    struct talk *send = &builder->talks->all.data[pair->send->tag];
-    struct talk *receive = &builder->talks->all.data[pair->receive->tag];
+    struct cut_point *send = &builder->cut_points->all.data[pair->send->tag];
+    struct cut_point *receive = &builder->cut_points->all.data[pair->receive->tag];
     uint64_t sent_ns = pair->send->record_ns, received_ns = pair->receive->record_ns;
     struct argus_edge edge = {
         .from_ns = sent_ns < received_ns ? sent_ns : received_ns,
@@ -33,7 +34,7 @@ void rule_message(void *context, const struct pairing_pair *pair)
     builder_add_edge(builder, &edge);
 }
 
-/* By source; a message behind what else there is. */
+/* Order by source; messages after other edges. */
 static int by_source(const void *left, const void *right)
 {
     const struct argus_edge *a = left, *b = right;
@@ -58,7 +59,7 @@ size_t rule_message_merge(struct builder *builder, struct argus_edge *edges, siz
     if (!any || count < 2)
         return count;
     qsort(edges, count, sizeof(*edges), by_source);
-    struct argus_edge *wake = NULL; /* of the same source */
+    struct argus_edge *wake = NULL; /* from the same source */
     for (size_t i = 0; i < count; i++) {
         struct argus_edge edge = edges[i];
         if (wake && wake->from != edge.from)

@@ -1,39 +1,40 @@
-/* Makes several vertices of one, where rules/split.c says.
+/* Splits a vertex into several, at the places that rules/split.c has chosen.
  *
- * The figures of the pieces add up to those of the vertex: run and runnable time, operations, yields. The wait that ended
- * the vertex ends the last piece; samples, callbacks and the ends of edges find their piece by time (finish.c, edges.c).
- * All ids behind a split vertex grow.
+ * The times and counts of the pieces add up to those of the vertex: run and runnable time,
+ * operations, yields. The wait that ended the vertex ends the last piece. Samples, callbacks and
+ * the ends of edges find their piece by time (finish.c, edges.c). The ids of all later vertices
+ * grow.
  */
 #include <string.h>
 
 #include "base/compat.h"
 #include "event/syscalls.h"
 #include "graph/build/builder.h"
-#include "graph/build/talk.h"
+#include "graph/build/cut_points.h"
 #include "graph/rules/split.h"
 
 static int by_vertex(const void *left, const void *right, void *context)
 {
-    const struct talk *talks = context;
+    const struct cut_point *points = context;
     const struct cut *a = left, *b = right;
     if (a->vertex != b->vertex)
         return a->vertex < b->vertex ? -1 : 1;
-    if (talks[a->talk].cut_ns != talks[b->talk].cut_ns)
-        return talks[a->talk].cut_ns < talks[b->talk].cut_ns ? -1 : 1;
-    return a->talk < b->talk ? -1 : a->talk > b->talk;
+    if (points[a->point].cut_ns != points[b->point].cut_ns)
+        return points[a->point].cut_ns < points[b->point].cut_ns ? -1 : 1;
+    return a->point < b->point ? -1 : a->point > b->point;
 }
 
-/* Drops cuts that are not strictly inside of what is left of their vertex; they are sorted. */
+/* Drops cuts that are not strictly inside of the rest of their vertex. The cuts are sorted. */
 static size_t drop_outside(const struct builder *builder, struct cut *cuts, size_t count)
 {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         const struct argus_vertex *vertex = &builder->graph->vertices.data[cuts[i].vertex];
-        const struct talk *talk = &builder->talks->all.data[cuts[i].talk];
+        const struct cut_point *point = &builder->cut_points->all.data[cuts[i].point];
         uint64_t from_ns = vertex->start_ns;
         if (kept && cuts[kept - 1].vertex == cuts[i].vertex)
-            from_ns = builder->talks->all.data[cuts[kept - 1].talk].cut_ns;
-        if (talk->cut_ns > from_ns && talk->cut_ns < vertex->end_ns)
+            from_ns = builder->cut_points->all.data[cuts[kept - 1].point].cut_ns;
+        if (point->cut_ns > from_ns && point->cut_ns < vertex->end_ns)
             cuts[kept++] = cuts[i];
     }
     return kept;
@@ -44,7 +45,8 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Operations `from` to `to`, counted one by one, of those of `vertex`, as operations of their own behind all others. */
+/* Copies the operations of `vertex` from number `from` to number `to` (repeated ones counted each
+ * time) to the end of all operations. */
 static bool copy_ops(struct builder *builder, const struct argus_vertex *vertex, uint64_t from,
                      uint64_t to, struct argus_vertex *piece)
 {
@@ -87,7 +89,7 @@ static uint32_t count_yields(const struct builder *builder, const struct argus_v
     return count;
 }
 
-/* What is left of a vertex while pieces are taken from its beginning. */
+/* The rest of a vertex, while pieces are taken from its beginning. */
 struct rest {
     struct argus_vertex whole;
     uint64_t start_ns, run_ns, runnable_ns,
@@ -95,15 +97,16 @@ struct rest {
     uint32_t yields, flags;
 };
 
-/* The next piece, which ends before `talk`; NULL: the last one. */
-static bool take_piece(struct builder *builder, struct rest *rest, const struct talk *talk,
+/* Takes the next piece, which ends before `point`; NULL: takes all that is left. */
+static bool take_piece(struct builder *builder, struct rest *rest, const struct cut_point *point,
                        struct argus_vertex *ret)
 {
     const struct argus_vertex *whole = &rest->whole;
     const uint32_t at_end = ARGUS_VERTEX_LAST | ARGUS_VERTEX_EXITED;
-    uint64_t end_ns = talk ? talk->cut_ns : whole->end_ns;
-    uint64_t run_ns = talk ? least(talk->run_ns, whole->run_ns) : whole->run_ns;
-    uint64_t runnable_ns = talk ? least(talk->runnable_ns, whole->runnable_ns) : whole->runnable_ns;
+    uint64_t end_ns = point ? point->cut_ns : whole->end_ns;
+    uint64_t run_ns = point ? least(point->run_ns, whole->run_ns) : whole->run_ns;
+    uint64_t runnable_ns =
+        point ? least(point->runnable_ns, whole->runnable_ns) : whole->runnable_ns;
     uint64_t length_ns = end_ns - rest->start_ns;
 
     *ret = *whole;
@@ -112,10 +115,10 @@ static bool take_piece(struct builder *builder, struct rest *rest, const struct 
     ret->run_ns = least(run_ns > rest->run_ns ? run_ns - rest->run_ns : 0, length_ns);
     ret->runnable_ns = least(runnable_ns > rest->runnable_ns ? runnable_ns - rest->runnable_ns : 0,
                              length_ns - ret->run_ns);
-    ret->flags = rest->flags | (whole->flags & (talk ? 0 : at_end));
-    if (!copy_ops(builder, whole, rest->ops, talk ? talk->ops : UINT64_MAX, ret))
+    ret->flags = rest->flags | (whole->flags & (point ? 0 : at_end));
+    if (!copy_ops(builder, whole, rest->ops, point ? point->ops : UINT64_MAX, ret))
         return false;
-    if (talk) {
+    if (point) {
         ret->yield_calls = least(count_yields(builder, ret), whole->yield_calls - rest->yields);
         ret->wait = (struct argus_wait){.timeout_ns = UINT64_MAX,
                                         .user_stack = ARGUS_NONE,
@@ -128,12 +131,12 @@ static bool take_piece(struct builder *builder, struct rest *rest, const struct 
     rest->start_ns = end_ns;
     rest->run_ns += ret->run_ns;
     rest->runnable_ns += ret->runnable_ns;
-    rest->ops = talk ? talk->ops : rest->ops;
+    rest->ops = point ? point->ops : rest->ops;
     rest->yields += ret->yield_calls;
     return true;
 }
 
-/* Puts the pieces of `whole` to `to`. */
+/* Writes the pieces of `whole` to `to`. */
 static bool split_one(struct builder *builder, const struct argus_vertex *whole,
                       const struct cut *cuts, size_t count, struct argus_vertex *to)
 {
@@ -141,17 +144,19 @@ static bool split_one(struct builder *builder, const struct argus_vertex *whole,
     struct rest rest = {
         .whole = *whole, .start_ns = whole->start_ns, .flags = whole->flags & ~at_end};
     for (size_t i = 0; i <= count; i++) {
-        const struct talk *talk = i < count ? &builder->talks->all.data[cuts[i].talk] : NULL;
-        if (!take_piece(builder, &rest, talk, &to[i]))
+        const struct cut_point *point =
+            i < count ? &builder->cut_points->all.data[cuts[i].point] : NULL;
+        if (!take_piece(builder, &rest, point, &to[i]))
             return false;
-        if (!talk)
+        if (!point)
             break;
         rest.flags = ARGUS_VERTEX_SPLIT | cuts[i].flag | (whole->flags & ARGUS_VERTEX_GAP);
     }
     return true;
 }
 
-/* From the last vertex to the first, so that each moves only once. `first[v]`: the new id of vertex v. */
+/* Moves vertices to make room, from the last to the first, so that each moves only once.
+ * `first[v]`: the new id of vertex v. */
 static bool spread(struct builder *builder, const struct cut *cuts, size_t count, size_t slots,
                    uint32_t *first)
 {
@@ -190,7 +195,8 @@ bool pieces_make(struct builder *builder, const struct cuts *cuts, uint32_t *new
     struct argus_graph *graph = builder->graph;
     struct cut *sorted = cuts->cuts.data;
     if (cuts->cuts.length)
-        qsort_r(sorted, cuts->cuts.length, sizeof(*sorted), by_vertex, builder->talks->all.data);
+        qsort_r(sorted, cuts->cuts.length, sizeof(*sorted), by_vertex,
+                builder->cut_points->all.data);
     size_t count = drop_outside(builder, sorted, cuts->cuts.length), old = graph->vertices.length;
     if (!count)
         return true;

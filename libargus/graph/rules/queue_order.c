@@ -8,12 +8,14 @@
 /* One of several callbacks that were queued under one key. */
 struct queue_entry {
     struct actor by;
-    uint32_t next; /* the one queued after it; of a free entry the next free one; from 1, 0: none */
+    /* index + 1 of the entry queued after it, or, for a free entry, of the next free one; 0:
+     * none */
+    uint32_t next;
 };
 
 struct queue_order {
     VEC(struct queue_entry) entries;
-    uint32_t free; /* the first free entry, counted from 1; 0: none */
+    uint32_t free; /* index + 1 of the first free entry; 0: none */
 };
 
 struct queue_order *queue_order_create(void)
@@ -29,7 +31,7 @@ void queue_order_destroy(struct queue_order *queue_order)
     free(queue_order);
 }
 
-/* A free entry, counted from 1; 0 without room. */
+/* Index + 1 of a free entry; 0 if there is no room. */
 static uint32_t take_entry(struct builder *builder)
 {
     uint32_t taken = builder->queue_order->free;

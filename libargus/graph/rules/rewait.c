@@ -1,12 +1,14 @@
-/* Waking up only to wait again: several threads wait for one thing and another one was faster, or a poll is woken by
- * an event that its caller did not ask for. To the caller it is one wait, ended by the last wake-up. */
+/* A thread that wakes up only to wait again: several threads wait for one thing and another one was
+ * faster, or an event wakes a poll although its caller did not ask for it. To the caller this is
+ * one wait, which the last wake-up ends. */
 #include "graph/rules/rewait.h"
 
 #include "graph/build/thread_state.h"
 #include "graph/build/vertex.h"
 #include "graph/build/wait_details.h"
 
-/* Looking again and finding nothing takes less than that, also on a slow machine; work takes a system call's return. */
+/* A check that finds nothing takes less time than this, even on a slow machine. Real work also
+ * returns from the system call. */
 #define REWAIT_RUN_NS 200000u
 
 bool rule_rewait(struct builder *builder, uint32_t thread)

@@ -1,4 +1,4 @@
-/* Waits that go on after a look in between: rewait.c. */
+/* Waits that continue after a short check: rewait.c. */
 #ifndef ARGUS_GRAPH_RULES_REWAIT_H
 #define ARGUS_GRAPH_RULES_REWAIT_H
 
@@ -9,7 +9,8 @@
 
 struct builder;
 
-/* Takes the current vertex back if it only woke up to wait again. True: the wait goes on. */
+/* Takes the current vertex back if the thread only woke up to wait again. True: the wait goes
+ * on. */
 bool rule_rewait(struct builder *builder, uint32_t thread);
 
 #endif

@@ -9,7 +9,7 @@
 
 struct argus_graph;
 
-/* The edge to `to` (final id) from the vertex before it. */
+/* Makes the edge to `to` (final id) from the vertex before it. */
 struct argus_edge rule_sequence(const struct argus_graph *graph, uint32_t to);
 
 #endif

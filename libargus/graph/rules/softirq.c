@@ -1,14 +1,14 @@
-/* Network softirqs in the wrong send.
+/* Wake-ups from network softirqs that are attributed to the wrong sender.
  *
- * A send over loopback raises a softirq that runs before the call returns (rules/wake.c), and delivers whatever is in the
- * queue of the cpu by then: also what another thread sent there before. A wake-up out of it is then laid at the wrong
- * sender's door. What the woken thread receives knows better: when its read was ended by data that another thread had sent during
- * the wait, for certain, and it received nothing from the one who is said to have woken it, the wake-up goes, and the message
- * is the cause.
+ * A send over loopback raises a softirq that runs before the call returns (rules/wake.c). The
+ * softirq delivers everything in the cpu's queue, including data that another thread sent earlier.
+ * So the wake-up can be attributed to the wrong sender. What the woken thread receives shows this:
+ * if its read was certainly ended by data that another thread sent during the wait, and it received
+ * nothing from the supposed waker, then the wake-up is dropped, and the message is the cause.
  */
 #include "graph/rules/wakeup.h"
 
-/* What a read that has ended with the beginning of `vertex` received first; NULL: not known. */
+/* The message that the read before `vertex` received first; NULL: not known. */
 static const struct argus_edge *first_received(const struct argus_graph *graph, uint32_t vertex,
                                                const struct argus_edge *edges, size_t count)
 {

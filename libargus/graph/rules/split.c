@@ -1,77 +1,92 @@
-/* Over-connection: a vertex that serves several peers one after the other is several vertices.
+/* Over-connection: a vertex that serves several peers one after the other becomes several vertices.
  *
- * A server that finds two requests in one turn of its loop answers both in one vertex: without a split, the answer to the
- * one would seem to be caused by the request of the other (paper, sections 3.1 and 4.2). So messages are looked at in the
- * order of their records, and a vertex is cut between two consecutive ones whose *peer sets* have nothing in common. A
- * peer set has at most two processes:
+ * A server that finds two requests in one turn of its loop answers both in one vertex. Without a
+ * split, the answer to one request would seem to be caused by the other request (paper, sections
+ * 3.1 and 4.2). So messages are examined in the order of their records, and a vertex is cut between
+ * two consecutive messages whose *peer sets* have nothing in common. A peer set has at most two
+ * processes:
  *
- *   - the direct peer: the process at the other end, unless it is the thread's own;
- *   - the beneficiary: the process that the message is on behalf of, as far as that is known.
+ * - the direct peer: the process at the other end, unless it is the thread's own process;
+ * - the beneficiary: the process that the message is on behalf of, if it is known.
  *
- * Darwin's vouchers say who the beneficiary is; then two sends to one process that are for different requests are split as well.
- * Otherwise it travels with the messages. A thread acts for the process whose request it received last, or for the one
- * that this process acted for when it sent that; until then, and again when it has come back to its event loop (a wait in
- * poll or sleep, a callback's begin), for its own process. The thread goes on acting for the same one behind other
- * waits, since these lie within its work. What it sends is
+ * Darwin's vouchers name the beneficiary. With them, two sends to one process are split as well if
+ * they are for different requests.
  *
- *   - an answer, when the receiver is a *client*, whose request it has received in this vertex: on behalf of whom that
- *     request was. A client is who sent first; a process that the thread had sent to first is a *server* of its;
- *   - an answer as well, when the receiver was the beneficiary of such a request: on behalf of the receiver;
- *   - otherwise a request, on behalf of whose request in this vertex waits longest to be acted on: a broker reads several in one
- *     turn, and then sends them on in this order. That is likely, but not sure, so the edge from there is weak. When no request
- *     waits, it is on behalf of whom the thread acts for now.
+ * Otherwise the beneficiary is passed on from message to message. A thread acts for the process
+ * whose request it received last, or, if that process acted for another one when it sent the
+ * request, for that one. Before its first request, and after it has returned to its event loop (a
+ * wait in poll or sleep, or the begin of a callback), it acts for its own process. Other waits lie
+ * within its work and change nothing. A message that it sends is
  *
- *     receives from A  {A}   | sends to database, for A  {database, A} | receives from database, for A | sends to A  {A}
- *                            one vertex: each has A in common with the one before
- *     receives from A  {A}  CUT  receives from B  {B}  CUT  sends to A  {A}  CUT  sends to B  {B}
+ * - an answer, if the receiver is a *client* whose request was received in this vertex. It is on
+ *   behalf of the beneficiary of that request. A process that sends first is a client; a process
+ *   that this thread sent to first is one of its *servers*;
+ * - also an answer, if the receiver was the beneficiary of such a request. It is on behalf of the
+ *   receiver;
+ * - otherwise a request. It is on behalf of the request in this vertex that has waited longest to
+ *   be acted on: a broker reads several requests in one turn, and then sends them on in this order.
+ *   That is likely but not certain, so the edge from there is weak. If no request waits, it is on
+ *   behalf of the process that the thread acts for.
  *
- * Within a known batching loop (patterns.def, BATCHES, in the call stack of the wait that ends the vertex) every receive
- * behind a send begins the next item, also of the same peer, unless it is the answer to a request in this vertex.
+ * Example:
  *
- * The edge between two pieces is the sequence edge, weak, named after the rule of the split. A piece that begins with
- * an answer has a strong edge from the piece that received the request (dispatch.request).
+ *   receives from A                {A}
+ *   sends to database, for A       {database, A}   one vertex: each message has A in common
+ *   receives from database, for A  {database, A}   with the one before
+ *   sends to A                     {A}
  *
- * What is unknown: a message without a pair has no peer and is passed over. Who was client and who server before the trace
- * began is guessed from the first message. A thread that works on several requests at once between two waits may act for
- * another one than is thought: then a cut is missing, or one too many, with a weak edge over it.
+ *   receives from A  {A}  CUT  receives from B  {B}  CUT  sends to A  {A}  CUT  sends to B  {B}
+ *
+ * In a known batching loop (patterns.def, BATCHES, in the call stack of the wait that ends the
+ * vertex), every receive after a send begins the next item, even from the same peer, unless it is
+ * the answer to a request in this vertex.
+ *
+ * The edge between two pieces is the sequence edge; it is weak and has the name of the rule that
+ * split the vertex. A piece that begins with an answer has a strong edge from the piece that
+ * received the request (dispatch.request).
+ *
+ * Limits: a message without a pair has no known peer and is skipped. Which process was client and
+ * which server before the trace began is guessed from the first message. If a thread works on
+ * several requests at once between two waits, it may act for another one than assumed; then a cut
+ * is missing, or there is one too many, with a weak edge across it.
  */
 #include "graph/rules/split.h"
 
 #include "graph/build/builder.h"
-#include "graph/build/talk.h"
+#include "graph/build/cut_points.h"
 #include "graph/patterns.h"
 #include "graph/rules/voucher.h"
 
-/* Processes that a thread remembers, the last ones that it had messages with. */
+/* A thread remembers so many processes: those with which it exchanged the latest messages. */
 #define MOST_PEERS 16
 
 struct peer {
     uint32_t process;
-    uint32_t acts_for; /* when it sent its last request */
-    uint32_t vertex;   /* in which that was received; ARGUS_NONE: never */
-    uint32_t request;  /* the talk */
+    uint32_t acts_for; /* the process that it acted for when it sent its last request */
+    uint32_t vertex;   /* in which that request was received; ARGUS_NONE: never */
+    uint32_t request;  /* cut point of that request */
     bool acted_on;     /* something has been sent on behalf of that request */
-    bool serves;       /* the thread sent first */
-    bool asked;        /* and waits for an answer */
+    bool serves;       /* it is a server: the thread sent to it first */
+    bool asked;        /* the thread waits for an answer from it */
 };
 
-/* What one thread has talked about. */
-struct company {
-    struct peer peers[MOST_PEERS]; /* the latest first */
+/* What one thread has exchanged messages about. */
+struct peer_state {
+    struct peer peers[MOST_PEERS]; /* most recently used first */
     uint32_t count;
-    uint32_t vertex;   /* of its last message; ARGUS_NONE: none yet */
-    uint32_t acts_for; /* process */
-    uint32_t set[2];   /* of the last message in `vertex`; ARGUS_NONE: none */
-    uint32_t behalf;   /* whom its voucher names; ARGUS_NONE: it does not */
+    uint32_t vertex;   /* of the thread's last message; ARGUS_NONE: none yet */
+    uint32_t acts_for; /* the process that the thread acts for */
+    uint32_t set[2];   /* peer set of the last message in `vertex`; ARGUS_NONE: none */
+    uint32_t behalf;   /* the process that the last message's voucher names; ARGUS_NONE: none */
     bool sent;         /* the last message was a send */
 };
 
 struct splitter {
     struct builder *builder;
     struct argus_graph *graph;
-    struct company *companies; /* owned; by thread; made when first needed */
-    uint32_t *company_of;      /* owned; by thread, ARGUS_NONE */
-    size_t company_count, company_capacity;
+    struct peer_state *states; /* owned; created when a thread first needs one */
+    uint32_t *state_of;        /* owned; index into `states` by thread, or ARGUS_NONE */
+    size_t state_count, state_capacity;
     struct patterns patterns;
     struct cuts cuts;
 };
@@ -82,38 +97,38 @@ static uint32_t process_of(const struct splitter *splitter, uint32_t thread)
 }
 
 uint32_t split_vertex_of(const struct argus_graph *graph, const uint32_t *new_id,
-                         const struct talk *talk)
+                         const struct cut_point *point)
 {
-    uint32_t id = new_id[talk->slot];
-    if (id < graph->vertices.length && graph->vertices.data[id].start_ns <= talk->time_ns &&
-        talk->time_ns <= graph->vertices.data[id].end_ns)
+    uint32_t id = new_id[point->slot];
+    if (id < graph->vertices.length && graph->vertices.data[id].start_ns <= point->time_ns &&
+        point->time_ns <= graph->vertices.data[id].end_ns)
         return graph->vertices.data[id].repeat == 1 ? id : ARGUS_NONE;
-    id = graph_vertex_started(graph, talk->thread, talk->time_ns);
-    bool inside = id != ARGUS_NONE && graph->vertices.data[id].start_ns <= talk->time_ns &&
-                  talk->time_ns <= graph->vertices.data[id].end_ns;
+    id = graph_vertex_started(graph, point->thread, point->time_ns);
+    bool inside = id != ARGUS_NONE && graph->vertices.data[id].start_ns <= point->time_ns &&
+                  point->time_ns <= graph->vertices.data[id].end_ns;
     return inside && graph->vertices.data[id].repeat == 1 ? id : ARGUS_NONE;
 }
 
-static struct company *company_for(struct splitter *splitter, uint32_t thread)
+static struct peer_state *state_for(struct splitter *splitter, uint32_t thread)
 {
-    uint32_t *index = &splitter->company_of[thread];
+    uint32_t *index = &splitter->state_of[thread];
     if (*index == ARGUS_NONE) {
-        if (!vec_grow((void **)&splitter->companies, &splitter->company_capacity,
-                      splitter->company_count, 1, sizeof(*splitter->companies)))
+        if (!vec_grow((void **)&splitter->states, &splitter->state_capacity, splitter->state_count,
+                      1, sizeof(*splitter->states)))
             return NULL;
-        *index = (uint32_t)splitter->company_count++;
-        splitter->companies[*index] = (struct company){
+        *index = (uint32_t)splitter->state_count++;
+        splitter->states[*index] = (struct peer_state){
             .vertex = ARGUS_NONE,
             .acts_for = process_of(splitter, thread),
             .set = {ARGUS_NONE, ARGUS_NONE},
             .behalf = ARGUS_NONE,
         };
     }
-    return &splitter->companies[*index];
+    return &splitter->states[*index];
 }
 
-/* Whether a thread comes back to its event loop between two of its vertices. */
-static bool comes_home(const struct argus_graph *graph, uint32_t from, uint32_t to)
+/* Whether the thread returns to its event loop between two of its vertices. */
+static bool returns_to_loop(const struct argus_graph *graph, uint32_t from, uint32_t to)
 {
     for (uint32_t v = from; v < to; v++) {
         uint8_t wait = graph->vertices.data[v].wait.kind;
@@ -125,154 +140,160 @@ static bool comes_home(const struct argus_graph *graph, uint32_t from, uint32_t 
     return false;
 }
 
-static void enter_vertex(const struct splitter *splitter, struct company *company, uint32_t vertex)
+static void enter_vertex(const struct splitter *splitter, struct peer_state *state, uint32_t vertex)
 {
-    if (company->vertex == vertex)
+    if (state->vertex == vertex)
         return;
-    if (company->vertex != ARGUS_NONE && comes_home(splitter->graph, company->vertex, vertex))
-        company->acts_for = process_of(splitter, splitter->graph->vertices.data[vertex].thread);
-    company->vertex = vertex;
-    company->set[0] = company->set[1] = company->behalf = ARGUS_NONE;
+    if (state->vertex != ARGUS_NONE && returns_to_loop(splitter->graph, state->vertex, vertex))
+        state->acts_for = process_of(splitter, splitter->graph->vertices.data[vertex].thread);
+    state->vertex = vertex;
+    state->set[0] = state->set[1] = state->behalf = ARGUS_NONE;
 }
 
-static struct peer *find_peer(struct company *company, uint32_t process)
+static struct peer *find_peer(struct peer_state *state, uint32_t process)
 {
-    for (uint32_t i = 0; i < company->count; i++)
-        if (company->peers[i].process == process)
-            return &company->peers[i];
+    for (uint32_t i = 0; i < state->count; i++)
+        if (state->peers[i].process == process)
+            return &state->peers[i];
     return NULL;
 }
 
-/* The peer, first in the list from now on; made when it is new. */
-static struct peer *use_peer(struct company *company, uint32_t process, bool sends)
+/* Finds or adds the peer, and moves it to the front of the list. */
+static struct peer *use_peer(struct peer_state *state, uint32_t process, bool sends)
 {
-    const struct peer *found = find_peer(company, process);
+    const struct peer *found = find_peer(state, process);
     struct peer peer = {
         .process = process, .acts_for = process, .vertex = ARGUS_NONE, .serves = sends};
-    uint32_t at = found ? (uint32_t)(found - company->peers) : company->count;
+    uint32_t at = found ? (uint32_t)(found - state->peers) : state->count;
     if (found)
         peer = *found;
-    else if (company->count == MOST_PEERS) /* the one that was used longest ago is forgotten */
+    else if (state->count == MOST_PEERS) /* drop the least recently used one */
         at--;
     else
-        company->count++;
+        state->count++;
     for (; at > 0; at--)
-        company->peers[at] = company->peers[at - 1];
-    company->peers[0] = peer;
-    return &company->peers[0];
+        state->peers[at] = state->peers[at - 1];
+    state->peers[0] = peer;
+    return &state->peers[0];
 }
 
-/* One whose request in this vertex was on behalf of `process`. */
-static const struct peer *find_behalf(const struct company *company, uint32_t process)
+/* A peer whose request in this vertex was on behalf of `process`; NULL: none. */
+static const struct peer *find_behalf(const struct peer_state *state, uint32_t process)
 {
-    for (uint32_t i = 0; i < company->count; i++)
-        if (company->peers[i].vertex == company->vertex && company->peers[i].acts_for == process)
-            return &company->peers[i];
+    for (uint32_t i = 0; i < state->count; i++)
+        if (state->peers[i].vertex == state->vertex && state->peers[i].acts_for == process)
+            return &state->peers[i];
     return NULL;
 }
 
-/* What one message tells: its peer set, and which request it answers. */
-struct news {
+/* What one message tells: its peer set, and the request that it answers. */
+struct message_facts {
     uint32_t set[2];
-    uint32_t request;   /* talk, or ARGUS_NONE */
-    bool is_likely;     /* `request` is likely, but not sure */
-    bool is_asked_for;  /* a receive: the answer to a request of the thread's */
-    bool other_request; /* by its voucher it is for another request than the message before */
+    uint32_t request; /* cut point of the request, or ARGUS_NONE */
+    bool is_likely;   /* `request` is likely but not certain */
+    /* of a receive: it answers a request of this thread */
+    bool is_asked_for;
+    /* its voucher says that it is for another request than the previous message */
+    bool other_request;
 };
 
-static void receive(const struct splitter *splitter, struct company *company, uint32_t index,
-                    struct news *ret)
+static void receive(const struct splitter *splitter, struct peer_state *state, uint32_t index,
+                    struct message_facts *ret)
 {
-    struct talk *talk = &splitter->builder->talks->all.data[index];
-    const struct talk *sent = &splitter->builder->talks->all.data[talk->partner];
-    uint32_t self = process_of(splitter, talk->thread);
+    struct cut_point *point = &splitter->builder->cut_points->all.data[index];
+    const struct cut_point *sent = &splitter->builder->cut_points->all.data[point->partner];
+    uint32_t self = process_of(splitter, point->thread);
     uint32_t from = process_of(splitter, sent->thread);
     uint32_t acts_for = sent->acts_for != ARGUS_NONE ? sent->acts_for : from;
-    acts_for = talk->behalf != ARGUS_NONE ? talk->behalf : acts_for;
-    company->acts_for = acts_for;
+    acts_for = point->behalf != ARGUS_NONE ? point->behalf : acts_for;
+    state->acts_for = acts_for;
     ret->set[0] = from == self ? acts_for : from;
     ret->set[1] = acts_for;
     if (from == self)
         return;
-    struct peer *peer = use_peer(company, from, false);
+    struct peer *peer = use_peer(state, from, false);
     ret->is_asked_for = peer->asked;
     peer->acted_on = peer->asked;
     peer->asked = false;
     peer->acts_for = acts_for;
-    peer->vertex = company->vertex;
+    peer->vertex = state->vertex;
     peer->request = index;
 }
 
-/* Whose request in this vertex has waited longest to be acted on; NULL: nobody's. The latest used are first in the list. */
-static const struct peer *find_waiting(const struct company *company)
+/* The peer whose request in this vertex has waited longest to be acted on; NULL: none. The most
+ * recently used peers are first in the list. */
+static const struct peer *find_waiting(const struct peer_state *state)
 {
-    for (uint32_t i = company->count; i > 0; i--) {
-        const struct peer *peer = &company->peers[i - 1];
-        if (peer->vertex == company->vertex && !peer->acted_on && !peer->serves)
+    for (uint32_t i = state->count; i > 0; i--) {
+        const struct peer *peer = &state->peers[i - 1];
+        if (peer->vertex == state->vertex && !peer->acted_on && !peer->serves)
             return peer;
     }
     return NULL;
 }
 
-/* Something is sent on behalf of `process`. */
-static void act_on(struct company *company, uint32_t process)
+/* Marks the requests on behalf of `process` as acted on. */
+static void act_on(struct peer_state *state, uint32_t process)
 {
-    for (uint32_t i = 0; i < company->count; i++)
-        if (company->peers[i].vertex == company->vertex && company->peers[i].acts_for == process)
-            company->peers[i].acted_on = true;
+    for (uint32_t i = 0; i < state->count; i++)
+        if (state->peers[i].vertex == state->vertex && state->peers[i].acts_for == process)
+            state->peers[i].acted_on = true;
 }
 
-static void request(struct company *company, struct talk *talk, struct news *ret)
+static void request(struct peer_state *state, struct cut_point *point, struct message_facts *ret)
 {
-    const struct peer *waiting = find_waiting(company);
-    company->peers[0].asked = true;
+    const struct peer *waiting = find_waiting(state);
+    state->peers[0].asked = true;
     if (!waiting)
         return;
-    ret->set[1] = talk->acts_for = waiting->acts_for;
+    ret->set[1] = point->acts_for = waiting->acts_for;
     ret->request = waiting->request;
     ret->is_likely = true;
 }
 
-/* Whatever was thought: its voucher says on whose behalf a message is sent, and so which request it is for. */
-static void believe_voucher(const struct company *company, struct talk *talk, struct news *ret)
+/* A voucher overrides what was inferred: it names the process on whose behalf the message is sent,
+ * and so the request that the message is for. */
+static void apply_voucher(const struct peer_state *state, struct cut_point *point,
+                          struct message_facts *ret)
 {
-    const struct peer *asked = find_behalf(company, talk->behalf);
+    const struct peer *asked = find_behalf(state, point->behalf);
     bool answers = ret->request != ARGUS_NONE && !ret->is_likely;
-    ret->set[1] = talk->acts_for = talk->behalf;
+    ret->set[1] = point->acts_for = point->behalf;
     if (answers)
         return;
     ret->request = asked ? asked->request : ARGUS_NONE;
     ret->is_likely = false;
-    ret->other_request = asked && company->behalf != ARGUS_NONE && company->behalf != talk->behalf;
+    ret->other_request = asked && state->behalf != ARGUS_NONE && state->behalf != point->behalf;
 }
 
-static void send(const struct splitter *splitter, struct company *company, uint32_t index,
-                 struct news *ret)
+static void send(const struct splitter *splitter, struct peer_state *state, uint32_t index,
+                 struct message_facts *ret)
 {
-    struct talk *talk = &splitter->builder->talks->all.data[index];
-    uint32_t self = process_of(splitter, talk->thread);
-    uint32_t to = process_of(splitter, splitter->builder->talks->all.data[talk->partner].thread);
-    if (talk->behalf != ARGUS_NONE)
-        company->acts_for = talk->behalf;
-    talk->acts_for = company->acts_for;
-    ret->set[0] = to == self ? company->acts_for : to;
-    ret->set[1] = company->acts_for;
+    struct cut_point *point = &splitter->builder->cut_points->all.data[index];
+    uint32_t self = process_of(splitter, point->thread);
+    uint32_t to =
+        process_of(splitter, splitter->builder->cut_points->all.data[point->partner].thread);
+    if (point->behalf != ARGUS_NONE)
+        state->acts_for = point->behalf;
+    point->acts_for = state->acts_for;
+    ret->set[0] = to == self ? state->acts_for : to;
+    ret->set[1] = state->acts_for;
     if (to == self)
         return;
-    struct peer *peer = use_peer(company, to, true);
-    const struct peer *behalf = find_behalf(company, to);
-    if (peer->vertex == company->vertex && !peer->serves) {
-        ret->set[1] = talk->acts_for = peer->acts_for;
+    struct peer *peer = use_peer(state, to, true);
+    const struct peer *behalf = find_behalf(state, to);
+    if (peer->vertex == state->vertex && !peer->serves) {
+        ret->set[1] = point->acts_for = peer->acts_for;
         ret->request = peer->request;
     } else if (behalf) {
-        ret->set[1] = talk->acts_for = to;
+        ret->set[1] = point->acts_for = to;
         ret->request = behalf->request;
     } else {
-        request(company, talk, ret);
+        request(state, point, ret);
     }
-    if (talk->behalf != ARGUS_NONE)
-        believe_voucher(company, talk, ret);
-    act_on(company, talk->acts_for);
+    if (point->behalf != ARGUS_NONE)
+        apply_voucher(state, point, ret);
+    act_on(state, point->acts_for);
 }
 
 static bool is_disjoint(const uint32_t a[2], const uint32_t b[2])
@@ -287,65 +308,67 @@ static bool is_batch(struct splitter *splitter, uint32_t vertex)
                               PATTERN_BATCHES);
 }
 
-/* By which rule the vertex is to be cut before the message; 0: it is not. */
-static uint32_t cut_flag(struct splitter *splitter, const struct company *company,
-                         const struct talk *talk, const struct news *news)
+/* The rule by which the vertex is to be cut before the message, as a vertex flag; 0: no cut. */
+static uint32_t cut_flag(struct splitter *splitter, const struct peer_state *state,
+                         const struct cut_point *point, const struct message_facts *facts)
 {
-    if (company->set[0] == ARGUS_NONE || !talk->cut_ns)
+    if (state->set[0] == ARGUS_NONE || !point->cut_ns)
         return 0;
-    if (is_disjoint(company->set, news->set) || news->other_request)
+    if (is_disjoint(state->set, facts->set) || facts->other_request)
         return ARGUS_VERTEX_PEERS;
-    bool next_item = talk->receives && company->sent && !news->is_asked_for;
-    return next_item && is_batch(splitter, company->vertex) ? ARGUS_VERTEX_BATCHED : 0;
+    bool next_item = point->receives && state->sent && !facts->is_asked_for;
+    return next_item && is_batch(splitter, state->vertex) ? ARGUS_VERTEX_BATCHED : 0;
 }
 
-/* The edge from the piece that received the request to the one that begins with its answer. */
-static bool add_request_edge(struct splitter *splitter, const struct talk *answer,
-                             const struct news *news)
+/* Adds the edge from the piece that received the request to the piece that begins with its
+ * answer. */
+static bool add_request_edge(struct splitter *splitter, const struct cut_point *answer,
+                             const struct message_facts *facts)
 {
-    const struct talk *asked = &splitter->builder->talks->all.data[news->request];
+    const struct cut_point *asked = &splitter->builder->cut_points->all.data[facts->request];
     struct argus_edge edge = {
         .from_ns = asked->time_ns,
         .to_ns = answer->cut_ns,
         .from = asked->slot,
         .to = answer->slot,
         .kind = ARGUS_EDGE_DISPATCH,
-        .strong = !news->is_likely,
+        .strong = !facts->is_likely,
         .rule = RULE_DISPATCH_REQUEST,
         .stack = ARGUS_NONE,
     };
     return builder_add_edge(splitter->builder, &edge);
 }
 
-static bool look_at(struct splitter *splitter, const uint32_t *new_id, uint32_t index)
+static bool handle_message(struct splitter *splitter, const uint32_t *new_id, uint32_t index)
 {
-    struct talk *talk = &splitter->builder->talks->all.data[index];
+    struct cut_point *point = &splitter->builder->cut_points->all.data[index];
     uint32_t vertex =
-        talk->partner == ARGUS_NONE ? ARGUS_NONE : split_vertex_of(splitter->graph, new_id, talk);
+        point->partner == ARGUS_NONE ? ARGUS_NONE : split_vertex_of(splitter->graph, new_id, point);
     if (vertex == ARGUS_NONE)
         return true;
-    struct company *company = company_for(splitter, talk->thread);
-    if (!company)
+    struct peer_state *state = state_for(splitter, point->thread);
+    if (!state)
         return false;
-    struct news news = {.request = ARGUS_NONE};
-    enter_vertex(splitter, company, vertex);
-    if (talk->receives)
-        receive(splitter, company, index, &news);
+    struct message_facts facts = {.request = ARGUS_NONE};
+    enter_vertex(splitter, state, vertex);
+    if (point->receives)
+        receive(splitter, state, index, &facts);
     else
-        send(splitter, company, index, &news);
-    uint32_t flag = cut_flag(splitter, company, talk, &news);
-    company->set[0] = news.set[0];
-    company->set[1] = news.set[1];
-    company->behalf = talk->behalf;
-    company->sent = !talk->receives;
+        send(splitter, state, index, &facts);
+    uint32_t flag = cut_flag(splitter, state, point, &facts);
+    state->set[0] = facts.set[0];
+    state->set[1] = facts.set[1];
+    state->behalf = point->behalf;
+    state->sent = !point->receives;
     if (!flag)
         return true;
-    struct cut cut = {.vertex = vertex, .talk = index, .flag = flag};
+    struct cut cut = {.vertex = vertex, .point = index, .flag = flag};
     return vec_push(&splitter->cuts.cuts, cut) &&
-           (news.request == ARGUS_NONE || add_request_edge(splitter, talk, &news));
+           (facts.request == ARGUS_NONE || add_request_edge(splitter, point, &facts));
 }
 
-/* The process with id `pid` at that time; ARGUS_NONE: none is known. `last`: id → the last process with it. */
+/* The process with the id `pid` at that time; ARGUS_NONE: not known. `last`: id → the last process
+ * that had it. */
 static uint32_t process_with(const struct argus_graph *graph, const struct idmap *last,
                              uint32_t pid, uint64_t time_ns)
 {
@@ -359,7 +382,7 @@ static uint32_t process_with(const struct argus_graph *graph, const struct idmap
     return process == IDMAP_NONE ? ARGUS_NONE : process;
 }
 
-/* Processes have their final numbers only now. */
+/* Replaces pids by process indices, which are final only now. */
 static bool find_beneficiaries(struct builder *builder)
 {
     struct idmap last = {0};
@@ -368,10 +391,10 @@ static bool find_beneficiaries(struct builder *builder)
     for (size_t i = 0;
          done && vouchers_seen(builder->vouchers) && i < graph->machine.processes.length; i++)
         done = idmap_put(&last, graph->machine.processes.data[i].pid, (uint32_t)i);
-    for (size_t i = 0; i < builder->talks->all.length; i++) {
-        struct talk *talk = &builder->talks->all.data[i];
-        talk->behalf =
-            talk->behalf ? process_with(graph, &last, talk->behalf, talk->time_ns) : ARGUS_NONE;
+    for (size_t i = 0; i < builder->cut_points->all.length; i++) {
+        struct cut_point *point = &builder->cut_points->all.data[i];
+        point->behalf =
+            point->behalf ? process_with(graph, &last, point->behalf, point->time_ns) : ARGUS_NONE;
     }
     idmap_deinit(&last);
     return done;
@@ -382,19 +405,19 @@ bool rule_split(struct builder *builder, uint32_t *new_id, size_t slots)
     struct splitter splitter = {
         .builder = builder, .graph = builder->graph, .patterns = {.graph = builder->graph}};
     size_t threads = builder->graph->machine.threads.length;
-    splitter.company_of = malloc((threads + 1) * sizeof(*splitter.company_of));
-    bool done = splitter.company_of && find_beneficiaries(builder);
+    splitter.state_of = malloc((threads + 1) * sizeof(*splitter.state_of));
+    bool done = splitter.state_of && find_beneficiaries(builder);
     for (size_t i = 0; done && i < threads; i++)
-        splitter.company_of[i] = ARGUS_NONE;
-    for (size_t i = 0; done && i < builder->talks->all.length; i++)
-        done = look_at(&splitter, new_id, (uint32_t)i);
+        splitter.state_of[i] = ARGUS_NONE;
+    for (size_t i = 0; done && i < builder->cut_points->all.length; i++)
+        done = handle_message(&splitter, new_id, (uint32_t)i);
     done = done && rule_cut_calls(builder, new_id, &splitter.cuts);
     done =
         done && !splitter.patterns.no_memory && pieces_make(builder, &splitter.cuts, new_id, slots);
     patterns_deinit(&splitter.patterns);
-    free(splitter.companies);
-    free(splitter.company_of);
+    free(splitter.states);
+    free(splitter.state_of);
     vec_deinit(&splitter.cuts.cuts);
-    vec_deinit(&builder->talks->all);
+    vec_deinit(&builder->cut_points->all);
     return done;
 }

@@ -1,7 +1,8 @@
-/* Timers: from who armed it to whom it wakes when it fires.
+/* Timers: from the thread that armed the timer to the thread that it wakes when it fires.
  *
- * The record of a timer that fires stands in an interrupt on any cpu; the wake-ups until its end are the timer's.
- * A timer that its own callback arms again (periodic ones) keeps its owner; see on_timer.c.
+ * A timer fires in an interrupt on any cpu; the wake-ups until the end of the firing are the
+ * timer's. A timer that its own callback arms again (a periodic one) keeps its owner; see
+ * on_interrupt.c.
  */
 #include "graph/build/on_interrupt.h"
 #include "graph/rules/wakeup.h"

@@ -1,11 +1,14 @@
-/* Vouchers of Darwin: on whose behalf a thread works (event/darwin/darwin_vouchers.c).
+/* Darwin's vouchers: the process on whose behalf a thread works (event/darwin/darwin_vouchers.c).
  *
- * A voucher that comes with a message says who its beneficiary is, which the splits ask for (rules/split.c). It also is a
- * thread's way to hand on what it works for: libdispatch takes the voucher of who queues an item, and whoever runs the
- * item adopts it. Where neither a message nor an item of libdispatch is on record, that is all there is to see of it. So who
- * had a voucher last made go on who adopts it: a weak edge, since one voucher can be handed on more than once.
+ * A voucher that comes with a message names its beneficiary, which the splits use (rules/split.c).
+ * A voucher also passes on what a thread works for: libdispatch takes the voucher of the thread
+ * that queues an item, and the thread that runs the item adopts it. If neither a message nor a
+ * libdispatch item is recorded, the voucher is the only sign of this. So an edge leads from the
+ * previous holder of the voucher to the thread that adopts it. The edge is weak, because a voucher
+ * can be passed on several times.
  *
- * A thread that has just received the voucher itself gets no edge: the message says it. */
+ * A thread that has just received the voucher itself gets no edge, because the message is the edge.
+ */
 #include "graph/rules/voucher.h"
 
 #include <stdlib.h>
@@ -13,7 +16,7 @@
 #include "graph/build/thread_state.h"
 #include "graph/build/vertex.h"
 
-/* A voucher of Darwin: who had it last. */
+/* A voucher and its latest holder. */
 struct voucher_state {
     struct actor last;
     bool known;

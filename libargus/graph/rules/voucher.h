@@ -1,4 +1,4 @@
-/* Vouchers of Darwin: voucher.c. */
+/* Darwin's vouchers: voucher.c. */
 #ifndef ARGUS_GRAPH_RULES_VOUCHER_H
 #define ARGUS_GRAPH_RULES_VOUCHER_H
 
@@ -8,13 +8,13 @@
 
 struct builder;
 
-/* The state of this feature: who had each voucher last. */
+/* The state of this feature: the latest holder of each voucher. */
 struct vouchers *vouchers_create(void);
 void vouchers_destroy(struct vouchers *vouchers);
 
-/* Something is done with a voucher. */
+/* Handles a record about a voucher. */
 void rule_voucher(struct builder *builder, const struct argus_record *record);
-/* Was there a voucher at all? */
+/* Whether there was any voucher so far. */
 bool vouchers_seen(const struct vouchers *vouchers);
 
 #endif

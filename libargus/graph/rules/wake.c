@@ -1,14 +1,16 @@
-/* Wake-ups that a thread is responsible for.
+/* Wake-ups that a thread caused.
  *
- * In task context the waker's own kernel code calls the wake-up. A softirq runs on top of whichever thread was there and
- * says nothing about it, with one exception: over the loopback device a send() raises the receive softirq, which the kernel
- * runs before the call returns. The receiver's wake-up is then the sender's doing. The same holds for the end of a connection, which
- * a thread that exits sends when its descriptors are closed. Likewise a receive that makes room wakes the sender that waits for it. A device's softirq looks the same, except that it runs at the end of the device's
- * interrupt, which has a record just before it.
+ * In task context, the waker's own kernel code does the wake-up. A softirq interrupts whichever
+ * thread happens to run, which says nothing about that thread, with one exception: over the
+ * loopback device, a send() raises the receive softirq, which the kernel runs before the call
+ * returns. Then the sender wakes the receiver. The same holds for a thread that exits: the kernel
+ * closes its connections, which sends their end. Likewise, a receive that makes room wakes a waiting
+ * sender. A device's softirq looks the same, except that it runs at the end of the device's
+ * interrupt, whose record comes just before it.
  */
 #include "graph/rules/wakeup.h"
 
-/* What the wakee waits for, as far as it waits; ARGUS_WAIT_NONE otherwise. */
+/* The kind of the wakee's wait; ARGUS_WAIT_NONE if it does not wait. */
 static uint8_t awaited(const struct wakeup *wakeup)
 {
     const struct thread_state *wakee = thread_at(wakeup->builder, wakeup->wakee);
@@ -53,7 +55,7 @@ bool match_exit(const struct wakeup *wakeup)
     return in_task(wakeup) && is_exiting(wakeup);
 }
 
-/* Darwin: a worker waits for work in a call of its own. */
+/* On Darwin, an idle worker waits for work in a system call of its own. */
 bool match_parked(const struct wakeup *wakeup)
 {
     const struct builder *builder = wakeup->builder;
@@ -64,7 +66,7 @@ bool match_parked(const struct wakeup *wakeup)
 
 bool match_cleared(const struct wakeup *wakeup)
 {
-    return in_task(wakeup) && (wakeup->said & ARGUS_WAKE_CLEARED);
+    return in_task(wakeup) && (wakeup->wake_flags & ARGUS_WAKE_CLEARED);
 }
 
 bool match_task(const struct wakeup *wakeup)

@@ -1,9 +1,9 @@
-/* What call stacks say about futex wake-ups, after the last record.
+/* What call stacks say about futex wake-ups, determined after the last record.
  *
- * Names of functions are costly, so they are asked for last, and only about edges that need it: those of futex wake-ups
- * (rules/condition.c) and, of Darwin, all wake-ups. Where a stack says something else than the records did, the stack
- * is right, and the edge changes its rule and strength. A trace without stacks, or without the files to find names in, keeps
- * what the records said.
+ * Looking up function names is costly. So it is done last, and only for edges that need it: those
+ * of futex wake-ups (rules/condition.c), and on Darwin those of all wake-ups. If the stack
+ * contradicts the records, the stack is right, and the edge changes its rule and strength. A trace
+ * without stacks, or without the files that hold the names, keeps the result of the records.
  */
 #include "graph/patterns.h"
 #include "graph/rules/wakeup.h"
@@ -14,14 +14,14 @@ static bool is_candidate(const struct builder *builder, const struct argus_edge 
     return futex || (builder->os == ARGUS_OS_DARWIN && edge->rule == RULE_WAKE_TASK);
 }
 
-/* The stack of the wait that `edge` ended; ARGUS_NONE. */
+/* The stack of the wait that `edge` ended; ARGUS_NONE: none. */
 static uint32_t wait_stack(const struct argus_graph *graph, const struct argus_edge *edge)
 {
     uint32_t before = argus_graph_previous(graph, edge->to);
     return before == ARGUS_NONE ? ARGUS_NONE : graph->vertices.data[before].wait.user_stack;
 }
 
-/* The rule for the wake-up by its stacks; the one it has when they say nothing. */
+/* The rule of the wake-up according to its stacks; if they say nothing, the rule that it has. */
 static enum rule_id rule_of(struct patterns *patterns, const struct argus_edge *edge)
 {
     const struct argus_vertex *vertices = patterns->graph->vertices.data;

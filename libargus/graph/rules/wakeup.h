@@ -11,12 +11,13 @@
 struct wakeup {
     struct builder *builder;
     const struct cpu_state *cpu;
-    uint32_t waker; /* the thread on the cpu, or ARGUS_NONE: idle or unknown */
+    uint32_t waker; /* the thread on the cpu; ARGUS_NONE: idle or unknown */
     uint32_t wakee;
-    const struct syscall_row *call; /* of the waker, never NULL */
-    enum argus_context context;     /* never UNKNOWN: then what the cpu's records say */
-    uint8_t said;                   /* as in struct cause */
-    const struct wake_rule *rule;   /* for act: the row that applies */
+    const struct syscall_row *call; /* the waker's system call; never NULL */
+    /* never UNKNOWN: in that case it is derived from the cpu's records */
+    enum argus_context context;
+    uint8_t wake_flags;           /* as in struct cause */
+    const struct wake_rule *rule; /* for `act`: the matching row */
 };
 
 /* A row of wake_rules.def. */
@@ -28,7 +29,7 @@ struct wake_rule {
     uint8_t kind; /* enum argus_edge_kind */
 };
 
-/* rules/wakeups.c: who or what is behind a make_runnable record, by the table of rules. */
+/* rules/wakeups.c: finds the cause of a make_runnable record, by the table of rules. */
 void rule_wakeup(struct builder *builder, const struct cpu_state *cpu,
                  const struct argus_record *record, uint32_t wakee, struct cause *ret);
 #define WAKE_RULE(match, act, rule, weak, kind)                                                    \
@@ -37,12 +38,13 @@ void rule_wakeup(struct builder *builder, const struct cpu_state *cpu,
 #include "graph/rules/wake_rules.def"
 #undef WAKE_RULE
 
-/* rules/wake_stacks.c: what call stacks say about wake-ups, after the last record. False without memory. */
+/* rules/wake_stacks.c: applies what call stacks say, after the last record. False without
+ * memory. */
 bool rule_wake_stacks(struct builder *builder);
-/* rules/later.c: weakens wake-ups whose message a later piece of a split vertex received. */
+/* rules/later.c: weakens wake-ups whose message was received by a later piece of a split vertex. */
 void rule_wake_later(struct argus_graph *graph);
-/* rules/softirq.c: takes a wake-up out of a network softirq from among the edges into `vertex` (final id) when a message says
- * that it was another's. Returns how many are left. */
+/* rules/softirq.c: drops a network softirq's wake-up from the edges into `vertex` (final id) if a
+ * message shows that another thread caused it. Returns how many edges are left. */
 size_t rule_softirq_mend(struct builder *builder, uint32_t vertex, struct argus_edge *edges,
                          size_t count);
 

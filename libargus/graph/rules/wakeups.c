@@ -1,4 +1,4 @@
-/* Who or what is behind a wake-up: by the table of rules (wake_rules.def). */
+/* Finds the cause of a wake-up, by the table of rules (wake_rules.def). */
 #include <string.h>
 
 #include "graph/rules/wakeup.h"
@@ -10,8 +10,9 @@ static const struct wake_rule wake_rules[] = {
 #undef WAKE_RULE
 };
 
-/* A thread in which the kernel runs the handler of a device's interrupt: each of them on a real-time kernel, some on others
- * (kernel/irq/manage.c, setup_irq_thread()). What it wakes, the device has woken. */
+/* Whether the kernel handles a device's interrupt in this thread. On a real-time kernel, all
+ * interrupts are handled so, on others some (kernel/irq/manage.c, setup_irq_thread()). Its wake-ups
+ * are the device's. */
 static bool handles_interrupts(const struct builder *builder, uint32_t thread)
 {
     return thread != ARGUS_NONE &&
@@ -19,9 +20,9 @@ static bool handles_interrupts(const struct builder *builder, uint32_t thread)
 }
 
 static enum argus_context context_of(const struct builder *builder, const struct cpu_state *cpu,
-                                     uint64_t said)
+                                     uint64_t recorded)
 {
-    enum argus_context context = cpu_context(cpu, said);
+    enum argus_context context = cpu_context(cpu, recorded);
     bool by_thread = context == ARGUS_CONTEXT_TASK && handles_interrupts(builder, cpu->thread);
     return by_thread ? ARGUS_CONTEXT_HARDIRQ : context;
 }
@@ -53,7 +54,7 @@ void rule_wakeup(struct builder *builder, const struct cpu_state *cpu,
         .context = context_of(builder, cpu, record->arg[3]),
     };
     if (builder->os == ARGUS_OS_DARWIN)
-        wakeup.said = record->arg[2] & ARGUS_WAKE_SAID;
+        wakeup.wake_flags = record->arg[2] & ARGUS_WAKE_SAID;
     bool has_vertex =
         cpu->thread != ARGUS_NONE && thread_at(builder, cpu->thread)->slot != ARGUS_NONE;
     if (!has_vertex)
@@ -73,5 +74,5 @@ void rule_wakeup(struct builder *builder, const struct cpu_state *cpu,
             builder_count(builder, rule->rule);
         break;
     }
-    ret->said = wakeup.said;
+    ret->wake_flags = wakeup.wake_flags;
 }

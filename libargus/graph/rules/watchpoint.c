@@ -1,9 +1,11 @@
-/* The dance around a watchpoint or a step: instrumentation, not what the program does.
+/* The signals and wake-ups around a watchpoint or a step: instrumentation, not the program's own
+ * work.
  *
- * A debugger's watchpoint is a SIGTRAP that the thread gets by its own doing (an exception). It stops, which wakes the
- * debugger; the debugger looks, and wakes it again. None of these wake-ups says anything about why the program is slow or
- * waits, and the debugger would seem to be the cause of everything. The stop itself stays a wait of the thread ("stopped").
- * The dance lasts from the signal to the thread's next system call or to its wake-up.
+ * A debugger's watchpoint raises SIGTRAP in the thread that hits it (an exception). The thread
+ * stops, which wakes the debugger; the debugger inspects it and wakes it again. None of these
+ * wake-ups explains why the program is slow or waits; with them, the debugger would seem to be the
+ * cause of everything. The stop itself remains a wait of the thread ("stopped"). The exchange lasts
+ * from the signal to the thread's next system call or to its wake-up.
  */
 #include "graph/rules/wakeup.h"
 

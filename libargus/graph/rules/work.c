@@ -1,4 +1,4 @@
-/* Work that is done in a softirq: what it wakes is the doing of who queued it. */
+/* Work that runs in a softirq: its wake-ups are attributed to the thread that queued it. */
 #include "graph/rules/wakeup.h"
 
 bool match_bh_work(const struct wakeup *wakeup)

@@ -1,12 +1,13 @@
 /* Yield runs: while (!done) usleep(1000), or poll() with a short timeout in a loop.
  *
- * Each turn is a vertex whose wait the thread's own timer ended. Three in a row that do the same things and wait
- * in the same call become one vertex with a count, which then grows turn by turn. Nothing is merged across a vertex that
- * somebody else woke: that wake-up is a cause. Where the record of the wake-up is missing, the result of the system call tells
- * that it was the timer, when the next turn has begun already.
+ * Each turn is a vertex whose wait the thread's own timer ended. Three turns in a row that do the
+ * same and wait in the same call are merged into one vertex with a count, which then grows turn by
+ * turn. A vertex that another thread woke is not merged, because that wake-up is a cause. If the
+ * record of a wake-up is missing, the result of the system call shows that the timer ended the
+ * wait, but only after the next turn has begun.
  *
- * The merged vertex lasts from the first turn's start to the last turn's end. Its run and runnable times are sums;
- * the rest of it, end - start - run - runnable, was spent in the waits between the turns.
+ * The merged vertex lasts from the first turn's start to the last turn's end. Its run and runnable
+ * times are sums; the rest (end - start - run - runnable) was spent in the waits between the turns.
  */
 #include "graph/rules/yield.h"
 
@@ -15,12 +16,13 @@
 #include "graph/build/thread_state.h"
 #include "graph/build/vertex.h"
 
-#define YIELD_WAIT_NS                                                                              \
-    50000000u /* longer waits are work that is paced, not waiting for a flag: 20 a second */
-#define LATE_NS      500000000u /* a timer that comes so late is a matter of its own */
-#define YIELD_RUN_NS 10000000u  /* more is work, not looking at a flag */
+/* a longer wait paces work (20 times a second) and does not wait for a flag */
+#define YIELD_WAIT_NS 50000000u
+/* a timer that fires so late is not treated as a yield */
+#define LATE_NS      500000000u
+#define YIELD_RUN_NS 10000000u /* a longer run is work, not a check of a flag */
 
-/* How long it meant to wait: on a crowded machine the timer's interrupt comes late. */
+/* The intended length of a wait. On a busy machine, the timer's interrupt comes late. */
 static uint64_t meant_wait_ns(const struct argus_wait *wait, uint64_t begin_ns)
 {
     uint64_t wait_ns = wait->end_ns - begin_ns;
@@ -39,7 +41,8 @@ static uint64_t wait_place(const struct builder *builder, const struct argus_ver
     return stack.count ? stack.frames[0] : 0;
 }
 
-/* Only the innermost frame of the stacks is compared: deeper ones may be noise where frame pointers are missing. */
+/* Whether two turns are alike. Only the innermost frame of their stacks is compared, because deeper
+ * frames may be wrong if frame pointers are missing. */
 static bool same_turn(const struct builder *builder, const struct argus_vertex *a,
                       const struct argus_vertex *b)
 {
@@ -51,8 +54,8 @@ static bool same_turn(const struct builder *builder, const struct argus_vertex *
            wait_place(builder, a) == wait_place(builder, b);
 }
 
-/* Whether both are turns, of the same loop. */
-static bool goes_on(struct builder *builder, uint32_t run, uint32_t turn)
+/* Whether both are turns of the same loop. */
+static bool is_same_run(struct builder *builder, uint32_t run, uint32_t turn)
 {
     const struct argus_vertex *a = slot_at(builder, run), *b = slot_at(builder, turn);
     return may_be_turn(b) && may_be_turn(a) && same_turn(builder, a, b);
@@ -82,13 +85,13 @@ bool rule_yield(struct builder *builder, uint32_t thread)
     struct thread_state *state = thread_at(builder, thread);
     uint32_t turn = state->slot, before = state->previous, run = state->older;
     if (before == ARGUS_NONE || slot_at(builder, turn)->repeat != 1 ||
-        !goes_on(builder, before, turn))
+        !is_same_run(builder, before, turn))
         return false;
 
     if (slot_at(builder, before)->flags & ARGUS_VERTEX_YIELDS) {
         run = before;
     } else {
-        if (run == ARGUS_NONE || !goes_on(builder, run, before))
+        if (run == ARGUS_NONE || !is_same_run(builder, run, before))
             return false;
         grow(builder, thread, run, before);
     }
@@ -104,7 +107,7 @@ void rule_yield_told(struct builder *builder, uint32_t thread)
     struct thread_state *state = thread_at(builder, thread);
     uint32_t turn = state->previous, run = state->older;
     if (run == ARGUS_NONE || !(slot_at(builder, run)->flags & ARGUS_VERTEX_YIELDS) ||
-        slot_at(builder, turn)->repeat != 1 || !goes_on(builder, run, turn))
+        slot_at(builder, turn)->repeat != 1 || !is_same_run(builder, run, turn))
         return;
     grow(builder, thread, run, turn);
     state->previous = run;

@@ -11,7 +11,8 @@ struct builder;
 
 /* Merges the current vertex, whose wait has just ended, into the yield run before it. */
 bool rule_yield(struct builder *builder, uint32_t thread);
-/* The same for the vertex before the current one, of which a result has just told that its timer woke it. */
+/* Same for the vertex before the current one, when a result has just shown that its timer woke
+ * it. */
 void rule_yield_told(struct builder *builder, uint32_t thread);
 
 #endif

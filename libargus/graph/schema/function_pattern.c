@@ -1,7 +1,9 @@
-/* Names with * and ?.
+/* Matching of function names with * and ?.
  *
- * Not fnmatch(3): it takes [ for the beginning of a set, which C++ has in "operator[]" and "int (&) [3]", and its time grows
- * exponentially with the stars of a pattern, which may be anybody's. */
+ * fnmatch(3) is not used: it takes [ for the beginning of a set, but C++ names contain it
+ * ("operator[]", "int (&) [3]"). Also, its time grows exponentially with the number of stars in a
+ * pattern, and patterns can come from strangers.
+ */
 #include "argus/schema.h"
 
 #include <stdlib.h>
@@ -9,7 +11,8 @@
 
 #include "event/names/demangle.h"
 
-/* `length` bytes of `text`. When what follows the last star does not fit, that star takes one byte more. */
+/* Matches `length` bytes of `text`. If the part after the last star does not fit, that star takes
+ * one more byte. */
 static bool matches(const char *pattern, const char *text, size_t length)
 {
     const char *star = NULL, *end = text + length, *retry = NULL;
@@ -32,8 +35,10 @@ static bool matches(const char *pattern, const char *text, size_t length)
     return !*pattern;
 }
 
-/* Where the parameter list of a readable name begins: at the parenthesis that belongs to the last one; what follows that
- * one (const, [clone …]) goes with it. "f(int (*)(char)) const" is "f"; "(anonymous namespace)::f(int)" is "(anonymous namespace)::f". */
+/* The length of a readable name without its parameter list. This is the parenthesis that belongs to
+ * the last closing one; anything after that (const, [clone …]) is dropped with it. "f(int
+ * (*)(char)) const" becomes "f", and "(anonymous namespace)::f(int)" becomes "(anonymous
+ * namespace)::f". */
 static size_t without_parameters(const char *name)
 {
     const char *last = strrchr(name, ')');
@@ -54,7 +59,7 @@ static bool matches_readable(const char *pattern, const char *name)
 
 bool argus_function_matches(const char *pattern, const char *symbol)
 {
-    /* A symbol with a version, memcpy@@GLIBC_2.14, is that symbol. */
+    /* A symbol with a version, memcpy@@GLIBC_2.14, matches without it. */
     if (matches(pattern, symbol, strcspn(symbol, "@")))
         return true;
     if (strncmp(symbol, "_Z", 2) != 0)

@@ -1,14 +1,17 @@
-/* Which of a user's rules a probe of the trace is.
+/* Finds the user's rule that each probe of the trace belongs to.
  *
- * The trace says of each probe its shape, library and symbol, whoever asked for it: so a rule also counts for a trace that was
- * recorded with another file of rules or with a table of probes, as long as somebody listened at the function. */
+ * The trace stores the shape, library and symbol of each probe, but not what requested it. So a
+ * rule also applies to a trace that was recorded with another rules file or with a probe table, if
+ * that contained a probe at the function.
+ */
 #include "graph/schema/rule_binding.h"
 
 #include <string.h>
 
 #include "argus/record.h"
 
-/* What a probe of a rule reports; 0: rules of this kind have none. As in plugin/probes/rule_probes.c. */
+/* What the probe of a rule reports; 0: such rules have no probe. Must match
+ * plugin/probes/rule_probes.c. */
 static const uint32_t shapes[ARGUS_RULE_KINDS] = {
     [ARGUS_RULE_ENQUEUE] = ARGUS_PROBE_QUEUE, [ARGUS_RULE_CANCEL] = ARGUS_PROBE_CANCEL,
     [ARGUS_RULE_EXECUTE] = ARGUS_PROBE_BEGIN, [ARGUS_RULE_BEGIN] = ARGUS_PROBE_BEGIN,

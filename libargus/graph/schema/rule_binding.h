@@ -1,4 +1,5 @@
-/* A user's rules while a graph is built: which rule each probe of the trace is, and what was enqueued in order. */
+/* The user's rules while a graph is built: the rule of each probe, and what was enqueued in
+ * order. */
 #ifndef ARGUS_GRAPH_RULE_BINDING_H
 #define ARGUS_GRAPH_RULE_BINDING_H
 
@@ -8,17 +9,18 @@
 #include "base/idmap.h"
 #include "base/vec.h"
 
-/* A wait that may be inside of a user's unit: its stack will tell. */
+/* A wait that may be inside of a user's unit; the stack of the wait will tell. */
 struct unit_wait {
     uint64_t since_ns;
     uint32_t slot; /* of the vertex that it ended */
-    uint32_t rule; /* index of the unit's */
+    uint32_t rule; /* index of the unit's rule */
 };
 
-/* A function that a toolkit's probe has reported: a user's rule may be about it, which its name will tell. */
+/* A function call that a toolkit's probe reported. Its name will tell whether a user's rule
+ * matches. */
 struct unit_call {
     uint64_t function, time_ns;
-    uint32_t talk; /* where the vertex would be cut; ARGUS_NONE: it begins there already */
+    uint32_t point; /* where the vertex would be cut; ARGUS_NONE: the vertex already begins there */
     uint32_t thread;
 };
 
@@ -36,11 +38,12 @@ bool rule_binding_init(struct rule_binding *binding, const struct argus_rule_set
                        const struct argus_trace *trace);
 void rule_binding_deinit(struct rule_binding *binding);
 
-/* Kinds of rules, for rule_binding_find(). */
+/* Bits for kinds of rules, for rule_binding_find(). */
 #define RULE_KIND_BIT(kind) (1u << (kind))
 #define RULE_KINDS_OF_UNITS (RULE_KIND_BIT(ARGUS_RULE_EXECUTE) | RULE_KIND_BIT(ARGUS_RULE_BEGIN))
 
-/* The index of the rule that the probe `number` stands for, if it is one of the `kinds`; ARGUS_NONE. A record can name any probe. */
+/* The index of the rule that probe `number` belongs to, if the rule is one of `kinds`; else
+ * ARGUS_NONE. Checks `number`, because a record can contain any. */
 static inline uint32_t rule_binding_find(const struct rule_binding *binding, uint64_t number,
                                          unsigned kinds)
 {
@@ -49,9 +52,9 @@ static inline uint32_t rule_binding_find(const struct rule_binding *binding, uin
     return fits ? index : ARGUS_NONE;
 }
 
-/* Does the end rule `index` end the units of rule `unit` (ARGUS_NONE: of no rule)? */
+/* Whether the end rule `index` ends the units of rule `unit` (ARGUS_NONE: of no rule). */
 bool rule_binding_ends(const struct rule_binding *binding, uint32_t index, uint32_t unit);
-/* Is there an end rule for the units of rule `unit`? */
+/* Whether there is an end rule for the units of rule `unit`. */
 bool rule_binding_has_end(const struct rule_binding *binding, uint32_t unit);
 
 #endif

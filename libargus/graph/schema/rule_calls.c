@@ -1,8 +1,9 @@
-/* A user's begin rules for functions that the probes of toolkits report: the handler of a click, a callback inside of another
- * one. No probe of their own is needed, only their names, which come when all vertices are there; so the place was noted
- * (talk_note()), and the vertex is split now, like that of a server with several clients. */
+/* Users' begin rules for functions that toolkits' probes report: the handler of a click, a callback
+ * inside of another one. They need no probes of their own, only the functions' names, which are
+ * known when all vertices are built. So the place was noted (cut_point_add_call()), and the vertex
+ * is split now, like that of a server with several clients. */
 #include "graph/build/builder.h"
-#include "graph/build/talk.h"
+#include "graph/build/cut_points.h"
 #include "graph/rules/split.h"
 #include "graph/schema/rule_binding.h"
 #include "graph/schema/rule_stacks.h"
@@ -15,13 +16,13 @@ static bool cut_call(struct builder *builder, struct rule_stacks *stacks, const 
     uint32_t rule = rule_stacks_unit(stacks, process, call->function, call->time_ns);
     if (rule == ARGUS_NONE || stacks->rules[rule].kind != ARGUS_RULE_BEGIN)
         return true;
-    struct cut cut = {.talk = call->talk};
-    if (call->talk != ARGUS_NONE)
-        cut.vertex = split_vertex_of(graph, new_id, &builder->talks->all.data[call->talk]);
-    if (call->talk != ARGUS_NONE && cut.vertex == ARGUS_NONE)
-        return true; /* in a yield run, or gone */
+    struct cut cut = {.point = call->point};
+    if (call->point != ARGUS_NONE)
+        cut.vertex = split_vertex_of(graph, new_id, &builder->cut_points->all.data[call->point]);
+    if (call->point != ARGUS_NONE && cut.vertex == ARGUS_NONE)
+        return true; /* it is in a yield run, or was dropped */
     builder_count(builder, rule_of_user(rule));
-    return call->talk == ARGUS_NONE || vec_push(&cuts->cuts, cut);
+    return call->point == ARGUS_NONE || vec_push(&cuts->cuts, cut);
 }
 
 bool rule_cut_calls(struct builder *builder, const uint32_t *new_id, struct cuts *cuts)

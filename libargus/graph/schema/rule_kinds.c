@@ -1,5 +1,6 @@
-/* A new kind is a row here, a constant in argus/schema.h, a section in docs/man/argus-rules.5.md, and the place where it is bound: for a
- * probe, its shape in plugin/probes/rule_probes.c and graph/schema/rule_binding.c; for a wake-up, wakeup_effects[] in
+/* To add a kind: a row here, a constant in argus/schema.h, a section in docs/man/argus-rules.5.md,
+ * and the place where the kind is bound. For a probe this is its shape in
+ * plugin/probes/rule_probes.c and graph/schema/rule_binding.c; for a wake-up, wakeup_effects[] in
  * graph/schema/rule_wakeups.c. */
 #include "graph/schema/rule_kinds.h"
 
@@ -12,8 +13,9 @@ const struct rule_kind_row rule_kinds[ARGUS_RULE_KINDS] = {
             .word = "enqueue",
             .stage = "edge",
             .meaning = "FUNCTION leaves work for later, which the key names",
-            .description = "Who called %s made run what it enqueued; a wake-up out of it means the "
-                           "same",
+            .description =
+                "The thread that called %s caused what it enqueued; a wake-up from within the "
+                "call means the same",
             .parts = PLACE | RULE_PART_KEY | RULE_PART_RAN | RULE_PART_WEAK | RULE_PART_FIFO |
                      RULE_PART_REPEATS,
             .needs = RULE_PART_KEY,
@@ -24,7 +26,7 @@ const struct rule_kind_row rule_kinds[ARGUS_RULE_KINDS] = {
             .word = "cancel",
             .stage = "cull",
             .meaning = "FUNCTION takes back what was enqueued under the key",
-            .description = "What %s takes back does not run",
+            .description = "Work that %s takes back does not run",
             .parts = PLACE | RULE_PART_KEY,
             .needs = RULE_PART_KEY,
             .probed = true,
@@ -34,7 +36,7 @@ const struct rule_kind_row rule_kinds[ARGUS_RULE_KINDS] = {
             .word = "execute",
             .stage = "boundary",
             .meaning = "FUNCTION does the work that was enqueued under the key",
-            .description = "A call of %s begins a vertex, which goes on until it returns",
+            .description = "A call of %s begins a vertex, which lasts until it returns",
             .parts = PLACE | RULE_PART_KEY | RULE_PART_RAN,
             .needs = RULE_PART_KEY,
             .probed = true,
@@ -44,8 +46,9 @@ const struct rule_kind_row rule_kinds[ARGUS_RULE_KINDS] = {
             .word = "begin",
             .stage = "boundary",
             .meaning = "FUNCTION begins a unit of work",
-            .description = "A call of %s begins a vertex, which goes on until it returns, or to an "
-                           "end rule of its space",
+            .description =
+                "A call of %s begins a vertex, which lasts until it returns, or until an "
+                "end rule of its space applies",
             .parts = PLACE | RULE_PART_RAN,
             .probed = true,
         },
@@ -63,7 +66,7 @@ const struct rule_kind_row rule_kinds[ARGUS_RULE_KINDS] = {
             .word = "ignore-wakeups",
             .stage = "cull",
             .meaning = "wake-ups out of FUNCTION are not causality",
-            .description = "A wake-up out of %s is left out",
+            .description = "A wake-up from within %s is dropped",
             .parts = STACK,
             .needs = RULE_PART_FROM,
         },
@@ -72,7 +75,7 @@ const struct rule_kind_row rule_kinds[ARGUS_RULE_KINDS] = {
             .word = "weak-wakeups",
             .stage = "edge",
             .meaning = "wake-ups out of FUNCTION may or may not be causality",
-            .description = "A wake-up out of %s is weak",
+            .description = "A wake-up from within %s is weak",
             .parts = STACK,
             .needs = RULE_PART_FROM,
         },
@@ -81,7 +84,7 @@ const struct rule_kind_row rule_kinds[ARGUS_RULE_KINDS] = {
             .word = "strong-wakeups",
             .stage = "edge",
             .meaning = "wake-ups out of FUNCTION are causality",
-            .description = "A wake-up out of %s is strong",
+            .description = "A wake-up from within %s is strong",
             .parts = STACK,
             .needs = RULE_PART_FROM,
         },

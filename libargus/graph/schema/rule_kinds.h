@@ -1,10 +1,11 @@
-/* The kinds of rules that a user can write: one table for the parser, the schema and the man page's test. */
+/* The kinds of rules that a user can write. Used by the parser, the schema and the man page's
+ * test. */
 #ifndef ARGUS_GRAPH_RULE_KINDS_H
 #define ARGUS_GRAPH_RULE_KINDS_H
 
 #include "argus/schema.h"
 
-/* The parts of a rule's line besides its function. */
+/* The parts of a rule's line, apart from its function. */
 enum rule_part {
     RULE_PART_FROM = 1 << 0, /* the word "from" before the function */
     RULE_PART_IN = 1 << 1,   /* in LIBRARY */
@@ -18,13 +19,13 @@ enum rule_part {
 };
 
 struct rule_kind_row {
-    const char *word;        /* begins the rule's line */
+    const char *word;        /* first word of the rule's line */
     const char *stage;       /* as in graph/rules.def */
-    const char *meaning;     /* for people: what the rule says of FUNCTION */
-    const char *description; /* of its row in a graph's schema; %s is the function */
-    unsigned parts;          /* enum rule_part: what the line may have */
-    unsigned needs;          /* and what it must have */
-    bool probed;             /* it becomes a probe when recording */
+    const char *meaning;     /* for people: what the rule says about FUNCTION */
+    const char *description; /* for the row in a graph's schema; %s is the function */
+    unsigned parts;          /* enum rule_part: parts that the line may have */
+    unsigned needs;          /* parts that it must have */
+    bool probed;             /* recording sets a probe for it */
 };
 
 extern const struct rule_kind_row rule_kinds[ARGUS_RULE_KINDS];

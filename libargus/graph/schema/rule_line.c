@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "graph/schema/rule_kinds.h"
 
-#define LONGEST_FUNCTION 199 /* with its end, request_probe.symbol has room for it */
+#define LONGEST_FUNCTION 199 /* with the terminating NUL it fits into request_probe.symbol */
 #define LONGEST_LIBRARY  399
 #define LONGEST_LABEL    71
 #define LONGEST_SPACE    64
@@ -21,7 +21,7 @@ __attribute__((format(printf, 3, 4))) static bool wrong(struct rule_line *line, 
     va_start(args, format);
     vsnprintf(reason, sizeof(reason), format, args);
     va_end(args);
-    utf8_repair(reason, strlen(reason)); /* which a limit may have cut */
+    utf8_repair(reason, strlen(reason)); /* a character may have been cut in half */
     for (char *c = reason; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 127)
             *c = '?';
@@ -42,7 +42,7 @@ bool rule_line_split(struct rule_line *line)
     return !reason || wrong(line, (uint32_t)(fault - line->text) + 1, "%s", reason);
 }
 
-/* --- texts that stay --- */
+/* --- texts that the set keeps --- */
 
 static bool keep(struct rule_line *line, const char *text, const char **ret)
 {
@@ -122,7 +122,7 @@ static bool set_repeats(struct rule_line *line, const struct rule_word *word, co
     return line->rule->repeats = true;
 }
 
-/* A new part is a row here and a bit of enum rule_part. */
+/* The parts. To add one: a row here and a bit of enum rule_part. */
 static const struct part {
     const char *name;
     bool has_value;
@@ -169,7 +169,7 @@ static bool read_part(struct rule_line *line, const struct rule_word *word)
            part->set(line, word, word->text + strcspn(word->text, "=") + part->has_value);
 }
 
-/* "in" and the word behind it. */
+/* Reads "in" and the library after it. */
 static bool read_library(struct rule_line *line, size_t index)
 {
     const struct rule_word *word = &line->words[index];
@@ -204,7 +204,7 @@ static bool read_kind(struct rule_line *line)
                  known);
 }
 
-/* The index behind the function; 0 with a mistake. */
+/* Returns the index of the word after the function; 0 after a mistake. */
 static size_t read_function(struct rule_line *line)
 {
     const struct rule_kind_row *kind = &rule_kinds[line->rule->kind];
@@ -254,7 +254,7 @@ static bool check_parts(struct rule_line *line)
     return true;
 }
 
-/* Names and sentences that people see. */
+/* Fills in the names and sentences that people see. */
 static bool describe(struct rule_line *line)
 {
     struct argus_user_rule *rule = line->rule;
@@ -262,8 +262,8 @@ static bool describe(struct rule_line *line)
     char text[1200], what[600];
     const char *strength = "";
     if (rule->kind == ARGUS_RULE_ENQUEUE)
-        strength = rule->weak ? ": weak, since the rule says so"
-                              : ": strong, since enqueuing asks for just that";
+        strength = rule->weak ? ": weak, because the rule says so"
+                              : ": strong, because enqueuing asks for the execution";
     snprintf(text, sizeof(text), "user.%s:%s", kind->word, rule->function);
     if (!keep(line, text, &rule->name))
         return false;
@@ -285,7 +285,7 @@ bool rule_line_read(struct rule_line *line)
         return false;
     size_t index = read_function(line);
     bool good = index != 0;
-    /* what follows is looked at even so: a person mends a line once */
+    /* the rest is checked even after a mistake, so that the user sees all mistakes at once */
     if (index)
         good = read_parts(line, index) && check_parts(line);
     return good && describe(line);

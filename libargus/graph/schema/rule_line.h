@@ -1,4 +1,4 @@
-/* One line of a text of rules. */
+/* One line of a rules file. */
 #ifndef ARGUS_GRAPH_RULE_LINE_H
 #define ARGUS_GRAPH_RULE_LINE_H
 
@@ -14,23 +14,23 @@ struct rule_word {
 };
 
 struct rule_line {
-    char text[LONGEST_RULE + 1]; /* changed while it is read */
+    char text[LONGEST_RULE + 1]; /* modified while it is read */
     struct rule_word words[WORDS_OF_RULE];
     size_t count;
-    unsigned parts;               /* enum rule_part: what it has */
+    unsigned parts;               /* enum rule_part: the parts that it has */
     const char *file;             /* borrowed */
     struct strtab *strings;       /* of the set; borrowed */
     uint32_t number;              /* of the line */
-    struct argus_user_rule *rule; /* what it becomes */
-    /* Says that something is wrong at `column`. */
+    struct argus_user_rule *rule; /* result */
+    /* Reports a mistake at `column`. */
     void (*mistake)(void *context, uint32_t line, uint32_t column, const char *reason);
     void *context;
     bool no_memory;
 };
 
-/* Cuts line->text into words; what is behind a word that begins with # is a comment. */
+/* Splits line->text into words. A word that begins with # begins a comment. */
 bool rule_line_split(struct rule_line *line);
-/* Makes line->rule of the words. False when mistakes were said, or without memory. */
+/* Makes line->rule of the words. False after a reported mistake, or without memory. */
 bool rule_line_read(struct rule_line *line);
 
 #endif

@@ -1,4 +1,4 @@
-/* The rules of one or several texts, and what is wrong with them. */
+/* The rules of one or several texts, and the mistakes in these. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,8 @@
 #include "base/vec.h"
 #include "graph/schema/rule_line.h"
 
-#define MOST_RULES    1000 /* a rule's number in an edge has 16 bits, and a person wrote them */
+/* limit of an edge's 16-bit rule number; nobody writes so many by hand */
+#define MOST_RULES    1000
 #define MOST_MISTAKES 100
 
 struct argus_rule_set {
@@ -18,7 +19,7 @@ struct argus_rule_set {
     VEC(struct argus_rule_mistake) mistakes;
     struct strtab *strings; /* owned */
     uint64_t identity;
-    bool no_memory; /* while a text is read */
+    bool no_memory; /* it ran out while a text was read */
 };
 
 struct argus_error *argus_rule_set_create(struct argus_rule_set **ret)
@@ -62,7 +63,7 @@ uint64_t argus_rule_set_identity(const struct argus_rule_set *set)
 
 /* --- identity --- */
 
-/* With its end, so that "a", "bc" is not "ab", "c"; NULL is not "". */
+/* Includes the terminating NUL, so that "a", "bc" differs from "ab", "c". NULL differs from "". */
 static uint64_t mix_text(uint64_t hash, const char *text)
 {
     return text ? hash64(hash, text, strlen(text) + 1) : hash64(hash, "\1", 2);
@@ -95,7 +96,7 @@ static uint64_t identity_of(const struct argus_rule_set *set)
 
 /* --- texts --- */
 
-/* A mistake in `context`, the set. */
+/* Adds a mistake to `context`, which is the set. */
 static void add_mistake(void *context, uint32_t line, uint32_t column, const char *reason)
 {
     struct argus_rule_set *set = context;
@@ -116,7 +117,7 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && !strcmp(a, b));
 }
 
-/* A rule of the same kind for the same function: the second would never be looked at. */
+/* Finds a rule of the same kind for the same function: the second one would never be used. */
 static const struct argus_user_rule *find_same(const struct argus_rule_set *set,
                                                const struct argus_user_rule *rule)
 {
@@ -183,7 +184,7 @@ static struct argus_error *first_mistake(const struct argus_rule_set *set, const
         name, first->line, first->column, first->reason, more, more == 1 ? "" : "s");
 }
 
-/* Gives the mistakes their file's name, which the caller of parse() may free. */
+/* Copies the file's name into its mistakes, because the caller of parse() may free it. */
 static void name_mistakes(struct argus_rule_set *set, const char *name)
 {
     uint32_t id = 0;

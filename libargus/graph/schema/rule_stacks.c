@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* What a kind of rule is about. */
+/* What each kind of rule applies to. */
 static const struct {
     bool by_stack;
     enum stack_class class;
@@ -32,7 +32,7 @@ void rule_stacks_deinit(struct rule_stacks *stacks)
     idmap_deinit(&stacks->stack_by_key);
 }
 
-/* --- what was looked at before --- */
+/* --- cache of matches --- */
 
 static uint64_t key_of(uint64_t id, uint32_t process)
 {
@@ -66,7 +66,7 @@ static void add_entry(struct rule_stacks *stacks, struct idmap *by_key, uint64_t
 
 /* --- matching --- */
 
-/* Functions in which threads begin, with libc of Linux and the system libraries of Darwin. */
+/* Functions in which threads begin, of Linux's C libraries and Darwin's system libraries. */
 static bool is_outermost(const char *function)
 {
     static const char *const names[] = {"_start",       "start_thread",   "clone",         "clone3",
@@ -82,7 +82,7 @@ static bool is_outermost(const char *function)
 struct framed {
     const char *function; /* NULL: not known */
     uint32_t process;
-    uint64_t address, time_ns; /* for its image */
+    uint64_t address, time_ns; /* to find its image */
     bool is_return;
 };
 
@@ -120,8 +120,9 @@ static void merge(struct stack_match *into, const struct stack_match *frame)
     into->gap |= frame->gap;
 }
 
-/* The function that called the innermost one may be missing (argus_symbols_called()): where the call at `framed` tells it, it counts
- * as part of the stack, and where it does not, the stack may have a gap. The kernel's stacks have none. */
+/* The caller of the innermost function may be missing in the stack (argus_symbols_called()). If the
+ * call at `framed` names it, it counts as part of the stack; if not, the stack may have a gap.
+ * Kernel stacks have none. */
 static void match_called(struct rule_stacks *stacks, const struct framed *framed,
                          struct stack_match *match)
 {
@@ -140,7 +141,7 @@ static struct stack_match match_frame(struct rule_stacks *stacks, uint32_t proce
 {
     struct framed framed = {
         .process = process, .address = stack->frames[at], .time_ns = time_ns, .is_return = at > 0};
-    /* the same address means something else as the innermost frame, as the one behind it, and farther out */
+    /* an address has different meanings as the innermost frame, as the next one, and farther out */
     uint64_t id = framed.address << 2 | (at < 2 ? at : 2);
     const struct match_entry *known = find_entry(stacks, &stacks->frame_by_key, id, process);
     if (known)

@@ -1,4 +1,5 @@
-/* Which of a user's rules fit a call stack. Stacks repeat: each is looked at once for each process, and so is each of its addresses. */
+/* Which of a user's rules match a call stack. Stacks repeat, so each stack, and each address in it,
+ * is examined only once per process. */
 #ifndef ARGUS_GRAPH_RULE_STACKS_H
 #define ARGUS_GRAPH_RULE_STACKS_H
 
@@ -7,24 +8,25 @@
 #include "base/idmap.h"
 #include "base/vec.h"
 
-/* What rules are about, by stacks. */
+/* What a rule that matches stacks applies to. */
 enum stack_class {
-    STACK_WAKER, /* what a wake-up out of a function means */
+    STACK_WAKER, /* the meaning of a wake-up from within a function */
     STACK_UNIT,  /* a unit of work is in progress */
     STACK_CLASSES
 };
 
-/* Index of the first rule in the set that fits, for each class, or ARGUS_NONE. */
+/* Index in the set of the first matching rule of each class, or ARGUS_NONE. */
 struct stack_match {
     uint32_t rule[STACK_CLASSES];
-    bool complete; /* the stack goes out to where its thread began: what is not in it did not run */
-    bool gap;      /* but for one function, which it may miss */
+    /* the stack reaches the thread's first function, so a function that is not in it did not run */
+    bool complete;
+    bool gap; /* except that one function may be missing */
 };
 
 struct match_entry {
     uint64_t id; /* address, or stack */
     uint32_t process;
-    uint32_t next; /* of the same hash, from 1; 0: none */
+    uint32_t next; /* index + 1 of the next entry with the same hash; 0: none */
     struct stack_match match;
 };
 
@@ -38,22 +40,23 @@ struct rule_stacks {
     bool no_memory;
 };
 
-/* `graph` has its stacks, threads and processes; nothing else of it is looked at. */
+/* `graph` needs its stacks, threads and processes; nothing else of it is used. */
 struct argus_error *rule_stacks_init(struct rule_stacks *stacks, const struct argus_graph *graph,
                                      const struct argus_user_rule *rules, size_t count);
 void rule_stacks_deinit(struct rule_stacks *stacks);
 
-/* The match of `stack` (index) of `process`. `time_ns` says which images were mapped; a program that a process ran before another
- * one has other addresses, or the same code. */
+/* The match of `stack` (index) in `process`. `time_ns` selects the images that were mapped then.
+ * After exec, a process has different addresses, or the same code. */
 struct stack_match rule_stacks_find(struct rule_stacks *stacks, uint32_t process, uint32_t stack,
                                     uint64_t time_ns);
 
-/* The rule of class STACK_UNIT for the function at `address`; ARGUS_NONE. */
+/* The rule of class STACK_UNIT for the function at `address`; ARGUS_NONE: none. */
 uint32_t rule_stacks_unit(struct rule_stacks *stacks, uint32_t process, uint64_t address,
                           uint64_t time_ns);
 
 struct builder;
-/* rule_wakeups.c: what a user's rules say by stacks, of edges that have their final ends: some go, some are weak. */
+/* rule_wakeups.c: applies the rules that match stacks to edges with final ends: drops some and
+ * makes some weak. */
 bool rule_apply_stacks(struct builder *builder, const uint32_t *new_id);
 
 #endif

@@ -1,22 +1,28 @@
-/* What a user's rules say by stacks. Symbols are slow to find, so this comes when all edges and vertices are there, looks at each
- * stack once, and does nothing at all when no rule is about stacks.
+/* Applies the user's rules that match stacks. Symbol lookup is slow, so this is done when all edges
+ * and vertices are built, examines each stack once, and does nothing if there is no such rule.
  *
- * Wake-ups: a rule names a function, and the wake-up's edge is the rule's if the waker was inside of it. Edges without a stack (no
- * stacks were recorded, or this one was lost) are as without the rule; `argus schema list` says how many there are.
+ * Wake-ups: a rule names a function. It applies to the edge of a wake-up if the waker was inside of
+ * that function. Edges without a stack (stacks were not recorded, or this one was lost) stay as
+ * they are; `argus schema list` shows how many there are.
  *
- * Units: a probe shows when a unit begins, but few show its end. Whether a wait is still inside is what the stack of the wait shows:
- * with the unit's function in it, it is; when it goes out to where the thread began without that function, it is not; and what
- * on_callback.c has thought stays when it cannot be known. Then the next vertex goes on with the unit, and its sequence edge is
- * strong; or it does not. */
+ * Units: a probe shows where a unit begins, but few show its end. The stack of a later wait tells
+ * whether the unit still runs:
+ *
+ * - If the unit's function is in the stack, the unit still runs.
+ * - If the stack reaches the thread's first function without it, the unit has ended.
+ * - Otherwise the decision of on_callback.c stays.
+ *
+ * If the unit still runs, the next vertex continues it, and its sequence edge is strong.
+ */
 #include "graph/build/builder.h"
 #include "graph/schema/rule_binding.h"
 #include "graph/schema/rule_stacks.h"
 
-/* What happens to the edge of a wake-up. */
+/* The effect of each kind of rule on the edge of a wake-up. */
 static const struct {
     bool applies, drops, weakens;
 } wakeup_effects[ARGUS_RULE_KINDS] = {
-    [ARGUS_RULE_ENQUEUE] = {.applies = true}, /* weak, if the rule says so */
+    [ARGUS_RULE_ENQUEUE] = {.applies = true}, /* weak if the rule says so */
     [ARGUS_RULE_IGNORE_WAKEUPS] = {.applies = true, .drops = true},
     [ARGUS_RULE_WEAK_WAKEUPS] = {.applies = true, .weakens = true},
     [ARGUS_RULE_STRONG_WAKEUPS] = {.applies = true},
@@ -27,7 +33,7 @@ static uint32_t process_of(const struct argus_graph *graph, uint32_t vertex)
     return graph->machine.threads.data[graph->vertices.data[vertex].thread].process;
 }
 
-/* False: the edge goes. */
+/* Returns false if the edge is to be dropped. */
 static bool apply_to_edge(struct builder *builder, struct rule_stacks *stacks,
                           struct argus_edge *edge)
 {
@@ -62,7 +68,7 @@ static void apply_to_edges(struct builder *builder, struct rule_stacks *stacks)
     graph->edges.length = kept;
 }
 
-/* The vertex behind the wait, if the wait is still there; ARGUS_NONE. */
+/* The vertex after the wait, if the wait is still there; else ARGUS_NONE. */
 static uint32_t behind(const struct argus_graph *graph, const uint32_t *new_id,
                        const struct unit_wait *wait)
 {

@@ -5,12 +5,12 @@
 
 #include "base/compat.h"
 
-/* Ready descriptors that are named; more are counted. */
+/* So many ready descriptors are named; the rest is only counted. */
 enum { MOST_NAMED = 3 };
 
 #define DEVICE_MINOR_BITS 20
 
-/* One of several details of a kind: `index` of `count`. */
+/* Details of one kind: `count` of them, of which `index` is the current one. */
 struct detail {
     const struct argus_graph *graph;
     const struct argus_vertex *vertex;
@@ -43,7 +43,7 @@ static void add_futex(const struct detail *detail, struct text *text)
                  detail->arg[2]);
 }
 
-/* The image of the process that `address` is in; NULL: none that is code. */
+/* The executable image of the process that contains `address`; NULL: none. */
 static const struct argus_image_entry *image_at(const struct detail *detail, uint64_t address)
 {
     const struct argus_thread *threads;
@@ -88,7 +88,7 @@ static void add_block(const struct detail *detail, struct text *text)
         text_add(text, " of inode %" PRIu64, detail->arg[3]);
 }
 
-/* The thread with id `tid` that lived at `time_ns`; NULL: none is known. */
+/* The thread with id `tid` that lived at `time_ns`; NULL: not known. */
 static const struct argus_thread *thread_of(const struct argus_graph *graph, uint64_t tid,
                                             uint64_t time_ns)
 {
@@ -100,7 +100,8 @@ static const struct argus_thread *thread_of(const struct argus_graph *graph, uin
     return NULL;
 }
 
-/* The path of which these are pieces; the quotation mark ends it behind the last one. */
+/* Adds the path that these details are pieces of. Closes the quotation mark after the last
+ * piece. */
 static void add_path(const struct detail *detail, struct text *text)
 {
     char piece[sizeof(uint64_t) * 4 + 1] = {0};
@@ -141,7 +142,7 @@ static unsigned count_kind(const struct argus_wait_detail *details, uint32_t fir
     return count;
 }
 
-/* All of one kind. */
+/* Adds all details of one kind. */
 static void add_kind(const struct argus_graph *graph, const struct argus_vertex *vertex,
                      uint8_t kind, struct text *text)
 {

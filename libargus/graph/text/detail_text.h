@@ -1,4 +1,4 @@
-/* The details of a wait, as text behind what it waited on. */
+/* The details of a wait, as text after what the thread waited for. */
 #ifndef ARGUS_GRAPH_DETAIL_TEXT_H
 #define ARGUS_GRAPH_DETAIL_TEXT_H
 
@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "graph/text/object_text.h"
 
-/* Adds everything that is known about the wait of `vertex` beyond the call. */
+/* Adds everything that is known about the wait of `vertex`, apart from the call. */
 void detail_texts(const struct argus_graph *graph, const struct argus_vertex *vertex,
                   struct text *text);
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* As on Linux, whatever this is built for. */
+/* Linux's values, whatever system this is built for. */
 enum {
     TYPE_MASK = 0170000,
     TYPE_PIPE = 0010000,
@@ -29,7 +29,8 @@ static const struct name_row files[] = {
 
 static const char epoll_set[] = "epoll set";
 
-/* Files without an inode of their own, by six letters of the kernel's name for them. To add one: a row. */
+/* Files without an inode of their own, by the first six letters of the kernel's name. To add one: a
+ * row. */
 static const struct {
     const char *letters, *name;
 } anonymous[] = {

@@ -1,4 +1,4 @@
-/* What a vertex waited on, as a sentence: the call and what it was called with, then the details that were recorded. */
+/* What a vertex waited for, as a sentence: the call, its arguments, then the recorded details. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ static void add_address(const struct argus_wait *wait, struct text *text)
 
 static void add_child(const struct argus_wait *wait, struct text *text)
 {
-    int32_t pid = (int32_t)wait->object; /* negative: any one, or any of a group */
+    int32_t pid = (int32_t)wait->object; /* negative: any child, or any child of a group */
     if (pid > 0)
         text_add(text, " pid %" PRId32, pid);
     else if (wait->has_result && wait->result > 0)
@@ -45,7 +45,7 @@ static void add_queue(const struct argus_wait *wait, struct text *text)
     text_add(text, ", message queue %" PRId32, (int32_t)wait->object);
 }
 
-/* What the first argument of a call is, if not a descriptor. To add one: a row. */
+/* The meaning of a call's first argument, if it is not a descriptor. To add one: a row. */
 static const struct {
     const char *call;
     void (*add)(const struct argus_wait *wait, struct text *text);
@@ -72,7 +72,7 @@ static void text_in_call(const struct argus_graph *graph, const struct argus_wai
             calls[i].add(wait, text);
 }
 
-/* Waits outside a system call, by kind. */
+/* Waits outside of a system call, by kind. */
 static const char *text_outside(const struct argus_wait *wait)
 {
     switch (wait->kind) {

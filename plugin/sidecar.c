@@ -1,4 +1,4 @@
-#include "plugin/beside.h"
+#include "plugin/sidecar.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -9,7 +9,7 @@
 
 #include "base/hash64.h"
 
-/* ~/.cache/argus; NULL: the user has no home. */
+/* ~/.cache/argus; NULL: the user has no home folder. */
 static char *cache_directory(void)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -20,7 +20,7 @@ static char *cache_directory(void)
     return made ? directory : NULL;
 }
 
-/* In the cache the name tells traces of one name in several folders apart. */
+/* In the cache, a hash of the path distinguishes traces of the same name in different folders. */
 static char *path_in_cache(const char *directory, const char *trace_path, const char *suffix)
 {
     char whole[PATH_MAX], *path;
@@ -32,18 +32,18 @@ static char *path_in_cache(const char *directory, const char *trace_path, const 
     return made < 0 ? NULL : path;
 }
 
-void beside_init(struct beside *beside, const char *trace_path, const char *suffix)
+void sidecar_init(struct sidecar *sidecar, const char *trace_path, const char *suffix)
 {
-    memset(beside, 0, sizeof(*beside));
-    if (asprintf(&beside->path[BESIDE_TRACE], "%s%s", trace_path, suffix) < 0)
-        beside->path[BESIDE_TRACE] = NULL;
-    beside->directory = cache_directory();
-    beside->path[BESIDE_IN_CACHE] = path_in_cache(beside->directory, trace_path, suffix);
+    memset(sidecar, 0, sizeof(*sidecar));
+    if (asprintf(&sidecar->path[SIDECAR_NEXT_TO_TRACE], "%s%s", trace_path, suffix) < 0)
+        sidecar->path[SIDECAR_NEXT_TO_TRACE] = NULL;
+    sidecar->directory = cache_directory();
+    sidecar->path[SIDECAR_IN_CACHE] = path_in_cache(sidecar->directory, trace_path, suffix);
 }
 
-void beside_deinit(struct beside *beside)
+void sidecar_deinit(struct sidecar *sidecar)
 {
-    for (int i = 0; i < BESIDE_PLACES; i++)
-        free(beside->path[i]);
-    free(beside->directory);
+    for (int i = 0; i < SIDECAR_PLACES; i++)
+        free(sidecar->path[i]);
+    free(sidecar->directory);
 }
