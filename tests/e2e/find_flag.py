@@ -66,7 +66,7 @@ class Walk(unittest.TestCase):
         why = culprit["why"]
         if culprit["code_loop"]:
             self.assertIn("by its code, the loop in", why)
-            return f"v{culprit['vertex']['id']}"
+            return culprit["vertex"]["id"]
         found = re.search(r"'argus step (\S+) (v\d+) --process PID", why)
         self.assertTrue(found, why)
         self.assertEqual(found.group(1), trace)
