@@ -58,8 +58,9 @@ static const struct shape {
 
 static bool find_symbol(struct elf_file *file, const char *name, uint64_t *ret)
 {
-    /* Functions lie in the first megabyte of a small program. */
-    for (uint64_t at = 0; at < 1 << 20; at++) {
+    /* Functions lie in the last megabyte of a small program. */
+    uint64_t end = elf_file_end(file), room = 1 << 20;
+    for (uint64_t at = end > room ? end - room : 0; at < end; at++) {
         uint64_t offset;
         const char *found = elf_file_function(file, at, &offset);
         if (found && offset == 0 && strcmp(found, name) == 0) {
@@ -105,6 +106,13 @@ static struct elf_file *open_file(const char *path)
 static bool is_arm64(const struct elf_file *file)
 {
     return elf_file_machine(file) == ELF_MACHINE_AARCH64;
+}
+
+/* A library finds its thread-local variables by a call of the dynamic linker. */
+static const char *expected_of(struct elf_file *file, const struct shape *shape)
+{
+    bool is_thread_local = strcmp(shape->name, "own_thread") == 0;
+    return is_thread_local && !elf_file_is_program(file) ? NULL : shape->expected;
 }
 
 /* `names` has the symbols, `code` the code. */
@@ -165,12 +173,13 @@ static void test_shapes(void **state)
         bool found = loop_flags_find(frames, count, is_arm64(file), &flags);
         if (found)
             describe(&flags, text, sizeof(text));
-        if (found ? is_same(text, shapes[i].expected) : !shapes[i].expected)
+        const char *expected = expected_of(file, &shapes[i]);
+        if (found ? is_same(text, expected) : !expected)
             continue;
         wrong++;
         print_error("%s%s: expected %s, found %s\n", shapes[i].name,
-                    shapes[i].has_caller ? " with its caller" : "",
-                    shapes[i].expected ? shapes[i].expected : "nothing", text);
+                    shapes[i].has_caller ? " with its caller" : "", expected ? expected : "nothing",
+                    text);
     }
     elf_file_close(file);
     assert_int_equal(wrong, 0);

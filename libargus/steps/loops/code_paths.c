@@ -87,6 +87,12 @@ static bool resolve_slot(const struct pointer *pointer, struct code_path *ret)
     return true;
 }
 
+/* x86-64: the first word behind fs_base is fs_base itself. */
+static bool is_thread_pointer(const struct code_path *path)
+{
+    return path->root == CODE_THREAD && path->links == 0 && path->address == 0;
+}
+
 static void follow_pointer(const struct pointer *pointer, int64_t displacement,
                            struct code_path *ret)
 {
@@ -108,7 +114,10 @@ static void follow_pointer(const struct pointer *pointer, int64_t displacement,
         ret->function = pointer->function;
         break;
     case POINTER_LOADED:
-        if (resolve_slot(pointer, ret)) {
+        if (is_thread_pointer(&pointer->path)) {
+            *ret = pointer->path;
+            ret->address = (uint64_t)offset;
+        } else if (resolve_slot(pointer, ret)) {
             ret->address += (uint64_t)offset;
         } else {
             *ret = pointer->path;

@@ -24,6 +24,7 @@ static const struct instruction *instruction_of(const struct code_scope *scope, 
 
 static void add_source(struct code_slice *slice, const struct code_path *path)
 {
+    slice->found = true;
     for (uint32_t i = 0; i < slice->source_count; i++)
         if (code_path_is_same(&slice->sources[i], path))
             return;
@@ -48,11 +49,29 @@ static void follow_slot(struct code_slice *slice, const struct code_scope *scope
         follow_instruction(slice, scope, stores.found[i], REGISTER_NONE);
 }
 
-/* Whether the instruction writes what it read there, changed: inc, add; but not xchg and cmpxchg, which tell what was there. */
+/* Whether the instruction writes what it read there, changed: inc, add; but not xchg and cmpxchg, which tell what was there, nor
+ * `and x, 0`, which small code has for a constant. */
 static bool changes(const struct instruction *at, const struct instruction_memory *memory)
 {
     uint64_t general = REGISTER_BIT(REGISTER_FLAGS) - 1;
-    return memory->reads && memory->writes && !(at->writes & general);
+    bool clears = at->has_immediate && at->immediate == 0;
+    return memory->reads && memory->writes && !(at->writes & general) && !clears;
+}
+
+/* False: what is stored is a constant. */
+static bool follow_store(struct code_slice *slice, const struct code_scope *scope, uint32_t node)
+{
+    struct code_slice before = *slice;
+    slice->found = slice->cycled = slice->is_unknown = slice->yields = slice->counts = false;
+    follow_instruction(slice, scope, node, REGISTER_NONE);
+    bool is_computed =
+        slice->found || slice->cycled || slice->is_unknown || slice->yields || slice->counts;
+    slice->found |= before.found;
+    slice->cycled |= before.cycled;
+    slice->is_unknown |= before.is_unknown;
+    slice->yields |= before.yields;
+    slice->counts |= before.counts;
+    return is_computed;
 }
 
 /* Whether the scope itself stores a computed value at `path`. Then that is followed, and the variable is the thread's own. A constant
@@ -73,8 +92,7 @@ static bool follow_own_stores(struct code_slice *slice, const struct code_scope 
             if (!code_path_is_same(&stored, path) ||
                 (!changes(at, &at->memory[i]) && (at->memory[i].reads || !at->reads)))
                 continue;
-            is_own = true;
-            follow_instruction(slice, scope, node, REGISTER_NONE);
+            is_own |= follow_store(slice, scope, node);
         }
     }
     return is_own;

@@ -29,6 +29,7 @@ struct code_slice {
     const struct code_function *yield_function;
     struct code_path sources[CODE_SOURCES_MAX];
     uint32_t source_count;
+    bool found;  /* a source, perhaps one that was there already */
     bool counts; /* a counter, or its bound, has a part in it */
     bool yields; /* the result of the waiting itself has, or errno */
     bool

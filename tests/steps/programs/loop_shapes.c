@@ -10,7 +10,15 @@
 #include <time.h>
 #include <unistd.h>
 
+/* In a library everything can be another file's: calls and variables go through tables. */
+#ifdef IN_LIBRARY
+#define OWN
+#define APART __attribute__((noinline, noclone))
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#else
+#define OWN   static
 #define APART static __attribute__((noinline, noclone, used))
+#endif
 
 enum { BIT = 8 };
 
@@ -24,20 +32,20 @@ struct window {
     volatile bool is_shown;
 };
 
-static volatile int did_reconfigure;
-static struct {
+OWN volatile int did_reconfigure;
+OWN struct {
     int unused[3];
     volatile int done;
     volatile unsigned bits;
 } settings;
-static struct window *window;
-static struct window main_window;
-static volatile bool is_ready_flag, is_first, is_second;
-static atomic_bool is_atomic;
-static atomic_int work_left;
-static volatile int spin_lock, answer, state, turns, limit;
-static volatile long decoded;
-static __thread volatile char arrived;
+OWN struct window *window;
+OWN struct window main_window;
+OWN volatile bool is_ready_flag, is_first, is_second;
+OWN atomic_bool is_atomic;
+OWN atomic_int work_left;
+OWN volatile int spin_lock, answer, state, turns, limit;
+OWN volatile long decoded;
+OWN __thread volatile char arrived;
 int poll_device(void);
 
 /* --- a variable of the program --- */
