@@ -95,6 +95,7 @@ static void culprit_deinit(struct argus_culprit *culprit)
 {
     costly_functions_free(culprit->functions, culprit->function_count);
     free(culprit->functions);
+    code_loop_free(&culprit->loop);
     free(culprit->why);
 }
 

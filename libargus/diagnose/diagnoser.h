@@ -127,6 +127,15 @@ struct argus_error *diagnoser_explain_yielding(struct diagnoser *d, uint32_t ver
 struct argus_error *diagnoser_blame_yielding(struct diagnoser *d, uint32_t vertex,
                                              struct window part);
 
+/* --- code_loop.c --- */
+
+/* Reads from the program's code which variables end the loop of `vertex`; none, where it does not tell. Errors: memory. */
+struct argus_error *read_code_loop(struct diagnoser *d, uint32_t vertex,
+                                   struct argus_code_loop *ret);
+void code_loop_free(struct argus_code_loop *loop);
+/* "by its code, the loop in … ends when … changes": owned by the caller; NULL: no memory. */
+char *text_code_loop(const struct argus_code_loop *loop);
+
 /* --- late.c --- */
 
 /* The sum of the actual path over a window. */

@@ -13,6 +13,7 @@
 #include "event/binary/elf_names.h"
 #include "event/images.h"
 #include "graph/known_code.h"
+#include "graph/symbols_code.h"
 
 struct argus_symbols {
     const struct argus_trace *trace; /* borrowed */
@@ -366,6 +367,17 @@ const char *argus_symbols_variable(struct argus_symbols *symbols, uint32_t proce
     if (!elf || !elf_file_address(elf, image->file_offset, &file_address))
         return NULL;
     return elf_file_variable(elf, file_address + (address - image->start));
+}
+
+struct elf_file *symbols_code(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
+                              uint64_t address, uint64_t *ret_address)
+{
+    bool stale;
+    if (address < ARGUS_FRAME_ENDS || is_kernel_address(address))
+        return NULL;
+    struct place place = place_of(symbols, process, time_ns, address);
+    struct elf_file *elf = place.image ? elf_files_get(&symbols->files, place.entry, &stale) : NULL;
+    return elf && elf_file_address(elf, place.offset, ret_address) ? elf : NULL;
 }
 
 const char *argus_symbols_called(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,

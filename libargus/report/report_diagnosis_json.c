@@ -69,6 +69,26 @@ static json_t *functions_json(const struct argus_report_context *context,
     return list;
 }
 
+/* null: the code does not tell. */
+static json_t *code_loop_json(const struct argus_code_loop *loop)
+{
+    if (!loop->variable_count)
+        return json_null();
+    json_t *json = json_object(), *list = json_array();
+    for (size_t i = 0; i < loop->variable_count; i++) {
+        const struct argus_loop_variable *variable = &loop->variables[i];
+        json_t *item = json_object();
+        json_put(item, "name", json_text(variable->name));
+        json_put(item, "image", json_text(variable->image));
+        json_put(item, "command", json_text(variable->command));
+        json_add(list, item);
+    }
+    json_put(json, "place", json_text(loop->place));
+    json_put(json, "variables", list);
+    json_put(json, "whole", json_boolean(loop->is_whole));
+    return json;
+}
+
 static json_t *culprit_json(const struct argus_report_context *context,
                             const struct argus_diagnosis *diagnosis,
                             const struct argus_culprit *culprit)
@@ -89,6 +109,7 @@ static json_t *culprit_json(const struct argus_report_context *context,
     json_put(json, "share", json_real(culprit->share));
     json_put(json, "stack", json_stack(context, culprit->vertex, culprit->stack));
     json_put(json, "costly_functions", functions_json(context, culprit));
+    json_put(json, "code_loop", code_loop_json(&culprit->loop));
     json_put(json, "why", json_text(culprit->why));
     return json;
 }

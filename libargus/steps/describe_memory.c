@@ -10,21 +10,7 @@
 #include <string.h>
 
 #include "steps/describe_path.h"
-
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-/* One that a register can watch: a power of two, and the address a multiple of it. */
-static uint32_t watchable_bytes(uint64_t address, uint32_t bytes)
-{
-    uint32_t size = 8;
-    while (size > 1 && (size > bytes || address % size))
-        size /= 2;
-    return size;
-}
+#include "steps/watch_command.h"
 
 /* "settings", "settings+0x8", or for a file without names the address in it: "0x4010". */
 static const char *variable_text(struct describer *describer, const struct argus_flag_candidate *of)
@@ -34,13 +20,6 @@ static const char *variable_text(struct describer *describer, const struct argus
     if (!of->symbol_offset)
         return of->symbol;
     return describe_text(describer, "%s+0x%llx", of->symbol, (unsigned long long)of->symbol_offset);
-}
-
-static const char *quoted(struct describer *describer, const char *text)
-{
-    static const char plain[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+.:-/@";
-    return text[strspn(text, plain)] ? describe_text(describer, "'%s'", text) : text;
 }
 
 static void find_variable(struct describer *describer, uint64_t address,
@@ -64,9 +43,10 @@ static uint64_t own_pid(const struct describer *describer)
 static const char *by_name(struct describer *describer, const char *image, const char *what,
                            uint32_t bytes)
 {
-    return describe_text(describer, "argus watchflag %llu %s %s --size %u",
-                         (unsigned long long)own_pid(describer),
-                         quoted(describer, last_part(image)), quoted(describer, what), bytes);
+    char text[1024];
+    return describe_text(
+        describer, "%s",
+        watch_command_text(own_pid(describer), image, what, bytes, text, sizeof(text)));
 }
 
 static const char *by_address(struct describer *describer, uint64_t address, uint32_t bytes)

@@ -98,6 +98,10 @@ struct instruction {
     bool tests_bits; /* … by which bits are set in both operands: test, bt, tst */
     bool
         is_move; /* what it writes is what it reads, perhaps extended: mov, movzx, ldr, push, pop … */
+    /* Its result is `addend` plus the one general register that it reads, or, when it reads none, `addend` alone: add and sub of an
+     * immediate, lea without an index, adr, adrp. */
+    bool is_sum;
+    int64_t addend;
     struct instruction_memory memory[INSTRUCTION_MEMORY_MAX];
 };
 

@@ -197,6 +197,20 @@ static void take_flags(const cs_insn *insn, struct instruction *ret)
         ret->writes |= REGISTER_BIT(REGISTER_FLAGS);
 }
 
+/* adr, adrp; add and sub of an immediate. */
+static void take_sum(const cs_insn *insn, struct instruction *ret)
+{
+    const cs_arm64 *arm64 = &insn->detail->arm64;
+    bool is_address = insn->id == ARM64_INS_ADR || insn->id == ARM64_INS_ADRP;
+    bool adds = insn->id == ARM64_INS_ADD || insn->id == ARM64_INS_SUB;
+    if (!ret->has_immediate || ret->is_compare || (!is_address && (!adds || arm64->op_count != 3)))
+        return;
+    unsigned shift = adds ? arm64->operands[2].shift.value & 63 : 0;
+    uint64_t value = (uint64_t)ret->immediate << shift;
+    ret->is_sum = true;
+    ret->addend = (int64_t)(insn->id == ARM64_INS_SUB ? 0 - value : value);
+}
+
 void instruction_from_arm64(csh handle, const cs_insn *insn, struct instruction *ret)
 {
     const cs_arm64 *arm64 = &insn->detail->arm64;
@@ -209,6 +223,7 @@ void instruction_from_arm64(csh handle, const cs_insn *insn, struct instruction 
     for (unsigned i = 0; i < arm64->op_count; i++)
         take_operand(insn, i, ret);
     take_flags(insn, ret);
+    take_sum(insn, ret);
     if (ret->flow == FLOW_BRANCH || ret->flow == FLOW_JUMP || ret->flow == FLOW_CALL) {
         ret->target = (uint64_t)ret->immediate;
         ret->has_immediate = false;

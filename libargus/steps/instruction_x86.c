@@ -185,6 +185,23 @@ static void take_operand(const cs_insn *insn, unsigned operand, struct instructi
     }
 }
 
+/* lea without an index; add and sub of an immediate. */
+static void take_sum(const cs_insn *insn, struct instruction *ret)
+{
+    const cs_x86 *x86 = &insn->detail->x86;
+    const cs_x86_op *last = &x86->operands[x86->op_count ? x86->op_count - 1 : 0];
+    bool of_register = x86->op_count == 2 && x86->operands[0].type == X86_OP_REG;
+    bool of_immediate = of_register && last->type == X86_OP_IMM;
+    if (of_register && insn->id == X86_INS_LEA && last->mem.index == X86_REG_INVALID) {
+        bool is_relative = last->mem.base == X86_REG_RIP;
+        ret->is_sum = true;
+        ret->addend = last->mem.disp + (is_relative ? (int64_t)(ret->address + ret->length) : 0);
+    } else if (of_immediate && (insn->id == X86_INS_ADD || insn->id == X86_INS_SUB)) {
+        ret->is_sum = true;
+        ret->addend = insn->id == X86_INS_ADD ? last->imm : (int64_t)(0 - (uint64_t)last->imm);
+    }
+}
+
 void instruction_from_x86(csh handle, const cs_insn *insn, struct instruction *ret)
 {
     const cs_detail *detail = insn->detail;
@@ -211,5 +228,6 @@ void instruction_from_x86(csh handle, const cs_insn *insn, struct instruction *r
     if (ret->flow == FLOW_SYSCALL)
         ret->writes |=
             REGISTER_BIT(REGISTER_RAX) | REGISTER_BIT(REGISTER_RCX) | REGISTER_BIT(REGISTER_R11);
+    take_sum(insn, ret);
     add_stack(insn, ret);
 }

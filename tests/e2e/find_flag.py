@@ -2,7 +2,7 @@
 """From a recorded hang to the process that did not send, without a look at the source: examples/reconfigure.
 
 find_flag.py ARGUS FOLDER: what a person would do, who has only the programs. Record the hang; diagnose says RepeatedYield, and which commands
-come next. Step the function that loops, once when it goes well and once when it spins; diverge names the variable and
+come next, and reads the variable from the code. Step the function that loops, once when it goes well and once when it spins; diverge names the variable and
 prints a command; that command is run as it stands, and what is recorded then leads to the process. The flag lies in the program, in
 an object on the heap, in a library, or in a program without symbols.
 """
@@ -61,8 +61,12 @@ def diagnose(trace, variant):
 
 
 class Walk(unittest.TestCase):
-    def check_commands(self, why, trace):
-        """The diagnosis says what to type, and names the vertex to step."""
+    def check_commands(self, culprit, trace):
+        """The diagnosis says what to type, and names the vertex to step, if the code does not tell which variable it is."""
+        why = culprit["why"]
+        if culprit["code_loop"]:
+            self.assertIn("by its code, the loop in", why)
+            return culprit["vertex"]["id"]
         found = re.search(r"'argus step (\S+) (v\d+) --process PID", why)
         self.assertTrue(found, why)
         self.assertEqual(found.group(1), trace)
@@ -107,12 +111,15 @@ class Walk(unittest.TestCase):
         record_hang(programs, first)
         culprit = diagnose(first, variant)["root_causes"][0]
         self.assertEqual(culprit["type"], "RepeatedYield")
-        vertex = self.check_commands(culprit["why"], first)
+        vertex = self.check_commands(culprit, first)
         self.assertEqual(step(programs, first, vertex, "display9", good), "done")
         step(programs, first, vertex, "mirror", bad)
         self.check_vertex(programs, first, vertex, [good, bad])
         answer = json.loads(reconfigure.argus("diverge", good, bad, "--json"))
         self.check_candidate(answer, expected)
+        # The code told it from the first recording.
+        self.assertTrue(culprit["code_loop"]["whole"])
+        self.assertEqual([variable["command"] for variable in culprit["code_loop"]["variables"]], [answer["candidates"][0]["command"]])
         alone = json.loads(reconfigure.argus("diverge", "--spin", bad, "--json"))
         self.assertEqual(alone["candidates"][0]["command"], answer["candidates"][0]["command"])
         record_hang(programs, second, answer["candidates"][0]["command"])

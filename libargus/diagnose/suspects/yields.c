@@ -1,10 +1,11 @@
 /* RepeatedYield: a loop that polls for something and waits a little, again and again.
  *
  * Without a data-flag event nothing in the graph shows which thread it waits for. Then the loop
- * itself is named, with the function in which it polls, how often it did, and how to record the
- * flag. If the flag was watched (records flag_write and flag_read), the write that ended the loop
- * is an edge into it, and the walk continues as for a LongWait that this write ended late: what did
- * the writer do from the beginning of the loop until then?
+ * itself is named, with the function in which it polls and how often it did; the program's code may
+ * tell which variable ends it (code_loop.c), else the answer says how to record the flag. If the
+ * flag was watched (records flag_write and flag_read), the write that ended the loop is an edge into
+ * it, and the walk continues as for a LongWait that this write ended late: what did the writer do
+ * from the beginning of the loop until then?
  *
  * If the flag was watched and no write came, the thread that should have written it is searched.
  * That is the thread that set the flag for this one the last time; or, if this thread set it
@@ -105,7 +106,8 @@ static const struct argus_flag_entry *flag_of_loop(const struct view *view, uint
 }
 
 /* What the user should record to get further. */
-static char *text_next(struct diagnoser *d, uint32_t vertex, struct window part)
+static char *text_next(struct diagnoser *d, uint32_t vertex, struct window part,
+                       const struct argus_code_loop *loop)
 {
     const struct argus_flag_entry *flag = flag_of_loop(&d->view, vertex, part);
     if (flag)
@@ -114,6 +116,8 @@ static char *text_next(struct diagnoser *d, uint32_t vertex, struct window part)
             "is on record as having set it before: a recording in which it once goes "
             "well shows who should",
             flag->label);
+    if (loop->variable_count)
+        return text_code_loop(loop);
     return text_print(
         "it waits for a data flag that another thread sets. Which one: 'argus step %s v%u "
         "--process PID -o good.steps' while it goes well, the same with -o bad.steps while it "
@@ -131,14 +135,24 @@ struct argus_error *diagnoser_blame_yielding(struct diagnoser *d, uint32_t verte
     argus_wait_text(d->view.graph, vertex, call, sizeof(call));
     name_place(d, vertex, place, sizeof(place));
     bool merged = v->flags & ARGUS_VERTEX_YIELDS;
-    char *next = text_next(d, vertex, part);
+    struct argus_code_loop loop;
+    struct argus_error *error = read_code_loop(d, vertex, &loop);
+    if (error)
+        return error;
+    char *next = text_next(d, vertex, part, &loop);
     char *why = text_print("looked and waited %llu times in a row (%s%s) for %s: %s",
                            (unsigned long long)count_looks(&d->view, vertex, part),
                            merged ? call : "sched_yield", place,
                            text_duration(window_ns(part), lasted, sizeof(lasted)),
                            next ? next : "it waits for a data flag");
     free(next);
-    return diagnoser_add_culprit(d, vertex, ARGUS_TYPE_REPEATED_YIELD, part, window_ns(part), why);
+    size_t count = d->culprits.length;
+    error = diagnoser_add_culprit(d, vertex, ARGUS_TYPE_REPEATED_YIELD, part, window_ns(part), why);
+    if (!error && d->culprits.length > count)
+        d->culprits.data[count].loop = loop;
+    else
+        code_loop_free(&loop);
+    return error;
 }
 
 /* --- a missing write --- */

@@ -66,6 +66,23 @@ enum argus_cpu_lack {
     ARGUS_CPU_TOOK_QUOTA,
 };
 
+/* A variable that ends a loop. */
+struct argus_loop_variable {
+    char *name; /* owned: "did_reconfigure", "window->0x18", without symbols "0x4060" */
+    char *
+        image; /* owned: file name of the program or library that has it; "": another one than the loop's */
+    char *
+        command; /* owned: the argus watchflag that records who sets it; "": the name does not suffice */
+};
+
+/* What ends the loop of a culprit, by the program's code alone. */
+struct argus_code_loop {
+    char *place;                           /* owned: "wait_ready (settings.c:88)" */
+    struct argus_loop_variable *variables; /* owned: any of them */
+    size_t variable_count;                 /* 0: the code does not tell */
+    bool is_whole; /* nothing else ends it, but the loop itself by counting */
+};
+
 /* A vertex whose own behaviour delayed the expected wake-up. */
 struct argus_culprit {
     uint32_t vertex;
@@ -77,7 +94,8 @@ struct argus_culprit {
     uint32_t stack;            /* where it waited, or its most frequent sample; ARGUS_NONE */
     struct argus_costly_function *functions; /* owned; the one to look at first, then by samples */
     size_t function_count;
-    char *why; /* owned: one sentence */
+    struct argus_code_loop loop; /* RepeatedYield */
+    char *why;                   /* owned: one sentence */
 };
 
 struct argus_path_step {

@@ -1,0 +1,196 @@
+/* Which variable a loop waits for, read from the program's code: `while (!did_reconfigure) usleep(1500)`.
+ *
+ * The stack of one of its waits has the return address in the loop. What decides the exits of that loop, steps/loops/loop_flags.h finds
+ * out. Functions of the C library and other waiting functions have loops of their own, which say nothing.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diagnose/diagnoser.h"
+#include "diagnose/words.h"
+#include "graph/symbols_code.h"
+#include "steps/loops/loop_flags.h"
+#include "steps/watch_command.h"
+
+#define MOST_FRAMES 16
+
+/* How the names of functions begin that wait for their caller, also where they are linked into the program. To add one: a row. */
+static bool is_waiting_function(const char *function)
+{
+    static const char *const beginnings[] = {
+        "std::",       "core::",   "usleep",      "nanosleep",         "clock_nanosleep",
+        "sched_yield", "g_usleep", "__nanosleep", "__clock_nanosleep", "__sched_yield",
+        "SDL_Delay",   "g_poll",   "__poll"};
+    for (size_t i = 0; function && i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
+        if (strncmp(function, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    return false;
+}
+
+/* False: what comes is not known. */
+static bool take_frame(struct diagnoser *d, const struct argus_vertex *v, uint64_t address,
+                       bool is_return, struct loop_frame *ret)
+{
+    uint32_t process = d->view.threads[v->thread].process;
+    /* A wait's innermost frame is behind the system call, the others are behind calls. */
+    const char *image = argus_symbols_image(d->symbols, process, v->end_ns, address - 1, false);
+    const char *function =
+        argus_symbols_function(d->symbols, process, v->end_ns, address, is_return);
+    *ret = (struct loop_frame){0};
+    if (!image || address < ARGUS_FRAME_ENDS)
+        return false;
+    if (is_base_library(image) || is_waiting_function(function))
+        return true;
+    ret->file = symbols_code(d->symbols, process, v->end_ns, address - 1, &ret->address);
+    return ret->file != NULL;
+}
+
+static uint32_t take_frames(struct diagnoser *d, const struct argus_vertex *v,
+                            struct loop_frame *ret)
+{
+    struct argus_stack stack = argus_graph_stack(d->view.graph, v->wait.user_stack);
+    uint32_t count = 0;
+    while (count < stack.count && count < MOST_FRAMES &&
+           take_frame(d, v, stack.frames[count], count > 0, &ret[count]))
+        count++;
+    return count;
+}
+
+/* --- in words --- */
+
+static char *text_place(struct diagnoser *d, const struct argus_vertex *v, uint64_t address,
+                        bool is_return)
+{
+    char name[256];
+    struct argus_symbol symbol = argus_symbols_show(d->symbols, d->view.threads[v->thread].process,
+                                                    v->end_ns, address, is_return);
+    argus_symbol_text(&symbol, address, name, sizeof(name));
+    return symbol.file ? text_print("%s (%s:%u)", name, text_image(symbol.file), symbol.line)
+                       : text_print("%s", name);
+}
+
+static char *text_command(struct diagnoser *d, const struct argus_vertex *v, const char *image,
+                          const struct loop_flag *flag, const char *name)
+{
+    char command[768], thread[32] = "";
+    const struct argus_thread *t = &d->view.threads[v->thread];
+    uint64_t place = flag->links ? (uint64_t)flag->offsets[flag->links - 1] : flag->address;
+    if (flag->foreign)
+        return text_print("%s", "");
+    if (flag->is_thread_local)
+        snprintf(thread, sizeof(thread), " --tid %llu", (unsigned long long)t->tid);
+    watch_command_text(d->view.processes[t->process].pid, image, name,
+                       watchable_bytes(place, flag->size_bytes), command, sizeof(command));
+    return text_print("%s%s", command, thread);
+}
+
+static bool tell_variable(struct diagnoser *d, const struct argus_vertex *v, const char *image,
+                          const struct loop_flag *flag, struct argus_loop_variable *ret)
+{
+    char name[512];
+    bool is_named = loop_flag_text(flag, name, sizeof(name));
+    const char *file = text_image(image);
+    ret->name = text_print("%s", name);
+    ret->image = text_print("%s", flag->foreign ? "" : file);
+    /* An address that counts from the thread's block is none of the file. */
+    ret->command = flag->is_thread_local && !is_named ? text_print("%s", "")
+                                                      : text_command(d, v, image, flag, name);
+    return ret->name && ret->image && ret->command;
+}
+
+void code_loop_free(struct argus_code_loop *loop)
+{
+    for (size_t i = 0; loop->variables && i < loop->variable_count; i++) {
+        free(loop->variables[i].name);
+        free(loop->variables[i].image);
+        free(loop->variables[i].command);
+    }
+    free(loop->variables);
+    free(loop->place);
+    *loop = (struct argus_code_loop){0};
+}
+
+/* The path of the file that has the variable: of one of the frames. */
+static const char *image_of(struct diagnoser *d, const struct argus_vertex *v,
+                            const struct loop_frame *frames, uint32_t count,
+                            const struct loop_flag *flag)
+{
+    struct argus_stack stack = argus_graph_stack(d->view.graph, v->wait.user_stack);
+    uint32_t process = d->view.threads[v->thread].process, at = 0;
+    while (at + 1 < count && frames[at].file != flag->file)
+        at++;
+    return argus_symbols_image(d->symbols, process, v->end_ns, stack.frames[at] - 1, false);
+}
+
+static struct argus_error *tell(struct diagnoser *d, const struct argus_vertex *v,
+                                const struct loop_frame *frames, uint32_t count,
+                                const struct loop_flags *flags, struct argus_code_loop *ret)
+{
+    struct argus_stack stack = argus_graph_stack(d->view.graph, v->wait.user_stack);
+    uint64_t address = stack.frames[flags->frame];
+    ret->place = text_place(d, v, address, flags->frame > 0);
+    ret->is_whole = flags->is_whole;
+    ret->variables = calloc(flags->count, sizeof(*ret->variables));
+    bool good = ret->place && ret->variables;
+    for (uint32_t i = 0; good && i < flags->count; i++) {
+        ret->variable_count = i + 1;
+        good = tell_variable(d, v, image_of(d, v, frames, count, &flags->all[i]), &flags->all[i],
+                             &ret->variables[i]);
+    }
+    if (good)
+        return NULL;
+    code_loop_free(ret);
+    return argus_error_memory();
+}
+
+struct argus_error *read_code_loop(struct diagnoser *d, uint32_t vertex,
+                                   struct argus_code_loop *ret)
+{
+    struct loop_frame frames[MOST_FRAMES];
+    struct loop_flags flags;
+    const struct argus_vertex *v = &d->view.vertices[vertex];
+    const struct argus_trace_header *header = argus_trace_header(argus_graph_trace(d->view.graph));
+    *ret = (struct argus_code_loop){0};
+    if (!d->symbols || v->wait.user_stack == ARGUS_NONE || header->os != ARGUS_OS_LINUX)
+        return NULL;
+    uint32_t count = take_frames(d, v, frames);
+    if (!loop_flags_find(frames, count, header->arch == ARGUS_ARCH_AARCH64, &flags))
+        return NULL;
+    return tell(d, v, frames, count, &flags, ret);
+}
+
+/* "did_reconfigure"; "settings+0x4060" where there are no symbols. */
+static void append_name(char *buffer, size_t bytes, const struct argus_loop_variable *variable)
+{
+    size_t length = strlen(buffer);
+    bool is_address = variable->name[0] == '0';
+    snprintf(buffer + length, bytes - length, "%s%s%s%s", length ? " or " : "",
+             is_address ? variable->image : "", is_address ? "+" : "", variable->name);
+}
+
+static void append_command(char *buffer, size_t bytes, const char *command)
+{
+    size_t length = strlen(buffer);
+    const char *quote = strchr(command, '\'') ? "\"" : "'";
+    snprintf(buffer + length, bytes - length, "%s%s%s%s", length ? " and " : "", quote, command,
+             quote);
+}
+
+char *text_code_loop(const struct argus_code_loop *loop)
+{
+    const char *more = loop->is_whole ? "" : ", or by something that the code does not tell";
+    char names[512] = "", commands[1024] = "";
+    for (size_t i = 0; i < loop->variable_count; i++) {
+        append_name(names, sizeof(names), &loop->variables[i]);
+        if (loop->variables[i].command[0])
+            append_command(commands, sizeof(commands), loop->variables[i].command);
+    }
+    if (!commands[0])
+        return text_print("by its code, the loop in %s ends when %s changes%s; 'argus step' and "
+                          "'argus diverge' tell how to watch it",
+                          loop->place, names, more);
+    return text_print("by its code, the loop in %s ends when %s changes%s; a recording with %s "
+                      "shows which thread should have changed it",
+                      loop->place, names, more, commands);
+}

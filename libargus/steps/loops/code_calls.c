@@ -1,0 +1,114 @@
+#include "steps/loops/code_calls.h"
+
+#include <string.h>
+
+enum { STUB_INSTRUCTIONS = 5, LONGEST = 16, ENDS_WITHIN = 24 };
+
+static bool target_of_slot(const struct code_function *function, uint64_t place,
+                           struct code_target *ret)
+{
+    const struct elf_slot *slot = elf_slots_find(&function->image->slots, place);
+    if (!slot)
+        return false;
+    *ret = (struct code_target){slot->name, slot->value, slot->is_defined};
+    return true;
+}
+
+static bool decode_at(const struct code_function *function, uint64_t address,
+                      struct instruction *ret)
+{
+    uint64_t offset;
+    uint8_t code[LONGEST];
+    struct elf_file *file = function->image->file;
+    size_t room = sizeof(code);
+    if (!elf_file_offset(file, address, &offset))
+        return false;
+    while (room && !elf_file_read(file, offset, room, code))
+        room--;
+    return instruction_decode(function->decoder, code, room, address, ret);
+}
+
+/* The word through which the stub at `address` jumps. x86-64: endbr64, jmp [rip+x]. arm64: adrp x16, ldr x17, [x16+x], add, br x17. */
+static bool stub_slot(const struct code_function *function, uint64_t address, uint64_t *ret)
+{
+    struct instruction at;
+    int64_t page = 0;
+    *ret = 0;
+    for (unsigned i = 0; i < STUB_INSTRUCTIONS && decode_at(function, address, &at); i++) {
+        const struct instruction_memory *memory = &at.memory[0];
+        if (function->is_arm64 && at.is_sum && !at.reads)
+            page = at.addend;
+        if (function->is_arm64 && page && at.memory_count == 1 && memory->reads)
+            *ret = (uint64_t)(page + memory->displacement);
+        if (at.flow == FLOW_JUMP_INDIRECT && at.memory_count == 1 && memory->is_relative)
+            *ret = (uint64_t)memory->displacement;
+        if (at.flow != FLOW_NEXT)
+            return at.flow == FLOW_JUMP_INDIRECT && *ret;
+        address += at.length;
+    }
+    return false;
+}
+
+static bool find_target(const struct code_function *function, const struct instruction *at,
+                        struct code_target *ret)
+{
+    uint64_t offset, place;
+    bool is_indirect = at->flow == FLOW_CALL_INDIRECT || at->flow == FLOW_JUMP_INDIRECT;
+    if (is_indirect)
+        return at->memory_count && at->memory[0].is_relative &&
+               target_of_slot(function, (uint64_t)at->memory[0].displacement, ret);
+    if (at->flow != FLOW_CALL && at->flow != FLOW_JUMP)
+        return false;
+    if (stub_slot(function, at->target, &place) && target_of_slot(function, place, ret))
+        return true;
+    const char *name = elf_file_function(function->image->file, at->target, &offset);
+    *ret = (struct code_target){name && offset == 0 ? name : NULL, at->target, true};
+    return true;
+}
+
+bool code_call_target(const struct code_function *function, uint32_t node, struct code_target *ret)
+{
+    return find_target(function, &function->nodes.data[node], ret);
+}
+
+/* Functions that never return, by name. To add one: a row. exit() is none of them: it is a way to leave a loop. */
+bool code_fails(const struct code_function *function, const struct instruction *call)
+{
+    static const char *const names[] = {"abort",
+                                        "__assert_fail",
+                                        "__assert_perror_fail",
+                                        "__stack_chk_fail",
+                                        "__cxa_throw",
+                                        "__cxa_rethrow",
+                                        "_Unwind_Resume",
+                                        "longjmp",
+                                        "siglongjmp",
+                                        "__longjmp_chk",
+                                        "__chk_fail",
+                                        "__fortify_fail",
+                                        "_ZSt9terminatev",
+                                        "g_assertion_message",
+                                        "g_assertion_message_expr"};
+    struct code_target target;
+    if (!code_is_call(call))
+        return call->flow == FLOW_TRAP;
+    if (!find_target(function, call, &target) || !target.name)
+        return false;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(target.name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+bool code_gives_up(const struct code_function *function, uint64_t address)
+{
+    struct instruction at;
+    for (unsigned i = 0; i < ENDS_WITHIN && decode_at(function, address, &at); i++) {
+        if (code_fails(function, &at))
+            return true;
+        if (at.flow == FLOW_BRANCH || at.flow == FLOW_RETURN || at.flow == FLOW_JUMP_INDIRECT)
+            return false;
+        address = at.flow == FLOW_JUMP ? at.target : address + at.length;
+    }
+    return false;
+}

@@ -1,0 +1,23 @@
+/* Which function an instruction calls, also through a stub of the procedure linkage table. */
+#ifndef ARGUS_STEPS_CODE_CALLS_H
+#define ARGUS_STEPS_CODE_CALLS_H
+
+#include "event/binary/elf_slots.h"
+#include "steps/loops/code_function.h"
+
+struct code_target {
+    const char *name; /* borrowed from the file; NULL: it has none */
+    uint64_t address; /* in the same file, if is_here */
+    bool is_here;     /* else another file has the function */
+};
+
+/* Where the call or jump at `node` leads. False: through a register or a table, so that the code does not tell. */
+bool code_call_target(const struct code_function *function, uint32_t node, struct code_target *ret);
+
+/* Whether the call, which `function` or a part of it has, never returns: of abort() and its like. */
+bool code_fails(const struct code_function *function, const struct instruction *call);
+/* Whether the code at `address` only leads to such a call: the program does not mean to go on so. It may lie outside of the function, in
+ * its ".cold" part. */
+bool code_gives_up(const struct code_function *function, uint64_t address);
+
+#endif

@@ -1,0 +1,231 @@
+#include "steps/loops/code_function.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/lower_bound.h"
+#include "steps/loops/code_calls.h"
+
+#define MOST_BYTES 65536u /* of a function */
+
+/* --- where instructions go on --- */
+
+uint32_t code_function_node(const struct code_function *function, uint64_t address)
+{
+    size_t behind;
+    const struct instruction *nodes = function->nodes.data;
+    LOWER_BOUND(behind, function->nodes.length, nodes[behind].address <= address);
+    if (!behind || address - nodes[behind - 1].address >= nodes[behind - 1].length)
+        return CODE_NONE;
+    return (uint32_t)(behind - 1);
+}
+
+/* A jump into the middle of an instruction leads to none. */
+static uint32_t node_at(const struct code_function *function, uint64_t address)
+{
+    uint32_t node = code_function_node(function, address);
+    return node != CODE_NONE && function->nodes.data[node].address == address ? node : CODE_NONE;
+}
+
+static void set_next(struct code_function *function, uint32_t node)
+{
+    const struct instruction *at = &function->nodes.data[node];
+    uint32_t *next = function->next[node];
+    uint32_t behind = node + 1 < function->nodes.length ? node + 1 : CODE_NONE;
+    next[0] = next[1] = CODE_NONE;
+    switch (at->flow) {
+    case FLOW_BRANCH:
+        next[0] = behind;
+        next[1] = node_at(function, at->target);
+        break;
+    case FLOW_JUMP:
+        next[0] = node_at(function, at->target);
+        break;
+    case FLOW_JUMP_INDIRECT:
+    case FLOW_RETURN:
+    case FLOW_TRAP:
+        break;
+    case FLOW_CALL:
+    case FLOW_CALL_INDIRECT:
+        next[0] = code_fails(function, at) ? CODE_NONE : behind;
+        break;
+    default:
+        next[0] = behind;
+        break;
+    }
+}
+
+/* --- what is never executed: padding between a jump and a loop would seem to be a way into the loop --- */
+
+/* nop in its forms, among them xchg ax, ax. */
+static bool is_padding(const struct instruction *at)
+{
+    uint64_t rax = REGISTER_BIT(REGISTER_RAX);
+    bool exchanges = at->reads == rax && at->writes == rax && !at->is_move && at->length == 2;
+    return at->flow == FLOW_NEXT && !at->memory_count && ((!at->reads && !at->writes) || exchanges);
+}
+
+static void mark_live(const struct code_function *function, bool *live, uint32_t *open,
+                      uint32_t node)
+{
+    uint32_t count = 0;
+    open[count++] = node;
+    live[node] = true;
+    while (count) {
+        const uint32_t *next = function->next[open[--count]];
+        for (unsigned k = 0; k < 2; k++) {
+            if (next[k] == CODE_NONE || live[next[k]])
+                continue;
+            live[next[k]] = true;
+            open[count++] = next[k];
+        }
+    }
+}
+
+/* Where a jump goes through a table, what follows a jump may be one of its targets. */
+static bool cut_dead(struct code_function *function)
+{
+    size_t count = function->nodes.length;
+    bool has_table = false, *live = calloc(count, sizeof(*live));
+    uint32_t *open = calloc(count, sizeof(*open));
+    bool good = live && open;
+    for (size_t i = 0; i < count; i++)
+        has_table |= function->nodes.data[i].flow == FLOW_JUMP_INDIRECT;
+    for (uint32_t i = 0; good && i < count; i++)
+        if (i == 0 || (has_table && !live[i] && !is_padding(&function->nodes.data[i])))
+            mark_live(function, live, open, i);
+    for (size_t i = 0; good && i < count; i++)
+        if (!live[i])
+            function->next[i][0] = function->next[i][1] = CODE_NONE;
+    free(live);
+    free(open);
+    return good;
+}
+
+static void set_before(struct code_function *function)
+{
+    uint32_t count = (uint32_t)function->nodes.length;
+    for (uint32_t i = 0; i < count; i++)
+        for (unsigned k = 0; k < 2; k++)
+            if (function->next[i][k] != CODE_NONE)
+                function->first_before[function->next[i][k] + 1]++;
+    for (uint32_t i = 0; i < count; i++)
+        function->first_before[i + 1] += function->first_before[i];
+    /* From the last one on: each place is filled from its end to its beginning. */
+    for (uint32_t i = count; i-- > 0;)
+        for (unsigned k = 0; k < 2; k++)
+            if (function->next[i][k] != CODE_NONE)
+                function->before[--function->first_before[function->next[i][k] + 1]] = i;
+    /* Now each place's end is its beginning: shifted by one. */
+    for (uint32_t i = 0; i < count; i++)
+        function->first_before[i] = function->first_before[i + 1];
+}
+
+static bool connect(struct code_function *function)
+{
+    size_t count = function->nodes.length, edges = 0;
+    function->next = calloc(count, sizeof(*function->next));
+    function->first_before = calloc(count + 1, sizeof(*function->first_before));
+    if (!function->next || !function->first_before)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        set_next(function, i);
+    if (!cut_dead(function))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        edges += (function->next[i][0] != CODE_NONE) + (function->next[i][1] != CODE_NONE);
+    function->before = calloc(edges + 1, sizeof(*function->before));
+    if (!function->before)
+        return false;
+    set_before(function);
+    function->first_before[count] = (uint32_t)edges;
+    return true;
+}
+
+/* --- its bytes --- */
+
+static bool decode(struct code_function *function, const uint8_t *code)
+{
+    for (uint64_t at = 0; at < function->bytes;) {
+        struct instruction instruction;
+        if (!instruction_decode(function->decoder, code + at, function->bytes - at,
+                                function->start + at, &instruction) ||
+            !vec_push(&function->nodes, instruction))
+            return false;
+        at += instruction.length;
+    }
+    return function->nodes.length > 0;
+}
+
+static bool read_and_decode(struct code_function *function)
+{
+    uint64_t offset;
+    uint8_t *code = malloc(function->bytes + 1);
+    bool good = code && elf_file_offset(function->image->file, function->start, &offset) &&
+                elf_file_read(function->image->file, offset, function->bytes, code) &&
+                decode(function, code);
+    free(code);
+    return good;
+}
+
+bool code_function_init(struct code_function *function, const struct code_image *image,
+                        struct instruction_decoder *decoder, uint64_t address)
+{
+    *function = (struct code_function){
+        .image = image,
+        .decoder = decoder,
+        .is_arm64 = instruction_decoder_machine(decoder) == INSTRUCTION_ARM64,
+    };
+    unsigned machine = function->is_arm64 ? ELF_MACHINE_AARCH64 : ELF_MACHINE_X86_64;
+    bool good = elf_file_machine(image->file) == machine &&
+                elf_file_function_range(image->file, address, &function->start, &function->bytes) &&
+                function->bytes <= MOST_BYTES && read_and_decode(function) && connect(function);
+    if (!good)
+        code_function_deinit(function);
+    return good;
+}
+
+void code_function_deinit(struct code_function *function)
+{
+    vec_deinit(&function->nodes);
+    free(function->next);
+    free(function->first_before);
+    free(function->before);
+    *function = (struct code_function){0};
+}
+
+/* --- how functions are called --- */
+
+uint64_t code_clobbered(bool is_arm64)
+{
+    uint64_t vectors = ~(REGISTER_BIT(REGISTER_VECTOR) - 1), flags = REGISTER_BIT(REGISTER_FLAGS);
+    if (is_arm64)
+        return 0x3ffff | REGISTER_BIT(REGISTER_X30) | flags | vectors;
+    return REGISTER_BIT(REGISTER_RAX) | REGISTER_BIT(REGISTER_RCX) | REGISTER_BIT(REGISTER_RDX) |
+           REGISTER_BIT(REGISTER_RSI) | REGISTER_BIT(REGISTER_RDI) |
+           (0xfull << REGISTER_R8) /* r8 … r11 */ | flags | vectors;
+}
+
+bool code_is_argument(bool is_arm64, uint8_t reg)
+{
+    if (is_arm64)
+        return reg < 8;
+    return reg == REGISTER_RDI || reg == REGISTER_RSI || reg == REGISTER_RDX ||
+           reg == REGISTER_RCX || reg == REGISTER_R8 || reg == REGISTER_R9;
+}
+
+bool code_is_kept(bool is_arm64, uint8_t reg)
+{
+    return reg < REGISTER_FLAGS && reg != code_stack_pointer(is_arm64) &&
+           !(code_clobbered(is_arm64) & REGISTER_BIT(reg));
+}
+
+uint8_t code_stack_pointer(bool is_arm64)
+{
+    return is_arm64 ? REGISTER_X31 : REGISTER_RSP;
+}
+
+uint8_t code_frame_pointer(bool is_arm64)
+{
+    return is_arm64 ? 29 : REGISTER_RBP;
+}

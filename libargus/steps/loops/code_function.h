@@ -1,0 +1,52 @@
+/* A function's instructions, decoded from its file, and where each one goes on. */
+#ifndef ARGUS_STEPS_CODE_FUNCTION_H
+#define ARGUS_STEPS_CODE_FUNCTION_H
+
+#include "base/vec.h"
+#include "event/binary/elf_slots.h"
+#include "steps/instruction.h"
+
+#define CODE_NONE UINT32_MAX
+
+/* A file with code. */
+struct code_image {
+    struct elf_file *file;  /* borrowed */
+    struct elf_slots slots; /* owned */
+};
+
+/* Nodes are instructions, by address. */
+struct code_function {
+    const struct code_image *image; /* borrowed */
+    uint64_t start, bytes;          /* addresses of the file */
+    bool is_arm64;
+    VEC(struct instruction) nodes;
+    uint32_t (
+        *next)[2]; /* owned; by node: where it goes on within the function; CODE_NONE: nowhere */
+    uint32_t *first_before;              /* owned; by node, and one behind: its part of `before` */
+    uint32_t *before;                    /* owned: the nodes that go on there */
+    struct instruction_decoder *decoder; /* borrowed */
+};
+
+/* Decodes the function of `image` that covers `address`. False: its file does not tell where it begins and ends, it is too large,
+ * or has bytes that are no instructions. Without memory also false. */
+bool code_function_init(struct code_function *function, const struct code_image *image,
+                        struct instruction_decoder *decoder, uint64_t address);
+void code_function_deinit(struct code_function *function);
+
+/* The instruction that covers `address`; CODE_NONE: none. */
+uint32_t code_function_node(const struct code_function *function, uint64_t address);
+
+/* The registers that a called function may change, and the one that has its result. By the System V and Arm procedure call standards. */
+uint64_t code_clobbered(bool is_arm64);
+/* Registers that have a value when a function begins: arguments, and what belongs to the caller. */
+bool code_is_kept(bool is_arm64, uint8_t reg);
+bool code_is_argument(bool is_arm64, uint8_t reg);
+uint8_t code_stack_pointer(bool is_arm64);
+uint8_t code_frame_pointer(bool is_arm64);
+
+static inline bool code_is_call(const struct instruction *instruction)
+{
+    return instruction->flow == FLOW_CALL || instruction->flow == FLOW_CALL_INDIRECT;
+}
+
+#endif

@@ -1,0 +1,228 @@
+/* A back edge leads to an instruction that dominates where it begins: each way there goes through it. The loop of such a head is what
+ * reaches the back edge without going through the head.
+ *
+ * Dominators: Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm". Where a jump goes through a table, its targets are not
+ * known: an instruction to which no known way leads is then a beginning like the function's first. So no loop is found that
+ * is none.
+ */
+#include "steps/loops/code_loops.h"
+
+#include <stdlib.h>
+
+struct dominators {
+    const struct code_function *function;
+    uint32_t count;
+    uint32_t *order;    /* reverse postorder; the number of a node, 1 and up; 0: not visited */
+    uint32_t *by_order; /* the node of a number */
+    uint32_t
+        *dominator; /* by number; number of the immediate dominator; 0 is above all beginnings */
+    bool *is_beginning; /* by node */
+    uint32_t visited;
+};
+
+/* --- the order --- */
+
+struct frame {
+    uint32_t node, way;
+};
+
+/* Numbers of postorder first; they are turned around at the end. */
+static void visit_from(struct dominators *d, struct frame *stack, bool *seen, uint32_t node)
+{
+    uint32_t depth = 0;
+    stack[depth++] = (struct frame){node, 0};
+    seen[node] = true;
+    while (depth) {
+        struct frame *top = &stack[depth - 1];
+        if (top->way == 2) {
+            d->by_order[d->visited++] = top->node;
+            depth--;
+            continue;
+        }
+        uint32_t to = d->function->next[top->node][top->way++];
+        if (to != CODE_NONE && !seen[to]) {
+            seen[to] = true;
+            stack[depth++] = (struct frame){to, 0};
+        }
+    }
+}
+
+static bool number_nodes(struct dominators *d)
+{
+    struct frame *stack = calloc(d->count, sizeof(*stack));
+    bool *seen = calloc(d->count, sizeof(*seen));
+    bool good = stack && seen;
+    for (uint32_t i = 0; good && i < d->count; i++) {
+        if (seen[i])
+            continue;
+        d->is_beginning[i] = true;
+        visit_from(d, stack, seen, i);
+    }
+    free(stack);
+    free(seen);
+    /* by_order[k] is the k-th in postorder; the last one gets number 1. */
+    for (uint32_t i = 0; good && i < d->count; i++)
+        d->order[d->by_order[i]] = d->count - i;
+    for (uint32_t i = 0; good && i < d->count; i++)
+        d->by_order[d->order[i]] = i;
+    return good;
+}
+
+/* --- dominators --- */
+
+static uint32_t meet(const uint32_t *dominator, uint32_t a, uint32_t b)
+{
+    while (a != b) {
+        while (a > b)
+            a = dominator[a];
+        while (b > a)
+            b = dominator[b];
+    }
+    return a;
+}
+
+static uint32_t dominator_of(const struct dominators *d, uint32_t node, const bool *known)
+{
+    uint32_t found = CODE_NONE;
+    const struct code_function *function = d->function;
+    if (d->is_beginning[node])
+        return 0;
+    for (uint32_t i = function->first_before[node]; i < function->first_before[node + 1]; i++) {
+        uint32_t before = d->order[function->before[i]];
+        if (known[before])
+            found = found == CODE_NONE ? before : meet(d->dominator, found, before);
+    }
+    return found == CODE_NONE ? 0 : found;
+}
+
+static bool find_dominators(struct dominators *d)
+{
+    bool changed = true, *known = calloc((size_t)d->count + 1, sizeof(*known));
+    if (!known)
+        return false;
+    while (changed) {
+        changed = false;
+        for (uint32_t k = 1; k <= d->count; k++) {
+            uint32_t found = dominator_of(d, d->by_order[k], known);
+            changed |= !known[k] || found != d->dominator[k];
+            d->dominator[k] = found;
+            known[k] = true;
+        }
+    }
+    free(known);
+    return true;
+}
+
+static bool dominates(const struct dominators *d, uint32_t above, uint32_t below)
+{
+    uint32_t wanted = d->order[above], at = d->order[below];
+    while (at > wanted)
+        at = d->dominator[at];
+    return at == wanted;
+}
+
+static bool dominators_init(struct dominators *d, const struct code_function *function)
+{
+    size_t count = function->nodes.length;
+    *d = (struct dominators){.function = function, .count = (uint32_t)count};
+    d->order = calloc(count, sizeof(*d->order));
+    d->by_order = calloc(count + 1, sizeof(*d->by_order));
+    d->dominator = calloc(count + 1, sizeof(*d->dominator));
+    d->is_beginning = calloc(count, sizeof(*d->is_beginning));
+    return d->order && d->by_order && d->dominator && d->is_beginning && number_nodes(d) &&
+           find_dominators(d);
+}
+
+static void dominators_deinit(struct dominators *d)
+{
+    free(d->order);
+    free(d->by_order);
+    free(d->dominator);
+    free(d->is_beginning);
+}
+
+/* --- loops --- */
+
+/* Adds to `loop` all that reaches `node` without going through the head. `open` has room for all nodes. */
+static void take_body(const struct code_function *function, struct code_loop *loop, uint32_t node,
+                      uint32_t *open)
+{
+    uint32_t count = 0;
+    if (!loop->has[node]) {
+        loop->has[node] = true;
+        loop->size++;
+        open[count++] = node;
+    }
+    while (count) {
+        uint32_t at = open[--count];
+        for (uint32_t i = function->first_before[at]; i < function->first_before[at + 1]; i++) {
+            uint32_t before = function->before[i];
+            if (loop->has[before])
+                continue;
+            loop->has[before] = true;
+            loop->size++;
+            open[count++] = before;
+        }
+    }
+}
+
+/* Puts `loop` in its place, and takes it. The widest ones go where there is no room. */
+static void insert(struct code_loops *loops, struct code_loop loop)
+{
+    uint32_t at = 0;
+    while (at < loops->count && loops->all[at].size <= loop.size)
+        at++;
+    if (loops->count == CODE_LOOPS_MAX)
+        free(at == CODE_LOOPS_MAX ? loop.has : loops->all[--loops->count].has);
+    if (at == CODE_LOOPS_MAX)
+        return;
+    for (uint32_t i = loops->count; i > at; i--)
+        loops->all[i] = loops->all[i - 1];
+    loops->all[at] = loop;
+    loops->count++;
+}
+
+/* The loop whose head is `head`, if it has `node`. */
+static bool add_loop(struct code_loops *loops, const struct dominators *d, uint32_t head,
+                     uint32_t node, uint32_t *open)
+{
+    const struct code_function *function = d->function;
+    struct code_loop loop = {.head = head, .size = 1, .has = NULL};
+    for (uint32_t i = function->first_before[head]; i < function->first_before[head + 1]; i++) {
+        uint32_t before = function->before[i];
+        if (!dominates(d, head, before))
+            continue;
+        if (!loop.has && !(loop.has = calloc(d->count, sizeof(*loop.has))))
+            return false;
+        loop.has[head] = true;
+        take_body(function, &loop, before, open);
+    }
+    if (loop.has && loop.has[node])
+        insert(loops, loop);
+    else
+        free(loop.has);
+    return true;
+}
+
+bool code_loops_init(struct code_loops *loops, const struct code_function *function, uint32_t node)
+{
+    struct dominators d;
+    *loops = (struct code_loops){0};
+    uint32_t *open = calloc(function->nodes.length, sizeof(*open));
+    bool good = dominators_init(&d, function) && open;
+    for (uint32_t head = 0; good && head < d.count; head++)
+        if (dominates(&d, head, node))
+            good = add_loop(loops, &d, head, node, open);
+    dominators_deinit(&d);
+    free(open);
+    if (!good)
+        code_loops_deinit(loops);
+    return good;
+}
+
+void code_loops_deinit(struct code_loops *loops)
+{
+    for (uint32_t i = 0; i < loops->count; i++)
+        free(loops->all[i].has);
+    *loops = (struct code_loops){0};
+}

@@ -1,0 +1,282 @@
+#include "steps/loops/code_paths.h"
+
+#include <string.h>
+
+#include "steps/loops/code_calls.h"
+
+#define MOST_DEPTH 24
+
+enum pointer_kind {
+    POINTER_UNKNOWN,
+    POINTER_ADDRESS, /* `value` is an address of the file */
+    POINTER_FOREIGN, /* the address of a variable of another file */
+    POINTER_STACK,   /* `value` bytes above where register `reg` points to */
+    POINTER_LOADED,  /* what is at `path`, plus `value` */
+    POINTER_ERRNO,
+};
+
+struct pointer {
+    enum pointer_kind kind;
+    int64_t value;
+    uint8_t reg;
+    const char *name;
+    const struct code_image *image;
+    const struct code_function *function;
+    struct code_path path;
+};
+
+struct finder {
+    struct code_budget *budget;
+    unsigned depth;
+};
+
+static void find_pointer(struct finder *finder, const struct code_scope *scope, uint32_t node,
+                         uint8_t reg, struct pointer *ret);
+static void find_path(struct finder *finder, const struct code_scope *scope, uint32_t node,
+                      unsigned operand, struct code_path *ret);
+
+bool code_path_is_same(const struct code_path *a, const struct code_path *b)
+{
+    if (a->root != b->root || a->links != b->links || a->root == CODE_UNKNOWN)
+        return false;
+    if (a->root == CODE_STACK &&
+        (a->slot.reg != b->slot.reg || a->slot.displacement != b->slot.displacement ||
+         a->function != b->function))
+        return false;
+    if (a->root == CODE_FOREIGN && strcmp(a->name, b->name) != 0)
+        return false;
+    return a->address == b->address && a->image == b->image &&
+           memcmp(a->offsets, b->offsets, a->links * sizeof(a->offsets[0])) == 0;
+}
+
+static bool same_pointer(const struct pointer *a, const struct pointer *b)
+{
+    if (a->kind != b->kind || a->value != b->value || a->image != b->image || a->reg != b->reg ||
+        a->function != b->function)
+        return false;
+    if (a->kind == POINTER_FOREIGN)
+        return strcmp(a->name, b->name) == 0;
+    return a->kind != POINTER_LOADED || code_path_is_same(&a->path, &b->path);
+}
+
+/* --- from a pointer to what it points at --- */
+
+static void append_link(struct code_path *path, int64_t offset)
+{
+    if (path->root == CODE_UNKNOWN || path->root == CODE_ERRNO)
+        return;
+    if (path->links == CODE_PATH_LINKS || path->root == CODE_STACK)
+        path->root = CODE_UNKNOWN;
+    else
+        path->offsets[path->links++] = offset;
+}
+
+/* A word that the dynamic linker fills is no variable: it has the address of one. */
+static bool resolve_slot(const struct pointer *pointer, struct code_path *ret)
+{
+    const struct code_path *path = &pointer->path;
+    const struct elf_slot *slot = path->root == CODE_ADDRESS && path->links == 0
+                                      ? elf_slots_find(&path->image->slots, path->address)
+                                      : NULL;
+    if (!slot || slot->is_thread_local)
+        return false;
+    *ret = (struct code_path){.root = slot->is_defined ? CODE_ADDRESS : CODE_FOREIGN,
+                              .image = path->image,
+                              .name = slot->name,
+                              .address = slot->is_defined ? slot->value : 0};
+    return true;
+}
+
+/* x86-64: the first word behind fs_base is fs_base itself. */
+static bool is_thread_pointer(const struct code_path *path)
+{
+    return path->root == CODE_THREAD && path->links == 0 && path->address == 0;
+}
+
+static void follow_pointer(const struct pointer *pointer, int64_t displacement,
+                           struct code_path *ret)
+{
+    int64_t offset = (int64_t)((uint64_t)pointer->value + (uint64_t)displacement);
+    *ret = (struct code_path){.image = pointer->image};
+    switch (pointer->kind) {
+    case POINTER_ADDRESS:
+        ret->root = CODE_ADDRESS;
+        ret->address = (uint64_t)offset;
+        break;
+    case POINTER_FOREIGN:
+        ret->root = CODE_FOREIGN;
+        ret->name = pointer->name;
+        ret->address = (uint64_t)offset;
+        break;
+    case POINTER_STACK:
+        ret->root = CODE_STACK;
+        ret->slot = (struct code_slot){pointer->reg, offset};
+        ret->function = pointer->function;
+        break;
+    case POINTER_LOADED:
+        if (is_thread_pointer(&pointer->path)) {
+            *ret = pointer->path;
+            ret->address = (uint64_t)offset;
+        } else if (resolve_slot(pointer, ret)) {
+            ret->address += (uint64_t)offset;
+        } else {
+            *ret = pointer->path;
+            append_link(ret, offset);
+        }
+        break;
+    case POINTER_ERRNO:
+        ret->root = CODE_ERRNO;
+        break;
+    default:
+        break;
+    }
+}
+
+/* --- where a pointer comes from --- */
+
+static uint8_t lone_register(uint64_t registers)
+{
+    uint64_t general = registers & (REGISTER_BIT(REGISTER_FLAGS) - 1);
+    return general && !(general & (general - 1)) ? (uint8_t)__builtin_ctzll(general)
+                                                 : REGISTER_NONE;
+}
+
+/* What a called function returned. */
+static void take_result(const struct code_scope *scope, uint32_t node, struct pointer *ret)
+{
+    struct code_target target;
+    if (code_call_target(scope->function, node, &target) && target.name &&
+        strcmp(target.name, "__errno_location") == 0)
+        ret->kind = POINTER_ERRNO;
+}
+
+/* What was stored last in a word of the stack: always the same. */
+static void find_stored(struct finder *finder, const struct code_scope *scope, uint32_t node,
+                        struct code_slot slot, struct pointer *ret)
+{
+    struct code_reach stores;
+    code_reach_slot(finder->budget, scope, true, node, slot, &stores);
+    for (uint32_t i = 0; i < stores.count && !stores.is_cut; i++) {
+        const struct instruction *at = &scope->function->nodes.data[stores.found[i]];
+        struct pointer pointer = {0};
+        uint8_t reg = lone_register(at->reads);
+        if (at->is_move && reg != REGISTER_NONE)
+            find_pointer(finder, scope, stores.found[i], reg, &pointer);
+        if (pointer.kind == POINTER_UNKNOWN || (i && !same_pointer(ret, &pointer))) {
+            *ret = (struct pointer){0};
+            return;
+        }
+        *ret = pointer;
+    }
+}
+
+static void find_loaded(struct finder *finder, const struct code_scope *scope, uint32_t node,
+                        struct pointer *ret)
+{
+    find_path(finder, scope, node, 0, &ret->path);
+    if (ret->path.root == CODE_STACK && ret->path.links == 0 &&
+        ret->path.function == scope->function)
+        find_stored(finder, scope, node, ret->path.slot, ret);
+    else if (ret->path.root != CODE_UNKNOWN)
+        ret->kind = POINTER_LOADED;
+}
+
+/* By the instruction that gave the register its value. */
+static void take_given(struct finder *finder, const struct code_scope *scope, uint32_t node,
+                       struct pointer *ret)
+{
+    const struct instruction *at = &scope->function->nodes.data[node];
+    uint8_t reg = lone_register(at->reads);
+    bool copies = at->is_sum || (at->is_move && at->memory_count == 0);
+    *ret = (struct pointer){0};
+    if (code_is_call(at)) {
+        take_result(scope, node, ret);
+    } else if (at->is_move && at->memory_count == 1 && at->memory[0].reads &&
+               at->memory[0].size_bytes == 8 && !at->memory[0].is_implicit) {
+        find_loaded(finder, scope, node, ret);
+    } else if (copies && reg != REGISTER_NONE) {
+        find_pointer(finder, scope, node, reg, ret);
+        ret->value += ret->kind != POINTER_UNKNOWN && at->is_sum ? at->addend : 0;
+    } else if (copies && !at->reads && (at->is_sum || at->has_immediate)) {
+        *ret = (struct pointer){.kind = POINTER_ADDRESS,
+                                .value = at->is_sum ? at->addend : at->immediate,
+                                .image = scope->function->image};
+    }
+}
+
+/* A register as it was when the function began: the caller gave it. */
+static void take_from_caller(struct finder *finder, const struct code_scope *scope, uint8_t reg,
+                             struct pointer *ret)
+{
+    bool arm64 = scope->function->is_arm64;
+    if (scope->caller && (code_is_argument(arm64, reg) || code_is_kept(arm64, reg)))
+        find_pointer(finder, scope->caller, scope->call, reg, ret);
+}
+
+static void find_given(struct finder *finder, const struct code_scope *scope, uint32_t node,
+                       uint8_t reg, struct pointer *ret)
+{
+    struct code_reach reach;
+    code_reach_register(finder->budget, scope, true, node, reg, &reach);
+    if (reach.is_cut || (reach.enters && reach.count)) {
+        return;
+    } else if (!reach.count) {
+        take_from_caller(finder, scope, reg, ret);
+        return;
+    }
+    for (uint32_t i = 0; i < reach.count; i++) {
+        struct pointer given;
+        take_given(finder, scope, reach.found[i], &given);
+        /* Words of the stack are told by the frame pointer itself where code has one. */
+        if (given.kind == POINTER_STACK && reg == code_frame_pointer(scope->function->is_arm64))
+            given =
+                (struct pointer){.kind = POINTER_STACK, .reg = reg, .function = scope->function};
+        if (given.kind == POINTER_UNKNOWN || (i && !same_pointer(ret, &given))) {
+            *ret = (struct pointer){0};
+            return;
+        }
+        *ret = given;
+    }
+}
+
+static void find_pointer(struct finder *finder, const struct code_scope *scope, uint32_t node,
+                         uint8_t reg, struct pointer *ret)
+{
+    *ret = (struct pointer){0};
+    if (finder->depth == MOST_DEPTH || reg >= REGISTER_FLAGS)
+        return;
+    finder->depth++;
+    if (reg == code_stack_pointer(scope->function->is_arm64))
+        *ret = (struct pointer){.kind = POINTER_STACK, .reg = reg, .function = scope->function};
+    else
+        find_given(finder, scope, node, reg, ret);
+    finder->depth--;
+}
+
+/* --- paths --- */
+
+static void find_path(struct finder *finder, const struct code_scope *scope, uint32_t node,
+                      unsigned operand, struct code_path *ret)
+{
+    const struct instruction_memory *memory = &scope->function->nodes.data[node].memory[operand];
+    struct pointer pointer = {0};
+    *ret = (struct code_path){0};
+    if (memory->index != REGISTER_NONE || memory->is_repeated ||
+        (memory->segment != SEGMENT_NONE && memory->base != REGISTER_NONE))
+        return;
+    if (memory->base != REGISTER_NONE)
+        find_pointer(finder, scope, node, memory->base, &pointer);
+    else
+        pointer = (struct pointer){.kind = POINTER_ADDRESS, .image = scope->function->image};
+    follow_pointer(&pointer, memory->displacement, ret);
+    if (memory->segment != SEGMENT_NONE)
+        ret->root = memory->segment == SEGMENT_FS ? CODE_THREAD : CODE_UNKNOWN;
+    ret->size_bytes = memory->size_bytes;
+}
+
+void code_path_find(struct code_budget *budget, const struct code_scope *scope, uint32_t node,
+                    unsigned operand, struct code_path *ret)
+{
+    struct finder finder = {.budget = budget};
+    find_path(&finder, scope, node, operand, ret);
+}

@@ -1,0 +1,149 @@
+#include "steps/loops/code_reach.h"
+
+#include <stdlib.h>
+
+/* What is looked for. */
+struct wanted {
+    bool is_slot;
+    uint8_t reg;
+    struct code_slot slot;
+};
+
+static bool stores_to(const struct instruction *at, struct code_slot slot)
+{
+    for (unsigned i = 0; i < at->memory_count; i++) {
+        const struct instruction_memory *memory = &at->memory[i];
+        if (memory->writes && !memory->is_implicit && memory->base == slot.reg &&
+            memory->index == REGISTER_NONE && memory->displacement == slot.displacement)
+            return true;
+    }
+    return false;
+}
+
+static bool gives(const struct code_function *function, uint32_t node, const struct wanted *wanted)
+{
+    const struct instruction *at = &function->nodes.data[node];
+    if (wanted->is_slot)
+        return stores_to(at, wanted->slot);
+    uint64_t changed = at->writes | (code_is_call(at) ? code_clobbered(function->is_arm64) : 0);
+    return changed & REGISTER_BIT(wanted->reg);
+}
+
+struct search {
+    const struct code_function *function;
+    const bool *region;
+    bool *seen;     /* owned */
+    uint32_t *open; /* owned */
+    uint32_t open_count;
+};
+
+static bool search_begin(struct search *search, struct code_budget *budget,
+                         const struct code_function *function, const bool *region)
+{
+    size_t count = function->nodes.length;
+    *search = (struct search){.function = function, .region = region};
+    if (budget->left < count)
+        return false;
+    budget->left -= count;
+    search->seen = calloc(count, sizeof(*search->seen));
+    search->open = malloc((2 * count + 1) * sizeof(*search->open)) /* as many as edges */;
+    return search->seen && search->open;
+}
+
+static void search_end(struct search *search)
+{
+    free(search->seen);
+    free(search->open);
+}
+
+/* What may be executed before `node`. */
+static void look_before(struct search *search, uint32_t node, const struct wanted *wanted,
+                        struct code_reach *ret)
+{
+    const struct code_function *function = search->function;
+    uint32_t first = function->first_before[node], end = function->first_before[node + 1];
+    ret->enters |= node == 0 || first == end;
+    for (uint32_t i = first; i < end; i++) {
+        uint32_t before = function->before[i];
+        if (search->region && !search->region[before]) {
+            ret->enters = true;
+            continue;
+        }
+        if (search->seen[before])
+            continue;
+        search->seen[before] = true;
+        if (!gives(function, before, wanted))
+            search->open[search->open_count++] = before;
+        else if (ret->count < CODE_REACH_MAX)
+            ret->found[ret->count++] = before;
+        else
+            ret->is_cut = true;
+    }
+}
+
+static void reach(struct code_budget *budget, const struct code_scope *scope, bool everywhere,
+                  uint32_t node, const struct wanted *wanted, struct code_reach *ret)
+{
+    struct search search;
+    *ret = (struct code_reach){0};
+    ret->is_cut =
+        !search_begin(&search, budget, scope->function, everywhere ? NULL : scope->region);
+    if (!ret->is_cut)
+        look_before(&search, node, wanted, ret);
+    while (!ret->is_cut && search.open_count)
+        look_before(&search, search.open[--search.open_count], wanted, ret);
+    search_end(&search);
+}
+
+void code_reach_register(struct code_budget *budget, const struct code_scope *scope,
+                         bool everywhere, uint32_t node, uint8_t reg, struct code_reach *ret)
+{
+    struct wanted wanted = {.reg = reg};
+    reach(budget, scope, everywhere, node, &wanted, ret);
+}
+
+void code_reach_slot(struct code_budget *budget, const struct code_scope *scope, bool everywhere,
+                     uint32_t node, struct code_slot slot, struct code_reach *ret)
+{
+    struct wanted wanted = {.is_slot = true, .slot = slot};
+    reach(budget, scope, everywhere, node, &wanted, ret);
+}
+
+bool code_leads_to(struct code_budget *budget, const struct code_scope *scope, uint32_t from,
+                   uint32_t to, uint32_t without)
+{
+    struct search search;
+    bool found = false;
+    if (from == CODE_NONE)
+        return false;
+    if (search_begin(&search, budget, scope->function, scope->region))
+        search.open[search.open_count++] = from;
+    while (search.open_count && !found) {
+        uint32_t at = search.open[--search.open_count];
+        if (at == scope->head || at == without || search.seen[at] ||
+            (search.region && !search.region[at]))
+            continue;
+        search.seen[at] = true;
+        found = at == to;
+        for (unsigned k = 0; k < 2 && !found; k++) {
+            uint32_t next = scope->function->next[at][k];
+            if (next != CODE_NONE && !search.seen[next])
+                search.open[search.open_count++] = next;
+        }
+    }
+    search_end(&search);
+    return found;
+}
+
+bool code_slot_is_shared(const struct code_function *function, struct code_slot slot)
+{
+    for (size_t i = 0; i < function->nodes.length; i++) {
+        const struct instruction *at = &function->nodes.data[i];
+        bool copies = at->is_sum || (at->is_move && !at->memory_count);
+        if (copies && at->reads == REGISTER_BIT(slot.reg) &&
+            !(at->writes & REGISTER_BIT(slot.reg)) &&
+            slot.displacement == (at->is_sum ? at->addend : 0))
+            return true;
+    }
+    return false;
+}

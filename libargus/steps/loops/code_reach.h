@@ -1,0 +1,50 @@
+/* Which instructions may have given a register, or a word of the stack, the value that it has before an instruction. */
+#ifndef ARGUS_STEPS_CODE_REACH_H
+#define ARGUS_STEPS_CODE_REACH_H
+
+#include "steps/loops/code_function.h"
+
+#define CODE_REACH_MAX 12
+
+/* A part of a function in which is searched, and how it came to be executed. */
+struct code_scope {
+    const struct code_function *function; /* borrowed */
+    const bool *region;                   /* borrowed; by node; NULL: the whole function */
+    uint32_t head;                        /* of a loop; CODE_NONE: it is none */
+    const struct code_scope *caller;      /* borrowed; NULL: not known */
+    uint32_t call;                        /* node of the caller */
+    unsigned depth;                       /* of calls that were followed */
+};
+
+/* A word of the stack: code addresses it by the stack pointer or the frame pointer. */
+struct code_slot {
+    uint8_t reg;
+    int64_t displacement;
+};
+
+struct code_reach {
+    uint32_t found[CODE_REACH_MAX];
+    uint32_t count;
+    bool enters; /* some way leads to the region's beginning without such an instruction */
+    bool is_cut; /* there were more, or the work exceeds what is allowed */
+};
+
+/* How many instructions may still be looked at; each search takes from it. */
+struct code_budget {
+    uint64_t left;
+};
+
+/* Of general register `reg`, or REGISTER_FLAGS. In the whole function if `everywhere`, else in the scope's region. */
+void code_reach_register(struct code_budget *budget, const struct code_scope *scope,
+                         bool everywhere, uint32_t node, uint8_t reg, struct code_reach *ret);
+void code_reach_slot(struct code_budget *budget, const struct code_scope *scope, bool everywhere,
+                     uint32_t node, struct code_slot slot, struct code_reach *ret);
+
+/* Whether ways lead from `from` to `to` within the scope, in one turn of its loop, and without going through `without`. */
+bool code_leads_to(struct code_budget *budget, const struct code_scope *scope, uint32_t from,
+                   uint32_t to, uint32_t without);
+
+/* Whether the function makes a pointer to the slot: then others can write it. */
+bool code_slot_is_shared(const struct code_function *function, struct code_slot slot);
+
+#endif

@@ -1,0 +1,57 @@
+/* What decides a value: a slice backward through code, without a run of it, to the memory from which it was loaded.
+ *
+ * It stays within a scope: the body of a loop, or a called function. What was computed before the loop cannot end it. Words of the
+ * stack are followed to what was stored there. A constant (`return false;`, `done = true;`) hangs on the branches that lead to it.
+ * A value that the loop computes from its own former value is a counter; what it is compared with is a bound. Neither is
+ * what another thread would change.
+ */
+#ifndef ARGUS_STEPS_CODE_SLICE_H
+#define ARGUS_STEPS_CODE_SLICE_H
+
+#include "steps/loops/code_paths.h"
+
+#define CODE_SOURCES_MAX 8
+#define CODE_SLICE_DEPTH 40
+
+/* The functions of a file, decoded once each. */
+struct code_library;
+
+struct code_step {
+    const struct code_function *function;
+    uint32_t node;
+    bool is_move;
+};
+
+struct code_slice {
+    struct code_library *library; /* borrowed */
+    struct code_budget *budget;   /* borrowed */
+    uint32_t yield;               /* the call around which the loop goes */
+    const struct code_function *yield_function;
+    struct code_path sources[CODE_SOURCES_MAX];
+    uint32_t source_count;
+    bool found;  /* a source, perhaps one that was there already */
+    bool counts; /* a counter, or its bound, has a part in it */
+    bool yields; /* the result of the waiting itself has, or errno */
+    bool
+        is_unknown; /* something has that the code does not tell: a call's result, an object, a variable at the stack */
+    struct code_step open[CODE_SLICE_DEPTH]; /* what is being followed */
+    uint32_t open_count;
+    unsigned control; /* how many constants are being followed to their branches */
+    bool cycled;      /* the comparison that is being followed has a counter */
+};
+
+/* Adds what decides whether the branch at `node` is taken. */
+void code_slice_branch(struct code_slice *slice, const struct code_scope *scope, uint32_t node);
+/* … and what decides whether the instruction at `node` is reached in a turn of the loop. */
+void code_slice_control(struct code_slice *slice, const struct code_scope *scope, uint32_t node);
+
+/* NULL without memory. The decoder is borrowed. */
+struct code_library *code_library_create(struct instruction_decoder *decoder);
+void code_library_destroy(struct code_library *library);
+/* The image of a file, the same for the same file; borrowed. NULL without memory. */
+const struct code_image *code_library_image(struct code_library *library, struct elf_file *file);
+/* Borrowed. NULL: it cannot be decoded. */
+const struct code_function *code_library_function(struct code_library *library,
+                                                  const struct code_image *image, uint64_t address);
+
+#endif

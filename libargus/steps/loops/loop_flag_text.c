@@ -1,0 +1,47 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event/names/demangle.h"
+#include "steps/loops/loop_flags.h"
+
+static void append(char *buffer, size_t bytes, const char *text)
+{
+    size_t length = strlen(buffer);
+    snprintf(buffer + length, bytes - length, "%s", text);
+}
+
+static void append_name(char *buffer, size_t bytes, const char *symbol, uint64_t offset)
+{
+    char number[24];
+    char *readable = demangle(symbol);
+    append(buffer, bytes, readable ? readable : symbol);
+    free(readable);
+    snprintf(number, sizeof(number), "+0x%" PRIx64, offset);
+    if (offset)
+        append(buffer, bytes, number);
+}
+
+bool loop_flag_text(const struct loop_flag *flag, char *buffer, size_t bytes)
+{
+    struct elf_variable variable;
+    char number[32];
+    buffer[0] = '\0';
+    bool is_named = flag->foreign != NULL;
+    if (flag->foreign) {
+        append_name(buffer, bytes, flag->foreign, flag->address);
+    } else if (elf_file_variable_at(flag->file, flag->address, flag->is_thread_local, &variable)) {
+        append_name(buffer, bytes, variable.name, variable.offset);
+        is_named = true;
+    } else {
+        snprintf(buffer, bytes, "0x%" PRIx64, flag->address);
+    }
+    for (uint32_t i = 0; i < flag->links; i++) {
+        int64_t offset = flag->offsets[i];
+        snprintf(number, sizeof(number), "->%s0x%" PRIx64, offset < 0 ? "-" : "",
+                 (uint64_t)(offset < 0 ? -offset : offset));
+        append(buffer, bytes, number);
+    }
+    return is_named;
+}

@@ -1,0 +1,172 @@
+#include "steps/loops/loop_flags.h"
+
+#include "steps/loops/code_calls.h"
+#include "steps/loops/code_loops.h"
+#include "steps/loops/code_slice.h"
+
+enum {
+    MOST_WORK = 8000000, /* instructions that are looked at, over all searches: some 50 ms */
+};
+
+struct reading {
+    struct code_library *library;
+    struct code_budget budget;
+    const struct loop_frame *frames;
+    uint32_t count;
+};
+
+enum verdict {
+    TELLS_NOTHING, /* only the waiting decides: look farther outward */
+    TELLS,
+    IS_OPAQUE,
+};
+
+/* --- exits --- */
+
+static bool is_exit(const struct code_function *function, const struct code_loop *loop,
+                    uint32_t node)
+{
+    const struct instruction *at = &function->nodes.data[node];
+    if (!loop->has[node] || at->flow != FLOW_BRANCH)
+        return false;
+    for (unsigned k = 0; k < 2; k++) {
+        uint32_t next = function->next[node][k];
+        uint64_t address = k ? at->target : at->address + at->length;
+        if ((next == CODE_NONE || !loop->has[next]) && !code_gives_up(function, address))
+            return true;
+    }
+    return false;
+}
+
+/* --- one loop --- */
+
+static enum verdict judge(const struct code_slice *slice, uint32_t exits)
+{
+    if (slice->source_count > 0)
+        return slice->source_count <= LOOP_FLAGS_MAX ? TELLS : IS_OPAQUE;
+    return exits && slice->yields && !slice->counts && !slice->is_unknown ? TELLS_NOTHING
+                                                                          : IS_OPAQUE;
+}
+
+static enum verdict read_loop(struct code_slice *slice, const struct code_scope *scope,
+                              const struct code_loop *loop)
+{
+    const struct code_function *function = scope->function;
+    uint32_t exits = 0;
+    for (uint32_t i = 0; i < function->nodes.length; i++) {
+        if (loop->has[i] && function->nodes.data[i].flow == FLOW_JUMP_INDIRECT)
+            slice->is_unknown = true;
+        if (!is_exit(function, loop, i))
+            continue;
+        exits++;
+        code_slice_branch(slice, scope, i);
+    }
+    /* What lets the loop come to its exits: `if (is_open && done) break`. */
+    for (uint32_t i = 0; i < function->nodes.length; i++)
+        if (is_exit(function, loop, i))
+            code_slice_control(slice, scope, i);
+    if (slice->budget->left < function->nodes.length) /* not all was looked at */
+        slice->is_unknown = true;
+    return judge(slice, exits);
+}
+
+static void take_flags(const struct code_slice *slice, struct loop_flags *ret)
+{
+    ret->count = slice->source_count;
+    ret->is_whole = !slice->is_unknown;
+    for (uint32_t i = 0; i < ret->count; i++) {
+        const struct code_path *path = &slice->sources[i];
+        struct loop_flag *flag = &ret->all[i];
+        *flag = (struct loop_flag){
+            .file = path->image->file,
+            .foreign = path->root == CODE_FOREIGN ? path->name : NULL,
+            .is_thread_local = path->root == CODE_THREAD,
+            .address = path->address,
+            .links = path->links,
+            .size_bytes = path->size_bytes,
+        };
+        /* x86-64: the program's own variables end where the thread's pointer leads. */
+        if (flag->is_thread_local)
+            flag->address += elf_file_thread_block(flag->file);
+        for (uint32_t k = 0; k < path->links; k++)
+            flag->offsets[k] = path->offsets[k];
+    }
+}
+
+/* --- frames --- */
+
+/* The functions of the frames from `frame` on, each called by the next one. Returns how many there are; scopes[0] is innermost. */
+static uint32_t take_callers(struct reading *reading, uint32_t frame, struct code_scope *scopes,
+                             uint32_t room)
+{
+    uint32_t count = 0;
+    for (; count < room && frame + count < reading->count; count++) {
+        const struct loop_frame *at = &reading->frames[frame + count];
+        const struct code_image *image =
+            at->file ? code_library_image(reading->library, at->file) : NULL;
+        const struct code_function *function =
+            image ? code_library_function(reading->library, image, at->address) : NULL;
+        uint32_t node = function ? code_function_node(function, at->address) : CODE_NONE;
+        if (node == CODE_NONE)
+            break;
+        scopes[count] = (struct code_scope){.function = function, .head = CODE_NONE};
+        if (count) {
+            scopes[count - 1].caller = &scopes[count];
+            scopes[count - 1].call = node;
+        }
+    }
+    return count;
+}
+
+static enum verdict read_frame(struct reading *reading, uint32_t frame, struct loop_flags *ret)
+{
+    enum { CALLERS = 6 };
+    struct code_scope scopes[CALLERS];
+    struct code_loops loops;
+    enum verdict verdict = TELLS_NOTHING;
+    if (!reading->frames[frame].file)
+        return TELLS_NOTHING;
+    if (!take_callers(reading, frame, scopes, CALLERS))
+        return IS_OPAQUE;
+    uint32_t node = code_function_node(scopes[0].function, reading->frames[frame].address);
+    if (!code_loops_init(&loops, scopes[0].function, node))
+        return IS_OPAQUE;
+    for (uint32_t i = 0; i < loops.count && verdict == TELLS_NOTHING; i++) {
+        struct code_slice slice = {.library = reading->library,
+                                   .budget = &reading->budget,
+                                   .yield = node,
+                                   .yield_function = scopes[0].function};
+        scopes[0].region = loops.all[i].has;
+        scopes[0].head = loops.all[i].head;
+        verdict = read_loop(&slice, &scopes[0], &loops.all[i]);
+        if (verdict == TELLS)
+            take_flags(&slice, ret);
+    }
+    code_loops_deinit(&loops);
+    return verdict;
+}
+
+bool loop_flags_find(const struct loop_frame *frames, uint32_t count, bool is_arm64,
+                     struct loop_flags *ret)
+{
+    struct instruction_decoder *decoder;
+    struct argus_error *error =
+        instruction_decoder_create(is_arm64 ? INSTRUCTION_ARM64 : INSTRUCTION_X86_64, &decoder);
+    *ret = (struct loop_flags){0};
+    if (error) {
+        argus_error_destroy(error);
+        return false;
+    }
+    struct reading reading = {.library = code_library_create(decoder),
+                              .budget = {MOST_WORK},
+                              .frames = frames,
+                              .count = count};
+    enum verdict verdict = reading.library ? TELLS_NOTHING : IS_OPAQUE;
+    for (uint32_t i = 0; i < count && verdict == TELLS_NOTHING; i++) {
+        ret->frame = i;
+        verdict = read_frame(&reading, i, ret);
+    }
+    code_library_destroy(reading.library);
+    instruction_decoder_destroy(decoder);
+    return verdict == TELLS;
+}

@@ -1,0 +1,49 @@
+/* Which variables end the loop in which a thread waits, by the program's code alone.
+ *
+ * Given is the stack of the wait. In its frames, from the innermost on, the loop around the call is looked for. Of each branch that
+ * leads out of it the condition is sliced backward to the memory from which it was loaded (code_slice.h). The first loop that anything
+ * but the waiting itself decides is the one: if the code does not tell what that is, there is no answer, since any other would be
+ * of another loop. Nothing is guessed.
+ */
+#ifndef ARGUS_STEPS_LOOP_FLAGS_H
+#define ARGUS_STEPS_LOOP_FLAGS_H
+
+#include "event/binary/elf_file.h"
+#include "steps/loops/code_paths.h"
+
+#define LOOP_FLAGS_MAX 3 /* with more of them the answer says nothing */
+
+struct loop_frame {
+    struct elf_file *
+        file; /* borrowed; NULL: not known, or a function whose loops say nothing (the C library's) */
+    uint64_t address; /* of an instruction of the file: of a call, a byte of it */
+};
+
+struct loop_flag {
+    struct elf_file
+        *file; /* borrowed: whose code names it; the variable is its own unless `foreign` */
+    const char
+        *foreign; /* borrowed from the file: the symbol of a variable of another file; NULL */
+    bool is_thread_local; /* `address` counts from the beginning of the file's thread-local block */
+    uint64_t address;     /* of the file; of a foreign variable an offset into it */
+    uint32_t links;       /* the pointers that lead on from there */
+    int64_t offsets[CODE_PATH_LINKS];
+    uint32_t size_bytes; /* that are looked at */
+};
+
+struct loop_flags {
+    uint32_t frame; /* whose loop it is */
+    struct loop_flag all[LOOP_FLAGS_MAX];
+    uint32_t count;
+    bool is_whole; /* nothing else ends the loop, but a counter */
+};
+
+/* False: the code does not tell. Costs milliseconds. Any thread may call it, a file at a time. */
+bool loop_flags_find(const struct loop_frame *frames, uint32_t count, bool is_arm64,
+                     struct loop_flags *ret);
+
+/* "did_reconfigure", "settings+0x8", "window->0x18", and of a file without symbols "0x4060": as argus watchflag takes it. False: it is an
+ * address of the file. */
+bool loop_flag_text(const struct loop_flag *flag, char *buffer, size_t bytes);
+
+#endif

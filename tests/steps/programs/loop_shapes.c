@@ -1,0 +1,353 @@
+/* Loops that wait, of many shapes; test_loop_flags.c reads their code. They are never run. wait_X() has the loop, go_X() calls it. */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* In a library everything can be another file's: calls and variables go through tables. */
+#ifdef IN_LIBRARY
+#define OWN
+#define APART __attribute__((noinline, noclone))
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#else
+#define OWN   static
+#define APART static __attribute__((noinline, noclone, used))
+#endif
+
+enum { BIT = 8 };
+
+struct document {
+    char name[24];
+    volatile int state;
+};
+struct window {
+    long number;
+    struct document *document;
+    volatile bool is_shown;
+};
+
+OWN volatile int did_reconfigure;
+OWN struct {
+    int unused[3];
+    volatile int done;
+    volatile unsigned bits;
+} settings;
+OWN struct window *window;
+OWN struct window main_window;
+OWN volatile bool is_ready_flag, is_first, is_second;
+OWN atomic_bool is_atomic;
+OWN atomic_int work_left;
+OWN volatile int spin_lock, answer, state, turns, limit;
+OWN volatile long decoded;
+OWN __thread volatile char arrived;
+int poll_device(void);
+
+/* --- a variable of the program --- */
+
+APART void wait_global(void)
+{
+    while (!did_reconfigure)
+        usleep(1500);
+}
+
+APART bool wait_bounded(void)
+{
+    for (int i = 0; i < 10000; i++) {
+        if (did_reconfigure)
+            return true;
+        usleep(1500);
+    }
+    return false;
+}
+
+APART void wait_field_of_struct(void)
+{
+    while (settings.done != 3)
+        sched_yield();
+}
+
+APART void wait_bit(void)
+{
+    while (!(settings.bits & BIT))
+        usleep(100);
+}
+
+APART void wait_atomic(void)
+{
+    while (!atomic_load_explicit(&is_atomic, memory_order_acquire)) {
+        struct timespec pause = {0, 1000000};
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+    }
+}
+
+APART void wait_count(void)
+{
+    while (atomic_load(&work_left) > 0)
+        usleep(100);
+}
+
+APART void wait_spin(void)
+{
+    while (__sync_lock_test_and_set(&spin_lock, 1))
+        sched_yield();
+}
+
+APART void wait_sequence(long wanted)
+{
+    while (decoded != wanted)
+        usleep(100);
+}
+
+APART void wait_cleared(void)
+{
+    do {
+        did_reconfigure = 0;
+        usleep(1000);
+    } while (!did_reconfigure);
+}
+
+APART void wait_interrupted(void)
+{
+    while (!did_reconfigure) {
+        struct timespec pause = {0, 1000000};
+        while (nanosleep(&pause, &pause) == -1 && errno == EINTR)
+            ;
+    }
+}
+
+APART void wait_checked(void)
+{
+    while (!did_reconfigure) {
+        if (!window)
+            abort();
+        usleep(1000);
+    }
+}
+
+/* --- behind pointers --- */
+
+APART void wait_pointer(void)
+{
+    while (!window->is_shown)
+        usleep(1000);
+}
+
+APART void wait_pointers(void)
+{
+    while (window->document->state != 3)
+        usleep(1000);
+}
+
+APART void wait_argument(struct window *of)
+{
+    while (!of->is_shown)
+        usleep(1000);
+}
+
+APART void go_argument(void)
+{
+    wait_argument(window);
+    puts("");
+}
+
+APART void wait_address(struct window *of)
+{
+    while (!of->is_shown)
+        usleep(1000);
+}
+
+APART void go_address(void)
+{
+    wait_address(&main_window);
+    puts("");
+}
+
+/* --- behind a function --- */
+
+static inline bool is_ready_inlined(void)
+{
+    return is_ready_flag;
+}
+
+APART void wait_inlined(void)
+{
+    while (!is_ready_inlined())
+        usleep(1000);
+}
+
+APART bool is_ready(void)
+{
+    return is_ready_flag;
+}
+
+APART void wait_function(void)
+{
+    while (!is_ready())
+        usleep(1000);
+}
+
+APART bool is_document_ready(const struct document *document)
+{
+    if (document->state == 3)
+        return true;
+    return false;
+}
+
+APART bool is_window_ready(const struct window *of)
+{
+    return is_document_ready(of->document);
+}
+
+APART void wait_two_functions(void)
+{
+    while (!is_window_ready(window))
+        usleep(1000);
+}
+
+APART int advance(int from)
+{
+    switch (from) {
+    case 0:
+        return answer == 42 ? 1 : 0;
+    default:
+        return 2;
+    }
+}
+
+APART void wait_state(void)
+{
+    while (state != 2) {
+        state = advance(state);
+        usleep(1000);
+    }
+}
+
+/* The waiting itself is in the function that tells. */
+APART bool step_and_tell(void)
+{
+    usleep(1000);
+    return is_ready_flag;
+}
+
+APART void wait_stepped(void)
+{
+    while (!step_and_tell())
+        puts("");
+}
+
+/* --- several --- */
+
+APART void wait_either(void)
+{
+    while (!is_first && !is_second)
+        usleep(1000);
+}
+
+APART void wait_both(void)
+{
+    while (!(is_first && is_second))
+        usleep(1000);
+}
+
+APART void wait_or_device(void)
+{
+    while (!is_first && poll_device())
+        usleep(1000);
+}
+
+APART void wait_own_thread(void)
+{
+    while (!arrived)
+        usleep(1000);
+}
+
+/* --- nothing that could be named --- */
+
+APART void wait_counter(void)
+{
+    for (int i = 0; i < 1000000; i++)
+        usleep(100);
+}
+
+APART void go_counter(void)
+{
+    while (!did_reconfigure)
+        wait_counter();
+}
+
+APART void wait_global_counter(void)
+{
+    for (turns = 0; turns < limit; turns++)
+        usleep(100);
+}
+
+APART void wait_once(void)
+{
+    usleep(100);
+}
+
+APART void wait_for_ever(void)
+{
+    for (;;)
+        usleep(100);
+}
+
+APART void wait_device(void)
+{
+    while (poll_device())
+        usleep(100);
+}
+
+APART void wait_clock(void)
+{
+    time_t end = time(NULL) + 5;
+    while (time(NULL) < end)
+        usleep(100);
+}
+
+APART void go_device(void)
+{
+    while (!did_reconfigure)
+        wait_device();
+}
+
+APART void wait_list(struct window **all)
+{
+    while (!(*all)->is_shown) {
+        all++;
+        usleep(100);
+    }
+}
+
+APART void wait_stack(void *(*run)(void *))
+{
+    pthread_t thread;
+    volatile int done = 0;
+    pthread_create(&thread, NULL, run, (void *)&done);
+    while (!done)
+        usleep(100);
+}
+
+/* As a loop of its own inside of an outer one, which is not what it waits for. */
+APART void go_list(struct window **all)
+{
+    while (!did_reconfigure)
+        wait_list(all);
+}
+
+int poll_device(void)
+{
+    return getchar();
+}
+
+int main(void)
+{
+    window = calloc(1, sizeof(*window));
+    return !window;
+}
