@@ -91,10 +91,9 @@ static void find_lowest_libraries(struct layers *layers, const struct argus_imag
 {
     for (size_t i = 0; i < count && !layers->no_memory; i++) {
         uint32_t at = (uint32_t)(images[i].start >> MEGABYTE_BITS);
+        /* idmap_get() returns the largest number if there is none. */
         if (images[i].path[0] == '/' && is_shared_by_name(images[i].path) &&
-            at <
-                idmap_get(lowest,
-                          images[i].pid)) /* if there is none, the map returns the largest number */
+            at < idmap_get(lowest, images[i].pid))
             layers->no_memory |= !idmap_put(lowest, images[i].pid, at);
     }
 }

@@ -32,7 +32,7 @@ struct argus_error *tree_drawing_create(const struct argus_contexts_report *repo
                                         struct tree_drawing *ret);
 void tree_drawing_deinit(struct tree_drawing *drawing);
 
-/* The name of the function that a drawn node is a call of. */
+/* The function that a drawn node is a call of. */
 const struct argus_context_function *drawn_function(const struct argus_contexts_report *report,
                                                     const struct drawn_node *drawn);
 
