@@ -1,10 +1,12 @@
-/* Addresses of code as they lie on stacks and in registers of arm64.
+/* Code addresses as found on stacks and in registers of arm64.
  *
- * A function with pointer authentication (-mbranch-protection, as Debian 13 and Ubuntu 24.04 are built) signs its return
- * address before it saves it. Linux lets the signature have bits 48 to 54; bit 55 tells the kernel's half from the user's,
- * and the byte above it is a tag (Linux's Documentation/arch/arm64: pointer-authentication.rst, tagged-pointers.rst, memory.rst).
- * A machine with addresses of 52 bits signs fewer bits, but gives addresses above 48 bits only to a process that asks mmap()
- * for one, so code lies below. An address without a signature stays what it is.
+ * A function with pointer authentication (-mbranch-protection, as Debian 13 and Ubuntu 24.04 are
+ * built) signs its return address before it saves it. On Linux the signature occupies bits 48 to
+ * 54; bit 55 distinguishes kernel from user addresses, and the byte above it is a tag (Linux's
+ * Documentation/arch/arm64: pointer-authentication.rst, tagged-pointers.rst, memory.rst). With
+ * 52-bit addresses the signature has fewer bits, but the kernel uses addresses above 48 bits only
+ * if a process requests one from mmap(), so code lies below. An address without a signature is left
+ * unchanged.
  */
 #ifndef ARGUS_BASE_CODE_ADDRESS_H
 #define ARGUS_BASE_CODE_ADDRESS_H

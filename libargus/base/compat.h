@@ -1,14 +1,15 @@
-/* What glibc has and Apple's libc has not, under glibc's names: for code that is otherwise the same on both.
+/* Functions of glibc that Apple's libc lacks, under glibc's names, for code that is otherwise the
+ * same on both.
  *
- * To be included behind the system's headers. What differs by more than a name is a function of its own, with one
- * implementation for each system (recorder/platform.h).
+ * Include it after the system's headers. Where more than a name differs, there is one function with
+ * an implementation for each system (recorder/platform.h).
  */
 #ifndef ARGUS_BASE_COMPAT_H
 #define ARGUS_BASE_COMPAT_H
 
 #include <string.h>
 
-/* strerror_r() of POSIX returns a number, that of glibc the text. */
+/* strerror_r() returns a number in POSIX, and the text in glibc. */
 static inline const char *error_text(int error_number, char *buffer, size_t buffer_bytes)
 {
 #ifdef __APPLE__
@@ -33,13 +34,14 @@ static inline const char *error_text(int error_number, char *buffer, size_t buff
 #define O_PATH 0 /* such descriptors do not exist */
 #endif
 
-/* Apple gives it to programs only, not to libraries. */
+/* Apple makes it available to programs only, not to libraries. */
 #define environ (*_NSGetEnviron())
 
-/* The number is the trace's system's, which need not be this one: it is printed as a number. */
+/* The number belongs to the trace's system, which may be another one than this: so it is printed as
+ * a number. */
 #define sigabbrev_np(number) ((const char *)NULL)
 
-/* BSD's has the context before, and in the comparison first. */
+/* BSD's version has `context` before `compare`, and passes it to `compare` first. */
 struct compat_sort {
     int (*compare)(const void *, const void *, void *);
     void *context;
@@ -68,7 +70,8 @@ static inline void *reallocarray(void *old, size_t count, size_t bytes)
     return NULL;
 }
 
-/* Not atomic as Linux's is: a process that forks at this moment inherits them. */
+/* Not atomic as on Linux: if another thread forks at this moment, the child inherits the
+ * descriptors. */
 static inline int pipe2(int ends[2], int flags)
 {
     if (pipe(ends) < 0)

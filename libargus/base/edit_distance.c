@@ -9,7 +9,8 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* One row at a time: row[k] is the distance of what was read of `a` from the first k characters of `b`. */
+/* One row at a time: row[k] is the distance between the part of `a` read so far and the first k
+ * characters of `b`. */
 unsigned edit_distance(const char *a, const char *b)
 {
     unsigned row[EDIT_DISTANCE_MOST + 1];

@@ -19,7 +19,7 @@ struct argus_error *argus_error_memory(void)
     return &out_of_memory;
 }
 
-/* Takes `message` (from malloc, or NULL when that failed). */
+/* Takes ownership of `message` (from malloc; NULL if that failed). */
 static struct argus_error *error_from_message(enum argus_error_code code, char *message)
 {
     struct argus_error *error = message ? malloc(sizeof(*error)) : NULL;

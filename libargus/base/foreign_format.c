@@ -8,7 +8,7 @@
 
 /* --- formats without a magic number --- */
 
-/* Letters, signs, line ends, and whatever UTF-8 is made of. */
+/* Accepts letters, punctuation, line ends, and the bytes of UTF-8. */
 static bool is_text(const uint8_t *bytes, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -36,7 +36,8 @@ static bool is_markup(const uint8_t *bytes, size_t length)
     return is_text(bytes, length) && first_sign(bytes, length) == '<';
 }
 
-/* Field 1 of protobuf, a packet, again and again: 0x0a, its length, its bytes (protos/perfetto/trace/trace.proto). */
+/* A sequence of field 1 of protobuf, a packet each: 0x0a, its length, its bytes
+ * (protos/perfetto/trace/trace.proto). */
 static bool is_perfetto(const uint8_t *bytes, size_t length)
 {
     size_t packets = 0, at = 0;
@@ -57,7 +58,7 @@ static bool is_perfetto(const uint8_t *bytes, size_t length)
     return packets > 1 && !is_text(bytes, length);
 }
 
-/* e_type, in the order of bytes that e_ident tells. */
+/* e_type, in the byte order that e_ident gives. */
 static bool is_core(const uint8_t *bytes, size_t length)
 {
     return length >= 18 && memcmp(bytes, "\177ELF", 4) == 0 && bytes[bytes[5] == 2 ? 17 : 16] == 4;
@@ -69,12 +70,13 @@ static bool is_core(const uint8_t *bytes, size_t length)
 #define NAME_A_TRACE "name a file that argus record, argus snapshot or kdebug (macOS) wrote"
 #define UNPACK       "decompress it first"
 
-/* To add a format: a row, above the rows that its files fit as well. */
+/* To add a format: a row, above every row that also matches its files. */
 static const struct format {
     const char *magic; /* at offset 0 */
-    size_t length;     /* of it; 0: `matches` tells */
+    size_t length;     /* of `magic`; 0: `matches` decides */
     bool (*matches)(const uint8_t *bytes, size_t length);
-    const char *name, *shown, *advice; /* `shown`: the magic, for people; NULL: its text */
+    /* `shown`: the magic in readable form; NULL: `magic` is readable */
+    const char *name, *shown, *advice;
 } formats[] = {
 #define MAGIC(bytes)    bytes, sizeof(bytes) - 1, NULL
 #define LOOKS(function) NULL, 0, function
@@ -139,7 +141,7 @@ static void write_hex(const uint8_t *bytes, size_t length, char *ret, size_t roo
         at += (size_t)snprintf(ret + at, room - at, "%s%02x", i ? " " : "", bytes[i]);
 }
 
-/* The beginning of its first line, without what a terminal would act on. */
+/* The beginning of the first line, without control characters. */
 static void write_text(const uint8_t *bytes, size_t length, char *ret, size_t room)
 {
     size_t at = 0, first = 0;

@@ -10,8 +10,8 @@ enum { FIRST_SLOTS = 64, MOST_SLOTS_SHIFT = 31 };
 static uint64_t random_multiplier(void)
 {
     uint64_t random;
-    if (getentropy(&random,
-                   sizeof(random))) /* refused in this sandbox: a good hash, but a known one */
+    /* Where a sandbox forbids getentropy(), the hash works, but a file can be made to collide. */
+    if (getentropy(&random, sizeof(random)))
         random = 0x9e3779b97f4a7c15u;
     return random | 1;
 }

@@ -1,8 +1,8 @@
-/* A hash table from 64-bit ids to 32-bit numbers, flat and fast: stack ids, debugids.
+/* A flat, fast hash table from 64-bit IDs (of stacks, debugids) to 32-bit numbers.
  *
- * Open addressing with a multiplicative hash whose odd multiplier is random for each table: ids
- * come from files, and whoever made the file must not be able to make them collide. Nothing that
- * callers can see depends on the multiplier. A zeroed struct is an empty table. Not thread-safe for
+ * Open addressing with a multiplicative hash whose odd multiplier is random for each table: IDs
+ * come from files, and a crafted file must not be able to make them collide. Nothing visible to
+ * callers depends on the multiplier. A zeroed struct is an empty table. Not thread-safe for
  * writing; any number of readers.
  */
 #ifndef ARGUS_BASE_IDMAP_H
@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define IDMAP_NONE                                                                                 \
-    UINT32_MAX /* what idmap_get() returns for an id that is not there; not a valid number */
+    UINT32_MAX /* what idmap_get() returns for an ID that is not in the table; not a valid number */
 
 struct idmap_slot {
     uint64_t id;
@@ -22,21 +22,21 @@ struct idmap_slot {
 };
 
 struct idmap {
-    struct idmap_slot *slots; /* owned; NULL while nothing was put */
+    struct idmap_slot *slots; /* owned; NULL while the table is empty */
     size_t count, mask;
     uint64_t multiplier;
 };
 
-/* Sets the number of `id`; false without memory (the table is then as it was). */
+/* Sets the number of `id`; false without memory (the table is then unchanged). */
 bool idmap_put(struct idmap *map, uint64_t id, uint32_t number);
 
-/* Forgets all ids, keeps the memory. */
+/* Removes all IDs, keeps the memory. */
 void idmap_clear(struct idmap *map);
 
 /* Frees the memory; the table is then empty again. */
 void idmap_deinit(struct idmap *map);
 
-/* The slot of `id`, or the free one where it belongs. The table has slots. */
+/* The slot of `id`, or the free slot where it belongs. The table must have slots. */
 static inline struct idmap_slot *idmap_slot(const struct idmap *map, uint64_t id)
 {
     size_t at = (size_t)((id * map->multiplier) >> 32) & map->mask;

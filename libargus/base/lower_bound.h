@@ -1,11 +1,12 @@
-/* Binary search in a sorted array of any kind. */
+/* Binary search in a sorted array of any type. */
 #ifndef ARGUS_BASE_LOWER_BOUND_H
 #define ARGUS_BASE_LOWER_BOUND_H
 
 #include <stddef.h>
 
-/* Sets `at` to the first of the indices 0 … count - 1 for which `is_before` is false, or to `count` where there is none. `is_before` is an
- * expression of `at`, and true for all indices before the first for which it is false:
+/* Sets `at` to the first of the indices 0 … count - 1 for which `is_before` is false, or to `count`
+ * if there is none. `is_before` is an expression with `at`. It must be true for all indices before
+ * that one and false from there on:
  *
  *   size_t first;
  *   LOWER_BOUND(first, count, events[first].time_ns < begin_ns);

@@ -1,11 +1,11 @@
-/* Where the program is that runs. */
+/* The path of the running program. */
 #ifndef ARGUS_BASE_OWN_PATH_H
 #define ARGUS_BASE_OWN_PATH_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Its path, with an end; false and "" where nobody knows, or there is no room. Any thread may call it. */
+/* NUL-terminated; false and "" if it is unknown, or `room` is too small. Any thread may call it. */
 bool own_path(char *ret, size_t room);
 
 #endif

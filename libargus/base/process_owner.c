@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* " (editor)"; "" where that cannot be read. */
+/* " (editor)"; "" if the name cannot be read. */
 static void name_text(uint32_t pid, char *ret, size_t room)
 {
     char path[32], name[32] = "";
@@ -19,7 +19,7 @@ static void name_text(uint32_t pid, char *ret, size_t room)
         snprintf(ret, room, " (%s)", name);
 }
 
-/* Numbers: the program that runs as root asks no directory service. */
+/* Numbers rather than names: the part of Argus that runs as root asks no directory service. */
 static void user_text(uid_t uid, char *ret, size_t room)
 {
     if (uid == 0)

@@ -1,4 +1,4 @@
-/* Whose process it is, for the user who may not look into it. */
+/* The error for a user who may not inspect a process, which names the process's owner. */
 #ifndef ARGUS_BASE_PROCESS_OWNER_H
 #define ARGUS_BASE_PROCESS_OWNER_H
 
@@ -7,8 +7,8 @@
 
 #include "argus/error.h"
 
-/* "cannot watch process 4711 (editor): it belongs to root, and this is user 1000; run argus with sudo" (PERMISSION). `action` is
- * what cannot be done ("watch"), `uid` who wants it. */
+/* "cannot watch process 4711 (editor): it belongs to root, and this is user 1000; run argus with
+ * sudo" (PERMISSION). `action` is what failed ("watch"), `uid` the user. */
 struct argus_error *process_owner_error(const char *action, uint32_t pid, uid_t uid);
 
 #endif

@@ -5,7 +5,8 @@
 
 static const char blanks[] = " \t\r\n";
 
-/* Takes the word at `at`, whose quotes go; returns what is behind it. NULL: a quote has no end. */
+/* Takes the word at `at` and removes its quotes; returns the position behind it. NULL: a quote is
+ * not closed. */
 static char *take_word(char *at)
 {
     char *to = at;

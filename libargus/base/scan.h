@@ -1,4 +1,5 @@
-/* Reading small languages: each moves `*at` behind what it has read, and stays where it is not there. */
+/* Parsing small languages. Each function moves `*at` behind what it has read; if that is not there,
+ * it leaves `*at` unchanged. */
 #ifndef ARGUS_BASE_SCAN_H
 #define ARGUS_BASE_SCAN_H
 
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A decimal number of at most `most`. */
+/* A decimal number that is at most `most`. */
 static inline bool scan_number(const char **at, uint64_t most, uint64_t *ret)
 {
     char *end;

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* uthash must not exit() on a failed allocation: we live in somebody's debugger. */
+/* uthash must not call exit() if an allocation fails: the library runs inside the user's
+ * debugger. */
 #define HASH_NONFATAL_OOM         1
 #define uthash_nonfatal_oom(elem) ((elem)->failed = true)
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* Interned strings: every distinct string is kept once and named by a 32-bit id.
+/* Interned strings: every distinct string is stored once and identified by a 32-bit ID.
  *
  * Id 0 is the empty string. Ids are dense and in order of first interning, so the same input gives
  * the same ids. Not thread-safe.
@@ -25,7 +25,7 @@ struct argus_error *strtab_intern(struct strtab *table, const char *text, size_t
  * not exist. */
 const char *strtab_get(const struct strtab *table, uint32_t id);
 
-/* How many strings, id 0 included. */
+/* Number of strings, ID 0 included. */
 uint32_t strtab_count(const struct strtab *table);
 
 #endif

@@ -1,4 +1,4 @@
-/* Text that grows in a buffer, and is cut off at its end. */
+/* Appends text to a buffer of fixed size. What does not fit is cut off. */
 #ifndef ARGUS_BASE_TEXT_H
 #define ARGUS_BASE_TEXT_H
 

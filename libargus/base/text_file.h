@@ -6,10 +6,11 @@
 
 #include "argus/error.h"
 
-#define TEXT_FILE_MOST_BYTES (1u << 20) /* a larger file is none that somebody wrote */
+#define TEXT_FILE_MOST_BYTES (1u << 20) /* a larger file was not written by a person */
 
-/* Reads the whole of `path`. For the messages: "cannot open NAMED path", "path TOO_LARGE"; `named` ends with a space or is "". The
- * caller frees `*ret`, which has a NUL behind its `*ret_bytes`; both are left alone at an error. Any thread. */
+/* Reads the whole file `path`. Its errors are "cannot open NAMED path" and "path TOO_LARGE";
+ * `named` ends with a space or is "". The caller frees `*ret`, which has a NUL behind its
+ * `*ret_bytes` bytes. On an error both are unchanged. Any thread may call it. */
 struct argus_error *text_file_read(const char *path, const char *named, const char *too_large,
                                    char **ret, size_t *ret_bytes);
 

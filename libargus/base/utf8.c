@@ -26,7 +26,7 @@ static bool matches(const struct sequence *sequence, const uint8_t *text, size_t
     return true;
 }
 
-/* Bytes of the well-formed sequence at the beginning of `text`, 0 when there is none. */
+/* Number of bytes of the well-formed sequence at the beginning of `text`; 0: there is none. */
 static size_t sequence_length(const uint8_t *text, size_t length)
 {
     for (size_t i = 0; i < sizeof(sequences) / sizeof(*sequences); i++)

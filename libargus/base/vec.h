@@ -1,4 +1,4 @@
-/* Growing arrays. Big data is flat: an array, a length and 32-bit ids into it.
+/* Growing arrays. Large data is flat: an array, its length, and 32-bit IDs that index it.
  *
  *     VEC(struct vertex) vertices = {0};
  *     if (!vec_push(&vertices, vertex))
@@ -20,7 +20,7 @@
         size_t length, capacity;                                                                   \
     }
 
-/* Room for `more` further elements; false without memory (the array is then as it was). */
+/* Makes room for `more` further elements; false without memory (the array is then unchanged). */
 #define vec_reserve(v, more)                                                                       \
     vec_grow((void **)&(v)->data, &(v)->capacity, (v)->length, (more), sizeof(*(v)->data))
 
@@ -29,7 +29,7 @@
 
 #define vec_deinit(v) (free((v)->data), (v)->data = NULL, (v)->length = (v)->capacity = 0, (void)0)
 
-/* What vec_reserve() calls. */
+/* The function behind vec_reserve(). */
 bool vec_grow(void **data, size_t *capacity, size_t length, size_t more, size_t element_bytes);
 
 #endif

@@ -13,7 +13,7 @@ static struct tm local_time(uint64_t wall_ns)
     return local;
 }
 
-/* ".523" of the second. */
+/* The fraction of the second: ".523". */
 static const char *fraction_text(uint64_t wall_ns, int digits, char *buffer, size_t bytes)
 {
     char all[16];

@@ -4,7 +4,7 @@
 
 #include "context/contexts_data.h"
 
-/* The image of a trace whose file has this name, with a build id; NULL: none. */
+/* The image of a trace whose file has this name and that has a build ID; NULL: none. */
 static const struct argus_image_entry *image_named(const struct argus_contexts *contexts,
                                                    const char *name)
 {
@@ -33,7 +33,8 @@ size_t builds_that_differ(const struct argus_contexts *contexts, const struct ar
     size_t count = argus_contexts_functions(contexts, &functions), found = 0;
     struct idmap seen = {0};
     for (size_t i = 0; i < count; i++) {
-        const char *path = functions[i].image; /* interned: its address names it */
+        /* interned strings, so equal addresses mean equal paths */
+        const char *path = functions[i].image;
         if (path[0] != '/' || idmap_get(&seen, (uintptr_t)path) != IDMAP_NONE)
             continue;
         if (!idmap_put(&seen, (uintptr_t)path, 1))

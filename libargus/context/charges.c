@@ -5,7 +5,7 @@
 
 #include "context/contexts_data.h"
 
-/* Beginnings of the names of files that do what others ask them to. To add one: a row. */
+/* Prefixes of the names of files that work on behalf of their callers. To add one: a row. */
 static const char *const servants[] = {"libc.so", "libc-2", "libpthread", "ld-linux",
                                        "ld-2",    "librt.", "[vdso]"};
 
@@ -40,7 +40,7 @@ static int by_cost(const void *left, const void *right)
     return strcmp(a->image, b->image);
 }
 
-/* The charge of a file; images are interned, so their addresses name them. */
+/* The charge of a file. Image paths are interned, so they are compared by address. */
 static struct charge *charge_of(struct charges *charges, struct idmap *places,
                                 const struct argus_context_function *function)
 {

@@ -1,10 +1,10 @@
-/* Whose fault a cost is, at a glance: the sums by layer and by file. */
+/* Summarizes costs by layer and by file. */
 #ifndef ARGUS_CONTEXT_CHARGES_H
 #define ARGUS_CONTEXT_CHARGES_H
 
 #include "argus/contexts.h"
 
-/* What a file is charged with. */
+/* The cost of a file. */
 struct charge {
     const char *image; /* borrowed */
     double cost_ns;
@@ -12,21 +12,21 @@ struct charge {
 };
 
 struct charges {
-    double layers[ARGUS_LAYERS]; /* the code's own */
-    double charged_layers
-        [ARGUS_LAYERS];   /* with that of the kernel and the C library which it called */
-    struct charge *files; /* owned; charged, the dearest first */
+    double layers[ARGUS_LAYERS]; /* of the layer's own code */
+    /* including the kernel's and the C library's work on its behalf */
+    double charged_layers[ARGUS_LAYERS];
+    struct charge *files; /* owned; including work on their behalf, the most expensive first */
     size_t file_count;
 };
 
 struct argus_error *charges_create(const struct argus_contexts_report *report, struct charges *ret);
 void charges_deinit(struct charges *charges);
 
-/* Whether it is the kernel's or the C library's: does what others ask it to. */
+/* Whether it belongs to the kernel or the C library, which work on behalf of their callers. */
 bool charges_is_servant(const struct argus_context_function *function);
 
-/* The nearest function at or outside of `node` that is neither the kernel's nor the C library's: on whose behalf it is; `node`
- * itself where there is none. */
+/* The function that caused the cost of `node`: `node` itself or its nearest caller outside the
+ * kernel and the C library; `node` if there is none. */
 uint32_t charged_node(const struct argus_contexts *contexts, uint32_t node);
 
 #endif

@@ -1,11 +1,12 @@
-/* A context in which a thread waited has not become slow by itself when somebody else let it wait: the time is that
- * one's, and in that one's contexts it is found as well. What is not slow either is a wait for something that did not
- * come. What remains is the context's own: running, disks, page faults, and its own sleeps. A poll that somebody outside of the trace ended,
- * a peer on another machine or a watched file, is looked at as a sleep: an event loop may wait for them as long as it likes,
- * but not longer each time than in the base.
+/* If a thread waited for another thread, its context has not become slow by itself: the other
+ * thread's contexts also contain that time, and are charged with it. A wait for something that did
+ * not come is not slow either. The rest is the context's own time: running, disks, page faults, and
+ * its own sleeps. A poll that was ended from outside the trace, by another machine or a watched
+ * file, counts as a sleep: an event loop may wait for such events for any time, but each wait
+ * should not be longer than in the base.
  *
- * The one exception: waiting for a child that was not chosen to be looked at. Who starts a program and waits for it does
- * nothing else meanwhile, and the child's contexts are not there to show it.
+ * There is one exception: a wait for a child process that was not chosen for the analysis counts as
+ * own time. The parent does nothing else meanwhile, and the child's contexts are not in the tree.
  */
 #include "context/context_waits.h"
 
@@ -13,11 +14,11 @@
 
 #define OWN_WORK ARGUS_WAITED_KINDS
 
-/* Shorter waits are taken to be for whoever ended them: a ten-thousandth of the trace. So the work is bounded by its threads, and
- * what is left out changes no share that anybody reads. */
+/* Shorter waits (less than a ten-thousandth of the trace) are charged to the process that ended
+ * them. So the work is bounded by the number of threads, and no visible share changes. */
 #define SHORT 10000
 
-/* The process whose thread ended the wait of `vertex`; ARGUS_NONE: nobody, the kernel, or not known. */
+/* The process whose thread ended the wait of `vertex`; ARGUS_NONE: none, the kernel, or unknown. */
 static uint32_t ended_by(const struct waits *waits, uint32_t vertex)
 {
     const struct argus_vertex *vertices;
@@ -45,7 +46,7 @@ static int kind_of_wait(const struct waits *waits, const struct argus_vertex *ve
 {
     const struct argus_wait *wait = &vertex->wait;
     if (wait->kind == ARGUS_WAIT_STOPPED)
-        return OWN_WORK; /* whoever lets it go on again has not done anything for it */
+        return OWN_WORK; /* the thread that resumes it did no work on its behalf */
     if (process != ARGUS_NONE)
         return wait->kind == ARGUS_WAIT_CHILD && !waits->chosen[process] ? (int)OWN_WORK
                                                                          : ARGUS_WAITED_OTHERS;
@@ -56,7 +57,7 @@ static int kind_of_wait(const struct waits *waits, const struct argus_vertex *ve
     return wait->kind == ARGUS_WAIT_POLL ? ARGUS_WAITED_SLEPT : (int)OWN_WORK;
 }
 
-/* The row of a node and a process; NULL without memory. Valid until the next row is made. */
+/* The row of a node and a process; NULL without memory. Valid until the next row is created. */
 static struct argus_context_wait *row_of(struct waits *waits, uint32_t node, uint32_t process)
 {
     uint64_t key = (uint64_t)node << 32 | process;
@@ -79,7 +80,8 @@ static void add(struct waits *waits, uint32_t node, uint32_t process, uint64_t n
         row->ns += ns;
 }
 
-/* What others did meanwhile. The thread's own way to a cpu, the kernel's work and what nobody knows are nobody's. */
+/* Charges what other processes did meanwhile. The thread's own time until it got a CPU, the
+ * kernel's work and unknown time are charged to none. */
 static void add_account(struct waits *waits, uint32_t thread, uint32_t node,
                         const struct argus_account *account)
 {
@@ -142,7 +144,8 @@ static void note_one(struct waits *waits, struct tree *tree, uint32_t vertex, ui
     share_out(waits, vertices[vertex].thread, node, process, from_ns, to_ns);
 }
 
-/* A turn of a run of them, whose waits, all but the last, are no waits of the graph: the thread's own timers ended them. */
+/* An iteration in a yield run. The waits in the run, except the last one, are not waits of the
+ * graph: the thread's own timers ended them. */
 static bool note_turn(struct waits *waits, struct tree *tree, const struct argus_vertex *vertex,
                       uint32_t node, const struct waits_stretch *stretch)
 {
@@ -175,7 +178,8 @@ void waits_note(struct waits *waits, struct tree *tree, uint32_t thread, uint32_
     for (uint32_t i = *cursor; i < count && vertices[first + i].end_ns < to_ns; i++) {
         const struct argus_vertex *vertex = &vertices[first + i];
         uint64_t begin_ns = vertex->end_ns > from_ns ? vertex->end_ns : from_ns;
-        /* the way from the wake-up to a cpu is part of the wait, but a wait for a cpu */
+        /* the time from the wake-up until it got a CPU is part of the wait, but counts as waiting
+         * for a CPU */
         bool is_last = i + 1 == count || vertex[1].end_ns >= to_ns;
         uint64_t end_ns = is_last || vertex->wait.end_ns > to_ns ? to_ns : vertex->wait.end_ns;
         if (vertex->wait.kind != ARGUS_WAIT_NONE && begin_ns < end_ns)

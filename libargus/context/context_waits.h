@@ -1,4 +1,5 @@
-/* What the graph knows of the waits inside a context: who ended them, and for whom they were in the end. */
+/* The waits inside a context, according to the graph: which thread ended them, and which process
+ * they are charged to. */
 #ifndef ARGUS_CONTEXT_CONTEXT_WAITS_H
 #define ARGUS_CONTEXT_CONTEXT_WAITS_H
 
@@ -7,22 +8,24 @@
 struct waits {
     const struct argus_graph *graph;      /* borrowed */
     const bool *chosen;                   /* by process; borrowed */
-    VEC(struct argus_context_wait) table; /* one for each node and process */
+    VEC(struct argus_context_wait) table; /* one element for each pair of node and process */
     struct idmap by_node;                 /* node << 32 | process → table */
     struct sleeps sleeps;
-    struct argus_error *error; /* owned; of accounting; sticky */
+    struct argus_error *error; /* owned; the first error of the accounting */
     bool no_memory;            /* sticky */
 };
 
-/* A thread had no cpu from `from_ns` to `to_ns`; from `woken_ns` on it wanted one. */
+/* A period from `from_ns` to `to_ns` in which a thread had no CPU; from `woken_ns` on it was
+ * runnable. */
 struct waits_stretch {
     uint64_t from_ns, woken_ns, to_ns;
 };
 
-/* `thread` waited so with the stack of `node`. `*cursor` is 0 at first, and the thread's; its stretches come in time order. */
+/* Notes such a period of `thread` with the stack of `node`. `*cursor` is 0 at first and belongs to
+ * the thread. A thread's periods must come in time order. */
 void waits_note(struct waits *waits, struct tree *tree, uint32_t thread, uint32_t node,
                 const struct waits_stretch *stretch, uint32_t *cursor);
-/* Sorts the table: by node, the longest first. Returns what went wrong in between. */
+/* Sorts the table: by node, the longest wait first. Returns the first error since the beginning. */
 struct argus_error *waits_finish(struct waits *waits);
 void waits_deinit(struct waits *waits);
 

@@ -4,7 +4,8 @@
 #include "context/contexts_data.h"
 #include "report/programs_32_bit.h"
 
-/* Totals of the programs and the root, and everybody's own time. A parent comes before its children. */
+/* Computes the totals of the programs and the root, and all own times. A parent comes before its
+ * children. */
 static void sum_up(struct tree *tree)
 {
     struct argus_context_node *nodes = tree->nodes.data;
@@ -25,7 +26,8 @@ static void count_images(struct argus_contexts *contexts)
     struct frames *frames = &contexts->paths.frames;
     struct idmap seen = {0};
     for (size_t i = 0; i < frames->functions.length; i++) {
-        const char *image = frames->functions.data[i].image; /* interned: its address names it */
+        /* interned strings, so equal addresses mean equal paths */
+        const char *image = frames->functions.data[i].image;
         if (image[0] != '/' || idmap_get(&seen, (uintptr_t)image) != IDMAP_NONE)
             continue;
         contexts->moments.counts.images++;

@@ -1,4 +1,4 @@
-/* The inside of struct argus_contexts. */
+/* The internals of struct argus_contexts. */
 #ifndef ARGUS_CONTEXT_CONTEXTS_DATA_H
 #define ARGUS_CONTEXT_CONTEXTS_DATA_H
 
@@ -10,14 +10,15 @@ struct argus_contexts {
     struct moments moments;
 };
 
-/* What the contexts are inferred from, what is missing, and what they are compared with: lines. */
+/* Writes lines about what the contexts are inferred from, what is missing, and what they are
+ * compared with. */
 void contexts_write_what(const struct argus_sink *sink, const struct argus_contexts_report *report);
 
-/* The 32-bit programs among the processes that were chosen. */
+/* Counts the 32-bit programs among the chosen processes. */
 struct programs_32_bit;
 void contexts_touch(const struct argus_contexts *contexts, struct programs_32_bit *ret);
 
-/* Own time, with what samples say of it. */
+/* Own time, corrected by samples. */
 static inline uint64_t node_own_ns(const struct argus_context_node *node,
                                    enum argus_estimate estimate)
 {

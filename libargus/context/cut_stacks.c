@@ -2,7 +2,7 @@
 
 #include "context/inference.h"
 
-#define SEVERAL (UINT32_MAX - 1) /* no node has this number */
+#define SEVERAL (UINT32_MAX - 1) /* not a valid node number */
 
 void cut_stacks_init(struct cut_stacks *cuts, struct paths *paths)
 {
@@ -30,7 +30,8 @@ static const struct argus_context_node *node_at(const struct cut_stacks *cuts, u
     return &cuts->paths->tree.nodes.data[node];
 }
 
-/* The number of a call; IDMAP_NONE: it is not known, and `make` is false, or there is no memory. */
+/* The number of a pair of caller and callee; IDMAP_NONE: it is new and `make` is false, or there is
+ * no memory. */
 static uint32_t call_number(struct cut_stacks *cuts, uint32_t caller, uint32_t callee, bool make)
 {
     uint64_t key = (uint64_t)caller << 32 | callee;
@@ -44,7 +45,7 @@ static uint32_t call_number(struct cut_stacks *cuts, uint32_t caller, uint32_t c
     return IDMAP_NONE;
 }
 
-/* Where each function of a path that is not cut was called. */
+/* Notes for each function of a complete path where it was called. */
 static void learn(struct cut_stacks *cuts, uint32_t thread, uint32_t node)
 {
     for (uint32_t at = node; node_at(cuts, at)->depth > INFERENCE_FIRST_DEPTH;) {
@@ -62,7 +63,7 @@ static void learn(struct cut_stacks *cuts, uint32_t thread, uint32_t node)
     }
 }
 
-/* The functions of a cut path, up to the node that says so. */
+/* Collects the functions of a path that was cut off, up to the node that marks the cut. */
 static bool collect(struct cut_stacks *cuts, uint32_t node)
 {
     cuts->functions.length = 0;
@@ -74,7 +75,7 @@ static bool collect(struct cut_stacks *cuts, uint32_t node)
     return cuts->functions.length >= 2;
 }
 
-/* The only place of the outermost two functions; IDMAP_NONE or SEVERAL. */
+/* The only place of the outermost two functions; IDMAP_NONE: none, SEVERAL: more than one. */
 static uint32_t find_place(struct cut_stacks *cuts, uint32_t thread)
 {
     const uint32_t *functions = cuts->functions.data;
@@ -120,7 +121,7 @@ uint32_t cut_stacks_apply(struct cut_stacks *cuts, uint32_t thread, uint32_t use
     decided = is_cut(&cuts->paths->users.data[user]) ? graft(cuts, thread, user) : user;
     const struct user_path *path = &cuts->paths->users.data[decided];
     if (is_cut(path) && !path->is_grafted)
-        return decided; /* what has no place yet may have one later */
+        return decided; /* not final: a stack without a place may get one later */
     learn(cuts, thread, path->node);
     if (!idmap_put(&cuts->decided, key, decided))
         cuts->no_memory = true;

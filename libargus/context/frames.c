@@ -1,6 +1,7 @@
-/* What makes a function one: its name and its file. Without a symbol, the file and where the function begins, which unwind
- * information tells (argus_symbols_start()); without that the address in the file. Where no file is mapped (code made at
- * run time), the address itself.
+/* A function is identified by its name and its file. Without a symbol, it is identified by its file
+ * and its start, known from unwind information (argus_symbols_start()); without that, by the
+ * address in the file. If no file is mapped (code made at run time), the address itself identifies
+ * it.
  */
 #include "context/frames.h"
 
@@ -91,7 +92,8 @@ static uint32_t add_unnamed(struct frames *frames, struct frame_space space, uin
     return frames_named(frames, name, image, layers_of(&frames->layers, space.process, image));
 }
 
-/* NULL: it has none, and the answer will say so. Only for such a frame it is asked why, and whether a server knows it. */
+/* NULL: it has no name, and the answer will report that. Only for frames that are shown, the reason
+ * is determined and servers are asked. */
 static const char *function_at(struct frames *frames, struct frame_space space, uint64_t address,
                                bool is_return)
 {
@@ -122,7 +124,7 @@ static uint32_t find_function(struct frames *frames, struct frame_space space, u
         snprintf(text, sizeof(text), "0x%" PRIx64, address);
         return frames_named(frames, text, "", ARGUS_LAYER_UNKNOWN);
     }
-    if (address >> 63) /* the upper half is the kernel's */
+    if (address >> 63) /* the upper half of addresses belongs to the kernel */
         return frames_named(frames, function ? function : "[kernel]", image, ARGUS_LAYER_KERNEL);
     if (!function)
         return add_unnamed(frames, space, address, is_return, image);
@@ -158,8 +160,8 @@ void frames_show(struct frames *frames, uint32_t function)
         frames->functions.data[function].name = strtab_get(frames->texts, name);
 }
 
-/* Linux puts user space below 2^47 on x86-64 and below 2^48 on arm64. What does not fit into a key (many processes, the
- * kernel) is looked up again. */
+/* Linux puts user space below 2^47 on x86-64 and below 2^48 on arm64. What does not fit into a key
+ * (many processes, the kernel) is looked up each time. */
 uint32_t frames_at(struct frames *frames, struct frame_space space, uint64_t address,
                    bool is_return)
 {

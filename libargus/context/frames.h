@@ -1,4 +1,4 @@
-/* Functions: what addresses of stacks are frames of. One function has one number, whatever its addresses. */
+/* Maps addresses in stacks to functions. A function has one number, whatever its addresses. */
 #ifndef ARGUS_CONTEXT_FRAMES_H
 #define ARGUS_CONTEXT_FRAMES_H
 
@@ -8,30 +8,30 @@
 #include "base/vec.h"
 #include "context/layers.h"
 
-/* The process that an address is of, and when; and whether that is behind its last exec: before it the same addresses are other
- * functions. */
+/* The process of an address, the time, and whether that is after the process's last exec: before
+ * the exec, the same address is another function. */
 struct frame_space {
     uint64_t time_ns;
     uint32_t process;
     bool is_later;
 };
 
-/* One of the addresses of a function. */
+/* One address of a function. */
 struct frame_origin {
     struct frame_space space;
-    uint64_t address; /* 0: of no code */
+    uint64_t address; /* 0: not an address of code */
     bool is_return, has_name;
 };
 
 struct frames {
     const struct argus_graph *graph; /* borrowed */
     struct argus_symbols *symbols;   /* borrowed */
-    struct strtab
-        *keys; /* owned: of each function what makes it one; its id less 1 is the number */
+    /* owned: the keys that identify functions; a key's ID minus 1 is the function's number */
+    struct strtab *keys;
     struct strtab *texts; /* owned: names and images */
     VEC(struct argus_context_function) functions;
-    VEC(struct frame_origin) origins; /* of functions, where they were seen first */
-    bool late_names;                  /* frames_show() names and counts them */
+    VEC(struct frame_origin) origins; /* by function: where it was first seen */
+    bool late_names;                  /* frames_show() names functions and counts them */
     struct layers layers;
     struct idmap by_syscall; /* system call → function */
     struct idmap by_address; /* address in a process → function */
@@ -45,14 +45,16 @@ void frames_deinit(struct frames *frames);
 /* The function at `address`. ARGUS_NONE without memory. */
 uint32_t frames_at(struct frames *frames, struct frame_space space, uint64_t address,
                    bool is_return);
-/* The function that the direct call before the return address `caller` calls, when it is not in the stack because the code at
- * `innermost`, of another file, has no frame pointer; ARGUS_NONE: it is there, or not known. */
+/* The function that the direct call before the return address `caller` calls, if it is missing in
+ * the stack because the code at `innermost`, in another file, has no frame pointer. ARGUS_NONE:
+ * nothing is missing, or it is unknown. */
 uint32_t frames_left_out(struct frames *frames, struct frame_space space, uint64_t innermost,
                          uint64_t caller);
-/* The function is printed: names it with what servers know, if it has no name yet. */
+/* The function is printed: if it has no name yet, servers are asked for it. */
 void frames_show(struct frames *frames, uint32_t function);
 uint32_t frames_of_syscall(struct frames *frames, uint32_t number);
-/* What is no code: a program ("[program]"), a wait outside of system calls, a stack's missing end. */
+/* Pseudo-functions: a program ("[program]"), a wait outside system calls, the missing end of a
+ * stack. */
 uint32_t frames_named(struct frames *frames, const char *name, const char *image,
                       enum argus_layer layer);
 

@@ -1,6 +1,7 @@
 #include "context/inference.h"
 
-/* [since, last] and all that follows until `time_ns`, of which the functions at and outside of `kept` still have something. */
+/* Adds the period [since, last] and the time from then until `time_ns`; conservatively, the latter
+ * belongs only to `kept` and its callers. */
 static void note_stretch(const struct inference *inference, struct tree *tree, uint32_t kept,
                          uint64_t time_ns)
 {
@@ -22,7 +23,7 @@ void inference_moment(struct inference *inference, struct tree *tree, uint32_t n
         kept = tree_common(tree, inference->node, node);
         note_stretch(inference, tree, kept, time_ns);
     }
-    tree->nodes.data[node].count++; /* unsigned: what is below 0 meanwhile is not in the sum */
+    tree->nodes.data[node].count++; /* unsigned: intermediate underflows cancel out in the sum */
     tree->nodes.data[kept].count--;
     *inference = (struct inference){.since_ns = time_ns, .last_ns = time_ns, .node = node};
 }
@@ -46,7 +47,7 @@ void inference_sum(struct tree *tree)
     struct argus_context_node *nodes = tree->nodes.data;
     for (size_t i = tree->nodes.length; i-- > 0;) {
         if (nodes[i].depth < INFERENCE_FIRST_DEPTH) {
-            clear(&nodes[i]); /* of programs and the root there are no instances */
+            clear(&nodes[i]); /* the root and the programs have no instances */
             continue;
         }
         struct argus_context_node *parent = &nodes[nodes[i].parent];

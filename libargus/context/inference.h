@@ -1,19 +1,25 @@
-/* The paper's algorithm 2: from the stacks of a thread, one after the other, to function instances and how long they took.
+/* The paper's algorithm 2: infers function instances and their durations from the successive stacks
+ * of a thread.
  *
- * A function is new in a stack when the last stack of the thread had another one at its depth, or when anything below it is
- * new. (The paper's listing has isNew the wrong way round, `f == LastStack[d]`; its table 1 has it right.) So what goes on is
- * what both stacks have in common from the outermost frame on: in the tree, the path to their lowest common ancestor.
+ * A function is new in a stack if the thread's previous stack had another function at its depth, or
+ * if any of its callers is new. (The paper's listing has isNew inverted, `f == LastStack[d]`; its
+ * table 1 is right.) So the functions that continue are those that both stacks have in common from
+ * the outermost frame on: in the tree, the path to their lowest common ancestor.
  *
- * The paper keeps registers, one for each depth (t_start, t_end, function, node, path), and adds up when an instance ends. Here a
- * latency is put together from its pieces, which are the same in sum. Between two moments
+ * The paper keeps a register for each depth (t_start, t_end, function, node, path) and adds up its
+ * time when an instance ends. Here a latency is composed of pieces with the same sum. Between two
+ * moments
  *
- *   - every function that both stacks have goes on: conservatively, the stretch belongs to the path of the common ancestor;
- *   - aggressively, it belongs to the path of the first stack, for its functions end with the second at the earliest;
- *   - an instance begins for every function of the second stack that the first has not.
+ *   - every function that both stacks have continues: conservatively, the period belongs to the
+ *     path of the common ancestor;
+ *   - aggressively, the period belongs to the path of the first stack, because its functions end at
+ *     the second moment at the earliest;
+ *   - an instance begins for every function of the second stack that the first one lacks.
  *
- * So a moment notes times and counts at one or two nodes, whose callers have them too, and inference_sum() adds up once, from the
- * leaves to the root. What a moment costs depends on how far its stack is from the last one, and not on how deep both are; one with the
- * same stack costs nothing but its time.
+ * So each moment adds times and counts at one or two nodes only, and inference_sum() adds them to
+ * all callers once, from the leaves to the root. The cost of a moment depends on the distance
+ * between its stack and the previous one, not on their depths; if both are equal, only the time is
+ * updated.
  */
 #ifndef ARGUS_CONTEXT_INFERENCE_H
 #define ARGUS_CONTEXT_INFERENCE_H
@@ -23,20 +29,23 @@
 /* Frames begin below the root and the program. */
 #define INFERENCE_FIRST_DEPTH 2u
 
-/* A thread's last stack. All zero but `node`, which is ARGUS_NONE, is a thread without one. */
+/* A thread's last stack. A thread without one has all zero except `node`, which is ARGUS_NONE. */
 struct inference {
-    uint64_t since_ns, last_ns; /* it was first and last seen, without another in between */
-    uint32_t node;              /* where it ends; ARGUS_NONE: none */
+    /* when the stack was first and last seen, without another one in between */
+    uint64_t since_ns, last_ns;
+    uint32_t node; /* where it ends; ARGUS_NONE: none */
 };
 
-/* The thread has the stack that ends at `node` at `time_ns`, which is not before the last. */
+/* The thread has the stack that ends at `node` at `time_ns`, which must not be before the previous
+ * moment. */
 void inference_moment(struct inference *inference, struct tree *tree, uint32_t node,
                       uint64_t time_ns);
 
-/* The thread, or the trace, ends: all that goes on ended at its last moment. */
+/* The thread or the trace ends: all its instances end at their last moment. */
 void inference_end(struct inference *inference, struct tree *tree);
 
-/* Gives every node what was noted below it: its count and its totals. Once, when no thread has a stack any more. */
+/* Adds to every node the counts and times of the nodes below it. To be called once, when no thread
+ * has a stack any more. */
 void inference_sum(struct tree *tree);
 
 #endif

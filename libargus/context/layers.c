@@ -37,8 +37,8 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Libraries that programs are linked with lie in these folders themselves, or in that of the machine below them
- * (x86_64-linux-gnu); their plug-ins in further ones. To add one: a row. */
+/* Libraries that programs are linked with are directly in these folders, or in the subfolder for
+ * the machine (x86_64-linux-gnu); plug-ins are in deeper subfolders. To add one: a row. */
 static const char *const library_folders[] = {"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/",
                                               "/usr/local/lib/"};
 
@@ -56,7 +56,8 @@ static bool in_library_folder(const char *path)
     return false;
 }
 
-/* macOS: the system's folder, and files of which only the UUID is known (trace/kdebug_tables.c): nearly all are its libraries. */
+/* macOS: the system's folder, and files of which only the UUID is known (trace/kdebug_tables.c),
+ * nearly all of which are system libraries. */
 static bool is_darwins(const char *path)
 {
     return strncmp(path, "/System/", 8) == 0 || strncmp(path, "UUID ", 5) == 0 ||
@@ -72,10 +73,11 @@ static bool is_library_by_name(const char *path)
     return has_version || path[0] == '[' || strncmp(name, "ld-", 3) == 0 || in_library_folder(path);
 }
 
-/* --- what addresses say --- */
+/* --- evidence from addresses --- */
 
-/* On 64 bits the kernel maps programs far below libraries: at a third or two thirds of the address space, or where they are linked to.
- * What a program opens later lies beside its libraries. */
+/* On 64-bit systems the kernel maps programs far below libraries: at a third or two thirds of the
+ * address space, or at their link address. Files that a program opens later are mapped near its
+ * libraries. */
 enum { MEGABYTE_BITS = 20, APART_MEGABYTES = 1 << 20 };
 
 static bool is_shared_by_name(const char *path)
@@ -83,14 +85,15 @@ static bool is_shared_by_name(const char *path)
     return strstr(base_name(path), ".so") || is_library_by_name(path);
 }
 
-/* Process id → the megabyte at which its lowest library begins. */
+/* Process ID → the megabyte at which its lowest library begins. */
 static void find_lowest_libraries(struct layers *layers, const struct argus_image_entry *images,
                                   size_t count, struct idmap *lowest)
 {
     for (size_t i = 0; i < count && !layers->no_memory; i++) {
         uint32_t at = (uint32_t)(images[i].start >> MEGABYTE_BITS);
+        /* idmap_get() returns the largest number if there is none. */
         if (images[i].path[0] == '/' && is_shared_by_name(images[i].path) &&
-            at < idmap_get(lowest, images[i].pid)) /* none: the largest number */
+            at < idmap_get(lowest, images[i].pid))
             layers->no_memory |= !idmap_put(lowest, images[i].pid, at);
     }
 }
@@ -119,9 +122,9 @@ static bool is_mapped_as_program(struct layers *layers, const char *path)
     return idmap_get(&layers->programs, intern(layers, path)) != IDMAP_NONE;
 }
 
-/* --- what files say --- */
+/* --- evidence from files --- */
 
-/* Whether the file at the image's path is not another one now. */
+/* Whether the file at the image's path is still the recorded one. */
 static bool is_still_there(const struct argus_image_entry *image)
 {
     uint8_t id[ELF_BUILD_ID_MAX];
@@ -146,7 +149,8 @@ static bool note_needed(void *context, const char *name)
     return !layers->no_memory;
 }
 
-/* The libraries that any file of the trace is linked with. Files that are gone say nothing. */
+/* Collects the libraries that any file of the trace is linked with. Deleted files contribute
+ * nothing. */
 static void read_needed(struct layers *layers)
 {
     const struct argus_image_entry *images;
@@ -164,7 +168,7 @@ static void read_needed(struct layers *layers)
     layers->has_needed = true;
 }
 
-/* A source file of code made at run time stands in an image's place (argus_symbols_image()). */
+/* For code made at run time, the image is a source file (argus_symbols_image()). */
 static bool is_source(const struct layers *layers, const char *path)
 {
     const struct argus_image_entry *images;
@@ -194,7 +198,7 @@ static enum argus_layer find_shared(struct layers *layers, const char *path)
                : ARGUS_LAYER_LIBRARY;
 }
 
-/* Of what is not the process's own program. */
+/* The layer of code that is not in the process's own program. */
 static enum argus_layer layer_of_shared(struct layers *layers, const char *path)
 {
     uint32_t id = intern(layers, path), layer = idmap_get(&layers->by_path, id);
@@ -207,14 +211,15 @@ static enum argus_layer layer_of_shared(struct layers *layers, const char *path)
 
 /* --- programs --- */
 
-/* Whether `path` can be the program's file of a process called `name`, which the kernel cuts after 15 bytes. */
+/* Whether `path` can be the program of a process called `name`, which the kernel truncates to 15
+ * bytes. */
 static bool is_named_like(const char *path, const char *name)
 {
     size_t length = strlen(name);
     return length && strncmp(base_name(path), name, length) == 0;
 }
 
-/* The file that is named like the process; else the one at the lowest address, as programs are. */
+/* The file with the process's name; else the one at the lowest address, where programs are. */
 static const char *find_main(const struct layers *layers, uint32_t process)
 {
     const struct argus_process *processes;
@@ -223,7 +228,7 @@ static const char *find_main(const struct layers *layers, uint32_t process)
     const char *best = "";
     uint64_t lowest = UINT64_MAX;
     argus_graph_processes(layers->graph, &processes);
-    uint32_t from = process; /* a fork's images are its parent's */
+    uint32_t from = process; /* a forked process has its parent's images */
     for (int i = 0; i < 8 && processes[from].forked_from != ARGUS_NONE && !processes[from].exec_ns;
          i++)
         from = processes[from].forked_from;

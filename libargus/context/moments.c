@@ -1,16 +1,21 @@
-/* Which stack a thread has when. Recorded are the user stacks at waits, wake-ups, samples, and with --call-stacks at
- * system calls and preemptions. Between the begin of a call and its return, and while a thread is off its cpu, its user
- * stack cannot change: so the return, and the moment at which it goes on, are moments with a known stack too.
+/* Determines the stack of each thread at each moment. User stacks are recorded at waits, wake-ups
+ * and samples, and with --call-stacks also at system calls and preemptions. A thread's user stack
+ * cannot change between the beginning of a system call and its return, nor while the thread is
+ * off-CPU. So the return, and the moment at which the thread continues, are moments with a known
+ * stack too.
  *
- * When a call has returned, its kernel part has ended, and so has the function of the C library that made it: it is the call's
- * wrapper. What lies outside of them goes on: the same call once more is another one. After a page fault all user functions go on.
+ * When a system call has returned, its kernel part has ended, and so has the C library's function
+ * that made it, its wrapper; a later call is a new instance of both. Their callers continue. After
+ * a page fault, all user functions continue.
  *
- * Where records are missing (MERGE_ID_LOST), nobody knows what the thread did that was on that cpu: what went on in it ended at its
- * last moment, in both modes, and begins anew. The same of a thread that is found running where it cannot be without a record
- * that is not there. A thread that waits across the gap, and is seen to go on afterwards, has waited: as in the graph.
+ * Where records are missing (MERGE_ID_LOST), it is unknown what the thread on that CPU did: its
+ * instances end at its last moment, in both modes, and begin anew. The same applies to a thread
+ * that is found running although the record that should have started it is missing. A thread that
+ * waits across the gap and continues afterwards counts as waiting, as in the graph.
  *
- * The kernel's part, below the innermost user function, is the system call by name (known from its record), or "page
- * fault" or "stopped" where a thread waits outside of any; with options->kernel, the functions of the recorded kernel stack follow.
+ * The kernel's part, called by the innermost user function, is the system call by name (known from
+ * its record), or "page fault" or "stopped" if a thread waits outside a system call. With
+ * options->kernel, the functions of the recorded kernel stack follow.
  */
 #include "context/moments.h"
 
@@ -33,7 +38,7 @@ static bool is_left_out(const struct moments *moments, const struct moment_threa
            !moments->options.observe(moments->options.observe_context, &moment);
 }
 
-/* False: it does not count. */
+/* False: the moment is left out. */
 static bool add_moment(struct moments *moments, struct moment_thread *thread, uint32_t node,
                        enum argus_moment kind)
 {
@@ -55,7 +60,7 @@ static bool add_moment(struct moments *moments, struct moment_thread *thread, ui
     return true;
 }
 
-/* Whether a function is the C library's. */
+/* Whether a function belongs to the C library. */
 static bool is_wrapper(struct moments *moments, uint32_t function)
 {
     while (moments->wrappers.length <= function)
@@ -69,7 +74,7 @@ static bool is_wrapper(struct moments *moments, uint32_t function)
     return *known == 2;
 }
 
-/* Where the stack ends when the call at `call_node` has returned. */
+/* The node where the stack ends after the call at `call_node` has returned. */
 static uint32_t caller_of(struct moments *moments, uint32_t call_node)
 {
     const struct argus_context_node *nodes = moments->paths->tree.nodes.data;
@@ -78,7 +83,7 @@ static uint32_t caller_of(struct moments *moments, uint32_t call_node)
     return is_call && is_wrapper(moments, nodes[user].function) ? nodes[user].parent : user;
 }
 
-/* The thread has come back from the kernel, with the stack whose user functions end at `user`, and runs them. */
+/* The thread has returned from the kernel and runs its user functions, whose path is `user`. */
 static void back_to_user(struct moments *moments, struct moment_thread *thread, uint32_t user,
                          bool counts)
 {
@@ -102,7 +107,7 @@ static void count_lack(struct moments *moments, uint32_t user)
     moments->counts.grafted += path->is_grafted;
 }
 
-/* The user path of a record's stack, or ARGUS_NONE. What it lacks is counted. */
+/* The user path of a record's stack, or ARGUS_NONE. Incomplete stacks are counted. */
 static uint32_t user_path(struct moments *moments, uint32_t thread, uint64_t id)
 {
     const struct argus_thread *threads;
@@ -118,7 +123,7 @@ static uint32_t user_path(struct moments *moments, uint32_t thread, uint64_t id)
     return user;
 }
 
-/* The path of a recorded stack: user functions, system call, the kernel's functions. */
+/* The path of a recorded stack: user functions, system call, kernel functions. */
 static uint32_t whole_path(struct moments *moments, struct moment_thread *thread, uint32_t user,
                            uint64_t kernel_id, bool blocked)
 {
@@ -171,9 +176,10 @@ static void on_stack(struct moments *moments, uint32_t index, const struct argus
 {
     struct moment_thread *thread = &moments->threads[index];
     uint64_t why = record->arg[2];
-    if (why == ARGUS_STACK_WAITED && record->arg[3]) /* Linux: its waits have it already */
+    if (why == ARGUS_STACK_WAITED && record->arg[3]) /* Linux: its waits have this stack already */
         return;
-    if (why == ARGUS_STACK_WAITED) /* it stands for the wait before it, too late to be held */
+    /* belongs to the previous wait, and comes too late to be used for it */
+    if (why == ARGUS_STACK_WAITED)
         why = ARGUS_MOMENT_BLOCK;
     if (why < ARGUS_MOMENT_BLOCK || why > ARGUS_MOMENT_PREEMPTED)
         return;
@@ -224,7 +230,7 @@ static void on_make_runnable(struct moments *moments, const struct argus_record 
         thread->woken_ns = moments->now_ns;
 }
 
-/* Since it was held the thread was off its cpu, with the stack of `node`. */
+/* Since it was held, the thread was off-CPU with the stack of `node`. */
 static void note_off_cpu(struct moments *moments, uint32_t index, uint32_t node)
 {
     struct moment_thread *thread = &moments->threads[index];
@@ -238,7 +244,7 @@ static void note_off_cpu(struct moments *moments, uint32_t index, uint32_t node)
         note_wait(moments, index, node);
 }
 
-/* A thread goes on that had left the cpu with a stack that is known. */
+/* A thread continues that left the CPU with a known stack. */
 static void go_on(struct moments *moments, uint32_t index)
 {
     struct moment_thread *thread = &moments->threads[index];
@@ -255,7 +261,8 @@ static void go_on(struct moments *moments, uint32_t index)
 static void on_switch_in(struct moments *moments, uint32_t index, const struct argus_record *record)
 {
     struct moment_thread *thread = &moments->threads[index];
-    if (thread->cpu != ARGUS_NONE) /* it was running: how it left that cpu is missing */
+    /* it was running: the record of how it left that CPU is missing */
+    if (thread->cpu != ARGUS_NONE)
         lose(moments, thread);
     thread->cpu = record->cpu;
     sampled_in(&thread->stretch, moments->now_ns);
@@ -274,7 +281,7 @@ static void on_syscall(struct moments *moments, uint32_t index, const struct arg
         back_to_user(moments, thread, caller_of(moments, thread->call_node), counts);
     thread->call = begins ? number : NOT_IN_A_CALL;
     thread->call_node = ARGUS_NONE;
-    if (thread->held != ARGUS_NONE) /* the record of its way back to a cpu is missing */
+    if (thread->held != ARGUS_NONE) /* the record of how it got a CPU again is missing */
         note_off_cpu(moments, index, thread->held);
     thread->held = ARGUS_NONE;
     thread->seen_call = true;
@@ -292,7 +299,7 @@ static void on_switch_out(struct moments *moments, const struct argus_record *re
         sampled_out(&moments->threads[thread].stretch, moments->now_ns);
 }
 
-/* Another program's stack follows. The call that began it lasted until now. */
+/* An exec: another program's stack follows. The system call lasted until now. */
 static void on_exec(struct moments *moments, uint32_t index)
 {
     struct moment_thread *thread = &moments->threads[index];
@@ -339,7 +346,8 @@ static void on_record(struct moments *moments, const struct argus_record *record
         on_thread_exit(moments, thread);
 }
 
-/* What lasts at the end: a chosen vertex's wait counts up to there, other waits have no length yet. */
+/* What has not ended at the end: the wait of a chosen vertex counts up to there; other waits have
+ * no length yet. */
 static void finish(struct moments *moments)
 {
     const struct argus_thread *threads;

@@ -1,4 +1,5 @@
-/* The moments at which the stack of a thread is known, in time order, out of the records of a trace. */
+/* The moments at which the stack of a thread is known, in time order, from the records of a
+ * trace. */
 #ifndef ARGUS_CONTEXT_MOMENTS_H
 #define ARGUS_CONTEXT_MOMENTS_H
 
@@ -10,22 +11,23 @@
 
 #define NOT_IN_A_CALL ARGUS_NONE
 
-/* A thread on its way through the records. */
+/* The state of a thread while the records are read. */
 struct moment_thread {
     struct inference inference;
     struct sampled_stretch stretch;
     uint64_t held_ns;
-    uint64_t woken_ns; /* made runnable then, since held_ns; 0: not yet */
-    uint32_t
-        held; /* node of the stack with which it left the cpu at held_ns; ARGUS_NONE: it is on one */
-    uint32_t held_user; /* the user functions of it */
-    uint32_t call;      /* the system call that it is in; ARGUS_NONE */
-    uint32_t call_node; /* of its user stack and that call; ARGUS_NONE: not known */
-    uint32_t cursor;    /* of waits_note() */
-    uint32_t state;     /* that it was last left in by a switch: ARGUS_LINUX_STATE_… */
-    uint32_t cpu;       /* that it is on; ARGUS_NONE: none, as far as is known */
-    bool seen_call; /* a record of a system call was seen: outside of one is known to be outside */
-    bool blocked;   /* held: by a wait, not preempted */
+    uint64_t woken_ns; /* when it became runnable, after held_ns; 0: not yet */
+    /* node of the stack with which it left the CPU at held_ns; ARGUS_NONE: it is on a CPU */
+    uint32_t held;
+    uint32_t held_user; /* that stack's user functions */
+    uint32_t call;      /* the current system call; ARGUS_NONE */
+    uint32_t call_node; /* node of its user stack with that call; ARGUS_NONE: unknown */
+    uint32_t cursor;    /* for waits_note() */
+    uint32_t state;     /* its state at the last switch: ARGUS_LINUX_STATE_… */
+    uint32_t cpu;       /* the CPU that it is on; ARGUS_NONE: none, or unknown */
+    /* a record of a system call was seen, so it is known when the thread is outside of any */
+    bool seen_call;
+    bool blocked; /* held because of a wait, not a preemption */
     bool has_moments;
 };
 
@@ -38,20 +40,21 @@ struct moments {
     struct sampled sampled;
     bool *chosen;                  /* owned; by process */
     struct moment_thread *threads; /* owned; by thread of the graph */
-    uint32_t *next_life;           /* owned; by thread: the next with the same id */
-    struct idmap by_tid;           /* id → the life that it names now */
-    VEC(uint8_t) wrappers;         /* by function: 0 not looked at, 1 no, 2 of the C library */
+    uint32_t *next_life;           /* owned; by thread: the next thread with the same ID */
+    struct idmap by_tid;           /* thread ID → its current life */
+    VEC(uint8_t) wrappers;         /* by function: 0 unknown, 1 no, 2 a function of the C library */
     struct argus_context_counts counts;
-    uint64_t now_ns, from_ns, to_ns; /* what is looked at: inclusive */
-    uint64_t lost_ns;                /* until then records are missing; 0: none so far */
+    uint64_t now_ns, from_ns, to_ns; /* the analyzed period is inclusive */
+    uint64_t lost_ns;                /* records are missing until then; 0: none so far */
 };
 
-/* `options` is copied, its texts are borrowed. */
+/* `options` is copied; its texts are borrowed. */
 struct argus_error *moments_init(struct moments *moments, const struct argus_graph *graph,
                                  struct paths *paths, const struct argus_contexts_options *options);
 void moments_deinit(struct moments *moments);
 
-/* The thread that `tid` names at moments->now_ns, which does not go back; ARGUS_NONE: none that is looked at. */
+/* The thread with the ID `tid` at moments->now_ns, which must not decrease; ARGUS_NONE: none that
+ * is analyzed. */
 uint32_t moments_thread(struct moments *moments, uint64_t tid);
 
 /* Reads all records, and ends all instances. */

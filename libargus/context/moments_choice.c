@@ -1,4 +1,5 @@
-/* What is looked at: which processes, which stretch of time; and which thread an id names when. */
+/* What is analyzed: which processes and which period; and which thread an ID belongs to at a
+ * time. */
 #include "context/moments.h"
 
 #include <stdlib.h>
@@ -43,7 +44,7 @@ static void choose_window(struct moments *moments)
                          : vertex->wait.end_ns;
 }
 
-/* Chains the lives of each thread id, which the graph has in order of time. */
+/* Links the lives of each thread ID, which the graph has in time order. */
 static struct argus_error *chain_lives(struct moments *moments)
 {
     const struct argus_thread *threads;
@@ -115,7 +116,7 @@ uint32_t moments_thread(struct moments *moments, uint64_t tid)
         thread = next;
         moved = true;
     }
-    if (moved) /* the id is in the table already: this needs no memory */
+    if (moved) /* needs no memory, because the ID is in the table already */
         idmap_put(&moments->by_tid, tid, thread);
     if (!moments->chosen[threads[thread].process])
         return ARGUS_NONE;

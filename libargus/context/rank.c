@@ -1,13 +1,16 @@
-/* The paper's algorithm 3: what each function of a context costs more than in the base, and the contexts by that.
+/* The paper's algorithm 3: by how much each function of a context exceeds its cost in the base, and
+ * the contexts sorted by that.
  *
- * Where it differs from the paper, but for ARGUS_RANK_MEAN:
+ * Differences from the paper, except with ARGUS_RANK_MEAN:
  *
- *   - Own times are differences of totals, not of means. A callee that is called often has a small mean, and
- *     subtracting that from its caller's leaves the caller with time that is the callee's.
- *   - What is not the context's own fault is left out (context_waits.c).
- *   - Equivalence is looked for node by node. In the paper a path that the base lacks costs all of its functions' time, also
- *     that of main(), although main() is in both. Here the part that both have is compared.
- *   - Of sleeps only what is longer than the base's mean, beyond chance, is counted (sleeps.c).
+ *   - Own times are differences of totals, not of means. A callee that is called often has a small
+ *     mean, and subtracting that from its caller's leaves the caller with time that is the
+ *     callee's.
+ *   - Time that is not the context's own is left out (context_waits.c).
+ *   - Equivalence is determined node by node. In the paper, a path that the base lacks costs the
+ *     time of all its functions, even of main(), although both have main(). Here the common part of
+ *     the path is compared.
+ *   - Sleeps count only as far as they are significantly longer than the base's mean (sleeps.c).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +18,7 @@
 
 #include "context/contexts_data.h"
 
-/* What a node of the base is compared with. */
+/* The base's side of the comparison. */
 struct side {
     const struct argus_context_node *nodes;
     const struct sleeps *sleeps;
@@ -54,9 +57,10 @@ static double blame(struct sleeper now, struct sleeper base, enum argus_estimate
     return cost + sleeps_excess(now, base);
 }
 
-/* --- which node of the base is the same --- */
+/* --- equivalent nodes of the base --- */
 
-/* Function of `contexts` → that of `base` with the same name in a file of the same name; ARGUS_NONE. */
+/* Function of `contexts` → the one of `base` with the same name in a file with the same name;
+ * ARGUS_NONE. */
 static uint32_t *match_functions(const struct argus_contexts *contexts,
                                  const struct argus_contexts *base)
 {
@@ -143,7 +147,8 @@ static double cost_of(const struct side *now, const struct side *base, uint32_t 
                  (struct sleeper){there, base->sleeps, other}, estimate);
 }
 
-/* A path that ends at `node`: the sum of its functions' costs, and the one with the highest. */
+/* The cost of the path that ends at `node`: the sum of its functions' costs, and the function with
+ * the highest. */
 static struct argus_ranked_path add_up(const struct argus_ranking *ranking, const struct side *now,
                                        uint32_t node, bool by_the_paper)
 {
@@ -170,7 +175,7 @@ static int by_cost(const void *left, const void *right)
     return a->node < b->node ? -1 : a->node > b->node;
 }
 
-/* Of the paths with one bottleneck the dearest stays. */
+/* Of all paths with the same bottleneck, keeps the most expensive. */
 static size_t keep_dearest(struct argus_ranked_path *paths, size_t count, size_t nodes)
 {
     uint32_t *first = calloc(nodes + 1, sizeof(*first)); /* 1 + place, by bottleneck */

@@ -1,10 +1,10 @@
-/* One path of the tree from its outermost function in, and the order of its functions by cost. */
+/* A path of the tree from its outermost function inward, and its functions' order by cost. */
 #ifndef ARGUS_CONTEXT_ROUTE_H
 #define ARGUS_CONTEXT_ROUTE_H
 
 #include "context/contexts_data.h"
 
-#define ROUTE_MOST 512 /* frames: 127 of the user's, as many of the kernel's, and a few */
+#define ROUTE_MOST 512 /* most frames: 127 user frames, as many kernel frames, and a few others */
 
 struct route {
     uint32_t nodes[ROUTE_MOST]; /* outermost first, without root and program */

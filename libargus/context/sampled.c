@@ -1,17 +1,19 @@
-/* Of the time between two moments with different stacks the paper's conservative inference knows only that the functions
- * which both have went on. To them it is given. So a function that was seen in one sample has no time at all, however often that
- * was: one that is called often and takes a third of the interval between two samples, like a comparison in a loop, has
- * none, and its caller has all.
+/* Between two moments with different stacks, the paper's conservative inference gives all time to
+ * the functions that both stacks have, because only those certainly continued. So a function that
+ * is never in two consecutive samples gets no time at all. For example, a comparison function that
+ * is called often and takes a third of a sampling interval gets none, and its caller gets all.
  *
- * But a sample comes at a time that has nothing to do with what the program does, as a wait and a system call do: it
- * stands for as much time as any other, as in every profiler. A stretch is the time in which a thread ran code of its own, from one
- * moment that is no sample to the next. The stretches in which the same functions went on are looked at together, those without a
- * sample too (most are shorter than the interval between two), and their time is shared out by where their samples are. It is
- * noted beside what was inferred (sampled_ns); the functions that went on have as much less. Totals stay as they are, and so does the
- * paper's own order, `--rank mean`. Stretches of which no sample is known are left alone.
+ * But unlike a wait or a system call, a sample comes at a time that is independent of the program:
+ * every sample stands for the same amount of time, as in every profiler. A *stretch* is the time in
+ * which a thread ran its own code, from one moment that is not a sample to the next. All stretches
+ * in which the same functions continued are pooled, including those without a sample (most are
+ * shorter than the sampling interval). The pool's time is divided according to its samples. The
+ * result is stored in addition to the inferred times (sampled_ns); the continuing functions lose
+ * the same amount. Totals do not change, nor does the paper's own order, `--rank mean`. Pools
+ * without a sample are left unchanged.
  *
- * A thread that wants a cpu and has none leaves it without a stack, unless --call-stacks takes one. This is no function's
- * work, and is counted like the same wait with a stack.
+ * A preempted thread leaves its CPU without a recorded stack, unless --call-stacks takes one. That
+ * time is no function's work, and counts like the same wait with a stack.
  */
 #include "context/sampled.h"
 
@@ -72,7 +74,8 @@ static void add_hit(struct sampled *sampled, struct sampled_pool *pool, uint32_t
     pool->samples++;
 }
 
-/* The functions that went on from `before` to `point` do not keep the time; what they had no cpu for is said. */
+/* Takes the time from the functions that continued from `before` to `point`, and notes the part
+ * without a CPU. */
 static void take_back(struct tree *tree, uint32_t before, const struct sampled_point *point,
                       bool has_samples)
 {

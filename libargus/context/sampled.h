@@ -1,29 +1,31 @@
-/* Whose the time is in which a thread ran code of its own, between one system call and the next: cpu samples tell. */
+/* Divides the time in which a thread ran its own code, between two system calls, by its CPU
+ * samples. */
 #ifndef ARGUS_CONTEXT_SAMPLED_H
 #define ARGUS_CONTEXT_SAMPLED_H
 
 #include "context/tree.h"
 
 struct sampled_point {
-    uint64_t ran_ns; /* since the point before it, or the begin */
-    uint64_t off_ns; /* the same, without a cpu */
+    uint64_t ran_ns; /* since the previous point, or the beginning */
+    uint64_t off_ns; /* the part of it without a CPU */
     uint32_t node;
 };
 
-/* A thread since it began to run code of its own: a stretch. All zero is a thread that does not. */
+/* A thread's current stretch: the time since it began to run its own code. All zero: it is not in
+ * one. */
 struct sampled_stretch {
     VEC(struct sampled_point) samples;
     uint64_t last_ns; /* its last moment */
-    uint64_t out_ns;  /* it left its cpu then, wanting one; 0: it is on one */
-    uint64_t off_ns;  /* since its last moment it had no cpu */
+    uint64_t out_ns;  /* when it was preempted; 0: it is on a CPU */
+    uint64_t off_ns;  /* time without a CPU since its last moment */
     uint32_t first;   /* node */
     bool runs;
 };
 
-/* All stretches in which the same functions went on. */
+/* All stretches in which the same functions continued. */
 struct sampled_pool {
     uint64_t ran_ns;
-    uint64_t unseen_ns; /* of it, in stretches without a sample */
+    uint64_t unseen_ns; /* of it: in stretches without a sample */
     uint32_t node;      /* the innermost of these functions */
     uint32_t samples;
 };
@@ -40,18 +42,18 @@ struct sampled {
     bool no_memory;      /* sticky */
 };
 
-/* The thread runs on from here; a call has returned, or a wait outside of any is over. */
+/* The thread begins a stretch: a system call has returned, or a wait outside of any has ended. */
 void sampled_begin(struct sampled_stretch *stretch, uint32_t node, uint64_t time_ns);
-/* A moment of the thread. One that is no sample ends the stretch. */
+/* A moment of the thread. Unless it is a sample, it ends the stretch. */
 void sampled_moment(struct sampled *sampled, struct tree *tree, struct sampled_stretch *stretch,
                     struct sampled_point moment, uint64_t time_ns, bool is_sample);
-/* The thread lost its cpu, wanting it, and got one. */
+/* The thread was preempted; it got a CPU again. */
 void sampled_out(struct sampled_stretch *stretch, uint64_t time_ns);
 void sampled_in(struct sampled_stretch *stretch, uint64_t time_ns);
-/* What is not known to go on. */
+/* Drops the stretch, because it is unknown whether it continued. */
 void sampled_drop(struct sampled_stretch *stretch);
 
-/* Fills sampled_ns of all nodes, when all was read. */
+/* Computes sampled_ns of all nodes after all records were read. */
 void sampled_finish(struct sampled *sampled, struct tree *tree);
 void sampled_deinit(struct sampled *sampled);
 

@@ -1,7 +1,8 @@
-/* A tree has functions of all files that a process ever ran, and an answer prints a few of them. Debug files are large and servers slow:
- * so contexts are inferred and ranked with the names that are known here, and only what is printed is looked up on servers, and counted
- * as a frame with or without a symbol. A function that gets its name that late stays a function of its own: it began elsewhere
- * than its neighbours without one.
+/* A tree contains functions of all files that a process executed, and an answer prints only a few
+ * of them. Debug files are large and servers slow. So contexts are inferred and ranked with the
+ * names known on this machine. Only functions that are printed are looked up on servers, and
+ * counted as frames with or without a symbol. A function that gets its name so late stays separate
+ * from other unnamed functions, because it has another start address.
  */
 #include "context/route.h"
 

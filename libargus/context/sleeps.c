@@ -1,13 +1,13 @@
-/* A loop that sleeps a second between two looks has slept as long as the trace is: so what counts is how long a function instance
- * slept, compared with those of the base. Such a loop is also woken early now and then, by a signal or the end of the
- * program; of five sleeps and of three the means differ by chance. Only what is beyond twice the standard error of that difference
- * counts.
+/* A loop that sleeps for a second between two checks sleeps as long as the trace lasts. So the
+ * measure is how long a function instance slept, compared with instances in the base. Such a loop
+ * is sometimes woken early, by a signal or the end of the program, so the means of a few sleeps
+ * differ by chance. Only the part beyond twice the standard error of that difference counts.
  */
 #include "context/sleeps.h"
 
 #include <math.h>
 
-#define CHANCE 2.0 /* standard errors */
+#define CHANCE 2.0 /* in standard errors */
 
 void sleeps_note(struct sleeps *sleeps, uint32_t node, uint64_t slept_ns)
 {
@@ -30,14 +30,15 @@ void sleeps_deinit(struct sleeps *sleeps)
     idmap_deinit(&sleeps->by_node);
 }
 
-/* What is known of a node's sleeps. */
+/* Statistics of a node's sleeps. */
 struct slept {
     double ns;
     double instances; /* of the function, that slept */
     double variance;  /* of the sleep of one of them */
 };
 
-/* Sleeps one after the other are in one instance; in others the wait was ended by somebody, and is no sleep. */
+/* Consecutive sleeps are in one instance. In other instances, another thread ended the wait, so it
+ * is not a sleep. */
 static struct slept slept_of(struct sleeper sleeper)
 {
     struct slept slept = {0};

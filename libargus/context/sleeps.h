@@ -1,4 +1,4 @@
-/* How long a thread sleeps of its own will, and whether that is longer than in the base. */
+/* How long a thread sleeps deliberately, and whether that is longer than in the base. */
 #ifndef ARGUS_CONTEXT_SLEEPS_H
 #define ARGUS_CONTEXT_SLEEPS_H
 
@@ -25,7 +25,8 @@ struct sleeper {
     uint32_t number; /* of the node */
 };
 
-/* The ns that `now` slept longer than `base` leads one to expect; below 0: shorter. `base` without a node: all. */
+/* The time in ns by which `now` slept longer than expected from `base`; negative: shorter. If
+ * `base` lacks the node, all of its sleep. */
 double sleeps_excess(struct sleeper now, struct sleeper base);
 
 #endif

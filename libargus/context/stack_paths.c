@@ -43,7 +43,7 @@ static uint32_t below(struct paths *paths, uint32_t node, uint32_t function)
     return child;
 }
 
-/* What a process did before its last exec is another program's, whose name nobody knows any more. */
+/* Before its last exec, a process ran another program, whose name is unknown. */
 static uint32_t find_program(struct paths *paths, struct frame_space space)
 {
     const struct argus_process *processes;
@@ -69,7 +69,7 @@ static uint32_t program_node(struct paths *paths, struct frame_space space)
     return node;
 }
 
-/* From the outermost frame of `stack` in, below `node`. */
+/* Adds the frames of `stack`, outermost first, below `node`. */
 static uint32_t walk_in(struct paths *paths, uint32_t node, struct frame_space space,
                         struct argus_stack stack)
 {
@@ -86,7 +86,7 @@ static uint32_t walk_in(struct paths *paths, uint32_t node, struct frame_space s
     return node;
 }
 
-/* The function at which the path of `node` begins; NULL: it has none. */
+/* The outermost function of the path of `node`; NULL: it has none. */
 static const struct argus_context_function *outermost(const struct paths *paths, uint32_t node)
 {
     const struct argus_context_node *nodes = paths->tree.nodes.data;
@@ -95,14 +95,14 @@ static const struct argus_context_function *outermost(const struct paths *paths,
     return nodes[node].depth == 2 ? &paths->frames.functions.data[nodes[node].function] : NULL;
 }
 
-/* Only where functions have names at all. */
+/* Only if functions have names at all. */
 static bool is_rootless(const struct argus_context_function *function)
 {
     if (!function || function->image[0] != '/')
         return function && function->layer == ARGUS_LAYER_UNKNOWN;
     if (stack_begins_in(function->name))
         return false;
-    return strchr(function->name, '+') == NULL; /* of a stripped program, _start has no name */
+    return strchr(function->name, '+') == NULL; /* in a stripped program, _start has no name */
 }
 
 static uint32_t make_user_path(struct paths *paths, struct frame_space space, uint32_t index)
@@ -113,7 +113,7 @@ static uint32_t make_user_path(struct paths *paths, struct frame_space space, ui
     uint32_t cut = last < ARGUS_FRAME_ENDS ? (uint32_t)last : 0;
     uint32_t known =
         argus_symbols_known(paths->frames.symbols, space.process, space.time_ns, stack);
-    if (known < stack.count) { /* frame pointers of code that has none */
+    if (known < stack.count) { /* frame pointers of code that has none led to the other frames */
         cut = ARGUS_FRAME_ASTRAY;
         stack.count = known + 1;
     }
@@ -135,7 +135,7 @@ static uint32_t make_user_path(struct paths *paths, struct frame_space space, ui
     return paths->frames.no_memory ? ARGUS_NONE : (uint32_t)paths->users.length - 1;
 }
 
-/* By the frames: several stacks may have the same. */
+/* By frames: several stacks may have the same ones. */
 static uint32_t find_user_path(struct paths *paths, struct frame_space space, uint64_t id)
 {
     uint32_t index = stacks_use(&paths->stacks, id);
@@ -151,7 +151,8 @@ static uint32_t find_user_path(struct paths *paths, struct frame_space space, ui
     return user;
 }
 
-/* An id stands for the same frames everywhere, so what was found for it last answers at once, if that was in this process. */
+/* An ID always means the same frames, so the last result for an ID is used if it was for the same
+ * process. */
 uint32_t paths_of_user(struct paths *paths, struct frame_space space, uint64_t id)
 {
     const struct argus_process *processes;

@@ -1,5 +1,5 @@
-/* From stacks to paths of the tree. A stack is looked at once for each process, so that what a moment costs does not depend
- * on how deep its stack is: one look into a table by the stack's id, and what is known of it lies together. */
+/* Maps stacks to paths of the tree. Each stack is processed once per process, so the cost of a
+ * moment does not depend on the depth of its stack: it is one lookup by the stack's ID. */
 #ifndef ARGUS_CONTEXT_STACK_PATHS_H
 #define ARGUS_CONTEXT_STACK_PATHS_H
 
@@ -7,11 +7,13 @@
 #include "context/tree.h"
 #include "event/stacks.h"
 
-/* What a stack lacks, as far as one can see. */
+/* What is missing in a stack, as far as that is visible. */
 enum path_lack {
     PATH_WHOLE,
-    PATH_ROOTLESS, /* its outermost frame is not where threads begin: code without frame pointers was left out */
-    PATH_CUT, /* it says that its outermost frames are not in the trace */
+    /* its outermost frame is not a function at which threads begin: code without frame pointers was
+     * skipped */
+    PATH_ROOTLESS,
+    PATH_CUT, /* it is marked as cut off: its outermost frames are not in the trace */
 };
 
 /* A recorded user stack in one process. */
@@ -19,9 +21,9 @@ struct user_path {
     uint32_t node; /* where it ends */
     uint32_t call; /* the last system call made from here; ARGUS_NONE */
     uint32_t call_node;
-    uint32_t space;  /* key of the process, and of before or behind its last exec */
-    bool is_grafted; /* cut, and put where it belongs in one thread (cut_stacks.h) */
-    uint8_t lack;    /* enum path_lack; of a cut one an enum argus_frame_end more */
+    uint32_t space;  /* key of the process, and of the time before or after its last exec */
+    bool is_grafted; /* cut off, and grafted onto another path in one thread (cut_stacks.h) */
+    uint8_t lack;    /* enum path_lack; if cut off, plus an enum argus_frame_end */
 };
 
 struct paths {
@@ -39,11 +41,13 @@ struct argus_error *paths_init(struct paths *paths, const struct argus_graph *gr
                                struct argus_symbols *symbols);
 void paths_deinit(struct paths *paths);
 
-/* Index of the user path of stack `id`. ARGUS_NONE: the stack is not in the trace, or there is no memory. */
+/* Index of the user path of stack `id`. ARGUS_NONE: the stack is not in the trace, or memory ran
+ * out. */
 uint32_t paths_of_user(struct paths *paths, struct frame_space space, uint64_t id);
 /* The node below user path `user` for a system call. */
 uint32_t paths_of_syscall(struct paths *paths, uint32_t user, uint32_t number);
-/* The node below `node` for a pause outside of any call, by its name; for the kernel's functions of stack `id`. */
+/* The node below `node` for a wait outside system calls, by its name; for the kernel functions of
+ * stack `id`. */
 uint32_t paths_of_pause(struct paths *paths, uint32_t node, const char *name);
 uint32_t paths_of_kernel(struct paths *paths, uint32_t node, uint64_t id);
 

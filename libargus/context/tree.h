@@ -1,4 +1,5 @@
-/* The calling context tree (the paper's algorithm 1): merged call stacks, each node a function below the same callers. */
+/* The calling context tree (the paper's algorithm 1): merged call stacks; each node is a function
+ * with the same callers. */
 #ifndef ARGUS_CONTEXT_TREE_H
 #define ARGUS_CONTEXT_TREE_H
 
@@ -9,13 +10,15 @@
 struct tree {
     VEC(struct argus_context_node) nodes; /* the root is the first */
     VEC(uint32_t)
-    parents; /* of each node, once more: what is common to two stacks is looked for in here */
+    /* by node: a copy of the nodes' parents, which makes the search for the common part of two
+     * stacks fast */
+    parents;
     VEC(uint32_t) paths;  /* path index → node: the paper's map_path */
     struct idmap by_edge; /* parent << 32 | function → node */
 };
 
-/* The child of `parent` for `function`, made when there is none; ARGUS_NONE without memory. The parent of the root is
- * ARGUS_NONE. */
+/* The child of `parent` for `function`, created if needed; ARGUS_NONE without memory. The parent of
+ * the root is ARGUS_NONE. */
 static inline uint32_t tree_child(struct tree *tree, uint32_t parent, uint32_t function)
 {
     uint64_t edge = (uint64_t)parent << 32 | function;
@@ -47,8 +50,8 @@ static inline uint32_t tree_path(struct tree *tree, uint32_t node)
     return path;
 }
 
-/* The deepest node that is on the paths of both. A caller has a lower number than what it calls, so of two numbers the higher one
- * cannot be on the path of the lower. The root is 0. */
+/* The deepest node that is on both paths. A caller has a lower number than its callees, so of two
+ * nodes, the one with the higher number cannot be on the path to the other. The root is 0. */
 static inline uint32_t tree_common(const struct tree *tree, uint32_t a, uint32_t b)
 {
     const uint32_t *parents = tree->parents.data;

@@ -1,6 +1,6 @@
 #include "context/contexts_data.h"
 
-/* Separators of the format, and what would break a line. */
+/* Replaces separators of the format, and characters that would break a line. */
 static void write_name(const struct argus_sink *sink, const char *name)
 {
     for (const char *at = name; *at; at++) {

@@ -15,7 +15,7 @@ static json_t *number(uint64_t value)
     return json_integer((json_int_t)value);
 }
 
-/* A cost: whole ns. */
+/* A cost in whole ns. */
 static json_t *cost(double ns)
 {
     return json_integer((json_int_t)llround(ns));
@@ -65,7 +65,8 @@ static json_t *node_json(const struct argus_contexts_report *report, uint32_t at
     return json;
 }
 
-/* The functions of a path; how far each is from its bottleneck, as in the paper's heat map. */
+/* The functions of a path, each with its distance from the bottleneck, as in the paper's heat
+ * map. */
 static json_t *frames_json(const struct argus_contexts_report *report, const struct route *route,
                            uint32_t bottleneck)
 {

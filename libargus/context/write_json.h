@@ -3,7 +3,7 @@
 
 #include "argus/contexts.h"
 
-/* As docs/schema/contexts.json says. */
+/* The format is docs/schema/contexts.json. */
 struct argus_error *contexts_write_json(const struct argus_sink *sink,
                                         const struct argus_contexts_report *report);
 

@@ -16,7 +16,7 @@ static json_t *frames_json(const struct argus_contexts_report *report)
     return frames;
 }
 
-/* Functions of a path, by number, outermost first. */
+/* The function numbers of a path, outermost first. */
 static json_t *stack_json(const struct argus_context_node *nodes, uint32_t node)
 {
     json_t *stack = json_array();

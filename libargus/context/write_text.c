@@ -1,4 +1,5 @@
-/* Contexts as text: what was looked at, the dearest contexts, each as a table of its functions, and the sums by layer and file. */
+/* Writes contexts as text: what was analyzed, the most expensive contexts, each as a table of its
+ * functions, and the sums by layer and file. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +32,8 @@ static bool is_darwin(const struct argus_contexts_report *report)
     return argus_trace_header(argus_graph_trace(report->contexts->graph))->os == ARGUS_OS_DARWIN;
 }
 
-/* Stacks by frame pointers, of code that has none: most of what Debian builds. */
+/* Stacks that were walked by frame pointers through code that has none: most of what Debian
+ * builds. */
 static void write_rootless(const struct argus_sink *sink,
                            const struct argus_contexts_report *report)
 {
@@ -56,7 +58,7 @@ static void write_rootless(const struct argus_sink *sink,
                           "them. Record again, with --call-stacks: all stacks are copied then\n");
 }
 
-/* Why, for each kind of cut stack, and what can be done about it. */
+/* For each reason why stacks are cut off: an explanation, and what the user can do. */
 static const char *const cut_reasons[ARGUS_FRAME_ENDS] = {
     [ARGUS_FRAME_CUT] = "longer than what was copied (--unwind-size)",
     [ARGUS_FRAME_MISSING] = "whose next page was not in memory",
@@ -84,7 +86,7 @@ static void write_cut(const struct argus_sink *sink, const struct argus_context_
     argus_sink_printf(sink, "\n");
 }
 
-/* In code made at run time each place counts as a function. */
+/* In code made at run time, each address counts as a function. */
 static void write_made_code(const struct argus_sink *sink, const struct argus_contexts *contexts)
 {
     const struct argus_context_function *functions;
@@ -105,7 +107,7 @@ static void write_counts(const struct argus_sink *sink, const struct argus_conte
     const char *between = "";
     argus_sink_printf(sink, "stacks of %u threads at ", counts->threads);
     for (int i = 1; i <= ARGUS_MOMENTS; i++) {
-        int moment = i % ARGUS_MOMENTS; /* returns last */
+        int moment = i % ARGUS_MOMENTS; /* returns come last */
         if (!counts->moments[moment])
             continue;
         argus_sink_printf(sink, "%s%llu %s", between, (unsigned long long)counts->moments[moment],

@@ -44,7 +44,7 @@ static void count_record(struct argus_abilities *abilities, uint32_t debugid)
         abilities->sources[i].count += event >= sources[i].first && event <= sources[i].last;
 }
 
-/* Damaged chunks are left out: whoever reads the trace says so. */
+/* Damaged chunks are skipped here; the callers that analyze the trace report them. */
 static struct argus_error *count_chunk(const struct argus_trace *trace,
                                        const struct argus_chunk *chunk,
                                        struct argus_record *records,
@@ -80,7 +80,7 @@ static bool has(const struct argus_abilities *abilities, enum source_id source)
     return source == SOURCE_ALWAYS || abilities->sources[source].count;
 }
 
-/* The first of the two that is not there. */
+/* The first of the two sources of which the trace has no records. */
 static const char *missing_of(const struct argus_abilities *abilities, size_t row)
 {
     if (!has(abilities, rows[row].source))
@@ -88,7 +88,8 @@ static const char *missing_of(const struct argus_abilities *abilities, size_t ro
     return has(abilities, rows[row].and) ? NULL : sources[rows[row].and ].text;
 }
 
-/* The rows of one name are together; what is missing is what the best of them wants. */
+/* Rows with the same name are adjacent. What is missing is the source that the best of these rows
+ * needs. */
 static size_t judge(struct argus_abilities *abilities, size_t row)
 {
     struct argus_ability *ability = &abilities->entries[abilities->count++];

@@ -1,4 +1,4 @@
-/* The kinds of event/gaps.def, for the two files that read it. */
+/* The kinds of event/gaps.def, for the two files that use them. */
 #ifndef ARGUS_EVENT_GAP_TABLE_H
 #define ARGUS_EVENT_GAP_TABLE_H
 

@@ -1,5 +1,6 @@
-/* Finds what a trace lacks by its notes. The recorder writes a note for each thing that it cannot or shall not record, so a
- * note is the one sign that every trace has, those of older recorders too. argus-trace(5), NOTE, lists the forms. */
+/* Finds what a trace lacks by its notes. The recorder writes a note for everything that it cannot
+ * or shall not record. Notes are the only sign that every trace has, including those of older
+ * recorders. argus-trace(5), NOTE, lists the forms. */
 #include "argus/gaps.h"
 
 #include <ctype.h>
@@ -67,7 +68,8 @@ enum {
     PROGRAMS = sizeof(programs) / sizeof(*programs),
 };
 
-/* What a note says of one program or tracepoint begins, or goes on, with one of these; its name follows. */
+/* What a note tells about a program or tracepoint begins or continues with one of these; its name
+ * follows. */
 static const char *const program_words[] = {
     "this kernel has no tracepoint ",
     "cannot attach to the tracepoint ",
@@ -78,7 +80,7 @@ static const char *const program_words[] = {
 
 struct reader {
     VEC(struct argus_gap) gaps;
-    const char *because; /* why it was perf_event; NULL: not said */
+    const char *because; /* why perf_event was used; NULL: unknown */
 };
 
 static size_t name_length(const char *text)
@@ -89,7 +91,7 @@ static size_t name_length(const char *text)
     return length;
 }
 
-/* The name of the program or tracepoint that a note is about; NULL: about none. */
+/* The name of the program or tracepoint that a note is about; NULL: none. */
 static const char *program_of(const char *note, size_t *ret_length)
 {
     for (size_t i = 0; i < sizeof(program_words) / sizeof(*program_words); i++) {
@@ -104,7 +106,8 @@ static const char *program_of(const char *note, size_t *ret_length)
     return NULL;
 }
 
-/* A note is "why: what is lost", and behind a tab what the kernel's verifier said. */
+/* A note has the form "why: what is lost"; after a tab comes the message of the kernel's
+ * verifier. */
 static size_t reason_length(const char *note)
 {
     size_t end = strcspn(note, "\t"), length = end;
@@ -139,7 +142,7 @@ static bool is_known(const struct reader *reader, enum gap_kind kind)
     return false;
 }
 
-/* Nothing is added to a kind that is missing in whole. */
+/* If a kind is missing completely, nothing is added to it. */
 static bool add(struct reader *reader, enum gap_kind kind, bool partly, const char *note,
                 const char *reason)
 {

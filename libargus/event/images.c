@@ -6,7 +6,7 @@
 #include "base/compat.h"
 #include "base/lower_bound.h"
 
-/* Forks of forks without an exec: a shell's subshells. More is a loop. */
+/* Forks of forks without an exec: a shell's subshells. A longer chain is a loop. */
 enum { LONGEST_ANCESTRY = 64 };
 
 static int by_pid(const void *left, const void *right, void *context)
@@ -25,7 +25,7 @@ static bool is_cache(const struct argus_image_entry *entry)
     return strncmp(entry->path, ARGUS_SHARED_CACHE_PATH, strlen(ARGUS_SHARED_CACHE_PATH)) == 0;
 }
 
-/* The cache that `address` may lie in; NULL: none. */
+/* The cache that may contain `address`; NULL: none. */
 static const struct argus_image_entry *cache_at(const struct images *images, const uint32_t *caches,
                                                 size_t count, uint64_t address)
 {
@@ -46,7 +46,8 @@ static int by_start(const void *left, const void *right, void *context)
     return a < b ? -1 : a > b;
 }
 
-/* There are a few caches at most (of other architectures): what begins in one is in all processes. */
+/* There are at most a few caches (of different architectures). An image whose start is inside one
+ * is in all processes. */
 static bool find_shared(struct images *images)
 {
     enum { MOST_CACHES = 8 };
@@ -70,7 +71,7 @@ static bool find_shared(struct images *images)
     return true;
 }
 
-/* The last one that begins at the address or before; it reaches to the next one. */
+/* The last one that begins at or before the address; it extends to the next one. */
 static uint32_t shared_at(const struct images *images, uint64_t address)
 {
     size_t behind;
@@ -107,7 +108,7 @@ void images_deinit(struct images *images)
     images->by_pid = images->shared = NULL;
 }
 
-/* Where the entries of `pid` begin in by_pid. */
+/* Index in by_pid of the first entry of `pid`. */
 static size_t first_of(const struct images *images, uint64_t pid)
 {
     size_t first;
@@ -115,8 +116,8 @@ static size_t first_of(const struct images *images, uint64_t pid)
     return first;
 }
 
-/* Of two mappings of one address the better one at `time_ns`: the last that was made before, else the first after
- * (the recorder learns of some mappings a little late). */
+/* Of two mappings of an address, the better one at `time_ns`: the last one made before, else the
+ * first one after (the recorder learns of some mappings slightly late). */
 static bool better(uint64_t mapped_ns, uint64_t than_ns, uint64_t time_ns)
 {
     if ((mapped_ns <= time_ns) != (than_ns <= time_ns))
@@ -124,7 +125,7 @@ static bool better(uint64_t mapped_ns, uint64_t than_ns, uint64_t time_ns)
     return mapped_ns <= time_ns ? mapped_ns >= than_ns : mapped_ns < than_ns;
 }
 
-/* Whether a mapping of its process id belongs to this life of it. */
+/* Whether a mapping of a process ID belongs to this life of the ID. */
 static bool in_life(const struct argus_process *process, uint64_t mapped_ns)
 {
     return mapped_ns <= process->end_ns && (mapped_ns >= process->start_ns || !process->start_ns);
@@ -151,9 +152,10 @@ static uint32_t find_own(const struct images *images, const struct argus_process
     return best;
 }
 
-/* A process that is older than the records, as nearly all are in a ring of the newest ones: when it was forked is not on record, nor by
- * which thread. So it shares its parent's images, if it has none of its own at an address (the helpers that a browser forks from one
- * process). A parent that it has left by an exec is at other addresses. */
+/* For a process that is older than the records, as nearly all are in a ring: its fork is not
+ * recorded, nor the thread that forked it. So if it has no image of its own at an address, it uses
+ * its parent's (for example the helpers that a browser forks from one process). If it has executed
+ * another program since, its images are at other addresses than its parent's. */
 static uint32_t find_parents(const struct images *images, const struct argus_process *own,
                              uint64_t time_ns, uint64_t address)
 {
@@ -177,7 +179,7 @@ uint32_t images_find(const struct images *images, uint32_t process, uint64_t tim
         found = find_parents(images, own, time_ns, address);
         if (found != UINT32_MAX)
             return found;
-        /* What the parent mapped later is not the child's. */
+        /* a mapping that the parent made after the fork is not the child's */
         time_ns = own->start_ns && own->start_ns < time_ns ? own->start_ns : time_ns;
         process = own->forked_from;
     }

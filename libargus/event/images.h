@@ -9,10 +9,10 @@ struct images {
     const struct argus_process *processes; /* borrowed */
     size_t process_count;
     const struct argus_image_entry *entries;
-    uint32_t *by_pid; /* owned: indices of entries, by process id, then file order */
+    uint32_t *by_pid; /* owned; indices of entries, sorted by process ID, then file order */
     size_t count;
-    uint32_t
-        *shared; /* owned: those in Darwin's shared cache, by address, which all processes have */
+    /* owned; the entries in Darwin's shared cache, sorted by address; all processes have them */
+    uint32_t *shared;
     size_t shared_count;
 };
 
@@ -20,9 +20,9 @@ struct argus_error *images_init(struct images *images, const struct argus_trace 
                                 const struct argus_process *processes, size_t process_count);
 void images_deinit(struct images *images);
 
-/* The entry that covers `address` in `process` at `time_ns`: its own mappings, or before its first exec those of the
- * process that it was forked from, or of its parent if it is older than the records; on Darwin, at last, any process's in
- * the shared cache. UINT32_MAX: none. */
+/* The entry that covers `address` in `process` at `time_ns`. Searched are its own mappings; before
+ * its first exec, those of the process that forked it, or of its parent if it is older than the
+ * records; on Darwin, finally, the shared cache. UINT32_MAX: none. */
 uint32_t images_find(const struct images *images, uint32_t process, uint64_t time_ns,
                      uint64_t address);
 

@@ -1,8 +1,9 @@
-/* Writing a trace anew.
+/* Writes a trace as a new .argus file.
  *
- * Records come from the merge, so they are in order however the file had them, but with times in ns. An .argus file has
- * ticks, and arguments such as deadlines are in ticks too; so the ticks are found again: where a tick is a ns or longer, as on
- * every Mac, no two ticks are the same ns, and the way back is exact.
+ * Records come from the merge: in time order, but with times in ns. An .argus file has ticks, and
+ * arguments such as deadlines are in ticks too, so the times are converted back. If a tick is at
+ * least 1 ns long, as on every Mac, no two ticks have the same ns value, and the conversion is
+ * exact.
  */
 #include "event/import.h"
 
@@ -13,7 +14,7 @@
 
 enum { CHUNK_RECORDS = 16384, PROGRESS_EVERY = 1 << 16 };
 
-/* Records of one cpu that wait for their chunk. */
+/* Records of one CPU that are buffered for the next chunk. */
 struct import_cpu {
     VEC(struct argus_record) records;
     uint64_t lost;
@@ -26,7 +27,7 @@ struct importer {
     uint32_t cpu_count;
 };
 
-/* The smallest number of ticks that is `ns`. */
+/* The smallest number of ticks that converts to `ns`. */
 static uint64_t ticks_of(const struct argus_trace *trace, uint64_t ns)
 {
     const struct argus_trace_header *header = argus_trace_header(trace);

@@ -1,4 +1,4 @@
-/* Which answers a command cannot give on a trace that lacks something: the rows ANSWER of gaps.def. */
+/* Which answers a command cannot give if a trace lacks something: the rows ANSWER of gaps.def. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static const struct {
 
 enum { ANSWERS = sizeof(answers) / sizeof(*answers) };
 
-/* The first gap of a kind: one that is missing in whole, if there is one. */
+/* The first gap of a kind, preferably one that is missing completely. */
 static const struct argus_gap *gap_of_kind(const struct argus_gaps *gaps, enum gap_kind kind)
 {
     for (size_t i = 0; i < gaps->count; i++)
@@ -78,7 +78,7 @@ void argus_limits_deinit(struct argus_limits *limits)
     *limits = (struct argus_limits){0};
 }
 
-/* "because this trace has no messages and no probes", or what is lost of a part. */
+/* "because this trace has no messages and no probes", or what is lost if only a part is missing. */
 static int sentence(const struct argus_limit *first, const struct argus_limit *second,
                     const char *reason, char **ret)
 {

@@ -75,7 +75,7 @@ struct argus_error *lives_read(struct machine *machine, const struct argus_trace
 
 uint32_t lives_find(const struct machine *machine, uint64_t pid, uint64_t time_ns)
 {
-    uint32_t found = ARGUS_NONE; /* the last one that began before */
+    uint32_t found = ARGUS_NONE; /* the last life that began before */
     for (uint32_t i = 0; i < machine->processes.length; i++) {
         const struct argus_process *process = &machine->processes.data[i];
         if (process->pid == pid && process->start_ns <= time_ns &&

@@ -96,7 +96,7 @@ uint32_t machine_thread(struct machine *machine, uint64_t tid)
     return thread;
 }
 
-/* The process of a new_thread record: a new life of its id, or the one that is there. */
+/* The process of a new_thread record: a new life of its ID, or the existing life. */
 static uint32_t process_of_new(struct machine *machine, const struct argus_record *record,
                                uint32_t creator, uint64_t now_ns)
 {
@@ -149,7 +149,8 @@ void machine_thread_gone(struct machine *machine, uint32_t thread, uint64_t now_
     struct argus_thread *gone = &machine->threads.data[thread];
     if (gone->end_ns == UINT64_MAX)
         gone->end_ns = now_ns;
-    bool named = idmap_get(&machine->thread_by_tid, gone->tid) == thread; /* and not a later life */
+    /* not a later life of the ID */
+    bool named = idmap_get(&machine->thread_by_tid, gone->tid) == thread;
     if ((named && !idmap_put(&machine->thread_by_tid, gone->tid, IDMAP_NONE)) ||
         !idmap_put(&machine->gone_by_tid, gone->tid, thread))
         machine->no_memory = true;
@@ -159,7 +160,7 @@ void machine_exec(struct machine *machine, uint32_t thread, uint64_t now_ns)
 {
     struct argus_process *process = &machine->processes.data[machine->threads.data[thread].process];
     process->exec_ns = now_ns;
-    process->kernel = false; /* a kernel helper thread that became a program */
+    process->kernel = false; /* a kernel helper thread that executed a program */
 }
 
 static const char *keep_name(struct machine *machine, const char *name)
@@ -201,7 +202,8 @@ void machine_belongs(struct machine *machine, uint32_t thread, uint64_t pid)
         machine->threads.data[thread].process = process;
 }
 
-/* Processes that lost all their threads to a better-known one go; the others keep their order. */
+/* Removes processes all of whose threads were reassigned to another process by a better source; the
+ * others keep their order. */
 static void drop_empty_processes(struct machine *machine)
 {
     size_t count = machine->processes.length, kept = 0;
@@ -229,8 +231,8 @@ static void drop_empty_processes(struct machine *machine)
     free(moved_to);
 }
 
-/* Darwin: ids ascend while the system runs, so the main thread of a process is the one with the smallest; an exec leaves the
- * process to a new one. */
+/* Darwin: IDs ascend while the system runs, so the main thread of a process is the one with the
+ * smallest ID. After an exec, it is the new thread. */
 static bool is_first_thread(const struct machine *machine, const struct argus_process *process,
                             const struct argus_thread *thread)
 {

@@ -1,9 +1,10 @@
-/* The lives of threads and processes, as the records and the thread tables of a trace tell them.
+/* The lives of threads and processes, according to the records and thread tables of a trace.
  *
- * A thread id names a *life* until the thread is gone or the id is given away again. A life is known from a new_thread
- * record, or because a record names an id that is not known yet: then it began before the trace, and the thread table
- * says what it was. Tables are applied at the time at which they were true; a life that is met before any table
- * told of it takes the first later entry of its id, and gives it back should the id be given away before that.
+ * A thread ID belongs to one *life* until the thread is gone or the ID is reused. A life begins
+ * with a new_thread record, or with the first record that has an unknown ID: then it began before
+ * the trace, and the thread table describes it. Tables are applied at the time at which they were
+ * valid. A life that occurs before any table describes it takes the first later entry of its ID; if
+ * the ID is reused before that entry, the life loses the entry again.
  */
 #ifndef ARGUS_EVENT_MACHINE_H
 #define ARGUS_EVENT_MACHINE_H
@@ -13,15 +14,15 @@
 #include "base/strtab.h"
 #include "base/vec.h"
 
-/* What is behind a thread's name and process. */
+/* The source of a thread's name and process. */
 enum machine_source {
-    MACHINE_UNKNOWN, /* nothing yet: no name, a process of its own */
-    MACHINE_LATER,   /* a table that is true later than the thread was met */
+    MACHINE_UNKNOWN, /* none yet: no name, and a process of its own */
+    MACHINE_LATER,   /* a table that was valid later than the thread's first record */
     MACHINE_KNOWN,
 };
 
 struct machine_origin {
-    uint64_t seen_ns; /* MACHINE_LATER: when the table entry is true */
+    uint64_t seen_ns; /* MACHINE_LATER: when the table entry was valid */
     uint8_t source;   /* enum machine_source */
 };
 
@@ -36,49 +37,55 @@ struct machine {
     VEC(struct argus_process) processes;
     VEC(struct argus_thread) threads;
     VEC(struct machine_origin) origins;         /* of each thread */
-    struct idmap thread_by_tid, process_by_pid; /* the life that an id names now */
-    struct idmap gone_by_tid;                   /* the last life of an id that names none */
+    struct idmap thread_by_tid, process_by_pid; /* the current life of an ID */
+    struct idmap gone_by_tid;                   /* the last life of an ID that has no current one */
     VEC(struct machine_table_row) by_tid;       /* table rows by tid, then time */
     VEC(struct machine_table_row) by_time;      /* table rows by time, then file order */
     size_t next_row;                            /* of by_time */
     uint64_t next_row_ns;                       /* its time; UINT64_MAX after the last */
-    bool darwin;    /* threads and processes have names and numbers of their own */
+    bool darwin;    /* threads and processes have separate names and numbers */
     bool no_memory; /* sticky: something could not be kept */
 };
 
 struct argus_error *machine_init(struct machine *machine, const struct argus_trace *trace);
 void machine_deinit(struct machine *machine);
 
-/* The life that `tid` names; made when there is none. ARGUS_NONE for the idle thread (tid 0) and without memory. */
+/* The current life of `tid`, created if needed. ARGUS_NONE for the idle thread (tid 0) and without
+ * memory. */
 uint32_t machine_thread(struct machine *machine, uint64_t tid);
 
-/* The same, but ARGUS_NONE when there is none. */
+/* The same, but ARGUS_NONE if there is none. */
 uint32_t machine_find_thread(const struct machine *machine, uint64_t tid);
 
-/* A thread is created at `now_ns` by thread `creator` (ARGUS_NONE: unknown). Ends an earlier life of `tid`. */
+/* Thread `creator` (ARGUS_NONE: unknown) creates a thread at `now_ns`. Ends an earlier life of
+ * `tid`. */
 uint32_t machine_new_thread(struct machine *machine, const struct argus_record *record,
                             uint32_t creator, uint64_t now_ns);
 
-/* `thread` has exited; `last`: and so has its process. The id still names it until machine_thread_gone(). */
+/* `thread` has exited; `last`: and so has its process. The ID belongs to it until
+ * machine_thread_gone(). */
 void machine_thread_exit(struct machine *machine, uint32_t thread, bool last, uint64_t now_ns);
 void machine_thread_gone(struct machine *machine, uint32_t thread, uint64_t now_ns);
 
-/* A thread of the kernel whose name begins with `prefix`: what it is for is told by nothing else. */
+/* Whether it is a kernel thread whose name begins with `prefix`: only the name tells its
+ * purpose. */
 bool machine_is_kernel_thread(const struct machine *machine, uint32_t thread, const char *prefix);
 
 void machine_exec(struct machine *machine, uint32_t thread, uint64_t now_ns);
 void machine_rename(struct machine *machine, uint32_t thread, const char *name);
 
-/* Darwin: the name of a process, which is not that of a thread. */
+/* Darwin: the name of a process, which differs from those of its threads. */
 void machine_rename_process(struct machine *machine, uint32_t process, const char *name);
 
-/* A record says that `thread` belongs to process `pid`; used when nothing better is known. */
+/* A record says that `thread` belongs to process `pid`; used if no better source is known. */
 void machine_belongs(struct machine *machine, uint32_t thread, uint64_t pid);
 
-/* Applies the table entries that are true at `now_ns` or before. Call it when machine->next_row_ns <= now_ns. */
+/* Applies the table entries that were valid at or before `now_ns`. To be called when
+ * machine->next_row_ns <= now_ns. */
 void machine_apply_tables(struct machine *machine, uint64_t now_ns);
 
-/* After the last record: remaining tables, names of processes; processes without threads go. */
+/* To call after the last record: applies the remaining tables, names processes, and removes
+ * processes without threads. */
 void machine_finish(struct machine *machine);
 
 /* For machine_tables.c. */

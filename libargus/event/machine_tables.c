@@ -1,4 +1,4 @@
-/* The thread tables of a trace, applied to the lives of machine.c. */
+/* Applies a trace's thread tables to the lives of machine.c. */
 #include "event/machine.h"
 
 #include <stdlib.h>
@@ -60,12 +60,12 @@ static const struct argus_thread_entry *entry_at(const struct machine *machine, 
     return &entries[index];
 }
 
-/* What `entry` says about `thread`, which it is about. The name is later than what records said before it. */
+/* Applies `entry` to its thread. The name is later than what earlier records told. */
 static void apply(struct machine *machine, uint32_t thread, const struct argus_thread_entry *entry,
                   struct machine_origin origin)
 {
     if (machine->origins.data[thread].source != MACHINE_KNOWN) {
-        /* Darwin's maps give the kernel the number of launchd; its name tells them apart. */
+        /* Darwin's maps have launchd's process ID for the kernel; the name distinguishes them */
         bool is_kernel_task = machine->darwin && entry->kernel;
         uint32_t home = machine_process(machine, is_kernel_task ? 0 : entry->pid);
         if (home == ARGUS_NONE)
@@ -88,7 +88,7 @@ static void apply(struct machine *machine, uint32_t thread, const struct argus_t
     process->kernel = entry->kernel;
 }
 
-/* The first entry of `tid` in the tables that were not applied yet. */
+/* The first entry of `tid` that was not applied yet. */
 void machine_first_sight(struct machine *machine, uint32_t thread, uint64_t tid)
 {
     const struct machine_table_row *rows = machine->by_tid.data;
@@ -103,7 +103,7 @@ void machine_first_sight(struct machine *machine, uint32_t thread, uint64_t tid)
     apply(machine, thread, entry_at(machine, row->entry), later);
 }
 
-/* The entry that named `thread` was about a later life of its id. */
+/* The entry that described `thread` was about a later life of its ID. */
 void machine_forget(struct machine *machine, uint32_t thread)
 {
     struct argus_thread *life = &machine->threads.data[thread];
@@ -120,7 +120,7 @@ static void apply_row(struct machine *machine, const struct machine_table_row *r
     struct machine_origin known = {.source = MACHINE_KNOWN};
     uint32_t thread = machine_find_thread(machine, row->tid);
     if (thread == ARGUS_NONE && row->tid) {
-        /* Tables also tell of threads that have ended. */
+        /* tables also list threads that have ended */
         uint32_t gone = idmap_get(&machine->gone_by_tid, row->tid);
         if (gone != IDMAP_NONE) {
             if (!machine->threads.data[gone].name[0])

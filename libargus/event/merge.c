@@ -9,17 +9,18 @@
 #include "event/order.h"
 #include "event/read_ahead.h"
 
-/* How far from its place a record may be across a chunk's end: those that many are held back. */
+/* By how much a record may be out of order across the end of a chunk: that many records are held
+ * back. */
 enum { HELD_BACK = READ_AHEAD_MARGIN - 1 };
 
 /* The chunks of one lane: of one cpu. */
 struct source {
     uint32_t lane;
-    VEC(uint32_t) chunks; /* indices, in the order of writing */
+    VEC(uint32_t) chunks; /* indices, in order of writing */
     size_t next_chunk;
-    struct read_chunk buffer;      /* where the records are */
+    struct read_chunk buffer;      /* contains the records */
     struct argus_record *records;  /* sorted; the first may be in the margin before the chunk */
-    size_t position, ready, count; /* next one; end of those that may go; end of all */
+    size_t position, ready, count; /* next record; end of those that may be emitted; end of all */
     uint64_t key; /* time of the next record; before the chunk is read, the time its header says */
     uint64_t last_ns; /* time of the last record read */
 };
@@ -29,11 +30,12 @@ struct merge {
     const struct argus_chunk *chunks;
     struct read_ahead *read_ahead; /* owned */
     VEC(struct source) sources;
-    VEC(uint32_t) heap;    /* sources that have records, the next one on top */
-    struct darwin *darwin; /* owned; NULL: records are handed out as they are */
-    struct argus_record ahead[DARWIN_AHEAD + 1]; /* those that the next ones are translated from */
+    VEC(uint32_t) heap;    /* sources that have records; the top has the next one */
+    struct darwin *darwin; /* owned; NULL: records are emitted unchanged */
+    /* records for the translation, with its look-ahead */
+    struct argus_record ahead[DARWIN_AHEAD + 1];
     size_t ahead_count;
-    uint64_t now_ns; /* time of the last record handed out */
+    uint64_t now_ns; /* time of the last emitted record */
     uint64_t position;
 };
 
@@ -78,7 +80,8 @@ static struct argus_record lost_marker(const struct merge *merge, const struct s
     };
 }
 
-/* Puts what is held back, and what tells of lost records, before the records of the next chunk. A damaged one counts as lost. */
+/* Puts the held-back records, and a record about losses, before the records of the next chunk. A
+ * damaged chunk counts as lost. */
 static void join(struct merge *merge, struct source *source, const struct argus_chunk *chunk,
                  struct read_chunk *next)
 {
@@ -97,7 +100,7 @@ static void join(struct merge *merge, struct source *source, const struct argus_
     source->count = held + lost + next->count;
 }
 
-/* What was joined is sorted in itself: only where the parts meet can anything be out of order. */
+/* Both parts are sorted, so only records near their border can be out of order. */
 static bool sort_joint(struct source *source, size_t parts_end)
 {
     for (size_t i = 1; i <= parts_end && i < source->count; i++)
@@ -106,7 +109,7 @@ static bool sort_joint(struct source *source, size_t parts_end)
     return true;
 }
 
-/* Reads the next chunk behind what is held back. */
+/* Reads the next chunk behind the records held back. */
 static struct argus_error *append_chunk(struct merge *merge, struct source *source, uint32_t index)
 {
     struct read_chunk next;
@@ -123,7 +126,7 @@ static bool has_more(const struct source *source)
     return source->next_chunk < source->chunks.length;
 }
 
-/* Reads chunks until a record may go, or all are read. */
+/* Reads chunks until a record may be emitted or all chunks are read. */
 static struct argus_error *refill(struct merge *merge, struct source *source)
 {
     while (source->position == source->ready && has_more(source)) {
@@ -150,7 +153,8 @@ static void drop_top(struct merge *merge)
     sift_down(merge, 0);
 }
 
-/* Makes the top of the heap the source with the next record, read in. Nothing is left when the heap is empty. */
+/* Makes the source with the next record the top of the heap. If no record is left, the heap is
+ * empty. */
 static struct argus_error *settle_top(struct merge *merge)
 {
     while (merge->heap.length) {
@@ -198,7 +202,7 @@ static struct argus_error *next_raw(struct merge *merge, const struct argus_reco
     return NULL;
 }
 
-/* Fills `ahead`, as far as there are records. */
+/* Fills `ahead` as far as possible. */
 static struct argus_error *look_ahead(struct merge *merge)
 {
     while (merge->ahead_count <= DARWIN_AHEAD) {
@@ -211,7 +215,7 @@ static struct argus_error *look_ahead(struct merge *merge)
     return NULL;
 }
 
-/* Translates the first record of `ahead`, and takes it out. */
+/* Translates the first record of `ahead` and removes it. */
 static bool translate(struct merge *merge)
 {
     const struct argus_record record = merge->ahead[0];
@@ -239,7 +243,7 @@ uint64_t merge_position(const struct merge *merge)
     return merge->position;
 }
 
-/* The source of `lane`, made when it is the first time. */
+/* The source of `lane`, created on first use. */
 static struct source *source_of(struct merge *merge, struct idmap *by_lane, uint32_t lane)
 {
     uint32_t at = idmap_get(by_lane, lane);

@@ -5,11 +5,12 @@
 
 #include "base/compat.h"
 
-/* Moves of one place that insertion may cost before it is given up: on average four for each record. */
+/* How many moves by one place the insertion sort may make before it is given up: four per record on
+ * average. */
 enum { MOVES_FOR_A_RECORD = 4, MOVES_AT_LEAST = 4096 };
 
-/* False when it became too expensive. The record that was moving then stops short of its place; it never passes one of
- * the same time, so that merging afterwards still keeps ties as they were. */
+/* False if it took too many moves. The record that was being moved then stops before its place; it
+ * never passes one with the same time, so a later merge sort still keeps ties in order. */
 static bool insert_all(struct argus_record *records, size_t count)
 {
     size_t moves_left = count * MOVES_FOR_A_RECORD + MOVES_AT_LEAST;

@@ -1,4 +1,4 @@
-/* Stable sorting of records by time, made for arrays that are nearly sorted. */
+/* Stable sorting of records by time, optimized for arrays that are nearly sorted. */
 #ifndef ARGUS_EVENT_ORDER_H
 #define ARGUS_EVENT_ORDER_H
 
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Sorts records[0 … count). Linear when no record is more than a few places away from where it belongs, otherwise
+/* Sorts records[0 … count). Linear if no record is more than a few places out of order, otherwise
  * O(n log n). False without memory. */
 bool order_records(struct argus_record *records, size_t count);
 

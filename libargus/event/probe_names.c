@@ -1,4 +1,4 @@
-/* Names of what probes report: as in share/probes.conf, and for people. */
+/* Names of what probes report, as in share/probes.conf and for people. */
 #include "argus/event.h"
 
 const char *argus_ui_event_name(uint32_t kind)

@@ -8,7 +8,7 @@
 #include "base/vec.h"
 #include "event/order.h"
 
-/* One thread unpacks about twice as fast as a graph is built of it. */
+/* One thread unpacks about twice as fast as the graph is built. */
 enum { MOST_WORKERS = 3, AHEAD_PER_WORKER = 2 };
 
 enum slot_state { SLOT_WAITING, SLOT_WORKING, SLOT_DONE, SLOT_TAKEN };
@@ -24,15 +24,15 @@ struct read_ahead {
     const struct argus_chunk *chunks;
     size_t chunk_count;
     bool ticks_are_ns;
-    size_t buffer_records; /* of the largest chunk, and the margin */
-    uint32_t *order;       /* owned; the chunks by their first records */
+    size_t buffer_records; /* of the largest chunk, plus the margin */
+    uint32_t *order;       /* owned; the chunks in order of their first records */
     pthread_t workers[MOST_WORKERS];
     unsigned worker_count, ahead_most;
     /* --- guarded by the mutex --- */
     pthread_mutex_t mutex;
-    pthread_cond_t done, room; /* a chunk is done; one was taken */
+    pthread_cond_t done, room; /* signalled when a chunk is done, and when one was taken */
     struct slot *slots;        /* owned */
-    size_t next;               /* of `order` */
+    size_t next;               /* index into `order` */
     unsigned ahead;            /* slots that are WORKING or DONE */
     VEC(struct argus_record *) spare;
     bool stop;
@@ -70,7 +70,7 @@ static struct argus_error *unpack(const struct read_ahead *ahead, const struct a
     return order_records(records, chunk->count) ? NULL : argus_error_memory();
 }
 
-/* Fills the slot of a chunk that is nobody else's now. */
+/* Fills the slot of a chunk that no other thread works on. */
 static void fill_slot(struct read_ahead *ahead, uint32_t index, struct slot *ret)
 {
     struct argus_record *buffer = get_buffer(ahead);
@@ -83,7 +83,8 @@ static void fill_slot(struct read_ahead *ahead, uint32_t index, struct slot *ret
 
 /* --- the threads --- */
 
-/* The next chunk that nobody has begun; false: none is left, or it is time to stop. Waits while too many are ahead. */
+/* The next chunk that no thread has begun; false: none is left, or it is time to stop. Waits while
+ * too many chunks are ahead. */
 static bool next_chunk(struct read_ahead *ahead, uint32_t *ret)
 {
     while (!ahead->stop && ahead->ahead >= ahead->ahead_most)
@@ -184,7 +185,7 @@ static bool plan(struct read_ahead *ahead)
     return true;
 }
 
-/* The caller's thread is busy itself. */
+/* The caller's own thread takes one CPU. */
 static void start_workers(struct read_ahead *ahead)
 {
     unsigned wanted = parallel_threads(MOST_WORKERS + 1) - 1;

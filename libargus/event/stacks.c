@@ -13,7 +13,8 @@ static uint64_t hash_frames(const uint64_t *frames, size_t count)
     return hash;
 }
 
-/* The stack that has these frames already; IDMAP_NONE: none, or another one with the same hash came first. */
+/* The stack with the same frames; IDMAP_NONE: none, or another stack with the same hash came
+ * first. */
 static uint32_t find_same(const struct stacks *stacks, uint64_t hash, const uint64_t *frames,
                           size_t count)
 {

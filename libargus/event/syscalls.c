@@ -22,7 +22,7 @@ static const struct syscall_row mach_traps[] = {
 
 static const struct syscall_row unknown = {.wait = ARGUS_WAIT_OTHER};
 
-/* A new architecture or system is a row here and a .def file. `arch` 0: of all. */
+/* To add an architecture or system: a row here and a .def file. `arch` 0: all. */
 static const struct {
     enum argus_os os;
     enum argus_arch arch;

@@ -14,7 +14,7 @@ const struct tracepoint tracepoints[TRACEPOINT_COUNT] = {
 #undef TRACEPOINT
 };
 
-/* "x_start", "x_end" for the paired ones: the same rows once more. */
+/* "x_start", "x_end" for the paired tracepoints: the same rows again. */
 static const char *const paired_names[TRACEPOINT_COUNT][2] = {
 #define TRACEPOINT(symbol, debugid, name, paired, ...)                                             \
     [TRACEPOINT_##symbol] = {name "_start", name "_end"},

@@ -109,7 +109,7 @@ double html_percent(const struct html_scale *scale, uint64_t ns)
     return (double)(ns - scale->from_ns) * 100 / (double)(scale->to_ns - scale->from_ns);
 }
 
-/* 1, 2 or 5 times a power of ten: at most six steps in the width. */
+/* A step of 1, 2 or 5 times a power of ten, so that the width has at most six steps. */
 static uint64_t step_of(uint64_t width_ns)
 {
     uint64_t step = 1;

@@ -30,7 +30,7 @@ static void add(struct lanes *lanes, uint32_t thread)
         lanes->left_out++;
 }
 
-/* Who has at least a hundredth of the time. */
+/* Adds the threads that have at least a hundredth of the time. */
 static struct argus_error *add_shares(struct lanes *lanes, const struct argus_graph *graph,
                                       const struct argus_diagnosis *diagnosis)
 {
@@ -51,14 +51,14 @@ static struct argus_error *add_shares(struct lanes *lanes, const struct argus_gr
         uint32_t vertex = account->stretches[i].vertex;
         if (vertex == ARGUS_NONE || parts[vertices[vertex].thread] <= least)
             continue;
-        parts[vertices[vertex].thread] = 0; /* once */
+        parts[vertices[vertex].thread] = 0; /* each thread once */
         add(lanes, vertices[vertex].thread);
     }
     free(parts);
     return NULL;
 }
 
-/* Where what set off the hang is seen: half of its length before it at most. */
+/* Extends the period backward, by at most half the hang's length, to show what set off the hang. */
 static uint64_t first_cause(const struct argus_graph *graph, const struct argus_hang *hang,
                             const struct argus_diagnosis *diagnosis)
 {

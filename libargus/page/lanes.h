@@ -1,4 +1,4 @@
-/* Which threads and which stretch of time the picture of a hang shows. */
+/* Selects the threads and the period of time that the picture of a hang shows. */
 #ifndef ARGUS_PAGE_LANES_H
 #define ARGUS_PAGE_LANES_H
 
@@ -7,13 +7,13 @@
 #define LANES_MOST 12
 
 struct lanes {
-    uint32_t threads[LANES_MOST]; /* the hang's first, then as the path comes to them */
+    uint32_t threads[LANES_MOST]; /* the hang's thread first, then in the order of the path */
     size_t count;
-    size_t left_out;         /* threads that have a part in the hang and no lane */
-    struct html_scale scale; /* the hang, and a little before and behind it */
+    size_t left_out;         /* threads that took part in the hang but have no lane */
+    struct html_scale scale; /* the hang, and a short time before and after it */
 };
 
-/* `diagnosis` NULL: the hang's thread alone. */
+/* `diagnosis` NULL: only the hang's thread. */
 struct argus_error *lanes_choose(const struct argus_graph *graph, const struct argus_hang *hang,
                                  const struct argus_diagnosis *diagnosis, struct lanes *ret);
 

@@ -1,5 +1,6 @@
-/* The frame of the page: style, heading, sections, script. See argus/page.h for what the page promises; the policy in its head makes
- * a browser keep the promise that nothing is loaded. */
+/* The frame of the page: style, heading, sections, script. argus/page.h describes the page's
+ * properties. The content security policy in its head makes browsers enforce that it loads
+ * nothing. */
 #include "page/parts.h"
 
 #include <string.h>
@@ -41,7 +42,7 @@ static void write_heading(const struct argus_report_context *context, const stru
     argus_sink_printf(sink, "</nav></header>\n<main>\n");
 }
 
-/* Behind everything that shows frames. */
+/* Follows every part that shows frames. */
 static void write_unnamed(const struct argus_report_context *context)
 {
     char text[512];

@@ -7,7 +7,7 @@
 
 #define FILES_SHOWN 12
 
-/* What was looked at, in the same words as in the terminal. */
+/* What was analyzed, in the same words as in the terminal. */
 static bool write_line(void *context, const char *text, size_t bytes)
 {
     const struct argus_sink *sink = context;

@@ -1,4 +1,4 @@
-/* The functions, each with what it cost in all of its contexts: a table that can be sorted. */
+/* A sortable table of the functions, each with its cost in all of its contexts. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* The hangs: all of them over the time of the trace, and what the diagnosis says of each. */
+/* The hangs: all of them on a time axis, and the diagnosis of each. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,7 +112,7 @@ static void write_choice(const struct argus_sink *sink, const struct argus_asked
     argus_sink_printf(sink, "</li>\n");
 }
 
-/* A list with a heading; nothing without items. */
+/* A list with a heading; nothing if it has no items. */
 static void write_choices(const struct argus_sink *sink, const struct argus_diagnosis *diagnosis)
 {
     if (!diagnosis->asked_count)
@@ -233,8 +233,8 @@ static void write_overview(const struct argus_report_context *context,
         double x = html_percent(&scale, hang->start_ns), end = html_percent(&scale, hang->end_ns);
         unsigned y = (unsigned)i * ROW_Y;
         char thread[128], lasted[32];
-        bool is_right =
-            x > 55; /* the name then stands before the bar, else behind it, or in a long one */
+        /* the name is then left of the bar, otherwise right of it, or inside a long bar */
+        bool is_right = x > 55;
         double at = is_right || end > 70 ? x : end;
         argus_sink_printf(sink,
                           "<a href=\"#h%zu\"><rect class=\"hangbar\" x=\"%.3f%%\" y=\"%u\" "

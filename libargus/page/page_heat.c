@@ -1,5 +1,5 @@
-/* The paper's figure 7: a row is a context, a column a function of it, coloured by the logarithm of its time. And each context by
- * itself, with names and figures. */
+/* The paper's figure 7: a row is a context, a column one of its functions, coloured by the
+ * logarithm of its time. Below it, each context alone, with names and numbers. */
 #include <math.h>
 #include <stdlib.h>
 

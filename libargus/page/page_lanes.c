@@ -1,10 +1,12 @@
-/* The picture of a hang: threads as lanes, time from left to right. A lane shows what its thread did (running, wanting a cpu,
- * waiting); the strip below it, when the hang's time was this thread's (the accounting); arrows are edges of the path,
- * dashed where they are weak, or where what was expected did not come. Places are in percent of the width, so the picture fits a
- * phone, and zooming it is making it wider.
+/* The picture of a hang: threads as lanes, time from left to right. A lane shows what its thread
+ * did (running, waiting for a CPU, waiting). The strip below it shows when the hang's time was
+ * charged to this thread (the accounting). Arrows are edges of the path; they are dashed if weak,
+ * or if an expected wake-up did not come. Positions are in percent of the width, so the picture
+ * fits a phone and is zoomed by widening it.
  *
- * A thread may have a million vertices in a hang. What is smaller than a pixel is drawn together, as one block that says how many
- * there are and how busy they were, so the size of a picture does not depend on the trace.
+ * A thread may have a million vertices in a hang. Vertices smaller than a pixel are drawn as one
+ * block, with their number and how busy they were. So the size of a picture does not depend on the
+ * trace.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +18,7 @@
 #include "report/lines.h"
 #include "slice/timeline.h"
 
-#define PIXELS     600 /* finest block: a 600th of the width */
+#define PIXELS     600 /* the smallest block is a 600th of the width */
 #define LANE_Y     58
 #define BAR_Y      20
 #define BAR_HEIGHT 20
@@ -46,7 +48,7 @@ static void rect(const struct picture *picture, const char *kind, uint64_t from_
 
 /* --- what a thread did --- */
 
-/* Vertices that are drawn as one. */
+/* Vertices that are drawn as one block. */
 struct block {
     uint64_t from_ns, to_ns, run_ns, runnable_ns;
     uint32_t first, count;
@@ -97,7 +99,7 @@ static void tip_of_wait(const struct picture *picture, uint32_t id)
     argus_sink_printf(picture->sink, " data-v=\"%" PRIu32 "\"/>\n", id);
 }
 
-/* What it ran below, what it wanted a cpu above. */
+/* The time that it ran is drawn at the bottom, the time that it waited for a CPU above. */
 static void draw_busy(const struct picture *picture, uint32_t id, unsigned y)
 {
     const struct argus_vertex *vertex = &picture->view.vertices[id];
@@ -190,7 +192,7 @@ static void draw_strip(const struct picture *picture)
         const struct argus_stretch *first = &account->stretches[i];
         int lane = lanes_of_vertex(&picture->lanes, picture->context->graph, first->vertex);
         uint64_t to_ns = first->end_ns;
-        for (i++; i < account->count; i++) { /* all that is of the same lane */
+        for (i++; i < account->count; i++) { /* all that belongs to the same lane */
             const struct argus_stretch *next = &account->stretches[i];
             if (lanes_of_vertex(&picture->lanes, picture->context->graph, next->vertex) != lane &&
                 next->end_ns - next->start_ns > picture->pixel_ns)
@@ -215,7 +217,7 @@ static unsigned bar_middle(int lane)
     return (unsigned)lane * LANE_Y + BAR_Y + BAR_HEIGHT / 2;
 }
 
-/* From one lane to another, or within one: the arrow ends at the edge of the bar. */
+/* From one lane to another, or within a lane: the arrow ends at the edge of the bar. */
 static void draw_arrow(const struct picture *picture, const char *kind, int from, int to,
                        uint64_t from_ns, uint64_t to_ns)
 {
@@ -256,8 +258,8 @@ static bool draw_edge(const struct picture *picture, uint32_t id, const char *wh
     return true;
 }
 
-/* A step of the path whose edge is not there: what should have come from one thread to the other, and did not while it was waited
- * for. */
+/* A step of the path without an edge: an expected wake-up from one thread to another that did not
+ * come during the wait. */
 static void draw_expected(const struct picture *picture, size_t at)
 {
     const struct argus_path_step *path = picture->diagnosis->path;
@@ -290,14 +292,14 @@ static bool on_path(const struct argus_diagnosis *diagnosis, uint32_t edge)
     return false;
 }
 
-/* How the accounting came from thread to thread, of its longest stretches. */
+/* How the accounting moved from thread to thread, for its longest periods. */
 static void draw_actual(const struct picture *picture)
 {
     const struct argus_account *account = &picture->diagnosis->accounting;
     struct argus_stretch *longest = malloc((account->count + 1) * sizeof(*longest));
     uint32_t drawn[MOST_EDGES];
     size_t count = 0;
-    if (!longest || !account->count) { /* without memory: a picture without them */
+    if (!longest || !account->count) { /* without memory the picture has no such arrows */
         free(longest);
         return;
     }

@@ -1,4 +1,4 @@
-/* What was recorded, and what is missing: everything below stands on it. */
+/* What was recorded, and what is missing; the sections below depend on it. */
 #include "page/parts.h"
 
 #include <inttypes.h>

@@ -1,7 +1,8 @@
-/* The paper's figures 5 and 6: the PA-CCTs of both workloads, one over the other, a line for each call, as thick as what it took.
- * Between what matters and what does not are orders of magnitude: the thickness goes with the cube root, in which a tenth still looks
- * like much less, and a thousandth can still be seen. Zooming, and the names of
- * what is large enough to have one, are the script's (page.js); without it each node still has its text (<title>).
+/* The paper's figures 5 and 6: the PA-CCTs of both workloads, one drawn over the other, with a line
+ * for each call whose thickness shows its time. Times differ by orders of magnitude, so the
+ * thickness is proportional to the cube root: a tenth still looks much smaller, and a thousandth is
+ * still visible. The script (page.js) does zooming, and names the nodes that are large enough;
+ * without it each node still has its text (<title>).
  */
 #include <math.h>
 
@@ -9,18 +10,18 @@
 #include "page/tree_drawing.h"
 
 #define STEP     24
-#define TALLEST  60 /* of a row, in a tree that is wide and low */
+#define TALLEST  60 /* maximum height of a row, for a tree that is wide and low */
 #define THICKEST 11.0
 #define THINNEST 0.6
-#define RIM      2.5 /* of the thicker line that is seen beside the thinner */
+#define RIM      2.5 /* visible rim of the thicker line on either side of the thinner one */
 
-/* The drawing and how high a row of it is. */
+/* The drawing, and the height of its rows. */
 struct canvas {
     const struct argus_sink *sink;
     const struct argus_contexts_report *report;
     struct tree_drawing drawing;
     unsigned row;
-    double most_ns; /* of a node */
+    double most_ns; /* the maximum of all nodes */
 };
 
 static double thickness(const struct canvas *canvas, double ns)
@@ -51,7 +52,7 @@ static void draw_call(const struct canvas *canvas, const struct drawn_node *from
                       bottom);
 }
 
-/* The thinner one lies on the other, of which a rim stays to be seen. */
+/* The thinner line is drawn on top of the thicker one, whose rim stays visible. */
 static void draw_calls(const struct canvas *canvas, const struct drawn_node *node)
 {
     if (node->parent == ARGUS_NONE)
@@ -109,7 +110,7 @@ static void draw_node(const struct canvas *canvas, uint32_t at)
                       y_of(canvas, node), node->node == ARGUS_NONE ? " class=\"gone\"" : "");
 }
 
-/* Which node each listed context ends at, and its bottleneck, for the script. */
+/* For the script: the node at which each listed context ends, and its bottleneck. */
 static void write_goals(const struct argus_sink *sink, const struct argus_contexts_report *report)
 {
     const struct argus_ranking *ranking = report->ranking;
@@ -150,7 +151,7 @@ static double most_of(const struct tree_drawing *drawing)
     return most;
 }
 
-/* A picture twice as wide as high is good to look at. */
+/* A picture twice as wide as high looks good. */
 static unsigned row_height(const struct tree_drawing *drawing)
 {
     double row = drawing->width * STEP / 2 / (drawing->deepest + 1);

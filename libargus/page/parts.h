@@ -1,4 +1,5 @@
-/* The sections of the page, in its order. To add one: a function here, a file page_X.c, a call and a link in page.c. */
+/* The sections of the page, in their order. To add one: a function here, a file page_X.c, a call
+ * and a link in page.c. */
 #ifndef ARGUS_PAGE_PARTS_H
 #define ARGUS_PAGE_PARTS_H
 
@@ -7,14 +8,15 @@
 /* What was recorded, what is missing. */
 void page_recording(const struct argus_report_context *context);
 
-/* The hangs, and each one's diagnosis. */
+/* The hangs, each with its diagnosis. */
 struct argus_error *page_hangs(const struct argus_report_context *context,
                                const struct argus_page *page);
-/* The picture of a hang: the threads as lanes over time. */
+/* The picture of a hang: threads as lanes over time. */
 struct argus_error *page_lanes(const struct argus_report_context *context,
                                const struct argus_page_hang *hang);
 
-/* The contexts: what they are of, the trees, the heat map, each of them, and the functions. */
+/* The contexts: what they are inferred from, the trees, the heat map, each context, and the
+ * functions. */
 struct argus_error *page_contexts(const struct argus_sink *sink, const struct argus_page *page);
 struct argus_error *page_tree(const struct argus_sink *sink,
                               const struct argus_contexts_report *report);
@@ -24,10 +26,11 @@ void page_context_details(const struct argus_sink *sink,
 struct argus_error *page_functions(const struct argus_sink *sink,
                                    const struct argus_contexts_report *report);
 
-/* How many contexts are shown: as many as were asked for, of those that cost something. */
+/* How many contexts are shown: the requested number, at most those with a cost. */
 size_t page_shown(const struct argus_contexts_report *report);
 
-/* The step of the heat's colours for a time, 0 to 15: by the logarithm, from a microsecond to ten seconds. */
+/* The step of the heat map's colour scale for a time, 0 to 15: logarithmic, from a microsecond to
+ * ten seconds. */
 unsigned page_heat(double ns);
 
 /* page.css and page.js, embedded by embed.cmake. */

@@ -25,9 +25,9 @@ const struct argus_context_function *drawn_function(const struct argus_contexts_
     return &functions[nodes[is_here ? drawn->node : drawn->other].function];
 }
 
-/* --- both in one --- */
+/* --- merging both trees --- */
 
-/* The trace's nodes: node i is at i - 1, for the root is left out. */
+/* Adds the trace's nodes: node i is at index i - 1, because the root is left out. */
 static void add_here(const struct argus_contexts_report *report, struct tree_drawing *drawing)
 {
     const struct argus_context_node *nodes;
@@ -46,7 +46,7 @@ static void add_here(const struct argus_contexts_report *report, struct tree_dra
     }
 }
 
-/* What only the base has, below. `place`: node of the base → index. */
+/* Adds the nodes that only the base has. `place`: node of the base → index. */
 static void add_base(const struct argus_contexts_report *report, struct tree_drawing *drawing,
                      uint32_t *place)
 {
@@ -88,7 +88,7 @@ static bool merge(const struct argus_contexts_report *report, struct tree_drawin
     return good;
 }
 
-/* --- what is drawn --- */
+/* --- selection of the nodes to draw --- */
 
 static double larger(const struct drawn_node *node)
 {
@@ -101,7 +101,7 @@ static int descending(const void *left, const void *right)
     return a > b ? -1 : a < b;
 }
 
-/* What a node must have taken to be drawn: few enough have. */
+/* The minimum time of a drawn node, chosen so that not too many have it. */
 static bool find_least(const struct tree_drawing *drawing, double *ret)
 {
     double *all = calloc(drawing->count + 1, sizeof(*all)), most = 0;
@@ -145,15 +145,17 @@ static bool choose(const struct argus_contexts_report *report, struct tree_drawi
     return true;
 }
 
-/* --- where --- */
+/* --- positions --- */
 
-/* Callees come after their caller, so going backward gives each its leaves, going forward its place. Those of one caller are
- * side by side in the order of their numbers. */
+/* Callees have higher indices than their callers, so a backward pass counts each node's leaves and
+ * a forward pass assigns positions. The callees of a node are side by side in the order of their
+ * indices. */
 static bool place_all(struct tree_drawing *drawing)
 {
     struct drawn_node *nodes = drawing->nodes;
-    double *width = calloc(drawing->count + 1, sizeof(*width)); /* leaves below */
-    double *used = calloc(drawing->count + 1, sizeof(*used));   /* given to callees so far */
+    double *width = calloc(drawing->count + 1, sizeof(*width)); /* number of leaves below */
+    /* number of leaves already assigned to callees */
+    double *used = calloc(drawing->count + 1, sizeof(*used));
     bool good = width && used;
     for (size_t i = drawing->count; good && i-- > 0;) {
         if (!nodes[i].drawn)

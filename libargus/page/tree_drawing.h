@@ -1,7 +1,8 @@
-/* Both trees in one, and where its nodes are drawn: the paper's figure 5.
+/* Merges both trees and computes the positions of their nodes: the paper's figure 5.
  *
- * The whole would be too much to look at, and too large. Drawn is what took the most, in the trace or in the base, and what is on a
- * listed context; the rest is counted. A node is at its depth, leaves side by side, callers above the middle of their callees.
+ * The whole tree would be too large to read. Only nodes that took the most time, in the trace or in
+ * the base, and nodes of listed contexts are drawn; the others are counted. A node's row is its
+ * depth. Leaves are side by side, and callers above the middle of their callees.
  */
 #ifndef ARGUS_PAGE_TREE_DRAWING_H
 #define ARGUS_PAGE_TREE_DRAWING_H
@@ -11,19 +12,19 @@
 #define DRAWN_MOST 1500u
 
 struct drawn_node {
-    uint32_t parent;    /* index; ARGUS_NONE: a program */
-    uint32_t node;      /* of the contexts; ARGUS_NONE: only the base has it */
-    uint32_t other;     /* of the base; ARGUS_NONE */
+    uint32_t parent;    /* index; ARGUS_NONE: it is a program */
+    uint32_t node;      /* node of the contexts; ARGUS_NONE: only the base has it */
+    uint32_t other;     /* node of the base; ARGUS_NONE */
     uint32_t depth;     /* 0: a program */
     double x;           /* leaves are 1 apart */
-    double ns, base_ns; /* with callees */
+    double ns, base_ns; /* including callees */
     bool drawn;
 };
 
 struct tree_drawing {
     struct drawn_node *nodes; /* owned; a caller before its callees */
     size_t count;
-    uint32_t left_out, deepest; /* of what is drawn */
+    uint32_t left_out, deepest; /* of the drawn nodes */
     double width;
 };
 
@@ -31,7 +32,7 @@ struct argus_error *tree_drawing_create(const struct argus_contexts_report *repo
                                         struct tree_drawing *ret);
 void tree_drawing_deinit(struct tree_drawing *drawing);
 
-/* What a drawn node is a call of. */
+/* The function that a drawn node is a call of. */
 const struct argus_context_function *drawn_function(const struct argus_contexts_report *report,
                                                     const struct drawn_node *drawn);
 

@@ -1,10 +1,12 @@
-/* The first place at which two runs part.
+/* Finds the first place at which two runs diverge.
  *
- * Both are walked side by side, block by block, loops written down once (blocks.h). Where the next blocks differ, one run may just
- * have gone round a loop where the other left it, as it did itself at another time: so each run may go on from another
- * execution of the block it stands at, the normal one from a later one (which makes the walk end), the bad one from any,
- * if the next blocks are then equal. Only if there is no such execution the runs part. Unlike an edit distance (Myers) this
- * needs no bound on how different the runs are, and what it finds is a decision and no count.
+ * Both runs are walked in parallel, block by block, with each loop written once (blocks.h). If the
+ * next blocks differ, one run may just have repeated a loop that the other run left, and that it
+ * also left itself at another time. So each run may continue from another execution of its current
+ * block if the next blocks are then equal: the normal run from a later one (so that the walk ends),
+ * the bad run from any. The runs diverge only if there is no such execution. Unlike an edit
+ * distance (Myers), this needs no bound on the difference of the runs, and it finds a decision
+ * rather than a number.
  */
 #include "steps/align.h"
 
@@ -14,7 +16,7 @@ enum { OTHER_EXECUTIONS = 256 };
 
 struct walk {
     struct blocks blocks[2];
-    VEC(uint32_t) later; /* by block of run 0: the next one of the same symbol */
+    VEC(uint32_t) later; /* by block of run 0: the next block with the same symbol */
     uint32_t at[2];
     uint32_t common;
 };
@@ -41,7 +43,8 @@ static bool link_later(struct walk *walk)
     return true;
 }
 
-/* Where the bad run went on at `next` behind some execution of its block: the index of that next block; ARGUS_NONE: nowhere. */
+/* The index of a block where the bad run continued with `next` after some execution of its current
+ * block; ARGUS_NONE: there is none. */
 static uint32_t find_bad(const struct walk *walk, uint64_t symbol, const struct block *next)
 {
     uint32_t at = idmap_get(&walk->blocks[1].latest, symbol);
@@ -56,7 +59,8 @@ static uint32_t find_bad(const struct walk *walk, uint64_t symbol, const struct 
     return ARGUS_NONE;
 }
 
-/* Goes one block on, from executions of the two blocks, which are the same, that go on equally. */
+/* Advances by one block, from executions of the two equal blocks that continue with equal
+ * blocks. */
 static bool go_on(struct walk *walk)
 {
     uint32_t normal = walk->at[0];
@@ -78,7 +82,8 @@ static bool go_on(struct walk *walk)
     return false;
 }
 
-/* The runs need not have begun at one place: the first block of the normal one that the bad one has, too. */
+/* The runs may have begun at different places: finds the first block of the normal run that the bad
+ * run also has. */
 static bool find_start(struct walk *walk)
 {
     for (uint32_t i = 0; i < walk->blocks[0].all.length; i++) {
@@ -94,8 +99,9 @@ static bool find_start(struct walk *walk)
     return false;
 }
 
-/* The last step of the block at which a run parted. Of the normal run's turns it is the last, behind which it went another way; of
- * the bad run's any is right that was not cut off in the middle. */
+/* The last step of the block at which a run diverged. For the normal run, that is the loop's last
+ * iteration, after which it went another way. For the bad run, any iteration that is complete will
+ * do. */
 static uint32_t parting_step(const struct walk *walk, unsigned which, const struct run *run)
 {
     const struct block *block = block_at(walk, which, walk->at[which]);
@@ -144,7 +150,8 @@ struct argus_error *align_runs(struct run *const runs[2], struct describer *norm
         walk.common = 1;
         while (go_on(&walk))
             walk.common++;
-        if (block_at(&walk, 0, walk.at[0] + 1)) /* else the normal run ended, and nothing parted */
+        /* otherwise the normal run ended, so the runs did not diverge */
+        if (block_at(&walk, 0, walk.at[0] + 1))
             describe(&walk, runs, describers, ret);
     }
     ret->common_blocks = walk.common;

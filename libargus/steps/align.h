@@ -1,4 +1,4 @@
-/* Two runs side by side, block by block. */
+/* Walks two runs in parallel, block by block. */
 #ifndef ARGUS_STEPS_ALIGN_H
 #define ARGUS_STEPS_ALIGN_H
 

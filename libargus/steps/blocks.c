@@ -5,12 +5,14 @@
 #include "base/hash64.h"
 
 enum {
-    REPEATS_LOOKED_AT = 16, /* earlier places of a block that may have begun a repetition */
+    /* earlier positions of a block that are tried as the start of a repetition */
+    REPEATS_LOOKED_AT = 16,
 };
 
-static const uint64_t BASE = 0x9e3779b97f4a7c15; /* odd, of no pattern: of the prefix hashes */
+/* odd, without a pattern: base of the prefix hashes */
+static const uint64_t BASE = 0x9e3779b97f4a7c15;
 
-/* Does a block end with this step? */
+/* Whether a block ends with this step. */
 static bool ends_block(const struct run *run, uint32_t step)
 {
     uint8_t flow = run_instruction(run, step)->flow;
@@ -54,7 +56,7 @@ static uint64_t range_hash(const struct blocks *blocks, size_t first, size_t len
     return hashes[first + length] - hashes[first] * power((uint32_t)length);
 }
 
-/* Hashes can be equal by chance, or by somebody's will. */
+/* Compares the blocks themselves, because hashes can be equal by chance or on purpose. */
 static bool are_equal(const struct blocks *blocks, size_t first, size_t second, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -63,7 +65,7 @@ static bool are_equal(const struct blocks *blocks, size_t first, size_t second, 
     return true;
 }
 
-/* How many blocks at the end are a repetition of those before them; 0: none. */
+/* How many blocks at the end repeat the blocks before them; 0: none. */
 static size_t repetition(const struct blocks *blocks)
 {
     size_t length = blocks->all.length;

@@ -1,12 +1,14 @@
-/* A run as a sequence of basic blocks, in which every loop is written down once.
+/* A run as a sequence of basic blocks in which every loop is written once.
  *
- * A block is a stretch of instructions that is entered at its first and left behind its last one, in whichever of the runs that
- * are compared: where one of them jumps into the middle of a stretch, it is two blocks in both. Its symbol is the key of its first
- * instruction and of the calls that led there, so a function that is called from two places has other blocks for each.
+ * A block is a sequence of instructions that both runs enter only at its first instruction and
+ * leave only after its last: if one run jumps into the middle of a sequence, that sequence is two
+ * blocks in both. A block's symbol is the key of its first instruction and of the calls that led
+ * there, so a function that is called from two places has different blocks for each.
  *
- * Repetitions are taken out while the sequence grows: when its end has been there before, directly before, it is dropped. Inner
- * loops collapse first, and so a loop around them collapses although they go round differently often. A hash of every prefix
- * makes each comparison one subtraction, which keeps the whole linear but for a small factor.
+ * Repetitions are removed while the sequence grows: if its end equals what is directly before it,
+ * it is dropped. Inner loops collapse first, so an outer loop collapses even if the number of inner
+ * iterations varies. With a hash of every prefix, each comparison is one subtraction, so the whole
+ * takes linear time up to a small factor.
  */
 #ifndef ARGUS_STEPS_BLOCKS_H
 #define ARGUS_STEPS_BLOCKS_H
@@ -15,15 +17,15 @@
 
 struct block {
     uint64_t symbol;
-    uint32_t first_step, last_step; /* of the execution that is kept: the first */
-    uint32_t before;                /* the block before with the same symbol, ARGUS_NONE: none */
-    uint32_t
-        again; /* the last of a loop that was taken out: the first block of the loop, else ARGUS_NONE */
+    uint32_t first_step, last_step; /* of the first execution, which is kept */
+    uint32_t before;                /* the previous block with the same symbol; ARGUS_NONE: none */
+    /* for the last block of a removed loop: the loop's first block; else ARGUS_NONE */
+    uint32_t again;
 };
 
 struct blocks {
     VEC(struct block) all;
-    VEC(uint64_t) prefix_hashes; /* one more than blocks */
+    VEC(uint64_t) prefix_hashes; /* one more element than blocks */
     struct idmap latest;         /* symbol → its last block */
 };
 

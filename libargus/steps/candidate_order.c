@@ -1,4 +1,5 @@
-/* The order of the candidates (propose.c says which), and the sentence that says why each stands where it stands. */
+/* Sorts the candidates (propose.c has the criteria), and writes for each the sentence that explains
+ * its rank. */
 #include <stdlib.h>
 
 #include "steps/diverger.h"
@@ -77,7 +78,7 @@ static uint32_t *sorted(const struct diverger *d)
 {
     uint32_t *order = calloc(d->candidates.length + 1, sizeof(*order));
     for (uint32_t i = 0; order && i < d->candidates.length; i++) {
-        uint32_t at = i; /* few: by insertion */
+        uint32_t at = i; /* insertion sort: there are few */
         for (; at > 0 && weight(d, order[at - 1]) > weight(d, i); at--)
             order[at] = order[at - 1];
         order[at] = i;
@@ -85,7 +86,7 @@ static uint32_t *sorted(const struct diverger *d)
     return order;
 }
 
-/* Puts the candidates into `order`, and has the decisions name them by their new numbers. */
+/* Sorts the candidates into `order`, and renumbers them in the decisions. */
 static bool rearrange(struct diverger *d, const uint32_t *order)
 {
     size_t count = d->candidates.length;

@@ -1,9 +1,10 @@
-/* Which decisions matter. A way that the normal run took and the bad one never did is what did not happen: first those that lead
- * out of the loop in which the bad run ended, then others of that loop, then those before it. Ways that only the bad
- * run took are mostly consequences, and come last. Within a class the one that the bad run came to first is first.
+/* Sorts decisions by importance. A way that the normal run took and the bad run never took shows
+ * what failed to happen. Ways out of the loop in which the bad run ended come first, then others
+ * within that loop, then those before it. Ways that only the bad run took are mostly consequences
+ * and come last. Within a class, decisions are in the order in which the bad run reached them.
  *
- * With one trace there is no other run, but a loop: every branch in it that always went one way is asked whether the other one
- * leads out.
+ * With a single trace, there is a loop but no other run: each branch in the loop that always went
+ * the same way is checked for whether its other way leads out of the loop.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,8 @@ static bool in_loop(const struct diverger *d, uint32_t step)
     return d->has_spin && d->spin.executes[d->runs[1]->instruction_of[step]];
 }
 
-/* Where a way of run 0 leads to in the process of run 1; 0: in no file that both have. */
+/* The address in the process of run 1 to which a way of run 0 leads; 0: it is in no file that both
+ * runs have. */
 static uint64_t in_bad_run(const struct diverger *d, uint64_t address)
 {
     const struct module *module = places_module(d->runs[0]->places, address);
@@ -35,7 +37,7 @@ static uint32_t last_use(const struct decision *decision, unsigned which)
     return last;
 }
 
-/* The bad run did not go where the normal one went. */
+/* The bad run never took the way that the normal run took. */
 static void classify_missing(const struct diverger *d, const struct decision *decision,
                              const struct way *way, struct pick *ret)
 {
@@ -64,7 +66,7 @@ static bool classify_pair(const struct diverger *d, const struct decision *decis
     return true;
 }
 
-/* The way that a branch of the loop never took. */
+/* The way of a branch that the loop never took. */
 static uint64_t other_way(const struct run *run, uint32_t step)
 {
     const struct instruction *branch = run_instruction(run, step);
@@ -127,7 +129,7 @@ static bool has_common(const struct decisions *decisions)
     return false;
 }
 
-/* Where the two began at different depths of calls, no branch has the same context. */
+/* If the runs began at different call depths, no branch has the same context in both. */
 static struct argus_error *compare(struct diverger *d)
 {
     struct argus_error *error = add_both(d);

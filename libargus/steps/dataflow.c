@@ -1,13 +1,13 @@
 #include "steps/dataflow.h"
 
 enum {
-    FAR_BACK = 200000,     /* steps that a search goes back */
-    FAR_TURN = 2000000,    /* for the beginning of a turn, which costs less for each step */
-    STACK_BELOW = 128,     /* x86-64's red zone */
-    STACK_ABOVE = 8 << 20, /* Linux's default size of a stack */
+    FAR_BACK = 200000,     /* maximum number of steps of a backward search */
+    FAR_TURN = 2000000,    /* the same for the start of an iteration, where a step costs less */
+    STACK_BELOW = 128,     /* size of x86-64's red zone */
+    STACK_ABOVE = 8 << 20, /* default stack size on Linux */
 };
 
-/* A load whose last store is looked for. */
+/* A load whose latest store is searched for. */
 struct open_load {
     uint64_t address;
     uint32_t size_bytes;
@@ -17,11 +17,12 @@ struct open_load {
 struct slice {
     const struct run *run;
     struct sources *sources;
-    uint64_t want; /* registers */
+    uint64_t want; /* the registers whose origin is searched for */
     struct open_load open[SOURCES_MAX];
     uint32_t open_count;
     uint32_t branch_activation, turn_first;
-    uint32_t control_activation; /* where the next branch before counts, too; ARGUS_NONE: nowhere */
+    /* the nearest earlier branch in this activation also counts; ARGUS_NONE: none */
+    uint32_t control_activation;
     bool control_used;
 };
 
@@ -34,7 +35,7 @@ bool dataflow_at_stack(const struct run *run, uint32_t step, uint64_t address)
     if (address < sp - STACK_BELOW || address >= sp + STACK_ABOVE ||
         argus_steps_image_of(run->steps, sp) != argus_steps_image_of(run->steps, address))
         return false;
-    /* A thread's control block lies above its stack, and whatever is above that is not the stack. */
+    /* a thread's control block is above its stack, and nothing above it belongs to the stack */
     bool bounded =
         run_register(run, step, arm64 ? ARGUS_ARM64_TPIDR : ARGUS_X86_FS_BASE, &thread) &&
         thread > sp && thread < sp + STACK_ABOVE;
@@ -57,7 +58,7 @@ static uint64_t stack_pointer_bit(const struct run *run)
     return REGISTER_BIT(arm64 ? REGISTER_X31 : REGISTER_RSP);
 }
 
-/* What a function may change that it does not have to put back: by the System V and the Arm procedure call standards. */
+/* The registers that a function need not preserve: System V and Arm procedure call standards. */
 static uint64_t clobbered(const struct run *run)
 {
     uint64_t vectors = ~(REGISTER_BIT(REGISTER_VECTOR) - 1), flags = REGISTER_BIT(REGISTER_FLAGS);
@@ -80,7 +81,7 @@ static struct source *add_source(struct slice *slice, enum source_kind kind, uin
     return source;
 }
 
-/* A loop loads the same again and again. */
+/* A loop repeats the same loads. */
 static bool is_known_load(const struct slice *slice, uint32_t step, unsigned operand,
                           uint64_t address)
 {
@@ -130,7 +131,7 @@ static bool is_constant(const struct instruction *instruction)
            !(instruction->reads & REGISTER_BIT(REGISTER_FLAGS));
 }
 
-/* The instruction of `step` made something that is wanted. */
+/* The instruction of `step` wrote a register that is searched for. */
 static void follow(struct slice *slice, uint32_t step)
 {
     const struct instruction *instruction = run_instruction(slice->run, step);
@@ -162,7 +163,7 @@ static void take_registers(struct slice *slice, uint32_t step)
     }
 }
 
-/* The store of `step` is the last one before the open load `at`. */
+/* The store of `step` is the latest one before the open load `at`. */
 static void close_load(struct slice *slice, uint32_t at, uint32_t step)
 {
     struct source *source = &slice->sources->all[slice->open[at].source];
@@ -214,7 +215,8 @@ static bool overlap(const struct source *a, const struct source *b)
            b->address < a->address + a->size_bytes;
 }
 
-/* A counter in memory leads from turn to turn, to a load whose store is in an earlier turn than the branch's. */
+/* A counter in memory is followed from iteration to iteration, to a load whose store is in an
+ * earlier iteration than the branch. */
 static void mark_counters(struct sources *sources)
 {
     for (uint32_t i = 0; i < sources->count; i++)

@@ -1,12 +1,15 @@
-/* Where the value came from that decided a branch: a slice backward through the executed instructions, from registers and flags to
- * the loads of memory, system calls and calls of libraries at which it began.
+/* Finds the origin of the value that decided a branch: a backward slice through the executed
+ * instructions, from registers and flags to the memory loads, system calls and library calls that
+ * produced it.
  *
- * What a thread keeps at its own stack between two instructions (compilers do, without optimisation) is followed to the store. A load
- * of anything else is a source. So is one whose store lies before the turn of the loop in which the branch was
- * executed: that value was not made by the loop, and only somebody else can change it while the loop goes round.
+ * If a thread spills a value to its own stack (unoptimized code does), the slice continues at the
+ * store. Any other load is a source. A load from the stack is also a source if its store is before
+ * the branch's iteration of the loop: the loop did not produce that value, and only another thread
+ * can change it while the loop runs.
  *
- * A value that is a constant in a called function (`if (flag) return true; return false;`) hangs on the branch before it in
- * that function. It is followed, too; but only one level, as every constant hangs on some branch.
+ * If a called function returns a constant (`if (flag) return true; return false;`), the value
+ * depends on the branch before it in that function. That branch is followed too, but only one
+ * level, because every constant depends on some branch.
  */
 #ifndef ARGUS_STEPS_DATAFLOW_H
 #define ARGUS_STEPS_DATAFLOW_H
@@ -22,39 +25,41 @@ enum source_kind {
 struct source {
     enum source_kind kind;
     uint32_t step;
-    unsigned operand;    /* LOAD: of the instruction's memory */
-    bool has_address;    /* LOAD: registers were recorded */
+    unsigned operand;    /* LOAD: index of the instruction's memory operand */
+    bool has_address;    /* LOAD: the registers were recorded */
     uint64_t address;    /* LOAD */
     uint32_t size_bytes; /* LOAD */
-    uint32_t
-        stored_step; /* LOAD: when this thread wrote it last, before; ARGUS_NONE: not in the trace */
-    bool is_stored_in_turn; /* … within the turn of the loop that the branch belongs to */
-    bool is_spill; /* … and it is the thread's own stack: a value that was put aside, no source */
+    /* LOAD: the thread's latest earlier store to it; ARGUS_NONE: not in the trace */
+    uint32_t stored_step;
+    bool is_stored_in_turn; /* … within the branch's iteration of the loop */
+    bool is_spill; /* … and it is on the thread's own stack: a spilled value, not a source */
 };
 
 #define SOURCES_MAX 64
 
 struct sources {
-    struct source all[SOURCES_MAX]; /* the nearest to the branch first */
+    struct source all[SOURCES_MAX]; /* the source nearest to the branch comes first */
     uint32_t count;
-    uint32_t
-        compare_step; /* what set the flags that the branch looked at; ARGUS_NONE: it looks at a register */
-    bool is_cut; /* there were more, or the search went far enough back without an end */
+    /* the step that set the flags; ARGUS_NONE: the branch tests a register */
+    uint32_t compare_step;
+    bool is_cut; /* there were more sources, or the search reached its limit */
 };
 
-/* Of the branch at `step`. `turn_first`: the step at which its turn of the loop began; 0 if it is in none. */
+/* For the branch at `step`. `turn_first`: the first step of its loop iteration; 0 if it is not in a
+ * loop. */
 void dataflow_sources(const struct run *run, uint32_t step, uint32_t turn_first,
                       struct sources *ret);
 
-/* The step before `step` at which the same instruction was last executed in the same context: where a turn of its loop began.
- * ARGUS_NONE: never. */
+/* The latest step before `step` with the same instruction in the same context: the start of its
+ * loop iteration. ARGUS_NONE: none. */
 uint32_t dataflow_turn(const struct run *run, uint32_t step);
 
-/* Whether `address` is at the stack of the thread, as it is at `step`: from a bit below the stack pointer to as far as
- * stacks go. */
+/* Whether `address` is on the thread's stack at `step`: from slightly below the stack pointer up to
+ * the maximum size of a stack. */
 bool dataflow_at_stack(const struct run *run, uint32_t step, uint64_t address);
 
-/* The value that a load got, if the trace tells: from the register behind it, or from a comparison that said "equal". */
+/* The value that a load read, if the trace tells: from the register after it, or from a comparison
+ * with the result "equal". */
 bool dataflow_value(const struct run *run, const struct source *source, uint64_t *ret);
 
 #endif

@@ -2,7 +2,8 @@
 
 #include "base/hash64.h"
 
-/* Jumps through the dynamic linker's table go elsewhere the first time, and decide nothing. */
+/* Jumps through the dynamic linker's table have another target the first time, and decide
+ * nothing. */
 static bool is_linkage(const struct instruction *instruction)
 {
     return instruction->flow == FLOW_JUMP_INDIRECT && instruction->memory_count > 0 &&

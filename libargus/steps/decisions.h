@@ -1,24 +1,25 @@
-/* Where two runs decided differently: for each branch that both executed, in the same context, which ways each of them took.
+/* Finds where two runs took different branches: for each branch that both executed in the same
+ * context, the ways that each run took.
  *
- * Sets of ways, not their order: a loop that one run went through three times and the other a thousand times has taken the
- * same ways, and only the branch that one left it by differs. That is what makes the comparison one of decisions, and linear in the
- * number of steps.
+ * Ways are compared as sets, not in order: if one run repeats a loop three times and the other a
+ * thousand times, both took the same ways, and only the branch at the loop's exit differs. So the
+ * comparison is about decisions, and takes time linear in the number of steps.
  */
 #ifndef ARGUS_STEPS_DECISIONS_H
 #define ARGUS_STEPS_DECISIONS_H
 
 #include "steps/run.h"
 
-#define DECISION_WAYS 8 /* of an indirect jump or call; further ones are counted with the last */
+#define DECISION_WAYS 8 /* ways of an indirect jump or call; further ones are added to the last */
 
-/* A way on from a branch, as one run took it. */
+/* A way on from a branch, and how one run took it. */
 struct way_use {
     uint32_t count;
-    uint32_t first, last; /* steps of the branch, if count > 0 */
+    uint32_t first, last; /* steps of the branch; valid if count > 0 */
 };
 
 struct way {
-    uint64_t key;          /* of the instruction that it leads to */
+    uint64_t key;          /* of the target instruction */
     struct way_use use[2]; /* by run */
 };
 
@@ -30,21 +31,22 @@ struct decision {
 };
 
 struct decisions {
-    VEC(struct decision) all; /* in the order in which the runs came to them */
+    VEC(struct decision) all; /* in the order in which the runs reached them */
     struct idmap by_key;
-    bool
-        in_any_context; /* where the runs began at different depths no contexts are equal: do without */
+    /* ignore contexts: if the runs began at different call depths, none are equal */
+    bool in_any_context;
 };
 
-/* Adds the branches among the steps `first` to `end` (exclusive) of `run` (which: 0 or 1). */
+/* Adds the branches in the steps `first` to `end` (exclusive) of `run` (`which`: 0 or 1). */
 struct argus_error *decisions_add(struct decisions *decisions, const struct run *run,
                                   unsigned which, uint32_t first, uint32_t end);
 void decisions_deinit(struct decisions *decisions);
 
-/* The way that only run `which` took, of a branch that both executed; NULL: there is none. Of several the one that was taken first. */
+/* The way that only run `which` took, of a branch that both executed; if there are several, the
+ * first one taken. NULL: none. */
 const struct way *decision_only(const struct decision *decision, unsigned which);
 
-/* How often run `which` executed it. */
+/* How often run `which` executed the branch. */
 uint32_t decision_count(const struct decision *decision, unsigned which);
 
 #endif

@@ -1,8 +1,9 @@
-/* Where a variable lies, and the command that watches it.
+/* Describes where a variable is, and builds the command that watches it.
  *
- * What lies in a file is named by the file, so that the command is right for other processes, too. An object on the heap is
- * named by the pointers that led to it, if they began at a variable; else, as the stack, by its address, which is
- * right for that process alone, and only as long as the object lives.
+ * A variable of a file is given relative to the file, so that the command also works for other
+ * processes. An object on the heap is given by the pointers that led to it, if they begin at a
+ * variable. Otherwise it is given by its address, like a variable on the stack; an address is valid
+ * only in that process and only during the object's life.
  */
 #include "steps/describe.h"
 
@@ -12,7 +13,7 @@
 #include "steps/describe_path.h"
 #include "steps/watch_command.h"
 
-/* "settings", "settings+0x8", or for a file without names the address in it: "0x4010". */
+/* "settings", "settings+0x8", or for a file without symbols the address in it: "0x4010". */
 static const char *variable_text(struct describer *describer, const struct argus_flag_candidate *of)
 {
     if (!of->symbol)
@@ -66,7 +67,8 @@ static void describe_variable(struct describer *describer, struct argus_flag_can
                            watchable_bytes(ret->address, ret->size_bytes));
 }
 
-/* x86-64: below fs_base; the program's own variables come last before it. arm64: behind tpidr and two words. */
+/* x86-64: below fs_base, where the program's own variables are the last block. arm64: two words
+ * above tpidr. */
 static bool describe_thread_local(struct describer *describer, struct argus_flag_candidate *ret,
                                   uint32_t step)
 {
@@ -98,7 +100,8 @@ static bool describe_thread_local(struct describer *describer, struct argus_flag
     return false;
 }
 
-/* Whose local variable: the innermost call that was open and had its stack pointer above the address when it began. */
+/* The function whose local variable it is: the innermost open call whose stack pointer was above
+ * the address when it began. */
 static const char *frame_of(struct describer *describer, uint32_t step, uint64_t address)
 {
     const struct run *run = describer->run;

@@ -1,4 +1,4 @@
-/* The parts of a pointer path in words. */
+/* Describes the parts of a pointer path in words. */
 #include "steps/describe_path.h"
 
 const char *describe_offsets(struct describer *describer, const struct pointer_path *path,
@@ -21,7 +21,7 @@ const char *describe_register_name(const struct describer *describer, unsigned n
                : "?";
 }
 
-/* Which argument a register carries, from 1; 0: none. */
+/* The number of the argument passed in a register, from 1; 0: none. */
 static unsigned argument_of(const struct describer *describer, unsigned number)
 {
     static const uint8_t x86[] = {REGISTER_RDI, REGISTER_RSI, REGISTER_RDX,

@@ -1,4 +1,4 @@
-/* The parts of a pointer path in words. */
+/* Describes the parts of a pointer path in words. */
 #ifndef ARGUS_STEPS_DESCRIBE_PATH_H
 #define ARGUS_STEPS_DESCRIBE_PATH_H
 

@@ -5,9 +5,9 @@
 #include "steps/align.h"
 #include "steps/diverger.h"
 
-enum { LOOKED_AT = 12 }; /* decisions; the later ones are of the least weight */
+enum { LOOKED_AT = 12 }; /* decisions examined; later ones matter least */
 
-/* What the caller gets, and what keeps it. */
+/* The caller's result, and what owns its contents. */
 struct owner {
     struct argus_divergence divergence;
     struct strtab *strings;
@@ -42,7 +42,7 @@ static struct argus_error *open_runs(struct diverger *d, struct argus_steps *nor
     return error;
 }
 
-/* --- what the reader has to know --- */
+/* --- notes for the reader --- */
 
 static struct argus_error *note_builds(struct diverger *d)
 {
@@ -85,7 +85,7 @@ static struct argus_error *note_trace(struct diverger *d, unsigned which)
     return error;
 }
 
-/* Two traces that took the same ways are often both bad, or both good. */
+/* If two traces took the same ways, often both are bad or both are good. */
 static struct argus_error *note_ends(struct diverger *d)
 {
     if (!d->runs[0] || d->picks.length)

@@ -1,4 +1,4 @@
-/* What the files behind argus_diverge() share. */
+/* Shared by the files behind argus_diverge(). */
 #ifndef ARGUS_STEPS_DIVERGER_H
 #define ARGUS_STEPS_DIVERGER_H
 
@@ -7,31 +7,32 @@
 #include "steps/describe.h"
 #include "steps/spin.h"
 
-/* A decision that is worth looking at. */
+/* A decision worth examining. */
 struct pick {
     uint32_t decision;    /* index into decisions */
     uint32_t class;       /* enum pick_class */
     uint32_t first_step;  /* of run 1 */
-    uint32_t step;        /* of run 1: the execution that the slice begins at */
+    uint32_t step;        /* of run 1: the execution at which the slice begins */
     uint32_t normal_step; /* of run 0, ARGUS_NONE: none */
     bool in_loop, leaves;
 };
 
-/* In the order in which they matter. */
+/* In order of importance. */
 enum pick_class {
-    PICK_LEAVES_LOOP, /* the normal run left the loop here, in which the bad one stayed */
+    PICK_LEAVES_LOOP, /* here the normal run left the loop in which the bad run stayed */
     PICK_IN_LOOP,     /* the normal run went another way within that loop */
-    PICK_BEFORE, /* the normal run went a way that the bad one did not, before the loop or without one */
+    /* the normal run took a way that the bad run did not, before the loop or without one */
+    PICK_BEFORE,
     PICK_BAD_ONLY, /* the bad run went a way that the normal one did not */
 };
 
 struct diverger {
-    struct run *runs[2]; /* owned; runs[0] NULL: there is one trace only */
+    struct run *runs[2]; /* owned; runs[0] NULL: there is only one trace */
     struct describer describers[2];
     struct decisions decisions;
     struct spin spin;
     bool has_spin;
-    uint32_t turn_steps; /* of the last turn of the loop */
+    uint32_t turn_steps; /* length of the loop's last iteration in steps */
     VEC(struct pick) picks;
     struct strtab *strings; /* owned by the result */
     VEC(struct argus_decision) found;
@@ -40,25 +41,25 @@ struct diverger {
     VEC(const char *) notes;
 };
 
-/* Why a candidate stands where it stands; smaller is better. */
+/* The criteria for a candidate's rank; smaller is better. */
 struct candidate_rank {
     uint32_t source_instruction; /* of run 1 */
-    uint32_t class;              /* the best of its decisions' */
-    bool is_own;       /* in the normal run this thread wrote it, just before it decided */
-    bool is_elsewhere; /* the normal run decided by something else */
-    bool with_results; /* the branch also looked at the result of a call */
-    uint32_t order;    /* of its decision, and within its slice */
+    uint32_t class;              /* the best class of its decisions */
+    bool is_own;       /* in the normal run, this thread wrote it just before the decision */
+    bool is_elsewhere; /* the normal run decided by another value */
+    bool with_results; /* the branch also depends on the result of a call */
+    uint32_t order;    /* by its decision, and by its place in the decision's slice */
 };
 
-/* choose.c: fills `picks`, in their order. */
+/* choose.c: fills `picks`, sorted. */
 struct argus_error *diverger_choose(struct diverger *d);
 
-/* propose.c: what decided pick `pick`, a decision and its candidates. */
+/* propose.c: examines pick `pick` and adds a decision and its candidates. */
 struct argus_error *diverger_propose(struct diverger *d, const struct pick *pick);
-/* … and when all are there: their order, and why. */
+/* … and after all picks: sorts the candidates and explains their ranks. */
 struct argus_error *diverger_rank(struct diverger *d);
 
-/* Adds a sentence to the result's notes; takes a text of describe_text(). */
+/* Adds a sentence from describe_text() to the result's notes. */
 struct argus_error *diverger_note(struct diverger *d, const char *text);
 
 #endif

@@ -1,5 +1,6 @@
-/* arm64 instructions in Argus's form. Capstone 4 has neither sizes of memory operands nor, for all instructions, their access:
- * both follow from the mnemonic, which in this architecture says them. */
+/* Converts arm64 instructions from Capstone's representation. Capstone 4 does not give the sizes of
+ * memory operands, nor for all instructions whether they are read or written. Both follow from the
+ * mnemonic on this architecture. */
 #include "steps/instruction_machine.h"
 
 #include <string.h>
@@ -15,7 +16,7 @@ static uint8_t number_of(unsigned reg)
     return reg == ARM64_REG_SP || reg == ARM64_REG_WSP ? REGISTER_X31 : REGISTER_NONE;
 }
 
-/* Ranges of vector registers with the bytes of one. */
+/* Ranges of vector registers, with the size of one in bytes. */
 static const struct {
     unsigned first;
     uint32_t bytes;
@@ -69,7 +70,7 @@ static bool is_exclusive_store(const cs_insn *insn)
            starts(insn, "stlxp");
 }
 
-/* How much of memory is touched: the mnemonic's last letters, else the size of the registers. */
+/* The size of a memory access: from the mnemonic's last letters, else from the registers. */
 static uint32_t memory_bytes(const cs_insn *insn)
 {
     const cs_arm64 *arm64 = &insn->detail->arm64;
@@ -86,7 +87,7 @@ static uint32_t memory_bytes(const cs_insn *insn)
     return bytes;
 }
 
-/* Loads and stores through a register; LDR of a literal has its address as an immediate. */
+/* Loads and stores through a register; a literal LDR has its address as an immediate. */
 static void add_memory(const cs_insn *insn, const cs_arm64_op *op, struct instruction *ret)
 {
     struct instruction_memory *memory = instruction_add_memory(ret);
@@ -112,7 +113,8 @@ static void add_memory(const cs_insn *insn, const cs_arm64_op *op, struct instru
         ret->writes |= bit_of(op->mem.base);
 }
 
-/* Which register operands are written: of a load all, of a store none (but the status of an exclusive one), else the first. */
+/* Which register operands are written: for a load all, for a store none (except the status of an
+ * exclusive store), otherwise the first. */
 static bool is_written(const cs_insn *insn, unsigned operand, const struct instruction *ret)
 {
     if (ret->flow != FLOW_NEXT || ret->is_compare)

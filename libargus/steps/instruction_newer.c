@@ -1,14 +1,15 @@
-/* arm64 instructions that Capstone 4 lacks, of which Capstone 5 has the operands wrong, and that compilers use today: atomics (LSE: every `lock` of a library that was built
- * with outline atomics), LDAPR (C++'s acquire loads), and branches with pointer authentication.
+/* arm64 instructions that Capstone 4 does not know or whose operands Capstone 5 gets wrong, and
+ * that today's compilers use: atomics (LSE: every `lock` of a library that was built with outline
+ * atomics), LDAPR (C++'s acquire loads), and branches with pointer authentication.
  *
- * A row is a pattern of the 32-bit word; to add one, take mask and value from the Arm Architecture Reference Manual, C4.1. The order
- * counts: the first that fits is taken.
+ * A row is a pattern of the 32-bit word; to add one, take mask and value from the Arm Architecture
+ * Reference Manual, C4.1. The first row that matches is used.
  */
 #include <stdio.h>
 
 #include "steps/instruction_machine.h"
 
-/* What becomes of the registers Rs (bits 16-20), Rt (0-4) and of the memory at Rn (5-9). */
+/* How the registers Rs (bits 16-20) and Rt (0-4) and the memory at Rn (5-9) are used. */
 enum newer_form {
     FORM_SWAP,    /* reads Rs, writes Rt, memory read and written */
     FORM_COMPARE, /* reads Rs and Rt, writes Rs, memory read and written */
@@ -43,7 +44,7 @@ static uint32_t memory_bytes(const struct newer *row, uint32_t word)
 
 static uint64_t register_bit(uint32_t number)
 {
-    return number == 31 ? 0 : REGISTER_BIT(number); /* 31 is zero here */
+    return number == 31 ? 0 : REGISTER_BIT(number); /* here, 31 is the zero register */
 }
 
 static void take_memory(const struct newer *row, uint32_t word, struct instruction *ret)
@@ -52,7 +53,7 @@ static void take_memory(const struct newer *row, uint32_t word, struct instructi
     struct instruction_memory *memory = instruction_add_memory(ret);
     if (!memory)
         return;
-    memory->base = word >> 5 & 31; /* 31 is the stack pointer here */
+    memory->base = word >> 5 & 31; /* here, 31 is the stack pointer */
     memory->size_bytes = memory_bytes(row, word);
     memory->reads = true;
     memory->writes = row->form != FORM_LOAD;

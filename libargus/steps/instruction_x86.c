@@ -1,11 +1,11 @@
-/* x86-64 instructions in Argus's form.
+/* Converts x86-64 instructions from Capstone's representation.
  *
- * Capstone lists the operands that are written in the disassembly (what becomes of each says instruction_x86_access.c); what
- * push, pop, call, ret and leave do at the stack is added here.
+ * Capstone lists the operands that appear in the disassembly; instruction_x86_access.c determines
+ * how each is accessed. The stack accesses of push, pop, call, ret and leave are added here.
  */
 #include "steps/instruction_x86.h"
 
-/* general register + 1, of each of Capstone's; 0: none of them */
+/* For each of Capstone's registers: general register + 1; 0: not a general register. */
 #define PARTS(r64, r32, r16, r8, number)                                                           \
     [X86_REG_##r64] = (number) + 1, [X86_REG_##r32] = (number) + 1,                                \
     [X86_REG_##r16] = (number) + 1, [X86_REG_##r8] = (number) + 1
@@ -33,7 +33,7 @@ static const uint8_t general[X86_REG_ENDING] = {
     [X86_REG_BH] = 4,
 };
 
-/* Ranges of registers that hold no addresses, and the bit of their first. */
+/* Ranges of registers that contain no addresses, and the bit of the first. */
 static const struct {
     unsigned first, last;
 } vectors[] = {
@@ -126,7 +126,7 @@ static void add_memory(const cs_insn *insn, unsigned operand, struct instruction
     }
 }
 
-/* What happens at the stack. */
+/* Adds the stack accesses. */
 static void add_stack(const cs_insn *insn, struct instruction *ret)
 {
     bool calls = ret->flow == FLOW_CALL || ret->flow == FLOW_CALL_INDIRECT;
@@ -150,7 +150,7 @@ static void add_stack(const cs_insn *insn, struct instruction *ret)
     memory->is_implicit = true;
 }
 
-/* xor eax, eax and the like: the result is the same whatever was there. */
+/* xor eax, eax and the like: the result does not depend on the register's value. */
 static bool is_constant(const cs_insn *insn)
 {
     const cs_x86 *x86 = &insn->detail->x86;
@@ -221,7 +221,7 @@ void instruction_from_x86(csh handle, const cs_insn *insn, struct instruction *r
         ret->target = (uint64_t)ret->immediate;
         ret->has_immediate = false;
     }
-    if (insn->id == X86_INS_CMPXCHG || insn->id == X86_INS_XADD) /* Capstone 4 forgets these */
+    if (insn->id == X86_INS_CMPXCHG || insn->id == X86_INS_XADD) /* Capstone 4 omits these */
         ret->writes |= REGISTER_BIT(REGISTER_FLAGS);
     if (insn->id == X86_INS_CMPXCHG)
         ret->writes |= REGISTER_BIT(REGISTER_RAX);

@@ -1,13 +1,14 @@
 /* Whether an operand of an x86-64 instruction is read or written.
  *
- * Capstone 4's word on that is wrong for many instructions with memory (stores of vectors, setcc, rol, fstp …), so `firsts` says it of
- * the first operand; all others are read.
+ * Capstone 4 gets this wrong for many instructions with memory operands (vector stores, setcc, rol,
+ * fstp …). So the table `firsts` gives the access of the first operand; all other operands are
+ * read.
  */
 #include "steps/instruction_x86.h"
 
 #include <string.h>
 
-/* Instructions that name memory, or seem to, and leave it alone. */
+/* Instructions that have a memory operand, but do not access it. */
 bool x86_only_names(const cs_insn *insn)
 {
     switch (insn->id) {
@@ -46,8 +47,9 @@ bool x86_only_compares(unsigned id)
     }
 }
 
-/* What becomes of the first operand, by the beginning of the mnemonic; it is read if no row fits. The first row that fits counts.
- * Of instructions whose first operand cannot be memory there is nothing here: Capstone is right about registers. */
+/* The access of the first operand, by the beginning of the mnemonic; the first matching row counts,
+ * and without one the operand is read. Instructions whose first operand cannot be memory are not
+ * listed: Capstone is right about registers. */
 static const struct {
     const char *prefix;
     uint8_t access;
@@ -103,7 +105,7 @@ static const struct {
     {"btc", CS_AC_READ | CS_AC_WRITE},
 };
 
-/* Without "lock ", "rep " and the like, which Capstone prints as part of the mnemonic. */
+/* Skips "lock ", "rep " and the like, which Capstone prints as part of the mnemonic. */
 static const char *bare_mnemonic(const cs_insn *insn)
 {
     const char *blank = strrchr(insn->mnemonic, ' ');
@@ -136,7 +138,7 @@ uint8_t x86_register_access(const cs_insn *insn, unsigned operand, uint8_t flow)
         return CS_AC_READ;
     if (x86_is_move(insn) || strncmp(insn->mnemonic, "set", 3) == 0)
         return operand == 0 && insn->id != X86_INS_PUSH ? CS_AC_WRITE : CS_AC_READ;
-    if (operand == 0 && strncmp(insn->mnemonic, "cmov", 4) == 0) /* Capstone 5 forgets the read */
+    if (operand == 0 && strncmp(insn->mnemonic, "cmov", 4) == 0) /* Capstone 5 omits the read */
         return CS_AC_READ | CS_AC_WRITE;
     return access ? access : operand == 0 ? CS_AC_WRITE : CS_AC_READ;
 }

@@ -17,8 +17,9 @@ static struct module *module_of_path(struct places *places, const char *path)
     return NULL;
 }
 
-/* Where its address 0 lies, and its end. Without the file: as of a file whose first segment has address 0 at offset 0, which
- * is what linkers make of anything that can be loaded anywhere. */
+/* Finds the address of the module's address 0, and its end. Without the file, it is taken for a
+ * file whose first segment has address 0 at offset 0, as linkers produce for everything that is
+ * position-independent. */
 static void measure(struct module *module, const struct argus_step_image *image)
 {
     uint64_t address = image->file_offset;
@@ -45,7 +46,7 @@ static bool add_module(struct places *places, const struct argus_step_image *ima
     return false;
 }
 
-/* Data files and shared memory are mapped, too, and have no names for anything in them. */
+/* Data files and shared memory are mapped as well, but contain nothing that has a name. */
 static bool has_code(const struct argus_step_image *images, size_t count, const char *path)
 {
     for (size_t i = 0; i < count; i++)

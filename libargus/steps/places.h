@@ -1,8 +1,9 @@
-/* What lies at an address of a stepped process: which file, which function or variable, which source line.
+/* Describes an address of a stepped process: the file, the function or variable, the source line.
  *
- * A *module* is a file with all its mappings. Its own addresses, as in its symbol table, are those of the process less `base`. What
- * lies between its first and last byte in memory is the module's, mapped from the file or not (.bss). Files that are gone, or
- * are others by now (by build id), give names of the form image+offset.
+ * A *module* is a file with all its mappings. Its own addresses, as in its symbol table, are the
+ * process's addresses minus `base`. Everything between its first and last byte in memory belongs to
+ * the module, even if not mapped from the file (.bss). For files that were deleted or replaced (by
+ * build ID), names have the form image+offset.
  */
 #ifndef ARGUS_STEPS_PLACES_H
 #define ARGUS_STEPS_PLACES_H
@@ -15,10 +16,10 @@ struct module {
     const char *path; /* borrowed from the step file */
     const char *name; /* its last part */
     uint64_t base, end;
-    struct elf_file *elf; /* owned; NULL: gone, or another one by now */
-    bool is_stale;        /* another one by now */
-    bool differs;         /* from the other run's of the same name */
-    uint32_t image;       /* of the step file, its first */
+    struct elf_file *elf; /* owned; NULL: deleted or replaced */
+    bool is_stale;        /* replaced by another file */
+    bool differs;         /* from the module with the same name in the other run */
+    uint32_t image;       /* index of its first image in the step file */
 };
 
 struct places {
@@ -29,16 +30,16 @@ struct places {
 struct argus_error *places_create(const struct argus_steps *steps, struct places **ret);
 void places_destroy(struct places *places);
 
-/* Marks in both the modules of one name whose build ids differ. */
+/* Marks modules of both runs that have the same name and different build IDs. */
 void places_compare(struct places *left, struct places *right);
 
-/* The module that has `address`; NULL: none. */
+/* The module that contains `address`; NULL: none. */
 const struct module *places_module(const struct places *places, uint64_t address);
 
-/* The function at `address`, as the linker calls it, and the offset into it; NULL: not known. */
+/* The function at `address`, its mangled name, and the offset into it; NULL: unknown. */
 const char *places_function(const struct places *places, uint64_t address, uint64_t *ret_offset);
 
-/* Source file and line; NULL: not known. */
+/* Source file and line; NULL: unknown. */
 const char *places_line(const struct places *places, uint64_t address, uint32_t *ret_line);
 
 #endif

@@ -4,21 +4,21 @@
 
 enum { FAR_BACK = 200000 };
 
-/* The walk: which register's value, or which word of the own stack, is looked for; before which step. `added`: what the address has
- * more than that value. */
+/* The state of the walk: the register, or word on the thread's stack, whose origin is searched for,
+ * and the step before which it had the value. `added`: the address minus that value. */
 struct walk {
     const struct run *run;
     struct pointer_path *path;
     uint32_t step;
     uint8_t number;         /* register; REGISTER_NONE: the word at … */
-    uint64_t stack_address; /* … this address */
+    uint64_t stack_address; /* … this address on the stack */
     int64_t added;
 };
 
-/* What the instruction at walk->step - 1 means for the walk. */
+/* The effect of the instruction at walk->step - 1 on the walk. */
 enum verdict {
     GO_ON,
-    FOUND, /* path->root says what */
+    FOUND, /* path->root is the result */
 };
 
 static bool is_general(uint64_t set, uint8_t *ret)
@@ -35,7 +35,7 @@ static enum verdict end(struct walk *walk, enum pointer_root root)
     return FOUND;
 }
 
-/* One more pointer in memory that the path goes through. */
+/* Adds a pointer in memory to the path. */
 static bool add_link(struct walk *walk)
 {
     if (walk->path->links == POINTER_LINKS)
@@ -45,7 +45,8 @@ static bool add_link(struct walk *walk)
     return true;
 }
 
-/* The value is what memory operand `operand` of `step` has: whose address that is, is the next question. */
+/* The value was loaded by memory operand `operand` of `step`: continues with the base register of
+ * that address. */
 static enum verdict through_memory(struct walk *walk, uint32_t step, unsigned operand)
 {
     const struct run *run = walk->run;
@@ -71,7 +72,8 @@ static enum verdict through_memory(struct walk *walk, uint32_t step, unsigned op
     return GO_ON;
 }
 
-/* The register was computed at `step`, from one other register and constants, or from nothing else. */
+/* The register was computed at `step`, from one other register and constants, or only from
+ * constants. */
 static enum verdict through_computation(struct walk *walk, uint32_t step)
 {
     const struct run *run = walk->run;
@@ -111,7 +113,7 @@ static enum verdict through_register(struct walk *walk, uint32_t step)
     return through_computation(walk, step);
 }
 
-/* The last store to the word at the stack. */
+/* The latest store to the word on the stack. */
 static enum verdict through_stack(struct walk *walk, uint32_t step)
 {
     const struct run *run = walk->run;

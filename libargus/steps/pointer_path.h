@@ -1,8 +1,9 @@
-/* How a thread came by an address: from a variable of a file through pointers in memory.
+/* Finds how a thread obtained an address: from a variable of a file, through pointers in memory.
  *
- * An object on the heap lies elsewhere in each run, but what leads to it often begins at the same variable. The path is
- * what the instructions did: where the base register was loaded from, where that one's base register was loaded from, and so
- * on, back to a variable, to the result of a call, or to where the trace begins.
+ * An object on the heap has another address in each run, but the pointers that lead to it often
+ * begin at the same variable. The path follows the instructions backward: from where the base
+ * register was loaded, from where the base register of that load was loaded, and so on, to a
+ * variable, the result of a call, or the beginning of the trace.
  */
 #ifndef ARGUS_STEPS_POINTER_PATH_H
 #define ARGUS_STEPS_POINTER_PATH_H
@@ -11,16 +12,19 @@
 
 enum pointer_root {
     ROOT_UNKNOWN,
-    ROOT_VARIABLE, /* `address` lies in a file; the path begins with the pointer that is there, or, without links, is there */
+    /* `address` is in a file; the path begins with the pointer at this address or, without links,
+     * the object is at this address */
+    ROOT_VARIABLE,
     ROOT_CALL,     /* the result of a call that was stepped over, at `step` */
-    ROOT_REGISTER, /* register `number` as it was when the trace began */
-    ROOT_STACK,    /* an address at the thread's stack */
+    ROOT_REGISTER, /* register `number`, as it was at the beginning of the trace */
+    ROOT_STACK,    /* an address on the thread's stack */
 };
 
 #define POINTER_LINKS 8
 
-/* With a variable for a root, the object is at *(… *(*(address) + offsets[0]) + offsets[1] …) + offsets[links - 1]; with a call or
- * a register the innermost *(address) is its value. */
+/* If the root is a variable, the object is at *(… *(*(address) + offsets[0]) + offsets[1] …) +
+ * offsets[links - 1]. If it is a call or a register, its value takes the place of the innermost
+ * *(address). */
 struct pointer_path {
     enum pointer_root root;
     uint64_t address;
@@ -30,7 +34,7 @@ struct pointer_path {
     int64_t offsets[POINTER_LINKS];
 };
 
-/* Of memory operand `operand` of the instruction of `step`. */
+/* The path to memory operand `operand` of the instruction of `step`. */
 void pointer_path_find(const struct run *run, uint32_t step, unsigned operand,
                        struct pointer_path *ret);
 

@@ -1,23 +1,25 @@
-/* What decided a branch: the sources of the slice become candidates, each variable once.
+/* Finds what decided a branch: the sources of its slice become candidates, each variable once.
  *
- * Order of the candidates. What the thread writes itself in every turn, and what nobody can write, comes last. Before that the
- * weight of the decision counts (choose.c). What is compared with the result of a call is more often a deadline (of time()) than
- * a flag. Within one decision a value that was equal in both runs did not decide, a word of the
- * own stack is less often written by others than one elsewhere, and of the rest the load nearest to the branch is first.
+ * Order of the candidates: variables that the thread itself writes in every iteration, and
+ * read-only memory, come last. Before these, candidates are sorted by the importance of their
+ * decision (choose.c). A variable that is compared with the result of a call is more often a
+ * deadline (for time()) than a flag, so it comes later. Within one decision, a value that was equal
+ * in both runs did not decide; a word on the thread's own stack is less often written by other
+ * threads than one elsewhere; and of the rest, the load nearest to the branch is first.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "steps/diverger.h"
 
-enum { EXECUTIONS_MOST = 8 }; /* of one branch in the loop, the last ones, which are looked at */
+enum { EXECUTIONS_MOST = 8 }; /* the last executions of a branch in the loop that are examined */
 
-/* What one decision was made of, in both runs. */
+/* The values that decided one decision, in both runs. */
 struct evidence {
     const struct pick *pick;
-    uint32_t step; /* of run 1: the execution that is looked at */
+    uint32_t step; /* of run 1: the execution that is examined */
     struct sources sources[2];
-    uint32_t turns[2]; /* where the turn of the loop began; ARGUS_NONE: no loop */
+    uint32_t turns[2]; /* the step at which the loop iteration began; ARGUS_NONE: no loop */
 };
 
 static const struct run *bad_run(const struct diverger *d)
@@ -25,7 +27,8 @@ static const struct run *bad_run(const struct diverger *d)
     return d->runs[1];
 }
 
-/* A branch may be executed several times in a turn of the loop around it; what that writes between counts as well. */
+/* A branch may be executed several times in an iteration of an outer loop; stores in between count
+ * as well. */
 static uint32_t loop_turn(const struct diverger *d, uint32_t step, uint32_t turn)
 {
     uint32_t first = step > d->turn_steps ? step - d->turn_steps : 0;
@@ -49,7 +52,7 @@ static void gather(const struct diverger *d, struct evidence *evidence)
     }
 }
 
-/* The load of the normal run that does what `source` does in the bad one. */
+/* The load of the normal run that corresponds to `source` in the bad run. */
 static const struct source *counterpart(const struct diverger *d, const struct evidence *evidence,
                                         const struct source *source)
 {
@@ -89,7 +92,8 @@ static enum argus_flag_role role_of(const struct diverger *d, const struct evide
                                                                          : ARGUS_FLAG_CANDIDATE;
 }
 
-/* The candidate that `source` is, if it is known already; a list that is walked has other addresses each time. */
+/* The candidate with the same variable as `source`, if it is known. While a list is traversed, the
+ * same load has other addresses each time. */
 static uint32_t find_candidate(const struct diverger *d, const struct source *source)
 {
     uint32_t instruction = bad_run(d)->instruction_of[source->step];
@@ -158,7 +162,7 @@ static uint32_t only_step(const struct decision *decision, unsigned which)
     return way ? way->use[which].first : ARGUS_NONE;
 }
 
-/* "usleep(), clock_gettime()": results that the branch depends on, besides memory. */
+/* "usleep(), clock_gettime()": results on which the branch depends besides memory. */
 static const char *results_text(struct diverger *d, const struct sources *sources)
 {
     const struct argus_step_event *events;
@@ -227,7 +231,8 @@ static bool add_candidates(struct diverger *d, const struct evidence *evidence,
     return true;
 }
 
-/* Earlier executions of the branch in the loop: a call through a table of functions goes to another one each time. */
+/* Earlier executions of the branch in the loop: a call through a table of functions has another
+ * target each time. */
 static bool add_executions(struct diverger *d, struct evidence *evidence,
                            struct argus_decision *decision)
 {

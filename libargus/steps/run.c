@@ -5,13 +5,13 @@
 
 #include "base/hash64.h"
 
-/* One numbering for the registers of instructions and those of step files. */
+/* Instructions and step files must number registers equally. */
 _Static_assert((int)REGISTER_RSP == (int)ARGUS_X86_RSP && (int)REGISTER_RDX == (int)ARGUS_X86_RDX &&
                    (int)REGISTER_RDI == (int)ARGUS_X86_RDI &&
                    (int)REGISTER_X31 == (int)ARGUS_ARM64_SP,
                "registers of instruction.h are those of steps.h");
 
-enum { CODE_MOST = 16 }; /* bytes of the longest instruction, and one */
+enum { CODE_MOST = 16 }; /* the longest instruction, plus one byte */
 
 size_t run_code(const struct run *run, uint64_t address, size_t room, uint8_t *ret)
 {
@@ -20,13 +20,13 @@ size_t run_code(const struct run *run, uint64_t address, size_t room, uint8_t *r
     uint64_t offset;
     if (!module || !module->elf || !elf_file_offset(module->elf, address - module->base, &offset))
         return bytes;
-    for (bytes = room; bytes > 0; bytes--) /* the last instruction of a file has less behind it */
+    for (bytes = room; bytes > 0; bytes--) /* fewer bytes may follow the file's last instruction */
         if (elf_file_read(module->elf, offset, bytes, ret))
             return bytes;
     return 0;
 }
 
-/* The instruction at `pc`, decoded when it is first met. False: no memory. */
+/* The instruction at `pc`, decoded on first use. False: no memory. */
 static bool decode(struct run *run, uint64_t pc, uint32_t *ret)
 {
     uint8_t code[CODE_MOST];
@@ -121,8 +121,9 @@ static uint64_t hash_text(uint64_t seed, const char *text)
     return hash64(seed, text, strlen(text));
 }
 
-/* In a file of one build: where it is in the file. In another build: where in a function, and what kind of instruction; what
- * was compiled differently then has no equal. Without a file: the code itself, as far as it cannot depend on where it lies. */
+/* In files with the same build, the key is the position in the file. In different builds, it is the
+ * function, the offset and the kind of instruction; code that was compiled differently has no equal
+ * there. Without a file, it is the code itself, except for parts that depend on its address. */
 static uint64_t key_of(struct run *run, const struct instruction *instruction)
 {
     uint8_t code[CODE_MOST] = {0};
@@ -137,7 +138,7 @@ static uint64_t key_of(struct run *run, const struct instruction *instruction)
     }
     if (instruction->flow == FLOW_JUMP_INDIRECT && instruction->memory_count)
         return hash_text(8,
-                         module ? module->name : ""); /* a jump table of the linker has no names */
+                         module ? module->name : ""); /* the linker's jump tables have no symbols */
     size_t bytes = run_code(run, address, sizeof(code), code);
     instruction_text(run->decoder, code, bytes, address, text, sizeof(text));
     text[strcspn(text, " ")] = '\0';

@@ -1,13 +1,14 @@
-/* Which call each step belongs to, by what calls and returns did to the flow.
+/* Assigns steps to calls, by following calls and returns.
  *
- * A return that leads to where no open call returns to (a longjmp, a stack switch, or out of the function in which the trace
- * began) closes nothing, or all: what follows is then in an activation of its own, whose beginning is not known.
+ * A return may lead to an address that is not the return address of any open call (a longjmp, a
+ * stack switch, or the end of the function in which the trace began). Then the following steps
+ * belong to a new activation, whose beginning is unknown.
  */
 #include "steps/run.h"
 
 #include "base/hash64.h"
 
-enum { CONTEXT_CALLS = 3 }; /* how many callers tell one use of a function from another */
+enum { CONTEXT_CALLS = 3 }; /* number of callers that distinguish two uses of a function */
 
 static uint64_t key_at(const struct run *run, uint64_t pc)
 {
@@ -34,7 +35,8 @@ static bool add(struct run *run, struct activation activation, uint32_t *ret)
     return vec_push(&run->activations, activation);
 }
 
-/* The calls that were open when the trace began, as far as the step file knows them, outermost first. */
+/* The calls that were open when the trace began, outermost first, as far as the step file knows
+ * them. */
 static bool add_open_calls(struct run *run, bool with_callers, uint32_t *ret_now)
 {
     const struct argus_step_frame *frames;
@@ -63,7 +65,7 @@ static bool add_open_calls(struct run *run, bool with_callers, uint32_t *ret_now
     return *ret_now != ARGUS_NONE || add(run, bare, ret_now);
 }
 
-/* The open call that returns to `pc`, the innermost first; ARGUS_NONE: none. */
+/* The innermost open call whose return address is `pc`; ARGUS_NONE: none. */
 static uint32_t find_open(const struct run *run, uint32_t now, uint64_t pc)
 {
     uint32_t a = now;
@@ -104,7 +106,9 @@ static bool follow(struct run *run, uint32_t step, uint32_t *now)
         return run_fell_through(run, step) || enter(run, step, now);
     case FLOW_RETURN:
         return leave(run, step, now);
-    case FLOW_JUMP: /* the way into a library, which was not stepped: it returned for the function that jumped there */
+    /* a jump into a library that was stepped over: the library returned to the caller of the
+     * function that jumped */
+    case FLOW_JUMP:
     case FLOW_JUMP_INDIRECT:
         return run->skip_of[step] == ARGUS_NONE || leave(run, step, now);
     default:

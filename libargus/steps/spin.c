@@ -5,12 +5,12 @@
 #include "base/hash64.h"
 
 enum {
-    EXPLORED_MOST = 2000, /* instructions that are looked at for a way back into the loop */
+    EXPLORED_MOST = 2000, /* instructions searched for a way back into the loop */
     PENDING_MOST = 64,
     CODE_MOST = 16,
 };
 
-/* Where a place was executed. */
+/* The executions of a place. */
 struct visit {
     uint32_t first, last, count;
 };
@@ -48,7 +48,7 @@ static uint32_t turn_of(const struct visit *visit)
     return (visit->last - visit->first) / (visit->count - 1);
 }
 
-/* The trace may end within a turn, so twice the length of one is near enough. */
+/* The trace may end within an iteration, so a distance of up to two iterations is accepted. */
 static bool goes_to_the_end(const struct run *run, const struct visit *visit)
 {
     return run->count - visit->last <= 2 * turn_of(visit) + 64;
@@ -68,8 +68,8 @@ void spin_deinit(struct spin *spin)
     spin->executes = NULL;
 }
 
-/* Is `one`, which was first executed later than `best`, a longer repetition? What goes on less than a turn longer is the rest of a
- * turn, or a loop within the loop. */
+/* Whether `one`, which was first executed later than `best`, is a longer repetition. If it lasts
+ * less than an iteration longer, it is only the rest of an iteration, or a loop within the loop. */
 static bool is_longer(const struct visit *one, const struct visit *best)
 {
     if (one->count < 2 || (best && one->last - one->first <= best->last - best->first))
@@ -124,7 +124,7 @@ static void put_off(struct exploration *exploration, uint64_t address)
         exploration->pending[exploration->pending_count++] = address;
 }
 
-/* Follows code from `address` to its next branch. True: it came back into the loop. */
+/* Follows code from `address` to its next branch. True: it returns to the loop. */
 static bool comes_back(struct exploration *exploration, uint64_t address)
 {
     const struct run *run = exploration->run;

@@ -1,18 +1,18 @@
-/* The loop in which a run ended, and the branches that could lead out of it. */
+/* Finds the loop in which a run ended, and the branches that could lead out of it. */
 #ifndef ARGUS_STEPS_SPIN_H
 #define ARGUS_STEPS_SPIN_H
 
 #include "steps/run.h"
 
 struct spin {
-    uint32_t first, last; /* steps of the loop's head: its first turn, its last */
+    uint32_t first, last; /* steps at the loop's head: its first and its last iteration */
     uint32_t turns;
     bool to_the_end;
-    bool *executes; /* by instruction: whether the loop does; owned */
+    bool *executes; /* owned; by instruction: whether the loop executes it */
 };
 
-/* The longest repetition in the run: the place, in one context, whose first and last executions are farthest apart. False: no place
- * was executed twice. Errors: memory. */
+/* Finds the longest repetition in the run: the place, in one context, whose first and last
+ * executions are farthest apart. False: no place was executed twice. Errors: MEMORY. */
 struct argus_error *spin_find(const struct run *run, struct spin *ret, bool *ret_found);
 
 /* Does code from `address` on lead out of the loop? It does unless, within its function, it comes back to an instruction

@@ -1,4 +1,4 @@
-/* What is in an opened step file. */
+/* Queries on an opened step file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ static const char *const aarch64_names[ARGUS_ARM64_REGISTERS] = {
     "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21",    "x22",  "x23",
     "x24", "x25", "x26", "x27", "x28", "x29", "x30", "sp",  "pc",  "pstate", "tpidr"};
 
-/* A new architecture is a row here. */
+/* To add an architecture: a row. */
 static const struct {
     enum argus_arch arch;
     uint32_t count;

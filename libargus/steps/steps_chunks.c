@@ -1,4 +1,4 @@
-/* From the payloads of a step file to arrays, with every number checked. */
+/* Decodes the payloads of a step file into arrays, and checks every number. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ static bool keep(struct cursor *cursor, bool pushed)
     return pushed;
 }
 
-/* An id, written as itself + 1, or 0 for none. */
+/* An ID, stored as itself + 1; 0: none. */
 static bool take_frame_id(struct cursor *cursor, uint32_t *ret)
 {
     uint32_t value;
@@ -190,7 +190,7 @@ bool steps_registers_decode(const struct argus_steps *steps, const struct steps_
     return cursor.at == cursor.end;
 }
 
-/* They are those of the last steps so far. */
+/* Registers belong to the last steps so far. */
 static const char *take_registers(struct argus_steps *steps, struct steps_payload *payload)
 {
     struct steps_registers chunk = {.count = payload->count,
@@ -216,8 +216,8 @@ static const char *take_registers(struct argus_steps *steps, struct steps_payloa
 
 /* --- all --- */
 
-/* To add a kind of chunk: its number in steps_layout.h and in the format's text, a take_… function here, and a row. Kinds that are
- * not here are of a newer minor version, and are passed over. */
+/* To add a kind of chunk: its number in steps_layout.h and in the format's text, a take_… function
+ * here, and a row. Kinds without a row come from a newer minor version and are skipped. */
 static const struct {
     bool (*take)(struct cursor *cursor, struct argus_steps *steps);
     const char *reason;

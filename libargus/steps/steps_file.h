@@ -1,4 +1,4 @@
-/* An opened step file. */
+/* The internals of an opened step file. */
 #ifndef ARGUS_STEPS_FILE_H
 #define ARGUS_STEPS_FILE_H
 
@@ -7,15 +7,16 @@
 #include "base/vec.h"
 #include "trace/cursor.h"
 
-/* Code bytes that are in the file. */
+/* A piece of code contained in the file. */
 struct steps_code {
     uint64_t address;
     uint32_t bytes;
-    uint32_t order; /* in the file, for a stable sort */
+    uint32_t order; /* position in the file, for a stable sort */
     size_t at;      /* in code_bytes */
 };
 
-/* A payload of registers, unpacked but not decoded: decoded they would be a hundred times as large. */
+/* A payload of registers, decompressed but not decoded: decoded payloads would be a hundred times
+ * as large. */
 struct steps_registers {
     uint32_t first_step, count;
     uint8_t *payload; /* owned; with VARINT_SLACK bytes behind its end */
@@ -37,26 +38,26 @@ struct argus_steps {
     VEC(struct steps_code) code; /* by address */
     VEC(uint8_t) code_bytes;
     VEC(struct steps_registers) registers; /* by step */
-    size_t cached;      /* the element of `registers` that is decoded; SIZE_MAX: none */
-    uint64_t *rows;     /* its registers, register_count for each step; owned */
+    size_t cached;      /* index in `registers` of the decoded payload; SIZE_MAX: none */
+    uint64_t *rows;     /* owned; its registers, register_count for each step */
     bool *row_is_there; /* by step of it; owned */
 };
 
-/* One chunk while it is taken apart. */
+/* One chunk while it is decoded. */
 struct steps_payload {
     struct cursor cursor;
     uint32_t count;
-    const char *reason; /* why it is damaged, in half a sentence, or NULL */
+    const char *reason; /* half a sentence: why it is damaged; or NULL */
 };
 
-/* Takes the payload of a chunk of `kind` apart; NULL, or why it is damaged. */
+/* Decodes the payload of a chunk of `kind`. NULL, or why it is damaged. */
 const char *steps_take(struct argus_steps *steps, unsigned kind, struct steps_payload *payload);
 
-/* What can only be seen when all is there: sorts the code, checks ids and steps. NULL, or what is wrong. */
+/* The checks that need all chunks: sorts the code, checks IDs and steps. NULL, or what is wrong. */
 const char *steps_finish(struct argus_steps *steps);
 
-/* Goes once through a payload of registers. Into `rows` and `there` (both or none), each NULL or room for all of them. False: it
- * is damaged. */
+/* Decodes a payload of registers into `rows` and `there`, which both have room for all of them, or
+ * are both NULL to check only. False: it is damaged. */
 bool steps_registers_decode(const struct argus_steps *steps, const struct steps_registers *chunk,
                             uint64_t *rows, bool *there);
 

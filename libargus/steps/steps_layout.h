@@ -1,4 +1,5 @@
-/* The bytes of a step file as C structs (docs/man/argus-steps.5.md is the text). Little-endian, as the trace. */
+/* The bytes of a step file as C structs; docs/man/argus-steps.5.md defines the format.
+ * Little-endian, like the trace. */
 #ifndef ARGUS_STEPS_LAYOUT_H
 #define ARGUS_STEPS_LAYOUT_H
 
@@ -8,19 +9,20 @@
 #define STEPS_FILE_MAGIC      "ARGUSSTP"
 #define STEPS_CHUNK_MAGIC     "STPC"
 #define STEPS_FLAG_COMPRESSED 1u
-#define STEPS_CHUNK_STEPS     4096u       /* steps in one chunk, at most */
-#define STEPS_CHUNK_BYTES     (4u << 20)  /* unpacked payload of one chunk */
-#define STEPS_CODE_BYTES      65536u      /* of one piece of code */
-#define STEPS_LEAST_TOTAL     (64u << 20) /* all payloads unpacked may have this, and … */
-#define STEPS_TIMES_FILE      64u         /* … so many times the size of the file */
-#define STEPS_BUILD_ID_BYTES  20u
+#define STEPS_CHUNK_STEPS     4096u      /* steps in one chunk, at most */
+#define STEPS_CHUNK_BYTES     (4u << 20) /* of one chunk, decompressed */
+#define STEPS_CODE_BYTES      65536u     /* of one piece of code */
+/* maximum size of all payloads, decompressed: this or, if that is more, … */
+#define STEPS_LEAST_TOTAL    (64u << 20)
+#define STEPS_TIMES_FILE     64u /* … this many times the file size */
+#define STEPS_BUILD_ID_BYTES 20u
 
 enum steps_chunk_kind {
     STEPS_CHUNK_ABOUT = 1, /* the first one */
     STEPS_CHUNK_IMAGES = 2,
     STEPS_CHUNK_CODE = 3,
     STEPS_CHUNK_PCS = 4,
-    STEPS_CHUNK_REGISTERS = 5, /* of the steps of the last chunk of pcs */
+    STEPS_CHUNK_REGISTERS = 5, /* of the steps in the previous chunk of pcs */
     STEPS_CHUNK_FRAMES = 6,
     STEPS_CHUNK_EVENTS = 7,
     STEPS_CHUNK_END = 8,

@@ -13,11 +13,11 @@
 #include "trace/pack.h"
 #include "trace/reason.h"
 
-/* Where reading is in the file. */
+/* The position in the file. */
 struct walk {
     int fd;
     uint64_t at_bytes, file_bytes;
-    uint64_t total_bytes; /* of unpacked payloads */
+    uint64_t total_bytes; /* of decompressed payloads */
     uint32_t sequence;
 };
 
@@ -57,7 +57,7 @@ static struct argus_error *read_header(struct walk *walk, struct argus_steps *st
     return NULL;
 }
 
-/* NULL and `*ret_more` false: the file ends here, whole or cut off. */
+/* NULL with `*ret_more` false: the file ends here, complete or cut off. */
 static const char *read_chunk_header(struct walk *walk, struct steps_chunk_header *ret,
                                      bool *ret_more)
 {
@@ -175,7 +175,7 @@ static struct argus_steps *steps_create(const char *path)
 
 struct argus_error *argus_steps_open(const char *path, struct argus_steps **ret)
 {
-    /* A fifo would wait for ever. */
+    /* Opening a FIFO would block forever. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return argus_error_os(errno, "cannot open %s", path);

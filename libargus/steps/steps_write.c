@@ -1,6 +1,7 @@
-/* Each chunk is one write behind the last one, so whatever ends us costs at most the chunk that was being filled. The order
- * within the file: ABOUT, then PCS each followed by its REGISTERS, with FRAMES and EVENTS before the PCS that they lie in; IMAGES,
- * CODE wherever they were told. */
+/* Each chunk is one write at the end of the file, so if the process is killed, at most the chunk
+ * being filled is lost. The order in the file: ABOUT, then each PCS followed by its REGISTERS.
+ * FRAMES and EVENTS come before the PCS that contain them. IMAGES and CODE come wherever they were
+ * reported. */
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -23,9 +24,11 @@ struct argus_steps_writer {
     uint64_t at_bytes;
     uint32_t sequence;
     uint32_t register_count, step_count, frame_count, first_frame;
-    uint32_t event_step;                        /* of the last event */
-    uint64_t pc;                                /* of the last step; 0 at the begin of a chunk */
-    uint64_t registers[ARGUS_STEP_REGISTERS];   /* of the last step that had some in this chunk */
+    uint32_t event_step; /* of the last event */
+    /* of the last step; 0 at the beginning of a chunk */
+    uint64_t pc;
+    /* of the last step in this chunk that had registers */
+    uint64_t registers[ARGUS_STEP_REGISTERS];
     struct column columns[STEPS_CHUNK_END + 1]; /* by kind */
     struct packer packer;
 };
@@ -157,14 +160,15 @@ void argus_steps_writer_destroy(struct argus_steps_writer *writer)
 
 /* --- steps --- */
 
-/* Registers change little from step to step: a bit for each that did, and by how much. */
+/* Registers change little from step to step: stores a bit for each register that changed, and the
+ * differences. */
 static void put_registers(struct argus_steps_writer *writer, const uint64_t *registers)
 {
     struct column *column = &writer->columns[STEPS_CHUNK_REGISTERS];
     uint64_t changed = 0;
     for (uint32_t i = 0; registers && i < writer->register_count; i++)
         changed |= (uint64_t)(registers[i] != writer->registers[i]) << i;
-    /* Bit 0 says whether there are any. */
+    /* bit 0: whether there are registers */
     bytes_put_varint(&column->bytes, registers ? changed << 1 | 1 : 0);
     for (uint32_t i = 0; registers && i < writer->register_count; i++) {
         if (!(changed >> i & 1))
@@ -198,7 +202,7 @@ uint32_t argus_steps_writer_count(const struct argus_steps_writer *writer)
     return writer->step_count;
 }
 
-/* --- what goes with them --- */
+/* --- frames, events, images, code --- */
 
 struct argus_error *argus_steps_writer_frame(struct argus_steps_writer *writer,
                                              const struct argus_step_frame *frame, uint32_t *ret)

@@ -67,7 +67,8 @@ void argus_trace_time_range(const struct argus_trace *trace, uint64_t *ret_start
     *ret_end_ns = argus_trace_ticks_to_ns(trace, trace->last_ticks);
 }
 
-/* The anchor holds at its own time; each step of the wall clock between that and `ns` is added, or taken away. */
+/* The anchor is exact at its own time. Each step of the wall clock between that time and `ns` is
+ * added or subtracted. */
 uint64_t argus_trace_ns_to_wall_ns(const struct argus_trace *trace, uint64_t ns)
 {
     uint64_t anchor_ns = argus_trace_ticks_to_ns(trace, trace->header.anchor_ticks);
@@ -132,7 +133,7 @@ size_t argus_trace_code(const struct argus_trace *trace, const struct argus_code
     return trace->tables.code.length;
 }
 
-/* The first entry of a later process, or that begins behind `address`. */
+/* The first entry of a later process, or of this one that begins after `address`. */
 static size_t code_behind(const struct trace_tables *tables, uint64_t pid, uint64_t address)
 {
     size_t low = 0, high = tables->code.length;
@@ -149,14 +150,15 @@ static size_t code_behind(const struct trace_tables *tables, uint64_t pid, uint6
 
 bool argus_trace_is_interpreted(const struct argus_trace *trace, uint64_t pid, uint64_t address)
 {
-    enum { MOST_BEFORE = 64 }; /* memory that is used again may have begun elsewhere before */
+    enum { MOST_BEFORE = 64 }; /* reused memory may also lie in a code object that begins before */
     size_t at = code_behind(&trace->tables, pid, address);
     for (size_t looked = 0; at > 0 && looked < MOST_BEFORE; looked++) {
         const struct argus_code_entry *code = &trace->tables.code.data[--at];
         if (code->pid != pid)
             break;
         if (address - code->start < code->bytes)
-            return (address - code->start) % 2 == 0; /* where an instruction begins */
+            /* an instruction is 2 bytes, so it begins at an even offset */
+            return (address - code->start) % 2 == 0;
     }
     return false;
 }

@@ -1,5 +1,5 @@
-/* A growing byte buffer for payloads. Running out of memory is remembered in `failed`, so that a
- * run of puts is checked once, at its end. A zeroed struct is an empty buffer. */
+/* A growing byte buffer for payloads. If memory runs out, `failed` is set and stays set, so that a
+ * series of puts is checked once at the end. A zeroed struct is an empty buffer. */
 #ifndef ARGUS_TRACE_BYTES_H
 #define ARGUS_TRACE_BYTES_H
 
@@ -15,10 +15,10 @@ struct bytes {
 
 void bytes_deinit(struct bytes *bytes);
 
-/* Empty again, `failed` forgotten, memory kept. */
+/* Empties the buffer and clears `failed`; keeps the memory. */
 void bytes_clear(struct bytes *bytes);
 
-/* Room for `more` bytes behind the end; NULL without memory, else where they begin. */
+/* Makes room for `more` bytes behind the end and returns its address; NULL without memory. */
 uint8_t *bytes_reserve(struct bytes *bytes, size_t more);
 
 void bytes_put(struct bytes *bytes, const void *data, size_t length);

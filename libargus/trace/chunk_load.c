@@ -14,7 +14,8 @@
 #include "trace/reason.h"
 #include "trace/varint.h"
 
-/* The checks that need no memory. `stored` is the chunk as it lies in the file: header, then payload. */
+/* The checks that need no memory. `stored` is the chunk as stored in the file: header, then
+ * payload. */
 static const char *check_stored(const struct argus_chunk *chunk, const struct layout_chunk *header,
                                 const uint8_t *payload)
 {
@@ -28,7 +29,7 @@ static const char *check_stored(const struct argus_chunk *chunk, const struct la
     return unpack_check(header->codec, payload, chunk->stored_bytes, chunk->unpacked_bytes);
 }
 
-/* `ret` is owned by the caller, with VARINT_SLACK zero bytes behind it. */
+/* The caller owns `ret`, which has VARINT_SLACK zero bytes at its end. */
 static const char *unpack_stored(const struct argus_chunk *chunk, const uint8_t *stored,
                                  uint8_t **ret)
 {

@@ -1,9 +1,10 @@
-/* Steps of the wall clock, so that the times of day before and after a step are right. */
+/* Steps of the wall clock, needed to convert trace times before and after a step correctly. */
 #include <stdlib.h>
 
 #include "trace/reader.h"
 
-/* The recorder writes each of its own records as a chunk without a cpu; other such chunks (of imported files) are large. */
+/* The recorder writes its own records as one chunk each, without a CPU. Other chunks without a CPU
+ * (of imported files) are larger. */
 #define MOST_RECORDS 16
 
 static int by_time(const void *left, const void *right)
@@ -31,7 +32,7 @@ static struct argus_error *take_chunk(struct argus_trace *trace, const struct ar
     return NULL;
 }
 
-/* A ring file repeats them. */
+/* a ring file contains a step several times */
 static void sort_and_merge(struct argus_trace *trace)
 {
     struct trace_clock_step *steps = trace->clock_steps.data;

@@ -1,5 +1,6 @@
-/* Names of places in code: entries lean on the one before in the same chunk (same owner, function, source file), because neighbours
- * in a file mostly share them. When all chunks are read, owners and names are sorted, so that a place is found by two searches. */
+/* Names of places in code. An entry can refer to the previous entry of its chunk for the owner,
+ * function or source file, because neighbours mostly share them. When all chunks are read, owners
+ * and names are sorted, so that a place is found by two binary searches. */
 #include "trace/code_names.h"
 
 #include <stdlib.h>
@@ -88,7 +89,7 @@ bool take_name(struct cursor *cursor, struct trace_tables *tables)
 
 /* --- sorting --- */
 
-/* Files before processes, and of them those without a build id first. */
+/* Files sort before processes; files without a build ID sort first. */
 static int compare_owners(const struct argus_image_entry *a, const struct argus_image_entry *b)
 {
     if (!a->path != !b->path)
@@ -103,7 +104,7 @@ static int compare_owners(const struct argus_image_entry *a, const struct argus_
 
 struct numbered {
     struct trace_name_owner owner;
-    uint32_t number; /* as the names have it */
+    uint32_t number; /* the owner's number in the names */
 };
 
 static int compare_numbered(const void *left, const void *right)
@@ -112,7 +113,7 @@ static int compare_numbered(const void *left, const void *right)
     return compare_owners(&a->owner.file, &b->owner.file);
 }
 
-/* Owners are sorted, and the names get the new numbers. */
+/* Sorts the owners and updates the owner numbers in the names. */
 static bool settle_owners(struct trace_tables *tables)
 {
     size_t count = tables->name_owners.length, kept = 0;
@@ -149,7 +150,7 @@ static int compare_places(const struct trace_name *a, const struct trace_name *b
     return 0;
 }
 
-/* Of several the last one written comes first. */
+/* If several entries are equal, the one written last sorts first. */
 static int compare_names(const void *left, const void *right)
 {
     const struct trace_name *a = left, *b = right;
@@ -200,7 +201,7 @@ static bool find_owner(const struct trace_tables *tables, const struct argus_ima
     return first < count && compare_owners(&owners[first].file, wanted) == 0;
 }
 
-/* Of one place the latest that is not behind `wanted`, else the earliest. */
+/* Of the entries for one place: the latest that is not later than `wanted`, else the earliest. */
 static bool find(const struct argus_trace *trace, const struct trace_name *wanted,
                  struct argus_name_entry *ret)
 {
@@ -225,7 +226,7 @@ bool argus_trace_name_in_file(const struct argus_trace *trace,
     return find_owner(&trace->tables, image, &wanted.owner) && find(trace, &wanted, ret);
 }
 
-/* Ticks are compared as times: an entry holds at its own time. */
+/* Ticks are compared as times, because an entry is valid from its own time on. */
 static uint64_t ticks_at(const struct argus_trace *trace, uint64_t time_ns)
 {
     const struct argus_trace_header *header = &trace->header;

@@ -1,8 +1,9 @@
 /* The column encoding of record chunks (section "Records" of the format's text).
  *
- * Columns, because neighbours in a column resemble each other: time grows by little, a few debugids
- * and threads alternate, an argument is mostly near the one that the same tracepoint had last.
- * Seven of eight bytes of a record become varints of one byte, and zlib finds what is left.
+ * Columns are used because neighbours in a column are similar: time grows in small steps, a few
+ * debugids and threads alternate, and an argument is mostly close to the one that the same
+ * tracepoint had last. Seven of eight words of a record become one-byte varints, and the codec
+ * compresses what is left.
  */
 #ifndef ARGUS_TRACE_CODEC_H
 #define ARGUS_TRACE_CODEC_H
@@ -27,11 +28,11 @@ enum codec_column {
 
 enum { CODEC_SIZES_BYTES = CODEC_COLUMNS * 4 };
 
-/* What every record costs at least: one byte in each column but cpu. Bounds the count that a
- * payload can claim. */
+/* The minimum size of a record: one byte in each column except the CPU's. It bounds the record
+ * count that a payload can claim. */
 enum { CODEC_LEAST_RECORD_BYTES = CODEC_COLUMNS - 1 };
 
-/* A debugid of the dictionary and the arguments that its last record had. */
+/* A debugid of the dictionary, and the arguments of its latest record. */
 struct codec_id {
     uint64_t arg[4];
     uint32_t debugid;
@@ -44,12 +45,12 @@ struct codec_encoder {
     struct bytes columns[CODEC_COLUMNS];
 };
 
-/* What a chunk's header says of its records. */
+/* What a chunk's header tells about its records. */
 struct codec_bounds {
     uint64_t first_ticks, last_ticks; /* smallest and largest timestamp */
     uint32_t count;
-    uint32_t cpu;       /* of all records, or ARGUS_CPU_MIXED */
-    uint32_t cpu_count; /* every cpu is below it */
+    uint32_t cpu;       /* the CPU of all records, or ARGUS_CPU_MIXED */
+    uint32_t cpu_count; /* every CPU is below this */
 };
 
 void codec_encoder_deinit(struct codec_encoder *encoder);
@@ -58,8 +59,8 @@ void codec_encoder_deinit(struct codec_encoder *encoder);
 void codec_encode(struct codec_encoder *encoder, const struct codec_bounds *bounds,
                   const struct argus_record *records, struct bytes *ret);
 
-/* Decodes a payload, which has VARINT_SLACK zero bytes behind it, into bounds->count records.
- * NULL, or why it is damaged (static string, half a sentence); `ret` is then undefined. */
+/* Decodes a payload, which has VARINT_SLACK zero bytes at its end, into bounds->count records.
+ * Returns NULL, or the reason why it is damaged (see reason.h); `ret` is then undefined. */
 const char *codec_decode(const uint8_t *payload, size_t payload_bytes,
                          const struct codec_bounds *bounds, struct argus_record *ret);
 

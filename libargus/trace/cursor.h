@@ -1,4 +1,4 @@
-/* Taking values out of a payload from its beginning, with every end checked. */
+/* Reads values of a payload one after the other and checks every end. */
 #ifndef ARGUS_TRACE_CURSOR_H
 #define ARGUS_TRACE_CURSOR_H
 
@@ -9,12 +9,12 @@
 #include "base/strtab.h"
 #include "trace/varint.h"
 
-/* Where a parser is in a payload, which has VARINT_SLACK bytes behind its end. */
+/* A parser's position in a payload, which has VARINT_SLACK bytes behind its end. */
 struct cursor {
     uint8_t *payload; /* mutable: names are repaired in place */
     size_t at, end;
     struct strtab *strings;
-    uint64_t ticks;   /* when the table was true */
+    uint64_t ticks;   /* when the table was valid */
     uint64_t address; /* of the previous kernel symbol */
     bool no_memory;
 };
@@ -22,7 +22,7 @@ struct cursor {
 /* A string, interned in the cursor's table. In tables.c. */
 bool take_string(struct cursor *cursor, const char **ret);
 
-/* Each take_… is false when the payload ends before, or without memory. */
+/* Each take_… returns false if the payload ends too early, or without memory. */
 static inline bool take_varint(struct cursor *cursor, uint64_t *ret)
 {
     if (cursor->at >= cursor->end)
@@ -40,7 +40,7 @@ static inline bool take_u32(struct cursor *cursor, uint32_t *ret)
     return true;
 }
 
-/* An id: 8 bytes, never 0. */
+/* An ID: 8 bytes, never 0. */
 static inline bool take_id(struct cursor *cursor, uint64_t *ret)
 {
     if (cursor->at > cursor->end || cursor->end - cursor->at < sizeof(*ret))

@@ -1,8 +1,8 @@
-/* Decoding must be fast and must not believe anything.
+/* Decoding must be fast, and must not trust the payload.
  *
- * All columns lie in one buffer with zero bytes behind it. A varint is at most ten bytes, so one
- * step of every column can leave its column, but not the buffer; the limits of all columns are
- * therefore checked together, once a record.
+ * All columns are in one buffer that has zero bytes at its end. A varint is at most ten bytes long,
+ * so reading one value of each column can leave a column, but not the buffer. The limits of all
+ * columns are therefore checked together, once per record.
  */
 #include <stdlib.h>
 
@@ -40,8 +40,8 @@ static const char *split_columns(struct decoder *decoder, size_t payload_bytes)
     return NULL;
 }
 
-/* The dictionary at the beginning of the debugid column. An id that is there twice would leave open
- * which record is "the previous one with the same debugid". */
+/* The dictionary at the beginning of the debugid column. A debugid must not occur in it twice: it
+ * would be ambiguous which record is the previous one with the same debugid. */
 static const char *read_dictionary(struct decoder *decoder)
 {
     size_t *at = &decoder->at[CODEC_DEBUGID], end = decoder->end[CODEC_DEBUGID];
@@ -72,7 +72,7 @@ static inline uint64_t next(struct decoder *decoder, enum codec_column column)
     return varint_read(decoder->payload, &decoder->at[column]);
 }
 
-/* True if a column was left; all of them are asked without a branch. */
+/* True if a position is beyond the end of its column; all columns are checked without a branch. */
 static inline bool overrun(const struct decoder *decoder)
 {
     bool over = false;

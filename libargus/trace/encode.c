@@ -10,8 +10,8 @@ void codec_encoder_deinit(struct codec_encoder *encoder)
         bytes_deinit(&encoder->columns[i]);
 }
 
-/* Empties the encoder and makes room for the longest form of `count` records, so that the loop need
- * not look. */
+/* Empties the encoder and makes room for the maximum size of `count` records, so that the loop does
+ * not need to check. */
 static bool encoder_begin(struct codec_encoder *encoder, size_t count)
 {
     idmap_clear(&encoder->indexes);
@@ -76,7 +76,8 @@ static void put_dictionary(const struct codec_encoder *encoder, struct bytes *re
         bytes_put(ret, &encoder->ids.data[i].debugid, 4);
 }
 
-/* The sizes are known only behind the columns, so their place is filled in as the columns are put.
+/* The sizes are known only after the columns are encoded, so space for them is reserved and filled
+ * in then.
  */
 static void put_payload(const struct codec_encoder *encoder, struct bytes *ret)
 {

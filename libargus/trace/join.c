@@ -1,5 +1,6 @@
-/* A second trace behind a first: what a debugger has written of the same time on the same machine (plugin/flags/flag_session.h). Its records
- * have a lane of their own, since the cpu in them means nothing; the reader puts lanes into one order by the clock. */
+/* Appends a second trace to a first one: what a debugger recorded at the same time on the same
+ * machine (plugin/flags/flag_session.h). Its records get a lane of their own, because the CPU in
+ * them means nothing. The reader merges lanes by time. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -10,7 +10,8 @@
 #include "base/utf8.h"
 #include "trace/file.h"
 
-/* By the first four bytes. The byte-swapped ones are there for the sentence: no big-endian Mac traces any more. */
+/* By the first four bytes. The byte-swapped magics are there for a clear error message: big-endian
+ * Macs no longer produce traces. */
 static const struct kdebug_format kdebug_formats[] = {
     {0x55aa0101, "kdebug V1", kdebug_v1_read},
     {0x55aa0200, "kdebug V2", kdebug_v2_read},
@@ -107,7 +108,7 @@ struct argus_error *kdebug_add_span(struct kdebug_file *file, uint64_t offset_by
 
 bool kdebug_set_timebase(struct kdebug_file *file, uint64_t numer, uint64_t denom)
 {
-    /* What mach_timebase_info() says is 1/1 on Intel and 125/3 on Apple silicon. */
+    /* mach_timebase_info() returns 1/1 on Intel and 125/3 on Apple silicon. */
     if (!numer || !denom || numer > UINT32_MAX || denom > UINT32_MAX)
         return false;
     file->trace->header.timebase_numer = (uint32_t)numer;

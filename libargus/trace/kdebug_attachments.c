@@ -1,4 +1,4 @@
-/* Property lists of a kdebug file, as bytes; and what somebody has read in them, as images. */
+/* Property lists of a kdebug file as bytes, and the images that their parser adds to the trace. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ struct argus_error *argus_trace_read_attachment(const struct argus_trace *trace,
     return failed ? argus_error_os(failed, "cannot read %s", trace->path) : NULL;
 }
 
-/* What comes out of a property list may be anything, and is shown at a terminal. */
+/* Text from a property list may contain anything, and is printed to a terminal. */
 static void make_showable(char *text, size_t length)
 {
     utf8_repair(text, length);

@@ -1,5 +1,6 @@
-/* Names of tracepoints that a file brings along, for those that Argus has no name of: lines of "0x140000c MACH_CALLCONT", as
- * in /usr/share/misc/trace.codes; what the numbers mean is not in them. */
+/* Names of tracepoints contained in a file, for tracepoints that Argus does not know. They are
+ * lines such as "0x140000c MACH_CALLCONT", as in /usr/share/misc/trace.codes; they do not tell what
+ * the arguments mean. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +25,7 @@ static struct argus_error *add_line(struct argus_trace *trace, char *line)
     name[strcspn(name, " \t\r")] = 0;
     if (!*name || strlen(name) > 100)
         return NULL;
-    for (char *c = name; *c; c++) /* they are shown, also inside of quotation marks */
+    for (char *c = name; *c; c++) /* names are printed, also inside quotation marks */
         if ((unsigned char)*c <= 0x20 || *c == 0x7f || *c == '"' || *c == '\\')
             *c = '?';
     utf8_repair(name, strlen(name));
@@ -43,7 +44,7 @@ struct argus_error *kdebug_codes_read(const struct kdebug_file *file, uint64_t o
     char *text = calloc(1, (size_t)length_bytes + 1), *next = NULL;
     struct argus_error *error =
         text ? kdebug_get(file, text, (size_t)length_bytes, offset_bytes) : argus_error_memory();
-    for (size_t i = 0; !error && i < length_bytes; i++) /* zeros in it end a line */
+    for (size_t i = 0; !error && i < length_bytes; i++) /* a zero byte ends a line */
         text[i] = text[i] ? text[i] : '\n';
     for (char *line = error ? NULL : strtok_r(text, "\n", &next); line && !error;
          line = strtok_r(NULL, "\n", &next))

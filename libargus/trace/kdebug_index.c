@@ -1,9 +1,10 @@
-/* All records of a kdebug file, looked at once.
+/* Reads all records of a kdebug file once and builds an index.
  *
- * Whoever reads cpus one after the other writes files whose records are only nearly in the order of time, and coprocessors
- * report late. So the records are cut into chunks, and the chunks are dealt into *lanes*: in a lane no chunk begins before
- * the one before it has ended, so that a merge of the lanes (and sorting inside each chunk) brings everything into order,
- * however far from its place it was. A file in order has one lane, one cpu after the other has as many as cpus.
+ * Records of a file are only roughly in time order: some programs drain one CPU after the other,
+ * and coprocessors report late. So the records are cut into chunks, and each chunk is assigned to a
+ * *lane*: in a lane, no chunk begins before the previous chunk has ended. Sorting inside each chunk
+ * and merging the lanes then restores the time order, however far a record is out of place. A
+ * sorted file has one lane; a file that has one CPU after the other has as many lanes as CPUs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +14,14 @@
 
 enum {
     CHUNK_RECORDS = 16384,
-    MOST_LANES = 1024, /* more disorder is no trace; what is left of it the merge repairs */
+    /* a trace with more disorder is implausible; the merge repairs what is left */
+    MOST_LANES = 1024,
 };
 
 #define ID_LOST_EVENTS 0x07020008u
 
-/* Where kernels lie: x86_64 above 0xffffff7f80000000 (osfmk/mach/i386/vm_param.h), arm64 above 0xfffffe0000000000 or
- * 0xfffffff000000000 (osfmk/mach/arm/vm_param.h). */
+/* Kernel address ranges: x86_64 above 0xffffff7f80000000 (osfmk/mach/i386/vm_param.h), arm64 above
+ * 0xfffffe0000000000 or 0xfffffff000000000 (osfmk/mach/arm/vm_param.h). */
 struct kernel_votes {
     uint32_t intel, apple;
 };
@@ -30,7 +32,7 @@ struct indexer {
     uint8_t *raw;
     struct argus_record *records;
     struct kernel_votes votes;
-    uint64_t first_record_ticks; /* of the first in the file, which is not the earliest */
+    uint64_t first_record_ticks; /* of the file's first record, which need not be the earliest */
     uint32_t most_cpu;
     bool any;
 };
@@ -48,7 +50,7 @@ static bool note_loss(struct argus_trace *trace, const struct argus_record *reco
 {
     if (ARGUS_DEBUGID_EVENT(record->debugid) != ID_LOST_EVENTS)
         return true;
-    trace->lost_count++; /* at least: the kernel does not say how many */
+    trace->lost_count++; /* at least one: the kernel does not tell how many */
     return vec_push(
         &trace->losses,
         (struct argus_loss){.cpu = record->cpu, .count = 1, .to_ticks = record->timestamp});
@@ -127,8 +129,8 @@ static struct argus_error *index_span(struct indexer *indexer, const struct kdeb
 
 /* --- lanes --- */
 
-/* The first lane that ends before the chunk begins; a new one if there is none; when there are too many, the one that ends
- * first. */
+/* The first lane that ends before the chunk begins; a new lane if there is none; if there are too
+ * many lanes, the one that ends first. */
 static uint32_t find_lane(uint64_t *end_ticks, uint32_t *lanes, const struct argus_chunk *chunk)
 {
     uint32_t earliest = 0;
@@ -155,7 +157,7 @@ static bool deal_lanes(struct argus_trace *trace)
     return end_ticks != NULL;
 }
 
-/* --- what only the records tell of the head --- */
+/* --- header fields that only the records tell --- */
 
 static void finish_head(struct indexer *indexer)
 {
@@ -167,7 +169,7 @@ static void finish_head(struct indexer *indexer)
         kdebug_set_timebase(file, 125, 3);
         file->has_timebase = false;
     }
-    if (file->wall_ns) { /* V1 tells the time of day when tracing began */
+    if (file->wall_ns) { /* V1 gives the wall time of the beginning of tracing */
         trace->header.anchor_ticks = indexer->first_record_ticks;
         trace->header.anchor_wall_ns = file->wall_ns;
     } else if (!file->has_wall) {

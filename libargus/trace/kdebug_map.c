@@ -1,8 +1,8 @@
 /* The map of threads: kd_threadmap, xnu-11417.121.6 bsd/sys/kdebug_private.h:475.
  *
- * An entry is a thread's id, its process's, and the first 19 bytes of the process's name. `valid`, the process id, is 1 for
- * kernel_task as it is for launchd (bsd/kern/kdebug.c:1467), so the name tells the two apart; 0 is an empty entry, of
- * which the kernel writes many to fill a page.
+ * An entry has a thread ID, its process ID, and the first 19 bytes of the process's name. `valid`,
+ * the process ID, is 1 both for kernel_task and for launchd (bsd/kern/kdebug.c:1467), so the name
+ * distinguishes the two. 0 is an empty entry; the kernel fills a page with them.
  */
 #include <stdlib.h>
 #include <string.h>

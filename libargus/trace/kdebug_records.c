@@ -1,4 +1,5 @@
-/* Records of a kdebug file as Argus's: kd_buf, xnu-11417.121.6 bsd/sys/kdebug_private.h:260. */
+/* Converts the records of a kdebug file to Argus's records: kd_buf, xnu-11417.121.6
+ * bsd/sys/kdebug_private.h:260. */
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -9,10 +10,11 @@
 #include "trace/kdebug.h"
 #include "trace/layout.h"
 
-/* A 64-bit record is struct argus_record byte for byte, but for the last word, which has to be 0. */
+/* A 64-bit record equals struct argus_record byte for byte, except for the last word, which must be
+ * 0. */
 static_assert(sizeof(struct argus_record) == 64, "kd_buf");
 
-/* A record of a 32-bit kernel: the cpu is in the time's highest byte. */
+/* A record of a 32-bit kernel has the CPU in the highest byte of the time. */
 struct narrow_record {
     uint64_t time_and_cpu;
     uint32_t arg[4];
@@ -61,7 +63,7 @@ size_t kdebug_unpack(const uint8_t *raw, size_t count, bool narrow, struct argus
     return kept;
 }
 
-/* Whether the records are still those that the index was made of. */
+/* Whether the records are the same as when the index was made. */
 static bool are_as_indexed(const struct argus_chunk *chunk, const struct argus_record *records,
                            size_t count, uint32_t cpu_count)
 {
@@ -74,7 +76,7 @@ static bool are_as_indexed(const struct argus_chunk *chunk, const struct argus_r
     return true;
 }
 
-/* `room` is for all raw records of the chunk, of which some may not count. */
+/* `room` has to suffice for all raw records of the chunk, although some may be left out. */
 static struct argus_error *read_raw(const struct argus_trace *trace,
                                     const struct argus_chunk *chunk, uint8_t *raw,
                                     struct argus_record *room, struct argus_record *ret)

@@ -2,7 +2,7 @@
 
 #include "base/hash64.h"
 
-/* A slot for another stack of `key`. NULL without memory. */
+/* A slot for a new stack of `key`; NULL without memory. */
 static struct kdebug_stack *take_slot(struct kdebug_stacks *stacks, uint64_t key)
 {
     uint32_t index = idmap_get(&stacks->by_thread, key);
@@ -20,7 +20,8 @@ static struct kdebug_stack *take_slot(struct kdebug_stacks *stacks, uint64_t key
 
 static void begin(struct kdebug_stacks *stacks, const struct argus_record *record, bool kernel)
 {
-    /* arg2 counts the frames without those of an asynchronous caller, arg4 these. */
+    /* arg2 is the number of frames without those of an asynchronous caller, arg4 the number of
+     * those. */
     uint64_t wanted = record->arg[1] + record->arg[3];
     struct kdebug_stack *stack =
         wanted ? take_slot(stacks, record->tid * 2 + (kernel ? 1 : 0)) : NULL;

@@ -1,6 +1,7 @@
-/* Call stacks in records: kperf writes one as a head that says how many frames there are, and then four frames a record
- * (xnu-11417.121.6 osfmk/kperf/callstack.c:408). Records of other threads, and interrupts of the same, may lie in between,
- * so stacks are put together by thread. A head whose frames do not all come is forgotten with the next one.
+/* Call stacks in records: kperf writes a header record with the number of frames, then records with
+ * four frames each (xnu-11417.121.6 osfmk/kperf/callstack.c:408). Records of other threads, and of
+ * interrupts, may come in between, so stacks are assembled by thread. If frames are missing, the
+ * incomplete stack is dropped when the next header comes.
  */
 #ifndef ARGUS_TRACE_KDEBUG_STACK_H
 #define ARGUS_TRACE_KDEBUG_STACK_H
@@ -16,21 +17,21 @@
 
 struct kdebug_stack {
     uint64_t frames[ARGUS_STACK_MAX_FRAMES]; /* innermost first */
-    uint64_t id;                             /* by its frames; never 0 */
-    uint32_t count;                          /* how many there are so far */
-    uint32_t wanted;                         /* how many there will be */
+    uint64_t id;                             /* derived from the frames; never 0 */
+    uint32_t count;                          /* frames so far */
+    uint32_t wanted;                         /* frames of the complete stack */
     bool kernel;
 };
 
-/* Stacks that are not complete. A zeroed struct is empty. */
+/* Incomplete stacks. A zeroed struct is empty. */
 struct kdebug_stacks {
     VEC(struct kdebug_stack) open;
-    VEC(uint32_t) spare;    /* those of `open` that nobody has */
-    struct idmap by_thread; /* twice the thread id, plus 1 for the kernel's: index of `open` */
+    VEC(uint32_t) spare;    /* indices of unused entries of `open` */
+    struct idmap by_thread; /* twice the thread ID, plus 1 for a kernel stack: index into `open` */
     bool no_memory;         /* sticky */
 };
 
-/* One record. The stack that is complete with it, valid until the next call; NULL: none. */
+/* Takes one record. Returns the stack that it completes, valid until the next call; NULL: none. */
 const struct kdebug_stack *kdebug_stacks_feed(struct kdebug_stacks *stacks,
                                               const struct argus_record *record);
 void kdebug_stacks_deinit(struct kdebug_stacks *stacks);

@@ -8,7 +8,7 @@
 static const struct {
     uint32_t event, skipped;
 } texts[] = {
-    {KDEBUG_ID_STRING_GLOBAL, 16}, /* the tracepoint that it is for, its number */
+    {KDEBUG_ID_STRING_GLOBAL, 16}, /* the tracepoint that the text is for, and its number */
     {ARGUS_ID_NAME_NEW, 0},
     {ARGUS_ID_NAME_EXEC, 0},
     {0x0701000c, 0}, /* TRACE_STRING_PROC_EXIT */
@@ -27,7 +27,7 @@ uint32_t kdebug_string_skips(uint32_t event)
     return UINT32_MAX;
 }
 
-/* The text of a thread; made when there is none. NULL without memory. */
+/* The text that a thread has begun; created if there is none. NULL without memory. */
 static struct kdebug_string *string_of(struct kdebug_strings *strings, uint64_t tid)
 {
     uint32_t index = idmap_get(&strings->by_thread, tid);
@@ -44,7 +44,7 @@ static struct kdebug_string *string_of(struct kdebug_strings *strings, uint64_t 
     return &strings->open.data[index];
 }
 
-/* It stays valid until the next text begins. */
+/* The text stays valid until the next one begins. */
 static void give_back(struct kdebug_strings *strings, uint64_t tid)
 {
     uint32_t index = idmap_get(&strings->by_thread, tid);
@@ -79,7 +79,8 @@ const struct kdebug_string *kdebug_strings_feed(struct kdebug_strings *strings,
     struct kdebug_string *string = skipped == UINT32_MAX ? NULL : string_of(strings, record->tid);
     if (!string)
         return NULL;
-    /* Names that fit into one record may come without bits; other pieces without a beginning are of a text that was lost. */
+    /* A name that fits into one record may lack the start and end bits. Any other piece without a
+     * beginning belongs to a text whose beginning was lost. */
     bool goes_on = !(func & ARGUS_FUNC_START) && string->event == event;
     bool whole = func & ARGUS_FUNC_END || (!func && !goes_on);
     bool lost = !goes_on && !(func & ARGUS_FUNC_START) && (skipped || func);

@@ -1,8 +1,10 @@
-/* Tables that a kdebug file has in its records: call stacks (kperf), images (dyld), and the strings that they name.
+/* Tables contained in the records of a kdebug file: call stacks (kperf), images (dyld), and the
+ * strings that images refer to.
  *
- * dyld tells of every image with two records (dyld-1378 dyld/Tracing.cpp:55): A has the UUID, the load address and the file
- * system, B the file and the number of a string which is the path. Older ones have no path, and none has a size; so an image
- * reaches to the next one of its process, but not further than any image is long.
+ * dyld writes two records per image (dyld-1378 dyld/Tracing.cpp:55): A has the UUID, the load
+ * address and the file system, B has the file and the number of a string, the path. Older versions
+ * have no path. No version has the size, so an image is assumed to extend to the next image of its
+ * process, up to a maximum size.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,14 +24,14 @@
 enum { UUID_BYTES = 16 };
 #define LONGEST_IMAGE_BYTES (256ull << 20)
 
-/* An image of which half is known, by thread. */
+/* By thread: an image of which only the first record was read. */
 struct pending {
     struct argus_image_entry image;
     bool has_image;
 };
 
 struct image_path {
-    uint64_t string; /* of image i of the table; 0: none */
+    uint64_t string; /* number of the path's string for the trace's image i; 0: none */
 };
 
 struct kdebug_tables {
@@ -39,7 +41,7 @@ struct kdebug_tables {
     VEC(struct pending) pending;
     VEC(struct image_path) paths;
     struct idmap pending_by_tid, pid_by_tid, text_by_string;
-    size_t first_image; /* of the trace's table */
+    size_t first_image; /* index of the first image in the trace's table */
 };
 
 struct kdebug_tables *kdebug_tables_create(struct argus_trace *trace)
@@ -94,14 +96,15 @@ static bool intern(struct kdebug_tables *tables, char *text, size_t length, uint
     return !error;
 }
 
-/* --- strings, which images name by number: the first record has the tracepoint that it is for, and the number --- */
+/* --- strings; the first record of a string has its tracepoint and the number by which images refer
+ * to it --- */
 
 static bool feed_string(struct kdebug_tables *tables, const struct argus_record *record)
 {
     const struct kdebug_string *string = kdebug_strings_feed(&tables->strings, record);
     uint32_t id;
     if (!string || !string->number[1] ||
-        !string->length) /* an empty one takes a string back, but the paths stay */
+        !string->length) /* an empty string revokes the number, but paths that were set stay */
         return !tables->strings.no_memory;
     struct argus_error *error =
         strtab_intern(tables->trace->strings, string->text, string->length, &id);
@@ -131,7 +134,7 @@ static bool begin_image(struct kdebug_tables *tables, const struct argus_record 
     return true;
 }
 
-/* Of a 32-bit kernel: the UUID fills the first record, and the address begins the next one. */
+/* From a 32-bit kernel: the UUID fills the first record, and the address begins the second. */
 static bool begin_narrow_image(struct kdebug_tables *tables, const struct argus_record *record)
 {
     if (!begin_image(tables, record))
@@ -216,7 +219,8 @@ static bool is_shared_cache(const struct argus_image_entry *image)
     return strncmp(image->path, ARGUS_SHARED_CACHE_PATH, strlen(ARGUS_SHARED_CACHE_PATH)) == 0;
 }
 
-/* Where the path is not told the UUID says which file it is, to `dwarfdump --uuid`, atos and symbol servers. */
+/* If the path is unknown, the UUID identifies the file for `dwarfdump --uuid`, atos and symbol
+ * servers. */
 static bool name_by_uuid(struct kdebug_tables *tables, struct argus_image_entry *image)
 {
     char text[96];
@@ -249,7 +253,7 @@ static bool set_ends(struct argus_image_entry *images, size_t count)
         order[i] = &images[i];
     if (count)
         qsort(order, count, sizeof(*order), by_place);
-    const struct argus_image_entry *next = NULL; /* the next one that begins elsewhere */
+    const struct argus_image_entry *next = NULL; /* the next image that begins at another address */
     for (size_t i = count; i-- > 0;) {
         if (i + 1 < count && order[i + 1]->start != order[i]->start)
             next = order[i + 1];

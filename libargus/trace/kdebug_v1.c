@@ -1,14 +1,16 @@
-/* V1: what trace(1) and the kernel's KERN_KDWRITEMAP write. xnu-11417.121.6 bsd/sys/kdebug_private.h:497,
- * bsd/kern/kdebug.c:1909; system_cmds-953 trace.tproj/trace.c:957 is Apple's own reader.
+/* V1: what trace(1) and the kernel's KERN_KDWRITEMAP write. xnu-11417.121.6
+ * bsd/sys/kdebug_private.h:497, bsd/kern/kdebug.c:1909; system_cmds-953 trace.tproj/trace.c:957 is
+ * Apple's own reader.
  *
  *     u32 magic   i32 thread_count   u64 seconds   u32 microseconds   [4 bytes]   kd_threadmap[thread_count]
  *     [V1+: u32 magic, u32 cpu_count, cpu_count entries of 16 bytes]
  *     from the next multiple of 4096 on: records to the end of the file
  *
- * The kernel fills up its own page, which may be larger, with empty entries of the map, so the rule of 4096 holds for it too;
- * when the map ends at a multiple of 4096 a whole empty page follows, which shows as empty records and is left out.
- * Nothing says how wide the records are: the map does. Entries of a 64-bit kernel are 32 bytes from offset 24 on, of a 32-bit
- * one 28 bytes from offset 20, or 24 on armv7k, whose compiler aligns as the 64-bit ones do.
+ * The kernel pads the map with empty entries to its own page size, which may be larger than 4096,
+ * so the rule of 4096 holds there too. If the map ends at a multiple of 4096, a whole empty page
+ * follows; it is read as empty records, which are left out. No field gives the width of the
+ * records; it follows from the map. Entries of a 64-bit kernel are 32 bytes from offset 24 on, of a
+ * 32-bit one 28 bytes from offset 20, or 24 on armv7k, whose compiler aligns as the 64-bit ones do.
  */
 #include <string.h>
 
@@ -27,7 +29,7 @@ struct v1_cpu_map {
 
 enum { PAGE = 4096, PROBED = 16, CPU_ENTRY_BYTES = 16, MOST_CPUS = 4096 };
 
-/* The ways in which the head can be laid out, the likeliest first. */
+/* The possible layouts of the header, the most likely first. */
 static const struct v1_shape {
     uint32_t head_bytes;
     bool narrow;
@@ -41,7 +43,8 @@ static bool is_name(const uint8_t *text)
     return true;
 }
 
-/* How many of the map's first entries look like entries in this shape; 0: one does not at all. */
+/* Counts how many of the map's first entries are plausible in this layout; 0: at least one is
+ * not. */
 static unsigned fitting(const uint8_t *raw, size_t length, const struct v1_shape *shape,
                         int32_t count)
 {
@@ -82,7 +85,7 @@ static struct argus_error *find_shape(struct kdebug_file *file, const struct v1_
     return error;
 }
 
-/* V1+: a map of cpus in what is left of the page. */
+/* V1+: a map of CPUs in the rest of the page. */
 static struct argus_error *read_cpus(struct kdebug_file *file, uint64_t offset_bytes)
 {
     struct v1_cpu_map map;

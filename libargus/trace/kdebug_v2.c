@@ -1,11 +1,13 @@
-/* V2: what Instruments and kperf write, also as the stream of an iOS device (coreprofilesessiontap).
+/* V2: what Instruments and kperf write, also as the stream of an iOS device
+ * (coreprofilesessiontap).
  *
  *     0x00  u32 magic      0x04  u32 thread_count      0x08  u64 seconds, u32 microseconds (often 0)
  *     0x14  u32 is_64bit   0x18  u64 ticks in a second
  *     0x120 kd_threadmap[thread_count], then, from the next multiple of 4096 on, records to the end
  *
- * It is in none of Apple's sources ("only used by kperf and Instruments", xnu-4570 bsd/sys/kdebug.h); the layout is that of
- * real files. The first records there (PERF_Event and 0x25990000) have later times than those behind them.
+ * None of Apple's sources describes it ("only used by kperf and Instruments", xnu-4570
+ * bsd/sys/kdebug.h); the layout was found from real files. There the first records (PERF_Event and
+ * 0x25990000) have later times than the following ones.
  */
 #include <inttypes.h>
 #include <stddef.h>
@@ -14,7 +16,7 @@
 
 struct v2_head {
     uint32_t magic, thread_count;
-    uint64_t seconds; /* of the beginning, since 1970, or 0 */
+    uint64_t seconds; /* wall time of the beginning, since 1970; or 0 */
     uint32_t microseconds;
     uint32_t is_64bit;
     uint64_t ticks_per_second;
@@ -32,12 +34,12 @@ static uint64_t greatest_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-/* ns in a tick, as a fraction: 24 MHz are 125/3. */
+/* Length of a tick in ns, as a fraction: 24 MHz is 125/3. */
 static struct argus_error *set_clock(struct kdebug_file *file, uint64_t ticks_per_second)
 {
     const uint64_t second_ns = 1000000000;
     if (!ticks_per_second)
-        return NULL; /* it is guessed, and said */
+        return NULL; /* the timebase is then guessed, and a note says so */
     uint64_t divisor = greatest_divisor(second_ns, ticks_per_second);
     if (!kdebug_set_timebase(file, second_ns / divisor, ticks_per_second / divisor))
         return kdebug_bad(file, offsetof(struct v2_head, ticks_per_second),

@@ -1,16 +1,16 @@
-/* V3: chunks. What ktrace(1) and tailspin write (magic 0x55aa0300), and what kernels from xnu-3248 to xnu-7195 wrote
- * (0x00001000).
+/* V3: chunks. What ktrace(1) and tailspin write (magic 0x55aa0300), and what kernels from xnu-3248
+ * to xnu-7195 wrote (0x00001000).
  *
  *     chunk  u32 tag, u16 major, u16 minor, u64 length, then `length` bytes; begins at a multiple of 8
  *     head   the first chunk, its tag the magic: u32 numer, denom; u64 ticks; u64 seconds; u32 microseconds, minutes west,
  *            summer time, flags (1: 64 bits); then chunks that belong to the head and are counted in its length
  *
- * A chunk of records begins with 8 bytes (the time from which on more records may come). Kernels up to xnu-8020, and
- * ktrace.py, count them in the length, and later kernels do not (bsd/kern/kdebug.c:2270). A whole number of records is never
- * 8 more than another one, so the length itself tells which it is.
- * A length of all ones means that the chunk goes on to the end of the file.
- * Chunks of unknown tags are passed over, as the text in Apple's header asks for.
- * Where a length leads nowhere, the next chunk of threads or records is looked for, since those can be told by themselves.
+ * A chunk of records begins with 8 bytes (the time after which more records may follow). Kernels up
+ * to xnu-8020, and ktrace.py, include them in the length; later kernels do not
+ * (bsd/kern/kdebug.c:2270). The length modulo the record size tells which is the case. A length
+ * with all bits set means that the chunk extends to the end of the file. Chunks with unknown tags
+ * are skipped, as Apple's header demands. If a length is invalid, the reader searches for the next
+ * chunk of threads or records, since those are recognizable by their contents.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -37,7 +37,7 @@ static_assert(sizeof(struct v3_chunk) == 16 && sizeof(struct v3_head) == 40, "th
 
 enum { FUTURE_BYTES = 8, CPU_ENTRY_BYTES = 16, ALIGN = 8, FLAG_64_BIT = 1, SCAN_BYTES = 1 << 16 };
 
-/* Where the walk is. */
+/* The position of the walk over the chunks. */
 struct v3_walk {
     struct kdebug_file *file;
     uint64_t at;   /* of the chunk's data */
@@ -68,7 +68,8 @@ static struct argus_error *take_records(struct v3_walk *walk)
     return kdebug_add_span(walk->file, first, length);
 }
 
-/* The kernel writes the entries alone, others a head of 8 bytes before them; 16 or 40 bytes an entry. */
+/* The kernel writes only the entries; other writers put a header of 8 bytes before them. An entry
+ * has 16 or 40 bytes. */
 static struct argus_error *take_cpus(struct v3_walk *walk)
 {
     uint64_t cpus = walk->chunk.length / CPU_ENTRY_BYTES;
@@ -89,21 +90,21 @@ static struct argus_error *keep(struct v3_walk *walk)
     return vec_push(&walk->file->trace->attachments, attachment) ? NULL : argus_error_memory();
 }
 
-/* libktrace can write them; how they are packed is published nowhere. */
+/* libktrace can write compressed chunks, but their format is not published. */
 static struct argus_error *miss_compressed(struct v3_walk *walk)
 {
     return kdebug_damage(walk->file, walk->at, walk->chunk.length,
                          "compressed records (chunk 0x1f00), which cannot be read");
 }
 
-/* The chunks that Argus reads; to add one: a function and a row. */
+/* The chunks that Argus reads. To add one: a function and a row. */
 static const struct v3_tag {
     uint32_t tag;
     struct argus_error *(*take)(struct v3_walk *walk);
 } tags[] = {
     {0x1c00, take_cpus},  {0x1d00, take_threads}, {0x1e00, take_records}, {0x1f00, miss_compressed},
-    {0x2000, NULL},       /* empty: fills up */
-    {0x8001, keep},       /* property list: files that dyld has loaded */
+    {0x2000, NULL},       /* padding */
+    {0x8001, keep},       /* property list: files that dyld loaded */
     {0x8004, keep},       /* … images of processes */
     {0x800f, take_codes}, /* names of tracepoints */
     {0x8c00, keep},       /* property list: the machine */
@@ -117,9 +118,9 @@ static const struct v3_tag *find_tag(uint32_t tag)
     return NULL;
 }
 
-/* --- the way again --- */
+/* --- recovery --- */
 
-/* Whether a chunk of threads or records may begin with these bytes. */
+/* Whether these bytes can be the beginning of a chunk of threads or records. */
 static bool may_begin(const uint8_t *raw, uint64_t left, bool narrow)
 {
     struct v3_chunk chunk;
@@ -131,7 +132,7 @@ static bool may_begin(const uint8_t *raw, uint64_t left, bool narrow)
            (chunk.tag == 0x1e00 && (rest == 0 || rest == FUTURE_BYTES));
 }
 
-/* The first place from `from` on where one may begin; the end of the file if there is none. */
+/* The first offset from `from` on where one can begin; the end of the file if there is none. */
 static struct argus_error *scan(const struct kdebug_file *file, uint64_t from, uint64_t *ret)
 {
     uint8_t *buffer = malloc(SCAN_BYTES + sizeof(struct v3_chunk));
@@ -167,7 +168,7 @@ static struct argus_error *take_chunk(struct v3_walk *walk, uint64_t offset_byte
 {
     const struct v3_tag *tag = find_tag(walk->chunk.tag);
     uint64_t left = walk->file->trace->file_bytes - walk->at;
-    if (walk->chunk.length == UNTIL_THE_END) /* of a file that was written as a stream */
+    if (walk->chunk.length == UNTIL_THE_END) /* the file was written as a stream */
         walk->chunk.length = left;
     bool is_records = tag && tag->take == take_records;
     if (walk->chunk.length > left && !is_records)

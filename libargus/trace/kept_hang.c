@@ -29,7 +29,7 @@ static bool take_number(const char **at, int base, uint64_t *ret)
 {
     char *end;
     unsigned char first = (unsigned char)**at;
-    if (!(base == 16 ? isxdigit(first) : isdigit(first))) /* strtoull() takes blanks and signs */
+    if (!(base == 16 ? isxdigit(first) : isdigit(first))) /* strtoull() accepts blanks and signs */
         return false;
     errno = 0;
     *ret = strtoull(*at, &end, base);
@@ -49,7 +49,7 @@ static bool read_hang(const char *at, struct argus_kept_hang *ret)
     hang.over = take_text(&at, "over");
     if ((!hang.over && !take_text(&at, "lasting")) || !take_text(&at, ", of "))
         return false;
-    if (hang.duration_ns > UINT64_MAX - hang.start_ns) /* so that its end can be computed */
+    if (hang.duration_ns > UINT64_MAX - hang.start_ns) /* the end of the hang must not overflow */
         return false;
     snprintf(hang.process, sizeof(hang.process), "%s", at);
     *ret = hang;

@@ -7,7 +7,7 @@ static int compare(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
-/* Both orders end with all that there is, so that equal entries are the same. */
+/* Both orders compare all members in the end, so that entries that compare equal are identical. */
 static int compare_rest(const struct argus_late_stack *a, const struct argus_late_stack *b)
 {
     int order = compare(a->from_ticks, b->from_ticks);
@@ -50,7 +50,7 @@ bool late_stacks_finish(struct trace_tables *tables)
     return true;
 }
 
-/* How many of the sorted `stacks` are not behind `wanted`. */
+/* How many of the sorted `stacks` come at or before `wanted`. */
 static size_t count_up_to(const struct argus_late_stack *stacks, size_t count,
                           const struct argus_late_stack *wanted,
                           int (*order)(const void *, const void *))
@@ -71,7 +71,8 @@ static const struct trace_stack *find_stack(const struct trace_tables *tables, u
     return at == IDMAP_NONE ? NULL : &tables->stacks.data[at];
 }
 
-/* Of the wait's own time; 0: there is none, or its stack did not reach the file. */
+/* The late stack of the time in which the wait began; 0: there is none, or it is not in the
+ * file. */
 static uint64_t find_own(const struct trace_tables *tables, const struct argus_late_stack *wanted)
 {
     const struct argus_late_stack *stacks = tables->late_stacks.data;
@@ -81,7 +82,7 @@ static uint64_t find_own(const struct trace_tables *tables, const struct argus_l
     return fits && find_stack(tables, found->id) ? found->id : 0;
 }
 
-/* Of another wait at the same place; `own`: the stack by frame pointers. */
+/* The late stack of another wait at the same place; `own`: the stack by frame pointers. */
 static uint64_t find_same_place(const struct trace_tables *tables,
                                 const struct argus_late_stack *wanted, uint64_t own)
 {

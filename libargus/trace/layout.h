@@ -1,5 +1,5 @@
-/* The bytes of a trace as C structs (docs/man/argus-trace.5.md is the text). Little-endian machines
- * only: every machine that Argus records or analyses on is one. */
+/* The bytes of a trace as C structs; docs/man/argus-trace.5.md defines the format. Little-endian
+ * machines only: Argus runs on no other. */
 #ifndef ARGUS_TRACE_LAYOUT_H
 #define ARGUS_TRACE_LAYOUT_H
 
@@ -9,12 +9,12 @@
 
 #define LAYOUT_FILE_MAGIC          "ARGUSTRC"
 #define LAYOUT_CHUNK_MAGIC         "CHNK"
-#define LAYOUT_AREA_START          4096u /* the file header's size: where the chunks begin */
+#define LAYOUT_AREA_START          4096u /* size of the file header; the chunks begin here */
 #define LAYOUT_ALIGN               8u
 #define LAYOUT_MOST_CPUS           65536u
 #define LAYOUT_LEAST_RING_BYTES    (64u << 10)
 #define LAYOUT_BUILD_ID_BYTES      20u
-#define LAYOUT_MOST_SNAPSHOT_BYTES (1u << 20) /* of a chunk, unpacked */
+#define LAYOUT_MOST_SNAPSHOT_BYTES (1u << 20) /* of a chunk, uncompressed */
 
 struct layout_header {
     char magic[8];
@@ -51,7 +51,7 @@ enum {
     LAYOUT_NAME_SAME_SOURCE = 8,
     LAYOUT_NAME_HAS_SINCE = 16,
     LAYOUT_NAME_HAS_CALLED = 32,
-    LAYOUT_NAME_FLAGS = 64, /* all of them are below */
+    LAYOUT_NAME_FLAGS = 64, /* all flags are less than this */
 };
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the structs are the file's bytes");
@@ -64,7 +64,7 @@ static_assert(sizeof(struct layout_chunk) == 64, "chunk header");
 static_assert(offsetof(struct layout_chunk, lost) == 48, "chunk header");
 static_assert(offsetof(struct layout_chunk, header_crc) == 60, "chunk header");
 
-/* Bytes in the file of a chunk with a payload of `stored_bytes`, padding included. */
+/* Bytes that a chunk with a payload of `stored_bytes` takes in the file, including padding. */
 static inline uint64_t layout_chunk_extent(uint32_t stored_bytes)
 {
     uint64_t bytes = sizeof(struct layout_chunk) + (uint64_t)stored_bytes;

@@ -10,7 +10,7 @@
 #define ZSTD_OR_NULL NULL
 #endif
 
-/* By the numbers of the file; the last one that is built is the best. */
+/* Indexed by the format's codec numbers. The last codec that is built in is the best one. */
 static const struct pack_codec *const codecs[ARGUS_CODECS] = {
     [ARGUS_CODEC_ZLIB] = &pack_zlib,
     [ARGUS_CODEC_ZSTD] = ZSTD_OR_NULL,
@@ -70,7 +70,7 @@ bool packer_pack(struct packer *packer, const uint8_t *data, size_t length, stru
     size_t packed =
         length ? codecs[codec]->pack(&packer->state[codec], data, length, to, length) : 0;
     if (packed && packed != PACK_NO_MEMORY && !pack_is_possible(packed, length)) {
-        codec = ARGUS_CODEC_ZLIB; /* which never packs that much */
+        codec = ARGUS_CODEC_ZLIB; /* which never compresses that much */
         packed = pack_zlib.pack(&packer->state[codec], data, length, to, length);
     }
     if (packed == PACK_NO_MEMORY)

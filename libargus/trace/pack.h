@@ -1,7 +1,8 @@
-/* Codecs: how payloads are packed (section "Chunks" of the format's text).
+/* Codecs: how payloads are compressed (section "Chunks" of the format's text).
  *
- * zstd at level 1 packs record columns 5 to 7 times as fast as zlib at level 1, unpacks them 4 to 5 times as fast, and takes
- * as many bytes (`ninja bench_codec`). zlib is what every build can read and write.
+ * zstd at level 1 compresses record columns 5 to 7 times as fast as zlib at level 1, decompresses
+ * them 4 to 5 times as fast, and needs as many bytes (`ninja bench_codec`). Every build can read
+ * and write zlib.
  *
  * To add a codec: a number in enum argus_codec, a row in pack.c, a file pack_NAME.c.
  */
@@ -15,31 +16,34 @@
 #include "argus/trace.h"
 #include "trace/bytes.h"
 
-/* What one codec can do. */
+/* The operations of one codec. */
 struct pack_codec {
-    /* Packs `data` into at most `room` bytes; returns how many, 0 when it needs more, PACK_NO_MEMORY. `state` is the codec's
-     * memory from call to call: NULL at first, freed by forget(). */
+    /* Compresses `data` into at most `room` bytes. Returns the compressed size, 0 if `room` is too
+     * small, or PACK_NO_MEMORY. `state` is memory that the codec keeps between calls: NULL at
+     * first, freed by forget(). */
     size_t (*pack)(void **state, const uint8_t *data, size_t length, uint8_t *to, size_t room);
     void (*forget)(void *state);
-    /* Whether the bytes can be a payload of `length` bytes, as far as can be told before unpacking. NULL, or why not; may be
-     * NULL. */
+    /* Whether the bytes can be a payload of `length` bytes, as far as that is known before
+     * decompressing. NULL, or the reason why not. May be NULL. */
     const char *(*check)(const uint8_t *stored, size_t stored_bytes, size_t length);
-    /* Fills exactly `length` bytes. NULL, or why not. */
+    /* Decompresses to exactly `length` bytes. NULL, or the reason why not. */
     const char *(*unpack)(const uint8_t *stored, size_t stored_bytes, uint8_t *to, size_t length);
 };
 
 #define PACK_NO_MEMORY SIZE_MAX
 
-/* Of what is longer unpacked, a reader believes nothing: a small file must not claim much memory. */
+/* A payload that claims a larger uncompressed size is rejected: a small file must not claim much
+ * memory. */
 static inline bool pack_is_possible(uint64_t stored_bytes, uint64_t length)
 {
     return length <= stored_bytes * 1040 + 64;
 }
 
 extern const struct pack_codec pack_zlib;
-extern const struct pack_codec pack_zstd; /* defined where the build has libzstd */
+extern const struct pack_codec pack_zstd; /* only in builds with libzstd */
 
-/* Keeps the codecs' memory from chunk to chunk. A zeroed struct is ready, and packs with the build's best codec. */
+/* The codecs' memory, kept between chunks. A zeroed struct is ready, and compresses with the
+ * build's best codec. */
 struct packer {
     enum argus_codec codec; /* ARGUS_CODEC_NONE: the build's best */
     void *state[ARGUS_CODECS];
@@ -47,16 +51,17 @@ struct packer {
 
 void packer_deinit(struct packer *packer);
 
-/* Appends the packed form of `data` to `ret`, or `data` itself when that is not longer. False
- * without memory; `ret_codec` tells which. */
+/* Appends the compressed form of `data` to `ret`, or `data` itself if that is not longer. False
+ * without memory; `ret_codec` is the codec used. */
 bool packer_pack(struct packer *packer, const uint8_t *data, size_t length, struct bytes *ret,
                  enum argus_codec *ret_codec);
 
 /* Why this build cannot read the codec with this number (a static string), NULL if it can. */
 const char *pack_fault(uint32_t codec);
 
-/* Both for a codec without a fault; NULL, or why not (a static string). What the payload says of its own size is checked by
- * the first one, so that `length` bytes are asked for only then. */
+/* Both require a codec without a fault, and return NULL or the reason for a failure (a static
+ * string). unpack_check() compares the payload's own statement of its size with `length`, to be
+ * called before `length` bytes are allocated. */
 const char *unpack_check(uint32_t codec, const uint8_t *stored, size_t stored_bytes, size_t length);
 const char *unpack(uint32_t codec, const uint8_t *stored, size_t stored_bytes, uint8_t *to,
                    size_t length);

@@ -5,7 +5,8 @@
 #include "trace/pack.h"
 #include "trace/reason.h"
 
-/* Level 1: level 2 saves 2 % and costs 15 to 20 % more time; -1 costs 25 % less and 15 to 20 % more bytes. */
+/* Level 1: level 2 saves 2 % of the bytes and takes 15 to 20 % more time; level -1 takes 25 % less
+ * time and 15 to 20 % more bytes. */
 enum { LEVEL = 1 };
 
 static ZSTD_CCtx *ready_context(void **state)
@@ -34,7 +35,8 @@ static void forget(void *state)
     ZSTD_freeCCtx(state);
 }
 
-/* Frames of zstd before its version 0.8 have other magic numbers; some libraries read them, and the format has none. */
+/* Frames of zstd before version 0.8 have other magic numbers. Some libraries read them, but the
+ * trace format does not allow them. */
 static const char *check(const uint8_t *stored, size_t stored_bytes, size_t length)
 {
     static const uint8_t magic[4] = {0x28, 0xb5, 0x2f, 0xfd};
@@ -46,7 +48,7 @@ static const char *check(const uint8_t *stored, size_t stored_bytes, size_t leng
     return NULL;
 }
 
-/* In one go, so that no window is kept beside `to`. */
+/* In one call, so that no window is allocated besides `to`. */
 static const char *unpack_frame(const uint8_t *stored, size_t stored_bytes, uint8_t *to,
                                 size_t length)
 {

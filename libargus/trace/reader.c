@@ -17,8 +17,8 @@
 #include "trace/reason.h"
 #include "trace/walk.h"
 
-/* A small file could claim tables that unpack to a thousand times its size. Real ones stay below a
- * thirtieth of this. */
+/* A small file could claim tables that are a thousand times its size when decompressed. Real tables
+ * stay below a thirtieth of this limit. */
 #define TABLES_MOST_BYTES(file_bytes) ((64u << 20) + 64 * (file_bytes))
 
 typedef VEC(struct argus_chunk) chunk_list;
@@ -49,7 +49,7 @@ static void sort_damage(struct argus_trace *trace)
 
 /* --- the index --- */
 
-/* What is wrong with a record chunk's numbers. */
+/* The reason why a record chunk's numbers are invalid. */
 static const char *records_fault(const struct layout_chunk *header, uint32_t cpu_count)
 {
     if (header->cpu != ARGUS_CPU_MIXED && header->cpu >= cpu_count)
@@ -62,8 +62,8 @@ static const char *records_fault(const struct layout_chunk *header, uint32_t cpu
     return NULL;
 }
 
-/* Why a chunk whose header has a right CRC cannot be believed; NULL if it can. Nothing here allows
- * a file to claim much more memory than its own size (see pack_is_possible()). */
+/* The reason why a chunk is rejected although its header's CRC is right; NULL: it is valid. The
+ * checks keep a file from claiming much more memory than its own size (see pack_is_possible()). */
 static const char *chunk_fault(const struct layout_chunk *header, uint32_t cpu_count)
 {
     const char *fault = pack_fault(header->codec);
@@ -129,8 +129,8 @@ static void sort_chunks(struct argus_chunk *chunks, size_t count)
         qsort(chunks, count, sizeof(*chunks), compare_chunks);
 }
 
-/* --- the identity: of the file as the system sees it, of its header, and of every chunk by its header, which has the
- * checksum of the payload --- */
+/* --- the identity: a hash of the file's metadata, its header, and the headers of all chunks, which
+ * contain the payloads' checksums --- */
 
 static struct argus_error *identify_file(struct argus_trace *trace, const struct stat *status)
 {
@@ -176,7 +176,8 @@ static struct argus_error *read_index(struct argus_trace *trace, chunk_list *tab
 
 /* --- tables --- */
 
-/* A damaged table is damage of the file, not a failure to open it. `ret_loaded` says which it was.
+/* A damaged table counts as damage of the file, not as a failure to open it. `ret_loaded`: whether
+ * the table was loaded.
  */
 static struct argus_error *load_table(struct argus_trace *trace, const struct argus_chunk *chunk,
                                       uint64_t *unpacked_bytes, bool *ret_loaded)
@@ -214,7 +215,7 @@ static struct argus_error *read_tables(struct argus_trace *trace, const chunk_li
         if (chunk->kind == ARGUS_CHUNK_SNAPSHOTS && !vec_push(&trace->snapshot_chunks, *chunk))
             return argus_error_memory();
         if (chunk->kind != ARGUS_CHUNK_BUILD_IDS && chunk->kind != ARGUS_CHUNK_NAMES &&
-            chunk->kind != ARGUS_CHUNK_NOTE) /* they may follow it */
+            chunk->kind != ARGUS_CHUNK_NOTE) /* notes may follow the END chunk */
             trace->complete =
                 chunk->kind == ARGUS_CHUNK_END && loaded && is_behind_records(trace, chunk);
     }
@@ -242,7 +243,7 @@ static void add_to_range(struct argus_trace *trace, const struct argus_chunk *ch
     trace->record_count += chunk->count;
 }
 
-/* `last_ticks` has a place for each cpu, and one behind them for chunks of several cpus. */
+/* `last_ticks` has an element for each CPU, and one more for chunks of several CPUs. */
 static bool add_loss(struct argus_trace *trace, const struct argus_chunk *chunk,
                      const uint64_t *last_ticks)
 {
@@ -324,7 +325,7 @@ struct argus_error *argus_trace_open(const char *path, struct argus_trace **ret)
     struct argus_error *error = NULL;
     if (!trace->path || !trace->strings)
         error = argus_error_memory();
-    /* O_NONBLOCK: opening a FIFO would wait for a writer. */
+    /* O_NONBLOCK: opening a FIFO would otherwise block until a writer opens it. */
     else if ((trace->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) < 0)
         error = argus_error_os(errno, "cannot open %s", path);
     else

@@ -1,4 +1,4 @@
-/* The inside of struct argus_trace, shared by reader.c, chunk_load.c and tables.c. */
+/* The internals of struct argus_trace, shared by reader.c, chunk_load.c and tables.c. */
 #ifndef ARGUS_TRACE_READER_H
 #define ARGUS_TRACE_READER_H
 
@@ -13,18 +13,19 @@ struct trace_stack {
     uint32_t count;
 };
 
-/* Whose names some are. */
+/* The owner of names: a file or a process. */
 struct trace_name_owner {
-    struct argus_image_entry file; /* as in argus_name_entry; of a process path NULL, and pid */
+    /* as in argus_name_entry; for a process, path is NULL and pid is set */
+    struct argus_image_entry file;
 };
 
 struct trace_name {
     struct argus_name_entry entry; /* without its owner */
     uint32_t owner;                /* index into the owners */
-    uint32_t order;                /* of writing */
+    uint32_t order;                /* order of writing */
 };
 
-/* Everything that table chunks say. Strings belong to the trace's string table. */
+/* The contents of all table chunks. Strings belong to the trace's string table. */
 struct trace_tables {
     VEC(struct argus_thread_entry) threads;
     VEC(struct argus_image_entry) images;
@@ -33,28 +34,29 @@ struct trace_tables {
     VEC(struct trace_stack) stacks;
     VEC(uint64_t) frames;
     VEC(struct argus_kernel_symbol) symbols;
-    VEC(struct argus_flag_entry) flags;   /* the same */
+    VEC(struct argus_flag_entry) flags;   /* `number` is its number in the file */
     VEC(struct argus_probe_entry) probes; /* in the order of writing until tables_finish() */
     VEC(const char *) notes;
     VEC(struct argus_counter) counters;
     VEC(struct argus_code_entry) code; /* by process and address after tables_finish() */
-    VEC(uint8_t) code_bytes; /* what their `table` points into; before, one behind the other */
+    /* the entries' `table` points into it; until tables_finish(), the tables are concatenated */
+    VEC(uint8_t) code_bytes;
     VEC(struct argus_late_stack) late_stacks; /* by thread and time after late_stacks_finish() */
     VEC(struct argus_late_stack) late_places; /* the same by thread and stack pointer */
     VEC(struct trace_name) names;             /* by owner, place and time after names_finish() */
-    VEC(struct trace_name_owner) name_owners; /* sorted then, each of them once */
+    VEC(struct trace_name_owner) name_owners; /* sorted without duplicates after names_finish() */
     struct idmap stack_index;                 /* stack id → index in stacks */
 };
 
-/* The wall clock was set. */
+/* A step of the wall clock. */
 struct trace_clock_step {
-    uint64_t since_ns;  /* the trace clock, as the record has it */
+    uint64_t since_ns;  /* on the trace clock, as in the record */
     uint64_t change_ns; /* modulo 2^64 */
 };
 
 struct kdebug_format; /* trace/kdebug.h */
 
-/* The name of a tracepoint, as the file says. */
+/* The name of a tracepoint, contained in the file. */
 struct trace_code {
     const char *name;
     uint32_t event; /* debugid without function bits */
@@ -79,9 +81,9 @@ struct argus_trace {
     VEC(struct trace_code) codes;             /* by debugid */
     VEC(struct argus_attachment) attachments; /* in the file's order */
     VEC(struct argus_image_entry)
-    named_images;                       /* that argus_trace_name_images() takes paths from */
+    named_images;                       /* argus_trace_name_images() takes paths from these */
     const struct kdebug_format *kdebug; /* NULL: an .argus file */
-    bool kdebug_narrow;                 /* with the records of a 32-bit kernel */
+    bool kdebug_narrow;                 /* its records come from a 32-bit kernel */
     enum argus_codec codec;             /* of the newest part of the file */
     bool complete;
 };
@@ -92,21 +94,24 @@ struct argus_trace {
 struct argus_error *chunk_load(const struct argus_trace *trace, const struct argus_chunk *chunk,
                                uint8_t **ret);
 
-/* Adds the entries of a table chunk: all, or on an error none. Table chunks come in the order of
- * their sequence. ARGUS_ERROR_FORMAT as in chunk_load(). */
+/* Adds all entries of a table chunk, or on an error none. Must be called in order of the chunks'
+ * sequence numbers. ARGUS_ERROR_FORMAT as in chunk_load(). */
 struct argus_error *tables_load(struct argus_trace *trace, const struct argus_chunk *chunk);
 
-/* Finds the records that tell of steps of the wall clock. They have chunks of their own; damaged ones are left out. */
+/* Finds the records about steps of the wall clock. They have chunks of their own; damaged ones are
+ * skipped. */
 struct argus_error *clock_steps_load(struct argus_trace *trace);
 
-/* Is the chunk of snapshots whole? ARGUS_ERROR_FORMAT as in chunk_load(). */
+/* Checks a chunk of snapshots. ARGUS_ERROR_FORMAT as in chunk_load(). */
 struct argus_error *snapshots_check(const struct argus_trace *trace,
                                     const struct argus_chunk *chunk);
 
-/* Makes the stacks from index `from` on known by id, and drops those that are known already; false without memory. */
+/* Indexes the stacks from index `from` on by ID, and drops those whose ID is already known; false
+ * without memory. */
 bool tables_index_stacks(struct trace_tables *tables, size_t from);
 
-/* After the last one: sorts, and gives the images their build ids. False without memory. */
+/* To call after all tables are loaded: sorts them, and gives images their build IDs. False without
+ * memory. */
 bool tables_finish(struct trace_tables *tables);
 
 void tables_deinit(struct trace_tables *tables);

@@ -1,6 +1,6 @@
-/* Inside the codec, why bytes are damaged is a static string, half a sentence ("a column is cut
- * off"), and NULL means that they are fine: there is one place per chunk where it becomes an error,
- * and none of them allocates. */
+/* Inside the codec, the reason why bytes are damaged is a static string, half a sentence ("a column
+ * is cut off"); NULL means that there is no damage. So no function of the codec allocates an error:
+ * one place per chunk makes it from the reason. */
 #ifndef ARGUS_TRACE_REASON_H
 #define ARGUS_TRACE_REASON_H
 

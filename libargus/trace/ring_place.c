@@ -33,7 +33,8 @@ uint64_t ring_rest(const struct ring_place *place)
     return place->end - place->head;
 }
 
-/* The extent that is `n` after the oldest, if it is of the last lap, i.e. lies ahead of the head.
+/* The extent `n` places after the oldest, if it is from the previous lap, that is, ahead of the
+ * head.
  */
 static const struct extent *ahead(const struct ring_place *place, size_t n)
 {
@@ -43,8 +44,8 @@ static const struct extent *ahead(const struct ring_place *place, size_t n)
     return &place->extents.data[at];
 }
 
-/* Drops the places of extents that are gone once they are the larger part: amortised, a constant
- * for each chunk. */
+/* Removes the extents that no longer exist once they are the majority. Amortized cost: constant per
+ * chunk. */
 bool ring_reserve(struct ring_place *place)
 {
     if (is_stream(place))
@@ -77,7 +78,7 @@ struct ring_plan ring_plan(const struct ring_place *place, uint64_t bytes)
         .offset = place->head, .end = place->head + bytes, .first_ticks = UINT64_MAX};
     if (is_stream(place))
         return plan;
-    uint64_t covered = plan.end; /* everything before it is the new chunk's, or was given up */
+    uint64_t covered = plan.end; /* everything before it belongs to the new chunk or was given up */
     for (const struct extent *old; (old = ahead(place, plan.given_up)); plan.given_up++) {
         uint64_t rest = covered - plan.end;
         if (old->start >= plan.end && (rest == 0 || rest >= sizeof(struct layout_chunk)))
@@ -85,7 +86,7 @@ struct ring_plan ring_plan(const struct ring_place *place, uint64_t bytes)
         covered = old->end > covered ? old->end : covered;
     }
     uint64_t rest = covered - plan.end;
-    if (rest && rest < sizeof(struct layout_chunk)) /* the last one of the area */
+    if (rest && rest < sizeof(struct layout_chunk)) /* the last piece of the area */
         rest = place->end - plan.end;
     plan.pad_bytes = rest >= sizeof(struct layout_chunk) ? rest : 0;
     return plan;
@@ -97,7 +98,7 @@ void ring_commit(struct ring_place *place, const struct ring_plan *plan)
     if (is_stream(place))
         return;
     place->oldest += plan->given_up;
-    if (plan->pad_bytes) /* takes the place of one that was given up */
+    if (plan->pad_bytes) /* takes the element of an extent that was given up */
         place->extents.data[--place->oldest] =
             (struct extent){plan->end, plan->end + plan->pad_bytes, UINT64_MAX};
     place->extents.data[place->extents.length++] =

@@ -1,4 +1,5 @@
-/* Chunks of stack snapshots, as a recorder left them that could not finish its file. */
+/* Chunks of stack snapshots that were not yet unwound, because the recorder could not finish its
+ * file. */
 #include <stdlib.h>
 
 #include "trace/cursor.h"
@@ -29,7 +30,8 @@ static bool take_snapshot(struct cursor *cursor, struct argus_snapshot *ret)
     return true;
 }
 
-/* An entry takes more bytes in the payload than a twentieth of the struct: memory stays bounded by the file. */
+/* An entry's size in the payload is at least a twentieth of the struct's, so memory stays bounded
+ * by the file size. */
 static const char *take_all(struct cursor *cursor, uint32_t count, struct argus_snapshots *ret)
 {
     VEC(struct argus_snapshot) entries = {0};
@@ -93,7 +95,7 @@ struct argus_error *argus_trace_add_stack(struct argus_trace *trace, uint64_t id
     return tables_index_stacks(tables, from) ? NULL : argus_error_memory();
 }
 
-/* At the opening: a chunk that is wrong is damage of the file. */
+/* Called on opening: a malformed chunk counts as damage of the file. */
 struct argus_error *snapshots_check(const struct argus_trace *trace,
                                     const struct argus_chunk *chunk)
 {

@@ -1,9 +1,10 @@
-/* Chunks of stack snapshots: writing them, and putting what they were unwound to in their place.
+/* Writes chunks of stack snapshots, and replaces them with the stacks that they were unwound to.
  *
- * In their place, not at the file's end: so it works in a ring file as well, nothing is left of the recorded programs'
- * memory, and a chunk of stacks is no larger than the chunk of snapshots that it is made from (a frame is eight bytes
- * of a stack that was copied, and compresses better). What it leaves of the place becomes a padding chunk; and because
- * a padding chunk has at least a header, each chunk of snapshots has an empty one behind it from the beginning.
+ * The stacks are written in place of the snapshots, not at the file's end. This works in a ring
+ * file too, and leaves nothing of the recorded programs' memory. The stacks fit, because a frame
+ * comes from eight bytes of a copied stack and compresses better. The rest of the space becomes a
+ * padding chunk. Since a padding chunk needs at least a header, each chunk of snapshots is written
+ * with an empty padding chunk behind it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -77,7 +78,7 @@ struct argus_error *argus_writer_snapshot(struct argus_writer *writer,
 
 /* --- replacing --- */
 
-/* The stacks of the first `count` snapshots; returns how many of them there are. */
+/* Finds the stacks of the first `count` snapshots; returns how many were found. */
 static uint32_t put_stacks(const struct argus_trace *trace, const struct argus_snapshots *snapshots,
                            size_t count, struct bytes *payload)
 {
@@ -93,13 +94,13 @@ static uint32_t put_stacks(const struct argus_trace *trace, const struct argus_s
     return put;
 }
 
-/* Does a chunk of `bytes` leave nothing of `extent`, or enough for a padding chunk? */
+/* Whether a chunk of `bytes` fills `extent` exactly, or leaves enough for a padding chunk. */
 static bool leaves_room(uint64_t bytes, uint64_t extent)
 {
     return bytes == extent || bytes + sizeof(struct layout_chunk) <= extent;
 }
 
-/* writer->image becomes what `chunk` is replaced with, `extent` bytes long. */
+/* Sets writer->image to the replacement of `chunk`, `extent` bytes long. */
 static bool make_replacement(struct argus_writer *writer, const struct argus_trace *trace,
                              const struct argus_chunk *chunk, uint64_t extent,
                              const struct argus_snapshots *snapshots, uint32_t *ret_kept)
@@ -113,7 +114,7 @@ static bool make_replacement(struct argus_writer *writer, const struct argus_tra
     struct bytes *image = &writer->image;
     size_t count = snapshots->count;
     writer->sequence = chunk->sequence;
-    do { /* that they do not fit has not been seen; an odd file could do it */
+    do { /* stacks that do not fit have never been seen, but a crafted file could have them */
         head.count = put_stacks(trace, snapshots, count, &writer->payload);
         if (writer->payload.failed || !writer_make_image(writer, &head, &writer->payload))
             return false;
@@ -134,27 +135,27 @@ static bool make_replacement(struct argus_writer *writer, const struct argus_tra
     return true;
 }
 
-/* Gives the zeros behind the stacks back to the file system, where it can take them. */
+/* Punches a hole for the zeros behind the stacks, if the file system supports that. */
 static void punch_hole(int fd, uint64_t from, uint64_t to)
 {
 #ifdef FALLOC_FL_PUNCH_HOLE
     int saved = errno;
     if (to > from && fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,
                                (off_t)(to - from)) < 0)
-        errno = saved; /* zeros that take room are as good */
+        errno = saved; /* not an error: the zeros then take space */
 #else
     (void)fd, (void)from, (void)to;
 #endif
 }
 
-/* How much of the file is the chunk's: with the empty padding chunk behind it, if that is still there. */
+/* The chunk's length in the file, with the empty padding chunk behind it if that still exists. */
 static uint64_t extent_in_file(const struct argus_trace *trace, const struct argus_chunk *chunk)
 {
     uint64_t extent = layout_chunk_extent(chunk->stored_bytes);
     uint64_t rest = argus_trace_file_bytes(trace) - chunk->offset_bytes;
     struct layout_chunk behind, empty = writer_padding(sizeof(empty));
     if (extent > rest)
-        return rest; /* of the last one the alignment may be cut off */
+        return rest; /* the padding of the last chunk may be cut off */
     bool follows = file_read(trace->fd, &behind, sizeof(behind), chunk->offset_bytes + extent) == 0;
     return follows && memcmp(&behind, &empty, sizeof(empty)) == 0 ? extent + sizeof(empty) : extent;
 }
@@ -167,7 +168,8 @@ static struct argus_error *replace_chunk(struct argus_writer *writer,
     struct argus_error *error = argus_trace_read_snapshots(trace, chunk, &snapshots);
     if (error && error->code != ARGUS_ERROR_FORMAT)
         return error;
-    argus_error_destroy(error); /* a damaged one goes, too: it holds memory as well */
+    /* a damaged chunk is removed too, because it also contains memory */
+    argus_error_destroy(error);
     uint64_t extent = extent_in_file(trace, chunk);
     uint32_t kept = 0;
     bool made = make_replacement(writer, trace, chunk, extent, &snapshots, &kept);
@@ -195,7 +197,7 @@ struct argus_error *argus_snapshots_replace(int fd, const struct argus_trace *tr
     if (!writer)
         return argus_error_memory();
     writer->fd = fd;
-    writer->packer.codec = trace->codec; /* so that stacks are no longer than their snapshots */
+    writer->packer.codec = trace->codec; /* so that stacks do not get longer than their snapshots */
     *ret_lost = 0;
     struct argus_error *error = NULL;
     for (size_t i = 0; i < trace->snapshot_chunks.length && !error; i++)

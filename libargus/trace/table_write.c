@@ -1,5 +1,5 @@
-/* Table chunks. Each kind is a function that puts one entry; a chunk is written whenever the
- * payload is large enough. */
+/* Writes table chunks. Each kind of table has a function that puts one entry. A chunk is written
+ * whenever the payload is large enough. */
 #include <string.h>
 
 #include "trace/layout.h"
@@ -28,7 +28,8 @@ static struct argus_error *put_table_chunk(struct argus_writer *writer, enum arg
     return writer_put_chunk(writer, &head, payload);
 }
 
-/* `previous` of put() is NULL for the first entry of each chunk. No entries: no chunk. */
+/* `previous` of put() is NULL for the first entry of each chunk. Without entries, no chunk is
+ * written. */
 static struct argus_error *put_table(struct argus_writer *writer, const struct table *table,
                                      size_t count, uint64_t ticks)
 {

@@ -47,7 +47,7 @@ static bool take_thread(struct cursor *cursor, struct trace_tables *tables)
     return keep(cursor, vec_push(&tables->threads, entry));
 }
 
-/* Inode, device and build id come together in images and in build ids. */
+/* Images and build IDs both have inode, device and build ID together. */
 static bool take_file(struct cursor *cursor, struct argus_image_entry *ret)
 {
     if (!take_varint(cursor, &ret->inode) || !take_u32(cursor, &ret->dev_major) ||
@@ -137,14 +137,14 @@ static bool take_late_stack(struct cursor *cursor, struct trace_tables *tables)
            keep(cursor, vec_push(&tables->late_stacks, entry));
 }
 
-/* Bytes that are no text, and lie behind those of the entry before. */
+/* Bytes that are not text; they are appended to those of the previous entry. */
 static bool take_bytes(struct cursor *cursor, struct trace_tables *tables, uint32_t *ret_bytes)
 {
     if (!take_u32(cursor, ret_bytes) || *ret_bytes > cursor->end - cursor->at)
         return false;
     if (!keep(cursor, vec_reserve(&tables->code_bytes, *ret_bytes)))
         return false;
-    if (*ret_bytes) /* else there may be no array yet */
+    if (*ret_bytes) /* otherwise the array may not exist yet */
         memcpy(tables->code_bytes.data + tables->code_bytes.length, cursor->payload + cursor->at,
                *ret_bytes);
     tables->code_bytes.length += *ret_bytes;
@@ -203,7 +203,8 @@ static const char *take_entries(const struct table_kind *kind, const struct argu
     return cursor->at == cursor->end ? NULL : "bytes are left over behind its table";
 }
 
-/* A stack that is there already (a ring repeats them) is dropped, and the frames of the others move down. */
+/* Drops a stack whose ID is known (a ring contains stacks repeatedly) and moves the frames of the
+ * others down. */
 bool tables_index_stacks(struct trace_tables *tables, size_t from)
 {
     struct trace_stack *stacks = tables->stacks.data;
@@ -226,8 +227,8 @@ bool tables_index_stacks(struct trace_tables *tables, size_t from)
     return indexed;
 }
 
-/* A damaged table counts as a whole: what it added before the damage is taken back. `before` holds
- * the lengths; the arrays may have moved since. */
+/* A damaged table is dropped completely: the entries that it added before the damage are removed.
+ * `before` has the old lengths; the arrays may have moved since. */
 static void take_back(struct trace_tables *tables, const struct trace_tables *before)
 {
     tables->threads.length = before->threads.length;
@@ -260,7 +261,7 @@ struct argus_error *tables_load(struct argus_trace *trace, const struct argus_ch
     const struct table_kind *kind = find_kind(chunk->kind);
     if (chunk->kind == ARGUS_CHUNK_SNAPSHOTS)
         return snapshots_check(trace, chunk);
-    if (!kind) /* of a later minor version */
+    if (!kind) /* a kind from a later minor version */
         return NULL;
     struct cursor cursor = {
         .end = chunk->unpacked_bytes,

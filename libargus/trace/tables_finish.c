@@ -1,4 +1,4 @@
-/* What can be done with the tables only when all of them are read. */
+/* The last steps of loading tables, which need all of them. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,13 +23,13 @@ static void sort_symbols(struct trace_tables *tables)
     size_t kept = 0;
     if (tables->symbols.length)
         qsort(symbols, tables->symbols.length, sizeof(*symbols), compare_symbols);
-    for (size_t i = 0; i < tables->symbols.length; i++) /* a ring repeats them */
+    for (size_t i = 0; i < tables->symbols.length; i++) /* a ring contains them repeatedly */
         if (i == 0 || compare_symbols(&symbols[kept - 1], &symbols[i]) != 0)
             symbols[kept++] = symbols[i];
     tables->symbols.length = kept;
 }
 
-/* Of several for one file the last one written comes first. */
+/* Of several entries for one file, the one written last sorts first. */
 static int compare_build_ids(const void *left, const void *right)
 {
     const struct argus_image_entry *a = left, *b = right;
@@ -37,7 +37,7 @@ static int compare_build_ids(const void *left, const void *right)
     return files ? files : a->pid < b->pid ? 1 : -1;
 }
 
-/* Keeps the last one written for each file. */
+/* Keeps only the last entry written for each file. */
 static void sort_build_ids(struct trace_tables *tables)
 {
     struct argus_image_entry *build_ids = tables->build_ids.data;
@@ -70,7 +70,7 @@ struct place {
     uint32_t number, index;
 };
 
-/* By number; of several with one number the last one written comes first. */
+/* By number; of several entries with one number, the one written last sorts first. */
 static int compare_places(const void *left, const void *right)
 {
     const struct place *a = left, *b = right;
@@ -79,8 +79,8 @@ static int compare_places(const void *left, const void *right)
     return a->index > b->index ? -1 : a->index < b->index;
 }
 
-/* Sorts entries by the number that each of them has at `number_at`, and keeps the last one written of each number: a ring
- * repeats them. False without memory. */
+/* Sorts entries by their number, found at offset `number_at` in each, and keeps only the last one
+ * written for each number (a ring contains them repeatedly). False without memory. */
 static bool keep_last(void *data, size_t *length, size_t entry_bytes, size_t number_at)
 {
     size_t count = *length, kept = 0;
@@ -112,7 +112,7 @@ static int compare_bytes(const struct argus_code_entry *a, const struct argus_co
     return bytes ? bytes : (a->table_bytes > b->table_bytes) - (a->table_bytes < b->table_bytes);
 }
 
-/* By process, address and time, and then by all the rest. */
+/* By process, address and time, then by all other members. */
 static int compare_code(const void *left, const void *right)
 {
     const struct argus_code_entry *a = left, *b = right;
@@ -141,7 +141,7 @@ static void finish_code(struct trace_tables *tables)
         code[i].table = tables->code_bytes.data + at;
     if (count)
         qsort(code, count, sizeof(*code), compare_code);
-    for (size_t i = 0; i < count; i++) /* a ring repeats them */
+    for (size_t i = 0; i < count; i++) /* a ring contains them repeatedly */
         if (i == 0 || compare_code(&code[kept - 1], &code[i]) != 0)
             code[kept++] = code[i];
     tables->code.length = kept;

@@ -2,8 +2,8 @@
  *
  * Reading is by position in a buffer that has VARINT_SLACK zero bytes behind its last byte: a
  * varint may then be read anywhere inside without a bounds check, and the caller compares the
- * position with its limit afterwards. A varint that is too long moves the position to VARINT_BAD,
- * which is behind every limit.
+ * position with its limit afterwards. A varint that is too long sets the position to VARINT_BAD,
+ * which is beyond every limit.
  */
 #ifndef ARGUS_TRACE_VARINT_H
 #define ARGUS_TRACE_VARINT_H
@@ -25,7 +25,7 @@ static inline uint64_t unzigzag(uint64_t value)
     return value >> 1 ^ -(value & 1);
 }
 
-/* Writes `value` at `to`, room for VARINT_MOST_BYTES; returns the byte behind it. */
+/* Writes `value` at `to`, which has room for VARINT_MOST_BYTES; returns the address behind it. */
 static inline uint8_t *varint_write(uint8_t *to, uint64_t value)
 {
     while (value >= 0x80) {
@@ -36,7 +36,7 @@ static inline uint8_t *varint_write(uint8_t *to, uint64_t value)
     return to;
 }
 
-/* Squeezes the eight 7-bit groups of `word` together. */
+/* Packs the eight 7-bit groups of `word` together. */
 static inline uint64_t varint_squeeze(uint64_t word)
 {
     word = (word & 0x007f007f007f007fu) | (word & 0x7f007f007f007f00u) >> 1;
@@ -44,7 +44,7 @@ static inline uint64_t varint_squeeze(uint64_t word)
     return (word & 0x000000000fffffffu) | (word & 0x0fffffff00000000u) >> 4;
 }
 
-/* Nine and ten bytes: only values of 2^56 and more. */
+/* Values of 2^56 and more, which take nine or ten bytes. */
 static inline uint64_t varint_read_long(const uint8_t *base, size_t *at, uint64_t low)
 {
     uint64_t value = low | (uint64_t)(base[*at + 8] & 0x7f) << 56;
@@ -57,7 +57,7 @@ static inline uint64_t varint_read_long(const uint8_t *base, size_t *at, uint64_
     return value | (uint64_t)last << 63;
 }
 
-/* The varint at base[*at]; moves `*at` behind it. */
+/* Reads the varint at base[*at] and moves `*at` behind it. */
 static inline uint64_t varint_read(const uint8_t *base, size_t *at)
 {
     uint8_t first = base[*at];

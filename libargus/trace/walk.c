@@ -29,7 +29,8 @@ static uint32_t crc_of(const void *data, size_t length)
     return (uint32_t)crc32(0, data, (unsigned)length);
 }
 
-/* What is wrong with fields that have a right CRC: a writer's mistake, or somebody's intent. */
+/* The reason why fields are invalid although their CRC is right: a bug of the writer, or a crafted
+ * file. */
 static const char *header_fault(const struct layout_header *disk)
 {
     if (disk->header_bytes != LAYOUT_AREA_START)
@@ -84,7 +85,7 @@ static struct argus_trace_header header_from_disk(const struct layout_header *di
     return header;
 }
 
-/* `first` has the first bytes of the file, or all of it. */
+/* `first` contains the first bytes of the file, or the whole file. */
 static struct argus_error *foreign_file(int fd, const char *name, const struct layout_header *first)
 {
     struct stat status;
@@ -127,7 +128,7 @@ void walk_begin(struct walk *walk, int fd, const char *name,
     };
 }
 
-/* Why no walk can lead over this header, NULL if it can. */
+/* The reason why the walk cannot continue over this header; NULL: it can. */
 static const char *header_misleads(const struct walk *walk, uint64_t offset,
                                    const struct layout_chunk *header)
 {
@@ -140,7 +141,7 @@ static const char *header_misleads(const struct walk *walk, uint64_t offset,
     return NULL;
 }
 
-/* The first offset from `from` on at which the walk can go on, else the limit. */
+/* The first offset from `from` on at which the walk can continue, else the limit. */
 static struct argus_error *scan(struct walk *walk, uint64_t from, uint8_t *buffer, uint64_t *ret)
 {
     struct layout_chunk header;

@@ -1,5 +1,5 @@
-/* Walking a file from chunk to chunk, and finding the way again behind damage. The reader and
- * argus_writer_append() both stand on it. */
+/* Walks a file from chunk to chunk, and finds the next chunk after damage. Used by the reader and
+ * by argus_writer_append(). */
 #ifndef ARGUS_TRACE_WALK_H
 #define ARGUS_TRACE_WALK_H
 
@@ -14,7 +14,7 @@ struct argus_error *walk_read_header(int fd, const char *name, struct argus_trac
 struct walk {
     int fd;
     const char *name;  /* borrowed */
-    uint64_t at;       /* next offset to look at */
+    uint64_t at;       /* offset of the next chunk */
     uint64_t limit;    /* end of the chunk area in the file */
     uint64_t area_end; /* of a ring; UINT64_MAX for a stream */
 };
@@ -31,8 +31,8 @@ struct walk_step {
 void walk_begin(struct walk *walk, int fd, const char *name,
                 const struct argus_trace_header *header, uint64_t file_bytes);
 
-/* The next stretch of the file. A chunk has a right magic and CRC and lies inside the file; what it
- * says is not checked further. Fails when the file cannot be read. */
+/* Finds the next part of the file: a chunk or damage. A chunk has the right magic and CRC and lies
+ * inside the file; its fields are not checked further. Fails if the file cannot be read. */
 struct argus_error *walk_next(struct walk *walk, struct walk_step *ret);
 
 #endif

@@ -30,7 +30,7 @@ struct layout_chunk writer_padding(uint64_t bytes)
     return header;
 }
 
-/* writer->image becomes header, packed payload and alignment; false without memory. */
+/* Sets writer->image to header, compressed payload and alignment; false without memory. */
 bool writer_make_image(struct argus_writer *writer, const struct chunk_head *head,
                        const struct bytes *payload)
 {
@@ -68,8 +68,8 @@ bool writer_make_image(struct argus_writer *writer, const struct chunk_head *hea
     return !image->failed;
 }
 
-/* Fills the area up to its end and goes back to its start. From now on the file has its full size,
- * so that padding never reaches behind it. */
+/* Fills the area up to its end and continues at its start. From now on the file has its full size,
+ * so padding never extends beyond it. */
 static struct argus_error *wrap(struct argus_writer *writer)
 {
     struct ring_place *place = &writer->place;
@@ -86,14 +86,13 @@ static struct argus_error *wrap(struct argus_writer *writer)
     return ring_wrap(place) ? NULL : argus_error_memory();
 }
 
-/* Takes what a failed write left behind the last chunk of a growing file away again, as well as it
- * can. */
+/* Removes what a failed write left behind the last chunk of a growing file, as far as possible. */
 static void undo(struct argus_writer *writer)
 {
     struct stat status;
     bool grows = fstat(writer->fd, &status) == 0 && (uint64_t)status.st_size < writer->place.end;
     if (grows && ftruncate(writer->fd, (off_t)writer->place.head) < 0)
-        return; /* the reader will say that the end is damaged */
+        return; /* the reader will report damage at the end */
 }
 
 static struct argus_error *put_image(struct argus_writer *writer, const struct chunk_head *head)
@@ -122,7 +121,8 @@ static struct argus_error *put_image(struct argus_writer *writer, const struct c
     return NULL;
 }
 
-/* A ring should hold several chunks at any time, or it forgets too much at once. */
+/* A ring should hold several chunks at any time; otherwise each new chunk drops too many
+ * records. */
 static bool is_too_large(const struct argus_writer *writer)
 {
     return writer->ring_bytes && writer->image.length > writer->ring_bytes / 4;
@@ -206,7 +206,8 @@ static bool encode(struct argus_writer *writer, const struct chunk_head *head,
     return !writer->payload.failed && writer_make_image(writer, head, &writer->payload);
 }
 
-/* One chunk; in a ring that is too small for it, two of half the records, and so on. */
+/* Writes one chunk. If it is too large for a small ring, writes two with half of the records each,
+ * and so on. */
 static struct argus_error *put_records(struct argus_writer *writer, uint32_t cpu,
                                        const struct argus_record *records, size_t count,
                                        uint64_t lost)

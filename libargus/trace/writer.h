@@ -1,4 +1,5 @@
-/* The inside of struct argus_writer, shared by writer.c (chunks and records) and table_write.c. */
+/* The internals of struct argus_writer, shared by writer.c (chunks and records) and
+ * table_write.c. */
 #ifndef ARGUS_TRACE_WRITER_H
 #define ARGUS_TRACE_WRITER_H
 
@@ -22,46 +23,46 @@ struct argus_writer {
     uint64_t latest_ticks;   /* largest timestamp of any record so far */
     struct codec_encoder encoder;
     struct packer packer;
-    struct bytes payload;     /* of the chunk at hand, before compression */
-    struct bytes image;       /* of the chunk at hand, as it goes into the file */
-    struct bytes stacks;      /* entries that wait for their chunk */
+    struct bytes payload;     /* of the current chunk, before compression */
+    struct bytes image;       /* of the current chunk, as written to the file */
+    struct bytes stacks;      /* entries for the next chunk */
     uint32_t stack_count;     /* in `stacks` */
-    struct bytes snapshots;   /* entries that wait for their chunk */
+    struct bytes snapshots;   /* entries for the next chunk */
     uint32_t snapshot_count;  /* in `snapshots` */
-    struct bytes late_stacks; /* entries that wait for their chunk */
+    struct bytes late_stacks; /* entries for the next chunk */
     uint32_t late_count;      /* in `late_stacks` */
     struct idmap stacks_written;
 };
 
-/* The sentence of a failed write; takes the offset. */
+/* The message for a failed write; the format takes the offset. */
 #define WRITER_UNWRITABLE "cannot write the trace at offset %" PRIu64
 
-/* What a chunk's header says beside its sizes. */
+/* The fields of a chunk's header besides its sizes. */
 struct chunk_head {
     enum argus_chunk_kind kind;
     uint32_t count, cpu;
     uint64_t lost, first_ticks, last_ticks;
 };
 
-/* Writes one chunk with `payload`. On an error the file is as it was, as far as the system lets us.
+/* Writes one chunk with `payload`. On an error, the file is unchanged as far as the system allows.
  */
 struct argus_error *writer_put_chunk(struct argus_writer *writer, const struct chunk_head *head,
                                      const struct bytes *payload);
 
-/* Makes the chunk in writer->image, as it goes into the file; false without memory. */
+/* Builds the chunk in writer->image; false without memory. */
 bool writer_make_image(struct argus_writer *writer, const struct chunk_head *head,
                        const struct bytes *payload);
 
-/* The header of a padding chunk that takes `bytes` of the file, itself included. */
+/* The header of a padding chunk of `bytes` bytes in total. */
 struct layout_chunk writer_padding(uint64_t bytes);
 
 /* Puts one entry of a STACKS chunk. */
 void writer_put_stack(struct bytes *payload, uint64_t id, const uint64_t *frames, size_t count);
 
-/* Writes the snapshots that wait for their chunk. */
+/* Writes the snapshots that are buffered for the next chunk. */
 struct argus_error *writer_flush_snapshots(struct argus_writer *writer);
 
-/* Payloads of tables are cut at about this size, so that each fits a small ring. */
+/* Payloads of tables are split at about this size, so that each fits into a small ring. */
 size_t writer_table_bytes(const struct argus_writer *writer);
 
 #endif

@@ -1,4 +1,4 @@
-/* Beginning a trace file, or going on with one. */
+/* Creates a trace file, or continues an existing one. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -83,9 +83,9 @@ struct argus_error *argus_writer_create(int fd, const struct argus_trace_header 
     return NULL;
 }
 
-/* What the walk over a file found, in file order. */
+/* The result of the walk over a file, in file order. */
 struct found {
-    VEC(struct extent) extents; /* whole chunks, padding among them */
+    VEC(struct extent) extents; /* complete chunks, including padding */
     uint64_t newest_sequence, newest_end;
     bool any;
 };
@@ -104,7 +104,8 @@ static struct argus_error *take_step(struct argus_writer *writer, const struct w
         return argus_error_memory();
     if (is_padding)
         return NULL;
-    if (argus_codec_is_built(step->header.codec)) /* who could read the file still can */
+    /* the file stays readable for those who can read it now */
+    if (argus_codec_is_built(step->header.codec))
         writer->packer.codec = step->header.codec;
     if (!found->any || step->header.sequence >= found->newest_sequence) {
         found->any = true;
@@ -136,7 +137,7 @@ static struct argus_error *walk_file(struct argus_writer *writer,
     return error;
 }
 
-/* In a ring the newest chunk is followed by the oldest ones, which come first in the order of age. */
+/* In a ring, the oldest chunks follow the newest one; they come first in the order of age. */
 static struct argus_error *order_by_age(struct argus_writer *writer, const struct found *found)
 {
     size_t count = found->extents.length, oldest = 0;
@@ -150,7 +151,7 @@ static struct argus_error *order_by_age(struct argus_writer *writer, const struc
     return NULL;
 }
 
-/* Finds the end of the last whole chunk, the next sequence number and the largest time. */
+/* Finds the end of the last complete chunk, the next sequence number and the largest timestamp. */
 static struct argus_error *find_end(struct argus_writer *writer,
                                     const struct argus_trace_header *header)
 {
@@ -166,7 +167,7 @@ static struct argus_error *find_end(struct argus_writer *writer,
     if (!error && writer->ring_bytes)
         error = order_by_age(writer, &found);
     bool has_wrapped = writer->ring_bytes && (uint64_t)status.st_size >= writer->place.end;
-    /* Also longer, when only the padding of the last chunk was cut off. */
+    /* It may also need to grow, if only the padding of the last chunk was cut off. */
     if (!error && !has_wrapped && ftruncate(writer->fd, (off_t)writer->place.head) < 0)
         error = argus_error_os(errno, WRITER_UNWRITABLE, writer->place.head);
     writer->bytes = writer->place.head;

@@ -1,4 +1,5 @@
-/* Build ids are read from ELF files by whoever may be wrong about them: the unprivileged front end, after the recording. */
+/* Reads build IDs from ELF files after the recording. The unprivileged front end does this, so that
+ * root parses no ELF file. */
 #include "argus/event.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 
 typedef VEC(struct argus_image_entry) image_vec;
 
-/* A file that changed since may be another one than what ran. */
+/* A file that changed since may not be the one that was executed. */
 static uint64_t recorded_until_ns(const struct argus_trace *trace)
 {
     uint64_t start_ns, end_ns;
@@ -21,7 +22,8 @@ static uint64_t recorded_until_ns(const struct argus_trace *trace)
     return argus_trace_ns_to_wall_ns(trace, end_ns);
 }
 
-/* At its path; or, if it was deleted or is of another mount namespace, as its process has it. */
+/* Opens the file at its path or, if it was deleted or is in another mount namespace, through its
+ * process. */
 static void find_id(struct argus_image_entry *image, uint64_t until_ns)
 {
     bool denied;
@@ -31,7 +33,7 @@ static void find_id(struct argus_image_entry *image, uint64_t until_ns)
         image->build_id_bytes = elf_file_build_id_fd(fd, image->build_id);
 }
 
-/* One entry for each file that has no build id in the trace and has one on disk. */
+/* One entry for each file without a build ID in the trace and with one on disk. */
 static bool find_ids(const struct argus_trace *trace, image_vec *ret)
 {
     const struct argus_image_entry *images;

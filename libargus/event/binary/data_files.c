@@ -1,4 +1,5 @@
-/* Variables in ELF files that no process has mapped yet: where a flag will be. */
+/* Finds variables in ELF files that no process has mapped yet, to watch a flag from the start of a
+ * program. */
 #include "argus/data_symbols.h"
 
 #include <errno.h>
@@ -27,7 +28,8 @@ static struct argus_error *no_program(const char *path)
 
 /* --- how it will be mapped --- */
 
-/* The kernel maps whole pages, from the one with the segment's first byte on (fs/binfmt_elf.c, elf_map()). */
+/* The kernel maps whole pages, beginning with the page that contains the segment's first byte
+ * (fs/binfmt_elf.c, elf_map()). */
 static bool find_code(Elf *elf, struct argus_data_image *ret)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -109,7 +111,7 @@ struct visit {
     void *context;
 };
 
-/* From where libdwfl has laid the file to addresses in the file. */
+/* Converts addresses as laid out by libdwfl to addresses in the file. */
 static bool tell(void *context, const char *name, const struct argus_data_symbol *symbol)
 {
     const struct visit *visit = context;

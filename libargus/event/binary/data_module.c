@@ -22,7 +22,8 @@ static bool offer(const char *name, const struct argus_data_symbol *symbol,
     return go_on;
 }
 
-/* The address in the file of a word that the dynamic linker fills with the number of this module; 0: none. */
+/* The address in the file of the word that the dynamic linker sets to the module number of this
+ * file; 0: none. */
 static uint64_t module_word(Elf *elf)
 {
     Elf_Scn *section = NULL;
@@ -47,7 +48,7 @@ void data_module_each(Dwfl_Module *module, argus_data_symbol_function function, 
     GElf_Addr bias;
     Elf *elf = dwfl_module_getelf(module, &bias);
     uint64_t word = module_word(elf);
-    /* a library that has an interpreter, too (libc), is no program that anybody debugs */
+    /* a library with an interpreter (libc) counts as a library */
     bool of_program = elf_has_interpreter(elf);
     int count = dwfl_module_getsymtab(module);
     for (int i = 1; i < count; i++) {

@@ -20,7 +20,7 @@ struct search {
     void *context;
     uint64_t base;
     bool found;
-    char files[400]; /* names of those that there are, for the error */
+    char files[400]; /* names of the mapped files, for the error message */
 };
 
 static const char *last_part(const char *path)
@@ -29,7 +29,7 @@ static const char *last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Whether a mapped file is the one that is meant. */
+/* Whether a mapped file is the requested one. */
 static bool is_meant(const char *path, const char *wanted)
 {
     const char *name = last_part(path);
@@ -110,9 +110,10 @@ struct argus_error *argus_data_symbols_each(uint32_t pid, const char *image,
     return run(pid, &search);
 }
 
-/* --- one of them --- */
+/* --- one variable --- */
 
-/* The program comes first when the dynamic linker looks for a name, so its copy is everybody's. */
+/* The dynamic linker searches the program before its libraries, so the program's copy is used by
+ * all. */
 static void prefer_copy(uint32_t pid, const char *name, struct argus_data_symbol *symbol)
 {
     char link[32], path[PATH_MAX];

@@ -11,7 +11,7 @@
 
 #define DEBUG_ROOT "/usr/lib/debug"
 
-/* Opens `path` if it is a debug file with that build id (any, when `id_bytes` is 0). */
+/* Opens `path` if it is a debug file with this build ID (with any, if `id_bytes` is 0). */
 static int open_matching(const char *path, const unsigned char *id, int id_bytes, char **ret_path)
 {
     int fd = elf_open_regular(path, 0);
@@ -44,8 +44,9 @@ static int find_by_build_id(const unsigned char *id, int id_bytes, char **ret_pa
     return open_matching(path, id, id_bytes, ret_path);
 }
 
-/* A debuglink names a file beside the program, in .debug there, or under DEBUG_ROOT. Only with a build id, which tells
- * whether it belongs; the checksum that comes with the link would mean to read all of it. */
+/* A debuglink names a file next to the program, in the folder .debug there, or under DEBUG_ROOT. It
+ * is used only if there is a build ID to check it: checking the debuglink's checksum would mean
+ * reading the whole file. */
 static int find_by_link(const char *program, const char *link, const unsigned char *id,
                         int id_bytes, char **ret_path)
 {
@@ -76,7 +77,8 @@ int debug_file_find(Dwfl_Module *module, void **userdata, const char *module_nam
     (void)userdata, (void)module_name, (void)base, (void)debuglink_crc;
     const unsigned char *id = NULL;
     GElf_Addr id_address;
-    if (!file_name && debuglink) /* what several debug files share (dwz): nothing of it is read */
+    /* a file that several debug files share (dwz), which is not needed */
+    if (!file_name && debuglink)
         return -1;
     int id_bytes = dwfl_module_build_id(module, &id, &id_address);
     int fd = id_bytes > 0 ? find_by_build_id(id, id_bytes, ret_path) : -1;

@@ -1,10 +1,12 @@
-/* libdebuginfod is loaded when the first file is wanted, as libdwfl itself does it: so a build needs no package for it, and a program
- * that fetches nothing does not load an HTTP library. libdwfl's own way there is not taken, since it has neither a time limit
- * for all files together nor a way to stop.
+/* libdebuginfod is loaded when the first file is needed, as libdwfl does. So a build needs no
+ * package for it, and a program that fetches nothing loads no HTTP library. libdwfl's own use of
+ * libdebuginfod is avoided, since it has no time limit for all files together and cannot be
+ * interrupted.
  *
- * The library looks at its cache first ($XDG_CACHE_HOME/debuginfod_client), and remembers there for some minutes what no server has. While it
- * waits it calls debuginfod_progressfn_t about once a second. It never answers later than the limits allow, but for a name
- * server that does not answer, which the C library gives up after up to 30 s.
+ * The library first looks in its cache ($XDG_CACHE_HOME/debuginfod_client), which also stores for
+ * some minutes that no server has a file. While it waits, it calls debuginfod_progressfn_t about
+ * once a second. It always returns within the limits, with one exception: if a name server does not
+ * respond, the C library gives up only after up to 30 s.
  */
 #include "event/binary/debuginfod.h"
 
@@ -20,14 +22,15 @@
 
 #include "event/binary/elf_file.h"
 
-/* For all files of one command; DEBUGINFOD_MAXTIME (s) sets another limit. */
+/* Time limit in seconds for all files of one command; DEBUGINFOD_MAXTIME overrides it. */
 enum { USUAL_SECONDS = 120 };
 #define NS_PER_S 1000000000u
 
 typedef struct debuginfod_client client;
 typedef int (*client_progress)(client *, long done, long total);
 
-/* The part of elfutils/debuginfod.h that is used (LGPL; the interface is versioned and has stayed since elfutils 0.178). */
+/* The part of elfutils/debuginfod.h that is used (LGPL; the interface is versioned and unchanged
+ * since elfutils 0.178). */
 struct client_calls {
     client *(*begin)(void);
     void (*end)(client *);
@@ -53,7 +56,7 @@ struct debuginfod {
     void *context;
     char what[128];       /* for the progress line */
     uint64_t left_ns;     /* of the command's time */
-    uint64_t deadline_ns; /* of the file that is being fetched; CLOCK_MONOTONIC */
+    uint64_t deadline_ns; /* for the current file; CLOCK_MONOTONIC */
     struct argus_fetched totals;
 };
 
@@ -78,7 +81,7 @@ struct debuginfod *debuginfod_create(argus_progress progress, void *context)
     return servers;
 }
 
-/* The library stays loaded: libcurl's state is the process's. */
+/* The library stays loaded, because libcurl's state is global in the process. */
 void debuginfod_destroy(struct debuginfod *servers)
 {
     if (servers && servers->client)
@@ -103,10 +106,11 @@ const struct argus_fetched *debuginfod_totals(const struct debuginfod *servers)
 
 /* --- the library --- */
 
-/* The one that this thread waits for: the library calls back with nothing but its own client. */
+/* The object for which this thread is waiting: the library's callback passes only its own
+ * client. */
 static _Thread_local struct debuginfod *asking;
 
-/* Not 0 makes the library give up the file. */
+/* Returning a value other than 0 makes the library give up the file. */
 static int go_on(client *asked, long done, long total)
 {
     (void)asked;
@@ -141,9 +145,9 @@ static bool is_ready(struct debuginfod *servers)
     return servers->totals.end == ARGUS_FETCH_OPEN;
 }
 
-/* --- what was given up --- */
+/* --- files that were given up --- */
 
-/* Where the library may have its cache. */
+/* The possible folders of the library's cache. */
 static const struct {
     const char *variable, *below;
 } caches[] = {
@@ -160,8 +164,9 @@ static void remove_if_empty(const char *path)
         unlink(path);
 }
 
-/* The library (0.188) takes a file that it was told to give up for one that no server has, and remembers that for ten minutes: as an
- * empty file in its cache. */
+/* If the callback makes the library (0.188) give up a file, it treats this like a file that no
+ * server has: it puts an empty file into its cache and does not ask again for ten minutes. This
+ * removes the empty file. */
 static void forget_miss(enum debuginfod_kind kind, const uint8_t *id, uint32_t id_bytes)
 {
     static const char *const files[] = {"executable", "debuginfo"};
@@ -180,11 +185,12 @@ static void forget_miss(enum debuginfod_kind kind, const uint8_t *id, uint32_t i
 
 /* --- one file --- */
 
-/* That a server does not have the file, or that the user finds it too large, says nothing about the next one. */
+/* If a server does not have the file, or it is larger than the user allows, the next file may still
+ * be available. */
 static void take_failure(struct argus_fetched *totals, int error)
 {
     if (totals->end != ARGUS_FETCH_OPEN)
-        return; /* we have ended it */
+        return; /* the time limit or the user ended it */
     if (error == ENOENT || error == EFBIG) {
         totals->unknown++;
         return;

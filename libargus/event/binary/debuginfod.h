@@ -1,8 +1,10 @@
-/* Files that debuginfod servers have, by build ID: the debug file of a program or library, or itself where it is gone.
+/* Fetches files from debuginfod servers by build ID: the debug file of a program or library, or the
+ * program or library itself if it was deleted.
  *
- * Asked only where DEBUGINFOD_URLS names servers, and only for frames that an answer shows: the name of a server is the
- * user's permission to tell it what was recorded. Everything is bounded: the time for one command, and what the user sets for the library
- * (DEBUGINFOD_TIMEOUT, DEBUGINFOD_MAXTIME, DEBUGINFOD_MAXSIZE). One object belongs to one thread.
+ * Servers are asked only if DEBUGINFOD_URLS names them, and only for frames that an answer shows.
+ * By naming a server, the user permits telling it what was recorded. Everything is bounded: by the
+ * time for one command, and by the library's limits (DEBUGINFOD_TIMEOUT, DEBUGINFOD_MAXTIME,
+ * DEBUGINFOD_MAXSIZE). One object belongs to one thread.
  */
 #ifndef ARGUS_EVENT_DEBUGINFOD_H
 #define ARGUS_EVENT_DEBUGINFOD_H
@@ -13,15 +15,17 @@ struct debuginfod;
 
 enum debuginfod_kind { DEBUGINFOD_PROGRAM, DEBUGINFOD_DEBUG, DEBUGINFOD_KINDS };
 
-/* NULL without DEBUGINFOD_URLS, or without memory. `progress` may be NULL; false from it ends fetching until debuginfod_renew(). */
+/* NULL without DEBUGINFOD_URLS, or without memory. `progress` may be NULL; if it returns false,
+ * fetching stops until debuginfod_renew(). */
 struct debuginfod *debuginfod_create(argus_progress progress, void *context);
 void debuginfod_destroy(struct debuginfod *servers);
 
-/* A new command begins: its time and its counts begin at 0. */
+/* Starts a new command: resets its time and counts. */
 void debuginfod_renew(struct debuginfod *servers);
 
-/* Opens the file with that build ID: from the library's cache, else from a server. `name` is what the progress line calls it. -1: no
- * server has it, or nothing is fetched any more. The caller frees `*ret_path`. */
+/* Opens the file with that build ID: from the library's cache, else from a server. `name` appears
+ * in the progress line. -1: no server has the file, or fetching has stopped. The caller frees
+ * `*ret_path`. */
 int debuginfod_fetch(struct debuginfod *servers, enum debuginfod_kind kind, const uint8_t *id,
                      uint32_t id_bytes, const char *name, char **ret_path);
 

@@ -1,4 +1,4 @@
-/* Where an ELF file's variables are. */
+/* Finds the variables of an ELF file. */
 #include "event/binary/elf_file.h"
 
 #include <elfutils/libdwfl.h>
@@ -28,7 +28,7 @@ bool elf_file_variable_at(struct elf_file *file, uint64_t address, bool is_threa
     return found;
 }
 
-/* Calls `function` for each program header until it says true. */
+/* Calls `function` for each program header until it returns true. */
 static bool any_header(const struct elf_file *file,
                        bool (*function)(const GElf_Phdr *header, uint64_t *value), uint64_t *value)
 {

@@ -29,7 +29,7 @@ static struct elf_fetched_entry *entry_of(struct elf_fetched *fetched, uint32_t 
     return number == UINT32_MAX ? NULL : &fetched->entries.data[number];
 }
 
-/* A server may send what it likes: its build ID counts. */
+/* A server's reply is not trusted: the file must have the right build ID. */
 static struct elf_file *fetch(struct debuginfod *servers, const struct argus_image_entry *image,
                               enum debuginfod_kind kind)
 {

@@ -1,5 +1,6 @@
-/* What debuginfod servers add to the ELF files of a trace: debug files of stripped ones, and files that are gone. Each is asked for
- * once in a command, and kept as long as the object. One object belongs to one thread.
+/* Adds files from debuginfod servers to the ELF files of a trace: debug files of stripped files,
+ * and files that were deleted. Each is requested once per command and kept as long as the object.
+ * One object belongs to one thread.
  */
 #ifndef ARGUS_EVENT_ELF_FETCHED_H
 #define ARGUS_EVENT_ELF_FETCHED_H
@@ -13,17 +14,18 @@ struct elf_fetched_entry {
 };
 
 struct elf_fetched {
-    struct debuginfod *servers;            /* owned; NULL: nothing is fetched */
-    VEC(struct elf_fetched_entry) entries; /* one for each of elf_files.files */
+    struct debuginfod *servers;            /* owned; NULL: fetching is off */
+    VEC(struct elf_fetched_entry) entries; /* one for each element of elf_files.files */
 };
 
 void elf_fetched_deinit(struct elf_fetched *fetched);
 
-/* What was not to be had is asked for again. */
+/* Requests failed files again. */
 void elf_fetched_renew(struct elf_fetched *fetched);
 
-/* The file of image entry `image`, which elf_files_get() was asked for; NULL: it has no build ID, or no server has it. Borrowed. Addresses
- * in the debug file are those of the file itself. */
+/* The file of image entry `image`, for which elf_files_get() was called before. NULL: it has no
+ * build ID, or no server has it. Borrowed. Addresses in the debug file are those of the original
+ * file. */
 struct elf_file *elf_fetched_get(struct elf_fetched *fetched, const struct elf_files *files,
                                  uint32_t image, enum debuginfod_kind kind);
 

@@ -18,8 +18,8 @@
 
 struct function {
     uint64_t address, end; /* end exclusive */
-    const char *name;      /* libdwfl's */
-    bool local;            /* of two names for one address the global one is better known */
+    const char *name;      /* owned by libdwfl */
+    bool local;            /* if an address has two names, the global one is preferred */
 };
 
 /* A loadable segment: file offset → address. */
@@ -31,13 +31,14 @@ struct elf_file {
     Dwfl *dwfl;          /* owned; has the one module */
     Dwfl_Module *module; /* belongs to dwfl */
     VEC(struct function)
-    functions; /* by address, not overlapping in their starts; once has_functions */
+    functions; /* sorted by address, no two with the same start; valid if has_functions */
     bool has_functions;
     VEC(struct segment) segments;
 };
 
 static const Dwfl_Callbacks callbacks = {
-    .find_elf = dwfl_build_id_find_elf, /* never called: the file is given as a descriptor */
+    /* never called, because the file is given as a descriptor */
+    .find_elf = dwfl_build_id_find_elf,
     .find_debuginfo = debug_file_find,
 };
 
@@ -66,7 +67,8 @@ static uint32_t build_id_of(Elf *elf, uint8_t ret[ELF_BUILD_ID_MAX])
     return (uint32_t)bytes;
 }
 
-/* Overlays say another inode in the maps of a process than of the file, so it cannot be compared. */
+/* On overlay file systems, a process's maps give another inode than stat(), so inodes cannot be
+ * compared. */
 static bool is_inode(int fd, uint64_t inode)
 {
     enum { OVERLAY = 0x794c7630 };
@@ -109,7 +111,8 @@ static int by_address(const void *left, const void *right)
     return order;
 }
 
-/* Of several names for one address the first stays. A function without a size reaches to the next one. */
+/* If an address has several names, the first is kept. A function without a size extends to the next
+ * one. */
 static void settle_functions(struct elf_file *file)
 {
     size_t kept = 0, count = file->functions.length;
@@ -137,7 +140,7 @@ static bool is_function(const GElf_Sym *symbol)
            (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE);
 }
 
-/* Not before somebody asks: unwinding needs no names, and large libraries have many. */
+/* Loaded on demand only: unwinding needs no names, and large libraries have many. */
 static void load_functions(struct elf_file *file)
 {
     int count = dwfl_module_getsymtab(file->module);
@@ -155,7 +158,7 @@ static void load_functions(struct elf_file *file)
             .local = GELF_ST_BIND(symbol.st_info) == STB_LOCAL,
         };
         if (function.end >= address && !vec_push(&file->functions, function))
-            break; /* without memory there are fewer names */
+            break; /* if memory runs out, there are fewer names */
     }
     settle_functions(file);
     file->has_functions = true;
@@ -188,7 +191,7 @@ static bool is_expected(Elf *elf, const struct elf_identity *identity)
            !memcmp(id, identity->build_id, identity->build_id_bytes);
 }
 
-/* Takes `fd`. */
+/* Takes ownership of `fd`. */
 static bool report(struct elf_file *file, const char *path, int fd)
 {
     file->dwfl = dwfl_begin(&callbacks);
@@ -224,7 +227,7 @@ struct elf_file *elf_file_open_fd(int fd, const char *path, const struct elf_ide
     return file;
 }
 
-/* Without a build id: has the file changed, or is it another one? */
+/* For files without a build ID: whether the file changed or is a different one. */
 static bool is_another(int fd, const struct elf_identity *identity)
 {
     struct stat status;
@@ -352,10 +355,10 @@ bool elf_file_function_start(struct elf_file *file, uint64_t address, uint64_t *
     return true;
 }
 
-/* What stands at the beginning of each description (Linux Standard Base, "Frame Description Entry"). */
+/* The beginning of each description (Linux Standard Base, "Frame Description Entry"). */
 struct frame_description {
-    uint32_t length; /* EXTENDED: of 64 bits, which linkers do not write */
-    uint32_t cie;    /* 0: it is none */
+    uint32_t length; /* EXTENDED: a 64-bit length, which linkers do not write */
+    uint32_t cie;    /* 0: this is not a description */
     uint32_t start, bytes;
 };
 #define EXTENDED 0xffffffffu

@@ -8,10 +8,11 @@
 #include "event/binary/elf_vdso.h"
 #include "event/binary/live_file.h"
 
-/* A 32-bit program has another vdso than we have. */
+/* A 32-bit program has another vdso than this process. */
 #define END_32_BIT (1ull << 32)
 
-/* Is this the boot that the trace is from? Then its vdso is ours. */
+/* Whether the trace is from the current boot of this machine, so that its vdso is the current
+ * one. */
 static bool same_boot(const struct argus_trace *trace)
 {
     static const uint8_t unknown[16];
@@ -46,7 +47,7 @@ void elf_files_deinit(struct elf_files *files)
     idmap_deinit(&files->by_image);
 }
 
-/* A build id names a file wherever it is. */
+/* A file with a build ID can be found at any path. */
 static bool same_file(const struct argus_image_entry *a, const struct argus_image_entry *b)
 {
     if (a->build_id_bytes || b->build_id_bytes)
@@ -57,7 +58,8 @@ static bool same_file(const struct argus_image_entry *a, const struct argus_imag
            a->dev_major == b->dev_major && a->dev_minor == b->dev_minor;
 }
 
-/* Where it is not at its path any more: as one of the processes has it that mapped it, while that lives. */
+/* If the file is not at its path any more: opens it through a process that has it mapped, as long
+ * as that process runs. */
 static struct elf_file *open_live(const struct elf_files *files, uint32_t index,
                                   const struct elf_identity *identity, bool *ret_denied)
 {
@@ -131,7 +133,7 @@ struct elf_file *elf_files_get(struct elf_files *files, uint32_t image, bool *re
         index = (uint32_t)files->files.length;
         files->files.data[files->files.length++] = open_file(files, image);
     }
-    idmap_put(&files->by_image, image, index); /* without memory: looked up again */
+    idmap_put(&files->by_image, image, index); /* without memory it is looked up again later */
     *ret_stale = files->files.data[index].stale;
     return files->files.data[index].elf;
 }

@@ -1,5 +1,6 @@
-/* Where functions begin that have no symbol: .eh_frame_hdr has a sorted table of the beginnings of all functions that can be
- * unwound (Linux Standard Base, "Exception Frames"), and stripped files keep it. */
+/* Finds the starts of functions without symbols. .eh_frame_hdr has a sorted table of the starts of
+ * all functions with unwind information (Linux Standard Base, "Exception Frames"), and stripped
+ * files keep it. */
 #include "event/binary/elf_frames.h"
 
 #include <gelf.h>
@@ -7,10 +8,12 @@
 
 #include "base/lower_bound.h"
 
-/* Encodings of what every linker writes: 32 bits signed, relative to its own place or to the table's beginning. */
+/* The encodings that every linker writes: signed 32 bits, relative to its own address or to the
+ * table's start. */
 enum { VERSION = 1, PCREL_SDATA4 = 0x1b, UDATA4 = 0x03, DATAREL_SDATA4 = 0x3b, HEADER_BYTES = 12 };
 
-/* One row: of the function, and of its unwind information; both relative to the beginning of the header. */
+/* A row: addresses of the function and of its unwind information, both relative to the start of the
+ * header. */
 struct row {
     int32_t function, description;
 };

@@ -19,7 +19,7 @@ const char *readable_name(struct readable_names *names, const char *name)
         return strtab_get(names->names, id);
     char *demangled = demangle(name);
     const char *text = demangled ? demangled : name;
-    /* A symbol with a version, memcpy@@GLIBC_2.14, is that symbol. */
+    /* A versioned symbol, memcpy@@GLIBC_2.14, is found by its plain name. */
     size_t length = demangled ? strlen(text) : strcspn(text, "@");
     struct argus_error *error = strtab_intern(names->names, text, length, &id);
     free(demangled);
@@ -31,7 +31,8 @@ const char *readable_name(struct readable_names *names, const char *name)
     return strtab_get(names->names, id);
 }
 
-/* Where a direct call goes whose `bytes` end at the return address, relative to that; false: it is none. */
+/* The target of a direct call relative to the return address, at which `bytes` end; false: they are
+ * not a direct call. */
 static bool decode_call(unsigned machine, const uint8_t bytes[5], int64_t *ret)
 {
     if (machine == ELF_MACHINE_X86_64 || machine == ELF_MACHINE_386) {
@@ -42,7 +43,8 @@ static bool decode_call(unsigned machine, const uint8_t bytes[5], int64_t *ret)
     }
     uint32_t word;
     memcpy(&word, bytes + 1, sizeof(word));
-    *ret = ((int64_t)(int32_t)(word << 6) >> 4) - 4; /* 26 bits, in words, from the BL itself */
+    /* 26 bits, in words, relative to the BL itself */
+    *ret = ((int64_t)(int32_t)(word << 6) >> 4) - 4;
     return machine == ELF_MACHINE_AARCH64 && word >> 26 == 0x25u; /* BL */
 }
 

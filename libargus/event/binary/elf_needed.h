@@ -1,4 +1,5 @@
-/* What an ELF file says of itself and others before it runs: which libraries it is linked with, and whether it is a program. */
+/* What an ELF file tells without being executed: the libraries that it is linked with, and whether
+ * it is a program. */
 #ifndef ARGUS_EVENT_ELF_NEEDED_H
 #define ARGUS_EVENT_ELF_NEEDED_H
 
@@ -6,15 +7,17 @@
 
 struct Elf; /* libelf's */
 
-/* Whether an opened file names an interpreter: programs do, and the few libraries that can be run (libc). */
+/* Whether an opened file names an interpreter, as programs and a few executable libraries (libc)
+ * do. */
 bool elf_has_interpreter(struct Elf *elf);
 
-/* Calls `each` for the name of each library that the file at `path` is linked with (DT_NEEDED), e.g. "libm.so.6". Nothing is called
- * where the file is not there, or is no ELF file. False: `each` said so, and no more was wanted. */
+/* Calls `each` with the name of each library that the file at `path` is linked with (DT_NEEDED),
+ * e.g. "libm.so.6". If the file does not exist or is not an ELF file, `each` is not called. False:
+ * `each` returned false, which ends the search. */
 bool elf_needed_read(const char *path, bool (*each)(void *context, const char *name),
                      void *context);
 
-/* Whether the file names an interpreter, as programs do, or is linked to a fixed address. */
+/* Whether the file is a program: it names an interpreter, or is linked to a fixed address. */
 bool elf_needed_is_program(const char *path);
 
 #endif

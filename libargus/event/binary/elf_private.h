@@ -1,4 +1,4 @@
-/* For the files that make up elf_file.h. */
+/* Internals that the files behind elf_file.h share. */
 #ifndef ARGUS_EVENT_ELF_PRIVATE_H
 #define ARGUS_EVENT_ELF_PRIVATE_H
 

@@ -20,7 +20,8 @@
 #endif
 
 static const Dwfl_Callbacks callbacks = {
-    .find_elf = dwfl_build_id_find_elf, /* never called: the file is given as a descriptor */
+    /* never called, because the file is given as a descriptor */
+    .find_elf = dwfl_build_id_find_elf,
     .find_debuginfo = debug_file_find,
 };
 
@@ -31,7 +32,7 @@ static bool is_own_machine(Elf *elf)
            header.e_machine == OWN_MACHINE;
 }
 
-/* A versioned symbol of .symtab is written name@VERSION or name@@VERSION. */
+/* .symtab has versioned symbols as name@VERSION or name@@VERSION. */
 static bool same_name(const char *symbol, const char *name)
 {
     size_t length = strlen(name);
@@ -64,7 +65,8 @@ static bool find_in_relocations(Elf *elf, Elf_Scn *section, const GElf_Shdr *hea
     return false;
 }
 
-/* What the file itself has there: relative relocations in packed form (SHT_RELR) keep the address in place. */
+/* The value in the file itself: packed relative relocations (SHT_RELR) store the address in
+ * place. */
 static bool read_in_place(Elf *elf, uint64_t place, uint64_t *ret)
 {
     Elf_Scn *section = NULL;
@@ -84,7 +86,7 @@ static bool read_in_place(Elf *elf, uint64_t place, uint64_t *ret)
     return false;
 }
 
-/* The address that the pointer at `place` will hold, relative to where the file is loaded. */
+/* The value that the pointer at `place` will have after loading, relative to the load address. */
 static bool pointer_at(Elf *elf, uint64_t place, uint64_t *ret)
 {
     Elf_Scn *section = NULL;
@@ -99,7 +101,7 @@ static bool pointer_at(Elf *elf, uint64_t place, uint64_t *ret)
 
 /* --- addresses and file offsets --- */
 
-/* Only code can be probed. */
+/* Probes are possible in code only. */
 static bool code_offset(Elf *elf, uint64_t address, uint64_t *ret)
 {
     size_t count = 0;
@@ -143,7 +145,7 @@ static void look_through(Dwfl_Module *module, Elf *elf, uint64_t bias, struct el
     }
 }
 
-/* A file that is looked at. */
+/* A file being searched. */
 struct elf_module {
     Dwfl *dwfl;
     Dwfl_Module *module;
@@ -156,7 +158,7 @@ static void module_close(struct elf_module *opened)
     dwfl_end(opened->dwfl);
 }
 
-/* Needs module_close() also when it is false: no file of this machine. */
+/* Call module_close() even after false, which means: not a file of this machine's architecture. */
 static bool module_open(int fd, const char *path, struct elf_module *ret)
 {
     elf_version(EV_CURRENT);
@@ -165,7 +167,7 @@ static bool module_open(int fd, const char *path, struct elf_module *ret)
     ret->dwfl = own_fd < 0 ? NULL : dwfl_begin(&callbacks);
     ret->module = ret->dwfl ? dwfl_report_elf(ret->dwfl, path, path, own_fd, 0, true) : NULL;
     if (!ret->module && own_fd >= 0)
-        close(own_fd); /* else it belongs to the module */
+        close(own_fd); /* otherwise the module owns it */
     bool good = ret->module && dwfl_report_end(ret->dwfl, NULL, NULL) == 0;
     ret->elf = good ? dwfl_module_getelf(ret->module, &ret->bias) : NULL;
     return is_own_machine(ret->elf);

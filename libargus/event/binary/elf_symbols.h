@@ -1,5 +1,6 @@
-/* Where functions are in an ELF file, by name: for probes. Symbols come from .symtab, else .dynsym, and from a separate debug
- * file if there is one (libdw), so static functions are found where the machine has debug symbols. */
+/* Finds functions in an ELF file by name, for probes. Symbols come from .symtab, else .dynsym, and
+ * from a separate debug file if there is one (libdw). So static functions are found if debug
+ * symbols are installed. */
 #ifndef ARGUS_EVENT_ELF_SYMBOLS_H
 #define ARGUS_EVENT_ELF_SYMBOLS_H
 
@@ -7,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A function: that of `name`, or the one whose address the data at `name` + `data_offset` holds when the file is loaded (as
- * in exported tables of functions). */
+/* A function: the one called `name`, or the one whose address is stored at the variable `name` +
+ * `data_offset` when the file is loaded (as in exported tables of functions). */
 struct elf_wanted {
     const char *name; /* without a version; borrowed */
     uint64_t data_offset;
@@ -17,11 +18,12 @@ struct elf_wanted {
     uint64_t file_offset; /* result: of the function's first instruction */
 };
 
-/* Looks up `count` functions in the file `fd`, borrowed; `path` is where it came from, for finding its debug file. False: it is no
- * shared library or program of this machine. */
+/* Looks up `count` functions in the file `fd`, borrowed; `path` is its path, needed to find its
+ * debug file. False: it is not a shared library or program of this machine's architecture. */
 bool elf_symbols_find(int fd, const char *path, struct elf_wanted *wanted, size_t count);
 
-/* Tells every function of the file, also several names of one. `name` is borrowed for the call; false from `visit` ends it. */
+/* Calls `visit` for every function of the file, once per name. `name` is borrowed for the call;
+ * returning false ends the search. */
 typedef bool (*elf_symbol_visit)(void *context, const char *name, uint64_t file_offset);
 bool elf_symbols_each(int fd, const char *path, elf_symbol_visit visit, void *context);
 

@@ -1,6 +1,7 @@
-/* arch_prctl(ARCH_MAP_VDSO_32) maps the vdso of 32-bit programs into a process that has none, for programs that restore checkpoints
- * (arch/x86/kernel/process_64.c). A child unmaps its own and asks for the other one. It is a copy of the process that we run in, perhaps
- * a debugger: therefore it makes system calls alone, and its end sends no signal.
+/* arch_prctl(ARCH_MAP_VDSO_32) maps the vdso of 32-bit programs into a process that has none, for
+ * programs that restore checkpoints (arch/x86/kernel/process_64.c). A child process unmaps its own
+ * vdso and maps that one. The child is a copy of the host process, perhaps a debugger. Therefore it
+ * only makes system calls and runs no library code, and its exit sends no signal.
  */
 #include "event/binary/elf_vdso.h"
 
@@ -16,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Puts `bytes` bytes at `start` into a file in memory, and opens that. */
+/* Writes `bytes` bytes at `start` to a memory file, and opens that as an ELF file. */
 static struct elf_file *open_copy(const void *start, size_t bytes)
 {
     const struct elf_identity any = {.build_id_bytes = 0};
@@ -30,9 +31,9 @@ static struct elf_file *open_copy(const void *start, size_t bytes)
     return NULL;
 }
 
-/* --- our own --- */
+/* --- this process's vdso --- */
 
-/* How many bytes the mapped ELF image at `start` has: up to the end of what its header speaks of. */
+/* The size of the ELF image mapped at `start`: up to the end of what its header refers to. */
 static size_t image_bytes(const unsigned char *start)
 {
     const Elf64_Ehdr *header = (const void *)start;
@@ -53,20 +54,20 @@ struct elf_file *elf_vdso_open(void)
     return bytes ? open_copy(start, bytes) : NULL;
 }
 
-/* --- that of 32-bit programs --- */
+/* --- the vdso of 32-bit programs --- */
 
 #ifdef __x86_64__
 
 #define MAP_VDSO_32 0x2002     /* ARCH_MAP_VDSO_32 of asm/prctl.h */
-#define MAP_AT      0x10000000 /* any free place: the kernel looks for another one if it is taken */
+#define MAP_AT      0x10000000 /* any free address: the kernel chooses another one if it is taken */
 #define PAGE_BYTES  4096u
-#define MOST_PAGES  64u /* with the pages of data before it, a dozen */
+#define MOST_PAGES  64u /* about a dozen, including the data pages before it */
 
 struct range {
     uint64_t start, end; /* end exclusive */
 };
 
-/* What the kernel has mapped for the vdso of this process: code, data, clocks. */
+/* The mappings that the kernel made for this process's vdso: code, data, clocks. */
 struct own_ranges {
     struct range ranges[8];
     size_t count;
@@ -88,8 +89,9 @@ static bool read_own_ranges(struct own_ranges *ret)
     return ret->count > 0;
 }
 
-/* In the child, which shares `fd` with us: each page goes to its place in the file. There is no more than it can read: writing
- * from where nothing is mapped fails, and does no more. Without a vdso no function that asks for the time may be called. */
+/* Runs in the child, which shares `fd` with the parent: writes each readable page to its offset in
+ * the file. Writing from an unmapped address only fails. Without a vdso, no function that reads the
+ * time may be called. */
 static void copy_pages(const struct own_ranges *own, int fd)
 {
     for (size_t i = 0; i < own->count; i++)
@@ -106,13 +108,13 @@ static bool copy_by_child(int fd)
     int status;
     if (!read_own_ranges(&own))
         return false;
-    long child = syscall(SYS_clone, 0, 0, 0, 0, 0); /* a fork() that tells nobody of its end */
+    long child = syscall(SYS_clone, 0, 0, 0, 0, 0); /* like fork(), but its exit sends no signal */
     if (child == 0)
         copy_pages(&own, fd);
     return child > 0 && waitpid((pid_t)child, &status, __WCLONE) == child;
 }
 
-/* The vdso begins a page, behind its data, and reaches to the end of what was copied. */
+/* The vdso begins at a page boundary after its data, and extends to the end of what was copied. */
 static struct elf_file *open_in_pages(const unsigned char *pages, size_t bytes)
 {
     for (size_t at = 0; at + PAGE_BYTES <= bytes; at += PAGE_BYTES)
@@ -133,7 +135,8 @@ struct elf_file *elf_vdso_open_32_bit(void)
         file = open_in_pages(pages, (size_t)bytes);
     free(pages);
     close(fd);
-    if (!file || elf_file_machine(file) == EM_386) /* else what else was mapped there */
+    /* otherwise something else was mapped at this address */
+    if (!file || elf_file_machine(file) == EM_386)
         return file;
     elf_file_close(file);
     return NULL;

@@ -28,7 +28,7 @@ bool function_range_find(const char *path, uint64_t file_offset, uint64_t *ret_s
     return found;
 }
 
-/* x86: e8 and a distance of 32 bits; aarch64: bl and one of 26 bits, in words. */
+/* x86: e8 and a 32-bit distance; aarch64: bl and a 26-bit distance in words. */
 static bool decode_call(unsigned machine, uint64_t return_address, const uint8_t *code,
                         uint64_t *ret)
 {
@@ -45,12 +45,13 @@ static bool decode_call(unsigned machine, uint64_t return_address, const uint8_t
     return (word & 0xfc000000u) == 0x94000000u;
 }
 
-/* A stub that jumps through a pointer is no function of the file: endbr? bnd? jmp *x(%rip), of i386 *x or *x(%ebx). */
+/* Whether it is a stub that jumps through a pointer, not a function of the file: endbr? bnd? jmp
+ * *x(%rip); on i386 *x or *x(%ebx). */
 static bool is_stub(unsigned machine, const uint8_t *code)
 {
     static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e}; /* fa: endbr64, fb: endbr32 */
     if (machine == ELF_MACHINE_AARCH64)
-        return (code[3] & 0x9f) == 0x90; /* adrp, as functions hardly ever begin with */
+        return (code[3] & 0x9f) == 0x90; /* adrp, with which functions rarely begin */
     if (memcmp(code, endbr, sizeof(endbr)) == 0 && (code[3] & 0xfe) == 0xfa)
         code += sizeof(endbr) + 1;
     if (code[0] == 0xf2)

@@ -1,7 +1,9 @@
-/* A mapping of the trace is looked up in /proc/PID/maps: by its address, its offset in the file and, where the trace has it, the
- * file's inode. A process id that was given away again does not map the same file at the same random address. Then the file
- * itself: /proc/PID/map_files has exactly it, but only for a privileged user; the path below /proc/PID/root has it if it was neither
- * deleted nor replaced, which the inode tells; /proc/PID/exe has the program, deleted or not.
+/* A mapping of the trace is looked up in /proc/PID/maps by its address, its offset in the file and,
+ * if the trace has it, the file's inode. If the process ID was reused, the new process does not
+ * have the same file at the same random address. Then the file is opened by the first of these ways
+ * that works: /proc/PID/map_files has exactly this file, but only for a privileged user; the path
+ * below /proc/PID/root leads to it if it was neither deleted nor replaced, which the inode tells;
+ * /proc/PID/exe is the program, even if deleted.
  */
 #include "event/binary/live_file.h"
 
@@ -22,7 +24,7 @@
 struct mapping {
     uint64_t start, end, offset, inode;
     unsigned dev_major, dev_minor;
-    char *path; /* into the line */
+    char *path; /* points into the line */
 };
 
 static bool parse(char *line, struct mapping *ret)
@@ -45,7 +47,7 @@ static bool is_of(const struct mapping *mapping, const struct argus_image_entry 
            (!image->inode || image->inode == mapping->inode);
 }
 
-/* The caller frees `*ret_line`, which the mapping's path points into. */
+/* The caller frees `*ret_line`, into which the mapping's path points. */
 static bool find_mapping(const struct argus_image_entry *image, char **ret_line,
                          struct mapping *ret, bool *ret_denied)
 {
@@ -64,7 +66,8 @@ static bool find_mapping(const struct argus_image_entry *image, char **ret_line,
     return found;
 }
 
-/* File systems in layers, or with several volumes on a device, say another device and perhaps another inode in maps than in stat. */
+/* On layered file systems, and with several volumes on a device, maps has another device and
+ * perhaps another inode than stat(). */
 static bool has_own_numbers(int fd)
 {
     enum { OVERLAY = 0x794c7630, BTRFS = 0x9123683e };

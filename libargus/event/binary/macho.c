@@ -48,7 +48,7 @@ static struct argus_error *take_symbol(struct macho *macho, const struct macho_n
     const char *name = names + entry->name;
     if (!is_here || entry->name >= names_bytes || !memchr(name, '\0', names_bytes - entry->name) ||
         entry->section == 0 || entry->section > macho->sections_run.length)
-        return NULL; /* of another file, for a debugger, or damaged: the others may be good */
+        return NULL; /* of another file, for a debugger, or damaged: other segments may be usable */
     struct macho_symbol symbol = {
         .address = entry->value,
         .name = name[0] == '_' ? name + 1 : name,
@@ -58,7 +58,7 @@ static struct argus_error *take_symbol(struct macho *macho, const struct macho_n
     return vec_push(&macho->symbols, symbol) ? NULL : argus_error_memory();
 }
 
-/* Behind all segments, whose sections say which symbols are functions. */
+/* Called after all segments were read, whose sections tell which symbols are functions. */
 static struct argus_error *take_symbols(struct macho *macho, const struct macho_symtab *table,
                                         uint64_t offset)
 {
@@ -84,8 +84,9 @@ static int compare_symbols(const void *a, const void *b)
         return left->address < right->address ? -1 : 1;
     if (left->is_global != right->is_global)
         return left->is_global
+                   /* if an address has two names, the global one is preferred: it sorts last */
                    ? 1
-                   : -1; /* of two names the global one is better known: it comes last */
+                   : -1;
     return strcmp(left->name, right->name);
 }
 
@@ -134,7 +135,7 @@ static void forget_slice(struct macho *macho)
     macho->has_uuid = false;
 }
 
-/* Reads the slice if it is the wanted one. */
+/* Reads the slice if it is the requested one. */
 static struct argus_error *try_slice(struct macho *macho, uint64_t offset, uint64_t bytes,
                                      enum macho_cpu cpu, const uint8_t *uuid, bool *ret_fits)
 {
@@ -163,8 +164,8 @@ static uint32_t big_endian(const uint8_t *at)
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
-/* The header of a fat file is big-endian, and a Java class begins with the same number: its version is larger than any
- * number of slices. */
+/* The header of a fat file is big-endian. A Java class begins with the same magic: its version is
+ * larger than any number of slices. */
 static struct argus_error *find_slice(struct macho *macho, enum macho_cpu cpu, const uint8_t *uuid,
                                       bool *ret_fits)
 {

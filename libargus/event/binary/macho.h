@@ -1,9 +1,11 @@
-/* One Mach-O file: its UUID, segments and symbols (Apple's <mach-o/loader.h>, <mach-o/nlist.h>, <mach-o/fat.h>).
+/* One Mach-O file: its UUID, segments and symbols (Apple's <mach-o/loader.h>, <mach-o/nlist.h>,
+ * <mach-o/fat.h>).
  *
- * A reader of our own because what is needed is small, must run on Linux as well, and libdw knows ELF only. The file
- * may be anything: every length and offset is checked, and memory stays below the file's size times a constant.
- * Of a fat file it is one slice; offsets count from the slice's beginning. 64-bit, little-endian files only: Apple has made no
- * others since macOS 10.15. What is not read: lines (they are in a .dSYM), and functions of stripped files that are only in
+ * Argus has its own reader because it needs little, must run on Linux as well, and libdw reads ELF
+ * only. The file is not trusted: every length and offset is checked, and memory stays below the
+ * file's size times a constant. Of a fat file, one slice is read; offsets are relative to the
+ * slice. Only 64-bit little-endian files are supported: Apple has made no others since macOS 10.15.
+ * Not read are lines (they are in a .dSYM), and functions of stripped files that are only in
  * LC_FUNCTION_STARTS or in the shared cache's own table.
  */
 #ifndef ARGUS_EVENT_MACHO_H
@@ -20,15 +22,16 @@
 
 struct macho_symbol {
     uint64_t address;
-    const char *name; /* borrowed, without the '_' that C puts before; nul-terminated */
-    bool is_function; /* else a variable */
+    const char *name; /* borrowed, NUL-terminated, without C's leading '_' */
+    bool is_function; /* false: a variable */
     bool is_global;
 };
 
 struct macho;
 
-/* Opens the slice with `uuid` (NULL: any) for `cpu`. `*ret` is NULL, without an error, where the file has no such slice. The
- * error names what is wrong with the file and at which offset. The object belongs to one thread. */
+/* Opens the slice with `uuid` (NULL: any) for `cpu`. If the file has no such slice, `*ret` is NULL
+ * and there is no error. Errors name what is wrong with the file and at which offset. The object
+ * belongs to one thread. */
 struct argus_error *macho_open(const char *path, enum macho_cpu cpu, const uint8_t *uuid,
                                struct macho **ret);
 void macho_close(struct macho *macho);
@@ -39,14 +42,15 @@ bool macho_uuid(const struct macho *macho, uint8_t ret[MACHO_UUID_BYTES]);
 
 /* The address in the file's own address space of the byte at `offset_bytes` of the slice. False if no segment has it. */
 bool macho_address(const struct macho *macho, uint64_t offset_bytes, uint64_t *ret);
-/* The other way round: where in the slice the byte is that has `address` in memory. False: nowhere. */
+/* The reverse: the offset in the slice of the byte at `address`. False: there is none. */
 bool macho_offset(const struct macho *macho, uint64_t address, uint64_t *ret);
 /* The address behind the last byte of all segments. */
 uint64_t macho_end(const struct macho *macho);
-/* Copies `bytes` bytes of the slice from `offset_bytes` on; false if they are not all there. */
+/* Copies `bytes` bytes of the slice from `offset_bytes` on; false if the slice does not contain all
+ * of them. */
 bool macho_read(const struct macho *macho, uint64_t offset_bytes, size_t bytes, void *ret);
 
-/* The symbols, by address; borrowed. */
+/* The symbols, sorted by address; borrowed. */
 const struct macho_symbol *macho_symbols(const struct macho *macho, size_t *ret_count);
 /* The function or variable that covers `address`: the last one before it in the same segment; NULL: none. */
 const struct macho_symbol *macho_find(const struct macho *macho, uint64_t address,

@@ -1,5 +1,6 @@
-/* What Mach-O files are made of, as far as we read and write them: names of our own and numbers of Apple's <mach-o/loader.h>,
- * <mach-o/nlist.h> and <mach-o/fat.h>, which other systems do not have. All little-endian, but for the header of universal files. */
+/* The structures of Mach-O files, as far as Argus reads and writes them. The names are Argus's own
+ * and the numbers those of Apple's <mach-o/loader.h>, <mach-o/nlist.h> and <mach-o/fat.h>, which
+ * other systems lack. All little-endian, except for the header of universal files. */
 #ifndef ARGUS_EVENT_MACHO_LAYOUT_H
 #define ARGUS_EVENT_MACHO_LAYOUT_H
 
@@ -35,7 +36,7 @@ struct macho_header {
     uint32_t magic, cpu, subtype, type, command_count, command_bytes, flags, reserved;
 };
 
-struct macho_command { /* what each load command begins with */
+struct macho_command { /* the beginning of each load command */
     uint32_t kind, bytes;
 };
 
@@ -87,7 +88,7 @@ struct macho_data { /* of the link-edit segment */
 #define MACHO_PURE_INSTRUCTIONS 0x80000000u
 #define MACHO_SOME_INSTRUCTIONS 0x00000400u
 
-#define MACHO_FAT_SLICES       32u /* more are not looked at */
+#define MACHO_FAT_SLICES       32u /* further slices are ignored */
 #define MACHO_FAT_HEADER_BYTES 8u
 #define MACHO_FAT_SLICE_BYTES  20u /* struct macho_part */
 

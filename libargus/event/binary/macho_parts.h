@@ -1,4 +1,5 @@
-/* What an open Mach-O file is, for macho.c, which reads it, and macho_find.c, which answers. */
+/* The internals of an open Mach-O file, shared by macho.c, which reads it, and macho_find.c, which
+ * searches it. */
 #ifndef ARGUS_EVENT_MACHO_PARTS_H
 #define ARGUS_EVENT_MACHO_PARTS_H
 
@@ -19,7 +20,7 @@ struct macho {
     bool has_uuid;
     uint8_t uuid[MACHO_UUID_BYTES];
     VEC(struct macho_range) segments;
-    VEC(bool) sections_run; /* by number - 1: the section holds instructions */
+    VEC(bool) sections_run; /* by number - 1: whether the section contains instructions */
     VEC(struct macho_symbol) symbols;
 };
 

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is done with each record; those of class 0x60 without a row are Argus's own and pass, all others mean nothing to a graph. */
+/* How each record is handled. Records of class 0x60 without a row are Argus's own and pass
+ * unchanged; all others without a row have no meaning for the graph. */
 static const struct darwin_row {
     uint32_t debugid;
     darwin_translator translate;
@@ -107,7 +108,7 @@ static struct darwin_cpu *cpu_of(struct darwin *darwin, uint32_t number)
     return &darwin->cpus.data[index];
 }
 
-/* Who was there when the trace began, by its table of threads. */
+/* The threads that existed when the trace began, from its thread table. */
 static void take_table(struct darwin *darwin)
 {
     const struct argus_thread_entry *entries;
@@ -188,13 +189,13 @@ static darwin_translator translator_of(const struct darwin *darwin, uint32_t deb
     return row == IDMAP_NONE ? NULL : darwin_rows[row].translate;
 }
 
-/* Class 7 has records that one thread writes about another, or before it has come on the cpu. */
+/* Class 7 has records that a thread writes about another thread, or before it is on the CPU. */
 static bool tells_who_runs(const struct argus_record *record)
 {
     return ARGUS_DEBUGID_CLASS(record->debugid) != 0x07 && record->tid;
 }
 
-/* The record's thread is on its cpu, whatever was thought before. */
+/* The record's thread is on its CPU, even if earlier records said otherwise. */
 static void note_thread(struct darwin *darwin, struct darwin_cpu *cpu,
                         const struct argus_record *record)
 {

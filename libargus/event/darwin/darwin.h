@@ -1,25 +1,31 @@
-/* Darwin's records, told in the words of Argus.
+/* Translates Darwin's records into Argus's.
  *
- * Argus's records are Darwin's in form, and mostly in meaning. Where the two differ (which argument says what, what takes two
- * records there and one here, what Linux says and Darwin leaves to be concluded), this stage translates, record by record, on the
- * way from the file to whoever reads in time order (event/merge.h). So nothing behind it has to know from which system a trace is,
- * but for numbers of system calls and errors.
+ * Argus's records have Darwin's format, and mostly the same meaning. The two differ in the meaning
+ * of some arguments, in facts for which Darwin needs two records and Argus one, and in facts that
+ * Linux records and that have to be inferred on Darwin. This stage translates record by record,
+ * between the file and the merge's readers (event/merge.h). So later stages need not know from
+ * which system a trace is, except for the numbers of system calls and errors.
  *
- * What is concluded, and how sure it is:
- *   - Whether a thread that leaves its cpu waits: MACH_DISPATCH behind the switch has its state; where that is missing,
- *     MACH_BLOCK before the switch, which only a thread writes that is about to wait; where the trace has none of either, the
- *     reason in the switch. A trace that has only kperf's switches says nothing: each is taken for a wait.
- *   - In which context a wake-up happens: what of INTERRUPT and TIMER_CALLOUT is open on that cpu.
- *   - A cpu that idles runs either its idle thread or idles in the thread that wait there last: both become thread 0.
- *   - Which message is received: by the id of the message where the kernel writes one (MACH_IPC_msg_send and _recv), exactly.
- *     Release kernels of Apple silicon do not; then a wake-up inside of a send, of a thread that waits in a receive, shows to whom the
- *     remote port of the sender belongs, and messages to that port are dealt out in order; answers go to who has asked. Such pairs
- *     are marked as doubtful.
- *   - On whose behalf a message is sent: by its voucher (darwin_vouchers.c).
- *   - Who holds a lock: turnstiles name the thread that inherits the waiter's priority, which is the holder.
+ * What is inferred, and how reliably:
+ *   - Whether a thread that leaves its CPU waits: MACH_DISPATCH after the switch has its state; if
+ *     that is missing, MACH_BLOCK before the switch, which only a thread about to wait writes; if
+ *     the trace has neither, the reason in the switch. A trace with only kperf's switches does not
+ *     tell: each counts as a wait.
+ *   - The context of a wake-up: which of INTERRUPT and TIMER_CALLOUT is open on that CPU.
+ *   - An idle CPU runs its idle thread, or idles in the thread that waited there last: both become
+ *     thread 0.
+ *   - Which message is received: exactly, if the kernel records message IDs (MACH_IPC_msg_send and
+ *     _recv). Release kernels of Apple silicon do not. Then, if a send wakes a thread that waits in
+ *     a receive, the sender's remote port belongs to that thread. Messages to that port are matched
+ *     in order, and replies go to the thread that sent the request. Such pairs are marked as
+ *     doubtful.
+ *   - For which process a message is sent: by its voucher (darwin_vouchers.c).
+ *   - The holder of a lock: turnstiles name the thread that inherits the waiter's priority, which
+ *     is the holder.
  *
- * To add a record: a row in darwin_rows[] (darwin.c) and a function that emits what it means; a row in tracepoints_darwin.def for
- * its name. Sources: xnu-11417.121.6, named where they matter.
+ * To add a record: a row in darwin_rows[] (darwin.c) and a function that emits its translation; a
+ * row in tracepoints_darwin.def for its name. The sources are those of xnu-11417.121.6; files are
+ * named where they matter.
  */
 #ifndef ARGUS_EVENT_DARWIN_H
 #define ARGUS_EVENT_DARWIN_H
@@ -31,13 +37,15 @@
 #include "trace/kdebug_stack.h"
 #include "trace/kdebug_strings.h"
 
-/* Records that are looked at ahead: MACH_DISPATCH follows its switch within a few. */
+/* Size of the look-ahead: MACH_DISPATCH follows its switch within a few records. */
 enum { DARWIN_AHEAD = 24, DARWIN_QUEUE = 8 };
 
-/* A voucher's contents (osfmk/ipc/ipc_voucher.c: PAYLOAD_SIZE), and how many are read at a time. */
+/* The size of a voucher's contents (osfmk/ipc/ipc_voucher.c: PAYLOAD_SIZE), and how many are
+ * assembled at a time. */
 enum { DARWIN_RECIPE_BYTES = 1024, DARWIN_RECIPES = 64 };
 
-/* Numbers of Mach traps among system calls: DARWIN_TRAP + number. BSD's are below. */
+/* Mach traps are numbered DARWIN_TRAP + number among the system calls; BSD calls have smaller
+ * numbers. */
 #define DARWIN_TRAP       0x2000u
 #define DARWIN_IS_TRAP(n) ((n) >= DARWIN_TRAP && (n) < DARWIN_TRAP + 0x400)
 
@@ -47,7 +55,7 @@ enum { DARWIN_MSC_MACH_MSG = 31, DARWIN_MSC_MACH_MSG_OVERWRITE = 32, DARWIN_MSC_
 #define DARWIN_MACH_SEND 0x1u
 #define DARWIN_MACH_RCV  0x2u
 
-/* Ids of Darwin that the translation or others need by name. */
+/* IDs of Darwin's records that are used by name. */
 #define DARWIN_ID_STACK_HANDOFF       0x01400008u
 #define DARWIN_ID_CALLOUT             0x01400010u
 #define DARWIN_ID_IDLE                0x01400024u
@@ -79,7 +87,7 @@ enum { DARWIN_MSC_MACH_MSG = 31, DARWIN_MSC_MACH_MSG_OVERWRITE = 32, DARWIN_MSC_
 #define DARWIN_ID_PERF_SWITCH         0x25010014u
 #define DARWIN_ID_LAZY_WAKE           0x25090000u
 #define DARWIN_ID_LAZY_WAIT           0x25090004u
-#define DARWIN_ID_LAZY_WAIT_OLD       0x25090040u /* as trace_codes has it */
+#define DARWIN_ID_LAZY_WAIT_OLD       0x25090040u /* its ID in trace_codes */
 #define DARWIN_ID_TURNSTILE_WAITER    0x35100004u
 #define DARWIN_ID_TURNSTILE_HOLDER    0x3510001cu
 #define DARWIN_ID_TURNSTILE_FREED     0x35100020u
@@ -96,24 +104,24 @@ enum { DARWIN_MSC_MACH_MSG = 31, DARWIN_MSC_MACH_MSG_OVERWRITE = 32, DARWIN_MSC_
 struct darwin_letter {
     uint64_t message;
     uint32_t sender; /* index of the thread */
-    bool answers;    /* it goes to a reply port */
+    bool answers;    /* it is a reply: it goes to a reply port */
 };
 
 struct darwin_thread {
     uint64_t tid;
     uint64_t pid;                             /* valid if has_pid */
-    uint64_t arg[4];                          /* of the call in progress */
-    uint64_t turnstile;                       /* that it waits on; 0: none */
-    uint64_t voucher;                         /* that it has adopted; 0: none, or not known */
+    uint64_t arg[4];                          /* of the current call */
+    uint64_t turnstile;                       /* on which it waits; 0: none */
+    uint64_t voucher;                         /* that it has adopted; 0: none or unknown */
     struct darwin_letter inbox[DARWIN_QUEUE]; /* oldest first */
-    uint32_t askers
-        [DARWIN_QUEUE]; /* threads that wait for an answer to what it has received, oldest first */
+    /* threads that wait for this thread's reply, oldest first */
+    uint32_t askers[DARWIN_QUEUE];
     uint32_t inbox_count, asker_count;
-    uint32_t call;  /* in progress, as number; ARGUS_NO_SYSCALL: none, or not known */
-    uint32_t items; /* of libdispatch that it is in */
+    uint32_t call;  /* number of the current call; ARGUS_NO_SYSCALL: none or unknown */
+    uint32_t items; /* nesting depth of libdispatch items */
     uint8_t wake;   /* enum darwin_wake */
     bool has_pid, idle;
-    bool sent; /* the message of the call in progress has been dealt with */
+    bool sent; /* the message of the current call has been handled */
     bool exited;
 };
 
@@ -122,15 +130,15 @@ struct darwin_message {
     uint32_t flags; /* enum argus_message_flags */
 };
 
-/* What is known of the wake-up of a thread that comes next. */
+/* What is known about the next wake-up of a thread. */
 enum darwin_wake {
     DARWIN_WAKE_UNKNOWN,
-    DARWIN_WAKE_MEANT,      /* of those, or of one, that wait for an event */
-    DARWIN_WAKE_CLEARED,    /* whatever it waits for */
-    DARWIN_WAKE_MAINTENANCE /* to keep the kernel's house */
+    DARWIN_WAKE_MEANT,      /* aimed at the waiters of an event, or at one of them */
+    DARWIN_WAKE_CLEARED,    /* woken whatever the thread waits for */
+    DARWIN_WAKE_MAINTENANCE /* for the kernel's own maintenance */
 };
 
-/* What the record before a kperf sample was, which says what its stacks belong to. */
+/* The record before a kperf sample, which tells what the sample's stacks belong to. */
 enum darwin_moment {
     DARWIN_MOMENT_ANY,
     DARWIN_MOMENT_WAKE,
@@ -139,20 +147,20 @@ enum darwin_moment {
 };
 
 struct darwin_cpu {
-    uint64_t tid;                      /* on it; 0: idle */
-    uint64_t blocking;                 /* the thread that is about to wait; 0: none */
-    uint64_t user_stack, kernel_stack; /* ids, of the sample in progress */
+    uint64_t tid;                      /* thread on the CPU; 0: idle */
+    uint64_t blocking;                 /* thread that is about to wait; 0: none */
+    uint64_t user_stack, kernel_stack; /* IDs, of the current sample */
     uint64_t pc, stack_tid;
     uint32_t cpu;
-    uint32_t interrupts; /* open ones, timers included */
+    uint32_t interrupts; /* number of open ones, timers included */
     uint8_t moment;      /* enum darwin_moment */
     bool known, idles, in_sample;
 };
 
-/* The contents of a voucher, as far as they have come. */
+/* The contents of a voucher, as far as they have been read. */
 struct darwin_recipe {
     uint64_t tid, voucher;
-    uint32_t left, length; /* bytes; nothing left: unused */
+    uint32_t left, length; /* in bytes; left 0: unused */
     char text[DARWIN_RECIPE_BYTES + 32 + 1];
 };
 
@@ -161,26 +169,26 @@ struct darwin {
     VEC(struct darwin_thread) threads;
     VEC(struct darwin_cpu) cpus;
     struct idmap thread_by_tid, cpu_by_number;
-    struct idmap known_pids; /* of processes that have been seen */
-    struct idmap
-        receiver_by_port; /* process and port name of a sender → index of the receiving thread */
-    struct idmap size_by_message;                          /* id of a kernel message → bytes */
+    struct idmap known_pids; /* processes that occurred before */
+    /* sender's process and port name → index of the receiving thread */
+    struct idmap receiver_by_port;
+    struct idmap size_by_message;                          /* ID of a kernel message → bytes */
     struct idmap holder_by_turnstile, waiter_by_turnstile; /* → index of a thread */
-    struct idmap origin_by_voucher;                        /* → process that it is for */
+    struct idmap origin_by_voucher;                        /* → process that the voucher is for */
     VEC(struct darwin_recipe) recipes;
     struct kdebug_stacks stacks;
     struct kdebug_strings strings; /* paths */
     struct idmap rows;             /* debugid → index of darwin_rows[] */
-    VEC(struct argus_record) out;  /* translated, from `next_out` on */
+    VEC(struct argus_record) out;  /* translated records; those before `next_out` have been taken */
     size_t next_out;
-    const struct argus_record
-        *ahead; /* the records behind the one being translated, valid meanwhile */
+    /* the records after the current one, valid during its translation */
+    const struct argus_record *ahead;
     size_t ahead_count;
-    uint64_t guesses;  /* messages without an id so far */
-    bool has_switches; /* the scheduler's own, not kperf's */
+    uint64_t guesses;  /* number of messages without an ID so far */
+    bool has_switches; /* from the scheduler, not only from kperf */
     bool has_blocks;   /* MACH_BLOCK */
-    bool has_messages; /* with ids */
-    bool is_patched;   /* they are xnu-patch's, which come besides the stock kernel's */
+    bool has_messages; /* with IDs */
+    bool is_patched;   /* the messages are from xnu-patch, in addition to the stock kernel's */
     bool no_memory;    /* sticky */
 };
 
@@ -188,8 +196,8 @@ struct darwin {
 struct darwin *darwin_create(const struct argus_trace *trace);
 void darwin_destroy(struct darwin *darwin);
 
-/* Translates `record` (its time in ns), behind which `ahead` will come. What it means is then in darwin_take(). False
- * without memory. */
+/* Translates `record` (its time in ns). `ahead`: the records that follow it. The results are
+ * returned by darwin_take(). False without memory. */
 bool darwin_feed(struct darwin *darwin, const struct argus_record *record,
                  const struct argus_record *ahead, size_t ahead_count);
 /* The next translated record; NULL when there is none. Valid until the next call. */
@@ -203,14 +211,14 @@ typedef void (*darwin_translator)(struct darwin *darwin, struct darwin_cpu *cpu,
 /* Emits a record of the thread on `cpu`, at the time of `at`. */
 void darwin_emit(struct darwin *darwin, const struct darwin_cpu *cpu, const struct argus_record *at,
                  uint32_t debugid, const uint64_t arg[4]);
-/* Emits one of another thread: a note. */
+/* Emits a record of another thread: a note. */
 void darwin_emit_of(struct darwin *darwin, const struct argus_record *at, uint64_t tid,
                     uint32_t debugid, const uint64_t arg[4]);
-/* The state of a thread; made when there is none. NULL without memory. Valid until the next call. */
+/* The state of a thread, created if needed. NULL without memory. Valid until the next call. */
 struct darwin_thread *darwin_thread(struct darwin *darwin, uint64_t tid);
-/* NULL: the cpu idles, or no memory. */
+/* NULL: the CPU is idle, or memory ran out. */
 struct darwin_thread *darwin_current(struct darwin *darwin, const struct darwin_cpu *cpu);
-/* Forgets or sets `map`[key]; the memory flag says when that was not possible. */
+/* Sets or removes `map`[key]; sets no_memory on failure. */
 void darwin_put(struct darwin *darwin, struct idmap *map, uint64_t key, uint32_t number);
 
 /* darwin_sched.c */
@@ -241,21 +249,23 @@ void darwin_on_msg_send(struct darwin *, struct darwin_cpu *, const struct argus
 void darwin_on_kmsg_sent(struct darwin *, struct darwin_cpu *, const struct argus_record *);
 void darwin_on_kmsg_received(struct darwin *, struct darwin_cpu *, const struct argus_record *);
 void darwin_on_msg_receive(struct darwin *, struct darwin_cpu *, const struct argus_record *);
-/* Of the call in progress: a send of a message; the bytes it sends (1: not known). */
+/* The current call if it sends a message, and how many bytes it sends (1: unknown). */
 bool darwin_sends(const struct darwin_thread *thread);
-/* Messages also come with kevents, and to workers of libdispatch. */
+/* Messages can also be received with kevents, and by libdispatch workers. */
 bool darwin_receives(const struct darwin *darwin, const struct darwin_thread *thread);
 uint64_t darwin_bytes_sent(const struct darwin_thread *thread);
-/* Emits a message of the thread on `cpu`, on behalf of a process (0: not known). */
+/* Emits a message of the thread on `cpu`, on behalf of a process (0: unknown). */
 void darwin_emit_message(struct darwin *darwin, const struct darwin_cpu *cpu,
                          const struct argus_record *record, const struct darwin_message *message);
-/* darwin_guesses.c: messages without ids. A wake-up by the thread on `cpu`: does it deliver the message that this one sends? */
+/* darwin_guesses.c: messages without IDs. On a wake-up by the thread on `cpu`: whether it delivers
+ * the message that this thread sends. */
 void darwin_message_wakes(struct darwin *darwin, const struct darwin_cpu *cpu,
                           const struct argus_record *record);
-/* The thread on `cpu` leaves its call, or the cpu: the message that it sent without waking anybody. */
+/* The thread on `cpu` leaves its call or the CPU: emits the message that it sent without waking a
+ * thread. */
 void darwin_message_sent(struct darwin *darwin, const struct darwin_cpu *cpu,
                          const struct argus_record *record);
-/* The thread on `cpu` has received something, in the call that ends. */
+/* The thread on `cpu` received something in the call that ends. */
 void darwin_message_received(struct darwin *darwin, const struct darwin_cpu *cpu,
                              const struct argus_record *record);
 /* darwin_patch.c */
@@ -270,7 +280,8 @@ void darwin_on_voucher_set(struct darwin *, struct darwin_cpu *, const struct ar
 void darwin_on_voucher_create(struct darwin *, struct darwin_cpu *, const struct argus_record *);
 void darwin_on_voucher_contents(struct darwin *, struct darwin_cpu *, const struct argus_record *);
 void darwin_on_voucher_destroy(struct darwin *, struct darwin_cpu *, const struct argus_record *);
-/* A message with `voucher` (0: none) is sent or received by the thread on `cpu`: the process that it is for; 0: not known. */
+/* The thread on `cpu` sends or receives a message with `voucher` (0: none): returns the process
+ * that it is for; 0: unknown. */
 uint64_t darwin_voucher_sent(struct darwin *darwin, const struct darwin_cpu *cpu,
                              const struct argus_record *record, uint64_t voucher);
 uint64_t darwin_voucher_received(struct darwin *darwin, const struct darwin_cpu *cpu,

@@ -1,4 +1,4 @@
-/* What Darwin's records say behind their names. */
+/* The arguments of Darwin's records as text. */
 #include "event/darwin/darwin_text.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 #include "base/utf8.h"
 #include "event/darwin/darwin.h"
 
-/* Whose end records have other arguments. */
+/* Tracepoints whose end records have other arguments than their start records. */
 static const struct darwin_end {
     uint32_t debugid;
     const char *arg[4];
@@ -88,7 +88,7 @@ static void add_call(struct text *text, const struct argus_record *record)
             text_add(text, " arg%d=0x%" PRIx64, i + 1, record->arg[i]);
 }
 
-/* --- text in records: 32 bytes of it, of which the first record of some has numbers in front --- */
+/* --- text in records: 32 bytes each; some begin with numbers in their first record --- */
 
 static bool is_path(uint32_t event)
 {
@@ -116,7 +116,7 @@ static bool is_string(uint32_t debugid)
     return kdebug_string_skips(event) != UINT32_MAX || event == 0x07020010;
 }
 
-/* What the arguments are called. */
+/* The names of the arguments. */
 static const char *const *names_of(const struct argus_record *record)
 {
     static const char *const none[4] = {"", "", "", ""};
@@ -128,7 +128,8 @@ static const char *const *names_of(const struct argus_record *record)
     return row ? row->arg : none;
 }
 
-/* "name", "#name": in hexadecimal, "-name": signed, "high:SHIFT:low": two numbers in one. */
+/* "name"; "#name": in hexadecimal; "-name": signed; "high:SHIFT:low": two numbers in one
+ * argument. */
 static void add_number(struct text *text, const char *name, int index, uint64_t value)
 {
     char *end;

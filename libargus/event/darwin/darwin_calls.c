@@ -1,4 +1,5 @@
-/* System calls: BSD's have Argus's form already, Mach traps become calls with numbers from DARWIN_TRAP on. */
+/* System calls. Those of BSD already have Argus's format; Mach traps become calls with numbers from
+ * DARWIN_TRAP on. */
 #include "event/darwin/darwin.h"
 
 #include <string.h>
@@ -35,7 +36,7 @@ static void end(struct darwin *darwin, const struct darwin_cpu *cpu,
     thread->turnstile = 0;
 }
 
-/* The end has error, two results, and the process. */
+/* The end record has the error, two results, and the process. */
 void darwin_on_bsd_call(struct darwin *darwin, struct darwin_cpu *cpu,
                         const struct argus_record *record)
 {

@@ -1,14 +1,17 @@
-/* Mach messages without ids: release kernels of Apple silicon.
+/* Matches Mach messages without IDs, from release kernels of Apple silicon.
  *
- * There is mach_msg2_trap (since xnu-8792), whose start has the options, the size and the names of the remote and the
- * local port in the sender's process. A thread that is woken inside of such a call while it waits to receive has, in all
- * likelihood, got that message. So the remote name leads to that thread, until another one is seen; later messages to the same
- * name that wake nobody, because the receiver is at work, are put into its inbox. What a thread receives is the oldest of
- * its inbox.
+ * The start record of mach_msg2_trap (since xnu-8792) has the options, the size, and the names of
+ * the remote and the local port in the sender's process. If a send wakes a thread that waits to
+ * receive, that thread very likely gets the message. So the remote name belongs to that thread,
+ * until a send to it wakes another one. Later messages to the same name that wake no thread,
+ * because the receiver is running, are put into the receiver's inbox. A thread always receives the
+ * oldest message of its inbox.
  *
- * Answers need no port. A thread that sends and receives in one call, with a local port, *asks*, and gets an answer and nothing
- * else at the end of that call. An answer goes to a send-once right, whose name is of use once: it leads to nobody later. So
- * one that wakes nobody (who asked has lost the cpu before it could wait) goes to who asked this thread first and still waits.
+ * Replies need no port. A thread that sends and receives in one call, with a local port, makes a
+ * *request*, and receives only the reply at the end of that call. A reply goes to a send-once
+ * right, whose name is used once and identifies no receiver later. If a reply wakes no thread (the
+ * requester lost the CPU before it could wait), it goes to the thread that sent the first request
+ * which is still open.
  */
 #include "event/darwin/darwin.h"
 
@@ -19,13 +22,14 @@
 #define MOVE_SEND_ONCE 18u /* MACH_MSG_TYPE_MOVE_SEND_ONCE */
 #define PORT_KEY(p, n) ((uint64_t)(p) << 32 | (uint32_t)(n))
 
-/* What the remote port of a message is (mach/message.h: MACH_MSGH_BITS_REMOTE); 0: not known. */
+/* The type of right of a message's remote port (mach/message.h: MACH_MSGH_BITS_REMOTE); 0:
+ * unknown. */
 static uint32_t remote_type(const struct darwin_thread *thread)
 {
     return thread->call == DARWIN_TRAP + DARWIN_MSC_MACH_MSG2 ? thread->arg[2] & 0x1f : 0;
 }
 
-/* It is in a call that sends and then waits for the answer. */
+/* Whether the thread is in a call that sends a request and then waits for the reply. */
 static bool asks(const struct darwin_thread *thread)
 {
     bool both = thread->call == DARWIN_TRAP + DARWIN_MSC_MACH_MSG2 &&
@@ -43,7 +47,7 @@ static void put_into_inbox(struct darwin *darwin, uint32_t receiver,
                            const struct darwin_letter *letter)
 {
     struct darwin_thread *thread = &darwin->threads.data[receiver];
-    if (thread->inbox_count == DARWIN_QUEUE) /* the oldest was received unseen */
+    if (thread->inbox_count == DARWIN_QUEUE) /* the oldest message was received without a record */
         memmove(thread->inbox, thread->inbox + 1, --thread->inbox_count * sizeof(*thread->inbox));
     thread->inbox[thread->inbox_count++] = *letter;
 }
@@ -61,7 +65,7 @@ static void forget_asker(struct darwin_thread *thread, uint32_t asker)
             take_asker(thread, i);
 }
 
-/* Who asked first of those that still wait; IDMAP_NONE: nobody. */
+/* The thread whose request is the oldest of those still open; IDMAP_NONE: none. */
 static uint32_t oldest_asker(const struct darwin *darwin, struct darwin_thread *thread)
 {
     while (thread->asker_count && !asks(&darwin->threads.data[thread->askers[0]]))
@@ -77,7 +81,7 @@ static void add_asker(struct darwin_thread *thread, uint32_t asker)
     thread->askers[thread->asker_count++] = asker;
 }
 
-/* The thread on `cpu` sends its message to thread `receiver`. */
+/* The thread on `cpu` sends its message to the thread `receiver`. */
 static void send_to(struct darwin *darwin, const struct darwin_cpu *cpu,
                     const struct argus_record *record, uint32_t receiver, bool answers)
 {
@@ -132,7 +136,7 @@ void darwin_message_sent(struct darwin *darwin, const struct darwin_cpu *cpu,
         send_to(darwin, cpu, record, receiver, answers);
 }
 
-/* Which of its inbox a thread receives at the end of its call; inbox_count: none. */
+/* Which message of its inbox a thread receives at the end of its call; inbox_count: none. */
 static uint32_t find_letter(const struct darwin_thread *thread)
 {
     bool wants_answer = asks(thread);

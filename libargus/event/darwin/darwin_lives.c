@@ -1,7 +1,8 @@
-/* Threads and processes begin, get names and end: osfmk/kern/thread.c, bsd/kern/kern_exec.c.
+/* Creation, names and end of threads and processes: osfmk/kern/thread.c, bsd/kern/kern_exec.c.
  *
- * A thread's own exec makes a new thread in the same process, into which the program is loaded (is_exec_copy); the old one then
- * terminates. All that a new process needs to be told by is that nobody has named its id before.
+ * An exec creates a new thread in the same process, into which the program is loaded
+ * (is_exec_copy); the old thread then terminates. A process is new if its ID has not occurred
+ * before.
  */
 #include "event/darwin/darwin.h"
 
@@ -33,7 +34,7 @@ void darwin_on_new_thread(struct darwin *darwin, struct darwin_cpu *cpu,
     darwin_emit(darwin, cpu, record, ARGUS_ID_NEW_THREAD, arg);
 }
 
-/* Its thread is the one that the program was loaded into, which need not be on the cpu. */
+/* The record's thread is the one into which the program was loaded; it need not be on the CPU. */
 void darwin_on_exec(struct darwin *darwin, struct darwin_cpu *cpu,
                     const struct argus_record *record)
 {
@@ -41,7 +42,7 @@ void darwin_on_exec(struct darwin *darwin, struct darwin_cpu *cpu,
     darwin_emit_of(darwin, record, record->tid, ARGUS_ID_EXEC, record->arg);
 }
 
-/* Written when the kernel reaps the thread, mostly by another one. */
+/* Written when the kernel reaps the thread, usually by another thread. */
 void darwin_on_terminate(struct darwin *darwin, struct darwin_cpu *cpu,
                          const struct argus_record *record)
 {
@@ -53,7 +54,7 @@ void darwin_on_terminate(struct darwin *darwin, struct darwin_cpu *cpu,
     darwin_emit_of(darwin, record, record->tid, ARGUS_ID_THREAD_EXIT, arg);
 }
 
-/* proc_exit() is called by the last thread; TERMINATE_PID comes when it is reaped. */
+/* The last thread calls proc_exit(); TERMINATE_PID comes when the process is reaped. */
 void darwin_on_proc_exit(struct darwin *darwin, struct darwin_cpu *cpu,
                          const struct argus_record *record)
 {
@@ -64,7 +65,7 @@ void darwin_on_proc_exit(struct darwin *darwin, struct darwin_cpu *cpu,
         darwin_emit(darwin, cpu, record, ARGUS_ID_THREAD_EXIT, arg);
 }
 
-/* Longer names go on in further records, which add nothing that 32 bytes could not say. */
+/* Longer names continue in further records, but Argus uses only the first 32 bytes. */
 void darwin_on_name(struct darwin *darwin, struct darwin_cpu *cpu,
                     const struct argus_record *record)
 {

@@ -1,6 +1,7 @@
-/* Mach messages with ids: MACH_IPC_msg_send, _recv (osfmk/ipc/ipc_kmsg.c:3221, 3729) of kernels of Intel Macs and of development kernels, and
- * kmsg_sent, _received of those with Argus's patch. Every receive names its send, and there is nothing to guess; without ids
- * there is (darwin_guesses.c).
+/* Mach messages with IDs: MACH_IPC_msg_send, _recv (osfmk/ipc/ipc_kmsg.c:3221, 3729) of kernels of
+ * Intel Macs and of development kernels, and kmsg_sent, _received of kernels with Argus's patch.
+ * Every receive names its send, so the pairs are exact. Messages without IDs are guessed
+ * (darwin_guesses.c).
  */
 #include "event/darwin/darwin.h"
 
@@ -33,7 +34,7 @@ static uint64_t keep_bytes(uint64_t bytes)
     return bytes && bytes < KEPT_BYTES ? bytes : 1;
 }
 
-/* Of the older traps the third argument is the size. */
+/* In the older traps, the third argument is the size. */
 uint64_t darwin_bytes_sent(const struct darwin_thread *thread)
 {
     bool second = thread->call == DARWIN_TRAP + DARWIN_MSC_MACH_MSG2;
@@ -44,7 +45,7 @@ void darwin_emit_message(struct darwin *darwin, const struct darwin_cpu *cpu,
                          const struct argus_record *record, const struct darwin_message *message)
 {
     const struct darwin_thread *thread = darwin_current(darwin, cpu);
-    /* Of a port nothing is known but whose it is; the receiver knows. */
+    /* Only the receiver shows to which process a port belongs. */
     bool receives = message->flags & ARGUS_MESSAGE_RECEIVE;
     uint64_t bytes = message->bytes;
     if (receives) {
@@ -98,10 +99,11 @@ void darwin_on_msg_receive(struct darwin *darwin, struct darwin_cpu *cpu,
         receive(darwin, cpu, record, record->arg[3]);
 }
 
-/* --- of a patched kernel, which writes these on every build, with the size, also for what the kernel sends itself. Where the
- * stock records come as well they say the same, and count only until the first of these. --- */
+/* --- from a patched kernel, which writes these on every build, with the size, and also for
+ * messages that the kernel itself sends. If the stock records exist too, they are used only until
+ * the first of these. --- */
 
-/* The voucher, which is in the record `names` just behind. */
+/* The voucher, which is in the record `names` that follows. */
 static uint64_t voucher_behind(const struct darwin *darwin, const struct argus_record *record,
                                uint32_t names)
 {

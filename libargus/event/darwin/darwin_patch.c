@@ -1,11 +1,12 @@
-/* Records that only a kernel with xnu-patch/ writes, and what is concluded from them; messages are in darwin_messages.c. What has no
- * function here is shown (argus dump) and means nothing to a graph: docs/macos.md lists it. */
+/* Records that only a kernel with xnu-patch/ writes, and what follows from them; messages are in
+ * darwin_messages.c. Records without a function here are printed (argus dump) and have no meaning
+ * for the graph: docs/macos.md lists them. */
 #include "event/darwin/darwin.h"
 
 /* `how` of wait_ended, bits 0 to 7: xnu-patch/tracepoints.md. */
 enum { WOKEN_WHATEVER = 4 };
 
-/* Directly before the thread's MACH_MAKE_RUNNABLE. */
+/* Comes directly before the thread's MACH_MAKE_RUNNABLE. */
 void darwin_on_wait_ended(struct darwin *darwin, struct darwin_cpu *cpu,
                           const struct argus_record *record)
 {
@@ -16,7 +17,7 @@ void darwin_on_wait_ended(struct darwin *darwin, struct darwin_cpu *cpu,
             (record->arg[3] & 0xff) == WOKEN_WHATEVER ? DARWIN_WAKE_CLEARED : DARWIN_WAKE_MEANT;
 }
 
-/* The thread that comes by here could have been any other. */
+/* The kernel's maintenance work: the thread that does it is arbitrary. */
 void darwin_on_maintenance_due(struct darwin *darwin, struct darwin_cpu *cpu,
                                const struct argus_record *record)
 {
@@ -26,8 +27,8 @@ void darwin_on_maintenance_due(struct darwin *darwin, struct darwin_cpu *cpu,
         thread->wake = DARWIN_WAKE_MAINTENANCE;
 }
 
-/* A thread call is work for a thread of the kernel. Queued inside an interrupt it is a timer's that has fired: it still is
- * the work of who had set the timer. */
+/* A thread call is work for a kernel thread. If it is queued inside an interrupt, a timer has
+ * fired: then the thread that armed the timer is its cause. */
 void darwin_on_call_queued(struct darwin *darwin, struct darwin_cpu *cpu,
                            const struct argus_record *record)
 {
@@ -43,7 +44,8 @@ void darwin_on_call_run(struct darwin *darwin, struct darwin_cpu *cpu,
     darwin_emit(darwin, cpu, record, ARGUS_ID_WORK | ARGUS_DEBUGID_FUNC(record->debugid), arg);
 }
 
-/* Its message is the kernel's own; where that is on record by itself, it is sent already. */
+/* The kernel itself sends this message. If the message has its own record, that was emitted
+ * already. */
 void darwin_on_mk_timer_fired(struct darwin *darwin, struct darwin_cpu *cpu,
                               const struct argus_record *record)
 {

@@ -1,23 +1,24 @@
-/* Files that are looked up: VFS_LOOKUP, a path in pieces (bsd/vfs/vfs_lookup.c:2130, trace/kdebug_strings.h). */
+/* Path lookups: VFS_LOOKUP, a path in pieces (bsd/vfs/vfs_lookup.c:2130,
+ * trace/kdebug_strings.h). */
 #include "event/darwin/darwin.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Of a longer path the end says more than the beginning. */
+/* Of a long path, the end is kept, because it tells more than the beginning. */
 static void shorten(const struct kdebug_string *string, char ret[ARGUS_PATH_BYTES + 1])
 {
     static const char more[] = "…";
     const char *text = string->text;
     if (string->length > ARGUS_PATH_BYTES) {
         text += string->length - (ARGUS_PATH_BYTES - strlen(more));
-        while ((*text & 0xc0) == 0x80) /* no half letters */
+        while ((*text & 0xc0) == 0x80) /* do not begin inside a UTF-8 sequence */
             text++;
         snprintf(ret, ARGUS_PATH_BYTES + 1, "%s%s", more, text);
     } else {
         memcpy(ret, text, string->length);
     }
-    for (char *c = ret; *c; c++) /* it is shown at a terminal */
+    for (char *c = ret; *c; c++) /* printed to a terminal */
         if ((unsigned char)*c < 0x20 || *c == 0x7f)
             *c = '?';
 }

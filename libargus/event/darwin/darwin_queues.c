@@ -1,7 +1,9 @@
-/* Items of libdispatch, as its introspection build reports them: libdispatch-1542 src/introspection.c:740-931.
+/* Items of libdispatch, as its introspection build reports them: libdispatch-1542
+ * src/introspection.c:740-931.
  *
- * A push names the continuation and the function or block, the pop comes just before it runs, and `done` after. They nest
- * (dispatch_sync), and no record has a stack pointer; so a made-up one stands for the depth.
+ * A push names the continuation and the function or block; the pop comes just before it runs, and
+ * `done` after it. Items nest (dispatch_sync). Since no record has a stack pointer, an artificial
+ * one represents the depth.
  */
 #include "event/darwin/darwin.h"
 
@@ -31,7 +33,8 @@ void darwin_on_item_done(struct darwin *darwin, struct darwin_cpu *cpu,
     struct darwin_thread *thread = darwin_current(darwin, cpu);
     if (!thread || !thread->items)
         return;
-    const uint64_t key = record->arg[0] ? record->arg[0] : 1; /* 0 would be a turn of a loop */
+    /* 0 would mean an iteration of a loop */
+    const uint64_t key = record->arg[0] ? record->arg[0] : 1;
     const uint64_t arg[4] = {key, 0, ARGUS_PROBE_LIBDISPATCH, DEPTH_SP(thread->items--)};
     darwin_emit(darwin, cpu, record, ARGUS_ID_CALLBACK | ARGUS_FUNC_END, arg);
 }

@@ -5,7 +5,7 @@
 /* Bits of a thread's state: osfmk/kern/thread.h. */
 enum { TH_SUSPENDED = 0x02, TH_RUN = 0x04, TH_UNINT = 0x08, TH_TERMINATE = 0x10, TH_IDLE = 0x80 };
 
-/* The MACH_DISPATCH of the thread that leaves with this switch; NULL: it does not come soon. */
+/* The MACH_DISPATCH of the thread that leaves with this switch; NULL: not within the look-ahead. */
 static const struct argus_record *find_dispatch(const struct darwin *darwin,
                                                 const struct argus_record *record)
 {
@@ -29,7 +29,7 @@ static uint64_t state_of_bits(uint64_t bits)
     return bits & TH_UNINT ? ARGUS_LINUX_STATE_UNINTERRUPTIBLE : ARGUS_LINUX_STATE_INTERRUPTIBLE;
 }
 
-/* What the thread that leaves does from now on. */
+/* The state of the leaving thread from now on. */
 static uint64_t state_after(const struct darwin *darwin, const struct darwin_cpu *cpu,
                             const struct argus_record *record)
 {
@@ -56,7 +56,7 @@ static void change_thread(struct darwin *darwin, struct darwin_cpu *cpu,
     cpu->known = true;
     cpu->idles = false;
     cpu->blocking = 0;
-    cpu->interrupts = 0; /* no switch happens inside of one */
+    cpu->interrupts = 0; /* no switch happens inside an interrupt */
     cpu->moment = DARWIN_MOMENT_ANY;
 }
 
@@ -71,7 +71,7 @@ void darwin_on_switch(struct darwin *darwin, struct darwin_cpu *cpu,
         change_thread(darwin, cpu, record, next, state_after(darwin, cpu, record));
 }
 
-/* kperf tells of the thread that comes; why the one before it has left is not known. */
+/* kperf reports the thread that comes; why the previous thread left is unknown. */
 void darwin_on_perf_switch(struct darwin *darwin, struct darwin_cpu *cpu,
                            const struct argus_record *record)
 {
@@ -100,7 +100,7 @@ void darwin_on_block(struct darwin *darwin, struct darwin_cpu *cpu,
     cpu->moment = DARWIN_MOMENT_BLOCK;
 }
 
-/* The switch before it has used its state already; but it also tells which threads are idle ones. */
+/* Its state was used at the switch before it; here it tells which threads are idle threads. */
 void darwin_on_dispatch(struct darwin *darwin, struct darwin_cpu *cpu,
                         const struct argus_record *record)
 {
@@ -110,7 +110,7 @@ void darwin_on_dispatch(struct darwin *darwin, struct darwin_cpu *cpu,
         thread->idle = true;
 }
 
-/* A cpu without work idles in the thread that has just begun to wait, or in its own idle thread. */
+/* A CPU without work idles in the thread that has just begun to wait, or in its own idle thread. */
 void darwin_on_idle(struct darwin *darwin, struct darwin_cpu *cpu,
                     const struct argus_record *record)
 {
@@ -127,8 +127,8 @@ void darwin_on_idle(struct darwin *darwin, struct darwin_cpu *cpu,
 /* How the wait ended: osfmk/kern/kern_types.h. */
 enum { THREAD_AWAKENED, THREAD_TIMED_OUT, THREAD_INTERRUPTED };
 
-/* What the records say about a wake-up: arg3 of what is emitted. A thread whose wait is interrupted is taken out of it whatever
- * it waits for: clear_wait(). */
+/* What the records tell about a wake-up, as arg3 of the emitted record. A thread whose wait is
+ * interrupted is woken whatever it waits for: clear_wait(). */
 static uint64_t wake_bits(struct darwin_thread *thread, uint64_t result)
 {
     uint64_t bits = result == THREAD_TIMED_OUT     ? ARGUS_WAKE_TIMED_OUT
@@ -171,7 +171,7 @@ void darwin_on_interrupt(struct darwin *darwin, struct darwin_cpu *cpu,
     darwin_emit(darwin, cpu, record, record->debugid, record->arg);
 }
 
-/* How many, it does not say; at least one. */
+/* The record does not give the number of lost records; at least one. */
 void darwin_on_lost(struct darwin *darwin, struct darwin_cpu *cpu,
                     const struct argus_record *record)
 {

@@ -1,9 +1,9 @@
 /* Call stacks of kperf: osfmk/kperf/kperf.c, callstack.c.
  *
- * A sample is what lies between the start and the end of a PERF_Event: up to two stacks and facts about the thread. kperf
- * samples by a timer, or as the action for a tracepoint, or lazily for threads that had waited for long; what the sample is
- * about shows in the record before it. The file's table of stacks has the frames (trace/kdebug_tables.c), under an id that is
- * made of them.
+ * A sample is everything between the start and the end of a PERF_Event: up to two stacks and facts
+ * about the thread. kperf takes samples by a timer, as the action of a tracepoint, or lazily for
+ * threads that waited long. The record before a sample tells which of these it is. The frames are
+ * in the file's stack table (trace/kdebug_tables.c), under an ID derived from them.
  */
 #include "event/darwin/darwin.h"
 
@@ -25,7 +25,7 @@ static void emit_sample(struct darwin *darwin, struct darwin_cpu *cpu,
         darwin_emit_of(darwin, record, tid, ARGUS_ID_STACK, arg);
     } else if (own) {
         darwin_emit(darwin, cpu, record, ARGUS_ID_SAMPLE, arg);
-    } else { /* kperf looks at all threads now and then, also at those that wait */
+    } else { /* kperf samples all threads periodically, including waiting ones */
         arg[2] = ARGUS_STACK_BLOCK;
         darwin_emit_of(darwin, record, tid, ARGUS_ID_STACK, arg);
     }
@@ -77,7 +77,7 @@ void darwin_on_frames(struct darwin *darwin, struct darwin_cpu *cpu,
     forget(cpu);
 }
 
-/* The stacks that follow are where the thread had waited that has just come on the cpu. */
+/* The following stacks show where the thread waited that has just come on the CPU. */
 void darwin_on_lazy_wait(struct darwin *darwin, struct darwin_cpu *cpu,
                          const struct argus_record *record)
 {

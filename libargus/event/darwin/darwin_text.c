@@ -10,14 +10,14 @@ static const struct darwin_tracepoint rows[] = {
 #include "event/tracepoints_darwin.def"
 #undef DARWIN
 #undef DARWIN_END
-/* Of a kernel with xnu-patch/. */
+/* From kernels with xnu-patch/. */
 #define TRACEPOINT(symbol, debugid, name, paired, ...) {debugid, name, paired, {__VA_ARGS__}},
 #include "event/tracepoints_xnu.def"
 #undef TRACEPOINT
 };
 
-/* Tracepoints of which every code has the same row, and what the code is called: the number of a call, a program's own number, a
- * message's id. */
+/* Tracepoints that have one row for all codes, and the meaning of the code: a call's number, a
+ * program's own number, a message's ID. */
 static const struct {
     uint32_t debugid, mask;
     const char *code;
@@ -25,7 +25,7 @@ static const struct {
     {0x60120000, 0xffff0000, " nr="},
     {0x60130000, 0xffff0000, " nr="},
     {0x210a0000, 0xffff0000, " code="},
-    {0xff000000, 0xff000000, " id="}, /* KDBG_MIGCODE(): 22 bits, there is no subclass */
+    {0xff000000, 0xff000000, " id="}, /* KDBG_MIGCODE(): 22 bits, without a subclass */
 };
 
 const char *darwin_family(uint32_t debugid, uint32_t *ret_id)

@@ -1,4 +1,5 @@
-/* Timers: osfmk/kern/timer_call.c; thread calls: osfmk/kern/thread_call.c. Deadlines are in ticks, and ns behind this. */
+/* Timers (osfmk/kern/timer_call.c) and thread calls (osfmk/kern/thread_call.c). Deadlines are in
+ * ticks in the file, and in ns after this stage. */
 #include "event/darwin/darwin.h"
 
 void darwin_on_timer_enter(struct darwin *darwin, struct darwin_cpu *cpu,
@@ -29,7 +30,8 @@ void darwin_on_timer_fired(struct darwin *darwin, struct darwin_cpu *cpu,
     darwin_emit(darwin, cpu, record, record->debugid, arg);
 }
 
-/* A kernel worker calls a function for somebody; function and parameters together are the key. */
+/* A kernel worker calls a function that another thread queued; the key is function and parameters
+ * together. */
 void darwin_on_callout(struct darwin *darwin, struct darwin_cpu *cpu,
                        const struct argus_record *record)
 {

@@ -1,9 +1,9 @@
-/* Turnstiles: osfmk/kern/turnstile.c. A thread that waits for a lock waits on a turnstile, and the turnstile hangs on the
- * thread that inherits the priority of those that wait: the lock's holder. Records say both, in either order, before the
- * waiter leaves its cpu. */
+/* Turnstiles: osfmk/kern/turnstile.c. A thread that waits for a lock waits on a turnstile. The
+ * turnstile names the thread that inherits the waiters' priority: the lock's holder. Both facts are
+ * recorded, in either order, before the waiter leaves its CPU. */
 #include "event/darwin/darwin.h"
 
-enum { HAS_WAITERS = 2 }; /* what graph_on_lock() takes for a word that has an owner behind it */
+enum { HAS_WAITERS = 2 }; /* graph_on_lock() takes this for a word that names an owner */
 
 static void tell(struct darwin *darwin, const struct argus_record *record, uint64_t turnstile)
 {

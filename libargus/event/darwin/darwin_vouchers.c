@@ -1,15 +1,19 @@
-/* Vouchers: on whose behalf a message is sent, or a thread works. osfmk/ipc/ipc_voucher.c, osfmk/bank/bank.c.
+/* Vouchers: the process for which a message is sent or a thread works. osfmk/ipc/ipc_voucher.c,
+ * osfmk/bank/bank.c.
  *
- * A voucher goes with a message, and a thread that works on the message *adopts* it (MACH_thread_set_voucher; libdispatch does so
- * around each item). Who a voucher is *for*, its origin, is the paper's beneficiary (section 4.2). By what is known, surest first:
+ * A voucher goes with a message, and a thread that works on the message *adopts* it
+ * (MACH_thread_set_voucher; libdispatch does so around each item). The process that a voucher is
+ * *for*, its origin, is the paper's beneficiary (section 4.2). It is found by, most reliable first:
  *
- *   - the contents of the voucher, which a kernel with ipc_voucher_trace_contents writes behind its creation. What the bank keeps there
- *     is text: "… originator PID/persona: 412, …", or " Bank Context for a pid 412";
- *   - the creator's own voucher at that time: servers make new vouchers of those that they have got;
- *   - who created it, or, of one that is older than the trace, who sent it first.
+ *   - the contents of the voucher, which a kernel with ipc_voucher_trace_contents records after
+ *     its creation. The bank's part of it is text: "… originator PID/persona: 412, …", or " Bank
+ *     Context for a pid 412";
+ *   - the creator's own voucher at that time: servers derive new vouchers from those that they
+ *     received;
+ *   - the process that created it or, if it is older than the trace, sent it first.
  *
- * Behind this stage there are records of the hook ARGUS_PROBE_VOUCHER: arg1 the voucher, arg2 the origin's process (0: not
- * known), arg4 what is done with it (enum argus_voucher_use).
+ * This stage emits records of the hook ARGUS_PROBE_VOUCHER: arg1 is the voucher, arg2 the origin's
+ * process (0: unknown), arg4 the operation (enum argus_voucher_use).
  */
 #include "event/darwin/darwin.h"
 
@@ -21,7 +25,8 @@ static uint32_t origin_of(const struct darwin *darwin, uint64_t voucher)
     return voucher ? idmap_get(&darwin->origin_by_voucher, voucher) : IDMAP_NONE;
 }
 
-/* Who a thread works for: the origin of its voucher, or else its own process; IDMAP_NONE: not known. */
+/* The process for which a thread works: the origin of its voucher, else its own process;
+ * IDMAP_NONE: unknown. */
 static uint32_t works_for(const struct darwin *darwin, const struct darwin_thread *thread)
 {
     uint32_t origin = origin_of(darwin, thread->voucher);
@@ -72,9 +77,9 @@ void darwin_on_voucher_set(struct darwin *darwin, struct darwin_cpu *cpu,
     say(darwin, record, thread->tid, thread->voucher, ARGUS_VOUCHER_ADOPTED);
 }
 
-/* --- what vouchers are made of --- */
+/* --- the contents of vouchers --- */
 
-/* The recipe of `tid` that is being read; a free one when `make`. NULL: none, or no memory. */
+/* The contents that `tid` is writing; an unused element if `make`. NULL: none, or no memory. */
 static struct darwin_recipe *recipe_of(struct darwin *darwin, uint64_t tid, bool make)
 {
     struct darwin_recipe *unused = NULL;
@@ -109,7 +114,7 @@ void darwin_on_voucher_create(struct darwin *darwin, struct darwin_cpu *cpu,
             .tid = cpu->tid, .voucher = record->arg[0], .left = (uint32_t)bytes};
 }
 
-/* The number behind `words` in the bank's text; 0: they are not there. */
+/* The number that follows `words` in the bank's text; 0: they do not occur. */
 static unsigned long number_behind(const struct darwin_recipe *recipe, const char *words)
 {
     size_t length = strlen(words);
@@ -138,7 +143,7 @@ void darwin_on_voucher_contents(struct darwin *darwin, struct darwin_cpu *cpu,
         darwin_put(darwin, &darwin->origin_by_voucher, recipe->voucher, (uint32_t)pid);
 }
 
-/* Its id may come again for another one. */
+/* A later voucher may have the same ID. */
 void darwin_on_voucher_destroy(struct darwin *darwin, struct darwin_cpu *cpu,
                                const struct argus_record *record)
 {

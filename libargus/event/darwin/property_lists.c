@@ -1,9 +1,10 @@
 /* Property lists, in Apple's binary form or as XML; libplist parses both.
  *
- * What is in them is published for the machine only (xnu tools/lldbmacros/ktrace.py, GetKtraceMachine()). Of the lists of images
- * (0x8001, 0x8004) it is known that they are dictionaries with lists of dictionaries below them, one for each file. So
- * they are read by what an entry must have to be of use, wherever it stands: an UUID, and an address or a path; the process's id is in
- * the entry, or in a dictionary around it. The names of the keys are in keys[]. What has none of these is passed over. */
+ * Only the contents about the machine are published (xnu tools/lldbmacros/ktrace.py,
+ * GetKtraceMachine()). The lists of images (0x8001, 0x8004) are known to be dictionaries with
+ * nested lists of dictionaries, one per file. So an entry is recognized by what it must have to be
+ * useful, wherever it is: a UUID, and an address or a path. The process ID is in the entry or in an
+ * enclosing dictionary. The names of the keys are in keys[]. Everything else is skipped. */
 #include "argus/property_lists.h"
 
 #include <inttypes.h>
@@ -21,7 +22,7 @@ enum { UUID_BYTES = 16, DEEPEST = 16, MOST_BYTES = 256 << 20 };
 
 enum key { KEY_UUID, KEY_PID, KEY_ADDRESS, KEY_SIZE, KEY_PATH };
 
-/* To add a name: a row; of several the first counts. */
+/* To add a name: a row. If several names occur, the first row counts. */
 static const struct {
     const char *name;
     enum key key;
@@ -52,7 +53,8 @@ static const struct {
     {"name", KEY_PATH},
 };
 
-/* libplist 2.2 aborts when it is asked for the text of a key that has a zero byte in it, so keys are only compared. */
+/* libplist 2.2 aborts if it is asked for the text of a key that contains a zero byte, so keys are
+ * only compared. */
 static bool is_key_of(plist_t value, const char *name)
 {
     plist_t key = plist_dict_item_get_key(value);
@@ -94,7 +96,7 @@ static bool get_number(plist_t dictionary, enum key key, uint64_t *ret)
 
 static const char hexadecimal[] = "0123456789abcdef0123456789ABCDEF"; /* values modulo 16 */
 
-/* Sixteen bytes, or "2B3A…-…" with or without hyphens. */
+/* Sixteen bytes, or a text like "2B3A…-…" with or without hyphens. */
 static bool get_uuid(plist_t dictionary, uint8_t ret[UUID_BYTES])
 {
     plist_t value = value_of(dictionary, KEY_UUID);
@@ -129,7 +131,7 @@ struct reading {
     uint64_t images;
 };
 
-/* A dictionary that is about one file. */
+/* A dictionary that describes one file. */
 static void take_image(struct reading *reading, plist_t dictionary, uint64_t pid)
 {
     struct argus_image_entry image = {.pid = pid, .path = "", .build_id_bytes = UUID_BYTES};
@@ -182,7 +184,7 @@ static void look_into(struct reading *reading, plist_t node, uint64_t pid, int d
     free(iterator);
 }
 
-/* What ktrace says of the machine. To add something: the name of its key. */
+/* What ktrace tells about the machine. To add something: the name of its key. */
 static void describe_machine(struct reading *reading, plist_t node)
 {
     static const char *const shown[] = {"hw_model", "os_name", "os_version", "os_build"};

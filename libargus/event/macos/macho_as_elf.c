@@ -1,4 +1,5 @@
-/* elf_file.h on macOS: the files of programs are Mach-O there, and the place of the build id is taken by the UUID. */
+/* Implements elf_file.h on macOS, where program files are Mach-O and the UUID serves as build
+ * ID. */
 #include "event/binary/elf_file.h"
 #include "event/binary/elf_vdso.h"
 
@@ -11,8 +12,8 @@
 #include "base/compat.h"
 #include "event/binary/macho.h"
 
-/* Fat files have code for several cpus. Which one a process runs, its UUID says; without that it is taken to run this
- * machine's own. */
+/* Fat files have code for several CPU types. The UUID tells which one a process executes; without
+ * it, this machine's own type is assumed. */
 #ifdef __aarch64__
 #define OWN_CPU MACHO_CPU_ARM64
 #else
@@ -37,7 +38,8 @@ int elf_open_regular(const char *path, uint64_t unchanged_since_ns)
     return fd;
 }
 
-/* NULL also for a file that is no Mach-O file, as the interface has it: a process maps many that are none. */
+/* As the interface requires, returns NULL for a file that is not Mach-O: a process maps many such
+ * files. */
 static struct macho *open_macho(const char *path, enum macho_cpu cpu, const uint8_t *uuid)
 {
     struct macho *macho = NULL;
@@ -70,7 +72,7 @@ struct elf_file *elf_file_open(const char *path, const struct elf_identity *iden
 
 struct elf_file *elf_vdso_open(void)
 {
-    return NULL; /* the common page has no symbols */
+    return NULL; /* the commpage has no symbols */
 }
 
 struct elf_file *elf_vdso_open_32_bit(void)
@@ -129,7 +131,8 @@ uint64_t elf_file_end(const struct elf_file *file)
     return macho_end(file->macho);
 }
 
-/* Thread-local variables of macOS are behind descriptors, and in no block that could be found from outside. */
+/* Thread-local variables of macOS are reached through descriptors; there is no block to find from
+ * outside. */
 uint64_t elf_file_thread_block(const struct elf_file *file)
 {
     (void)file;
@@ -169,7 +172,7 @@ struct Dwarf_CFI_s *elf_file_cfi(struct elf_file *file, int which, uint64_t *ret
 bool elf_file_has_lines(struct elf_file *file)
 {
     (void)file;
-    return true; /* no server has more */
+    return true; /* no server has additional data */
 }
 
 const char *elf_file_line(struct elf_file *file, uint64_t address, uint32_t *ret_line)
@@ -194,7 +197,7 @@ uint32_t elf_file_build_id(const char *path, uint64_t unchanged_since_ns, uint64
     return has ? MACHO_UUID_BYTES : 0;
 }
 
-/* live_file.h: no file is ever open that way. */
+/* live_file.h: files cannot be opened through processes here. */
 struct elf_file *elf_file_open_fd(int fd, const char *path, const struct elf_identity *identity,
                                   bool *ret_stale)
 {

@@ -1,4 +1,5 @@
-/* What libargus does with ELF files only, and so not in a build for macOS. Each says so where a user comes to it. */
+/* Stubs for functions of libargus that need ELF files, in builds for macOS. Each returns an error
+ * message if a user can reach it. */
 #include "argus/data_symbols.h"
 #include "argus/unwind.h"
 #include "event/binary/elf_needed.h"
@@ -15,7 +16,7 @@ static struct argus_error *not_here(const char *what)
                               what);
 }
 
-/* --- elf_needed.h: names and folders have to do --- */
+/* --- elf_needed.h: names and folders must suffice --- */
 
 bool elf_needed_read(const char *path, bool (*each)(void *context, const char *name), void *context)
 {
@@ -31,7 +32,7 @@ bool elf_needed_is_program(const char *path)
     return false;
 }
 
-/* --- elf_symbols.h: probes in libraries are uprobes, which macOS has not --- */
+/* --- elf_symbols.h: probes in libraries are uprobes, which macOS lacks --- */
 
 bool elf_symbols_find(int fd, const char *path, struct elf_wanted *wanted, size_t count)
 {
@@ -206,7 +207,7 @@ struct argus_error *argus_unwind_file(const char *path, argus_progress progress,
     (void)context;
     if (ret)
         *ret = (struct argus_unwind_totals){0};
-    return NULL; /* the recorder for macOS copies no stacks, so there are none in its files */
+    return NULL; /* the recorder for macOS copies no stacks, so its files contain no snapshots */
 }
 
 /* --- live_file.h: there is no /proc --- */

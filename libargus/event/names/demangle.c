@@ -1,6 +1,6 @@
-/* __cxa_demangle() of the C++ runtime: the plugin needs libstdc++ anyway for LLDB's classes, while libiberty's archive
- * is not built for shared objects on Debian. It is declared here because <cxxabi.h> is for C++ only; the interface is
- * fixed by the Itanium C++ ABI, section 3.4. */
+/* Uses __cxa_demangle() of the C++ runtime: the plugin needs libstdc++ anyway for LLDB's classes,
+ * while Debian's libiberty archive cannot be linked into shared objects. It is declared here
+ * because <cxxabi.h> is for C++ only; the Itanium C++ ABI, section 3.4, fixes the interface. */
 #include "event/names/demangle.h"
 
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
 
-/* It recurses; a name that long was made to overflow a stack. */
+/* It is recursive; a longer name could be crafted to overflow the stack. */
 enum { LONGEST_NAME = 4096 };
 
 char *demangle(const char *symbol)

@@ -1,8 +1,8 @@
-/* Names of C++ and Rust as people write them. */
+/* Demangles names of C++ and Rust. */
 #ifndef ARGUS_EVENT_DEMANGLE_H
 #define ARGUS_EVENT_DEMANGLE_H
 
-/* The readable form of a symbol, from malloc(); NULL when `symbol` is not a mangled name (then it is readable). */
+/* The demangled form of a symbol, from malloc(); NULL if `symbol` is not mangled. */
 char *demangle(const char *symbol);
 
 #endif

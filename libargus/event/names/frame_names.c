@@ -1,7 +1,9 @@
-/* Every place that the trace's records speak of is looked up once: in its file, or in the list of functions that its process wrote of code
- * which it made. Neighbours are written one behind the other, since an entry of the file leans on the one before.
+/* Every place in code that occurs in the trace's records is looked up once: in its file or, for
+ * code made at run time, in the list of functions that its process wrote. Places are written in
+ * sorted order, because an entry of the file can refer to the previous one.
  *
- * Bounded: places (used_frames.c), the time for looking up, and in a ring file the share that names may take.
+ * Three things are bounded: the number of places (used_frames.c), the time for lookups, and the
+ * share of a ring file that names may take.
  */
 #include "argus/frame_names.h"
 
@@ -28,7 +30,7 @@ struct naming {
     struct images images;
     struct elf_files files;
     struct readable_names names;
-    struct strtab *texts; /* of source files and of code made at run time; owned */
+    struct strtab *texts; /* source files, and names of code made at run time; owned */
     VEC(struct argus_name_entry) entries;
     struct argus_names_totals totals;
 };
@@ -68,7 +70,7 @@ static void find_in_elf(struct naming *naming, struct elf_file *elf, struct argu
         ret->source = keep_text(naming, source);
 }
 
-/* Memory without a file, or with one that is only memory: code in it was made at run time. */
+/* Mappings without a file, or with one that is only memory: their code was made at run time. */
 static bool is_memory(const struct argus_image_entry *image)
 {
     static const char *const memory[] = {"//anon", "/memfd:", "/dev/zero", "/SYSV",
@@ -81,7 +83,8 @@ static bool is_memory(const struct argus_image_entry *image)
     return false;
 }
 
-/* A program can also be started from such memory, as launchers of containers do: then it is a file that can be opened. */
+/* A program can also be executed from such memory, as container launchers do: then it is a file
+ * that can be opened. */
 static bool is_file(struct naming *naming, uint32_t index)
 {
     bool stale;
@@ -157,7 +160,7 @@ static struct argus_error *name_all(struct naming *naming, argus_progress progre
 
 /* --- order --- */
 
-/* By owner, process behind files, and place; what says most comes first. */
+/* By owner (files before processes) and place; the entry with the most information first. */
 static int compare_entries(const void *left, const void *right)
 {
     const struct argus_name_entry *a = left, *b = right;
@@ -187,7 +190,7 @@ static void settle(struct naming *naming)
 
 /* --- code made at run time --- */
 
-/* When the last life of `pid` began: a map that is older is another process's. */
+/* When the last life of `pid` began. An older map belongs to another process. */
 static uint64_t born_s(const struct naming *naming, uint64_t pid)
 {
     uint64_t start_ns = 0;
@@ -213,7 +216,7 @@ static struct argus_error *read_dumps(struct naming *naming, struct argus_name_e
     return error;
 }
 
-/* `entries`: all of one process, in no file. */
+/* `entries`: places of one process that are not in a file. */
 static struct argus_error *name_of_process(struct naming *naming, struct argus_name_entry *entries,
                                            size_t count)
 {
@@ -247,7 +250,8 @@ static struct argus_error *name_made_code(struct naming *naming)
 
 static struct argus_error *write_to(struct naming *naming, struct argus_writer *writer)
 {
-    enum { AT_ONCE = 512 }; /* in a small ring they are not to take much more than their share */
+    /* so that names do not take much more than their share of a small ring */
+    enum { AT_ONCE = 512 };
     uint64_t ring_bytes = argus_trace_header(naming->trace)->ring_bytes;
     uint64_t before_bytes = argus_writer_bytes(writer);
     struct argus_error *error = NULL;

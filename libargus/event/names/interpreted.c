@@ -1,10 +1,12 @@
-/* A stack of interpreted frames has marks: addresses on the C stack, of a struct that the C function which interprets has there. So
- * which of these functions a frame belongs to is known exactly, whatever the C compiler called or made of it: the mark lies in its
- * part of the stack.
+/* A stack of interpreted frames contains marks: the address on the C stack of a struct that the
+ * interpreting C function has there. The mark lies in that function's part of the C stack, so it
+ * tells exactly to which call of the interpreter a frame belongs, even if the compiler renamed or
+ * split the function.
  *
- * Lines: CPython's Objects/locations.md. An entry of the table begins with a byte whose top bit is set: four bits say its form, three how
- * many instructions it is for, less one. Then come the difference of the line to the entry before, and columns. Numbers have six
- * bits a byte, and bit 6 where they go on.
+ * Line table: CPython's Objects/locations.md. An entry begins with a byte whose top bit is set:
+ * four bits are its form, three the number of its instructions minus one. Then follow the
+ * difference of its line to the previous entry's line, and columns. Numbers have six bits per byte;
+ * bit 6 means that the number continues.
  */
 #include "event/names/interpreted.h"
 
@@ -62,7 +64,7 @@ size_t interpreted_take(struct interpreted *interpreted, uint64_t low, uint64_t 
 
 /* --- lines --- */
 
-/* Where a reader of the table is. */
+/* A reader's position in the table. */
 struct lines {
     const uint8_t *at, *end;
     int64_t line;
@@ -90,7 +92,7 @@ static int64_t take_difference(struct lines *lines)
     return number & 1 ? -magnitude : magnitude;
 }
 
-/* Of an entry, behind its first byte. False: these instructions have no line. */
+/* Reads an entry after its first byte. False: its instructions have no line. */
 static bool take_line(struct lines *lines, unsigned form)
 {
     enum { ONE_LINE = 10, NO_COLUMNS = 13, LONG = 14, NONE = 15 };
@@ -100,7 +102,7 @@ static bool take_line(struct lines *lines, unsigned form)
         lines->line += take_difference(lines);
     else if (form >= ONE_LINE)
         lines->line += form - ONE_LINE;
-    return true; /* columns follow, up to the next byte with the top bit */
+    return true; /* columns follow, up to the next byte with the top bit set */
 }
 
 uint32_t interpreted_line(const struct argus_code_entry *code, uint64_t offset)
@@ -140,7 +142,7 @@ static bool is_same(const struct argus_code_entry *a, const struct argus_code_en
            strcmp(a->function, b->function) == 0 && strcmp(a->source, b->source) == 0;
 }
 
-/* The one function that was at `place`; NULL: there are none, or several. */
+/* The only function that was at `place`; NULL: there was none, or more than one. */
 static const struct argus_code_entry *find_code(const struct argus_code_entry *code, size_t count,
                                                 uint64_t place)
 {

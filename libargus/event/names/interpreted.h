@@ -1,4 +1,5 @@
-/* The functions of an interpreted program: their frames in unwound stacks, and their names. */
+/* The functions of an interpreted program: inserts their frames into unwound stacks, and names
+ * them. */
 #ifndef ARGUS_EVENT_INTERPRETED_H
 #define ARGUS_EVENT_INTERPRETED_H
 
@@ -9,27 +10,29 @@
 #include "argus/trace.h"
 #include "base/strtab.h"
 
-/* The frames that an interpreter had where a stack was copied (ARGUS_STACK_INTERPRETED), while that is unwound. */
+/* The interpreter's frames at the time of a stack copy (ARGUS_STACK_INTERPRETED), used while the
+ * copy is unwound. */
 struct interpreted {
-    const uint64_t *entries; /* the trace's */
+    const uint64_t *entries; /* borrowed from the trace */
     size_t count, at;
-    bool is_cut; /* there were more */
+    bool is_cut; /* there were more frames than were copied */
 };
 
 struct interpreted interpreted_of(const struct argus_trace *trace, uint64_t snapshot_id);
 
-/* The instructions of the frames that belong to the C function whose part of the stack is from `low` to below `high`, innermost
- * first; 0: none do. `*ret_cut`: more of them there were, but they are not known. */
+/* Returns the frames, innermost first, of the interpreting C function whose part of the stack is
+ * [`low`, `high`); 0: it has none. `*ret_cut`: it had more frames, which are unknown. */
 size_t interpreted_take(struct interpreted *interpreted, uint64_t low, uint64_t high, uint64_t *ret,
                         size_t room, bool *ret_cut);
 
-/* Fills those of `names` (all of one process, ascending by place) that the trace's code objects cover: an address that had several
- * different functions at different times gets none. */
+/* Fills those of `names` (all of one process, sorted by place) that the trace's code objects cover.
+ * An address that belonged to different functions at different times gets no name. */
 struct argus_error *interpreted_name(const struct argus_trace *trace,
                                      struct argus_name_entry *names, size_t count,
                                      struct strtab *texts);
 
-/* The line of the instruction at `offset` bytes of the code object; 0: it has none, or the table does not say. */
+/* The line of the instruction at `offset` bytes of the code object; 0: it has none, or the table
+ * does not tell. */
 uint32_t interpreted_line(const struct argus_code_entry *code, uint64_t offset);
 
 #endif

@@ -1,5 +1,7 @@
-/* Records follow each other, each with its length. Code that is loaded has a name; lines come in a record before it. Code can be moved, and
- * thrown away unsaid when other code is loaded to the same address: the last one for an address wins, as in jit_map.c.
+/* A dump is a sequence of records, each with its length. A record about loaded code has the
+ * function's name; a record before it has the lines. Code can be moved. It can also be discarded
+ * without a record when other code is loaded to the same address; so the last record for an address
+ * counts, as in jit_map.c.
  */
 #include "event/names/jit_dump.h"
 
@@ -46,7 +48,7 @@ struct debug_line {
     uint32_t line, discriminator;
 };
 
-/* A line of the code that is loaded next. */
+/* A line of the code that the next load record is about. */
 struct line {
     uint64_t address;
     const char *source;
@@ -58,9 +60,9 @@ struct reading {
     struct argus_name_entry *names;
     size_t count;
     struct strtab *texts;
-    uint64_t left; /* bytes of the record at hand */
+    uint64_t left; /* unread bytes of the current record */
     VEC(struct line) lines;
-    uint64_t lines_of; /* address of their code */
+    uint64_t lines_of; /* address of the code that the lines belong to */
     struct argus_error *error;
 };
 
@@ -74,7 +76,8 @@ static bool take(struct reading *reading, void *ret, size_t bytes)
     return true;
 }
 
-/* A text up to its NUL; one that is longer than there is room is cut off. NULL: it does not end inside the record. */
+/* Reads a text up to its NUL; cuts it off if it does not fit. NULL: it does not end inside the
+ * record. */
 static const char *take_text(struct reading *reading)
 {
     char text[NAME_BYTES];
@@ -95,7 +98,8 @@ static const char *take_text(struct reading *reading)
 
 /* --- names --- */
 
-/* The last of the lines that begins at `place` or before it; without any, what the function's name says. */
+/* The last line entry that begins at or before `place`; without one, what the function's name
+ * tells. */
 static void put_line(const struct reading *reading, struct argus_name_entry *name)
 {
     const struct line *best = NULL;
@@ -127,7 +131,7 @@ static void name_code(struct reading *reading, const struct load *load, const ch
     reading->lines.length = 0;
 }
 
-/* --- records: each returns false where the dump is wrong --- */
+/* --- records: each function returns false if the dump is malformed --- */
 
 static bool take_load(struct reading *reading)
 {
@@ -140,7 +144,8 @@ static bool take_load(struct reading *reading)
     return function && !reading->error;
 }
 
-/* Its names stay with the code: a place in the new range has that of the old one, if that was asked for as well. */
+/* Names move with the code: a place in the new range gets the name of the old place, if the old
+ * place was requested too. */
 static bool take_move(struct reading *reading)
 {
     struct move move;
@@ -150,7 +155,7 @@ static bool take_move(struct reading *reading)
         made_names_within(reading->names, reading->count, move.to, move.bytes);
     for (size_t i = range.first; i < range.end; i++) {
         struct argus_name_entry *name = &reading->names[i];
-        /* what was there before is not known to be what is there now */
+        /* the name of the previous code is no longer valid, and that of the new code is unknown */
         name->function = name->source = "";
         name->has_start = false;
         name->distance = name->line = 0;
@@ -172,7 +177,7 @@ static bool take_debug(struct reading *reading)
         const char *text = take(reading, &entry, sizeof(entry)) ? take_text(reading) : NULL;
         if (!text)
             return false;
-        if (strcmp(text, "\xff") != 0) /* else the file of the entry before */
+        if (strcmp(text, "\xff") != 0) /* "\xff": the same file as in the previous entry */
             source = text;
         struct line line = {entry.address, source, entry.line};
         if (!vec_push(&reading->lines, line)) {
@@ -231,7 +236,7 @@ static bool is_name(const char *path)
     return strcmp(name + 4 + strspn(name + 4, "0123456789"), ".dump") == 0;
 }
 
-/* Of the file itself, where its process is gone. */
+/* The owner of the file itself, if its process has ended. */
 static int open_by_path(const struct argus_image_entry *image)
 {
     struct stat status;

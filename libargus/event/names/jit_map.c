@@ -1,6 +1,7 @@
-/* A line is "START SIZE name", numbers hexadecimal. Anybody can write a file of that name into /tmp: only one counts that belongs to the
- * user of the process, is a regular file and no link. Code is thrown away and its memory used again, and the lines have no time: the
- * last line for an address wins.
+/* A line is "START SIZE name", with hexadecimal numbers. Any user can write a file with that name
+ * into /tmp, so it is used only if it is a regular file, not a link, and belongs to the process's
+ * user. The memory of discarded code is reused, and lines have no time: the last line for an
+ * address counts.
  */
 #include "event/names/jit_map.h"
 
@@ -66,7 +67,7 @@ struct argus_error *jit_map_read(FILE *map, struct argus_name_entry *names, size
         size_t length = strlen(line);
         taken += length + 1;
         if (length && line[length - 1] != '\n')
-            skip_line(map); /* longer than any name: its beginning will do */
+            skip_line(map); /* longer than any name: its beginning suffices */
         error = take_line(line, names, count, texts);
     }
     return error;
@@ -74,7 +75,7 @@ struct argus_error *jit_map_read(FILE *map, struct argus_name_entry *names, size
 
 /* --- finding --- */
 
-/* What the process is in its own namespaces. */
+/* The process's IDs in its own namespaces. */
 struct identity {
     uint64_t inner_pid;
     uid_t uid;

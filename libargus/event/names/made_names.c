@@ -1,4 +1,4 @@
-/* The forms are those of their makers' own sources:
+/* The forms are those in the sources of the programs that write them:
  *
  *   JS:~name /path:LINE:COLUMN   V8 (src/logging/log.cc); behind "JS:" a mark says how the function was compiled
  *   py::name:/path               CPython (Python/perf_trampoline.c)
@@ -12,13 +12,13 @@
 
 #include "base/lower_bound.h"
 
-/* `text` without its prefix, as parts of it. */
+/* The parts of `text` after its prefix. */
 struct parts {
     size_t function_bytes, source_at, source_bytes;
     uint32_t line;
 };
 
-/* Where the source begins, which may have blanks inside, as the name may. */
+/* The start of the source path, which may contain blanks, as may the name. */
 static const char *find_source(const char *text)
 {
     static const char *const beginnings[] = {" /", " file:", " node:"};
@@ -48,7 +48,7 @@ static bool split_javascript(const char *text, struct parts *ret)
     return true;
 }
 
-/* "name:/path"; neither has to be free of colons, but a name has none before a slash. */
+/* "name:/path". Both may contain colons, but no name contains a colon followed by a slash. */
 static bool split_python(const char *text, struct parts *ret)
 {
     const char *colon = strstr(text, ":/");
@@ -64,7 +64,7 @@ static bool split_python(const char *text, struct parts *ret)
 
 static const struct {
     const char *prefix;
-    const char *marks; /* one of these may follow it */
+    const char *marks; /* one of these characters may follow it */
     bool (*split)(const char *text, struct parts *ret);
 } forms[] = {
     {"JS:", "~^+*'", split_javascript},

@@ -1,9 +1,10 @@
-/* A reader of Rust's symbols by their grammar (RFC 2603, "v0"): a symbol is a path, whose parts are told by one letter each. A part
- * can be a reference back to an earlier place, so a short symbol can stand for a long name, or for an endless one: what is written, how
- * deep parts lie in each other and how many are read is bounded.
+/* A recursive-descent parser for Rust's symbols (RFC 2603, "v0"): a symbol is a path, and a letter
+ * gives the kind of each part. A part can refer back to an earlier position, so a short symbol can
+ * stand for a long or infinite name. Therefore the output, the nesting depth and the number of
+ * parts are bounded.
  *
- * No library of Debian does it for C: libiberty's archive is not made for shared objects, LLVM's is as large as LLVM, and
- * rustc-demangle comes as a source for Rust.
+ * Debian has no suitable C library: libiberty's archive cannot be linked into shared objects,
+ * LLVM's demangler brings all of LLVM, and rustc-demangle is Rust source.
  */
 #include "event/names/rust_names.h"
 
@@ -20,10 +21,10 @@ enum { LONGEST = 4096, DEEPEST = 128, MOST_PARTS = 20000 };
 struct rust {
     const char *text; /* behind "_R" */
     size_t at, end;
-    char name[LONGEST]; /* what was written */
+    char name[LONGEST]; /* the output */
     size_t length;
-    unsigned depth, parts, binders; /* `binders`: lifetimes that "for<…>" has named */
-    bool silent;                    /* reads, and writes nothing */
+    unsigned depth, parts, binders; /* `binders`: number of lifetimes bound by enclosing "for<…>" */
+    bool silent;                    /* parses without output */
     bool bad;                       /* sticky */
 };
 
@@ -94,7 +95,7 @@ static uint64_t read_base62(struct rust *rust)
     return value + 1;
 }
 
-/* Behind `tag`, if that is there: 1 and the number; else 0. */
+/* If `tag` follows: 1 and the number behind it; else 0. */
 static uint64_t read_tagged(struct rust *rust, char tag)
 {
     return take_if(rust, tag) ? read_base62(rust) + 1 : 0;
@@ -141,14 +142,14 @@ static struct identifier read_identifier(struct rust *rust)
     return found;
 }
 
-/* Letters beyond ASCII stay as they are spelt. */
+/* Non-ASCII letters stay in their encoded form. */
 static void put_identifier(struct rust *rust, struct identifier identifier)
 {
     put(rust, identifier.is_punycode ? "punycode{%.*s}" : "%.*s", (int)identifier.length,
         identifier.text);
 }
 
-/* Counts a part that lies in others; false: there are too many. */
+/* Counts a nested part; false: there are too many. */
 static bool enter(struct rust *rust)
 {
     rust->depth++;
@@ -156,7 +157,7 @@ static bool enter(struct rust *rust)
     return !rust->bad;
 }
 
-/* What `read` reads at an earlier place. Silent, nobody needs to go there. */
+/* Runs `read` at an earlier position; skipped when silent. */
 static void read_back(struct rust *rust, void (*read)(struct rust *rust))
 {
     size_t begin = rust->at - 1;
@@ -199,7 +200,7 @@ static void put_lifetime(struct rust *rust, uint64_t index)
         put(rust, "'_%" PRIu64, depth);
 }
 
-/* "for<'a, 'b> "; the caller takes what it has added to `binders` away. */
+/* "for<'a, 'b> "; the caller subtracts what it added to `binders`. */
 static void read_binder(struct rust *rust)
 {
     uint64_t count = read_tagged(rust, 'G');
@@ -226,7 +227,7 @@ static void read_generic(struct rust *rust)
         read_type(rust);
 }
 
-/* Up to "E"; returns how many. */
+/* Reads up to "E" and returns the number of parts. */
 static unsigned read_list(struct rust *rust, void (*read)(struct rust *rust))
 {
     unsigned count = 0;
@@ -237,7 +238,7 @@ static unsigned read_list(struct rust *rust, void (*read)(struct rust *rust))
     return count;
 }
 
-/* Where an implementation stands says nobody anything who knows of what it is. */
+/* The path of an implementation is not printed, because the type already identifies it. */
 static void skip_impl_path(struct rust *rust)
 {
     bool silent = rust->silent;
@@ -247,7 +248,7 @@ static void skip_impl_path(struct rust *rust)
     rust->silent = silent;
 }
 
-/* Something in a namespace: a capital letter is one of the compiler's. */
+/* A name in a namespace; a capital letter is a namespace of the compiler. */
 static void read_nested(struct rust *rust, bool in_value)
 {
     char space = take(rust);
@@ -314,7 +315,7 @@ static void read_path(struct rust *rust, bool in_value)
 
 /* --- types --- */
 
-/* By their letter. */
+/* The basic types, by letter. */
 static const char *const basic_types[26] = {
     ['a' - 'a'] = "i8",    ['b' - 'a'] = "bool", ['c' - 'a'] = "char", ['d' - 'a'] = "f64",
     ['e' - 'a'] = "str",   ['f' - 'a'] = "f32",  ['h' - 'a'] = "u8",   ['i' - 'a'] = "isize",
@@ -352,14 +353,14 @@ static void read_function(struct rust *rust)
     put(rust, "fn(");
     read_list(rust, read_type);
     put(rust, ")");
-    if (!take_if(rust, 'u')) { /* nothing is returned */
+    if (!take_if(rust, 'u')) { /* no return type */
         put(rust, " -> ");
         read_type(rust);
     }
     rust->binders = binders;
 }
 
-/* A path whose list of arguments is left open. */
+/* A path whose argument list is left open. */
 static bool read_open_path(struct rust *rust)
 {
     bool open = false;
@@ -416,7 +417,7 @@ static void read_dyn(struct rust *rust)
     }
 }
 
-/* One that other types are made into. */
+/* A type composed of other types. */
 static void read_compound(struct rust *rust, char tag)
 {
     switch (tag) {
@@ -482,7 +483,8 @@ static void put_number(struct rust *rust, const char *digits, size_t count)
     put(rust, "%" PRIu64, value);
 }
 
-/* A whole number, a truth value or a character; others (text, arrays, structures) are not read. */
+/* An integer, boolean or character; other constants (text, arrays, structures) are not
+ * supported. */
 static void read_constant(struct rust *rust)
 {
     char tag = enter(rust) ? take(rust) : '\0';
@@ -522,9 +524,9 @@ char *rust_demangle(const char *symbol)
     if (!rust)
         return NULL;
     rust->text = symbol + 2;
-    rust->end = strcspn(rust->text, ".$"); /* behind that is what a compiler has added */
+    rust->end = strcspn(rust->text, ".$"); /* what follows was added by the compiler */
     read_path(rust, true);
-    if (rust->at < rust->end) { /* the crate for which it was made */
+    if (rust->at < rust->end) { /* the crate that instantiated it */
         rust->silent = true;
         read_path(rust, false);
     }
@@ -534,7 +536,7 @@ char *rust_demangle(const char *symbol)
     return name;
 }
 
-/* What the older form spells out, beside characters by their number ("$u7b$"). */
+/* What the legacy form spells out, besides characters by number ("$u7b$"). */
 static const struct {
     const char *spelt, *meant;
 } spellings[] = {
@@ -551,7 +553,8 @@ static bool ends_in_hash(const char *name, size_t length)
     return strspn(name + length - HASH_BYTES + 3, "0123456789abcdef") == HASH_BYTES - 3;
 }
 
-/* The character that begins at `from`, into `ret`; returns how many bytes it takes there. What it takes in `ret` is never more. */
+/* Writes the character that begins at `from` to `ret`; returns how many bytes it takes in the
+ * input, which is never less than in `ret`. */
 static size_t take_spelling(const char *from, char *ret, size_t *ret_length)
 {
     unsigned number;
@@ -581,7 +584,7 @@ void rust_undo_legacy(char *name)
     name[length - HASH_BYTES] = '\0';
     for (const char *from = name; *from; to += made) {
         bool begins = from == name || from[-1] == ':';
-        from += begins && from[0] == '_' && from[1] == '$'; /* no part begins with "$" */
+        from += begins && from[0] == '_' && from[1] == '$'; /* a part cannot begin with "$" */
         from += take_spelling(from, part, &made);
         memcpy(name + to, part, made);
     }

@@ -1,13 +1,14 @@
-/* Names of Rust as people write them: the two forms in which rustc writes symbols. */
+/* Demangles Rust names: the two forms in which rustc writes symbols. */
 #ifndef ARGUS_EVENT_RUST_NAMES_H
 #define ARGUS_EVENT_RUST_NAMES_H
 
-/* The readable form of a symbol of the form v0 ("_RNvCs…", RFC 2603), from malloc(); NULL when it is none, is damaged, or has
- * constants that are no numbers, or without memory. */
+/* The demangled form of a v0 symbol ("_RNvCs…", RFC 2603), from malloc(). NULL if it is not one, is
+ * malformed, has constants other than numbers, or without memory. */
 char *rust_demangle(const char *symbol);
 
-/* What a C++ demangler made of a symbol of the older form ("_ZN…17h…E"): takes the hash at its end away, and writes the characters
- * that were spelt out ("$LT$", ".."). In place; nothing happens to a name of C++. */
+/* Completes a C++ demangler's output for a symbol of the legacy form ("_ZN…17h…E"): removes the
+ * hash at its end and replaces spelt-out characters ("$LT$", ".."). In place; C++ names are
+ * unchanged. */
 void rust_undo_legacy(char *name);
 
 #endif

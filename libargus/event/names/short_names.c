@@ -1,8 +1,9 @@
-/* A name has brackets in brackets, and operators whose names are brackets. What is in a bracket that is elided does not matter, so
- * only its end has to be found.
+/* Names contain nested brackets, and operators whose names contain brackets. The contents of an
+ * elided bracket do not matter; only its end has to be found.
  *
- * Kept are brackets that are a part of the name itself: "(anonymous namespace)", "operator()", and Rust's "<Type as Trait>",
- * which does not follow a name; inside that one the arguments of templates are elided.
+ * Brackets that are part of the name itself are kept: "(anonymous namespace)", "operator()", and
+ * Rust's "<Type as Trait>", which does not follow a name. Inside the latter, template arguments are
+ * elided.
  */
 #include "event/names/short_names.h"
 
@@ -20,7 +21,7 @@ static bool is_word(char letter)
     return isalnum((unsigned char)letter) || letter == '_' || (unsigned char)letter >= 0x80;
 }
 
-/* How many bytes from `at` on are the name of an operator, its brackets included; 0: none begins there. */
+/* The length of the operator name at `at`, including its brackets; 0: there is none. */
 static size_t operator_bytes(const char *name, size_t at)
 {
     size_t length = strlen(OPERATOR);
@@ -31,7 +32,8 @@ static size_t operator_bytes(const char *name, size_t at)
     return length + strspn(name + at + length, "<>=-!&|^*+/%~[]");
 }
 
-/* Where the bracket at `at` ends: the index of its closing one; the name's end where it has none. ">" of "->" closes nothing. */
+/* The index of the bracket that closes the one at `at`, or of the name's end. The ">" of "->"
+ * closes nothing. */
 static size_t closing(const char *name, size_t at, size_t length)
 {
     int depth = 0;
@@ -51,7 +53,7 @@ static size_t closing(const char *name, size_t at, size_t length)
     return length;
 }
 
-/* Is the bracket at `at` a list of what belongs to the name before it? */
+/* Whether the bracket at `at` is a list of arguments of the name before it. */
 static bool is_list(const char *name, size_t at)
 {
     if (at == 0 || strncmp(name + at, ANONYMOUS, strlen(ANONYMOUS)) == 0)
@@ -62,7 +64,7 @@ static bool is_list(const char *name, size_t at)
     return is_word(before) || before == '>' || before == ')' || before == '}';
 }
 
-/* Replaces what is in the lists that `open` begins. */
+/* Elides the lists that begin with `open`. */
 static void elide(char *name, char open)
 {
     size_t length = strlen(name), to = 0, at = 0;
@@ -97,8 +99,8 @@ static void elide_arguments(char *name)
     elide(name, '<');
 }
 
-/* "std::vector<int> f<int>(int)": the result is what stands before a blank that is in no bracket; what begins with "<" or has no
- * parameters is Rust. */
+/* Drops the result type. "std::vector<int> f<int>(int)": it ends at a blank outside all brackets.
+ * Names that begin with "<" or have no parameters are Rust's and have none. */
 static void drop_result(char *name)
 {
     size_t length = strlen(name), behind = 0;
@@ -119,7 +121,7 @@ static void drop_result(char *name)
         memmove(name, name + behind, length - behind + 1);
 }
 
-/* To add a kind of detail: a function, and its row where it is to be tried. */
+/* To add a kind of detail: a function, and a row at its place in the order of attempts. */
 static void (*const details[])(char *name) = {elide_parameters, drop_result, elide_arguments};
 
 void short_name(char *name)

@@ -1,5 +1,6 @@
-/* Records name stacks by id, and a stack has no process: so which process uses which address is in the records only. They are read
- * once, and each thread's use of a stack is kept once; when the lives of all processes are known, the frames of those stacks follow.
+/* Stacks have no process, and records refer to them by ID, so only the records tell which process
+ * uses which address. They are read once, and each thread's use of a stack is stored once. When the
+ * lives of all processes are known, the frames of these stacks are added.
  */
 #include "event/names/used_frames.h"
 
@@ -8,7 +9,7 @@
 
 enum { MOST_USES = 1 << 22, MOST_FRAMES = 1 << 19 };
 
-/* A thread was at a stack, or at an address. */
+/* A thread's use of a stack or of an address. */
 struct use {
     uint64_t what, time_ns;
     uint32_t thread;
@@ -23,7 +24,7 @@ struct reading {
     bool no_memory;
 };
 
-/* One number for two; two pairs with the same one are as good as impossible. */
+/* Combines two numbers into one; a collision of two pairs is practically impossible. */
 static uint64_t mix(uint64_t a, uint64_t b)
 {
     uint64_t z = a + (b + 1) * 0x9e3779b97f4a7c15u;
@@ -32,7 +33,7 @@ static uint64_t mix(uint64_t a, uint64_t b)
     return z ^ z >> 31;
 }
 
-/* False: it was there already, or there was no memory. */
+/* False: it was known already, or there was no memory. */
 static bool is_new(struct reading *reading, uint64_t key)
 {
     if (idmap_get(&reading->seen, key) != IDMAP_NONE)
@@ -54,7 +55,8 @@ static void use(struct reading *reading, uint32_t thread, const struct argus_rec
     reading->no_memory |= !vec_push(&reading->uses, entry);
 }
 
-/* Which arguments of a record are the id of a user stack (bits 0 to 3) or an address of code (bits 4 to 7). */
+/* Which arguments of a record are IDs of user stacks (bits 0 to 3) or code addresses (bits 4 to
+ * 7). */
 static const struct {
     uint32_t debugid;
     unsigned arguments;
@@ -108,7 +110,7 @@ static struct argus_error *add_frames(struct reading *reading)
         if (use->is_address)
             add_frame(reading, use, use->what, false);
         for (size_t k = 0; k < count; k++)
-            if (frames[k] >= ARGUS_FRAME_ENDS) /* what a stack ends with is no address */
+            if (frames[k] >= ARGUS_FRAME_ENDS) /* the end mark of a stack is not an address */
                 add_frame(reading, use, frames[k] - (k > 0), k == 1);
         if (reading->no_memory)
             return argus_error_memory();

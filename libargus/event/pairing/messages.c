@@ -1,4 +1,5 @@
-/* Reading the messages of a trace: pairing.c with what it needs of the machine, the names of threads and their calls. */
+/* Reads the messages of a trace: feeds pairing.c with the lives of threads and their system
+ * calls. */
 #include "argus/messages.h"
 
 #include <stdlib.h>
@@ -44,7 +45,7 @@ static void take_pair(void *context, const struct pairing_pair *found)
         messages->stopped = !messages->pair(messages->context, messages, &pair);
 }
 
-/* The call state of the thread, ARGUS_NONE: the idle thread or no memory. */
+/* The call state of the thread; ARGUS_NONE: the idle thread, or no memory. */
 static uint32_t thread_of(struct argus_messages *messages, uint64_t tid)
 {
     uint32_t thread = machine_thread(&messages->machine, tid);

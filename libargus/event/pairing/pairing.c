@@ -1,9 +1,9 @@
 #include "event/pairing/pairing.h"
 
-/* The kinds of channels; docs/man/argus-trace.5.md, section MESSAGES, says what their positions are.
+/* The kinds of channels; docs/man/argus-trace.5.md, section MESSAGES, defines their positions.
  *
- * To add a kind: its number in argus/record.h, a row in the man page, and one here. A kind without a family is counted, and
- * listed in argus-messages(1) among those that cannot be paired. */
+ * To add a kind: its number in argus/record.h, a row in the man page, and one here. A kind without
+ * a family is counted, and listed in argus-messages(1) among those that cannot be paired. */
 static const struct channel_kind kinds[ARGUS_CHANNEL_COUNT] = {
     [ARGUS_CHANNEL_PIPE] = {.name = "pipe",
                             .family = &pairing_order,
@@ -99,7 +99,7 @@ void part_free(struct pairing *pairing, uint32_t part)
     pairing->free_parts = part;
 }
 
-/* `previous`: ARGUS_NONE, at the head. */
+/* `previous`: ARGUS_NONE for the head of the list. */
 static void link_behind(struct pairing *pairing, struct part_list *list, uint32_t previous,
                         uint32_t part)
 {
@@ -155,7 +155,7 @@ uint32_t part_shift(struct pairing *pairing, struct part_list *list)
     return part_unlink(pairing, list, ARGUS_NONE);
 }
 
-/* --- what came of a message --- */
+/* --- the fate of a message --- */
 
 void pairing_emit(struct pairing *pairing, uint32_t channel, struct part *send,
                   uint64_t send_offset, struct part *receive, uint64_t receive_offset,
@@ -163,7 +163,8 @@ void pairing_emit(struct pairing *pairing, uint32_t channel, struct part *send,
 {
     struct channel *at = &pairing->channels.data[channel];
     struct argus_message_counts *counts = &at->seen.counts;
-    /* Where places follow from each other, one that is not on record moves all behind it. */
+    /* If positions follow from each other, a missing message makes all later positions
+     * uncertain. */
     bool blind = at->shaky || !send->message.call_ns || !receive->message.call_ns;
     if (blind && channel_kind_of(at->seen.kind)->fragile)
         exact = false;
@@ -223,7 +224,7 @@ void pairing_dismiss_all(struct pairing *pairing, uint32_t channel, enum pairing
 
 /* --- channels --- */
 
-/* So many messages of a channel after a loss, what has no partner is put down to the loss. */
+/* for this many messages of a channel after a loss, a missing partner is attributed to the loss */
 enum { SHAKY_MESSAGES = 64 };
 
 static void init_channel(struct channel *channel)
@@ -234,7 +235,7 @@ static void init_channel(struct channel *channel)
         family->init(channel);
 }
 
-/* The channel `id` of `kind`; ARGUS_NONE without memory. */
+/* The channel `id` of `kind`, created if needed; ARGUS_NONE without memory. */
 static uint32_t find_channel(struct pairing *pairing, uint64_t id, uint8_t kind)
 {
     uint64_t key = id + ((uint64_t)kind << 59);
@@ -289,7 +290,8 @@ static void count_message(struct argus_message_channel *seen, const struct messa
     seen->counts.received_bytes += message->bytes;
 }
 
-/* What was lost may have been this channel's: its family goes on as at the beginning of the trace. */
+/* The lost records may concern this channel: its family starts over as at the beginning of the
+ * trace. */
 static void note_losses(struct pairing *pairing, uint32_t channel,
                         const struct pairing_family *family)
 {
@@ -310,7 +312,7 @@ static const struct pairing_family *family_of(const struct channel_kind *kind,
     return message->flags & ARGUS_MESSAGE_POSITION ? kind->family : kind->fallback;
 }
 
-/* The thread of a record about a dropped datagram is any; it sent nothing. */
+/* A record about a dropped datagram comes from an arbitrary thread, which sent nothing. */
 static void feed_dropped(struct pairing *pairing, uint32_t channel, const struct message *message)
 {
     const struct pairing_family *family =
@@ -333,8 +335,9 @@ static void feed_message(struct pairing *pairing, uint32_t channel, const struct
                        ARGUS_UNPAIRED_KIND);
 }
 
-/* The recorder looks for a buffer soon after it was queued, but a sender that has lost the cpu in between is too late. Whether it lost it
- * before or after that is not on record, and no length of time tells: on an emulated machine the two are far apart. */
+/* The recorder reads the buffer's position soon after the buffer was queued; if the sender lost the
+ * CPU in between, that is too late. The records do not tell whether it lost the CPU before or after
+ * reading, and no time limit separates the two: on an emulated machine they are far apart. */
 static void note_rivals(const struct pairing *pairing, uint32_t channel, struct message *message)
 {
     const struct argus_message_channel *seen = &pairing->channels.data[channel].seen;
@@ -345,7 +348,7 @@ static void note_rivals(const struct pairing *pairing, uint32_t channel, struct 
         message->flags |= ARGUS_MESSAGE_DOUBTFUL;
 }
 
-/* Counts the bytes that the call moves. */
+/* Adds the bytes that the call moves. */
 static void move_bytes(struct pairing_call *call, struct message *message, bool datagram)
 {
     enum pairing_side side = message_side(message);
@@ -358,8 +361,8 @@ static void move_bytes(struct pairing_call *call, struct message *message, bool 
     call->unsure[side] |= (message->flags & ARGUS_MESSAGE_DOUBTFUL) != 0;
 }
 
-/* Who sleeps in a queue is given its message, or rid of it, by the thread that wakes it, in the call of that one: and may say so
- * much later. */
+/* If a thread sleeps in a queue, the thread that wakes it gives it a message or takes its message
+ * away, during the waker's own call. The sleeping thread may record that much later. */
 static void note_hand_over(const struct pairing_call *call, struct message *message)
 {
     if (!message->slept || call->waker_ns <= message->enter_ns || call->woken_ns < call->waker_ns)
@@ -368,7 +371,8 @@ static void note_hand_over(const struct pairing_call *call, struct message *mess
     message->time_ns = call->woken_ns;
 }
 
-/* Who had to wait for a message, and was the only one who did, took it after he was on a cpu again. */
+/* A thread that had to wait for a message, and was the only waiter, took it after it was on a CPU
+ * again. */
 static void note_sleep(const struct pairing *pairing, uint32_t channel, struct message *message)
 {
     const struct argus_message_channel *seen = &pairing->channels.data[channel].seen;
@@ -419,7 +423,7 @@ void pairing_feed(struct pairing *pairing, const struct argus_record *record,
     feed_message(pairing, channel, &message);
 }
 
-/* --- the whole --- */
+/* --- interface --- */
 
 void pairing_init(struct pairing *pairing, uint32_t page_bytes, pairing_sink sink, void *context)
 {
@@ -462,7 +466,8 @@ static void add_counts(struct argus_message_counts *sum, const struct argus_mess
     }
 }
 
-/* Receives without a partner: where nothing was ever sent, the sender has no records at all. Sends likewise. */
+/* Receives without a partner: if nothing was ever sent on a channel, the sender has no records at
+ * all. Sends likewise. */
 static void name_reasons(struct channel *channel)
 {
     struct argus_message_counts *counts = &channel->seen.counts;

@@ -1,18 +1,19 @@
-/* Messages of an object that only counts: eventfd.
+/* Pairs messages of an object that only counts: eventfd.
  *
- * Units have no identity, but an order: what is taken is what was added first. So both ends are intervals on an axis of
- * units. What is left in the object after a message says how the two ends are to be aligned, since there may have been units
- * in it before the trace. Until that is known, pairs are ambiguous.
+ * Units have no identity, but an order: the units added first are taken first. So both ends are
+ * intervals on an axis of units. The object may have contained units before the trace; the number
+ * of units left after a message tells how to align the two ends. Until that is known, pairs are
+ * ambiguous.
  *
- * Two sends that were made at the same time may have been in either order: if a receive took only one of them, it may have
- * been either. Two receives likewise.
+ * Two simultaneous sends may have happened in either order: if a receive took only one of them, it
+ * may have been either. The same holds for two receives.
  */
 #include "event/pairing/pairing.h"
 
 #define MOST_OF_A_COUNT 65536u
-/* Messages that can have been made at the same time. */
+/* Most messages that can be simultaneous. */
 #define MOST_LOOKED_AT 64u
-/* Sends that wait for the two ends to be aligned before they are paired all the same. */
+/* Sends that wait for the alignment of the two ends before they are paired without it. */
 #define MOST_UNALIGNED 64u
 
 static void init(struct channel *channel)
@@ -26,8 +27,8 @@ static struct count_state *state_of(struct pairing *pairing, uint32_t channel)
     return &pairing->channels.data[channel].count;
 }
 
-/* Messages that were made at the same time as `first` of the list, as far as they lie behind `end`, may change places with
- * it: then both are doubtful. What lies before `end` as well comes to the same. */
+/* Messages simultaneous with `first` of the list that extend beyond `end` may be exchanged with it:
+ * then both are doubtful. If a message lies before `end` as well, exchanging it changes nothing. */
 static void doubt_others(struct pairing *pairing, uint32_t first, uint64_t end)
 {
     uint32_t steps = 0;
@@ -53,7 +54,7 @@ static void pair_units(struct pairing *pairing, uint32_t channel, uint32_t send,
                      s->certain && r->certain && state_of(pairing, channel)->known);
 }
 
-/* Pairs what can be, once everything that was made at the same time is known. */
+/* Pairs what can be paired, once all simultaneous messages are known. */
 static void pair_all(struct pairing *pairing, uint32_t channel, bool last)
 {
     struct count_state *state = state_of(pairing, channel);
@@ -86,7 +87,8 @@ static void dismiss_open(struct pairing *pairing, uint32_t channel)
                         ARGUS_UNPAIRED_BEFORE);
 }
 
-/* The two ends are `ahead` units apart: there were units before the trace, or some have no record. */
+/* The two ends are `ahead` units apart: there were units before the trace, or some have no
+ * record. */
 static void align(struct pairing *pairing, struct count_state *state, uint64_t ahead)
 {
     for (uint32_t i = state->open[SIDE_SEND].head; i != ARGUS_NONE; i = part_at(pairing, i)->next) {
@@ -98,8 +100,9 @@ static void align(struct pairing *pairing, struct count_state *state, uint64_t a
     state->least = state->most = 0;
 }
 
-/* What the probe tells, now that everything that was done at the same time is known. Nobody knows how much of that it has
- * seen: so it gives a range, and several give a smaller one, mostly a single number. */
+/* Uses a probe after all messages simultaneous with it are known. It is unknown which of them
+ * happened before it, so a probe gives a range; several probes narrow it, usually to a single
+ * number. */
 static void use_probe(struct pairing *pairing, struct count_state *state, struct count_probe *probe)
 {
     int64_t told = (int64_t)(probe->left + probe->before[SIDE_RECEIVE] - probe->before[SIDE_SEND] -
@@ -107,7 +110,7 @@ static void use_probe(struct pairing *pairing, struct count_state *state, struct
     int64_t least = told - (int64_t)probe->beside[SIDE_SEND];
     int64_t most = told + (int64_t)probe->beside[SIDE_RECEIVE];
     probe->valid = false;
-    if (least > state->most || most < state->least) { /* units of somebody without records */
+    if (least > state->most || most < state->least) { /* units from a sender without records */
         state->known = false;
         state->least = least;
         state->most = most;
@@ -118,7 +121,7 @@ static void use_probe(struct pairing *pairing, struct count_state *state, struct
         align(pairing, state, (uint64_t)state->least);
 }
 
-/* Units moved by messages on record that were made after the call of `message` began. */
+/* Units moved by recorded messages that were made after the call of `message` began. */
 static bool find_beside(const struct count_state *state, const struct message *message,
                         uint64_t ret[SIDES])
 {
@@ -130,10 +133,10 @@ static bool find_beside(const struct count_state *state, const struct message *m
         if (recent->time_ns > message->enter_ns)
             ret[recent->side] += recent->units;
     }
-    return oldest_ns <= message->enter_ns; /* none of them was pushed out */
+    return oldest_ns <= message->enter_ns; /* no message of that time was dropped from the list */
 }
 
-/* Takes `message`, which is not among the others yet, for the next probe. */
+/* Takes `message`, which is not among the recent messages yet, for the next probe. */
 static void begin_probe(const struct count_state *state, struct count_probe *probe,
                         const struct message *message)
 {
@@ -158,7 +161,7 @@ static void use_probes(struct pairing *pairing, struct count_state *state)
     }
 }
 
-/* Every so many messages one is a probe: the first free one, or else the last. */
+/* Every so many messages, one becomes a probe: in the first free element, else in the last. */
 #define PROBE_EVERY 16
 
 static void probe(struct pairing *pairing, struct count_state *state, const struct message *message)
@@ -223,7 +226,8 @@ static void lost(struct pairing *pairing, uint32_t channel)
         now_ns = state->recent[i].time_ns > now_ns ? state->recent[i].time_ns : now_ns;
     finish(pairing, channel);
     init(&pairing->channels.data[channel]);
-    for (int i = 0; i < COUNT_RECENT; i++) /* whose call began before has missed something */
+    /* if its call began before the probe's, the probe has missed it */
+    for (int i = 0; i < COUNT_RECENT; i++)
         state->recent[i].time_ns = now_ns;
 }
 

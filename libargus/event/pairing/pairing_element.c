@@ -1,18 +1,21 @@
-/* Messages that the kernel's own buffer names: unix sockets and UDP.
+/* Pairs messages that are identified by the kernel's own buffer: unix sockets and UDP.
  *
- * A buffer (struct sk_buff) goes from the sender's hands into the receiver's queue and is freed when the receiver has taken
- * all of it; only then can its address come again. So between two sends with one address lies the end of the first one,
- * and there is little to guess:
+ * A buffer (struct sk_buff) is put into the receiver's queue by the sender, and freed when the
+ * receiver has taken all of it; only then can its address be reused. So between two sends with the
+ * same address, the first was received completely. Two cases remain uncertain:
  *
- *   A receive may be on record before its send, which was held up between queueing the buffer and saying so; such a send
- *   is marked as doubtful. Then the receive lies in the time of the send's call, and waits for it. It may wait for another
- *   one, so these pairs are ambiguous. A send that is not doubtful comes before its receives.
- *   A UDP receive is on record only after the buffer was freed, so the next send with this address may be on record before it.
- *   Then what was in the buffer before is still there to be chosen, by sizes and times.
+ *   - A receive's record may come before that of its send, if the sender was delayed between
+ *     queueing the buffer and the record. Such a send is marked as doubtful. Then the receive lies
+ *     within the send's call and waits for its record. It may belong to another send, so these
+ *     pairs are ambiguous. A send that is not doubtful comes before its receives.
+ *   - A UDP receive is recorded only after the buffer was freed, so the record of the next send
+ *     with this address may come before it. Then the buffer's previous contents are still stored,
+ *     and sizes and times decide.
  */
 #include "event/pairing/pairing.h"
 
-/* Receives of one buffer that may wait for its send: a stream's buffer can be taken in small pieces. */
+/* Most receives of one buffer that may wait for its send: a stream's buffer can be taken in small
+ * pieces. */
 #define MOST_EARLY 65536u
 
 static uint32_t find_element(struct pairing *pairing, uint64_t address)
@@ -38,7 +41,7 @@ static void dismiss_content(struct pairing *pairing, struct content *content,
     content->there = false;
 }
 
-/* Only the receiver may know the channel: the sender's socket was not accepted yet. */
+/* Only the receiver may know the channel, if the sender's socket was not accepted yet. */
 static uint32_t channel_of(struct pairing *pairing, const struct content *content,
                            uint32_t receiving)
 {
@@ -48,7 +51,7 @@ static uint32_t channel_of(struct pairing *pairing, const struct content *conten
     return receiving;
 }
 
-/* Whether a receive can be of this content. */
+/* Whether a receive can belong to these contents. */
 static bool fits(const struct content *content, const struct message *receive)
 {
     const struct message *send = &content->send.message;
@@ -60,7 +63,7 @@ static bool fits(const struct content *content, const struct message *receive)
     return receive->bytes == left;
 }
 
-/* Gives `receive`, a message of channel `receiving`, its bytes of the buffer. */
+/* Pairs `receive`, a message of channel `receiving`, with its bytes of the buffer. */
 static void take_bytes(struct pairing *pairing, struct content *content, uint32_t receiving,
                        struct part *receive, bool sure)
 {
@@ -79,7 +82,7 @@ static void take_bytes(struct pairing *pairing, struct content *content, uint32_
     content->there = send->covered < send->message.bytes;
 }
 
-/* `receive` is of a buffer that was at this address before, and whose send has no record. */
+/* `receive` belongs to an earlier buffer at this address, whose send has no record. */
 static void dismiss_receive(struct pairing *pairing, uint32_t part)
 {
     const struct part *receive = part_at(pairing, part);
@@ -90,7 +93,7 @@ static void dismiss_receive(struct pairing *pairing, uint32_t part)
                         ARGUS_UNPAIRED_BEFORE);
 }
 
-/* The receives that came before `element->now`, in the order in which they came. */
+/* Handles the receives that came before `element->now`, in the order in which they came. */
 static void take_early(struct pairing *pairing, struct element *element)
 {
     struct part_list early = element->receives;
@@ -106,7 +109,7 @@ static void take_early(struct pairing *pairing, struct element *element)
         } else if (fits(now, &receive->message)) {
             take_bytes(pairing, now, receiving, receive, false);
             pairing_dismiss(pairing, receiving, SIDE_RECEIVE, part, ARGUS_UNPAIRED_UNCLEAR);
-        } else { /* another send's, which is still to come */
+        } else { /* belongs to another send, which is still to come */
             part_append(pairing, &element->receives, part);
         }
     }
@@ -133,16 +136,16 @@ static void feed_send(struct pairing *pairing, uint32_t channel, struct element 
     take_early(pairing, element);
 }
 
-/* Which content a receive is of, NULL: none that is known. `*ret_sure`: it can be no other. */
+/* The contents that a receive belongs to; NULL: unknown. `*ret_sure`: no others are possible. */
 static struct content *choose_content(struct element *element, const struct message *message,
                                       bool late, bool clean, bool *ret_sure)
 {
     bool now = fits(&element->now, message), before = fits(&element->before, message);
-    /* A call that began when the new message was queued already cannot have taken the old one. */
+    /* A call that began after the new message was queued cannot have taken the old one. */
     if (now && message->enter_ns >= element->now.send.message.time_ns)
         before = false;
     *ret_sure = !(now && before) && !element->overrun;
-    /* A receive that was under way when the message was queued may be of one that was there before the trace. */
+    /* A receive in progress when the message was queued may belong to one from before the trace. */
     if (late && !before && message->enter_ns < element->now.send.message.time_ns && !clean)
         *ret_sure = false;
     element->overrun &= element->before.there || element->now.there;
@@ -192,7 +195,7 @@ static void feed(struct pairing *pairing, uint32_t channel, const struct message
         feed_receive(pairing, channel, element, message);
 }
 
-/* Of all channels at once. */
+/* For all channels at once. */
 static void finish(struct pairing *pairing, uint32_t channel)
 {
     (void)channel;

@@ -1,41 +1,46 @@
-/* Putting the messages of one end of a channel into their order.
+/* Puts the messages of one end of a channel into order.
  *
- * Each message says where the line ended when it was done. When another thread was at work at the same moment, that may be
- * too far: the other one's bytes are in it. But it is never too near. So
+ * Each message has a recorded position: the end of the line just after it was done. If another
+ * thread used the channel at the same moment, that position may be too far, because it includes the
+ * other thread's bytes. But it is never too near. For example:
  *
- *     the line ends at 100; A sent 30 bytes and says "up to 130"          A is [100, 130)
- *     the line ends at 100; A sent 30 bytes and says "up to 150"          somebody's 20 bytes are missing: wait for him
- *     … B sent 20 bytes and says "up to 120"                              B is [100, 120), A is [120, 150)
- *     … B sent 20 bytes and says "up to 150", too                         either may be first: ambiguous
+ *     the line ends at 100; A sent 30 bytes and says "up to 130"   A is [100, 130)
+ *     the line ends at 100; A sent 30 bytes and says "up to 150"   20 bytes of another send are
+ *                                                                  missing: wait for it
+ *     … B sent 20 bytes and says "up to 120"                       B is [100, 120),
+ *                                                                  A is [120, 150)
+ *     … B sent 20 bytes and says "up to 150", too                  either may be first: ambiguous
  *
- * A few messages that together reach just to where one of them says are complete: nobody else can have been among
- * them. All their orders are tried, and what is the same in all that are possible is certain. Where messages are missing for
- * good (lost records, a sender without records) the line goes on behind the hole after a while.
+ * If a few messages together reach exactly to the position of one of them, the group is complete:
+ * no other message can be among them. All orders of the group are tried, and what is the same in
+ * all possible orders is certain. If messages are missing for good (lost records, a sender without
+ * records), the line continues behind the gap after a while.
  *
- * In a pipe a message can lie at the end of a buffer in which, by all other records, there was still room. As long as one waits
- * that may be such a message, the places of those that it can lie before are not certain.
+ * In a pipe, a message can lie at the end of a buffer which seems to have room left according to
+ * all other records. As long as a waiting message may be of this kind, the places of the messages
+ * that it may precede are not certain.
  */
 #include "event/pairing/pairing_order.h"
 
-/* Messages that may come before a hole is taken for one. */
+/* Number of messages after which missing bytes count as a gap. */
 #define LINE_PATIENCE 32u
-/* What a hole of unknown length is on the axis of a pipe: no send is as long. */
+/* Length of a gap of unknown size on the axis of a pipe: longer than any send. */
 #define PIPE_HOLE (1ull << 40)
 
 struct trial {
     const struct order *order;
     enum pairing_side side;
     uint32_t part[ORDER_GROUP];
-    struct order_end at[ORDER_GROUP]; /* where each ends, in the order that is tried */
+    struct order_end at[ORDER_GROUP]; /* where each ends, in the order being tried */
     struct order_end found[ORDER_GROUP];
     bool same[ORDER_GROUP]; /* its place is the same in all orders found so far */
-    bool own[ORDER_GROUP];  /* its position is its own, whoever else was at work */
+    bool own[ORDER_GROUP];  /* its position is its own, even if other threads used the channel */
     size_t count;
     uint64_t reach; /* where the last one must end: the furthest position */
     unsigned orders;
-    bool unsure;  /* one of them has an end that is not sure … */
+    bool unsure;  /* one of them has an uncertain end … */
     bool guess;   /* … which is good enough */
-    bool unknown; /* sends that are not on record yet may decide */
+    bool unknown; /* sends that are not recorded yet may decide */
 };
 
 static struct part *trial_part(const struct trial *trial, size_t i)
@@ -43,13 +48,13 @@ static struct part *trial_part(const struct trial *trial, size_t i)
     return part_at(trial->order->pairing, trial->part[i]);
 }
 
-/* Sends into a pipe have positions in buffers, everything else has them on the axis. */
+/* Sends into a pipe have positions in buffers; all other messages have positions on the axis. */
 static bool in_buffers(const struct trial *trial)
 {
     return trial->order->kind->buffers && trial->side == SIDE_SEND;
 }
 
-/* How an end compares with a position. */
+/* Compares an end with a position. */
 static enum order_match compare(const struct trial *trial, struct order_end end, uint64_t position,
                                 bool settled)
 {
@@ -60,7 +65,7 @@ static enum order_match compare(const struct trial *trial, struct order_end end,
     return at == position ? ORDER_EQUAL : at < position ? ORDER_BEFORE : ORDER_BEHIND;
 }
 
-/* The ends that a message can have which begins at `from`. */
+/* The possible ends of a message that begins at `from`. */
 static size_t ends_of(const struct trial *trial, struct order_end from, uint64_t bytes,
                       struct order_end ret[2])
 {
@@ -70,7 +75,7 @@ static size_t ends_of(const struct trial *trial, struct order_end from, uint64_t
     return 1;
 }
 
-/* Whether one of the messages not yet in the order was over before `i` began. */
+/* Whether one of the messages not yet in the order was done before `i` began. */
 static bool has_earlier(const struct trial *trial, unsigned used, size_t i)
 {
     for (size_t k = 0; k < trial->count; k++)
@@ -94,7 +99,8 @@ static void note_order(struct trial *trial)
     trial->orders++;
 }
 
-/* Whether an end in the order that is tried is no proof that nobody was before it, as long as somebody may have been. */
+/* Whether an end in the order being tried fails to prove that no message was before it, as long as
+ * there may have been one. */
 static bool is_unsure(const struct trial *trial)
 {
     const struct order_line *line = &trial->order->state->line[trial->side];
@@ -103,7 +109,8 @@ static bool is_unsure(const struct trial *trial)
         bool sure = trial->at[i].sure;
         if (sure && (trial->own[i] || !in_buffers(trial)))
             continue;
-        /* That there is one sender only is not known before all others have told what they did. */
+        /* whether there is only one sender is unknown until all other threads have recorded their
+         * operations */
         if (!pairing_is_settled(trial->order->pairing, &part->message) ||
             (!sure && order_is_doubtful(line, &part->message) &&
              order_has_rival(trial->order, trial_part(trial, trial->count - 1), part)))
@@ -112,8 +119,8 @@ static bool is_unsure(const struct trial *trial)
     return false;
 }
 
-/* Whether the messages that are tried fill each buffer as far as their records say that it was filled. A write that begins
- * a new buffer leaves no other trace of what is missing in the one before. */
+/* Whether the messages being tried fill each buffer as far as their records say. A write that
+ * begins a new buffer leaves no other trace of missing bytes in the previous buffer. */
 static bool fills_buffers(const struct trial *trial)
 {
     for (size_t i = 0; i < trial->count; i++) {
@@ -127,7 +134,7 @@ static bool fills_buffers(const struct trial *trial)
     return true;
 }
 
-/* Whether message `i` may end at `end`; `last`: it is the last of the group. */
+/* Whether message `i` may end at `end`; `last`: it is the last one of the group. */
 static bool may_end(struct trial *trial, size_t i, struct order_end end, bool last)
 {
     const struct message *message = &trial_part(trial, i)->message;
@@ -167,8 +174,9 @@ static void try_orders(struct trial *trial, struct order_end from, unsigned used
     }
 }
 
-/* A message whose bytes may have been mixed with another's: it is longer than what a pipe takes in one piece, or it had to wait in
- * between and the recorder did not see its pieces (TCP before Linux 6.16). */
+/* Whether the message's bytes may be mixed with another's: it is longer than what a pipe writes
+ * atomically, or it had to wait in between and the recorder did not see its pieces (TCP before
+ * Linux 6.16). */
 static bool may_be_split(const struct trial *trial, const struct message *message)
 {
     const struct order *order = trial->order;
@@ -179,7 +187,7 @@ static bool may_be_split(const struct trial *trial, const struct message *messag
            !(message->flags & ARGUS_MESSAGE_CERTAIN) && in_pieces;
 }
 
-/* The first waiting message gets its place. */
+/* Gives the first waiting message its place. */
 static void place(const struct order *order, enum pairing_side side, uint32_t index, uint64_t start,
                   struct order_end end, bool certain)
 {
@@ -199,8 +207,8 @@ static void place(const struct order *order, enum pairing_side side, uint32_t in
     part_append(order->pairing, &line->open, index);
 }
 
-/* A message whose place was only guessed may have been anywhere among those that were made at the same time. `own`: the position
- * of `message` is its own. */
+/* A message whose place was only guessed may have been anywhere among simultaneous messages. `own`:
+ * the position of `message` is its own. */
 static bool is_safe(struct order_line *line, const struct message *message, bool own)
 {
     if (message->enter_ns >= line->unsure_ns || own)
@@ -210,8 +218,9 @@ static bool is_safe(struct order_line *line, const struct message *message, bool
     return false;
 }
 
-/* Whether nothing that has no place yet can move message `i` of a trial, or take its place. The bytes of a pipe's sends are counted,
- * so what lies before a send must be known; a position alone says it everywhere else. */
+/* Whether no message without a place can move message `i` of a trial or take its place. For a
+ * pipe's sends, bytes are counted, so what precedes a send must be known; elsewhere the position
+ * alone tells. */
 static bool is_fixed(const struct trial *trial, size_t i)
 {
     struct part *part = trial_part(trial, i);
@@ -222,8 +231,9 @@ static bool is_fixed(const struct trial *trial, size_t i)
     return !doubled && !order_has_rival(trial->order, trial_part(trial, trial->count - 1), part);
 }
 
-/* Whether all sends that a receive has bytes of end where their own positions say. The receive lies between the position of the one
- * before and its own, so when it is just as long as they are, nothing else can be among them. */
+/* Whether all sends from which a receive has bytes end where their own positions say. The receive
+ * lies between the previous receive's position and its own, so if it is exactly as long as these
+ * sends, there is no room for others. */
 static bool is_filled(const struct trial *trial, uint64_t start, uint64_t end)
 {
     struct pairing *pairing = trial->order->pairing;
@@ -240,14 +250,14 @@ static bool is_filled(const struct trial *trial, uint64_t start, uint64_t end)
     return true;
 }
 
-/* Takes the messages of a trial off the waiting ones, in the order that was found. */
+/* Removes the messages of a trial from the waiting ones, in the order that was found. */
 static void place_group(struct trial *trial)
 {
     const struct order *order = trial->order;
     struct order_line *line = &order->state->line[trial->side];
     bool split = false,
-         fixed =
-             !trial->guess; /* one that is not may belong elsewhere, and then so do the others */
+         /* if one is a guess, it may belong elsewhere, and so may the others */
+        fixed = !trial->guess;
     for (size_t i = 0; i < trial->count; i++)
         fixed &= is_fixed(trial, i);
     for (size_t i = 0; i < trial->count; i++) {
@@ -293,7 +303,7 @@ static void add_to_trial(struct trial *trial, uint32_t index)
     trial->unsure = false;
 }
 
-/* Places the fewest messages that are complete together. */
+/* Places the smallest group of messages that is complete. */
 static enum step place_complete(const struct order *order, enum pairing_side side)
 {
     const struct order_line *line = &order->state->line[side];
@@ -314,7 +324,8 @@ static enum step place_complete(const struct order *order, enum pairing_side sid
     return STEP_STUCK;
 }
 
-/* Places the first waiting send behind the last one, if it fits there: what may lie between them has not come. */
+/* Places the first waiting send behind the last one, if it fits there: what may lie between them
+ * has not come. */
 static enum step place_guessed(const struct order *order, enum pairing_side side)
 {
     const struct order_line *line = &order->state->line[side];
@@ -329,7 +340,7 @@ static enum step place_guessed(const struct order *order, enum pairing_side side
     return STEP_DONE;
 }
 
-/* Where a message that begins nowhere in particular ends. False: not known yet. */
+/* The end of a message whose beginning is unknown. False: not known yet. */
 static bool end_by_position(const struct order *order, enum pairing_side side,
                             const struct part *part, struct order_end *ret)
 {
@@ -339,7 +350,7 @@ static bool end_by_position(const struct order *order, enum pairing_side side,
     if (!order->kind->buffers) {
         bool end_of_stream = order->pairing->ending && side == SIDE_RECEIVE && line->known &&
                              part->place == line->end + part->message.bytes + 1;
-        ret->axis = part->place - end_of_stream; /* TCP's FIN has a number, too */
+        ret->axis = part->place - end_of_stream; /* TCP's FIN takes a sequence number, too */
         return true;
     }
     if (side == SIDE_RECEIVE)
@@ -348,8 +359,8 @@ static bool end_by_position(const struct order *order, enum pairing_side side,
     return true;
 }
 
-/* Whether the places of all sends from `start` to `end` are proved. The position of a receive is that of its end; where it begins
- * is counted back over them. */
+/* Whether the places of all sends from `start` to `end` are proved. A receive's position is that of
+ * its end; its beginning is counted back over these sends. */
 static bool has_certain_sends(const struct order *order, uint64_t start, uint64_t end)
 {
     struct pairing *pairing = order->pairing;
@@ -362,7 +373,7 @@ static bool has_certain_sends(const struct order *order, uint64_t start, uint64_
     return true;
 }
 
-/* Places the first waiting message where its own position says, behind a hole or at the beginning. */
+/* Places the first waiting message by its own position: behind a gap, or at the beginning. */
 static enum step place_first(const struct order *order, enum pairing_side side)
 {
     struct order_line *line = &order->state->line[side];
@@ -374,7 +385,8 @@ static enum step place_first(const struct order *order, enum pairing_side side)
     bool doubtful = order_is_doubtful(line, &part->message);
     bool certain = !doubtful && end.sure;
     if (order->kind->buffers && side == SIDE_SEND && line->known) {
-        /* Bytes are missing, or it did not fill its buffers one after the other: the receives find their place anew. */
+        /* bytes are missing, or it did not fill its buffers one after the other: receives must find
+         * their places again */
         certain &= part->message.bytes <= order->pairing->page_bytes;
         order->state->line[SIDE_RECEIVE].known = false;
     }
@@ -396,8 +408,8 @@ static enum step place_first(const struct order *order, enum pairing_side side)
     return STEP_DONE;
 }
 
-/* A pipe's first write, and with it the first read, begins in its first buffer; this is where a line begins that has placed
- * nothing yet. */
+/* A pipe's first write and first read begin in its first buffer; a line that has placed no message
+ * yet begins there. */
 static enum step place_next(const struct order *order, enum pairing_side side)
 {
     struct order_line *line = &order->state->line[side];
@@ -412,7 +424,7 @@ static enum step place_next(const struct order *order, enum pairing_side side)
     return step;
 }
 
-/* Whether what is missing before the first waiting message will not come any more. */
+/* Whether what is missing before the first waiting message will never come. */
 static bool is_hole(const struct order *order, const struct order_line *line)
 {
     const struct part *first = part_at(order->pairing, line->waiting.head);

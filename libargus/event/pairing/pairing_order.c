@@ -1,13 +1,13 @@
-/* Messages with a place in their stream: pipes and TCP.
+/* Pairs messages that have a position in their stream: pipes and TCP.
  *
- * Sends and receives each make a line of intervals on one axis (pairing_line.c puts them there). What overlaps is a pair.
- * Both lines are used up from the front.
+ * Sends and receives each form a line of intervals on one axis (pairing_line.c places them).
+ * Intervals that overlap are a pair. Both lines are consumed from the front.
  */
 #include "event/pairing/pairing_order.h"
 
-/* Messages of one end that may wait for their place or for the other end. */
+/* Most messages of one end that may wait for their place or for the other end. */
 #define MOST_OF_A_LINE 65536u
-/* Looks into the data that may wait for sends. */
+/* Most peeks that may wait for sends. */
 #define MOST_PEEKS 64u
 
 static struct order order_of(struct pairing *pairing, uint32_t channel)
@@ -31,7 +31,7 @@ static void init(struct channel *channel)
         state->line[side].place = state->reference;
 }
 
-/* The position near the last one that is the same modulo the wrap. */
+/* The value closest to the last position that is equal modulo the wrap. */
 static uint64_t unwrap(const struct order *order, uint64_t position)
 {
     unsigned unused = 64 - order->kind->wrap_bits;
@@ -41,7 +41,7 @@ static uint64_t unwrap(const struct order *order, uint64_t position)
 
 /* --- overlaps --- */
 
-/* Counted from the end, since the beginning may lie before the axis. */
+/* Counted from the end, because the beginning may lie before the axis. */
 static uint64_t offset_at(const struct part *part, uint64_t axis)
 {
     return part->message.bytes - (part->end - axis);
@@ -58,7 +58,7 @@ static void pair_overlap(const struct order *order, uint32_t send, uint32_t rece
                      to - from, certain && r->certain);
 }
 
-/* A peek begins where the receives have come to. False: it has to wait for that, or for sends. */
+/* A peek begins at the end of the receives so far. False: it must wait for that, or for sends. */
 static bool pair_peek(const struct order *order, struct part *peek, uint32_t index)
 {
     const struct order_line *receives = &order->state->line[SIDE_RECEIVE];
@@ -69,7 +69,7 @@ static bool pair_peek(const struct order *order, struct part *peek, uint32_t ind
         if (order->kind->buffers && !pipe_axis(order, peek->place, &peek->start, &sure))
             return false;
         if (order->kind->buffers && peek->place < order->state->base_place)
-            return true; /* what it has seen is received already, and forgotten */
+            return true; /* what it saw was received already and removed */
         peek->end = peek->start + peek->message.bytes;
         peek->certain = sure && !order_is_doubtful(receives, &peek->message);
     }
@@ -146,7 +146,7 @@ static void dismiss_line(const struct order *order, enum pairing_side side,
 static void finish_state(const struct order *order, enum argus_unpaired unread)
 {
     settle(order, true);
-    settle(order, true); /* receives may have given the sends their beginning */
+    settle(order, true); /* receives may have determined where the sends begin */
     dismiss_line(order, SIDE_SEND, unread);
     dismiss_line(order, SIDE_RECEIVE, ARGUS_UNPAIRED_BEFORE);
     while (order->state->peeks.count)
@@ -159,7 +159,7 @@ static void finish(struct pairing *pairing, uint32_t channel)
     finish_state(&order, ARGUS_UNPAIRED_UNREAD);
 }
 
-/* What is behind the hole is put in its place at once. */
+/* Places what is behind the gap at once. */
 static void lost(struct pairing *pairing, uint32_t channel)
 {
     struct order order = order_of(pairing, channel);

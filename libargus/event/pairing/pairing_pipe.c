@@ -1,14 +1,17 @@
-/* Positions in a pipe.
+/* Computes with positions in a pipe.
  *
- * A pipe is a ring of buffers of a page each, numbered as they are filled: a position is (number << 20 | end in the buffer).
- * A write (fs/pipe.c, pipe_write()) puts what does not fill a page behind the data of the last buffer, if the pipe is not
- * empty and there is room for it; everything else goes into new buffers, one page after the other. So the end of a
- * write follows from its beginning and length but for the choice whether it was merged. A position that fits the merged end
- * proves that nothing came between; one that fits the other end does so too, when the last buffer was full or empty, and
- * else as soon as all that was written meanwhile is on record (pairing.c waits for that).
+ * A pipe is a ring of buffers of a page each, numbered as they are filled: a position is (number <<
+ * 20 | end in the buffer). A write (fs/pipe.c, pipe_write()) appends the part that does not fill a
+ * page to the last buffer, if the pipe is not empty and there is room for it. Everything else goes
+ * into new buffers, one page after the other. So the end of a write follows from its beginning and
+ * length, except for whether it was merged. A position that matches the merged end proves that
+ * nothing came in between. A position that matches the other end proves it too if the last buffer
+ * was full or empty, and otherwise as soon as everything written meanwhile is recorded (pairing.c
+ * waits for that).
  *
- * Positions alone say nothing about bytes, since a buffer need not be full when the next one is begun. So the axis on which
- * sends and receives are compared counts the bytes of the sends, and a receive's position is looked up among them.
+ * Positions alone do not give byte counts, because a buffer need not be full when the next one
+ * begins. So the axis on which sends and receives are compared counts the bytes of the sends, and a
+ * receive's position is looked up among the sends.
  */
 #include "event/pairing/pairing_order.h"
 
@@ -63,8 +66,8 @@ size_t pipe_ends(const struct order *order, struct order_end from, uint64_t byte
     if (!bytes)
         return 0;
     ret[0] = fresh_end(order, from, bytes);
-    ret[0].sure =
-        !end || end == page; /* otherwise somebody's bytes may be missing in the buffer before */
+    /* otherwise bytes of another write may be missing in the previous buffer */
+    ret[0].sure = !end || end == page;
     if (!end || !(bytes % page) || end + bytes % page > page)
         return 1;
     ret[1] = merged_end(order, from, bytes);
@@ -76,14 +79,15 @@ bool pipe_same_buffer(uint64_t a, uint64_t b)
     return buffer_of(a) == buffer_of(b);
 }
 
-/* A buffer that is used up is told as the beginning of the next one. */
+/* The end of a consumed buffer is recorded as the beginning of the next one. */
 static bool is_used_up(uint64_t place, uint64_t next, uint64_t position)
 {
     bool last_of_buffer = next == NOT_KNOWN || buffer_of(next) != buffer_of(place);
     return last_of_buffer && position == place_at(buffer_of(place) + 1, 0);
 }
 
-/* The position in a send that lies `left` bytes before its end. All its buffers but the first are full. */
+/* The recorded position of the byte in a send that is `left` bytes before its end. All its buffers
+ * but the first are full. */
 static uint64_t place_before(const struct order *order, const struct part *send, uint64_t left)
 {
     uint64_t page = order->pairing->page_bytes, end = end_of(send->place);
@@ -96,7 +100,7 @@ static uint64_t place_before(const struct order *order, const struct part *send,
     return place_at(buffer - 1 - left / page, page - left % page);
 }
 
-/* The bytes of a send behind a position in it. */
+/* The number of bytes of a send behind a position in it. */
 static uint64_t bytes_behind(const struct order *order, const struct part *send, uint64_t position)
 {
     uint64_t page = order->pairing->page_bytes;
@@ -112,7 +116,8 @@ static uint64_t bytes_behind(const struct order *order, const struct part *send,
     return left < send->message.bytes ? left : send->message.bytes;
 }
 
-/* The send that reaches `axis`, or NULL; `*ret_next`: the position at which the buffer after it begins, as far as known. */
+/* The send that reaches `axis`, or NULL; `*ret_next`: the position where the buffer after it
+ * begins, as far as known. */
 static const struct part *send_at(const struct order *order, uint64_t axis, uint64_t *ret_next)
 {
     const struct part *parts = order->pairing->parts.data;
@@ -127,7 +132,8 @@ static const struct part *send_at(const struct order *order, uint64_t axis, uint
     return &parts[i];
 }
 
-/* The place that a receive which ends at `axis` has, and where the data behind it end, as far as known. */
+/* The recorded position of a receive that ends at `axis`, and where the data behind it end, as far
+ * as known. */
 static bool place_of(const struct order *order, uint64_t axis, uint64_t *ret, uint64_t *ret_next,
                      bool *ret_ends_buffer)
 {
@@ -177,7 +183,7 @@ bool pipe_axis(const struct order *order, uint64_t position, uint64_t *ret, bool
         const struct part *send = &parts[i];
         uint64_t next = send->next == ARGUS_NONE ? NOT_KNOWN : parts[send->next].place;
         if (position > send->place && !is_used_up(send->place, next, position))
-            continue; /* used up by this receive, so not passed again */
+            continue; /* consumed by this receive, so not passed again */
         *ret_sure = send->certain && (next == NOT_KNOWN || parts[send->next].certain);
         *ret = send->end - (position < send->place ? bytes_behind(order, send, position) : 0);
         return true;

@@ -1,24 +1,28 @@
-/* Messages that only their order, size and priority tell apart: POSIX message queues, and datagrams on kernels that do not
- * name their buffers (before Linux 6.3). First in, first out, for each priority.
+/* Pairs messages that differ only in order, size and priority: POSIX message queues, and datagrams
+ * on kernels that do not record their buffers (before Linux 6.3). Each priority is first in, first
+ * out.
  *
- * Messages that were sent, or received, at the same time may have been so in either order. The sizes tell most of
- * them apart; those that they do not are ambiguous. So is everything until it is known that what was in the queue before
- * the trace began is gone: because a receiver had to wait, or because the record says how much is left.
+ * Simultaneous sends, or receives, may have happened in either order. Sizes distinguish most of
+ * them; the others are ambiguous. All pairs are ambiguous until it is known that the messages from
+ * before the trace have left the queue: because a receiver had to wait, or because a record tells
+ * how many are left.
  *
- * Both ends are kept in the order in which their calls began: what may have come before a message began before it ended,
- * so every search ends there, however late the others of that time were on record.
+ * Both ends are sorted by the beginnings of their calls. A message that may precede another one
+ * began before the other one ended, so every search can stop there, no matter how late other
+ * messages of that time were recorded.
  *
- * And inotify, where a read takes what has gathered: any change since the last one may be among it, or may not have
- * been asked for.
+ * Also handles inotify, where a read takes all changes since the previous read; some changes may
+ * not have been requested.
  */
 #include "event/pairing/pairing.h"
 
 #define MOST_OF_A_QUEUE (1u << 19)
-/* Changes that are kept for an inotify group. */
+/* Most changes that are kept for an inotify group. */
 #define MOST_OF_A_GROUP 64u
-#define LOWEST_PRIORITY 1 /* 0, as it is in a record */
-/* So long after a receive its send is on record. A sender that sleeps since the queue is full has its message put there
- * by the next receiver, and says so only when it runs again (ipc/mqueue.c, pipelined_receive()). */
+#define LOWEST_PRIORITY 1 /* 0, as recorded */
+/* Longest time from the record of a receive to that of its send. If a sender sleeps because the
+ * queue is full, the next receiver puts its message there, and the sender records it only when it
+ * runs again (ipc/mqueue.c, pipelined_receive()). */
 #define HANDED_OVER_NS 1000000000u
 
 static void init(struct channel *channel)
@@ -32,7 +36,7 @@ static struct queue_state *state_of(struct pairing *pairing, uint32_t channel)
     return &pairing->channels.data[channel].queue;
 }
 
-/* By their priorities, or the sending sockets. */
+/* Lists by priority, or by sending socket. */
 static bool may_be_same(const struct message *a, const struct message *b)
 {
     return !a->other || !b->other || a->other == b->other;
@@ -45,7 +49,8 @@ static bool fits(const struct message *send, const struct message *receive)
     return size && may_be_same(send, receive) && send->enter_ns < receive->time_ns;
 }
 
-/* Whether a search may go on; if not, what it would have found out is not known until the queue is empty the next time. */
+/* Whether a search may continue. If not, its result is unknown until the queue is empty the next
+ * time. */
 static bool may_walk(struct pairing *pairing, struct queue_state *state)
 {
     if (pairing_may_walk(pairing))
@@ -54,17 +59,18 @@ static bool may_walk(struct pairing *pairing, struct queue_state *state)
     return false;
 }
 
-/* A send that a receive may be of. */
+/* A send that may belong to a receive. */
 struct choice {
     uint32_t before, part; /* ARGUS_NONE */
-    bool alone;            /* no other one fits that may have been before it */
+    bool alone;            /* no other matching send may precede it */
 };
 
 static struct choice choose_send(struct pairing *pairing, struct queue_state *state,
                                  const struct message *receive)
 {
     struct choice choice = {ARGUS_NONE, ARGUS_NONE, true};
-    uint64_t end_ns = receive->time_ns; /* of the chosen: what began later came later */
+    /* of the chosen send: messages that began later came later */
+    uint64_t end_ns = receive->time_ns;
     uint32_t before = ARGUS_NONE;
     for (uint32_t i = state->open[SIDE_SEND].head; i != ARGUS_NONE;
          before = i, i = part_at(pairing, i)->next) {
@@ -86,7 +92,7 @@ static struct choice choose_send(struct pairing *pairing, struct queue_state *st
     return choice;
 }
 
-/* Messages like `chosen` that were made at the same time: each may be the other. */
+/* Messages like `chosen` and simultaneous with it: each may be exchanged with the other. */
 static bool doubt_others(struct pairing *pairing, struct queue_state *state, enum pairing_side side,
                          const struct message *chosen)
 {
@@ -104,8 +110,8 @@ static bool doubt_others(struct pairing *pairing, struct queue_state *state, enu
     return found;
 }
 
-/* First in, first out: what was sent before `taken` with its priority must have been received, so one that still waits was
- * taken for another. */
+/* First in, first out: what was sent before `taken` with its priority must have been received, so
+ * if such a send still waits, another send was taken for it. */
 static void doubt_passed(struct pairing *pairing, struct queue_state *state,
                          const struct message *taken)
 {
@@ -118,7 +124,7 @@ static void doubt_passed(struct pairing *pairing, struct queue_state *state,
     }
 }
 
-/* `receive` took one of these, and perhaps not the one that it was said to have taken. */
+/* `receive` took one of these, and possibly not the one that it was paired with. */
 static void doubt_fitting(struct pairing *pairing, struct queue_state *state,
                           const struct message *receive)
 {
@@ -131,8 +137,9 @@ static void doubt_fitting(struct pairing *pairing, struct queue_state *state,
     }
 }
 
-/* The messages that say that nothing of before the trace is left: a receiver had to wait, or the record says that the queue
- * is empty, or that there is one message after one of the lowest priority was sent: it, or a later one. */
+/* Finds messages that prove that none from before the trace is left: a receiver had to wait; or the
+ * record says that the queue is empty; or that it has one message after one of the lowest priority
+ * was sent, which is this one or a later one. */
 static void look_for_strangers(struct queue_state *state, const struct message *message)
 {
     bool told = message->flags & ARGUS_MESSAGE_POSITION;
@@ -146,8 +153,9 @@ static void look_for_strangers(struct queue_state *state, const struct message *
         state->clean_ns = message->time_ns;
 }
 
-/* Or how many there were after the first send: it alone, and no receive had begun; or not even it, and only one had. Then
- * there never were any. */
+/* The same from the number of messages after the first send: it is the only one, and no receive had
+ * begun; or the queue was empty, and only one receive had begun. Then there were none before the
+ * trace. */
 static void look_at_first(struct pairing *pairing, struct queue_state *state,
                           const struct message *first_receive)
 {
@@ -205,7 +213,7 @@ static bool is_ready(const struct pairing *pairing, uint32_t channel, const stru
            (!handed_over || pairing->ending || pairing->now_ns - message->time_ns > HANDED_OVER_NS);
 }
 
-/* Each receive, once everything that was sent or received at the same time is known. */
+/* Handles each receive once all messages simultaneous with it are known. */
 static void pair_all(struct pairing *pairing, uint32_t channel, bool last)
 {
     struct part_list *receives = &state_of(pairing, channel)->open[SIDE_RECEIVE];
@@ -221,7 +229,8 @@ static void pair_all(struct pairing *pairing, uint32_t channel, bool last)
     }
 }
 
-/* More than can be kept: `message` is without a pair, and what it was the pair of is a stranger. */
+/* Too many messages to store: `message` gets no pair, and its partner counts as one from before the
+ * trace. */
 static void give_up(struct pairing *pairing, uint32_t channel, const struct message *message)
 {
     state_of(pairing, channel)->clean_ns = UINT64_MAX;
@@ -269,7 +278,7 @@ const struct pairing_family pairing_queue = {
 
 /* --- groups --- */
 
-/* What has gathered goes to the first receive. */
+/* The first receive gets all changes so far. */
 static void take_group(struct pairing *pairing, uint32_t channel, const struct message *message)
 {
     struct queue_state *state = state_of(pairing, channel);

@@ -1,13 +1,15 @@
 /* Pipes with several writers: whether a position may be that of another write.
  *
- * A writer reads the position when its write has let go of the pipe, and it can be held up before that for as long as the kernel or
- * the hypervisor likes. Meanwhile others write, and its own bytes may lie at the end of a buffer in which, by all other records,
- * there was still room. The recorder says CERTAIN where a position lies just behind the last one that it saw (message_pipe.h). That
- * is no proof when others wrote as much at the same moment and have not told yet, so it is checked here against their records.
+ * A writer's position is read after its write has released the pipe's lock, and the writer can be
+ * delayed in between for any time by the kernel or a hypervisor. Meanwhile other threads write, and
+ * its own bytes may lie at the end of a buffer that seems to have room left according to all other
+ * records. The recorder marks a position as CERTAIN if it lies just behind the last one that it saw
+ * (message_pipe.h). That is no proof if other threads wrote as much at the same moment and their
+ * records come later, so it is checked here against those records.
  */
 #include "event/pairing/pairing_order.h"
 
-/* Whether some of these add up to `sum`. */
+/* Whether some of these numbers add up to `sum`. */
 static bool adds_up(const uint64_t *bytes, size_t count, uint64_t sum)
 {
     for (unsigned set = 1; set < 1u << count; set++) {
@@ -20,8 +22,9 @@ static bool adds_up(const uint64_t *bytes, size_t count, uint64_t sum)
     return false;
 }
 
-/* Whether other sends may have written what is at the position of `part`. The recorder has compared the position with the last one
- * and the length, so together they are as long; they were made at the same time, and their own positions are not nearer. */
+/* Whether other sends may have written what is at the recorded position of `part`. The recorder
+ * compared the position with the last one and the length. So together such sends are as long as
+ * `part`, simultaneous with it, and their own positions are not nearer. */
 bool order_has_double(const struct order *order, const struct part *part)
 {
     enum { MOST_DOUBLES = 8 };
@@ -36,13 +39,13 @@ bool order_has_double(const struct order *order, const struct part *part)
         if (!messages_overlap(other, message))
             continue;
         if (count == MOST_DOUBLES || message->bytes > pairing->page_bytes)
-            return true; /* pages need not be full, so lengths say little */
+            return true; /* pages need not be full, so lengths prove little */
         bytes[count++] = other->bytes;
     }
     return adds_up(bytes, count, message->bytes);
 }
 
-/* Whether the position of a waiting send may be that of another one. */
+/* Whether the recorded position of a waiting send may be that of another send. */
 bool order_is_vague(const struct order *order, struct part *part)
 {
     if (part->shared || !(part->message.flags & ARGUS_MESSAGE_CERTAIN) ||
@@ -54,8 +57,8 @@ bool order_is_vague(const struct order *order, struct part *part)
     return part->vague;
 }
 
-/* Whether the send `rival`, which waits, may lie before `part`: its position, which may be another's, is further on, but it began
- * before `part` had ended. */
+/* Whether the waiting send `rival` may precede `part`: its position, which may be another send's,
+ * is further, but it began before `part` had ended. */
 static bool may_be_before(const struct order *order, struct part *rival, const struct part *part)
 {
     return rival->message.enter_ns < part->message.time_ns && order_is_vague(order, rival);

@@ -1,12 +1,14 @@
-/* Who is at work in a call that may send or receive. What such a thread does may be on record only later, so a message is
- * settled, that is everything at the same time as it or before is known, once nobody has been at work since before it.
+/* Tracks which threads are running in a call that can send or receive. The operations of such a
+ * thread may be recorded later. So a message is settled, that is, everything simultaneous with it
+ * or earlier is known, once all threads that were running then have stopped.
  */
 #include "event/pairing/pairing.h"
 
 #include <string.h>
 
-/* A thread that is at work for longer than this is not waited for: the end of the call may have no record. A thread that wants a cpu
- * gets one sooner, also on a busy machine, and few calls that move messages compute for as long. */
+/* A thread that runs longer than this is not waited for: the end of its call may have no record. A
+ * thread that wants a CPU gets one sooner, even on a busy machine, and few calls that move messages
+ * compute for so long. */
 #define LONGEST_WORK_NS 1000000000u
 
 static bool is_at_work(const struct pairing *pairing, const struct at_work *at, uint64_t now_ns)
@@ -37,7 +39,7 @@ void pairing_thread_works(struct pairing *pairing, uint32_t thread, uint64_t now
             pairing->no_memory = true;
             return;
         }
-    if (pairing->at_work.length == pairing->at_work.capacity) /* most of them are over */
+    if (pairing->at_work.length == pairing->at_work.capacity) /* most of them have ended */
         pairing_find_settled(pairing, now_ns);
     if (!++pairing->last_turn)
         pairing->last_turn = 1;

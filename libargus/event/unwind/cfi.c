@@ -32,7 +32,8 @@ void cfi_deinit(struct cfi *cfi)
 
 /* --- making a row --- */
 
-/* What libdw says with operations of its own making, which lie in the caller's memory and need not be kept. */
+/* A row whose operations libdw made itself: they are in the caller's memory and need not be
+ * stored. */
 static struct cfi_rule simple_rule(const Dwarf_Op *operations, size_t count)
 {
     uint8_t atom = operations[0].atom;
@@ -89,9 +90,10 @@ static bool is_arm64(const struct cfi *cfi)
     return cfi->register_count == CFI_REGISTERS;
 }
 
-/* DW_CFA_AARCH64_negate_ra_state, which stands beside each signing of a return address, has the number of SPARC's
- * DW_CFA_GNU_window_save. elfutils (0.188, libdw/cfi.c) takes it for that one: registers 8 to 15 are said to be in 16 to 31,
- * and those above the CFA, where a function of arm64 saves nothing. Registers that it really saves are named afterwards. */
+/* Undoes a misreading of DW_CFA_AARCH64_negate_ra_state, which accompanies each signing of a return
+ * address and has the number of SPARC's DW_CFA_GNU_window_save. elfutils (0.188, libdw/cfi.c) takes
+ * it for the latter: registers 8 to 15 are said to be in 16 to 31, and those above the CFA, where
+ * an arm64 function saves nothing. Registers that a function really saves are listed after it. */
 static void undo_window_save(struct cfi_row *row)
 {
     for (uint32_t i = 8; i <= ARM64_SP; i++) {
@@ -103,7 +105,7 @@ static void undo_window_save(struct cfi_row *row)
     }
 }
 
-/* Takes `frame`. */
+/* Takes ownership of `frame`. */
 static struct cfi_row *row_create(const struct cfi *cfi, Dwarf_Frame *frame)
 {
     struct cfi_row *row = calloc(1, sizeof(*row));
@@ -120,7 +122,8 @@ static struct cfi_row *row_create(const struct cfi *cfi, Dwarf_Frame *frame)
     row->return_register = (uint8_t)column;
     for (uint32_t i = 0; i < cfi->register_count; i++)
         row->registers[i] = register_rule(frame, i);
-    /* elfutils (backends/x86_64_cfi.c, 0.188) means rbx by "0" and says that rax is kept by the callee instead. */
+    /* elfutils (backends/x86_64_cfi.c, 0.188) writes "0" where it means rbx, and so marks rax as
+     * preserved by the callee instead. */
     bool x86_64 = cfi->register_count == 17;
     if (x86_64 && row->registers[X86_64_RBX].kind == CFI_UNDEFINED)
         row->registers[X86_64_RBX].kind = CFI_SAME;
@@ -151,7 +154,7 @@ const struct cfi_row *cfi_find(struct cfi *cfi, uint64_t address)
     struct cfi_row *row = row_of(cfi, address);
     index = (uint32_t)cfi->rows.length;
     cfi->rows.data[cfi->rows.length++] = row;
-    idmap_put(&cfi->by_address, address, index); /* without memory: made again */
+    idmap_put(&cfi->by_address, address, index); /* without memory it is computed again */
     return row;
 }
 
@@ -177,7 +180,7 @@ static bool find_cfa(const struct cfi_row *row, struct cfi_machine *machine)
     return true;
 }
 
-/* The caller's value of register `number`; false when it has none that is known. */
+/* The caller's value of register `number`; false: unknown. */
 static bool find_register(const struct cfi_rule *rule, uint32_t number,
                           const struct cfi_machine *machine, uint64_t *ret)
 {

@@ -1,8 +1,9 @@
-/* Call frame information: how to get from the registers of a function to those of its caller.
+/* Call frame information: computes a caller's registers from those of the called function.
  *
- * libdw finds and runs the instructions in .eh_frame; here the resulting row for one address is kept, because the same
- * few places are unwound again and again: in nearly all rows the CFA is a register plus a constant, and each register
- * is where it was or at a distance from the CFA. What is not (signal frames, the PLT) is an expression.
+ * libdw finds and executes the instructions in .eh_frame. The resulting row for an address is
+ * cached here, because the same few places are unwound again and again. In nearly all rows, the CFA
+ * is a register plus a constant, and each register is unchanged or saved at an offset from the CFA.
+ * In the others (signal frames, the PLT), it is an expression.
  */
 #ifndef ARGUS_EVENT_CFI_H
 #define ARGUS_EVENT_CFI_H
@@ -13,33 +14,33 @@
 #include "event/unwind/cfi_expression.h"
 
 enum cfi_rule_kind {
-    CFI_SAME,       /* the caller has what this frame has */
-    CFI_UNDEFINED,  /* nobody knows any more; of the return address: there is no caller */
+    CFI_SAME,       /* the caller has the same value as this frame */
+    CFI_UNDEFINED,  /* the value is lost; for the return address: there is no caller */
     CFI_AT_CFA,     /* at CFA + offset */
     CFI_IS_CFA,     /* CFA + offset itself */
     CFI_REGISTER,   /* in another register, whose number is the offset */
-    CFI_EXPRESSION, /* as cfi_expression() says */
+    CFI_EXPRESSION, /* computed by cfi_expression() */
 };
 
 struct cfi_rule {
     enum cfi_rule_kind kind;
-    uint32_t count; /* of operations */
+    uint32_t count; /* number of operations */
     int64_t offset;
-    const Dwarf_Op
-        *operations; /* of CFI_EXPRESSION; they live as long as the row's frame and its file */
+    /* of CFI_EXPRESSION; valid as long as the row's frame and its file */
+    const Dwarf_Op *operations;
 };
 
-/* What holds at one address. */
+/* The rules for one address. */
 struct cfi_row {
     struct cfi_rule cfa; /* CFI_IS_CFA with `cfa_register`, or CFI_EXPRESSION */
     uint8_t cfa_register;
-    uint8_t return_register; /* the column that stands for the return address */
-    bool is_signal;          /* the caller was interrupted: its pc is no return address */
+    uint8_t return_register; /* the column of the return address */
+    bool is_signal;          /* a signal interrupted the caller: its pc is not a return address */
     struct cfi_rule registers[CFI_REGISTERS];
-    Dwarf_Frame *frame; /* what operations may point into; owned */
+    Dwarf_Frame *frame; /* memory into which operations may point; owned */
 };
 
-/* The rows of one file that were asked for. */
+/* The cached rows of one file. */
 struct cfi {
     struct elf_file *elf; /* borrowed */
     uint32_t register_count;
@@ -47,7 +48,7 @@ struct cfi {
     struct idmap by_address;
 };
 
-/* `register_count`: 17 or 33, as the machine has. */
+/* `register_count`: 17 or 33, depending on the machine. */
 void cfi_init(struct cfi *cfi, struct elf_file *elf, uint32_t register_count);
 void cfi_deinit(struct cfi *cfi);
 
@@ -55,13 +56,13 @@ void cfi_deinit(struct cfi *cfi);
 const struct cfi_row *cfi_find(struct cfi *cfi, uint64_t address);
 
 enum cfi_step {
-    CFI_STEPPED,   /* `machine` is the caller now */
+    CFI_STEPPED,   /* `machine` is now in the caller's state */
     CFI_OUTERMOST, /* there is no caller */
     CFI_NO_MEMORY, /* the stack at `*ret_address` is not known */
-    CFI_BROKEN,    /* what the row says cannot be */
+    CFI_BROKEN,    /* the row's rules are impossible */
 };
 
-/* Goes to the caller: registers, CFA, and the return address as the last register, the pc. */
+/* Steps to the caller: sets registers, CFA, and the return address as the last register, the pc. */
 enum cfi_step cfi_step(const struct cfi *cfi, const struct cfi_row *row,
                        struct cfi_machine *machine);
 

@@ -2,7 +2,7 @@
 
 #include <dwarf.h>
 
-#define DEPTH 16 /* more is not in any toolchain's output */
+#define DEPTH 16 /* no toolchain produces more */
 
 struct calculator {
     const struct cfi_machine *machine;
@@ -60,7 +60,7 @@ static void swap(struct calculator *c)
     push(c, second);
 }
 
-/* Operations with two operands on the stack; false if `atom` is none. */
+/* Operations with two operands on the stack; false: `atom` is not one. */
 static bool binary(struct calculator *c, uint8_t atom)
 {
     if (c->depth < 2)

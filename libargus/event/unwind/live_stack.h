@@ -1,5 +1,5 @@
-/* The call stack of a thread that somebody else has stopped: from its registers and a copy of its stack, with the unwind information
- * of the files that its process has mapped now (libdwfl). */
+/* The call stack of a stopped thread: from its registers and a copy of its stack, with the unwind
+ * information of the files that its process has mapped now (libdwfl). */
 #ifndef ARGUS_EVENT_LIVE_STACK_H
 #define ARGUS_EVENT_LIVE_STACK_H
 
@@ -15,11 +15,11 @@ struct live_stack {
 };
 
 struct live_frame {
-    uint64_t pc;       /* from frame 1 on a return address */
-    uint64_t function; /* where the function begins; 0: not known */
+    uint64_t pc;       /* a return address, except in frame 0 */
+    uint64_t function; /* start of the function; 0: unknown */
 };
 
-/* The frames, innermost first, at most `room`. 0: the process's files cannot be seen. */
+/* The frames, innermost first, at most `room`. 0: the process's files are not accessible. */
 size_t live_stack_unwind(const struct live_stack *stack, struct live_frame *ret, size_t room);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "event/binary/function_range.h"
 
-#define MOST_CODE_BYTES (1u << 20) /* of a function that is looked through for calls */
+#define MOST_CODE_BYTES (1u << 20) /* of a function that is searched for calls */
 
 static struct code find_code(struct unwinder *unwinder, uint32_t process, uint64_t time_ns,
                              uint64_t address)
@@ -48,7 +48,8 @@ bool code_is_same(const struct code *a, const struct code *b)
     return a->elf && a->elf == b->elf && a->start == b->start;
 }
 
-/* Whether the instruction at `code` is a direct call, and how far from its beginning that leads. */
+/* Whether the instruction at `code` is a direct call, and the distance from its start to the
+ * target. */
 static bool is_call(unsigned machine, const uint8_t *code, int64_t *ret_distance,
                     uint32_t *ret_bytes)
 {
@@ -62,13 +63,13 @@ static bool is_call(unsigned machine, const uint8_t *code, int64_t *ret_distance
     }
     memcpy(&word, code, sizeof(word));
     *ret_bytes = 4;
-    *ret_distance = ((int64_t)(word & 0x3ffffff) ^ 0x2000000) - 0x2000000; /* with a sign */
+    *ret_distance = ((int64_t)(word & 0x3ffffff) ^ 0x2000000) - 0x2000000; /* sign extension */
     *ret_distance *= 4;
     return word >> 26 == 0x25;
 }
 
-/* x86 does not tell where instructions begin; that five bytes look like a call of just this function by chance does not
- * happen. */
+/* On x86, instruction boundaries are unknown. But five bytes that look like a call of exactly this
+ * function do not occur by chance. */
 uint32_t code_count_calls(unsigned machine, const struct code *caller, const struct code *callee,
                           uint64_t *ret_return)
 {

@@ -3,14 +3,14 @@
 #include <elf.h>
 #include <string.h>
 
-#define MOST_FRAME_BYTES (16u << 20) /* a frame is no larger */
+#define MOST_FRAME_BYTES (16u << 20) /* maximum size of a frame */
 
 static bool is_known(const struct cfi_machine *machine, uint32_t number)
 {
     return machine->known >> number & 1;
 }
 
-/* The stack pointer of an arm64 function lies anywhere at or below its frame record. */
+/* The stack pointer of an arm64 function is at or below its frame record. */
 enum frame_step frame_step(struct cfi_machine *machine, const struct unwind_processor *processor)
 {
     uint32_t pc = processor->registers - 1, word = processor->word_bytes;
@@ -23,10 +23,10 @@ enum frame_step frame_step(struct cfi_machine *machine, const struct unwind_proc
     if (!machine->read(machine->context, frame, &caller) ||
         !machine->read(machine->context, frame + word, &address))
         return FRAME_NO_MEMORY;
-    if (address == 0) /* the caller's register may hold anything, if it has no frame pointer */
+    if (address == 0) /* a caller without a frame pointer may have anything in the register */
         return FRAME_NONE;
     machine->return_slot = frame + word;
-    machine->cfa = frame + 2 * word; /* the caller's frame pointer and the return address */
+    machine->cfa = frame + 2 * word; /* behind the caller's frame pointer and the return address */
     registers[processor->frame] = caller;
     registers[processor->stack] = machine->cfa;
     registers[pc] = address;

@@ -1,9 +1,11 @@
-/* Frame pointers, where there is no call frame information: programs that were built without it (Chromium), and code that was made
- * at run time (V8, the JVM). Both keep a frame pointer, since their own profilers and debuggers need one.
+/* Unwinds by frame pointers where call frame information is missing: in programs built without it
+ * (Chromium), and in code made at run time (V8, the JVM). Both maintain a frame pointer, because
+ * their own profilers and debuggers need one.
  *
- * A register that is no frame pointer leads to nonsense. So a step is only possible where the pointer is aligned and lies above
- * the stack pointer. And it is sure where the return address lies behind a call, which the
- * file shows. What was only possible counts when something sure comes behind it (unwinder.c).
+ * If the register is not used as a frame pointer, its value is meaningless. So a step is *possible*
+ * only if the pointer is aligned and above the stack pointer. It is *sure* if the return address is
+ * behind a call instruction, which the file shows. A possible step counts only if a sure one
+ * follows (unwinder.c).
  */
 #ifndef ARGUS_EVENT_UNWIND_FRAME_H
 #define ARGUS_EVENT_UNWIND_FRAME_H
@@ -14,17 +16,20 @@
 #include "event/unwind/unwind_processor.h"
 
 enum frame_step {
-    FRAME_STEPPED, /* `machine` is the caller, as far as frame pointers tell: pc, frame and stack pointer */
+    /* `machine` is now in the caller's state as far as frame pointers tell: pc, frame and stack
+     * pointer */
+    FRAME_STEPPED,
     FRAME_NO_MEMORY, /* the frame is on the stack, but not in the copy */
-    FRAME_NONE,      /* the register is no frame pointer */
+    FRAME_NONE,      /* the register is not a frame pointer */
 };
 
 enum frame_step frame_step(struct cfi_machine *machine, const struct unwind_processor *processor);
 
-/* The longest call instruction. */
+/* Length of the longest call instruction. */
 #define FRAME_CALL_BYTES 7
 
-/* Whether the last of these `count` bytes end a call: those before a return address. */
+/* Whether the last of these `count` bytes, which precede a return address, end a call
+ * instruction. */
 bool frame_is_call(const uint8_t *before, size_t count, unsigned elf_machine);
 
 #endif

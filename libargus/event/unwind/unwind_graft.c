@@ -1,15 +1,17 @@
-/* A function with a large array on its stack is deeper than what is copied, every time: its callers are never seen. But where on
- * the stack its return address lies is known, exactly: the last row of call frame information says so, only the word is missing.
- * In other stacks of the same thread, which were copied whole, a return address lies at that very place, too: into the
- * same caller, if the thread has not come there by another way.
+/* If a function has a large array on its stack, its frame is always larger than the copied part of
+ * the stack, so its callers are never seen. But the address of its return address on the stack is
+ * known exactly from the last row of call frame information; only the word itself was not copied.
+ * Other stacks of the same thread, which were copied completely, have a return address at exactly
+ * this place too: into the same caller, unless the thread reached the function another way.
  *
- * What is asked for, since nothing is to be guessed:
- *   - all whole stacks of the thread that have a return address there agree: it leads into one function, and the frames beyond it
- *     are the same to the last bit;
- *   - the function that is meant to be the caller really calls the one whose caller is looked for: one of the whole stacks has just that
- *     call, or there is a direct call in its code.
- * Else the stack stays cut. Where the code has one such call, that is where the frame is; of several, the function is known
- * and not the line, and the frame stands at its beginning.
+ * Nothing is guessed, so two conditions must hold:
+ *   - all complete stacks of the thread with a return address at this place agree: it leads into
+ *     the same function, and the frames beyond it are identical;
+ *   - this function really calls the one whose caller is missing: one of the complete stacks
+ *     contains that call, or its code contains a direct call.
+ * Otherwise the stack stays cut off. If the code has exactly one such call, the frame is at this
+ * call. If it has several, the function is known but not the line, and the frame is at the
+ * function's start.
  */
 #include "event/unwind/unwind_graft.h"
 
@@ -20,8 +22,8 @@
 #include "base/lower_bound.h"
 #include "event/unwind/unwind_code.h"
 
-#define MOST_LOOKED_AT 16384 /* whole stacks for one cut one */
-#define THREAD_BITS    20    /* of a place's key; the rest is the slot, in words */
+#define MOST_LOOKED_AT 16384 /* most complete stacks that are examined for one that was cut off */
+#define THREAD_BITS    20    /* of a place's key; the rest is the stack slot, in words */
 
 bool grafts_note(struct grafts *grafts, const struct argus_snapshot *snapshot, uint64_t time_ns,
                  uint32_t process, const struct unwound *unwound, bool *ret_kept_back)
@@ -53,24 +55,24 @@ bool grafts_note(struct grafts *grafts, const struct argus_snapshot *snapshot, u
     return vec_push(&grafts->whole, stack);
 }
 
-/* Everything that one call of grafts_finish() needs. */
+/* The state of one call of grafts_finish(). */
 struct work {
     struct grafts *grafts;
     struct unwinder *unwinder;
     struct argus_trace *trace;
-    struct idmap threads; /* id → number */
-    struct idmap places;  /* thread and slot that a cut stack ends at → number */
-    VEC(struct hit) hits; /* by place */
+    struct idmap threads; /* thread ID → number */
+    struct idmap places;  /* thread and slot where the stacks were cut off → number */
+    VEC(struct hit) hits; /* sorted by place */
     struct codes codes;
     bool no_memory;
 };
 
-/* A whole stack that has a return address at a place: as of its frame `frame`. */
+/* A complete stack that has a return address at a place: that of its frame `frame`. */
 struct hit {
     uint32_t place, whole, frame;
 };
 
-/* --- places where cut stacks end --- */
+/* --- places where stacks were cut off --- */
 
 static uint32_t number_of(struct work *work, struct idmap *map, uint64_t id)
 {
@@ -88,7 +90,8 @@ static uint64_t place_key(struct work *work, const struct graft_stack *stack, ui
     uint32_t thread = number_of(work, &work->threads, stack->tid << 24 ^ stack->process);
     if (thread >> THREAD_BITS || slot >> (64 - THREAD_BITS + 3) || slot & 3)
         return 0;
-    /* A 32-bit program's slot may lie between two words of 8 bytes; its upper bits are zeros. */
+    /* A 32-bit program's slot may be half of an 8-byte word; the upper bits of the key are
+     * zeros. */
     uint64_t between = (slot & 7 ? 1ull : 0) << (63 - THREAD_BITS);
     return (uint64_t)thread << (64 - THREAD_BITS) | slot >> 3 | between;
 }
@@ -132,19 +135,19 @@ static size_t first_hit(const struct work *work, uint32_t place)
     return first;
 }
 
-/* --- who called --- */
+/* --- the caller --- */
 
 static struct code code_of(struct work *work, const struct graft_stack *stack, uint64_t address)
 {
     return codes_at(&work->codes, work->unwinder, stack->process, stack->time_ns, address);
 }
 
-/* What is known of a cut stack's caller. */
+/* What is known about the caller of a stack that was cut off. */
 struct caller {
     struct code code;
-    const uint64_t *beyond; /* the frames behind it, borrowed from the trace */
+    const uint64_t *beyond; /* the caller's own callers, borrowed from the trace */
     size_t beyond_count;
-    uint64_t return_address; /* of just this call; 0: only the function is known */
+    uint64_t return_address; /* of exactly this call; 0: only the function is known */
     bool is_known, is_ambiguous;
 };
 
@@ -192,12 +195,12 @@ static bool find_caller(struct work *work, const struct graft_stack *cut, struct
     unsigned machine = ret->code.elf ? elf_file_machine(ret->code.elf) : EM_NONE;
     uint32_t calls = code_count_calls(machine, &ret->code, &callee, &back);
     if (calls > 1)
-        back = ret->code.start + 1; /* as a return address this is the beginning */
+        back = ret->code.start + 1; /* as a return address, this stands for the function's start */
     ret->return_address = back + ret->code.moved;
     return calls > 0;
 }
 
-/* Puts `caller` and what is behind it in the place of the mark. */
+/* Replaces the mark by `caller` and its callers. */
 static size_t join(uint64_t frames[ARGUS_STACK_MAX_FRAMES], size_t count,
                    const struct caller *caller)
 {

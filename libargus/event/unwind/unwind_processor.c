@@ -3,9 +3,10 @@
 #include <elf.h>
 #include <stddef.h>
 
-/* The numbers of the registers are those of the ABIs' supplements: AMD64 figure 3.36, Intel386 table 2.14, and "DWARF for the
- * Arm 64-bit Architecture". Compilers align an i386 stack to 16 bytes at a call, so a frame pointer lies anywhere in
- * words of 4 for hand-written code. Of x86-64 they align it to 16, too; but V8 does not, and its frames lie among theirs. */
+/* The numbers of the registers are those of the ABIs' supplements: AMD64 figure 3.36, Intel386
+ * table 2.14, and "DWARF for the Arm 64-bit Architecture". Compilers align an i386 stack to 16
+ * bytes at a call, but hand-written code may not, so a frame pointer is only aligned to 4. On
+ * x86-64 they also align to 16, but V8 does not, and its frames are among theirs. */
 static const struct unwind_processor processors[] = {
     {EM_X86_64, 17, 6, 7, 8, 8, 0, 2, {0x0f, 0x05}},
     {EM_386, 9, 5, 4, 4, 4, 32, 2, {0xcd, 0x80}},

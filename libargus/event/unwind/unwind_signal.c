@@ -3,8 +3,9 @@
 #include <string.h>
 
 #define SP 31
-/* struct rt_sigframe (arch/arm64/kernel/signal.c) is a siginfo_t of 128 bytes and a struct ucontext (asm/ucontext.h), in which
- * struct sigcontext begins at 176, and there behind the fault's address x0 … x30, sp and pc. */
+/* struct rt_sigframe (arch/arm64/kernel/signal.c) is a siginfo_t of 128 bytes and a struct ucontext
+ * (asm/ucontext.h), in which struct sigcontext begins at 176, and in that, behind the fault
+ * address, x0 … x30, sp and pc. */
 #define REGISTERS_AT (128 + 176 + 8)
 
 bool unwind_signal_is_return(const uint8_t code[UNWIND_SIGNAL_CODE_BYTES])

@@ -1,4 +1,4 @@
-/* All snapshots of a trace. */
+/* Unwinds all snapshots of a trace. */
 #include "argus/unwind.h"
 
 #include <errno.h>
@@ -53,7 +53,7 @@ static struct argus_error *unwind_one(struct work *work, const struct argus_snap
                : argus_trace_add_stack(work->trace, snapshot->id, unwound.frames, unwound.count);
 }
 
-/* A damaged chunk is passed over: its stacks are lost, as the file's damage says. */
+/* A damaged chunk is skipped: its stacks are lost, and the file's list of damage has the chunk. */
 static struct argus_error *unwind_chunk(struct work *work, const struct argus_chunk *chunk)
 {
     struct argus_snapshots snapshots;

@@ -1,9 +1,11 @@
-/* Each frame's image tells its ELF file, and that one's call frame information how to get to the caller.
+/* Each frame's image gives its ELF file, whose call frame information leads to the caller.
  *
- * A stack is honest about its end. Where the outermost function is reached (its return address is "undefined", as in
- * _start and clone), nothing is added. Where the copy of the stack ends before, or code has no information (made at run
- * time, or its file is gone or another one now), frame pointers are followed as far as they lead to something sure
- * (unwind_frame.h); else the last frame is one of ARGUS_FRAME_…, which says so. No words are taken that only look like addresses.
+ * The end of a stack tells whether it is complete. If the outermost function is reached (its return
+ * address is "undefined", as in _start and clone), nothing is appended. If the copy of the stack
+ * ends before, or code has no call frame information (made at run time, or its file was deleted or
+ * replaced), frame pointers are followed as long as the steps are sure (unwind_frame.h). Otherwise
+ * the last frame is one of ARGUS_FRAME_…, the reason for the end. Stack words that merely look like
+ * addresses are never used.
  */
 #include "event/unwind/unwinder.h"
 
@@ -52,7 +54,7 @@ static struct cfi *add_cfi(struct unwinder *unwinder, struct elf_file *elf)
     return cfi;
 }
 
-/* NULL: the file is gone, or of another processor. */
+/* NULL: the file is gone, or for another processor. */
 static struct cfi *cfi_of(struct unwinder *unwinder, uint32_t image, unsigned machine)
 {
     bool stale;
@@ -62,24 +64,24 @@ static struct cfi *cfi_of(struct unwinder *unwinder, uint32_t image, unsigned ma
     return add_cfi(unwinder, elf);
 }
 
-/* Of what the function for system calls in the vdso keeps on the stack. */
+/* Size of what the vdso's system call function keeps on the stack. */
 #define VDSO_MOST_BYTES 32
 
-/* There is a caller. */
+/* A caller was found. */
 #define WALKED ((uint64_t)ARGUS_FRAME_ENDS)
 
-/* What one stack is unwound with. */
+/* The state of unwinding one stack. */
 struct walk {
     struct unwinder *unwinder;
     const struct argus_snapshot *snapshot;
     const struct unwind_processor *processor;
     struct cfi_machine machine;
-    uint64_t bottom; /* where the copy begins: the snapshot's stack pointer */
+    uint64_t bottom; /* start of the copy: the snapshot's stack pointer */
     uint64_t time_ns;
     uint32_t process;
     uint32_t pc, sp;    /* numbers of these registers */
-    bool sure;          /* how it came to this frame */
-    bool is_trampoline; /* a signal handler returns here: the address is no call's */
+    bool sure;          /* the step to this frame was sure */
+    bool is_trampoline; /* a signal handler returns here: the address is not behind a call */
 };
 
 static bool read_stack(void *context, uint64_t address, uint64_t *ret)
@@ -89,15 +91,16 @@ static bool read_stack(void *context, uint64_t address, uint64_t *ret)
     uint32_t bytes = walk->processor->word_bytes;
     if (walk->snapshot->stack_bytes < sizeof(gap) || at > walk->snapshot->stack_bytes - bytes)
         return false;
-    uint64_t whole =
-        bytes == sizeof(gap) ? at : at & ~7ull; /* a gap is marked by words of 8 bytes */
+    /* missing memory is marked in 8-byte words */
+    uint64_t whole = bytes == sizeof(gap) ? at : at & ~7ull;
     memcpy(&gap, walk->snapshot->stack + whole, sizeof(gap));
     *ret = 0;
     memcpy(ret, walk->snapshot->stack + at, bytes);
     return gap != ARGUS_SNAPSHOT_GAP;
 }
 
-/* Is there a system call just before the code at `offset` of the file? Returns how many bytes it has; 0: none. */
+/* The length of the system call instruction just before the code at `offset` of the file; 0: there
+ * is none. */
 static uint64_t syscall_bytes_before(const struct walk *walk, const struct elf_file *elf,
                                      uint64_t offset)
 {
@@ -109,8 +112,9 @@ static uint64_t syscall_bytes_before(const struct walk *walk, const struct elf_f
     return memcmp(found, processor->syscall, bytes) == 0 ? bytes : 0;
 }
 
-/* glibc's clone() and clone3() end their information before the system call, because behind it the child comes out as
- * well. A system call moves no stack: so the parent has what held just before. */
+/* glibc's clone() and clone3() have no call frame information after the system call, because the
+ * child also continues there. A system call does not move the stack, so for the parent the row just
+ * before it still holds. */
 static const struct cfi_row *row_before_syscall(const struct walk *walk, struct cfi *cfi,
                                                 uint64_t offset)
 {
@@ -120,7 +124,7 @@ static const struct cfi_row *row_before_syscall(const struct walk *walk, struct 
     return cfi_find(cfi, in_file);
 }
 
-/* The row for the code at `address`; NULL: none is known. */
+/* The row for the code at `address`; NULL: unknown. */
 static const struct cfi_row *find_row(struct walk *walk, uint64_t address, struct cfi **ret)
 {
     const struct images *images = walk->unwinder->images;
@@ -137,7 +141,8 @@ static const struct cfi_row *find_row(struct walk *walk, uint64_t address, struc
     return row || !innermost ? row : row_before_syscall(walk, *ret, offset);
 }
 
-/* Does a signal handler return to `address`? The vdso has no other code that calls any. */
+/* Whether a signal handler returns to `address`. The vdso has no other code that calls
+ * functions. */
 static bool is_signal_return(const struct walk *walk, uint64_t address)
 {
     const struct images *images = walk->unwinder->images;
@@ -157,7 +162,8 @@ static bool is_signal_return(const struct walk *walk, uint64_t address)
            unwind_signal_is_return(code);
 }
 
-/* Where exec() began the stack there is no caller, as in ld.so's first instructions, which have no information. */
+/* At the stack pointer that exec() set, there is no caller, as in ld.so's first instructions, which
+ * have no call frame information. */
 static bool is_at_the_end(const struct walk *walk)
 {
     uint64_t sp = walk->machine.registers[walk->sp];
@@ -210,8 +216,9 @@ static uint64_t walk_by_frame_pointer(struct walk *walk, bool *is_return)
     return WALKED;
 }
 
-/* 32-bit programs enter the kernel through a function of their vdso, which the kernel maps for them alone: there is no file of it.
- * It keeps three registers on the stack (arch/x86/entry/vdso/vdso32/system_call.S) and its return address above them. */
+/* 32-bit programs enter the kernel through a function of their vdso, which is not in any file. It
+ * saves three registers on the stack (arch/x86/entry/vdso/vdso32/system_call.S), with its return
+ * address above them. */
 static bool walk_out_of_vdso(struct walk *walk)
 {
     const struct images *images = walk->unwinder->images;
@@ -234,7 +241,7 @@ static bool walk_out_of_vdso(struct walk *walk)
     return false;
 }
 
-/* Where there is no call frame information. */
+/* The step for code without call frame information. */
 static uint64_t walk_without_row(struct walk *walk, bool *is_return)
 {
     if (walk_out_of_vdso(walk)) {
@@ -249,7 +256,8 @@ static uint64_t walk_without_row(struct walk *walk, bool *is_return)
     return is_at_the_end(walk) ? ARGUS_FRAME_OUTERMOST : walk_by_frame_pointer(walk, is_return);
 }
 
-/* To the caller: WALKED, or what the stack ends with. `is_return`: the pc is a return address; then, whether the caller's is. */
+/* Steps to the caller. Returns WALKED, or the mark for the end of the stack. `is_return`: whether
+ * the pc is a return address; afterwards, whether the caller's is. */
 static uint64_t walk_up(struct walk *walk, bool *is_return)
 {
     struct cfi *cfi;
@@ -268,7 +276,7 @@ static uint64_t walk_up(struct walk *walk, bool *is_return)
     case CFI_STEPPED:
         break;
     }
-    /* Callers lie further up; but a signal handler may have a stack of its own. */
+    /* a caller's frame is further up, except that a signal handler may have its own stack */
     if (!row->is_signal && cfa_before && walk->machine.cfa <= cfa_before)
         return ARGUS_FRAME_UNKNOWN;
     if (row->is_signal)
@@ -299,14 +307,14 @@ static struct walk walk_begin(struct unwinder *unwinder, const struct argus_snap
     return walk;
 }
 
-/* What a stack ends with that has `count` frames and goes on as `end` says. */
+/* The end mark of a stack with `count` frames whose last step returned `end`. */
 static uint64_t end_at(size_t count, uint64_t end)
 {
     return end == WALKED && count >= ARGUS_STACK_MAX_FRAMES - 1 ? ARGUS_FRAME_DEEP : end;
 }
 
-/* Puts the frames of an interpreter in the place of the C function that interprets them, the last frame of `ret`, whose part of the
- * stack begins at `low`. Returns `end`, or that no more of them have room. */
+/* Replaces the last frame of `ret`, an interpreting C function whose part of the stack begins at
+ * `low`, by the frames that it interprets. Returns `end`, or the mark for too many frames. */
 static uint64_t put_interpreted(const struct walk *walk, struct interpreted *interpreted,
                                 uint64_t low, uint64_t end, struct unwound *ret)
 {
@@ -316,7 +324,8 @@ static uint64_t put_interpreted(const struct walk *walk, struct interpreted *int
     size_t count = interpreted_take(interpreted, low, high, found, room, &is_cut);
     if (!count)
         return end;
-    for (size_t i = 0; i < count; i++) { /* as if each were the byte behind a call, but the first */
+    /* all but the first are stored like return addresses, one byte further */
+    for (size_t i = 0; i < count; i++) {
         ret->frames[at + i] = found[i] + (at + i > 0);
         ret->slots[at + i] = 0;
     }
@@ -338,7 +347,7 @@ void unwinder_frames(struct unwinder *unwinder, const struct argus_snapshot *sna
     if (snapshot->register_count != walk.processor->registers) /* of another processor */
         end = ARGUS_FRAME_UNKNOWN;
     while (end == WALKED) {
-        /* The reader takes all but the first for return addresses. */
+        /* the reader treats all frames but the first as return addresses */
         uint64_t exact = ret->count && !is_return ? 1 : 0, low = walk.machine.registers[walk.sp];
         bool sure = walk.sure;
         ret->frames[ret->count++] = walk.machine.registers[walk.pc] + exact;

@@ -1,4 +1,4 @@
-/* From a snapshot of a stack to its frames. */
+/* Unwinds a snapshot of a stack to its frames. */
 #ifndef ARGUS_EVENT_UNWINDER_H
 #define ARGUS_EVENT_UNWINDER_H
 
@@ -15,7 +15,7 @@ struct unwinder {
     struct elf_files files;
     VEC(struct cfi *) cfis;    /* owned */
     struct idmap cfi_by_image; /* image entry → cfi */
-    bool arm;                  /* of arm64, and else of x86-64, with 32-bit programs beside */
+    bool arm;                  /* arm64; otherwise x86-64, including 32-bit programs */
     bool no_memory;            /* sticky */
 };
 
@@ -23,12 +23,12 @@ void unwinder_init(struct unwinder *unwinder, const struct argus_trace *trace,
                    const struct images *images);
 void unwinder_deinit(struct unwinder *unwinder);
 
-/* A stack, innermost first; the last frame is an ARGUS_FRAME_… where it goes on. */
+/* A stack, innermost frame first; the last frame is an ARGUS_FRAME_… if the stack is incomplete. */
 struct unwound {
     uint64_t frames[ARGUS_STACK_MAX_FRAMES];
-    uint64_t slots
-        [ARGUS_STACK_MAX_FRAMES]; /* where each one's return address lies on the stack; 0: not known */
-    size_t count;                 /* at least one */
+    /* where each frame's return address is on the stack; 0: unknown */
+    uint64_t slots[ARGUS_STACK_MAX_FRAMES];
+    size_t count; /* at least one */
 };
 
 /* The frames of `snapshot` of process `process` (index). */

@@ -1,5 +1,6 @@
-/* What of the event graph a trace of Darwin allows: macOS does not write every record everywhere, and who looks at a graph has to
- * know which edges cannot be in it. The table is libargus/event/abilities.def.
+/* Which parts of the event graph can be built from a trace of Darwin. macOS does not write every
+ * kind of record everywhere, and the reader of a graph has to know which edges it cannot contain.
+ * The table is libargus/event/abilities.def.
  */
 #ifndef ARGUS_ABILITIES_H
 #define ARGUS_ABILITIES_H
@@ -16,12 +17,12 @@ struct argus_source {
     uint64_t count;   /* records of the trace */
 };
 
-/* What rules can do here. */
+/* Whether some graph rules work on this trace. */
 struct argus_ability {
-    const char *rules; /* "wake.condition, wake.unlock, wake.parked" */
-    const char *how;   /* "yes", "guessed: …"; NULL: they cannot work on this trace */
-    const char *
-        missing; /* the kind of record whose absence is to blame for that, or for a guess; NULL: none */
+    const char *rules; /* graph rules: "wake.condition, wake.unlock, wake.parked" */
+    const char *how;   /* "yes", "guessed: …"; NULL: the rules cannot work on this trace */
+    /* the kind of record whose absence makes the rules impossible or a guess; NULL: none */
+    const char *missing;
 };
 
 struct argus_abilities {
@@ -31,7 +32,8 @@ struct argus_abilities {
     size_t count;
 };
 
-/* Counts the records of `trace`, whose chunks are all read. Of a trace that is not Darwin's there are none. */
+/* Counts the records of `trace`, reading all of its chunks. A trace that is not Darwin's has no
+ * entries. */
 struct argus_error *argus_abilities_read(const struct argus_trace *trace, argus_progress progress,
                                          void *context, struct argus_abilities *ret);
 void argus_abilities_deinit(struct argus_abilities *abilities);

@@ -1,25 +1,28 @@
-/* IntroPerf (Kim et al., SIGMETRICS 2014): how long functions took in which calling context, inferred from the call stacks of
- * a trace alone.
+/* IntroPerf (Kim et al., SIGMETRICS 2014): infers from a trace's call stacks alone how long
+ * functions took in which calling context.
  *
- * A thread's stacks are taken at moments: system calls, context switches, wake-ups, cpu samples. A function that stands in
- * two stacks one after the other, with the same callers below it, is taken to have gone on in between (the paper's
- * algorithm 2). So each moment ends some function instances and begins others. An instance is at least as long as from its
- * first to its last moment (conservative), and at most until the first moment without it (aggressive). All
- * instances of all threads are added up in one calling context tree (PA-CCT), whose nodes are functions below the same
- * callers; the first level is the program (the process's name).
+ * A thread's stacks are taken at moments: system calls, context switches, wake-ups, CPU samples. If
+ * a function with the same callers is in two consecutive stacks, it is assumed to have run in
+ * between (the paper's algorithm 2). So each moment ends some function instances and begins others.
+ * The conservative length of an instance is from its first to its last moment; the aggressive
+ * length is until the first moment without it. The instances of all threads are added up in one
+ * calling context tree (PA-CCT), whose nodes are functions with the same callers. The first level
+ * of the tree is the program (the process's name).
  *
- * Beside the recorded stacks there are moments for which no stack had to be taken: a system call returns, a thread is on a cpu
- * again. Its user stack is then what it was before (`returns`).
+ * Some moments need no recorded stack: when a system call returns or a thread is on a CPU again,
+ * its user stack is the one before (ARGUS_MOMENT_RETURN).
  *
- * A node's own time is its total without that of its children. In both modes the children's instances lie inside those of
- * the parent, so it is never negative. The paper subtracts means from means instead, which can be negative; ARGUS_RANK_MEAN does as
- * the paper does.
+ * A node's own time is its total minus that of its children. In both modes the children's instances
+ * lie inside those of the parent, so it is never negative. The paper subtracts means from means
+ * instead, and the result can be negative; ARGUS_RANK_MEAN does that too.
  *
- * A function that is seen in one sample alone has no time, conservatively, although a sample stands for the time around it: how much
- * that is, `sampled_ns` says beside (sampled.c). It is counted by the ranks that are not the paper's.
+ * A function that is seen in a single sample has no conservative time, although a sample stands for
+ * the time around it. `sampled_ns` gives that time separately (sampled.c). All ranks except the
+ * paper's count it.
  *
- * Own time is also told apart by what the graph knows of the waits in it (ARGUS_WAITED_…): a worker that waits for work
- * has not become slow, and who waits for an answer is as slow as whoever answers, whose context has the time.
+ * Own time is also divided by what the graph knows of the waits in it (ARGUS_WAITED_…). A worker
+ * that waits for work has not become slow. A thread that waits for a reply is as slow as the
+ * replying thread, whose context already has that time.
  *
  * A built object is read-only and may be read by several threads.
  */
@@ -35,28 +38,29 @@ extern "C" {
 
 enum argus_estimate { ARGUS_CONSERVATIVE, ARGUS_AGGRESSIVE, ARGUS_ESTIMATES };
 
-/* Where code lies. A library's file is named lib….so.N, or lies in one of the system's library folders; another shared object
- * is a plug-in. */
+/* Where code lies. A library's file is named lib….so.N, or lies in one of the system's library
+ * folders; any other shared object is a plug-in. */
 enum argus_layer {
     ARGUS_LAYER_MAIN,    /* the program's own file */
     ARGUS_LAYER_LIBRARY, /* also the dynamic linker and the vdso */
     ARGUS_LAYER_PLUGIN,
-    ARGUS_LAYER_KERNEL,  /* the system call, or what the kernel did below it */
-    ARGUS_LAYER_UNKNOWN, /* no file is mapped there: made at run time, or the mapping was not seen */
+    ARGUS_LAYER_KERNEL, /* the system call, or what the kernel did below it */
+    /* no file is mapped there: code made at run time, or its mapping was not recorded */
+    ARGUS_LAYER_UNKNOWN,
     ARGUS_LAYERS
 };
 
 enum argus_waited {
     ARGUS_WAITED_OTHERS, /* another thread of the trace ended the wait */
-    ARGUS_WAITED_IDLE,   /* for something that did not come: a poll or lock that timed out */
-    ARGUS_WAITED_SLEPT,  /* a sleep of its own, or a poll that nobody in the trace ended */
-    ARGUS_WAITED_CPU,    /* preempted: for a cpu */
-    ARGUS_WAITED_KINDS   /* the rest (disk, device, faults, stopped) counts as its own work */
+    ARGUS_WAITED_IDLE,   /* for something that did not come: a poll or lock timed out */
+    ARGUS_WAITED_SLEPT,  /* its own sleep, or a poll that no thread of the trace ended */
+    ARGUS_WAITED_CPU,    /* preempted: waited for a CPU */
+    ARGUS_WAITED_KINDS   /* all other waits (disk, device, faults, stopped) count as own work */
 };
 
-/* What a stack was taken at. The first ones are numbers of enum argus_stack_why. */
+/* At what a stack was taken. The first numbers are those of enum argus_stack_why. */
 enum argus_moment {
-    ARGUS_MOMENT_RETURN = 0, /* no stack was taken: the one before goes on to here */
+    ARGUS_MOMENT_RETURN = 0, /* no stack was taken: the previous one is valid until here */
     ARGUS_MOMENT_BLOCK = 1,
     ARGUS_MOMENT_WAKE = 2,
     ARGUS_MOMENT_FLAG = 3,
@@ -66,73 +70,74 @@ enum argus_moment {
     ARGUS_MOMENTS
 };
 
-/* A function in one calling context: the path from the root to it. Node 0 is the root; a parent comes before its
- * children. Times are ns, by enum argus_estimate. */
+/* A function in one calling context: the path from the root to it. Node 0 is the root; a parent
+ * comes before its children. Times are in ns and indexed by enum argus_estimate. */
 struct argus_context_node {
     uint32_t parent;   /* ARGUS_NONE: the root */
     uint32_t depth;    /* the root is 0, a program 1, a thread's outermost function 2 */
-    uint32_t function; /* of argus_contexts_functions(); the root's is ARGUS_NONE */
-    uint32_t path;     /* its path index when a stack ended here, else ARGUS_NONE */
-    uint64_t count;    /* function instances; 0: the root and the programs */
+    uint32_t function; /* index: argus_contexts_functions(); ARGUS_NONE for the root */
+    uint32_t path;     /* path index if a stack ended here, else ARGUS_NONE */
+    uint64_t count;    /* function instances; 0 for the root and the programs */
     uint64_t total_ns[ARGUS_ESTIMATES];
-    uint64_t own_ns[ARGUS_ESTIMATES];       /* without children */
-    uint64_t waited_ns[ARGUS_WAITED_KINDS]; /* of own_ns */
-    int64_t sampled_ns; /* what cpu samples add to its conservative own time, or take from it */
+    uint64_t own_ns[ARGUS_ESTIMATES];       /* without the children's */
+    uint64_t waited_ns[ARGUS_WAITED_KINDS]; /* parts of own_ns */
+    int64_t sampled_ns; /* what CPU samples add to its conservative own time or subtract from it */
 };
 
 struct argus_context_function {
-    const char
-        *name; /* "function", "file+0x1234" where it has no symbol, "0x7f…" where no file is */
+    /* "function", "file+0x1234" without a symbol, "0x7f…" without a file */
+    const char *name;
     const char *image; /* path, "[kernel]", "[program]" for the first level, "" if none */
     uint8_t layer;     /* enum argus_layer */
 };
 
-/* How long the threads in a node's own code waited for a process. Who ended a wait may itself have waited for somebody: in the end
- * it was waited for who was at work meanwhile, as the diagnosis accounts for a hang (argus_account()). */
+/* How long the threads in a node's own code waited for a process. The thread that ended a wait may
+ * itself have been waiting: the time is charged to the process that was at work meanwhile, as the
+ * diagnosis does for a hang (argus_account()). */
 struct argus_context_wait {
-    uint64_t ns;       /* waited for it in the end */
-    uint64_t ended_ns; /* of the waits that it ended itself */
-    uint64_t count;    /* of these */
+    uint64_t ns;       /* charged to this process */
+    uint64_t ended_ns; /* of the waits that this process ended itself */
+    uint64_t count;    /* number of those waits */
     uint32_t node;
     uint32_t process; /* index: argus_graph_processes() */
 };
 
 struct argus_context_counts {
     uint64_t moments[ARGUS_MOMENTS];
-    uint64_t cut;                      /* moments whose stack has no outermost frames */
-    uint64_t cut_by[ARGUS_FRAME_ENDS]; /* the same by why: enum argus_frame_end */
-    uint64_t
-        grafted; /* of these, as many were put where they belong: below functions that the thread had in whole stacks */
-    uint64_t
-        rootless; /* moments whose stack does not reach the beginning of its thread: no frame pointers */
+    uint64_t cut;                      /* moments whose stack lacks its outermost frames */
+    uint64_t cut_by[ARGUS_FRAME_ENDS]; /* the same by reason: enum argus_frame_end */
+    /* of `cut`: continued by functions that the thread had in complete stacks */
+    uint64_t grafted;
+    /* moments whose stack does not reach the beginning of its thread, for lack of frame pointers */
+    uint64_t rootless;
     uint64_t missing;   /* moments whose stack is not in the trace */
-    uint64_t open_ns;   /* waits that had not ended with the trace; in no latency */
+    uint64_t open_ns;   /* waits that had not ended when the trace did; not part of any latency */
     uint64_t instances; /* function instances */
-    uint32_t threads, paths, images, functions; /* that came */
+    uint32_t threads, paths, images, functions; /* that occurred */
     uint32_t longest;                           /* frames of the longest path */
     double mean_frames;                         /* of the paths */
 };
 
-/* A moment as it is used, in order of time. */
+/* A moment as the inference uses it, in time order. */
 struct argus_context_moment {
     uint64_t time_ns, tid;
-    uint32_t node; /* of argus_contexts_nodes(), where the stack ends */
-    uint32_t call; /* number of the system call that the thread is in; ARGUS_NONE: none */
+    uint32_t node; /* where the stack ends; index: argus_contexts_nodes() */
+    uint32_t call; /* number of the system call in progress; ARGUS_NONE: none */
     uint8_t kind;  /* enum argus_moment */
 };
 
-/* Is told each moment; false leaves it out. */
+/* Called for each moment; returning false leaves it out. */
 typedef bool (*argus_context_observer)(void *context, const struct argus_context_moment *moment);
 
 struct argus_contexts_options {
-    const char *process; /* only processes of this name, or with this id; NULL: all */
-    uint32_t vertex;     /* only this vertex with its wait; ARGUS_NONE: all */
+    const char *process; /* only processes with this name or ID; NULL: all */
+    uint32_t vertex;     /* only this vertex and its wait; ARGUS_NONE: all */
     bool no_samples;     /* leave cpu samples out */
     bool no_returns;     /* only moments with a recorded stack */
-    bool kernel;         /* the kernel's functions too, not only the system call */
-    bool
-        late_names; /* argus_contexts_name_shown() will ask servers for names, for what is printed alone */
-    argus_context_observer observe; /* NULL: nobody */
+    bool kernel;         /* include the kernel's functions, not only the system call */
+    /* allow argus_contexts_name_shown() to ask servers for names of what is printed */
+    bool late_names;
+    argus_context_observer observe; /* may be NULL */
     void *observe_context;
 };
 
@@ -144,7 +149,8 @@ struct argus_contexts_options {
 
 struct argus_contexts;
 
-/* Reads the trace of `graph` once. Both are borrowed, and have to outlive it. ARGUS_ERROR_NOT_FOUND: no stack in what was chosen. */
+/* Reads the trace of `graph` once. Both are borrowed and must outlive the result.
+ * ARGUS_ERROR_NOT_FOUND: the chosen part of the trace has no stack. */
 struct argus_error *argus_contexts_create(const struct argus_graph *graph,
                                           struct argus_symbols *symbols,
                                           const struct argus_contexts_options *options,
@@ -152,30 +158,36 @@ struct argus_error *argus_contexts_create(const struct argus_graph *graph,
                                           struct argus_contexts **ret);
 void argus_contexts_destroy(struct argus_contexts *contexts);
 
-/* Borrowed, all of them. */
+/* All of them are borrowed. */
 size_t argus_contexts_nodes(const struct argus_contexts *contexts,
                             const struct argus_context_node **ret);
 size_t argus_contexts_functions(const struct argus_contexts *contexts,
                                 const struct argus_context_function **ret);
-size_t argus_contexts_waits(const struct argus_contexts *contexts, /* by node, the longest first */
+/* of a node, the longest first */
+size_t argus_contexts_waits(const struct argus_contexts *contexts,
                             const struct argus_context_wait **ret);
 const struct argus_context_counts *argus_contexts_counts(const struct argus_contexts *contexts);
 const struct argus_graph *argus_contexts_graph(const struct argus_contexts *contexts);
 
 /* --- ranking --- */
 
-/* What a context costs: the sum over the functions of its path of what each has more than its equivalent in the base. */
+/* The cost of a context: for each function of its path, the time by which it exceeds its equivalent
+ * in the base, added up. */
 enum argus_rank {
-    ARGUS_RANK_BLAME, /* own time but for waits for others and idle ones; of sleeps, what the base's do not explain */
+    /* own time except waits for others and idle waits; sleeps count as far as they exceed the
+     * base's */
+    ARGUS_RANK_BLAME,
     ARGUS_RANK_TOTAL, /* own time */
-    ARGUS_RANK_MEAN, /* the paper's: means less the means of the children; a path that the base lacks has all of its own */
+    /* the paper's: means minus the means of the children; a path that the base lacks counts in
+     * full */
+    ARGUS_RANK_MEAN,
     ARGUS_RANKS
 };
 
 struct argus_ranking_options {
     enum argus_estimate estimate;
     enum argus_rank rank;
-    bool every; /* every path, not only the dearest of those with the same bottleneck */
+    bool every; /* list every path, not only the most expensive one of each bottleneck */
 };
 
 struct argus_ranked_path {
@@ -187,16 +199,17 @@ struct argus_ranked_path {
 };
 
 struct argus_ranking {
-    struct argus_ranked_path *paths; /* owned; the dearest first */
+    struct argus_ranked_path *paths; /* owned; the most expensive first */
     size_t count;
-    double *costs;                       /* owned; of each node by itself */
+    double *costs;                       /* owned; of each node alone */
     uint32_t *base_node;                 /* owned; the equivalent node of the base, or ARGUS_NONE */
-    uint32_t paths_of_base, paths_equal; /* of the base; of these, as many are in both */
-    uint32_t programs_missing;           /* programs that the base has not */
+    uint32_t paths_of_base, paths_equal; /* paths of the base; paths that are in both */
+    uint32_t programs_missing;           /* programs that the base lacks */
 };
 
-/* `base` NULL: no base. Two nodes are equivalent if their paths have the same functions in the same order: the same name
- * in a file of the same name, so that another build or place of it does not matter. */
+/* `base` NULL: no base. Two nodes are equivalent if their paths have the same functions in the same
+ * order. A function is the same if its name and its file's name are: another build or another
+ * folder does not matter. */
 struct argus_error *argus_contexts_rank(const struct argus_contexts *contexts,
                                         const struct argus_contexts *base,
                                         const struct argus_ranking_options *options,
@@ -206,24 +219,27 @@ void argus_ranking_deinit(struct argus_ranking *ranking);
 /* --- output --- */
 
 struct argus_contexts_report {
-    const struct argus_contexts *contexts, *base; /* `base` NULL: none */
+    const struct argus_contexts *contexts, *base; /* `base` may be NULL */
     const struct argus_ranking *ranking;
     struct argus_ranking_options options;
-    const char *base_path; /* of its trace; NULL: none */
-    size_t top;            /* contexts */
-    bool tree;             /* JSON: all nodes too */
+    const char *base_path; /* path of the base's trace; NULL: none */
+    size_t top;            /* number of contexts to list */
+    bool tree;             /* JSON: include all nodes */
 };
 
 struct argus_error *argus_report_contexts(const struct argus_sink *sink,
                                           const struct argus_contexts_report *report, bool json);
-/* One line a path: functions from the outermost on, ';' between them, and its own time in us (flamegraph.pl, inferno). */
+/* One line per path: its functions, outermost first, separated by ';', then its own time in us
+ * (flamegraph.pl, inferno). */
 struct argus_error *argus_report_contexts_folded(const struct argus_sink *sink,
                                                  const struct argus_contexts_report *report);
-/* https://www.speedscope.app/file-format-schema.json, type "sampled": a profile for each program, of weights in ns. */
+/* Writes https://www.speedscope.app/file-format-schema.json, type "sampled": one profile per
+ * program, weights in ns. */
 struct argus_error *argus_report_contexts_speedscope(const struct argus_sink *sink,
                                                      const struct argus_contexts_report *report);
-/* For contexts made with `late_names`, before they are printed as text or (`json`) without the whole tree: functions of these rows that
- * have no name get one from the servers that `symbols` may ask. */
+/* For contexts made with `late_names`, to call before these rows are printed as text, or (`json`)
+ * as JSON without the whole tree. Functions of these rows that have no name get one from the
+ * servers that `symbols` may ask. */
 struct argus_error *argus_contexts_name_shown(struct argus_contexts *contexts,
                                               const struct argus_contexts_report *report,
                                               bool json);

@@ -1,11 +1,13 @@
-/* Where two instruction traces of one code decided differently, and which variables decided: *data-flag candidates*. Also for one
- * trace alone, of a loop that goes round and round: what its ways out depend on.
+/* Finds where two instruction traces of the same code took different branches, and which variables
+ * decided that: the *data-flag candidates*. A single trace of a loop that does not end works too:
+ * then it finds the variables that the loop's exits depend on.
  *
- * Two runs of one program lie at other addresses, and a loop goes round more often in one of them: neither is a difference. A
- * *decision* is a branch that both runs executed, in the same context, and on from which one of them took a way that the other never
- * took. From each decision a slice goes backward through the executed instructions (libargus/steps/dataflow.h) to the loads of
- * memory that made it. A load from a variable that the thread itself writes in every turn of its loop is a counter or a deadline,
- * and said apart.
+ * Different load addresses and different numbers of loop iterations do not count as differences. A
+ * *decision* is a branch that both runs executed in the same context, and after which one run took
+ * a way that the other never took. From each decision a backward slice through the executed
+ * instructions (libargus/steps/dataflow.h) leads to the memory loads that determined it. A variable
+ * that the thread itself writes in every iteration is a counter or a deadline, and is reported as
+ * such.
  *
  * Any thread may call it; one call at a time for one struct argus_steps.
  */
@@ -18,9 +20,9 @@
 extern "C" {
 #endif
 
-/* A place in code. Strings are borrowed from the result; NULL: not known. */
+/* A place in code. Strings are borrowed from the result; NULL: unknown. */
 struct argus_code_place {
-    uint64_t address;      /* in the process of the run that is meant */
+    uint64_t address;      /* in the process of the run concerned */
     const char *image;     /* path of the file */
     uint64_t image_offset; /* address in the file's own address space */
     const char *function;  /* demangled */
@@ -31,17 +33,18 @@ struct argus_code_place {
 };
 
 enum argus_flag_where {
-    ARGUS_FLAG_VARIABLE, /* of a file */
+    ARGUS_FLAG_VARIABLE, /* a variable of a file */
     ARGUS_FLAG_THREAD_LOCAL,
     ARGUS_FLAG_STACK,
     ARGUS_FLAG_HEAP,    /* anywhere else in memory */
-    ARGUS_FLAG_UNKNOWN, /* registers were not recorded there: the address is not known */
+    ARGUS_FLAG_UNKNOWN, /* the registers were not recorded there, so the address is unknown */
 };
 
 enum argus_flag_role {
     ARGUS_FLAG_CANDIDATE,
-    ARGUS_FLAG_COUNTER,  /* the thread writes it itself, in each turn: a counter, a deadline */
-    ARGUS_FLAG_CONSTANT, /* its memory cannot be written: a table, a pointer of the linker */
+    ARGUS_FLAG_COUNTER, /* the thread writes it itself in each iteration: a counter, a deadline */
+    /* its memory is read-only: a constant table, a pointer that the linker set */
+    ARGUS_FLAG_CONSTANT,
 };
 
 struct argus_flag_value {
@@ -49,7 +52,8 @@ struct argus_flag_value {
     uint64_t value;
 };
 
-/* Run 0 is the first trace (normal), run 1 the second (bad); with one trace alone everything is run 1. */
+/* Run 0 is the first trace (normal), run 1 the second (bad). With a single trace, everything is run
+ * 1. */
 struct argus_flag_candidate {
     enum argus_flag_where where;
     enum argus_flag_role role;
@@ -57,34 +61,37 @@ struct argus_flag_candidate {
     uint32_t size_bytes;
     const char *image;     /* VARIABLE, THREAD_LOCAL: path of the file */
     uint64_t image_offset; /* address in the file's own address space */
-    const char *symbol;    /* demangled; NULL: the file has no name for it */
+    const char *symbol;    /* demangled; NULL: the file has no symbol for it */
     uint64_t symbol_offset;
-    const char *path;   /* HEAP: "settings->0x28", how the thread came to it; NULL: not known */
-    const char *detail; /* a sentence on where it is, NULL: none */
+    /* HEAP: "settings->0x28", the pointers by which the thread reached it; NULL: unknown */
+    const char *path;
+    const char *detail;                /* a sentence that says where it is; NULL: none */
     struct argus_code_place load;      /* the instruction that read it */
-    struct argus_flag_value values[2]; /* what it read, by run */
+    struct argus_flag_value values[2]; /* what the load read, by run */
     uint32_t loads;                    /* steps of run 1 that executed this instruction */
-    const char *command;               /* "argus watchflag 4711 …"; NULL: cannot be watched */
-    const char *why; /* one sentence: why it is a candidate, and in this place of the list */
+    const char *command;               /* "argus watchflag 4711 …"; NULL: it cannot be watched */
+    const char *why; /* one sentence: why it is a candidate, and why at this place in the list */
 };
 
 struct argus_decision_way {
-    struct argus_code_place to; /* where it led to */
+    struct argus_code_place to; /* the target of this way */
     uint32_t counts[2];         /* how often each run took it */
 };
 
 struct argus_decision {
     struct argus_code_place branch;
-    struct argus_code_place
-        compare; /* what set the flags; address 0: the branch looks at a register */
+    /* the instruction that set the flags; address 0: the branch tests a register */
+    struct argus_code_place compare;
     struct argus_decision_way *ways;
     size_t way_count;
-    uint32_t steps
-        [2]; /* by run: at which step the way was taken that the other run did not take; ARGUS_NONE: by none */
-    uint32_t first_steps[2]; /* by run: when it was executed first */
+    /* by run: the first step at which it took the way that the other run did not take; ARGUS_NONE:
+     * it took no such way */
+    uint32_t steps[2];
+    uint32_t first_steps[2]; /* by run: the step at which the branch was first executed */
     bool in_loop;            /* it is executed in the loop in which run 1 ended */
     bool leaves_loop;        /* the way that run 1 did not take leads out of that loop */
-    const char *results;  /* what else decided: results of library and system calls; NULL: none */
+    /* other inputs of the decision, results of library and system calls; NULL: none */
+    const char *results;
     uint32_t *candidates; /* indices */
     size_t candidate_count;
 };
@@ -92,13 +99,13 @@ struct argus_decision {
 /* The loop in which run 1 ended. */
 struct argus_spin_loop {
     struct argus_code_place head;
-    uint32_t first_step, last_step; /* of the head */
+    uint32_t first_step, last_step; /* first and last step at the loop's head */
     uint32_t turns;
-    uint32_t turn_steps; /* of the last turn */
-    bool to_the_end;     /* it was still going round when the trace ended */
+    uint32_t turn_steps; /* length of the last iteration */
+    bool to_the_end;     /* the loop was still running when the trace ended */
 };
 
-/* The first place at which the runs, loops taken as one turn, go different ways. */
+/* The first place at which the two runs go different ways, each loop taken as one iteration. */
 struct argus_first_divergence {
     bool found;
     struct argus_code_place last_common, to[2]; /* `to` address 0: that trace ended here */
@@ -106,22 +113,25 @@ struct argus_first_divergence {
 };
 
 struct argus_divergence {
-    bool alone; /* one trace only */
+    bool alone; /* there is only one trace */
     bool has_loop;
     struct argus_spin_loop loop;
     struct argus_first_divergence first;
-    struct argus_decision *decisions; /* the one that matters most first */
+    struct argus_decision *decisions; /* the most important first */
     size_t decision_count;
-    size_t decisions_left_out;               /* further ones, which were not looked at */
+    size_t decisions_left_out;               /* further decisions, which were not examined */
     struct argus_flag_candidate *candidates; /* best first; counters and constants last */
     size_t candidate_count;
-    const char **notes; /* sentences: other builds, missing registers, traces that were cut off */
+    /* sentences: different builds, missing registers, traces that were cut off */
+    const char **notes;
     size_t note_count;
-    uint32_t common_blocks, blocks[2]; /* aligned, of each run, each loop counted as one turn */
+    /* aligned blocks, and blocks of each run; each loop counts as one iteration */
+    uint32_t common_blocks, blocks[2];
 };
 
-/* Compares. `normal` may be NULL: the loop of `bad` alone. Both are borrowed for the call. NOT_FOUND: there is nothing to say, and
- * the message says why (no loop; nothing in common; other architectures). */
+/* Compares two traces. If `normal` is NULL, only the loop of `bad` is examined. Both are borrowed
+ * for the call. NOT_FOUND: there is nothing to report, and the message says why (no loop; nothing
+ * in common; different architectures). */
 struct argus_error *argus_diverge(struct argus_steps *normal, struct argus_steps *bad,
                                   struct argus_divergence **ret);
 void argus_divergence_destroy(struct argus_divergence *divergence);

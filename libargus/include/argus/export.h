@@ -1,10 +1,12 @@
-/* A part of the graph for other viewers. Both writers take the vertices that are wanted and write them with all edges between
- * them; where an edge leaves the part, its other end is missing there too, and it is counted.
+/* Writes a part of the graph for other viewers. Both writers get a list of vertices and write them
+ * with all edges between them. An edge that leaves this part is not written, only counted.
  *
- * perfetto: the Trace Event Format in JSON, which ui.perfetto.dev, chrome://tracing and speedscope open. A thread is a track,
+ * perfetto: the Trace Event Format in JSON, which ui.perfetto.dev, chrome://tracing and speedscope
+ * open. A thread is a track,
  *           a vertex a slice and so is its wait; an edge is a flow from the moment of its cause to that of its effect; a cpu
  *           sample is an instant. Times are microseconds after the beginning of the trace.
- * dot:      Graphviz. A thread is a cluster, a vertex a box; weak edges are dashed, the order of a thread is dotted.
+ * dot:      Graphviz. A thread is a cluster, a vertex a box; weak edges are dashed, the order of a
+ * thread is dotted.
  */
 #ifndef ARGUS_EXPORT_H
 #define ARGUS_EXPORT_H
@@ -16,11 +18,11 @@ extern "C" {
 #endif
 
 struct argus_export {
-    const uint32_t *vertices; /* ascending, each once */
+    const uint32_t *vertices; /* ascending, without duplicates */
     size_t count;
 };
 
-/* Puts ids into the order that is wanted. */
+/* Sorts the IDs and removes duplicates. */
 void argus_export_order(uint32_t *vertices, size_t count);
 
 struct argus_error *argus_export_perfetto(const struct argus_report_context *context,

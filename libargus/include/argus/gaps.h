@@ -1,6 +1,7 @@
-/* What a trace lacks, and which answers a command cannot give therefore: the recorder fell back to perf_event, a category was
- * switched off, or an old kernel refused one of the programs. The notes of the trace say it; the table is
- * libargus/event/gaps.def. Traces of Darwin have argus/abilities.h.
+/* Which kinds of records a trace lacks, and which answers a command therefore cannot give. Reasons:
+ * the recorder fell back to perf_event, a category was switched off, or an old kernel refused a BPF
+ * program. The trace's notes tell; the table is libargus/event/gaps.def. For traces of Darwin see
+ * argus/abilities.h.
  */
 #ifndef ARGUS_GAPS_H
 #define ARGUS_GAPS_H
@@ -11,22 +12,23 @@
 extern "C" {
 #endif
 
-/* Something that is missing. All strings but `name` and `lack` are owned by the list. */
+/* A missing kind of record. All strings but `name` and `lack` are owned by the list. */
 struct argus_gap {
     const char *name; /* "messages"; static */
-    const char *lack; /* "messages", ends "this trace has no …"; static */
-    bool partly;      /* only some of its records are missing: */
-    char *loss;       /* what is lost then, "UDP messages have no receiver"; else NULL */
-    char *reason;     /* why, "recorded through perf_event: …" */
+    const char *lack; /* "messages", completes "this trace has no …"; static */
+    bool partly;      /* only some of these records are missing; then `loss` is set */
+    char *loss;       /* what their absence costs, "UDP messages have no receiver"; else NULL */
+    char *reason;     /* why they are missing, "recorded through perf_event: …" */
     int kind;         /* row of the table */
 };
 
 struct argus_gaps {
-    struct argus_gap *items; /* owned, in the order of the table, what is missing in whole first */
+    /* owned; in the order of the table, kinds that are missing completely first */
+    struct argus_gap *items;
     size_t count;
 };
 
-/* Only the notes are read: O(notes). */
+/* Reads only the notes of the trace: O(notes). */
 struct argus_error *argus_gaps_read(const struct argus_trace *trace, struct argus_gaps *ret);
 /* The same from notes that are not in a trace yet. */
 struct argus_error *argus_gaps_of_notes(const char *const *notes, size_t count,
@@ -42,7 +44,7 @@ enum argus_gap_command {
     ARGUS_GAP_CONTEXTS,
 };
 
-/* What an answer is about; a set of bits. ANY is in every set. */
+/* What an answer is about, as a set of bits. ANY is in every set. */
 enum argus_gap_subject {
     ARGUS_GAP_ANY = 1,
     ARGUS_GAP_WAIT = 2,     /* a thread waited */
@@ -55,24 +57,25 @@ enum argus_gap_subject {
     ARGUS_GAP_RUN = 256,    /* a thread ran */
 };
 
-/* One thing that an answer does not tell. */
+/* One thing that an answer cannot tell. */
 struct argus_limit {
-    const struct argus_gap *gap; /* of the list that was asked; borrowed */
-    char *text; /* without its reason, "which thread … is guessed from wake-ups"; owned */
+    const struct argus_gap *gap; /* borrowed from the list of gaps */
+    char *text; /* owned; without the reason: "which thread … is guessed from wake-ups" */
 };
 
 struct argus_limits {
-    struct argus_limit *items; /* owned; what matters most first */
+    struct argus_limit *items; /* owned; the most important first */
     size_t count;
 };
 
-/* What `command` cannot say of `subjects` (a set of enum argus_gap_subject). `gaps` is borrowed. */
+/* What `command` cannot tell about `subjects` (a set of enum argus_gap_subject). `gaps` is
+ * borrowed. */
 struct argus_error *argus_limits_find(const struct argus_gaps *gaps, enum argus_gap_command command,
                                       uint32_t subjects, struct argus_limits *ret);
 void argus_limits_deinit(struct argus_limits *limits);
 
-/* Up to two limits of one reason as one sentence, from `*at` on, which is moved behind them; owned by the caller. The reason
- * of the limit before is not repeated. */
+/* One sentence with up to two limits that have the same reason, starting at `*at`, which is moved
+ * behind them. The reason of the previous limit is not repeated. The caller owns the sentence. */
 struct argus_error *argus_limits_sentence(const struct argus_limits *limits, size_t *at,
                                           char **ret);
 

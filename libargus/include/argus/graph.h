@@ -1,8 +1,10 @@
-/* The event graph: vertices (execution segments of threads, each with the wait that ended it) and edges (who made whom run).
+/* The event graph: vertices (execution segments of threads, each with the wait that ended it) and
+ * edges (which vertex caused another to run).
  *
- * Flat arrays with 32-bit ids. A thread's vertices have consecutive ids in time order, so `id - 1` and `id + 1`
- * are its neighbours while they are of the same thread. Edges are sorted by target, then by time; the
- * incoming edges of v are edges[in_first[v]] … edges[in_first[v + 1] - 1]. All times are ns of the trace clock.
+ * Flat arrays with 32-bit ids. A thread's vertices have consecutive ids in time order, so `id - 1`
+ * and `id + 1` are its neighbours as long as they belong to the same thread. Edges are sorted by
+ * target, then by time; the incoming edges of v are edges[in_first[v]] … edges[in_first[v + 1] -
+ * 1]. All times are ns of the trace clock.
  *
  * A built graph is read-only and may be read by several threads at once.
  */
@@ -20,94 +22,111 @@ enum argus_outcome {
     ARGUS_OUTCOME_SATISFIED,
     ARGUS_OUTCOME_TIMED_OUT,
     ARGUS_OUTCOME_INTERRUPTED, /* by a signal */
-    ARGUS_OUTCOME_KILLED,      /* the thread exited out of the wait */
+    ARGUS_OUTCOME_KILLED,      /* the thread exited while it waited */
     ARGUS_OUTCOME_NEVER,       /* still waiting when the trace ended */
-    ARGUS_OUTCOME_UNKNOWN,     /* the records that would say it were lost */
+    ARGUS_OUTCOME_UNKNOWN,     /* the records that would tell were lost */
 };
 
 #define ARGUS_NO_SYSCALL 0xffffu
 
-/* The blocking wait that ended a vertex: [vertex.end_ns, wait.end_ns). Blocking again inside one system call
- * without having run noticeably in between is one wait (`rewakes` counts). */
+/* The blocking wait that ended a vertex: [vertex.end_ns, wait.end_ns). If a thread is woken inside
+ * one system call and blocks again almost at once, that counts as one wait (`rewakes` counts the
+ * wake-ups). */
 struct argus_wait {
     uint64_t end_ns; /* when the thread was made runnable again; the end of the trace if never */
-    uint64_t object; /* first argument: descriptor, futex address, pid … (waitid: the second) */
-    uint64_t inode;  /* of the file waited on, 0: unknown */
+    /* first argument: descriptor, futex address, pid … (waitid: second argument) */
+    uint64_t object;
+    uint64_t inode;       /* of the file waited for, 0: unknown */
     uint64_t peer_inode;  /* of its other end, 0: unknown */
-    uint64_t object_type; /* what the file is: arg4 of the record `object`; 0: unknown */
+    uint64_t object_type; /* type of the file: arg4 of the record `object`; 0: unknown */
     int64_t result;       /* of the system call, valid if has_result */
-    uint64_t
-        timeout_ns; /* when a timer would end it, counted from end_ns of the vertex; UINT64_MAX: none known */
+    /* when a timer would end the wait, counted from the vertex's end_ns; UINT64_MAX: no timer
+     * known */
+    uint64_t timeout_ns;
     uint32_t user_stack, kernel_stack; /* stack indices or ARGUS_NONE */
-    uint32_t holder_tid; /* thread that held the lock, if the recorder could tell; 0: unknown */
+    uint32_t holder_tid; /* thread that held the lock, if the recorder could read it; 0: unknown */
     uint32_t rewakes;
     uint32_t first_detail; /* index of struct argus_wait_detail, or ARGUS_NONE */
     uint16_t syscall;      /* number, or ARGUS_NO_SYSCALL */
     uint8_t kind;          /* enum argus_wait_kind */
     uint8_t outcome;       /* enum argus_outcome */
     bool has_result;
-    bool by_timer;  /* a timer made the thread runnable */
-    bool by_device; /* an interrupt of a device did: culled, or an edge from who asked the device */
-    bool no_wakeup; /* it was seen to run again, and no record says that anybody woke it */
+    bool by_timer; /* a timer made the thread runnable */
+    /* the interrupt of a device did; either culled, or with an edge from the thread that issued the
+     * request */
+    bool by_device;
+    bool no_wakeup; /* the thread ran again, but no wake-up was recorded */
 };
 
-/* What else is known about a wait. `arg` is, by kind: */
+/* More details of a wait. The meaning of `arg` depends on the kind: */
 enum argus_detail_kind {
-    ARGUS_DETAIL_READY, /* a descriptor that a poll returned as ready: as in the record `ready` */
-    ARGUS_DETAIL_FUTEX, /* what a shared futex lies in: as in the record `mapping` */
-    ARGUS_DETAIL_FAULT, /* the page that was missing: its address */
-    ARGUS_DETAIL_BLOCK, /* requests to a disk: device and operation as in arg4 of `block_issued`, bytes, requests, inode (0: not known) */
-    ARGUS_DETAIL_SIGNAL, /* what interrupted or stopped it: signal, thread id of the sender (0: not known), si_code */
-    ARGUS_DETAIL_PATH, /* the file that its call looked up (Darwin): 32 bytes of the path, which several details make up */
+    /* a descriptor that a poll returned as ready; arguments as in the record `ready` */
+    ARGUS_DETAIL_READY,
+    /* the mapping that contains a shared futex; arguments as in the record `mapping` */
+    ARGUS_DETAIL_FUTEX,
+    ARGUS_DETAIL_FAULT, /* the address of the missing page */
+    /* disk requests: device and operation as in arg4 of `block_issued`, bytes, number of requests,
+     * inode (0: unknown) */
+    ARGUS_DETAIL_BLOCK,
+    /* the signal that interrupted or stopped it: signal, sender's thread ID (0: unknown),
+     * si_code */
+    ARGUS_DETAIL_SIGNAL,
+    /* Darwin: 32 bytes of the path that its system call looked up; several details make up a
+     * path */
+    ARGUS_DETAIL_PATH,
 };
 
 struct argus_wait_detail {
     uint64_t arg[4];
-    uint32_t next; /* index of the next one of the same wait, or ARGUS_NONE */
+    uint32_t next; /* index of the wait's next detail, or ARGUS_NONE */
     uint8_t kind;  /* enum argus_detail_kind */
 };
 
-/* What a vertex did for an event loop, as the probes in libraries tell: which callback it is, which UI event it handles. */
+/* What a vertex did for an event loop, as told by probes in libraries: which callback it is, which
+ * UI event it handles. */
 enum argus_callback_what {
     ARGUS_CALLBACK_RUN,      /* a callback runs */
     ARGUS_CALLBACK_UI_EVENT, /* a UI event is handed to the program */
     ARGUS_CALLBACK_UI_READ,  /* a UI event is read from the display server */
-    ARGUS_CALLBACK_HANDLER,  /* a function of the program is called for one of these */
-    ARGUS_CALLBACK_BEHALF, /* no callback: a voucher says (Darwin) that it works for the process whose id is in `function` */
+    ARGUS_CALLBACK_HANDLER,  /* a function of the program is called for one of the above */
+    /* not a callback: a voucher (Darwin) says that the vertex works for the process whose pid is in
+     * `function` */
+    ARGUS_CALLBACK_BEHALF,
 };
 
 struct argus_callback {
     uint64_t time_ns;
     uint64_t function; /* address; 0: unknown */
-    uint64_t other;    /* another address that names it; 0: none */
+    uint64_t other;    /* another address that identifies it; 0: none */
     uint32_t vertex;
     uint32_t probe;   /* number: argus_graph_probe() */
     uint8_t what;     /* enum argus_callback_what */
-    uint8_t ui_event; /* enum argus_ui_event, of a UI event */
-    bool on_purpose;  /* a UI event by which a user asks for something: not motion, expose … */
-    bool nested;      /* inside of another callback, to whose vertex it belongs */
+    uint8_t ui_event; /* enum argus_ui_event, for UI events */
+    bool on_purpose;  /* a UI event that a user causes deliberately: not motion, expose … */
+    bool nested;      /* runs inside another callback, whose vertex it belongs to */
 };
 
 enum argus_vertex_flags {
-    ARGUS_VERTEX_FIRST = 1,  /* first of its thread in the trace, which may have run before */
+    ARGUS_VERTEX_FIRST = 1,  /* first of its thread in the trace; the thread may have run before */
     ARGUS_VERTEX_LAST = 2,   /* last of its thread in the trace */
     ARGUS_VERTEX_FORKED = 4, /* begins with the thread's creation */
     ARGUS_VERTEX_EXITED = 8, /* ends with the thread's exit */
-    ARGUS_VERTEX_GAP = 16,   /* records are missing while it lasted: its figures are lower bounds */
+    ARGUS_VERTEX_GAP = 16,   /* records are missing within it: its figures are lower bounds */
     ARGUS_VERTEX_SPLIT = 32, /* begins at a split, not at a wait */
-    ARGUS_VERTEX_CONTINUES =
-        128,                 /* goes on with the callback in which the vertex before it waited */
-    ARGUS_VERTEX_LOOP = 256, /* begins when a callback has ended: the event loop's own segment */
-    ARGUS_VERTEX_PEERS =
-        512, /* begins where the vertex before it had messages with others: a split, like … */
-    ARGUS_VERTEX_BATCHED = 1024, /* … this: begins with the next item of a batching loop */
+    /* continues the callback in which the previous vertex waited */
+    ARGUS_VERTEX_CONTINUES = 128,
+    ARGUS_VERTEX_LOOP = 256, /* begins at the end of a callback: the event loop's own segment */
+    /* begins where the previous vertex exchanged messages with other threads; a split */
+    ARGUS_VERTEX_PEERS = 512,
+    ARGUS_VERTEX_BATCHED = 1024, /* begins with the next item of a batching loop; a split */
     ARGUS_VERTEX_YIELDS = 64,    /* a yield run: `repeat` segments of one signature */
 };
 
-/* A piece of a split vertex, not the first. */
+/* A piece of a split vertex, except the first piece. */
 #define ARGUS_VERTEX_PIECE (ARGUS_VERTEX_PEERS | ARGUS_VERTEX_BATCHED)
 
-/* What a vertex is, by its figures alone (thresholds are the caller's: argus_vertex_type()). */
+/* What a vertex is, by its figures alone (the caller chooses the thresholds:
+ * argus_vertex_type()). */
 enum argus_vertex_type {
     ARGUS_TYPE_NORMAL,
     ARGUS_TYPE_LONG_RUNNING,
@@ -115,40 +134,42 @@ enum argus_vertex_type {
     ARGUS_TYPE_LONG_WAIT,
 };
 
-/* In a yield run (`repeat` > 1) the waits between the turns belong to the vertex: end_ns - start_ns - run_ns - runnable_ns of
- * it were spent in them, and `wait` is that of the last turn. In other vertices that difference is what interrupts took, and
- * time in which nobody knows what the thread did (ARGUS_VERTEX_GAP). */
+/* In a yield run (`repeat` > 1), the waits between its turns belong to the vertex: end_ns -
+ * start_ns - run_ns - runnable_ns is the time spent in them, and `wait` is the wait of the last
+ * turn. In other vertices that difference is the time of interrupts, and time without records
+ * (ARGUS_VERTEX_GAP). */
 struct argus_vertex {
     uint64_t start_ns;    /* made runnable, created, or first seen */
     uint64_t end_ns;      /* exclusive: began to wait, exited, or last seen */
-    uint64_t run_ns;      /* on a cpu, interrupts not counted */
-    uint64_t runnable_ns; /* wanted a cpu and had none: before the first run, and preempted */
+    uint64_t run_ns;      /* on a CPU, without interrupts */
+    uint64_t runnable_ns; /* wanted a CPU and had none: before it first ran, and while preempted */
     uint32_t thread;
     uint32_t repeat;      /* segments merged into this one by the yield rule; 1 otherwise */
-    uint32_t yield_calls; /* sched_yield() calls and self-timed sleeps inside */
+    uint32_t yield_calls; /* sched_yield() calls and short timed sleeps inside */
     uint32_t first_op,
-        op_count; /* into graph ops; the first 1024, of a yield run those of its first turn */
+        /* into graph ops; at most the first 1024; for a yield run those of its first turn */
+        op_count;
     uint32_t first_sample, sample_count; /* into graph samples */
     uint32_t flags;
     struct argus_wait wait;
 };
 
-/* One thing a vertex did, for comparing vertices: `repeat` times in a row. */
+/* An operation of a vertex, for comparing vertices; `repeat` times in a row. */
 struct argus_op {
     uint32_t code; /* ARGUS_OP_* << 24 | number (of the system call, of a string …) */
     uint32_t repeat;
 };
 #define ARGUS_OP_SYSCALL  1u /* number: the system call; failed calls have bit 16 set */
-#define ARGUS_OP_WAKE     2u /* number: process name's hash: it made a thread of that process run */
+#define ARGUS_OP_WAKE     2u /* number: hash of the name of the process of which it woke a thread */
 #define ARGUS_OP_FORK     3u
 #define ARGUS_OP_CALLBACK 5u /* number: the probe */
 #define ARGUS_OP_UI_EVENT 6u /* number: enum argus_ui_event */
-#define ARGUS_OP_WORK                                                                              \
-    7u /* number: the low 24 bits of the address of the kernel function that did the work */
+/* number: the low 24 bits of the address of the kernel function that did the deferred work */
+#define ARGUS_OP_WORK       7u
 #define ARGUS_OP_FLAG_WRITE 8u /* number: the low 24 bits of the data flag's address */
 #define ARGUS_OP_FLAG_READ  9u /* the same */
 
-/* A cpu sample. */
+/* A CPU sample. */
 struct argus_sample {
     uint64_t time_ns;
     uint64_t pc;
@@ -156,32 +177,32 @@ struct argus_sample {
 };
 
 enum argus_edge_kind {
-    ARGUS_EDGE_WAKE,     /* the waker made the wakee runnable */
-    ARGUS_EDGE_TIMER,    /* armed the timer that fired and made it runnable */
-    ARGUS_EDGE_FORK,     /* created the thread */
-    ARGUS_EDGE_SEQUENCE, /* the previous vertex of the same thread */
-    ARGUS_EDGE_MESSAGE,  /* sent what was received in it */
+    ARGUS_EDGE_WAKE,     /* `from` made the thread of `to` runnable */
+    ARGUS_EDGE_TIMER,    /* `from` armed the timer whose expiry made it runnable */
+    ARGUS_EDGE_FORK,     /* `from` created the thread */
+    ARGUS_EDGE_SEQUENCE, /* `from` is the previous vertex of the same thread */
+    ARGUS_EDGE_MESSAGE,  /* `from` sent what `to` received */
     ARGUS_EDGE_DISPATCH,
-    ARGUS_EDGE_FLAG,   /* wrote the value of a data flag that was read in it */
-    ARGUS_EDGE_SIGNAL, /* sent the signal that woke or interrupted it */
-    ARGUS_EDGE_WORK,   /* queued the work that a kernel worker does */
-    ARGUS_EDGE_BLOCK,  /* issued the request to a disk that it waited for */
+    ARGUS_EDGE_FLAG,   /* `from` wrote the value of a data flag that `to` read */
+    ARGUS_EDGE_SIGNAL, /* `from` sent the signal that woke or interrupted `to` */
+    ARGUS_EDGE_WORK,   /* `from` queued the work that a kernel worker does in `to` */
+    ARGUS_EDGE_BLOCK,  /* `from` issued the disk request that it waited for */
     ARGUS_EDGE_KINDS
 };
 
 struct argus_edge {
-    uint64_t
-        from_ns; /* when the cause happened, inside `from` (timer armed, message sent, wake-up) */
+    /* when the cause happened in `from`: timer armed, message sent, wake-up */
+    uint64_t from_ns;
     uint64_t to_ns; /* when the effect began: start of `to` or later inside it */
     uint32_t from, to;
     uint8_t kind;     /* enum argus_edge_kind */
-    bool strong : 1;  /* false: may or may not be causality; a walk asks */
-    bool message : 1; /* of another kind, but `from` also sent what was received in `to` */
-    uint16_t rule;    /* row of the rule table that made it: argus_rules() */
+    bool strong : 1;  /* false: possibly not causality, so a walk asks before it follows */
+    bool message : 1; /* an edge of another kind, where `from` also sent what `to` received */
+    uint16_t rule;    /* row of the rule table that made it: argus_graph_rules() */
     uint32_t stack;   /* the waker's user stack, or ARGUS_NONE */
 };
 
-/* A row of the schema with what it did in this graph. */
+/* A row of the schema, and how often it applied in this graph. */
 struct argus_rule {
     const char *name;        /* e.g. "wake.futex" */
     const char *stage;       /* "boundary", "edge", "cull", "split", "merge" */
@@ -189,19 +210,21 @@ struct argus_rule {
     uint64_t count;          /* how often it applied */
 };
 
-/* The thread that worked on an object (inode) in a system call, for finding who is behind a wait. */
+/* A thread that used an object (inode) in a system call; used to find the thread behind a wait for
+ * the object. */
 struct argus_object_use {
     uint64_t inode, peer_inode;
     uint64_t last_ns;
     uint32_t thread;
-    bool wrote; /* a write, send or wake-up; otherwise a read or wait */
+    bool wrote; /* true: a write, send or wake-up; false: a read or wait */
 };
 
-/* Calls of poll, select or epoll that returned at once, of one kind (system call and first argument) and one thread, between
- * two calls of its that blocked. They end no vertex, but the thread did look for what had come. */
+/* Calls of poll, select or epoll that returned without blocking, between two blocking calls of the
+ * same thread. All are of one kind (system call and first argument). They end no vertex, but show
+ * that the thread did check its input. */
 struct argus_visits {
-    uint64_t first_ns, last_ns;        /* when the first and the last returned */
-    uint64_t gap_start_ns, gap_end_ns; /* the longest time from one to the next */
+    uint64_t first_ns, last_ns;        /* when the first and the last call returned */
+    uint64_t gap_start_ns, gap_end_ns; /* the longest time between two returns */
     uint64_t object;                   /* first argument, as in struct argus_wait */
     uint32_t thread;
     uint32_t count;
@@ -212,60 +235,65 @@ struct argus_visits {
 struct argus_unread {
     uint64_t sent_ns;
     uint32_t sender,
-        receiver; /* threads; the receiver is one that has received from this channel before */
+        receiver; /* threads; the receiver is a thread that has received from this channel before */
     uint8_t channel_kind; /* enum argus_channel */
 };
 
-/* A descriptor that a poll, select or epoll call found ready at once, when its thread had been away from such calls for
- * 100 ms at least. */
+/* A descriptor that a poll, select or epoll call found ready at once, when the thread had made no
+ * such call for at least 100 ms. */
 struct argus_arrival {
     uint64_t time_ns;
     uint64_t fd, inode, peer, type; /* as in the record `ready` */
     uint32_t thread;
 };
 
-/* A data flag was set: written a value other than 0, after 0 or for the first time in the trace. */
+/* A data flag was set: a value other than 0 was written, after 0 or for the first time in the
+ * trace. */
 struct argus_flag_set {
     uint64_t time_ns;
     uint64_t address;
-    uint32_t thread; /* that wrote */
+    uint32_t thread; /* the writing thread */
 };
 
-/* Where an edge of kind ARGUS_EDGE_FLAG leads to: which flag it is about. */
+/* Which data flag an edge of kind ARGUS_EDGE_FLAG is about. */
 struct argus_flag_use {
-    uint64_t time_ns; /* the edge's to_ns */
+    uint64_t time_ns; /* to_ns of the edge */
     uint64_t address;
-    uint32_t thread; /* of the edge's `to` */
+    uint32_t thread; /* thread of the edge's `to` */
 };
 
-/* "Are you there?" of a window manager or compositor, or a program's answer; or that a program's cursor is to spin, or not any
- * more: what a probe tells whose label says so (share/probes.conf, share/hooks/macos/CoreGraphics.conf). */
+/* A ping ("are you there?") of a window manager or compositor, or a program's reply to it; or the
+ * start or end of a program's spinning cursor. A probe is one of these by its label
+ * (share/probes.conf, share/hooks/macos/CoreGraphics.conf). */
 struct argus_ping {
     uint64_t time_ns;
-    uint64_t
-        key; /* X11: the window that is asked, or answers; Wayland: the serial number; macOS: the connection */
-    uint64_t
-        to; /* X11: the window that the event was sent to; Wayland: the request's number; macOS: 1 spins, 0 does not */
-    uint32_t thread; /* that sent it */
+    /* X11: the window that is pinged or replies; Wayland: the serial number; macOS: the
+     * connection */
+    uint64_t key;
+    /* X11: the window to which the event was sent; Wayland: the request's number; macOS: 1 spins, 0
+     * does not */
+    uint64_t to;
+    uint32_t thread; /* the sending thread */
     uint32_t probe;
 };
 
-/* A lock on a file: what a call for it came to, or what the kernel's list of locks said. */
+/* A lock on a file: the result of a locking call, or an entry of the kernel's list of locks. */
 struct argus_file_lock {
     uint64_t time_ns;
     uint64_t inode;
-    uint64_t first, last; /* byte; 0 and UINT64_MAX: the whole file, or not known */
-    uint32_t device;      /* of its file system: major << 20 | minor */
-    uint32_t thread; /* listed: the main thread of the process; ARGUS_NONE: the list has none */
-    uint8_t what;    /* enum argus_file_lock_what */
-    uint8_t kind;    /* enum argus_file_lock_kind */
+    uint64_t first, last; /* bytes; 0 and UINT64_MAX: the whole file, or unknown */
+    uint32_t device;      /* of the file's file system: major << 20 | minor */
+    /* of a list entry: the process's main thread, ARGUS_NONE if the list names no process */
+    uint32_t thread;
+    uint8_t what; /* enum argus_file_lock_what */
+    uint8_t kind; /* enum argus_file_lock_kind */
     bool exclusive;
-    bool listed; /* by the kernel, at this time */
+    bool listed; /* an entry of the kernel's list, read at this time */
 };
 
-/* The machine was suspended; the trace's clock stood still. */
+/* The machine was suspended. The trace clock stood still meanwhile. */
 struct argus_suspension {
-    uint64_t noticed_ns; /* the trace's clock, soon after it went on */
+    uint64_t noticed_ns; /* on the trace clock, soon after the resume */
     uint64_t length_ns;
 };
 
@@ -273,13 +301,14 @@ struct argus_graph;
 
 struct argus_rule_set; /* argus/schema.h */
 
-/* How a graph is built. All zero is right for most callers; so is NULL in its place. */
+/* How a graph is built. All zero suits most callers; NULL means the same. */
 struct argus_graph_options {
-    const struct argus_rule_set
-        *rules; /* a user's, besides the built-in ones; borrowed while building; NULL: none */
+    /* the user's rules, in addition to the built-in ones; borrowed during the build; NULL: none */
+    const struct argus_rule_set *rules;
 };
 
-/* Builds the graph of a trace; `trace` is borrowed and must outlive it. `options` may be NULL. A trace of Darwin works too. */
+/* Builds the graph of a trace, including traces of Darwin. `trace` is borrowed and must outlive the
+ * graph. `options` may be NULL. */
 struct argus_error *argus_graph_build(const struct argus_trace *trace,
                                       const struct argus_graph_options *options,
                                       argus_progress progress, void *context,
@@ -290,10 +319,10 @@ const struct argus_trace *argus_graph_trace(const struct argus_graph *graph);
 uint64_t argus_graph_start_ns(const struct argus_graph *graph);
 uint64_t argus_graph_end_ns(const struct argus_graph *graph);
 double argus_graph_build_seconds(const struct argus_graph *graph);
-/* Chunks of records that were found damaged while building; they count as lost records. What argus_trace_damage()
- * lists, which was found when opening, is not in it. */
+/* Number of record chunks found damaged during the build; they count as lost records. Damage found
+ * when the trace was opened is not included: argus_trace_damage() lists it. */
 uint64_t argus_graph_damaged_chunks(const struct argus_graph *graph);
-/* Messages of all channels; argus_messages_read() tells them one by one. */
+/* Counts the messages of all channels; argus_messages_read() lists them. */
 const struct argus_message_counts *argus_graph_messages(const struct argus_graph *graph);
 
 size_t argus_graph_processes(const struct argus_graph *graph, const struct argus_process **ret);
@@ -326,30 +355,31 @@ size_t argus_graph_suspensions(const struct argus_graph *graph,
                                const struct argus_suspension **ret);
 struct argus_stack argus_graph_stack(const struct argus_graph *graph, uint32_t stack);
 
-/* What the probes tell about `vertex`, in time order. O(log n). */
+/* What the probes reported for `vertex`, in time order. O(log n). */
 size_t argus_graph_callbacks(const struct argus_graph *graph, uint32_t vertex,
                              const struct argus_callback **ret);
-/* The vertex that began the callback or UI event which `vertex` goes on with; `vertex` itself, if it goes on with none. */
+/* The vertex that began the callback or UI event that `vertex` continues; `vertex` itself if it
+ * continues none. */
 uint32_t argus_graph_callback_begin(const struct argus_graph *graph, uint32_t vertex);
-/* The UI event that `vertex` handles: the first that a person does on purpose, else (motion, expose …) the first of all.
- * False: none. */
+/* The UI event that `vertex` handles: the first deliberate one, or if it has none, the first of all
+ * (motion, expose …). False: it handles none. */
 bool argus_graph_ui_event(const struct argus_graph *graph, uint32_t vertex,
                           struct argus_callback *ret);
-/* The probe of a number; NULL when the trace does not say. */
+/* The probe with this number; NULL if the trace does not have it. */
 const struct argus_probe_entry *argus_graph_probe(const struct argus_graph *graph, uint32_t number);
 
-/* The data flag at `address` in the process `pid` at that time; NULL when the trace has no name for it. */
+/* The data flag at `address` of process `pid` at a time; NULL if the trace has no name for it. */
 const struct argus_flag_entry *argus_graph_flag(const struct argus_graph *graph, uint64_t pid,
                                                 uint64_t address, uint64_t time_ns);
-/* The same of an edge of kind ARGUS_EDGE_FLAG; `*ret_address` (may be NULL) is 0 when that is not known. */
+/* The same for an edge of kind ARGUS_EDGE_FLAG. `*ret_address` (may be NULL) is 0 if unknown. */
 const struct argus_flag_entry *argus_graph_edge_flag(const struct argus_graph *graph,
                                                      const struct argus_edge *edge,
                                                      uint64_t *ret_address);
-/* The same of an operation ARGUS_OP_FLAG_… of `vertex`. */
+/* The same for an operation ARGUS_OP_FLAG_… of `vertex`. */
 const struct argus_flag_entry *argus_graph_op_flag(const struct argus_graph *graph, uint32_t vertex,
                                                    uint32_t code);
 
-/* What argus_wait.first_detail is an index into. */
+/* The array that argus_wait.first_detail indexes. */
 size_t argus_graph_details(const struct argus_graph *graph, const struct argus_wait_detail **ret);
 
 /* Incoming edges of `vertex`, in time order. */
@@ -360,19 +390,22 @@ size_t argus_graph_out_edges(const struct argus_graph *graph, uint32_t vertex,
                              const uint32_t **ret);
 /* The vertex of `thread` that covers `time_ns`, its wait included; ARGUS_NONE outside its life. O(log n). */
 uint32_t argus_graph_vertex_at(const struct argus_graph *graph, uint32_t thread, uint64_t time_ns);
-/* The edge that ended the wait before `vertex` (wake-up, signal, timer or fork at its start), or, where that is not known,
- * the message sent during the wait that it received; of a piece of a split vertex the message, or the request, that the
- * piece is about. ARGUS_NONE: none. A sequence edge is not one. */
+/* The edge that ended the wait before `vertex` (wake-up, signal, timer or fork at its start). If
+ * that is unknown, the message that `vertex` received and that was sent during the wait. For a
+ * piece of a split vertex, the message or request that the piece is about. ARGUS_NONE: none. Never
+ * a sequence edge. */
 uint32_t argus_graph_cause(const struct argus_graph *graph, uint32_t vertex);
-/* The first piece of the vertex that `vertex` is a piece of (rules split.*); `vertex` itself if it is none. */
+/* The first piece of the split vertex to which `vertex` belongs (rules split.*); `vertex` itself if
+ * it is not split. */
 uint32_t argus_graph_whole(const struct argus_graph *graph, uint32_t vertex);
-/* The previous vertex of the same thread; ARGUS_NONE. */
+/* The previous vertex of the same thread, or ARGUS_NONE. */
 uint32_t argus_graph_previous(const struct argus_graph *graph, uint32_t vertex);
 /* Duration of the wait that ended `vertex`; 0 if none. */
 uint64_t argus_vertex_wait_ns(const struct argus_vertex *vertex);
 
-/* By figures: a run (run + runnable) of at least `threshold_ns` is LongRunning; a wait of at least that is LongWait;
- * a yield run, or more than 20 yields, that lasts at least that is RepeatedYield; the longer one wins. */
+/* The type by figures. A run (run + runnable) of at least `threshold_ns` is LongRunning, a wait of
+ * at least that is LongWait, and a yield run, or more than 20 yields, that lasts at least that is
+ * RepeatedYield. If several apply, the longest decides. */
 enum argus_vertex_type argus_vertex_type(const struct argus_vertex *vertex, uint64_t threshold_ns);
 
 /* Names for people and JSON: "LongWait", "futex", "timed out", "wake-up" … */
@@ -380,9 +413,10 @@ const char *argus_vertex_type_name(enum argus_vertex_type type);
 const char *argus_wait_kind_name(enum argus_wait_kind kind);
 const char *argus_outcome_name(enum argus_outcome outcome);
 const char *argus_edge_kind_name(enum argus_edge_kind kind);
-/* The kind, and "wake-up with message" for what is both. */
+/* The kind of an edge; "wake-up with message" if it is both. */
 const char *argus_edge_name(const struct argus_edge *edge);
-/* What a vertex waited on, e.g. "futex 0x7f…", "read fd 5 (pipe 1234)", "poll", "clock_nanosleep"; into `buffer`. */
+/* What a vertex waited for, e.g. "futex 0x7f…", "read fd 5 (pipe 1234)", "poll", "clock_nanosleep";
+ * into `buffer`. */
 const char *argus_wait_text(const struct argus_graph *graph, uint32_t vertex, char *buffer,
                             size_t buffer_bytes);
 

@@ -1,8 +1,10 @@
-/* A graph that was built is saved to a file and mapped the next time, which takes a tenth of the time.
+/* Saves a built graph to a file and maps it the next time, which takes a tenth of the time of a
+ * build.
  *
- * The file is good for one trace as it is now, one build of Argus and one set of a user's rules, and says which; it is
- * not for other machines. Whatever is wrong with it, loading says so and the caller builds the graph again: nothing in
- * it is believed before it was checked (libargus/graph/file/graph_load.c).
+ * The file is valid for one state of one trace, one build of Argus and one set of user rules, all
+ * of which it names. It is not portable to other machines. If anything about it is wrong, loading
+ * fails and the caller builds the graph again: no part of the file is used before it was checked
+ * (libargus/graph/file/graph_load.c).
  */
 #ifndef ARGUS_GRAPH_FILE_H
 #define ARGUS_GRAPH_FILE_H
@@ -13,23 +15,26 @@
 extern "C" {
 #endif
 
-/* Loads the graph of `trace`, as argus_graph_build() with `options` would build it, from `path`. Arguments are as of that
- * function. ARGUS_ERROR_NOT_FOUND: there is no such file. Any other error says why the file cannot be used.
+/* Loads the graph of `trace`, as argus_graph_build() with `options` would build it, from `path`.
+ * The arguments are those of argus_graph_build(). ARGUS_ERROR_NOT_FOUND: there is no such file. Any
+ * other error says why the file cannot be used.
  *
- * The file stays mapped until argus_graph_destroy(). Argus itself never writes to a saved file, only puts another one
- * in its place; the file has to belong to the user who loads it, so that nobody else can cut it off meanwhile. */
+ * The file stays mapped until argus_graph_destroy(). Argus never writes to a saved file, it only
+ * replaces it. The file must belong to the user who loads it, so that no other user can truncate it
+ * while it is mapped. */
 struct argus_error *argus_graph_load(const struct argus_trace *trace,
                                      const struct argus_graph_options *options, const char *path,
                                      struct argus_graph **ret);
 
-/* Writes `graph` to `path`: a new file, mode 0600, that is put in the place of an older one when it is whole. Fails for
- * want of permission or room (more than half of what the file system has left is not taken), and for a trace whose copied
- * stacks had to be unwound when it was opened: what those are depends on more than the trace. `progress` may be NULL. */
+/* Writes `graph` to a new file, mode 0600, and renames it to `path` when it is complete. Fails
+ * without permission or room (it takes at most half of what the file system has left). Also fails
+ * for a trace whose copied stacks were unwound when it was opened: the result of that unwinding
+ * depends on more than the trace. `progress` may be NULL. */
 struct argus_error *argus_graph_save(const struct argus_graph *graph, const char *path,
                                      argus_progress progress, void *context);
 
-/* The file that the graph was loaded from, borrowed; NULL: it was built. argus_graph_build_seconds() says how long the one or
- * the other took. */
+/* The file from which the graph was loaded, borrowed; NULL: it was built.
+ * argus_graph_build_seconds() returns how long the build or the load took. */
 const char *argus_graph_loaded_from(const struct argus_graph *graph);
 
 #ifdef __cplusplus

@@ -1,11 +1,14 @@
-/* What looks wrong in a graph: the inspection tool of the Argus paper, and a proof of the graph's invariants.
+/* Finds what looks wrong in a graph (the inspection tool of the Argus paper), and checks the
+ * graph's invariants.
  *
- * A graph can be wrong in two ways. It can contradict itself (an edge that goes backward in time): that is a fault of Argus or
- * of a file, and argus_graph_verify() finds it. And it can say less, or more, than what happened, because the records do not tell:
- * argus_inspect() lists the places where that is likely, so that a person can mend them with a rule (argus schema), a data flag
- * or another recording. The papers call the two kinds over-connection and under-connection.
+ * A graph can be wrong in two ways. It can contradict itself, for example with an edge that goes
+ * backward in time: that is a bug of Argus or a damaged file, and argus_graph_verify() finds it. Or
+ * it can have too many or too few edges, because the records do not tell what happened (the papers
+ * say over-connection and under-connection): argus_inspect() lists the places where that is likely.
+ * The user can correct them with a rule (argus schema), a data flag or another recording.
  *
- * Everything here only reads the graph, and is O(vertices + edges), but for sorting what is shown.
+ * All functions only read the graph and take O(vertices + edges), plus the sorting of what they
+ * return.
  */
 #ifndef ARGUS_INSPECT_H
 #define ARGUS_INSPECT_H
@@ -18,11 +21,11 @@ extern "C" {
 
 /* --- invariants --- */
 
-/* One thing that holds for every vertex (edge, thread …) of a graph. */
+/* A property that holds for every vertex (edge, thread …) of a graph. */
 struct argus_invariant {
     const char *name;        /* "vertex.times"; static */
-    const char *description; /* a sentence: what holds; static */
-    uint64_t checked;        /* for how many it was looked at */
+    const char *description; /* one sentence that states the property; static */
+    uint64_t checked;        /* number of elements that were checked */
     uint64_t violations;
 };
 
@@ -40,116 +43,130 @@ struct argus_verification {
     uint64_t vertices, edges;
 };
 
-/* Looks at every vertex, edge, thread, operation … of the graph, whose arrays may hold anything: ids are checked before they
- * are used. At most `most_examples` violations are told one by one. */
+/* Checks every vertex, edge, thread, operation … of the graph. Its arrays may hold anything: IDs
+ * are checked before they are used. Returns at most `most_examples` violations one by one. */
 struct argus_error *argus_graph_verify(const struct argus_graph *graph, size_t most_examples,
                                        struct argus_verification *ret);
 void argus_verification_deinit(struct argus_verification *verification);
 
 /* --- applications --- */
 
-/* The application of each process, as the index of the process that it began with; ARGUS_NONE for kernel threads. A process
- * belongs to its parent's application when it is a fork that goes by the parent's name, or when it was started from the same
- * executable, unless that is an interpreter. `*ret` has an entry for each process and is the caller's, for free(). */
+/* The application of each process, as the index of the process that it began with; ARGUS_NONE for
+ * kernel threads. A process belongs to its parent's application if it is a fork with the parent's
+ * name, or if it was started from the same executable and that is not an interpreter. `*ret` has an
+ * entry for each process; the caller frees it with free(). */
 struct argus_error *argus_applications(const struct argus_graph *graph, uint32_t **ret);
 
 /* --- what looks wrong --- */
 
 enum {
-    ARGUS_INSPECT_PEERS = 6,    /* applications named for one thread; more are counted */
-    ARGUS_INSPECT_EXAMPLES = 3, /* vertices named for one finding */
+    /* applications listed for one thread; further ones are only counted */
+    ARGUS_INSPECT_PEERS = 6,
+    ARGUS_INSPECT_EXAMPLES = 3, /* vertices listed for one finding */
 };
 
-/* Where one segment that serves several could be cut: the deepest function that the stacks around their messages and wake-ups
- * have in common, and what it calls for each of them. Addresses in the example's process. */
+/* Where one segment that serves several applications could be split: the deepest function that the
+ * stacks of its messages and wake-ups have in common, and the functions that it calls for each of
+ * them. Addresses are those of the example's process. */
 struct argus_split_place {
-    uint32_t vertex; /* whose stacks they are; ARGUS_NONE: there were no stacks */
-    uint32_t
-        stack; /* one of them: of a message or wake-up if there was one, else of the wait; or ARGUS_NONE */
-    uint64_t inside;  /* in the common function; 0: the stacks have none (they are cut short) */
-    uint64_t item[2]; /* in the functions that it calls for two of them; 0: unknown */
-    bool exact;       /* false: the stacks are one and the same, so the loop may be further out */
+    uint32_t vertex; /* whose stacks they are; ARGUS_NONE: no stacks */
+    /* one of these stacks: of a message or wake-up, or if there is none, of the wait; or
+     * ARGUS_NONE */
+    uint32_t stack;
+    /* an address in the common function; 0: the stacks have none in common (they are cut off) */
+    uint64_t inside;
+    uint64_t item[2]; /* addresses in the functions that it calls for two of them; 0: unknown */
+    bool exact;       /* false: the stacks are identical, so the loop may be in a caller */
 };
 
-/* Applications of one name that a thread deals with. */
+/* Applications with one name that a thread exchanges wake-ups or messages with. */
 struct argus_peer {
-    uint64_t vertices; /* segments that deal with them */
-    uint32_t process;  /* of the first of them: index */
-    bool several;      /* there are more of that name */
+    uint64_t vertices; /* segments in which it does */
+    uint32_t process;  /* index of the first process with this name */
+    bool several;      /* there are several processes with this name */
 };
 
-/* A batching suspect: a thread with segments that deal with two or more other applications at a time. A segment that one
- * application caused, and that causes something in one other one, passes a request on: that is none. */
+/* A batching suspect: a thread with segments that each serve two or more other applications. A
+ * segment that one application caused, and that caused something in one other application, only
+ * passes a request on and does not count. */
 struct argus_batching {
-    uint64_t vertices; /* such segments of the thread */
-    uint64_t hears;    /* of them: that two or more applications caused */
-    uint64_t answers;  /* of them: that caused something in two or more */
-    uint64_t all;      /* segments of the thread */
+    uint64_t vertices; /* such segments of this thread */
+    uint64_t hears;    /* of these: caused by two or more applications */
+    uint64_t answers;  /* of these: caused something in two or more applications */
+    uint64_t all;      /* all segments of the thread */
     uint32_t thread;
-    uint32_t most;                                /* applications in one of them */
+    uint32_t most;                                /* the most applications in one segment */
     struct argus_peer peers[ARGUS_INSPECT_PEERS]; /* most frequent first */
     uint32_t peer_count, more_peers;
-    uint32_t examples[ARGUS_INSPECT_EXAMPLES]; /* those with the most applications first */
+    uint32_t examples[ARGUS_INSPECT_EXAMPLES]; /* segments with the most applications first */
     uint32_t example_count;
     struct argus_split_place place;
 };
 
-/* Why nobody is known to have ended a wait. */
+/* Why the cause of a wake-up is unknown. */
 enum argus_no_cause {
-    ARGUS_NO_CAUSE_TIMER, /* the time was up, and nobody was seen to arm the timer, or to wake at all */
-    ARGUS_NO_CAUSE_DEVICE, /* a device's interrupt, and nobody asked the device */
-    ARGUS_NO_CAUSE_KERNEL, /* woken by the scheduler's own work or by a thread that is not recorded: culled */
-    ARGUS_NO_CAUSE_UNSEEN, /* it ran again, and no record tells who woke it: a hidden waker, or a lost record */
-    ARGUS_NO_CAUSE_LOST, /* records near it are missing */
+    /* the wait timed out, and no record shows which thread armed the timer, or no wake-up was
+     * recorded */
+    ARGUS_NO_CAUSE_TIMER,
+    ARGUS_NO_CAUSE_DEVICE, /* a device's interrupt, and no request to the device was recorded */
+    /* culled: woken by the scheduler's own work or by a thread that is not recorded */
+    ARGUS_NO_CAUSE_KERNEL,
+    /* it ran again without a recorded wake-up: a hidden waker, or a lost record */
+    ARGUS_NO_CAUSE_UNSEEN,
+    ARGUS_NO_CAUSE_LOST, /* records near the wake-up are missing */
     ARGUS_NO_CAUSES
 };
 const char *argus_no_cause_name(enum argus_no_cause why);
 
-/* A thread of a program with wake-ups whose cause is not known. The recorder is left out: it does not record who wakes it. */
+/* A thread of a program with wake-ups of unknown cause. The recorder is left out, because it does
+ * not record who wakes it. */
 struct argus_unexplained {
     uint64_t counts[ARGUS_NO_CAUSES];
-    uint64_t wakeups;   /* all of the thread's */
-    uint64_t waited_ns; /* that ended in one of the last three ways */
+    uint64_t wakeups;   /* all wake-ups of the thread */
+    uint64_t waited_ns; /* time in waits that ended for one of the last three reasons */
     uint32_t thread;
-    uint32_t examples[ARGUS_INSPECT_EXAMPLES]; /* vertices whose wait it was; the longest first */
+    /* vertices that ended in such a wait; the longest wait first */
+    uint32_t examples[ARGUS_INSPECT_EXAMPLES];
     uint32_t example_count;
 };
 
-/* A missing-edge suspect: long waits of a thread in one place that ended without an edge, or polling there. */
+/* A missing-edge suspect: a thread's long waits in one place that ended without an edge, or that
+ * poll there. */
 struct argus_missing_edge {
     uint64_t waits;
     uint64_t total_ns, longest_ns;
     uint32_t thread;
-    uint32_t stack; /* in which it waited, or ARGUS_NONE */
-    bool polls;     /* it looks again and again: for a data flag, perhaps */
+    uint32_t stack; /* where it waited, or ARGUS_NONE */
+    bool polls;     /* it polls again and again, perhaps for a data flag */
     uint32_t examples[ARGUS_INSPECT_EXAMPLES]; /* the longest first */
     uint32_t example_count;
 };
 
 struct argus_inspect_options {
-    size_t limit;                  /* entries of each list */
-    uint64_t long_ns;              /* a wait is long from here on */
-    struct argus_symbols *symbols; /* to compare functions; NULL: addresses are compared */
+    size_t limit;                  /* most entries of each list */
+    uint64_t long_ns;              /* a wait of at least this length is long */
+    struct argus_symbols *symbols; /* to compare functions; NULL: compare addresses */
 };
 
 struct argus_inspection {
-    struct argus_batching *batching; /* owned; by `vertices` */
+    struct argus_batching *batching; /* owned; sorted by `vertices` */
     size_t batching_count, batching_threads;
-    uint64_t batching_vertices; /* in all threads */
-    uint64_t relays;            /* segments that pass something on, for comparison */
+    uint64_t batching_vertices; /* batching segments of all threads */
+    uint64_t relays;            /* segments that pass a request on, for comparison */
 
-    struct argus_unexplained *unexplained; /* owned; by `waited_ns` */
+    struct argus_unexplained *unexplained; /* owned; sorted by `waited_ns` */
     size_t unexplained_count, unexplained_threads;
-    uint64_t unexplained_totals[ARGUS_NO_CAUSES]; /* of all programs' threads */
-    uint64_t kernel_unexplained; /* those of kernel threads and the recorder; not listed */
-    uint64_t wakeups;            /* of programs' threads, the explained ones too */
+    uint64_t unexplained_totals[ARGUS_NO_CAUSES]; /* totals of all programs' threads */
+    /* the same for kernel threads and the recorder, which are not listed */
+    uint64_t kernel_unexplained;
+    uint64_t wakeups; /* all wake-ups of programs' threads, including explained ones */
 
-    struct argus_missing_edge *missing; /* owned; by `total_ns` */
+    struct argus_missing_edge *missing; /* owned; sorted by `total_ns` */
     size_t missing_count, missing_places;
 
-    struct argus_loss *losses; /* owned; the largest, in time order */
+    struct argus_loss *losses; /* owned; the largest losses, in time order */
     size_t loss_count, loss_total;
-    uint64_t gap_vertices; /* with ARGUS_VERTEX_GAP */
+    uint64_t gap_vertices; /* vertices with ARGUS_VERTEX_GAP */
 };
 
 struct argus_error *argus_inspect(const struct argus_graph *graph,

@@ -1,4 +1,5 @@
-/* Property lists in files of Darwin's own tracing: which files were loaded where, and on which machine it was. */
+/* Property lists in files of Darwin's own tracing: which files were loaded where, and which machine
+ * it was. */
 #ifndef ARGUS_PROPERTY_LISTS_H
 #define ARGUS_PROPERTY_LISTS_H
 
@@ -8,8 +9,9 @@
 extern "C" {
 #endif
 
-/* Reads those of `trace`, and adds what they say: images, paths, a note about the machine. One that cannot be read is noted. By the
- * trace's owner, before others read it. MEMORY. */
+/* Reads the property lists of `trace` and adds their images, paths and a note about the machine. An
+ * unreadable list is noted. Must be called by the trace's owner before other threads read it.
+ * Errors: MEMORY. */
 struct argus_error *argus_property_lists_read(struct argus_trace *trace);
 
 #ifdef __cplusplus

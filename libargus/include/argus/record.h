@@ -18,7 +18,7 @@ extern "C" {
 struct argus_record {
     uint64_t timestamp; /* ticks of the trace's timebase (Linux: CLOCK_MONOTONIC ns) */
     uint64_t arg[4];
-    uint64_t tid; /* the thread that was current on the cpu, also inside an interrupt */
+    uint64_t tid; /* the thread that was current on the CPU, even inside an interrupt */
     uint32_t debugid;
     uint32_t cpu;
     uint64_t unused; /* kd_buf's padding; 0 in files */
@@ -34,7 +34,7 @@ struct argus_record {
 
 enum { ARGUS_FUNC_NONE = 0, ARGUS_FUNC_START = 1, ARGUS_FUNC_END = 2 };
 
-/* Darwin's ids, which Linux events of the same meaning share. */
+/* Darwin's IDs, also used for Linux events with the same meaning. */
 #define ARGUS_ID_SWITCH        0x01400000u /* MACH_SCHED */
 #define ARGUS_ID_MAKE_RUNNABLE 0x01400018u /* MACH_MAKE_RUNNABLE */
 #define ARGUS_ID_INTERRUPT     0x01050000u
@@ -49,7 +49,7 @@ enum { ARGUS_FUNC_NONE = 0, ARGUS_FUNC_START = 1, ARGUS_FUNC_END = 2 };
 #define ARGUS_ID_NAME_THREAD   0x07010010u                   /* TRACE_STRING_THREADNAME */
 #define ARGUS_ID_SYSCALL(nr)   ARGUS_DEBUGID(0x04, 0x0c, nr) /* BSC_*, start and end */
 
-/* Class 0x60: what only Linux or only Argus has. */
+/* Class 0x60: what exists only on Linux or only in Argus. */
 #define ARGUS_CLASS               0x60
 #define ARGUS_ID_STACK            ARGUS_DEBUGID(ARGUS_CLASS, 0, 1)
 #define ARGUS_ID_SAMPLE           ARGUS_DEBUGID(ARGUS_CLASS, 0, 2)
@@ -84,17 +84,18 @@ enum { ARGUS_FUNC_NONE = 0, ARGUS_FUNC_START = 1, ARGUS_FUNC_END = 2 };
 #define ARGUS_ID_FLAG_WRITE         ARGUS_DEBUGID(ARGUS_CLASS, 5, 1)
 #define ARGUS_ID_FLAG_READ          ARGUS_DEBUGID(ARGUS_CLASS, 5, 2)
 
-/* First argument of a getpid() that is a record of a hook (dylib-hooks/runtime/emit.h): the second is its debugid, of
- * subclass 3, the others are its arguments. */
+/* First argument of a getpid() call by which a hook (dylib-hooks/runtime/emit.h) leaves a record:
+ * the second argument is the record's debugid, of subclass 3, the others are the record's
+ * arguments. */
 #define ARGUS_HOOK_CALL 0x4b4f4f4853554752ull
 
-/* arg4 of ARGUS_ID_MAKE_RUNNABLE on Linux: from which context the wake-up came. */
+/* arg4 of ARGUS_ID_MAKE_RUNNABLE on Linux: the context from which the wake-up came. */
 enum argus_context {
     ARGUS_CONTEXT_TASK = 0,
     ARGUS_CONTEXT_SOFTIRQ = 1,
     ARGUS_CONTEXT_HARDIRQ = 2,
     ARGUS_CONTEXT_NMI = 3,
-    ARGUS_CONTEXT_UNKNOWN = 4, /* the kernel did not let us look */
+    ARGUS_CONTEXT_UNKNOWN = 4, /* the kernel did not let the recorder find out */
 };
 
 /* arg1 of ARGUS_ID_SWITCH on Linux: the state the outgoing thread was left in
@@ -106,77 +107,82 @@ enum argus_context {
 #define ARGUS_LINUX_STATE_TRACED          0x0008u
 #define ARGUS_LINUX_STATE_DEAD            0x0080u /* TASK_DEAD: will never run again */
 
-/* arg3 of ARGUS_ID_MAKE_RUNNABLE, besides 1 for a new thread: what Darwin's records say. No file has these bits: they are made
- * when it is read. */
+/* arg3 of ARGUS_ID_MAKE_RUNNABLE, besides 1 for a new thread: what Darwin's records tell. No file
+ * contains these bits: they are set when the records are read. */
 #define ARGUS_WAKE_TIMED_OUT   2u
 #define ARGUS_WAKE_INTERRUPTED 4u
-#define ARGUS_WAKE_CLEARED     8u  /* whatever the thread waits for: clear_wait() */
-#define ARGUS_WAKE_SAID        30u /* all of them */
-#define ARGUS_WAKE_MAINTENANCE 16u /* to keep the kernel's house, by whoever comes by */
+#define ARGUS_WAKE_CLEARED     8u  /* woken whatever it waits for: clear_wait() */
+#define ARGUS_WAKE_SAID        30u /* all of the above */
+#define ARGUS_WAKE_MAINTENANCE 16u /* kernel maintenance that any thread may have to do */
 
-/* A word of a stack snapshot where the memory was not there ("STACKGAP"). */
+/* A word of a stack snapshot whose memory was not present ("STACKGAP"). */
 #define ARGUS_SNAPSHOT_GAP 0x5041474b43415453ull
 
-/* arg3 of ARGUS_ID_STACK: which record, just before it on the same cpu and thread, the stack
- * belongs to. */
+/* arg3 of ARGUS_ID_STACK: the record to which the stack belongs, just before it on the same CPU and
+ * thread. */
 enum argus_stack_why {
-    ARGUS_STACK_BLOCK =
-        1, /* the thread that is about to leave the cpu by a blocking wait; arg4: its stack pointer */
+    /* the thread is about to leave the CPU for a blocking wait; arg4: its stack pointer */
+    ARGUS_STACK_BLOCK = 1,
     ARGUS_STACK_WAKE = 2, /* the waker */
     ARGUS_STACK_FLAG = 3, /* the thread that read or wrote a data flag */
-    ARGUS_STACK_CALL = 4, /* the thread that begins a system call (--call-stacks) */
-    ARGUS_STACK_PREEMPTED =
-        5, /* the thread that leaves the cpu although it could go on (--call-stacks) */
-    /* The thread that has just come back from a wait: where it waited. Linux: for the waits since arg4 (a time of the trace
-     * clock), to which the file's late stacks give it already (trace.h); arg2 is the stack pointer. */
+    ARGUS_STACK_CALL = 4, /* the thread begins a system call (--call-stacks) */
+    /* the thread is preempted (--call-stacks) */
+    ARGUS_STACK_PREEMPTED = 5,
+    /* The thread has just returned from a wait: the stack shows where it waited. Linux: for its
+     * waits since arg4 (a time of the trace clock); the file's late stacks already assign it to
+     * them (trace.h). arg2 is the stack pointer. */
     ARGUS_STACK_WAITED = 6,
 };
 
-/* The frames that an interpreter had where a stack was copied are a stack of their own, whose id is that of the copy ^ this. An entry
- * is the address of an instruction, or one of these bits and an address on the C stack: in the frame of the C function that interprets
- * the entries behind it (BEFORE) or in front of it (AFTER). */
+/* The interpreter's frames at the time of a stack copy are a stack of their own, whose ID is the
+ * copy's ID ^ this. An entry is the address of an instruction, or one of these bits with an address
+ * on the C stack. The address lies in the frame of the C function that interprets the entries
+ * behind it (BEFORE) or in front of it (AFTER). */
 #define ARGUS_STACK_INTERPRETED 0x2545f4914f6cdd1cull
 #define ARGUS_FRAME_MARK_BEFORE (1ull << 62)
 #define ARGUS_FRAME_MARK_AFTER  (1ull << 61)
 
-/* The number of the probe that stands for libdispatch's own records (Darwin's class 0x2e). */
+/* The probe number that stands for libdispatch's own records (Darwin's class 0x2e). */
 #define ARGUS_PROBE_LIBDISPATCH 0x2e050000u
 
-/* The same for vouchers (Darwin's class 0x01, subclass 0x20). No file has such records: they are made of Darwin's when those are
- * read. arg1 is the voucher, arg2 the process that it is for (0: not known), arg4 what is done with it. */
+/* The same for vouchers (Darwin's class 0x01, subclass 0x20). No file contains such records: they
+ * are made from Darwin's records on reading. arg1 is the voucher, arg2 the process that it is for
+ * (0: unknown), arg4 the operation. */
 #define ARGUS_PROBE_VOUCHER 0x01200000u
 enum argus_voucher_use { ARGUS_VOUCHER_SENT, ARGUS_VOUCHER_RECEIVED, ARGUS_VOUCHER_ADOPTED };
 
-/* And for paths that Darwin's kernel looks up: arg1 is how far the text in arg2 and arg4 is from the path's beginning, with
- * ARGUS_PATH_ENDS in the last one. */
+/* The same for paths that Darwin's kernel looks up. arg1 is the offset in the path of the text in
+ * arg2 and arg4, with ARGUS_PATH_ENDS in the last record. */
 #define ARGUS_PROBE_PATH 0x03010090u
 #define ARGUS_PATH_ENDS  (1ull << 32)
 #define ARGUS_PATH_BYTES 128
 
-/* The end of a callback that no probe told, but the poll of its event loop. */
+/* The end of a callback, concluded from the poll of its event loop rather than told by a probe. */
 #define ARGUS_PROBE_POLL 0xfffffffeu
 
-/* What a probe of a library reports (chunk kind 10); the numbers are in files. */
+/* What a library's probe reports (chunk kind 10). The numbers are part of the file format. */
 enum argus_probe_shape {
-    ARGUS_PROBE_QUEUE = 1,  /* a callback is left for later */
-    ARGUS_PROBE_CANCEL = 2, /* it will not run */
-    ARGUS_PROBE_BEGIN = 3,  /* it runs */
-    ARGUS_PROBE_END = 4,    /* it has run */
-    ARGUS_PROBE_TURN = 5,   /* an event loop begins its next turn: what it ran before has ended */
-    ARGUS_PROBE_UI = 6,     /* a UI event is handed to the program */
-    ARGUS_PROBE_READ = 7,   /* a UI event is read from the display server */
-    ARGUS_PROBE_HANDLER =
-        8, /* a function of the program is called for the callback or UI event in progress */
-    ARGUS_PROBE_NOTE = 9,        /* what the label says */
+    ARGUS_PROBE_QUEUE = 1,  /* a callback is queued */
+    ARGUS_PROBE_CANCEL = 2, /* a queued callback is cancelled */
+    ARGUS_PROBE_BEGIN = 3,  /* a callback begins to run */
+    ARGUS_PROBE_END = 4,    /* a callback has run */
+    /* an event loop begins its next iteration: what it ran before has ended */
+    ARGUS_PROBE_TURN = 5,
+    ARGUS_PROBE_UI = 6,   /* a UI event is handed to the program */
+    ARGUS_PROBE_READ = 7, /* a UI event is read from the display server */
+    /* a function of the program is called for the current callback or UI event */
+    ARGUS_PROBE_HANDLER = 8,
+    ARGUS_PROBE_NOTE = 9,        /* as its label says */
     ARGUS_PROBE_FLAG_WRITE = 10, /* a data flag is written */
     ARGUS_PROBE_FLAG_READ = 11,
     ARGUS_PROBE_SHAPES
 };
 
-/* The label of a hook that tells that a program's cursor is to spin: its arg1 is whose, arg4 whether. */
+/* The label of a hook that reports a program's spinning cursor: its arg1 is the connection, its
+ * arg4 whether the cursor spins. */
 #define ARGUS_LABEL_SPINNING "spinning"
 
-/* arg1 of ARGUS_ID_UI_EVENT. Never which key or where: the kind only. */
+/* arg1 of ARGUS_ID_UI_EVENT. Only the kind of event: never which key or which position. */
 enum argus_ui_event {
     ARGUS_UI_OTHER = 0,
     ARGUS_UI_KEY_PRESS = 1,
@@ -195,7 +201,8 @@ enum argus_ui_event {
     ARGUS_UI_EVENTS
 };
 
-/* ARGUS_ID_MESSAGE; docs/man/argus-trace.5.md, section MESSAGES, says what each kind has as channel and position. */
+/* ARGUS_ID_MESSAGE. Section MESSAGES of docs/man/argus-trace.5.md gives channel and position for
+ * each kind. */
 enum argus_channel {
     ARGUS_CHANNEL_PIPE = 1, /* also FIFO */
     ARGUS_CHANNEL_UNIX_STREAM = 2,
@@ -212,14 +219,15 @@ enum argus_channel {
     ARGUS_CHANNEL_COUNT
 };
 
-#define ARGUS_MESSAGE_RECEIVE   1u
-#define ARGUS_MESSAGE_PEEK      2u /* the data stays in the channel */
-#define ARGUS_MESSAGE_CERTAIN   4u /* arg3 is this message's, whoever else was at work */
+#define ARGUS_MESSAGE_RECEIVE 1u
+#define ARGUS_MESSAGE_PEEK    2u /* the data stays in the channel */
+/* arg3 is this message's position, even if other threads used the channel */
+#define ARGUS_MESSAGE_CERTAIN   4u
 #define ARGUS_MESSAGE_POSITION  8u /* arg3 is valid */
 #define ARGUS_MESSAGE_TRUNCATED 16u
-#define ARGUS_MESSAGE_DOUBTFUL  32u /* arg3 may be that of another thread's message */
+#define ARGUS_MESSAGE_DOUBTFUL  32u /* arg3 may be the position of another thread's message */
 #define ARGUS_MESSAGE_DROPPED   64u
-#define ARGUS_MESSAGE_GAP       128u /* bytes of its call that lie before it may have no record yet */
+#define ARGUS_MESSAGE_GAP       128u /* earlier bytes of the same call may have no record yet */
 
 /* arg2 of ARGUS_ID_MESSAGE. */
 #define ARGUS_MESSAGE_WHAT(bytes, kind, flags)                                                     \
@@ -227,7 +235,8 @@ enum argus_channel {
 #define ARGUS_MESSAGE_BYTES(what) ((uint64_t)(what)&0xffffffffffffull)
 #define ARGUS_MESSAGE_KIND(what)  ((uint32_t)((what) >> 48) & 0xff)
 #define ARGUS_MESSAGE_FLAGS(what) ((uint32_t)((what) >> 56))
-/* Bit of arg4 of timer records on Linux: a timer of the timer wheel, not a high-resolution one. */
+/* Bit of arg4 of timer records on Linux: the timer is one of the timer wheel, not a high-resolution
+ * timer. */
 #define ARGUS_TIMER_WHEEL 0x100000000ull
 
 /* arg4 of ARGUS_ID_BLOCK_ISSUED, bits 32 to 39 (include/linux/blk_types.h, enum req_op). */
@@ -238,13 +247,14 @@ enum argus_block_operation {
     ARGUS_BLOCK_DISCARD = 3,
 };
 
-/* arg4 of ARGUS_ID_MAPPING, bits 0 to 7: why the address matters. */
+/* arg4 of ARGUS_ID_MAPPING, bits 0 to 7: why the address was recorded. */
 enum argus_mapping_why {
-    ARGUS_MAPPING_FUTEX = 1, /* the thread waits in a futex that several processes can share */
+    ARGUS_MAPPING_FUTEX = 1, /* the thread waits for a futex that several processes can share */
     ARGUS_MAPPING_FAULT = 2, /* it waits for the page at the address */
 };
 
-/* arg2 of ARGUS_ID_FILE_LOCK: the device of the file (major << 20 | minor), what happened, whose lock it is, flags. */
+/* arg2 of ARGUS_ID_FILE_LOCK: the file's device (major << 20 | minor), what happened, the kind of
+ * lock, flags. */
 #define ARGUS_FILE_LOCK(device, what, kind, flags)                                                 \
     ((uint64_t)(uint32_t)(device) | (uint64_t)(what) << 32 | (uint64_t)(kind) << 40 |              \
      (uint64_t)(flags) << 48)
@@ -255,21 +265,23 @@ enum argus_mapping_why {
 
 enum argus_file_lock_what {
     ARGUS_FILE_LOCK_GOT = 1,
-    ARGUS_FILE_LOCK_REFUSED = 2, /* the call did not want to wait for it */
+    ARGUS_FILE_LOCK_REFUSED = 2, /* the call was non-blocking and did not get the lock */
     ARGUS_FILE_LOCK_RELEASED = 3,
     ARGUS_FILE_LOCK_WAITS = 4, /* only with ARGUS_FILE_LOCK_HELD */
 };
 
 enum argus_file_lock_kind {
-    ARGUS_FILE_LOCK_FLOCK = 1,   /* flock(); fcntl() does not see these */
-    ARGUS_FILE_LOCK_PROCESS = 2, /* fcntl(F_SETLK): the process has it */
-    ARGUS_FILE_LOCK_OPEN = 3,    /* fcntl(F_OFD_SETLK): the open file description has it */
+    ARGUS_FILE_LOCK_FLOCK = 1,   /* flock(); does not conflict with fcntl() locks */
+    ARGUS_FILE_LOCK_PROCESS = 2, /* fcntl(F_SETLK): the process owns it */
+    ARGUS_FILE_LOCK_OPEN = 3,    /* fcntl(F_OFD_SETLK): the open file description owns it */
 };
 
-#define ARGUS_FILE_LOCK_EXCLUSIVE 1u /* a write lock; otherwise others can share it */
-#define ARGUS_FILE_LOCK_HELD      2u /* no call: the kernel's list said so at this time */
+#define ARGUS_FILE_LOCK_EXCLUSIVE 1u /* a write lock; otherwise a shared one */
+/* not from a call: an entry of the kernel's list of locks at this time */
+#define ARGUS_FILE_LOCK_HELD 2u
 
-/* arg3 of ARGUS_ID_FLAG_WRITE and ARGUS_ID_FLAG_READ: where it was done, how large the flag is, who told. */
+/* arg3 of ARGUS_ID_FLAG_WRITE and ARGUS_ID_FLAG_READ: where the access was made, the flag's size,
+ * how it was detected. */
 #define ARGUS_FLAG_WHERE(pc, bytes, by)                                                            \
     (((uint64_t)(pc)&0xffffffffffffffull) | (uint64_t)(bytes) << 56 | (uint64_t)(by) << 60)
 #define ARGUS_FLAG_PC(where)    ((uint64_t)(where)&0xffffffffffffffull)
@@ -277,23 +289,26 @@ enum argus_file_lock_kind {
 #define ARGUS_FLAG_BY(where)    ((uint32_t)((where) >> 60))
 
 enum argus_flag_by {
-    ARGUS_FLAG_BY_WATCHPOINT = 0, /* of the processor */
-    ARGUS_FLAG_BY_HOOK = 1,       /* code that was put into the program, or a user who says so */
-    ARGUS_FLAG_BY_VALUE = 2,      /* the same, of reads and writes: by the value */
-    /* A debugger's: value and time are those of the stop behind the access, and the record's cpu means nothing. */
-    ARGUS_FLAG_BY_DEBUGGER = 3,        /* of reads and writes: by the value */
-    ARGUS_FLAG_BY_DEBUGGER_WRITES = 4, /* of writes */
+    ARGUS_FLAG_BY_WATCHPOINT = 0, /* a hardware watchpoint for writes */
+    ARGUS_FLAG_BY_HOOK = 1,       /* code inserted into the program, or a user's statement */
+    /* A hardware watchpoint for reads and writes: an access that changes the value is a write. */
+    ARGUS_FLAG_BY_VALUE = 2,
+    /* A debugger's watchpoint: value and time are those of the stop after the access, and the
+     * record's CPU means nothing. */
+    ARGUS_FLAG_BY_DEBUGGER = 3,        /* for reads and writes, as ARGUS_FLAG_BY_VALUE */
+    ARGUS_FLAG_BY_DEBUGGER_WRITES = 4, /* for writes */
 };
 
-/* The last frame of a stack that goes on, but not in the trace: no address, but why. */
+/* The last frame of an incomplete stack: not an address, but the reason why it ends. */
 enum argus_frame_end {
-    ARGUS_FRAME_OUTERMOST = 0, /* never in a stack: nothing is missing */
-    ARGUS_FRAME_CUT = 1,       /* no more of the stack was copied */
-    ARGUS_FRAME_MISSING = 2,   /* its next page was not in memory */
-    ARGUS_FRAME_UNKNOWN = 3,   /* there is no unwind information for the frame before */
-    ARGUS_FRAME_DEEP = 4,      /* it has more frames than a stack in a trace may have */
-    ARGUS_FRAME_ASTRAY = 5,    /* frame pointers lead on to what is no code (not in files) */
-    ARGUS_FRAME_ENDS = 6,      /* how many there are */
+    ARGUS_FRAME_OUTERMOST = 0, /* never in a stack: the stack is complete */
+    ARGUS_FRAME_CUT = 1,       /* the copy of the stack ends here */
+    ARGUS_FRAME_MISSING = 2,   /* the next page of the stack was not in memory */
+    ARGUS_FRAME_UNKNOWN = 3,   /* no unwind information for the previous frame */
+    ARGUS_FRAME_DEEP = 4,      /* more frames than a stack in a trace may have */
+    /* the frame pointers lead to something that is not code (not in files) */
+    ARGUS_FRAME_ASTRAY = 5,
+    ARGUS_FRAME_ENDS = 6, /* number of reasons */
 };
 
 #ifdef __cplusplus

@@ -1,9 +1,10 @@
 /* Backward slicing: two walks over the graph.
  *
- * argus_slice() is the paper's InteractiveSlice: from a vertex along its causes, asking where the graph is ambiguous.
- * argus_account() explains a stretch of one thread's time without a choice: every moment of it belongs to exactly one
- * vertex (that ran, wanted a cpu, or waited), found by following each wait to who ended it, never outside the
- * window of the wait it explains (DESIGN section 7, "Bounded").
+ * argus_slice() is the paper's InteractiveSlice: it follows the causes of a vertex and asks where
+ * the graph is ambiguous. argus_account() explains a period of one thread's time without questions:
+ * every moment of the period belongs to exactly one vertex (which ran, wanted a CPU, or waited). It
+ * follows each wait to the thread that ended it, and never leaves the window of the wait that it
+ * explains (DESIGN section 7, "Bounded").
  */
 #ifndef ARGUS_SLICE_H
 #define ARGUS_SLICE_H
@@ -17,28 +18,28 @@ extern "C" {
 
 #define ARGUS_SLICE_OTHERS 4
 
-/* One step of a slice: `vertex`, reached backward along `edge` (ARGUS_NONE for the first). */
+/* One step of a slice: `vertex`, reached backward along `edge` (ARGUS_NONE for the first step). */
 struct argus_step {
     uint32_t vertex;
     uint32_t edge;
-    uint32_t alternatives; /* other causes of this vertex that were not followed … */
-    uint32_t
-        others[ARGUS_SLICE_OTHERS]; /* … these edges among them, the best first; rest ARGUS_NONE */
-    const char *why;                /* why `edge` was followed, static; NULL for the first */
-    uint64_t explains_ns;           /* how much of the window this vertex covers */
-    uint64_t waited_ns; /* the wait that `edge` ended in the vertex before in the list; 0: none */
-    uint64_t explains_wait_ns; /* how much of that this vertex was at work on until `edge` */
+    uint32_t alternatives; /* how many other causes of this vertex were not followed … */
+    /* … and the best of their edges, best first; the rest is ARGUS_NONE */
+    uint32_t others[ARGUS_SLICE_OTHERS];
+    const char *why;      /* why `edge` was followed, static; NULL for the first step */
+    uint64_t explains_ns; /* how much of the window this vertex covers */
+    uint64_t waited_ns;   /* the wait in the previous step's vertex that `edge` ended; 0: none */
+    uint64_t explains_wait_ns; /* how much of that wait this vertex worked until `edge` */
 };
 
 enum argus_slice_end {
-    ARGUS_SLICE_NO_CAUSE, /* nothing before: first vertex of a thread, or a device or unknown cause */
+    ARGUS_SLICE_NO_CAUSE, /* no cause: first vertex of a thread, or a device or unknown cause */
     ARGUS_SLICE_WINDOW,   /* the window's beginning was reached */
-    ARGUS_SLICE_STOPPED, /* by the answer to a question */
-    ARGUS_SLICE_CYCLE,   /* came back to a vertex on the path */
-    ARGUS_SLICE_HOME,    /* an event loop's wait for input: the input is the origin */
-    ARGUS_SLICE_OPEN,    /* a question could not be answered */
-    ARGUS_SLICE_LIMIT,   /* longest path reached */
-    ARGUS_SLICE_INPUT,   /* a UI event, e.g. a button press: what the user did is the origin */
+    ARGUS_SLICE_STOPPED,  /* by the answer to a question */
+    ARGUS_SLICE_CYCLE,    /* returned to a vertex that is already on the path */
+    ARGUS_SLICE_HOME,     /* an event loop's wait for input: the input is the origin */
+    ARGUS_SLICE_OPEN,     /* a question could not be answered */
+    ARGUS_SLICE_LIMIT,    /* the path reached its maximum length */
+    ARGUS_SLICE_INPUT,    /* a UI event, e.g. a button press: the user's action is the origin */
 };
 
 struct argus_slice {
@@ -52,12 +53,13 @@ struct argus_slice {
 struct argus_slice_options {
     uint64_t from_ns; /* causes before this are not followed; 0: no bound */
     size_t max_steps; /* 0: 1000 */
-    bool
-        to_input; /* end at what the user did, and go from the middle of a callback to its beginning */
+    /* end at the user's action, and continue from the middle of a callback to its beginning */
+    bool to_input;
 };
 
-/* Slices backward from `vertex`. With an open question `*ret` is still filled (end ARGUS_SLICE_OPEN, the open one last in
- * `asked`) and the error is ARGUS_ERROR_QUESTION. End with argus_slice_deinit() in both cases. */
+/* Slices backward from `vertex`. If a question is open, `*ret` is still filled (end
+ * ARGUS_SLICE_OPEN, the open one last in `asked`) and the error is ARGUS_ERROR_QUESTION. Call
+ * argus_slice_deinit() in both cases. */
 struct argus_error *argus_slice(const struct argus_graph *graph, uint32_t vertex,
                                 const struct argus_slice_options *options, struct argus_asker asker,
                                 struct argus_slice *ret);
@@ -66,8 +68,9 @@ const char *argus_slice_end_name(enum argus_slice_end end);
 
 enum argus_stretch_state {
     ARGUS_STRETCH_RUNNING,
-    ARGUS_STRETCH_RUNNABLE, /* wanted a cpu */
-    ARGUS_STRETCH_WAITING, /* the wait after the vertex; what ended it is a timer, a device, or unknown */
+    ARGUS_STRETCH_RUNNABLE, /* wanted a CPU */
+    /* the wait after the vertex, ended by a timer, a device, or an unknown cause */
+    ARGUS_STRETCH_WAITING,
     ARGUS_STRETCH_UNKNOWN, /* records are missing */
 };
 
@@ -75,22 +78,24 @@ enum argus_stretch_state {
 struct argus_stretch {
     uint64_t start_ns, end_ns;
     uint32_t vertex;
-    uint32_t
-        edge; /* by which the walk came from the vertex that it explains; ARGUS_NONE for the first thread's own */
-    uint32_t link;  /* index into the account's links: how the walk came here */
+    /* edge by which the walk came from the vertex that it explains; ARGUS_NONE for the explained
+     * thread itself */
+    uint32_t edge;
+    uint32_t link;  /* index into the account's links: how the walk got here */
     uint16_t depth; /* how many waits deep */
     uint8_t state;  /* enum argus_stretch_state */
 };
 
-/* The walk went along `edge` into another thread (ARGUS_NONE: the thread that is explained), coming from `parent`. */
+/* The walk went from `parent` along `edge` into another thread (ARGUS_NONE: the explained thread
+ * itself). */
 struct argus_link {
     uint32_t edge;
     uint32_t parent; /* index of a link, ARGUS_NONE for the first */
 };
 
 struct argus_account {
-    struct argus_stretch
-        *stretches; /* owned; in time order, without gap or overlap, covering the window exactly */
+    /* owned; in time order, without gap or overlap, covering the window exactly */
+    struct argus_stretch *stretches;
     size_t count;
     struct argus_link *links; /* owned */
     size_t link_count;

@@ -1,8 +1,9 @@
-/* Addresses to functions: the names that the trace brings along; else by process, image and build id, with ELF symbols and DWARF lines
- * (libdw).
+/* Maps addresses to functions: by the names that the trace contains, else by process, image and
+ * build ID, from ELF symbols and DWARF lines (libdw).
  *
- * Nothing is fetched from the network. A file whose build id differs from the trace's is not used: the
- * answer is then image+offset with `stale` set. One object belongs to one thread (it caches).
+ * Only argus_symbols_show() may use the network, and only if argus_symbols_allow_fetch() was
+ * called. A file whose build ID differs from the trace's is not used: the result is then
+ * image+offset with `stale` set. An object belongs to one thread, because it caches.
  */
 #ifndef ARGUS_SYMBOLS_H
 #define ARGUS_SYMBOLS_H
@@ -21,11 +22,11 @@ struct argus_symbol {
     const char *file;     /* source file; NULL: no line information */
     uint32_t line;
     uint64_t offset; /* into the function, or into the image's file if function is NULL */
-    bool stale;      /* the file on disk is not the one that ran */
-    uint8_t lack;    /* enum argus_lack: why there is no function */
+    bool stale;      /* the file on disk is not the one that was executed */
+    uint8_t lack;    /* enum argus_lack: why `function` is NULL */
 };
 
-/* The frames that an answer shows, each once, without those of the kernel. */
+/* The frames that an answer shows, each counted once, without kernel frames. */
 struct argus_shown_frames {
     uint64_t frames;               /* all of them */
     uint64_t unnamed[ARGUS_LACKS]; /* those without a function, by reason */
@@ -35,67 +36,76 @@ struct argus_error *argus_symbols_create(const struct argus_graph *graph,
                                          struct argus_symbols **ret);
 void argus_symbols_destroy(struct argus_symbols *symbols);
 
-/* The symbol of `address` in `process` (index) at `time_ns`. Kernel addresses need no process. `is_return`: the address
- * is a return address, so the call before it is meant. Strings are borrowed from `symbols`. */
+/* The symbol of `address` in `process` (index) at `time_ns`. Kernel addresses need no process.
+ * `is_return`: the address is a return address, so the call before it is looked up. Strings are
+ * borrowed from `symbols`. */
 struct argus_symbol argus_symbols_find(struct argus_symbols *symbols, uint32_t process,
                                        uint64_t time_ns, uint64_t address, bool is_return);
 
-/* The same of a frame that an answer shows: what neither the trace nor this machine knows of it is asked of debuginfod servers. What
- * is looked up to build a graph or to compare vertices is not, so an answer's course does not depend on a server. */
+/* The same for a frame that an answer shows: if neither the trace nor this machine knows its name,
+ * debuginfod servers are asked. They are never asked while a graph is built or vertices are
+ * compared, so no result depends on a server. */
 struct argus_symbol argus_symbols_show(struct argus_symbols *symbols, uint32_t process,
                                        uint64_t time_ns, uint64_t address, bool is_return);
 
-/* Whether it is a function that was interpreted, or compiled at run time from a source file: its code is in no file that was mapped. */
+/* Whether the function was interpreted, or compiled at run time from a source file. The code of
+ * such a function is in no mapped file. */
 bool argus_symbol_is_script(const struct argus_symbol *symbol);
-/* Whether a script's source file is part of its language, or was installed as a library: it lies below a folder lib. */
+/* Whether a script's source file is part of its language or an installed library: its path contains
+ * a folder lib. */
 bool argus_source_is_library(const char *source);
-/* The frame of a script in `stack` at which to look first: the innermost one of no library, else the innermost one. Returns its index, and
- * `ret` is its symbol; ARGUS_NONE: there is none. `symbols` may be NULL. */
+/* The frame of a script in `stack` to look at first: the innermost frame outside libraries, else
+ * the innermost one. Returns its index and writes its symbol to `ret`; ARGUS_NONE: there is none.
+ * `symbols` may be NULL. */
 uint32_t argus_symbols_script(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
                               struct argus_stack stack, struct argus_symbol *ret);
 
-/* Allows argus_symbols_show() to fetch files, if DEBUGINFOD_URLS names servers. `progress` may be NULL; false from it ends that until
- * argus_symbols_forget_shown(), which also gives the next answer its own time. */
+/* Allows argus_symbols_show() to fetch files if DEBUGINFOD_URLS names servers. `progress` may be
+ * NULL. If it returns false, fetching stops until argus_symbols_forget_shown(), which also resets
+ * the time limit for the next answer. */
 void argus_symbols_allow_fetch(struct argus_symbols *symbols, argus_progress progress,
                                void *context);
 void argus_symbols_fetched(const struct argus_symbols *symbols, struct argus_fetched *ret);
 
-/* So many of the first frames of `stack` lie in code that `process` had mapped at `time_ns`. What comes behind them is what frame
- * pointers led to in code that has none. All of them, where not even the innermost one is known,
- * and of a Mac, whose images may be unknown. */
+/* Returns how many of the first frames of `stack` lie in code that `process` had mapped at
+ * `time_ns`. The frames after them come from following frame pointers through code that has none.
+ * Returns the whole count if not even the innermost frame is known, and for a Mac, whose images may
+ * be unknown. */
 uint32_t argus_symbols_known(const struct argus_symbols *symbols, uint32_t process,
                              uint64_t time_ns, struct argus_stack stack);
 
-/* Only the function, or only the path of the image ("[kernel]"): cheaper, since no source line is looked for, and for the
- * image no file is opened. NULL: not known. */
+/* Only the function, or only the path of the image ("[kernel]"). Cheaper than argus_symbols_find():
+ * no source line is looked up, and for the image no file is opened. NULL: unknown. */
 const char *argus_symbols_function(struct argus_symbols *symbols, uint32_t process,
                                    uint64_t time_ns, uint64_t address, bool is_return);
 const char *argus_symbols_image(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
                                 uint64_t address, bool is_return);
 
-/* Where the function begins that has no name, as an offset in its file, by which all of its addresses are one function. False: its
- * file does not say either. */
+/* The start of a function without a name, as an offset in its file; identifies the function by any
+ * of its addresses. False: the file does not tell either. */
 bool argus_symbols_start(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
                          uint64_t address, bool is_return, uint64_t *ret);
 
-/* The mapping that has `address`, borrowed from the trace, and the address's offset in the mapping's file. NULL: not known. */
+/* The mapping that contains `address`, borrowed from the trace, and the address's offset in the
+ * mapping's file. NULL: unknown. */
 const struct argus_image_entry *argus_symbols_mapping(const struct argus_symbols *symbols,
                                                       uint32_t process, uint64_t time_ns,
                                                       uint64_t address, uint64_t *ret_offset);
 
-/* The name of the variable that lies at `address`, borrowed; NULL: not known. The trace only says where code is mapped: the
- * variable is looked for in the file whose code lies before it, up to 64 MB away. */
+/* The name of the variable at `address`, borrowed; NULL: unknown. The trace only tells where code
+ * is mapped, so the variable is looked up in the file whose code precedes it by at most 64 MB. */
 const char *argus_symbols_variable(struct argus_symbols *symbols, uint32_t process,
                                    uint64_t time_ns, uint64_t address);
 
-/* The function that the direct call before the return address `address` calls; NULL: the call goes through a pointer or a table of
- * another library, or is not known. Where stacks are followed by frame pointers, and the innermost code has none (most
- * C libraries), the function that called that code is not in the stack; it is what the call at frame 1 calls. */
+/* The function called by the direct call before the return address `address`. NULL: the call is
+ * indirect, or goes through a table of another library, or is unknown. Stacks that were walked by
+ * frame pointers lack one function if the innermost code has no frame pointer (most C libraries):
+ * the function that called that code. It is the function that the call at frame 1 calls. */
 const char *argus_symbols_called(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
                                  uint64_t address);
 
-/* For an answer to say how many of its frames have no function: argus_symbols_note() tells of a frame that is shown, and what was found
- * about it. */
+/* Lets an answer report how many of its frames have no function: records a frame that is shown, and
+ * what was found about it. */
 void argus_symbols_note(struct argus_symbols *symbols, uint32_t process, uint64_t address,
                         bool is_return, const struct argus_symbol *symbol);
 void argus_symbols_shown(const struct argus_symbols *symbols, struct argus_shown_frames *ret);
@@ -103,7 +113,7 @@ void argus_symbols_forget_shown(struct argus_symbols *symbols);
 /* "its file is gone"; static. */
 const char *argus_lack_text(enum argus_lack lack);
 
-/* "function", or "image+0x1234", or "0x7f…": what a person is shown; into `buffer`. */
+/* "function", or "image+0x1234", or "0x7f…", as shown to a person; into `buffer`. */
 const char *argus_symbol_text(const struct argus_symbol *symbol, uint64_t address, char *buffer,
                               size_t buffer_bytes);
 
