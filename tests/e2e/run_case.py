@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 
-import crowd
+import load_retry
 import machine
 from cases import CASES, YIELD
 
@@ -172,7 +172,7 @@ def main():
             return [case.name]
         return []
 
-    if not crowd.settled(failures):
+    if not load_retry.passes(failures):
         return 1
     if not options.keep:
         trace.unlink()

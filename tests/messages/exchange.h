@@ -31,9 +31,9 @@ struct side {
     uint64_t random;
     FILE *log;    /* owned */
     char *buffer; /* owned, BUFFER_BYTES */
-    uint32_t next
-        [WRITERS]; /* of a reader that cannot see which: the number of the next message of each */
-    bool is_over;  /* the last message was received */
+    /* Of a reader that cannot see which: the number of the next message of each. */
+    uint32_t next[WRITERS];
+    bool is_over;              /* the last message was received */
     uint32_t sizes[BATCH_MAX]; /* of the messages that stand in buffer, one behind the other */
 };
 

@@ -16,7 +16,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
-import crowd  # noqa: E402
+import load_retry  # noqa: E402
 
 ARGUS, CAUSES = "", ""
 CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 0x4000, 0x40000
@@ -204,4 +204,4 @@ if __name__ == "__main__":
     if REASON:
         print("skipped:", REASON)
         sys.exit(77)
-    crowd.run_unittests([sys.argv[0], *sys.argv[3:]])
+    load_retry.run_unittests([sys.argv[0], *sys.argv[3:]])

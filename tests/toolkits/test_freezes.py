@@ -18,7 +18,7 @@ import time
 import typing
 
 from display import Display, wait_for
-from recording import crowd, enter_namespace, skip
+from recording import enter_namespace, load_retry, skip
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -182,7 +182,7 @@ def main():
                                                  check=False).returncode:
         skip("the system's Python has no tkinter")
     enter_namespace()
-    crowd.run_check(lambda: check(argus, name, program, options))
+    load_retry.run_check(lambda: check(argus, name, program, options))
 
 
 main()

@@ -22,7 +22,8 @@ struct scene {
     unsigned rounds;
     const char *variant; /* borrowed from argv, or the program's default */
     int input_fd;        /* where the victim's events arrive */
-    int hint_fd; /* the same bytes, 2 ms earlier, for a process that has to prepare something; or -1 */
+    /* The same bytes, 2 ms earlier, for a process that has to prepare something; or -1. */
+    int hint_fd;
 };
 
 /* Two ends of a connection; for pipes the descriptors differ. */
