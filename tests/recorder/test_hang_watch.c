@@ -227,9 +227,10 @@ static struct backend_poller inside_since(uint64_t returned_ns)
     struct backend_poller loop = away_since(10, returned_ns);
     loop.inner = 30;
     loop.polling_inside = true;
-    loop.home = (struct poll_set){
+    loop.loop_set = (struct poll_set){
         .kind = POLL_SET_ARRAY, .count = 2, .words = {3 | 1ull << 32, 5 | 1ull << 32}};
-    loop.inside = (struct poll_set){.kind = POLL_SET_ARRAY, .count = 1, .words = {9 | 1ull << 32}};
+    loop.handler_set =
+        (struct poll_set){.kind = POLL_SET_ARRAY, .count = 1, .words = {9 | 1ull << 32}};
     return loop;
 }
 
@@ -243,13 +244,13 @@ static void a_handler_that_polls_is_away(void **state)
 static void a_nested_loop_is_none(void **state)
 {
     struct backend_poller loop = inside_since(1000 * MS);
-    loop.inside = loop.home;
+    loop.handler_set = loop.loop_set;
     ready = true;
     look_between(*state, &loop, 1, 1000 * MS, 60000 * MS);
     assert_int_equal(hang_watch_seen(*state), 0);
-    loop.inside.kind = POLL_SET_BITS;
-    loop.inside.count = 1;
-    loop.inside.words[0] = 1 << 3 | 1 << 5 | 1 << 7;
+    loop.handler_set.kind = POLL_SET_BITS;
+    loop.handler_set.count = 1;
+    loop.handler_set.words[0] = 1 << 3 | 1 << 5 | 1 << 7;
     look_between(*state, &loop, 1, 60200 * MS, 90000 * MS);
     assert_int_equal(hang_watch_seen(*state), 0);
 }
@@ -339,7 +340,7 @@ static void a_nested_wait_for_an_answer_is_away(void **state)
     for (size_t i = 0; i < sizeof(polls) / sizeof(*polls); i++) {
         struct hang_watch *watch = hang_watch_create(THRESHOLD, "", &system_of_test);
         struct backend_poller loop = inside_since(1000 * MS);
-        loop.inside = loop.home;
+        loop.handler_set = loop.loop_set;
         loop.inner = polls[i];
         loop.served = 2;
         untaken = false;
@@ -365,17 +366,17 @@ static void sets_that_cover(void **state)
     (void)state;
     struct backend_poller loop = inside_since(0);
     struct poll_set epoll = {.kind = POLL_SET_EPOLL, .object = 5}, unknown = {.object = 5};
-    assert_false(poll_set_covers(&loop.inside, &loop.home));
-    assert_true(poll_set_covers(&loop.home, &epoll));
+    assert_false(poll_set_covers(&loop.handler_set, &loop.loop_set));
+    assert_true(poll_set_covers(&loop.loop_set, &epoll));
     assert_true(poll_set_covers(&epoll, &epoll));
-    assert_false(poll_set_covers(&epoll, &loop.home));
-    assert_false(poll_set_covers(&unknown, &loop.home));
-    assert_false(poll_set_covers(&loop.home, &unknown));
-    loop.inside.words[0] = 3;           /* asks for nothing */
-    loop.home.words[1] = 0xffffffffull; /* is left out */
-    assert_false(poll_set_covers(&loop.inside, &loop.home));
-    loop.inside.words[0] = 3 | 1ull << 32;
-    assert_true(poll_set_covers(&loop.inside, &loop.home));
+    assert_false(poll_set_covers(&epoll, &loop.loop_set));
+    assert_false(poll_set_covers(&unknown, &loop.loop_set));
+    assert_false(poll_set_covers(&loop.loop_set, &unknown));
+    loop.handler_set.words[0] = 3;          /* asks for nothing */
+    loop.loop_set.words[1] = 0xffffffffull; /* is left out */
+    assert_false(poll_set_covers(&loop.handler_set, &loop.loop_set));
+    loop.handler_set.words[0] = 3 | 1ull << 32;
+    assert_true(poll_set_covers(&loop.handler_set, &loop.loop_set));
 }
 
 static void what_lies_in_a_pipe_is_ready(void **state)

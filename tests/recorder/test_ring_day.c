@@ -220,7 +220,7 @@ static void play_day(struct machine *machine, struct sink *sink)
         }
         if (done / BATCH % 64 == 0)
             assert_null(sink_flush(sink));
-        if (draw(machine, 16) == 0) /* crowds come and go */
+        if (draw(machine, 16) == 0) /* load comes and goes */
             assert_null(sink_spare(sink, draw(machine, 2)));
     }
 }
