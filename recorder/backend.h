@@ -53,8 +53,10 @@ struct backend_poller {
     uint64_t rested_ns;   /* its longest wait in such a poll */
     /* When its last poll began, or its last poll inside a handler ended; 0: unknown. */
     uint64_t seen_ns;
-    uint64_t inner;                        /* polls inside a handler since returned_ns */
-    uint64_t served;                       /* how many of them found something ready */
+    uint64_t inner;  /* polls inside a handler since returned_ns */
+    uint64_t served; /* how many of them found something ready */
+    /* When it last polled for the end of a child in quick succession; 0: never. */
+    uint64_t asked_ns;
     bool polling;                          /* it waits in its loop now */
     bool polling_inside;                   /* it waits in a poll inside a handler now */
     struct poll_set loop_set, handler_set; /* of its loop, and of its last poll inside a handler */

@@ -112,11 +112,18 @@ static bool polls_no_more(const struct backend_poller *poller, uint64_t now_ns)
     return !poller->polling_inside && poller->seen_ns && now_ns > poller->seen_ns + RESTING_NS;
 }
 
+/* Whether a handler repeatedly polls for the end of a child: then it waits for a command, whatever
+ * it polls in between. */
+static bool asks_for_child(const struct backend_poller *poller, uint64_t now_ns)
+{
+    return poller->asked_ns && now_ns < poller->asked_ns + RESTING_NS;
+}
+
 /* Whether a thread that has polled inside a handler may be working normally. */
 static bool may_serve(const struct hang_watch *watch, const struct backend_poller *poller,
                       const struct away *away, uint64_t now_ns)
 {
-    if (!poller->inner || polls_no_more(poller, now_ns))
+    if (!poller->inner || polls_no_more(poller, now_ns) || asks_for_child(poller, now_ns))
         return false;
     if (poller->polling_inside && poll_set_covers(&poller->handler_set, &poller->loop_set))
         return !is_unanswered(watch, poller);

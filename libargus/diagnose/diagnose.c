@@ -50,9 +50,9 @@ static struct argus_error *run(struct diagnoser *d)
         return error;
     error = by_type[d->hang.type](d);
     if (!error)
-        error = blame_other_shares(d);
+        error = diagnoser_blame_other_shares(d);
     if (!error)
-        error = compare_paths(d);
+        error = diagnoser_compare_paths(d);
     return error;
 }
 
@@ -73,7 +73,7 @@ struct argus_error *argus_diagnose(const struct argus_graph *graph, struct argus
         d.options = *options;
     struct argus_error *error = run(&d);
     bool open = error && error->code == ARGUS_ERROR_QUESTION;
-    struct argus_error *tell = !error || open ? tell_uncertain(&d) : NULL;
+    struct argus_error *tell = !error || open ? diagnoser_tell_uncertain(&d) : NULL;
     struct argus_diagnosis found;
     give(&d, &found);
     if (!tell && !error)

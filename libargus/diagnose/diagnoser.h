@@ -49,25 +49,28 @@ struct examined {
     bool in_pieces; /* not abnormal, but many waits make at least half of the window */
 };
 
-struct examined examine_thread(const struct diagnoser *d, uint32_t thread, struct window window);
+struct examined diagnoser_examine_thread(const struct diagnoser *d, uint32_t thread,
+                                         struct window window);
 
 /* --- culprits.c --- */
 
 /* Appends a culprit; `why` is taken, NULL means no memory. A vertex that is one already is left as it is. */
-struct argus_error *add_culprit(struct diagnoser *d, uint32_t vertex, enum argus_vertex_type type,
-                                struct window part, uint64_t ns, char *why);
+struct argus_error *diagnoser_add_culprit(struct diagnoser *d, uint32_t vertex,
+                                          enum argus_vertex_type type, struct window part,
+                                          uint64_t ns, char *why);
 /* Appends a step to the path; false without memory. */
-bool add_path(struct diagnoser *d, uint32_t vertex, uint32_t edge, bool expected);
+bool diagnoser_add_step(struct diagnoser *d, uint32_t vertex, uint32_t edge, bool expected);
 /* The index on the path of a vertex of `thread`; -1 if there is none. */
-long path_find(const struct diagnoser *d, uint32_t thread);
+long diagnoser_find_step(const struct diagnoser *d, uint32_t thread);
 /* Appends a sentence to what is uncertain; `text` is taken. */
-struct argus_error *add_uncertain(struct diagnoser *d, char *text);
+struct argus_error *diagnoser_add_uncertain(struct diagnoser *d, char *text);
 
 /* --- cpu_users.c --- */
 
 /* Blames a vertex that wanted a cpu for most of `part`, and before it who took the cpus or the quota; `normal` is appended. */
-struct argus_error *blame_no_cpu(struct diagnoser *d, uint32_t vertex, struct window part,
-                                 uint64_t run_ns, uint64_t runnable_ns, const char *normal);
+struct argus_error *diagnoser_blame_no_cpu(struct diagnoser *d, uint32_t vertex, struct window part,
+                                           uint64_t run_ns, uint64_t runnable_ns,
+                                           const char *normal);
 
 /* --- costly.c --- */
 
@@ -75,7 +78,7 @@ struct argus_error *blame_no_cpu(struct diagnoser *d, uint32_t vertex, struct wi
 void costly_functions_free(struct argus_costly_function *functions, size_t count);
 
 /* The costly functions of `thread` in a window, from its samples, into the culprit; and its most frequent stack. */
-struct argus_error *find_costly_functions(struct diagnoser *d, uint32_t thread,
+struct argus_error *costly_functions_find(struct diagnoser *d, uint32_t thread,
                                           struct window window, struct argus_culprit *culprit);
 
 /* --- the types --- */
@@ -85,8 +88,9 @@ struct argus_error *diagnose_repeated_yield(struct diagnoser *d);
 struct argus_error *diagnose_long_wait(struct diagnoser *d);
 
 /* Blames a busy vertex: what it ran, and whether it lacked a cpu rather. */
-struct argus_error *blame_running(struct diagnoser *d, uint32_t vertex, struct window part,
-                                  uint64_t run_ns, uint64_t runnable_ns);
+struct argus_error *diagnoser_blame_running(struct diagnoser *d, uint32_t vertex,
+                                            struct window part, uint64_t run_ns,
+                                            uint64_t runnable_ns);
 /* The message upon which the thread of `vertex`, a loop that looks for a flag, set the flag itself the last time before: an
  * edge; ARGUS_NONE: none. own_flag.c. */
 uint32_t find_own_set(const struct view *view, uint32_t vertex);
@@ -98,18 +102,23 @@ uint32_t find_polled_child(const struct view *view, uint32_t vertex, struct wind
 /* --- polled_lock.c --- */
 
 /* Explains a loop of `vertex` that looks for a lock on a file: by what the holder did. */
-struct argus_error *explain_polled_lock(struct diagnoser *d, uint32_t vertex, struct window part,
-                                        const struct lock_tries *tries);
+struct argus_error *diagnoser_explain_polled_lock(struct diagnoser *d, uint32_t vertex,
+                                                  struct window part,
+                                                  const struct lock_tries *tries);
 /* Whether `thread`, of which `known_ns` of `part` are known, waited for most of it since before its first record. */
-bool is_unseen_holder(const struct diagnoser *d, uint32_t thread, struct window part,
-                      uint64_t known_ns);
-struct argus_error *blame_unseen_holder(struct diagnoser *d, uint32_t thread, struct window part);
+bool diagnoser_is_unseen_holder(const struct diagnoser *d, uint32_t thread, struct window part,
+                                uint64_t known_ns);
+struct argus_error *diagnoser_blame_unseen_holder(struct diagnoser *d, uint32_t thread,
+                                                  struct window part);
 /* Blames the holder of a lock on a file, which waited for requests meanwhile. */
-struct argus_error *blame_idle_holder(struct diagnoser *d, uint32_t vertex, struct window part);
+struct argus_error *diagnoser_blame_idle_holder(struct diagnoser *d, uint32_t vertex,
+                                                struct window part);
 /* Explains a loop that yields: by the write of a flag that ended it, else it is blamed itself. yields.c. */
-struct argus_error *explain_yielding(struct diagnoser *d, uint32_t vertex, struct window part);
+struct argus_error *diagnoser_explain_yielding(struct diagnoser *d, uint32_t vertex,
+                                               struct window part);
 /* Blames the loop itself. */
-struct argus_error *blame_yielding(struct diagnoser *d, uint32_t vertex, struct window part);
+struct argus_error *diagnoser_blame_yielding(struct diagnoser *d, uint32_t vertex,
+                                             struct window part);
 
 /* --- late.c --- */
 
@@ -123,13 +132,13 @@ struct late {
 };
 
 /* Finds in `account` whose share is largest, leaving out the normal work of `thread`, which is explained. */
-struct argus_error *find_late(struct diagnoser *d, const struct argus_account *account,
-                              uint32_t thread, struct late *ret);
+struct argus_error *diagnoser_find_late(struct diagnoser *d, const struct argus_account *account,
+                                        uint32_t thread, struct late *ret);
 /* Appends the chain from the explained thread to `link`'s to the path, and `vertex` last. */
-bool add_late_path(struct diagnoser *d, const struct argus_account *account, uint32_t link,
-                   uint32_t vertex);
+bool diagnoser_add_late_path(struct diagnoser *d, const struct argus_account *account,
+                             uint32_t link, uint32_t vertex);
 /* Blames the others that have a noteworthy share, after the root cause. */
-struct argus_error *blame_other_shares(struct diagnoser *d);
+struct argus_error *diagnoser_blame_other_shares(struct diagnoser *d);
 
 /* --- suspects.c --- */
 
@@ -142,7 +151,7 @@ struct suspect {
 
 typedef VEC(struct suspect) suspect_list;
 
-struct lookout;
+struct suspect_search;
 
 enum evidence_flags {
     EVIDENCE_VAGUE = 1,      /* it says who could have ended the wait, not who should have */
@@ -155,7 +164,7 @@ enum evidence_flags {
 
 /* A kind of evidence: appends those who should have ended a wait. May ask. */
 struct evidence {
-    struct argus_error *(*find)(struct lookout *l);
+    struct argus_error *(*find)(struct suspect_search *search);
     unsigned flags;
 };
 
@@ -165,55 +174,58 @@ extern const size_t all_evidence_count;
 /* --- baselines.c --- */
 
 /* The best baseline for `vertex`: in the other trace, if there is one, else in this; `*ret_graph` NULL: none. */
-struct argus_error *find_best_baseline(struct diagnoser *d, uint32_t vertex,
-                                       struct argus_similar *ret,
-                                       const struct argus_graph **ret_graph);
+struct argus_error *diagnoser_find_baseline(struct diagnoser *d, uint32_t vertex,
+                                            struct argus_similar *ret,
+                                            const struct argus_graph **ret_graph);
 /* The hung vertex's normal case, for comparison: nobody needs to confirm it. */
-struct argus_error *note_baseline(struct diagnoser *d);
+struct argus_error *diagnoser_note_baseline(struct diagnoser *d);
 
 /* --- paths_compared.c --- */
 
 /* Compares what was expected with what happened. */
-struct argus_error *compare_paths(struct diagnoser *d);
+struct argus_error *diagnoser_compare_paths(struct diagnoser *d);
 
 /* --- missing.c --- */
 
-/* Where the walk stands: at the wait of `vertex`. */
-struct stand {
+/* Where the walk from wait to wait is: at the wait of `vertex`, as far as it is in `window`. */
+struct walk_position {
     uint32_t vertex;
     struct window window;
-    uint32_t
-        asker; /* another vertex, on whose behalf it waits: a loop that looks for a flag; 0: none */
+    /* The vertex on whose behalf it waits: a loop that polls a flag. ARGUS_NONE: its own. */
+    uint32_t requester;
     bool ended; /* a root cause was found */
 };
 
 /* Explains a wait that nobody ended: on to the wait of whoever should have, or to the end. */
-struct argus_error *explain_missing(struct diagnoser *d, struct stand *stand);
+struct argus_error *diagnoser_explain_missing(struct diagnoser *d, struct walk_position *position);
 
 /* --- long_wait.c --- */
 
-/* Explains what the thread of stand->vertex, which did something late at the end of the window, did until then. */
-struct argus_error *explain_writer(struct diagnoser *d, struct stand *stand);
-/* The same where it did not write: its wait in the stand is what should have been ended. */
-struct argus_error *explain_missing_write(struct diagnoser *d, struct stand *stand);
-/* Explains what `thread`, which should have ended the wait of the stand, did instead, and goes on from there; `why` it should
+/* Explains what the thread of position->vertex, which did something late at the end of the window, did until then. */
+struct argus_error *diagnoser_explain_writer(struct diagnoser *d, struct walk_position *position);
+/* The same where it did not write: its wait at the position is what should have been ended. */
+struct argus_error *diagnoser_explain_missing_write(struct diagnoser *d,
+                                                    struct walk_position *position);
+/* Explains what `thread`, which should have ended the wait at the position, did instead, and goes on from there; `why` it should
  * have is static. missing.c, long_wait.c. */
-struct argus_error *explain_missing_from(struct diagnoser *d, struct stand *stand, uint32_t thread,
-                                         const char *why);
-struct argus_error *explain_missing_message(struct diagnoser *d, struct stand *stand,
-                                            uint32_t thread, const char *why);
+struct argus_error *diagnoser_explain_missing_from(struct diagnoser *d,
+                                                   struct walk_position *position, uint32_t thread,
+                                                   const char *why);
+struct argus_error *diagnoser_explain_missing_message(struct diagnoser *d,
+                                                      struct walk_position *position,
+                                                      uint32_t thread, const char *why);
 /* The part of the wait of `vertex` that is in `window`. */
 struct window wait_window(const struct view *view, uint32_t vertex, struct window window);
 /* Blames a wait that is the end of the road. */
-struct argus_error *blame_waiting(struct diagnoser *d, uint32_t vertex, struct window part,
-                                  const char *because);
+struct argus_error *diagnoser_blame_waiting(struct diagnoser *d, uint32_t vertex,
+                                            struct window part, const char *because);
 /* The path from index `first` on is a circle: all of it waits for each other. */
-struct argus_error *close_circle(struct diagnoser *d, size_t first);
+struct argus_error *diagnoser_close_circle(struct diagnoser *d, size_t first);
 
 /* --- story.c --- */
 
 /* Adds the cause and the summary to `found`, which is whole but for them. */
 struct argus_error *tell_summary(struct argus_diagnosis *found, const struct view *view);
-struct argus_error *tell_uncertain(struct diagnoser *d);
+struct argus_error *diagnoser_tell_uncertain(struct diagnoser *d);
 
 #endif

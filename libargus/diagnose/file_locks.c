@@ -37,8 +37,8 @@ const char *text_lock_file(const struct view *view, const struct lock_tries *tri
     return buffer;
 }
 
-/* What somebody wants, and who. */
-struct wish {
+/* The lock that a thread requests. */
+struct lock_request {
     uint64_t inode, first, last;
     uint32_t device, thread;
     bool any_device; /* it is not known */
@@ -48,15 +48,16 @@ struct wish {
 
 struct held_table {
     const struct view *view;
-    struct wish wish;
+    struct lock_request request;
     const struct argus_file_lock *held[MOST_HELD]; /* the latest one last */
     size_t count;
 };
 
-static bool is_of_file(const struct wish *wish, const struct argus_file_lock *lock)
+static bool is_of_file(const struct lock_request *request, const struct argus_file_lock *lock)
 {
-    return lock->inode == wish->inode && (wish->any_device || lock->device == wish->device) &&
-           (lock->kind == ARGUS_FILE_LOCK_FLOCK) == wish->by_flock;
+    return lock->inode == request->inode &&
+           (request->any_device || lock->device == request->device) &&
+           (lock->kind == ARGUS_FILE_LOCK_FLOCK) == request->by_flock;
 }
 
 static bool exclude(const struct argus_file_lock *a, const struct argus_file_lock *b)
@@ -64,14 +65,14 @@ static bool exclude(const struct argus_file_lock *a, const struct argus_file_loc
     return (a->exclusive || b->exclusive) && a->first <= b->last && b->first <= a->last;
 }
 
-static bool overlaps(const struct wish *wish, const struct argus_file_lock *lock)
+static bool overlaps(const struct lock_request *request, const struct argus_file_lock *lock)
 {
-    return lock->first <= wish->last && wish->first <= lock->last;
+    return lock->first <= request->last && request->first <= lock->last;
 }
 
-static bool is_in_the_way(const struct wish *wish, const struct argus_file_lock *lock)
+static bool is_in_the_way(const struct lock_request *request, const struct argus_file_lock *lock)
 {
-    return (lock->exclusive || wish->exclusive) && overlaps(wish, lock);
+    return (lock->exclusive || request->exclusive) && overlaps(request, lock);
 }
 
 static bool is_within(const struct argus_file_lock *lock, const struct argus_file_lock *range)
@@ -85,12 +86,12 @@ static uint32_t process_of(const struct view *view, const struct argus_file_lock
 }
 
 /* fcntl() never refuses a process its own lock; flock() does, by another descriptor. */
-static bool is_own(const struct view *view, const struct wish *wish,
+static bool is_own(const struct view *view, const struct lock_request *request,
                    const struct argus_file_lock *lock)
 {
     return lock->kind == ARGUS_FILE_LOCK_PROCESS
-               ? process_of(view, lock) == view->threads[wish->thread].process
-               : lock->thread == wish->thread;
+               ? process_of(view, lock) == view->threads[request->thread].process
+               : lock->thread == request->thread;
 }
 
 /* --- the table --- */
@@ -114,7 +115,7 @@ static void take_event(struct held_table *table, const struct argus_file_lock *e
         if (!is_ended_by(table->view, table->held[i], event))
             table->held[kept++] = table->held[i];
     table->count = kept;
-    if (!got || is_own(table->view, &table->wish, event))
+    if (!got || is_own(table->view, &table->request, event))
         return;
     if (table->count == MOST_HELD) /* the oldest one has to go */
         memmove(table->held, table->held + 1, --table->count * sizeof(table->held[0]));
@@ -153,27 +154,28 @@ static uint32_t holder_at(const struct held_table *table, uint64_t time_ns)
 {
     uint32_t found = ARGUS_NONE;
     for (size_t i = table->count; i > 0 && found == ARGUS_NONE; i--)
-        if (is_in_the_way(&table->wish, table->held[i - 1]))
+        if (is_in_the_way(&table->request, table->held[i - 1]))
             found = living_holder(table->view, table->held[i - 1], time_ns);
     return found;
 }
 
 /* Who had it all along, as is told only behind `from`: who gives it back, or has it by the kernel's list. Somebody who gets it first
  * says nothing of who had it before. */
-static uint32_t holder_told_later(const struct view *view, const struct wish *wish, size_t from)
+static uint32_t holder_told_later(const struct view *view, const struct lock_request *request,
+                                  size_t from)
 {
     const struct argus_file_lock *locks;
     size_t count = argus_graph_file_locks(view->graph, &locks);
     for (size_t i = from; i < count; i++) {
         const struct argus_file_lock *lock = &locks[i];
         bool got = lock->what == ARGUS_FILE_LOCK_GOT;
-        bool tells = got ? is_in_the_way(wish, lock)
-                         : lock->what == ARGUS_FILE_LOCK_RELEASED && overlaps(wish, lock);
-        if (!is_of_file(wish, lock) || lock->thread == ARGUS_NONE || !tells)
+        bool tells = got ? is_in_the_way(request, lock)
+                         : lock->what == ARGUS_FILE_LOCK_RELEASED && overlaps(request, lock);
+        if (!is_of_file(request, lock) || lock->thread == ARGUS_NONE || !tells)
             continue;
         if (got && !lock->listed)
             break;
-        if (!is_own(view, wish, lock))
+        if (!is_own(view, request, lock))
             return living_holder(view, lock, locks[from].time_ns);
     }
     return ARGUS_NONE;
@@ -193,15 +195,15 @@ static size_t first_at(const struct argus_file_lock *locks, size_t count, uint64
     return first;
 }
 
-static struct wish wish_of(const struct argus_file_lock *lock)
+static struct lock_request request_of(const struct argus_file_lock *lock)
 {
-    return (struct wish){.inode = lock->inode,
-                         .first = lock->first,
-                         .last = lock->last,
-                         .device = lock->device,
-                         .thread = lock->thread,
-                         .by_flock = lock->kind == ARGUS_FILE_LOCK_FLOCK,
-                         .exclusive = lock->exclusive};
+    return (struct lock_request){.inode = lock->inode,
+                                 .first = lock->first,
+                                 .last = lock->last,
+                                 .device = lock->device,
+                                 .thread = lock->thread,
+                                 .by_flock = lock->kind == ARGUS_FILE_LOCK_FLOCK,
+                                 .exclusive = lock->exclusive};
 }
 
 /* The last try of `thread` in the time, and how many there are for the same file. NULL: too few, or only in a part of the time. */
@@ -212,15 +214,15 @@ static const struct argus_file_lock *last_try(const struct view *view, uint32_t 
     const struct argus_file_lock *locks, *last = NULL;
     size_t count = argus_graph_file_locks(view->graph, &locks);
     size_t from = first_at(locks, count, start_ns), behind = first_at(locks, count, end_ns + 1);
-    struct wish wish = {0};
+    struct lock_request request = {0};
     *ret = (struct lock_tries){.holder = ARGUS_NONE};
     for (size_t i = behind; i > from; i--) {
         const struct argus_file_lock *lock = &locks[i - 1];
-        if (!is_try(lock, thread) || (last && !is_of_file(&wish, lock)))
+        if (!is_try(lock, thread) || (last && !is_of_file(&request, lock)))
             continue;
         if (!last) {
             last = lock;
-            wish = wish_of(lock);
+            request = request_of(lock);
             *ret = (struct lock_tries){.inode = lock->inode,
                                        .device = lock->device,
                                        .last_ns = lock->time_ns,
@@ -233,24 +235,24 @@ static const struct argus_file_lock *last_try(const struct view *view, uint32_t 
     return ret->count >= FEWEST_TRIES && most ? last : NULL;
 }
 
-bool looks_for_lock(const struct view *view, uint32_t thread, uint64_t start_ns, uint64_t end_ns,
-                    struct lock_tries *ret)
+bool lock_tries_detect(const struct view *view, uint32_t thread, uint64_t start_ns, uint64_t end_ns,
+                       struct lock_tries *ret)
 {
     return last_try(view, thread, start_ns, end_ns, ret) != NULL;
 }
 
-bool find_lock_run(const struct view *view, uint32_t thread, uint64_t from_ns,
-                   struct lock_tries *ret)
+bool lock_tries_find_run(const struct view *view, uint32_t thread, uint64_t from_ns,
+                         struct lock_tries *ret)
 {
     const struct argus_file_lock *locks;
     size_t count = argus_graph_file_locks(view->graph, &locks);
-    struct wish wish = {0};
+    struct lock_request request = {0};
     *ret = (struct lock_tries){.holder = ARGUS_NONE};
     for (size_t i = first_at(locks, count, from_ns); i < count; i++) {
         const struct argus_file_lock *lock = &locks[i];
         if (lock->thread != thread || lock->listed || lock->what == ARGUS_FILE_LOCK_RELEASED)
             continue;
-        bool goes_on = ret->count && is_of_file(&wish, lock) &&
+        bool goes_on = ret->count && is_of_file(&request, lock) &&
                        lock->time_ns - ret->last_ns <= LONGEST_PAUSE_NS;
         bool refused = lock->what == ARGUS_FILE_LOCK_REFUSED;
         if (goes_on)
@@ -264,7 +266,7 @@ bool find_lock_run(const struct view *view, uint32_t thread, uint64_t from_ns,
         *ret = (struct lock_tries){.holder = ARGUS_NONE};
         if (!refused)
             continue;
-        wish = wish_of(lock);
+        request = request_of(lock);
         *ret = (struct lock_tries){.inode = lock->inode,
                                    .device = lock->device,
                                    .count = 1,
@@ -275,79 +277,79 @@ bool find_lock_run(const struct view *view, uint32_t thread, uint64_t from_ns,
     return ret->count >= FEWEST_TRIES;
 }
 
-/* How often somebody was in the way. */
-struct votes {
+/* How many tries each holder of the lock made fail. */
+struct holder_counts {
     uint32_t holder[MOST_HOLDERS];
     uint64_t tries[MOST_HOLDERS];
     size_t count;
 };
 
-static void vote(struct votes *votes, uint32_t holder)
+static void count_holder(struct holder_counts *holders, uint32_t holder)
 {
     size_t i = 0;
-    while (i < votes->count && votes->holder[i] != holder)
+    while (i < holders->count && holders->holder[i] != holder)
         i++;
     if (holder == ARGUS_NONE || i == MOST_HOLDERS)
         return;
-    votes->holder[i] = holder;
-    votes->tries[i]++;
-    votes->count += i == votes->count;
+    holders->holder[i] = holder;
+    holders->tries[i]++;
+    holders->count += i == holders->count;
 }
 
-static uint32_t elected(const struct votes *votes)
+static uint32_t most_frequent_holder(const struct holder_counts *holders)
 {
     size_t best = 0;
-    for (size_t i = 1; i < votes->count; i++)
-        if (votes->tries[i] > votes->tries[best])
+    for (size_t i = 1; i < holders->count; i++)
+        if (holders->tries[i] > holders->tries[best])
             best = i;
-    return votes->count ? votes->holder[best] : ARGUS_NONE;
+    return holders->count ? holders->holder[best] : ARGUS_NONE;
 }
 
-bool find_lock_tries(const struct view *view, uint32_t thread, uint64_t start_ns, uint64_t end_ns,
+bool lock_tries_find(const struct view *view, uint32_t thread, uint64_t start_ns, uint64_t end_ns,
                      struct lock_tries *ret)
 {
     const struct argus_file_lock *last = last_try(view, thread, start_ns, end_ns, ret), *locks;
     if (!last)
         return false;
     argus_graph_file_locks(view->graph, &locks);
-    struct held_table table = {.view = view, .wish = wish_of(last)};
-    struct votes votes = {.count = 0};
+    struct held_table table = {.view = view, .request = request_of(last)};
+    struct holder_counts holders = {.count = 0};
     for (const struct argus_file_lock *lock = locks; lock <= last; lock++) {
-        if (!is_of_file(&table.wish, lock))
+        if (!is_of_file(&table.request, lock))
             continue;
         if (is_try(lock, thread) && lock->time_ns >= start_ns)
-            vote(&votes, holder_at(&table, lock->time_ns));
+            count_holder(&holders, holder_at(&table, lock->time_ns));
         else
             take_event(&table, lock);
     }
-    ret->holder = elected(&votes);
+    ret->holder = most_frequent_holder(&holders);
     if (ret->holder == ARGUS_NONE)
-        ret->holder = holder_told_later(view, &table.wish, (size_t)(last - locks));
+        ret->holder = holder_told_later(view, &table.request, (size_t)(last - locks));
     return true;
 }
 
 /* --- a wait --- */
 
-/* The wish of a wait as its end, or the kernel's list, told it. */
-static void learn_wish(const struct view *view, uint64_t since_ns, struct wish *wish)
+/* The request of a wait as its end, or the kernel's list, told it. */
+static void learn_request(const struct view *view, uint64_t since_ns, struct lock_request *request)
 {
     const struct argus_file_lock *locks;
     size_t count = argus_graph_file_locks(view->graph, &locks);
     for (size_t i = first_at(locks, count, since_ns); i < count; i++) {
         bool own = locks[i].thread != ARGUS_NONE &&
-                   process_of(view, &locks[i]) == view->threads[wish->thread].process;
+                   process_of(view, &locks[i]) == view->threads[request->thread].process;
         bool tells = locks[i].listed ? locks[i].what == ARGUS_FILE_LOCK_WAITS
-                                     : locks[i].thread == wish->thread;
-        if (!own || !tells || !is_of_file(wish, &locks[i]))
+                                     : locks[i].thread == request->thread;
+        if (!own || !tells || !is_of_file(request, &locks[i]))
             continue;
-        uint32_t thread = wish->thread;
-        *wish = wish_of(&locks[i]);
-        wish->thread = thread;
+        uint32_t thread = request->thread;
+        *request = request_of(&locks[i]);
+        request->thread = thread;
         return;
     }
 }
 
-static bool wish_of_wait(const struct view *view, uint32_t vertex, struct wish *ret)
+static bool request_of_wait(const struct view *view, uint32_t vertex, struct lock_request *ret)
 {
     char buffer[32];
     const struct argus_vertex *v = &view->vertices[vertex];
@@ -355,27 +357,27 @@ static bool wish_of_wait(const struct view *view, uint32_t vertex, struct wish *
         return false;
     const char *call =
         argus_syscall_name(argus_graph_trace(view->graph), v->wait.syscall, buffer, sizeof(buffer));
-    *ret = (struct wish){.inode = v->wait.inode,
-                         .last = UINT64_MAX,
-                         .thread = v->thread,
-                         .any_device = true,
-                         .by_flock = strcmp(call, "flock") == 0,
-                         .exclusive = true};
+    *ret = (struct lock_request){.inode = v->wait.inode,
+                                 .last = UINT64_MAX,
+                                 .thread = v->thread,
+                                 .any_device = true,
+                                 .by_flock = strcmp(call, "flock") == 0,
+                                 .exclusive = true};
     return ret->by_flock || strcmp(call, "fcntl") == 0;
 }
 
-uint32_t find_file_lock_holder(const struct view *view, uint32_t vertex)
+uint32_t file_lock_find_holder(const struct view *view, uint32_t vertex)
 {
     const struct argus_file_lock *locks;
     size_t i = 0, count = argus_graph_file_locks(view->graph, &locks);
     struct held_table table = {.view = view};
-    if (!count || !wish_of_wait(view, vertex, &table.wish))
+    if (!count || !request_of_wait(view, vertex, &table.request))
         return ARGUS_NONE;
     uint64_t since_ns = view->vertices[vertex].end_ns;
-    learn_wish(view, since_ns, &table.wish);
+    learn_request(view, since_ns, &table.request);
     for (; i < count && locks[i].time_ns <= since_ns; i++)
-        if (is_of_file(&table.wish, &locks[i]))
+        if (is_of_file(&table.request, &locks[i]))
             take_event(&table, &locks[i]);
     uint32_t holder = holder_at(&table, since_ns);
-    return holder != ARGUS_NONE || i == count ? holder : holder_told_later(view, &table.wish, i);
+    return holder != ARGUS_NONE || i == count ? holder : holder_told_later(view, &table.request, i);
 }

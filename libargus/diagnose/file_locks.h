@@ -14,16 +14,16 @@ struct lock_tries {
 };
 
 /* Whether `thread` looked for a lock for most of [start_ns, end_ns); `holder` is left alone. */
-bool looks_for_lock(const struct view *view, uint32_t thread, uint64_t start_ns, uint64_t end_ns,
-                    struct lock_tries *ret);
+bool lock_tries_detect(const struct view *view, uint32_t thread, uint64_t start_ns, uint64_t end_ns,
+                       struct lock_tries *ret);
 /* The same, and who held it. */
-bool find_lock_tries(const struct view *view, uint32_t thread, uint64_t start_ns, uint64_t end_ns,
+bool lock_tries_find(const struct view *view, uint32_t thread, uint64_t start_ns, uint64_t end_ns,
                      struct lock_tries *ret);
 
 /* The next stretch, from `from_ns` on, in which `thread` looked for one lock again and again: from the first try until it got it, or the last
  * try. False: there is none. `holder` is left alone. */
-bool find_lock_run(const struct view *view, uint32_t thread, uint64_t from_ns,
-                   struct lock_tries *ret);
+bool lock_tries_find_run(const struct view *view, uint32_t thread, uint64_t from_ns,
+                         struct lock_tries *ret);
 
 /* The path of the file, where the trace has one (of mapped code); else "inode 7 of device 8:1". Returns `buffer`. */
 const char *text_lock_file(const struct view *view, const struct lock_tries *tries, char *buffer,
@@ -31,6 +31,6 @@ const char *text_lock_file(const struct view *view, const struct lock_tries *tri
 
 /* The thread that held the lock for which `vertex` waits in flock() or fcntl(), when that wait began; ARGUS_NONE: it waits for none, or
  * the trace does not tell. */
-uint32_t find_file_lock_holder(const struct view *view, uint32_t vertex);
+uint32_t file_lock_find_holder(const struct view *view, uint32_t vertex);
 
 #endif

@@ -104,7 +104,7 @@ static void say_loop(struct sentence *sentence, const struct view *view,
 {
     struct lock_tries tries;
     uint32_t thread = view->vertices[root->vertex].thread;
-    bool locks = find_lock_tries(view, thread, root->start_ns, root->end_ns, &tries);
+    bool locks = lock_tries_find(view, thread, root->start_ns, root->end_ns, &tries);
     say(sentence, locks ? "looked for a lock on a file again and again"
                         : "looked for a data flag again and again");
     if (!locks || tries.holder == ARGUS_NONE)
@@ -121,7 +121,7 @@ static void say_waiting(struct sentence *sentence, const struct view *view,
         say(sentence, "took the request and did not answer");
         return;
     }
-    uint32_t holder = find_file_lock_holder(view, root->vertex);
+    uint32_t holder = file_lock_find_holder(view, root->vertex);
     if (holder != ARGUS_NONE) {
         say(sentence, "waited for a lock on a file");
         say_holder(sentence, view, holder, view->vertices[root->vertex].thread);
@@ -263,9 +263,10 @@ static struct argus_error *tell_lost(struct diagnoser *d)
 {
     const struct argus_trace *trace = argus_graph_trace(d->view.graph);
     uint64_t lost = trace ? argus_trace_lost_count(trace) : 0;
-    return lost == 0 ? NULL
-                     : add_uncertain(d, text_print("%llu records were lost while recording",
-                                                   (unsigned long long)lost));
+    return lost == 0
+               ? NULL
+               : diagnoser_add_uncertain(d, text_print("%llu records were lost while recording",
+                                                       (unsigned long long)lost));
 }
 
 static struct argus_error *tell_unknown(struct diagnoser *d)
@@ -277,11 +278,11 @@ static struct argus_error *tell_unknown(struct diagnoser *d)
         if (stretch->state == ARGUS_STRETCH_UNKNOWN)
             unknown += stretch->end_ns - stretch->start_ns;
     }
-    return unknown == 0
-               ? NULL
-               : add_uncertain(d, text_print("%s of the hang are unknown: the records do not show "
-                                             "who ran then",
-                                             text_duration(unknown, lasted, sizeof(lasted))));
+    return unknown == 0 ? NULL
+                        : diagnoser_add_uncertain(
+                              d, text_print("%s of the hang are unknown: the records do not show "
+                                            "who ran then",
+                                            text_duration(unknown, lasted, sizeof(lasted))));
 }
 
 /* Even without lost records a kernel may hide threads from its tracepoints (sandboxes do): whoever had the cpu before or
@@ -294,9 +295,10 @@ static struct argus_error *tell_gap(struct diagnoser *d, uint32_t vertex)
     char text[32];
     if (!(v->flags & ARGUS_VERTEX_GAP) || gap * 100 < d->hang.end_ns - d->hang.start_ns)
         return NULL;
-    return add_uncertain(d, text_print("whether v%u ran for another %s is unknown: no record "
-                                       "shows who had the cpu then",
-                                       vertex, text_duration(gap, text, sizeof(text))));
+    return diagnoser_add_uncertain(
+        d, text_print("whether v%u ran for another %s is unknown: no record "
+                      "shows who had the cpu then",
+                      vertex, text_duration(gap, text, sizeof(text))));
 }
 
 static struct argus_error *tell_path(struct diagnoser *d)
@@ -305,7 +307,7 @@ static struct argus_error *tell_path(struct diagnoser *d)
     for (size_t i = 0; !error && i < d->path.length; i++) {
         const struct argus_path_step *step = &d->path.data[i];
         if (step->edge != ARGUS_NONE && !d->view.edges[step->edge].strong)
-            error = add_uncertain(
+            error = diagnoser_add_uncertain(
                 d, text_print("the step to v%u follows a weak edge: it ended the wait, but may "
                               "not be the reason for it",
                               step->vertex));
@@ -320,14 +322,15 @@ static struct argus_error *tell_symbols(struct diagnoser *d)
     for (size_t i = 0; i < d->culprits.length; i++) {
         const struct argus_culprit *culprit = &d->culprits.data[i];
         if (culprit->type == ARGUS_TYPE_LONG_RUNNING && culprit->function_count == 0)
-            return add_uncertain(d, text_print("there are no cpu samples of v%u: which of its "
-                                               "functions were costly is not known",
-                                               culprit->vertex));
+            return diagnoser_add_uncertain(
+                d, text_print("there are no cpu samples of v%u: which of its "
+                              "functions were costly is not known",
+                              culprit->vertex));
     }
     return NULL;
 }
 
-struct argus_error *tell_uncertain(struct diagnoser *d)
+struct argus_error *diagnoser_tell_uncertain(struct diagnoser *d)
 {
     static struct argus_error *(*const all[])(struct diagnoser *) = {tell_lost, tell_unknown,
                                                                      tell_path, tell_symbols};
@@ -336,7 +339,8 @@ struct argus_error *tell_uncertain(struct diagnoser *d)
         error = all[i](d);
     bool compared = d->baseline != ARGUS_NONE || d->hang.nature == ARGUS_NATURE_IDLE;
     if (!error && d->hang.type == ARGUS_TYPE_LONG_WAIT && !compared)
-        error = add_uncertain(d, text_print("the trace has no similar wait that ended well to "
-                                            "compare with"));
+        error = diagnoser_add_uncertain(
+            d, text_print("the trace has no similar wait that ended well to "
+                          "compare with"));
     return error;
 }

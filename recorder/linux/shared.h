@@ -100,6 +100,9 @@ struct bpf_wait {
 #define BPF_POLL_WORDS 16   /* words kept of one poll set; one of them is spare, for the verifier */
 #define BPF_POLLERS    8192 /* with more threads, those that polled longest ago are dropped */
 
+/* So many polls for a child's end in quick succession are a wait for the child. */
+#define BPF_POLLER_ASKS 10
+
 /* What a poll waits for: the call's arguments. */
 struct bpf_poll_set {
     uint64_t number;                /* of the system call */
@@ -123,7 +126,9 @@ struct bpf_poller {
     uint64_t sp;          /* the stack pointer of the loop's poll */
     uint64_t inner;       /* polls inside a handler, since returned_ns */
     uint64_t served;      /* how many of them found something ready */
-    /* Home: of its loop; inside: of its last poll inside a handler. */
+    uint64_t asked_ns;    /* when it last asked whether a child had ended, and none had */
+    uint64_t asks;        /* such questions in quick succession; 0: a child has ended */
+    /* home: of its loop; inside: of its last poll inside a handler. */
     struct bpf_poll_set home, inside;
 };
 

@@ -29,6 +29,22 @@ poll.poll()
 """
 
 
+# One that runs a command, asks for its end again and again, and runs its loop in between.
+CHILD = """
+import ctypes, os, select, subprocess, sys
+ctypes.CDLL(None).prctl(15, b"argusasks", 0, 0, 0)
+ends = os.pipe()
+poll = select.poll()
+poll.register(ends[0], select.POLLIN)
+for i in range(10): poll.poll(50)
+child = subprocess.Popen(["sleep", "1.2"])
+while os.waitpid(child.pid, os.WNOHANG) == (0, 0): poll.poll(10)
+for i in range(30): poll.poll(50)
+print("done")
+poll.poll()
+"""
+
+
 class HangLoops(Live):
     """Looks for hangs of 500 ms, and starts programs that have some."""
 
@@ -62,6 +78,17 @@ class HangLoops(Live):
 
 
 class OnHang(HangLoops):
+    def test_loop_run_while_a_child_is_waited_for(self):
+        self.start("--process", "argusasks")
+        program = subprocess.Popen([sys.executable, "-c", CHILD], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(program.stdout.close)
+        self.addCleanup(program.wait)
+        self.addCleanup(program.kill)
+        self.assertEqual(program.stdout.readline(), "done\n")
+        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 1), status())
+        self.assertEqual(argus("stop").returncode, 0)
+        self.assert_lengths([1.1])
+
     def test_each_hang_is_kept_once(self):
         watcher = self.start("--process", "argusloop1")
         program = self.loop("argusloop1", 0.9, 0.1, 0.8)

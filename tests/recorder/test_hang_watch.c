@@ -121,6 +121,29 @@ static void a_hang_that_lasts_is_reported_once(void **state)
     assert_int_equal(hang_watch_seen(watch), 1);
 }
 
+/* It runs its own event loop in between, so that its window is drawn. */
+static void who_asks_for_a_child_hangs(void **state)
+{
+    struct backend_poller loop = away_since(10, 1000 * MS);
+    loop.inner = loop.served = 50;
+    loop.polling_inside = true;
+    for (uint64_t now = 1000 * MS; now < 3100 * MS; now += 200 * MS) {
+        loop.seen_ns = loop.asked_ns = now - 10 * MS;
+        assert_true(hang_watch_look(*state, &loop, 1, now));
+    }
+    assert_int_equal(hang_watch_seen(*state), 1);
+}
+
+static void who_asked_for_a_child_long_ago_is_none(void **state)
+{
+    struct backend_poller loop = away_since(10, 1000 * MS);
+    loop.inner = loop.served = 50;
+    loop.polling_inside = true;
+    loop.asked_ns = 990 * MS;
+    look_between(*state, &loop, 1, 1400 * MS, 60000 * MS);
+    assert_int_equal(hang_watch_seen(*state), 0);
+}
+
 static void a_loop_that_comes_back_in_time_is_none(void **state)
 {
     struct hang_watch *watch = *state;
@@ -462,6 +485,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WATCH_TEST(a_hang_is_reported_when_it_ends),
         WATCH_TEST(a_hang_that_lasts_is_reported_once),
+        WATCH_TEST(who_asks_for_a_child_hangs),
+        WATCH_TEST(who_asked_for_a_child_long_ago_is_none),
         WATCH_TEST(a_loop_that_comes_back_in_time_is_none),
         WATCH_TEST(a_thread_that_polled_twice_is_no_loop),
         WATCH_TEST(stopped_time_does_not_count),

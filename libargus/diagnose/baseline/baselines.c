@@ -7,33 +7,33 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "diagnose/suspects/lookout.h"
+#include "diagnose/suspects/suspect_search.h"
 
 /* A baseline with so much of the best one's score is as good as it. */
 #define NEAR_SCORE   0.9
 #define MIN_BASELINE 0.5
 
-static bool is_used(const struct lookout *l, uint32_t waker)
+static bool is_used(const struct suspect_search *search, uint32_t waker)
 {
-    for (size_t i = 0; i < l->used_count; i++)
-        if (l->used[i] == waker)
+    for (size_t i = 0; i < search->used_count; i++)
+        if (search->used[i] == waker)
             return true;
     return false;
 }
 
 /* The candidates: the best one for each thread that ended such a wait, the best first. */
-static size_t pick_options(const struct lookout *l, const struct argus_similars *similars,
-                           const struct argus_similar **ret)
+static size_t pick_options(const struct suspect_search *search,
+                           const struct argus_similars *similars, const struct argus_similar **ret)
 {
-    const struct view *view = &l->d->view;
+    const struct view *view = &search->d->view;
     size_t count = 0;
     for (size_t i = 0; i < similars->count && count < MAX_BASELINES; i++) {
         const struct argus_similar *similar = &similars->items[i];
         uint32_t waker = waker_thread(view, similar->vertex);
         if (!similar->different_outcome || similar->score < MIN_BASELINE || waker == ARGUS_NONE ||
-            waker == view->vertices[l->vertex].thread)
+            waker == view->vertices[search->vertex].thread)
             continue;
-        bool known = is_used(l, waker);
+        bool known = is_used(search, waker);
         for (size_t j = 0; j < count; j++)
             known |= waker_thread(view, ret[j]->vertex) == waker;
         if (!known)
@@ -52,13 +52,14 @@ static size_t count_near(const struct argus_similar *const *options, size_t coun
 }
 
 /* Asks which of `similars` is meant. The last option, in a second round, is that none is: `*ret` is ARGUS_NONE then. */
-static struct argus_error *ask_baseline(struct lookout *l, const struct argus_similar **similars,
-                                        size_t count, uint32_t *ret)
+static struct argus_error *ask_baseline(struct suspect_search *search,
+                                        const struct argus_similar **similars, size_t count,
+                                        uint32_t *ret)
 {
-    const struct view *view = &l->d->view;
+    const struct view *view = &search->d->view;
     char texts[MAX_BASELINES][320], text[128];
     struct argus_option options[MAX_BASELINES + 1];
-    bool more = l->used_count > 0;
+    bool more = search->used_count > 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t waker = waker_thread(view, similars[i]->vertex);
         snprintf(texts[i], sizeof(texts[i]), "v%u, whose wait %s ended (%s)", similars[i]->vertex,
@@ -70,18 +71,18 @@ static struct argus_error *ask_baseline(struct lookout *l, const struct argus_si
         text, sizeof(text),
         more ? "Nobody did anything unusual on that path. Which of these is normal for v%u, too?"
              : "Which of these is what v%u normally looks like?",
-        l->vertex);
+        search->vertex);
     struct argus_question question = {.kind = ARGUS_QUESTION_BASELINE,
                                       .text = text,
                                       .options = options,
                                       .option_count = count + more,
                                       .default_reason = "it is the most similar one"};
     int answer;
-    struct argus_error *error = ask(&l->d->questions, &question, &answer);
+    struct argus_error *error = ask(&search->d->questions, &question, &answer);
     if (error)
         return error;
-    l->d->stopped = answer == ARGUS_ANSWER_STOP;
-    *ret = l->d->stopped ? ARGUS_NONE : options[answer].vertex;
+    search->d->stopped = answer == ARGUS_ANSWER_STOP;
+    *ret = search->d->stopped ? ARGUS_NONE : options[answer].vertex;
     return NULL;
 }
 
@@ -107,12 +108,12 @@ static uint32_t find_namesake(const struct diagnoser *d, const struct view *othe
 
 /* The threads of the path that ended the baseline's wait, the nearest first. Its own questions are answered by their
  * defaults: what matters here is who took part, and whoever did nothing unusual is passed over anyhow. */
-static struct argus_error *add_expected_path(struct lookout *l, const struct argus_graph *graph,
-                                             uint32_t baseline)
+static struct argus_error *add_expected_path(struct suspect_search *search,
+                                             const struct argus_graph *graph, uint32_t baseline)
 {
     struct view view = view_of(graph);
-    bool own = graph == l->d->view.graph;
-    uint64_t waited_ns = l->d->view.vertices[l->vertex].end_ns;
+    bool own = graph == search->d->view.graph;
+    uint64_t waited_ns = search->d->view.vertices[search->vertex].end_ns;
     uint32_t next = timeline_next(&view, baseline);
     struct argus_slice_options options = {.from_ns = view.vertices[baseline].end_ns};
     struct argus_slice slice;
@@ -125,9 +126,9 @@ static struct argus_error *add_expected_path(struct lookout *l, const struct arg
     for (size_t i = 1; good && i < slice.step_count; i++) {
         uint32_t thread = view.vertices[slice.steps[i].vertex].thread;
         if (!own)
-            thread = find_namesake(l->d, &view, thread, waited_ns);
-        good =
-            thread == ARGUS_NONE || add_suspect(l, thread, "it took part in ending a similar wait");
+            thread = find_namesake(search->d, &view, thread, waited_ns);
+        good = thread == ARGUS_NONE ||
+               suspect_search_add(search, thread, "it took part in ending a similar wait");
     }
     argus_slice_deinit(&slice);
     return good ? NULL : argus_error_memory();
@@ -136,12 +137,12 @@ static struct argus_error *add_expected_path(struct lookout *l, const struct arg
 /* --- of this trace --- */
 
 /* Remembers that the normal case `baseline` has been used. The answer's baseline is the last one of the hung thread's wait. */
-static void use_baseline(struct lookout *l, uint32_t baseline)
+static void use_baseline(struct suspect_search *search, uint32_t baseline)
 {
-    l->used[l->used_count++] = waker_thread(&l->d->view, baseline);
-    if (l->d->baseline == ARGUS_NONE || l->vertex == l->d->hang.vertex) {
-        l->d->baseline = baseline;
-        l->d->baseline_graph = l->d->view.graph;
+    search->used[search->used_count++] = waker_thread(&search->d->view, baseline);
+    if (search->d->baseline == ARGUS_NONE || search->vertex == search->d->hang.vertex) {
+        search->d->baseline = baseline;
+        search->d->baseline_graph = search->d->view.graph;
     }
 }
 
@@ -158,21 +159,21 @@ static struct argus_error *search_baselines(const struct diagnoser *d, uint32_t 
     return argus_similar_search(d->view.graph, vertex, &options, ret);
 }
 
-static struct argus_error *find_own_baseline(struct lookout *l)
+static struct argus_error *find_own_baseline(struct suspect_search *search)
 {
     struct argus_similars similars;
     const struct argus_similar *options[MAX_BASELINES];
-    struct argus_error *error = search_baselines(l->d, l->vertex, NULL, 0, &similars);
+    struct argus_error *error = search_baselines(search->d, search->vertex, NULL, 0, &similars);
     if (error)
         return error;
-    size_t count = pick_options(l, &similars, options), near = count_near(options, count);
+    size_t count = pick_options(search, &similars, options), near = count_near(options, count);
     uint32_t baseline = count > 0 ? options[0]->vertex : ARGUS_NONE;
-    if (near > 1 || (count > 0 && l->used_count > 0))
-        error = ask_baseline(l, options, near, &baseline);
+    if (near > 1 || (count > 0 && search->used_count > 0))
+        error = ask_baseline(search, options, near, &baseline);
     if (!error && baseline != ARGUS_NONE) {
-        use_baseline(l, baseline);
-        l->again = count > 1 && l->used_count < MAX_BASELINES;
-        error = add_expected_path(l, l->d->view.graph, baseline);
+        use_baseline(search, baseline);
+        search->again = count > 1 && search->used_count < MAX_BASELINES;
+        error = add_expected_path(search, search->d->view.graph, baseline);
     }
     argus_similars_deinit(&similars);
     return error;
@@ -180,9 +181,9 @@ static struct argus_error *find_own_baseline(struct lookout *l)
 
 /* --- of any trace --- */
 
-struct argus_error *find_best_baseline(struct diagnoser *d, uint32_t vertex,
-                                       struct argus_similar *ret,
-                                       const struct argus_graph **ret_graph)
+struct argus_error *diagnoser_find_baseline(struct diagnoser *d, uint32_t vertex,
+                                            struct argus_similar *ret,
+                                            const struct argus_graph **ret_graph)
 {
     const struct argus_graph *const graphs[] = {d->options.other, d->view.graph};
     struct argus_error *error = NULL;
@@ -205,31 +206,32 @@ struct argus_error *find_best_baseline(struct diagnoser *d, uint32_t vertex,
 }
 
 /* The trace that the user gave as the normal one goes before: that it is normal was said with it. */
-struct argus_error *find_baseline(struct lookout *l)
+struct argus_error *find_baseline(struct suspect_search *search)
 {
     const struct argus_graph *graph;
     struct argus_similar similar;
-    if (!l->d->options.other || l->used_count > 0 || l->used_other)
-        return find_own_baseline(l);
-    l->used_other = true;
-    struct argus_error *error = find_best_baseline(l->d, l->vertex, &similar, &graph);
-    if (error || graph != l->d->options.other)
-        return error ? error : find_own_baseline(l);
-    if (l->d->baseline == ARGUS_NONE || l->vertex == l->d->hang.vertex) {
-        l->d->baseline = similar.vertex;
-        l->d->baseline_graph = graph;
+    if (!search->d->options.other || search->used_count > 0 || search->used_other)
+        return find_own_baseline(search);
+    search->used_other = true;
+    struct argus_error *error =
+        diagnoser_find_baseline(search->d, search->vertex, &similar, &graph);
+    if (error || graph != search->d->options.other)
+        return error ? error : find_own_baseline(search);
+    if (search->d->baseline == ARGUS_NONE || search->vertex == search->d->hang.vertex) {
+        search->d->baseline = similar.vertex;
+        search->d->baseline_graph = graph;
     }
-    l->again = true;
-    return add_expected_path(l, graph, similar.vertex);
+    search->again = true;
+    return add_expected_path(search, graph, similar.vertex);
 }
 
-struct argus_error *note_baseline(struct diagnoser *d)
+struct argus_error *diagnoser_note_baseline(struct diagnoser *d)
 {
     const struct argus_graph *graph;
     struct argus_similar similar;
     if (d->baseline != ARGUS_NONE || d->stopped)
         return NULL;
-    struct argus_error *error = find_best_baseline(d, d->hang.vertex, &similar, &graph);
+    struct argus_error *error = diagnoser_find_baseline(d, d->hang.vertex, &similar, &graph);
     if (!error && graph) {
         d->baseline = similar.vertex;
         d->baseline_graph = graph;

@@ -112,7 +112,7 @@ static struct window normal_window(const struct diagnoser *d, const struct view 
     return (struct window){v->end_ns, timeline_wait_end(normal, d->baseline)};
 }
 
-struct argus_error *compare_paths(struct diagnoser *d)
+struct argus_error *diagnoser_compare_paths(struct diagnoser *d)
 {
     struct argus_account account;
     if (d->baseline == ARGUS_NONE)

@@ -104,8 +104,8 @@ bool finder_sees_pending(const struct view *view);
 bool hang_is_unnoticed(const struct finder *finder, const struct habits *habits,
                        const struct argus_hang *hang, bool sure);
 
-/* Whether a message or a callback lay there for the thread and was not taken. */
-bool hang_keeps_message(const struct view *view, const struct argus_hang *hang);
+/* Whether a message or a callback was pending for the thread and was not taken. */
+bool hang_leaves_message(const struct view *view, const struct argus_hang *hang);
 
 /* --- the rest --- */
 

@@ -35,8 +35,8 @@ struct habit {
     bool answers; /* mostly replies */
     bool nested;  /* inside a handler of a home, and takes nothing that this home would take */
     bool serves;  /* inside a handler of a home, and takes what this home would take */
-    bool keeps;   /* the thread waits there although something lies there for it (kept.c) */
-    bool loop;    /* a home that does not poll, but whose handlers do: an event loop too */
+    bool ignores_pending; /* the thread waits there although something is pending for it (kept.c) */
+    bool loop;            /* a home that does not poll, but whose handlers do: an event loop too */
 };
 
 struct habits {

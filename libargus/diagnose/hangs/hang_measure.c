@@ -93,7 +93,7 @@ static void measure_tries(const struct view *view, struct argus_hang *hang, stru
     struct lock_tries tries;
     uint32_t wait = largest->vertex[ARGUS_TYPE_LONG_WAIT];
     if (type_of(hang) != ARGUS_TYPE_LONG_WAIT || !largest->ns[ARGUS_TYPE_LONG_WAIT] ||
-        !looks_for_lock(view, hang->thread, hang->start_ns, hang->end_ns, &tries))
+        !lock_tries_detect(view, hang->thread, hang->start_ns, hang->end_ns, &tries))
         return;
     take_part(largest, ARGUS_TYPE_REPEATED_YIELD, wait, largest->ns[ARGUS_TYPE_LONG_WAIT]);
     hang->yield_ns += hang->wait_ns;

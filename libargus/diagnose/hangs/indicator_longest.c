@@ -125,7 +125,7 @@ static bool is_awaited(const struct view *view, uint32_t vertex)
                                     .end_ns = timeline_wait_end(view, vertex),
                                     .thread = v->thread,
                                     .vertex = vertex};
-    return hang_keeps_message(view, &wait);
+    return hang_leaves_message(view, &wait);
 }
 
 static void consider_wait(const struct view *view, const struct habits *habits, uint32_t vertex,
@@ -190,7 +190,7 @@ static void consider_yields(const struct view *view, const struct habits *habits
 static void consider_tries(const struct view *view, uint32_t thread, struct best *best)
 {
     struct lock_tries tries;
-    for (uint64_t from_ns = 0; find_lock_run(view, thread, from_ns, &tries);
+    for (uint64_t from_ns = 0; lock_tries_find_run(view, thread, from_ns, &tries);
          from_ns = tries.last_ns + 1) {
         uint32_t last = timeline_before(view, thread, tries.last_ns + 1);
         bool goes_on = last != ARGUS_NONE && timeline_next(view, last) == ARGUS_NONE;

@@ -139,7 +139,7 @@ static bool keeps_from(const struct scan *scan, uint32_t vertex, int step)
     for (int i = 0; i < MOST_IN_TURN && v != ARGUS_NONE; i++) {
         const struct habit *habit = habits_of(scan->habits, &scan->view->vertices[v]);
         if (habit && habit->kind == ARGUS_WAIT_POLL)
-            return habit->nested && habit->keeps;
+            return habit->nested && habit->ignores_pending;
         v = step > 0 ? timeline_next(scan->view, v) : argus_graph_previous(scan->view->graph, v);
     }
     return false;
@@ -356,7 +356,7 @@ static bool scan_before(struct scan *scan, uint32_t thread)
         hang.end_ns - hang.start_ns < finder_threshold(scan->finder, &hang))
         return true;
     hang_measure(scan->view, &hang);
-    return !hang_keeps_message(scan->view, &hang) || finder_add(scan->finder, &hang);
+    return !hang_leaves_message(scan->view, &hang) || finder_add(scan->finder, &hang);
 }
 
 /* A loop that never had to wait, because something lay there whenever it looked, is known by its visits alone. The longest time
@@ -375,7 +375,7 @@ static bool scan_visits(struct scan *scan)
             hang.end_ns - hang.start_ns < finder_threshold(scan->finder, &hang))
             continue;
         hang_measure(scan->view, &hang);
-        done = !hang_keeps_message(scan->view, &hang) ||
+        done = !hang_leaves_message(scan->view, &hang) ||
                hang_is_unnoticed(scan->finder, scan->habits, &hang, false) ||
                finder_add(scan->finder, &hang);
     }

@@ -14,7 +14,7 @@
 #define WAYLAND_PONG 3
 
 /* A window, or a serial number. */
-struct asked {
+struct ping_target {
     uint64_t key;
     uint64_t since_ns; /* of the first ping without an answer; 0: none */
     uint32_t process;  /* that answers; ARGUS_NONE: not known */
@@ -23,7 +23,7 @@ struct asked {
 struct search {
     struct finder *finder;
     struct idmap by_key;
-    VEC(struct asked) asked;
+    VEC(struct ping_target) targets;
     bool no_memory;
 };
 
@@ -64,20 +64,20 @@ static enum meaning meaning_of(const struct search *search, const struct argus_p
     return MEANS_NOTHING;
 }
 
-static struct asked *find_asked(struct search *search, uint64_t key, bool make)
+static struct ping_target *find_target(struct search *search, uint64_t key, bool make)
 {
     uint32_t at = idmap_get(&search->by_key, key);
     if (at != IDMAP_NONE)
-        return &search->asked.data[at];
-    struct asked made = {.key = key, .process = ARGUS_NONE};
+        return &search->targets.data[at];
+    struct ping_target made = {.key = key, .process = ARGUS_NONE};
     if (!make)
         return NULL;
-    at = (uint32_t)search->asked.length;
-    if (!vec_push(&search->asked, made) || !idmap_put(&search->by_key, key, at)) {
+    at = (uint32_t)search->targets.length;
+    if (!vec_push(&search->targets, made) || !idmap_put(&search->by_key, key, at)) {
         search->no_memory = true;
         return NULL;
     }
-    return &search->asked.data[at];
+    return &search->targets.data[at];
 }
 
 /* A ping without an answer from `since_ns` to `until_ns`. */
@@ -94,22 +94,22 @@ static void tell(struct search *search, uint32_t process, uint64_t since_ns, uin
 static void look_at(struct search *search, const struct argus_ping *ping, bool learn)
 {
     enum meaning meaning = meaning_of(search, ping);
-    struct asked *asked = meaning == MEANS_NOTHING
-                              ? NULL
-                              : find_asked(search, ping->key, learn && meaning == MEANS_PING);
-    if (!asked)
+    struct ping_target *target =
+        meaning == MEANS_NOTHING ? NULL
+                                 : find_target(search, ping->key, learn && meaning == MEANS_PING);
+    if (!target)
         return;
     if (meaning == MEANS_PING) {
-        asked->since_ns = asked->since_ns ? asked->since_ns : ping->time_ns;
+        target->since_ns = target->since_ns ? target->since_ns : ping->time_ns;
         return;
     }
-    if (!asked->since_ns)
+    if (!target->since_ns)
         return;
     if (learn)
-        asked->process = search->finder->view->threads[ping->thread].process;
+        target->process = search->finder->view->threads[ping->thread].process;
     else
-        tell(search, asked->process, asked->since_ns, ping->time_ns);
-    asked->since_ns = 0;
+        tell(search, target->process, target->since_ns, ping->time_ns);
+    target->since_ns = 0;
 }
 
 bool indicator_ping(struct finder *finder)
@@ -119,15 +119,15 @@ bool indicator_ping(struct finder *finder)
     size_t count = argus_graph_pings(finder->view->graph, &pings);
     for (size_t i = 0; i < count; i++)
         look_at(&search, &pings[i], true);
-    for (size_t i = 0; i < search.asked.length; i++)
-        search.asked.data[i].since_ns = 0;
+    for (size_t i = 0; i < search.targets.length; i++)
+        search.targets.data[i].since_ns = 0;
     for (size_t i = 0; i < count; i++)
         look_at(&search, &pings[i], false);
-    for (size_t i = 0; i < search.asked.length; i++)
-        if (search.asked.data[i].since_ns)
-            tell(&search, search.asked.data[i].process, search.asked.data[i].since_ns,
+    for (size_t i = 0; i < search.targets.length; i++)
+        if (search.targets.data[i].since_ns)
+            tell(&search, search.targets.data[i].process, search.targets.data[i].since_ns,
                  argus_graph_end_ns(finder->view->graph));
-    vec_deinit(&search.asked);
+    vec_deinit(&search.targets);
     idmap_deinit(&search.by_key);
     return !search.no_memory;
 }

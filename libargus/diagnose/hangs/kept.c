@@ -14,15 +14,15 @@
 #define MOST_WAITS    256
 #define MOST_VERTICES 256
 
-struct stay {
+struct home_wait {
     uint64_t start_ns, end_ns;
 };
 
 /* One thread at work. */
-struct keeping {
+struct pending_scan {
     const struct view *view;
     struct habits *habits;
-    VEC(struct stay) at_home; /* in time order */
+    VEC(struct home_wait) home_waits; /* in time order */
     uint32_t thread;
 };
 
@@ -42,62 +42,62 @@ static const struct habit *find_root(const struct habits *habits)
 }
 
 /* The waits at home; false without memory. */
-static bool find_stays(struct keeping *keeping, const struct habit *root)
+static bool find_home_waits(struct pending_scan *scan, const struct habit *root)
 {
-    const struct view *view = keeping->view;
-    const struct argus_thread *t = &view->threads[keeping->thread];
+    const struct view *view = scan->view;
+    const struct argus_thread *t = &view->threads[scan->thread];
     bool done = true;
     for (uint32_t v = t->first_vertex; done && v < t->first_vertex + t->vertex_count; v++) {
-        struct stay stay = {view->vertices[v].end_ns, timeline_wait_end(view, v)};
-        if (habits_of(keeping->habits, &view->vertices[v]) == root)
-            done = vec_push(&keeping->at_home, stay);
+        struct home_wait wait = {view->vertices[v].end_ns, timeline_wait_end(view, v)};
+        if (habits_of(scan->habits, &view->vertices[v]) == root)
+            done = vec_push(&scan->home_waits, wait);
     }
     return done;
 }
 
 /* Whether it lay there for a whole wait at home. */
-static bool is_left_at_home(const struct keeping *keeping, uint64_t from_ns, uint64_t to_ns)
+static bool is_left_at_home(const struct pending_scan *scan, uint64_t from_ns, uint64_t to_ns)
 {
     size_t first;
-    LOWER_BOUND(first, keeping->at_home.length, keeping->at_home.data[first].start_ns < from_ns);
-    return first < keeping->at_home.length && keeping->at_home.data[first].end_ns <= to_ns;
+    LOWER_BOUND(first, scan->home_waits.length, scan->home_waits.data[first].start_ns < from_ns);
+    return first < scan->home_waits.length && scan->home_waits.data[first].end_ns <= to_ns;
 }
 
 /* Marks the places of the waits that lie wholly in [from_ns, to_ns], in which something lay there. */
-static void note(const struct keeping *keeping, uint64_t from_ns, uint64_t to_ns)
+static void note(const struct pending_scan *scan, uint64_t from_ns, uint64_t to_ns)
 {
-    const struct view *view = keeping->view;
-    if (to_ns < from_ns + LONG_PENDING_NS || is_left_at_home(keeping, from_ns, to_ns))
+    const struct view *view = scan->view;
+    if (to_ns < from_ns + LONG_PENDING_NS || is_left_at_home(scan, from_ns, to_ns))
         return;
-    uint32_t v = timeline_before(view, keeping->thread, from_ns + 1);
+    uint32_t v = timeline_before(view, scan->thread, from_ns + 1);
     if (v == ARGUS_NONE)
-        v = view->threads[keeping->thread].first_vertex;
+        v = view->threads[scan->thread].first_vertex;
     for (int i = 0; i < MOST_WAITS && v != ARGUS_NONE; i++, v = timeline_next(view, v)) {
-        const struct habit *habit = habits_of(keeping->habits, &view->vertices[v]);
+        const struct habit *habit = habits_of(scan->habits, &view->vertices[v]);
         if (timeline_wait_end(view, v) > to_ns)
             break;
         if (habit && view->vertices[v].end_ns >= from_ns)
-            keeping->habits->items.data[habit - keeping->habits->items.data].keeps = true;
+            scan->habits->items.data[habit - scan->habits->items.data].ignores_pending = true;
     }
 }
 
-static void note_messages(const struct keeping *keeping, uint32_t vertex)
+static void note_messages(const struct pending_scan *scan, uint32_t vertex)
 {
     const struct argus_edge *edges;
-    size_t count = argus_graph_in_edges(keeping->view->graph, vertex, &edges);
+    size_t count = argus_graph_in_edges(scan->view->graph, vertex, &edges);
     for (size_t i = 0; i < count; i++)
         if ((edges[i].message || edges[i].kind == ARGUS_EDGE_MESSAGE) &&
-            keeping->view->vertices[edges[i].from].thread != keeping->thread)
-            note(keeping, edges[i].from_ns, edges[i].to_ns);
+            scan->view->vertices[edges[i].from].thread != scan->thread)
+            note(scan, edges[i].from_ns, edges[i].to_ns);
 }
 
-static void note_unread(const struct keeping *keeping)
+static void note_unread(const struct pending_scan *scan)
 {
     const struct argus_unread *unread;
-    size_t first, count = argus_graph_unread(keeping->view->graph, &unread);
-    LOWER_BOUND(first, count, unread[first].receiver < keeping->thread);
-    for (; first < count && unread[first].receiver == keeping->thread; first++)
-        note(keeping, unread[first].sent_ns, argus_graph_end_ns(keeping->view->graph));
+    size_t first, count = argus_graph_unread(scan->view->graph, &unread);
+    LOWER_BOUND(first, count, unread[first].receiver < scan->thread);
+    for (; first < count && unread[first].receiver == scan->thread; first++)
+        note(scan, unread[first].sent_ns, argus_graph_end_ns(scan->view->graph));
 }
 
 /* Whether the wait before `vertex` ended for a reason that is not known, or by what no thread sends. */
@@ -152,28 +152,28 @@ uint64_t input_came_ns(const struct view *view, uint32_t vertex, struct argus_ca
     return came_ns;
 }
 
-static void note_input(const struct keeping *keeping, uint32_t vertex)
+static void note_input(const struct pending_scan *scan, uint32_t vertex)
 {
     struct argus_callback input;
-    uint64_t came_ns = input_came_ns(keeping->view, vertex, &input);
+    uint64_t came_ns = input_came_ns(scan->view, vertex, &input);
     if (came_ns)
-        note(keeping, came_ns, input.time_ns);
+        note(scan, came_ns, input.time_ns);
 }
 
 bool kept_find(const struct view *view, uint32_t thread, struct habits *habits)
 {
     const struct argus_thread *t = &view->threads[thread];
     const struct habit *root = find_root(habits);
-    struct keeping keeping = {.view = view, .habits = habits, .thread = thread};
+    struct pending_scan scan = {.view = view, .habits = habits, .thread = thread};
     if (!root)
         return true;
-    bool done = find_stays(&keeping, root);
+    bool done = find_home_waits(&scan, root);
     for (uint32_t v = t->first_vertex; done && v < t->first_vertex + t->vertex_count; v++) {
-        note_messages(&keeping, v);
-        note_input(&keeping, v);
+        note_messages(&scan, v);
+        note_input(&scan, v);
     }
     if (done)
-        note_unread(&keeping);
-    vec_deinit(&keeping.at_home);
+        note_unread(&scan);
+    vec_deinit(&scan.home_waits);
     return done;
 }

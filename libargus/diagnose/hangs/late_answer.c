@@ -10,7 +10,7 @@
  */
 #include "diagnose/hangs/finder.h"
 
-/* Vertices looked at on the way back. */
+/* Vertices looked at on the path back. */
 #define MOST_STEPS 256
 /* Waits looked at in one stretch, from its end. */
 #define MOST_ENDS 64
@@ -23,8 +23,8 @@ struct step {
     uint32_t vertex;
 };
 
-/* The way back from an answer. */
-struct way {
+/* The path back from an answer. */
+struct answer_path {
     const struct view *view;
     struct step steps[MOST_STEPS];
     size_t count;
@@ -41,7 +41,7 @@ static bool carries_answer(const struct argus_edge *edge)
            (edge->kind == ARGUS_EDGE_WAKE && edge->strong);
 }
 
-/* Also a thread on the way that went on with what it was doing, after a wait that something else ended (a lock), or in a callback that
+/* Also a thread on the path that went on with what it was doing, after a wait that something else ended (a lock), or in a callback that
  * it or another one had left for later. */
 static bool leads_back(const struct argus_edge *edge)
 {
@@ -49,78 +49,79 @@ static bool leads_back(const struct argus_edge *edge)
     return carries_answer(edge) || (goes_on && edge->strong);
 }
 
-static bool is_known(const struct way *way, uint32_t vertex)
+static bool is_known(const struct answer_path *path, uint32_t vertex)
 {
-    for (size_t i = 0; i < way->count; i++)
-        if (way->steps[i].vertex == vertex)
+    for (size_t i = 0; i < path->count; i++)
+        if (path->steps[i].vertex == vertex)
             return true;
     return false;
 }
 
-static void go_back(struct way *way, size_t at)
+static void go_back(struct answer_path *path, size_t at)
 {
     const struct argus_edge *edges;
-    size_t count = argus_graph_in_edges(way->view->graph, way->steps[at].vertex, &edges);
+    size_t count = argus_graph_in_edges(path->view->graph, path->steps[at].vertex, &edges);
     for (size_t i = 0; i < count; i++) {
         const struct argus_edge *edge = &edges[i];
-        if (!leads_back(edge) || edge->to_ns > way->steps[at].before_ns ||
-            edge->from_ns < way->from_ns)
+        if (!leads_back(edge) || edge->to_ns > path->steps[at].before_ns ||
+            edge->from_ns < path->from_ns)
             continue;
-        bool own = way->view->vertices[edge->from].thread == way->thread;
-        if (own && edge->from_ns < way->asked_ns) {
-            way->asked_ns = edge->from_ns;
-            way->asked = at;
+        bool own = path->view->vertices[edge->from].thread == path->thread;
+        if (own && edge->from_ns < path->asked_ns) {
+            path->asked_ns = edge->from_ns;
+            path->asked = at;
         }
-        if (!own && way->count < MOST_STEPS && !is_known(way, edge->from))
-            way->steps[way->count++] =
+        if (!own && path->count < MOST_STEPS && !is_known(path, edge->from))
+            path->steps[path->count++] =
                 (struct step){.before_ns = edge->from_ns, .next = at, .vertex = edge->from};
     }
 }
 
-/* Finds the way back from the end of the wait of `vertex`; false if it does not lead to a question of its thread. */
-static bool find_way(struct way *way, const struct view *view, uint32_t vertex, uint64_t from_ns)
+/* Finds the path back from the end of the wait of `vertex`; false if it does not lead to a question of its thread. */
+static bool find_path(struct answer_path *path, const struct view *view, uint32_t vertex,
+                      uint64_t from_ns)
 {
     uint32_t next = timeline_next(view, vertex);
     uint32_t cause = next == ARGUS_NONE ? ARGUS_NONE : argus_graph_cause(view->graph, next);
-    way->view = view;
-    way->count = 0;
-    way->from_ns = from_ns;
-    way->asked_ns = UINT64_MAX;
-    way->thread = view->vertices[vertex].thread;
+    path->view = view;
+    path->count = 0;
+    path->from_ns = from_ns;
+    path->asked_ns = UINT64_MAX;
+    path->thread = view->vertices[vertex].thread;
     if (cause == ARGUS_NONE || !carries_answer(&view->edges[cause]))
         return false;
     const struct argus_edge *edge = &view->edges[cause];
-    if (view->vertices[edge->from].thread == way->thread)
+    if (view->vertices[edge->from].thread == path->thread)
         return false;
-    way->steps[way->count++] =
+    path->steps[path->count++] =
         (struct step){.before_ns = edge->from_ns, .next = NO_STEP, .vertex = edge->from};
-    for (size_t i = 0; i < way->count; i++)
-        go_back(way, i);
-    return way->asked_ns != UINT64_MAX;
+    for (size_t i = 0; i < path->count; i++)
+        go_back(path, i);
+    return path->asked_ns != UINT64_MAX;
 }
 
 uint64_t answer_asked_ns(const struct view *view, uint32_t vertex, uint64_t from_ns)
 {
-    struct way way;
-    return find_way(&way, view, vertex, from_ns) ? way.asked_ns : UINT64_MAX;
+    struct answer_path path;
+    return find_path(&path, view, vertex, from_ns) ? path.asked_ns : UINT64_MAX;
 }
 
 /* Steps of one thread, one after the other, are one hold: it went on with the same after a short wait. */
 bool answer_holder(const struct view *view, uint32_t vertex, uint64_t from_ns,
                    struct answer_hold *ret)
 {
-    struct way way;
-    if (!find_way(&way, view, vertex, from_ns))
+    struct answer_path path;
+    if (!find_path(&path, view, vertex, from_ns))
         return false;
-    struct answer_hold hold = {.end_ns = way.asked_ns, .thread = ARGUS_NONE};
+    struct answer_hold hold = {.end_ns = path.asked_ns, .thread = ARGUS_NONE};
     *ret = (struct answer_hold){.thread = ARGUS_NONE};
-    for (size_t i = way.asked; i != NO_STEP; i = way.steps[i].next) {
-        uint32_t thread = view->vertices[way.steps[i].vertex].thread;
+    for (size_t i = path.asked; i != NO_STEP; i = path.steps[i].next) {
+        uint32_t thread = view->vertices[path.steps[i].vertex].thread;
         if (thread != hold.thread)
             hold.start_ns = hold.end_ns;
         hold.thread = thread;
-        hold.vertex = way.steps[i].vertex;
-        hold.end_ns = way.steps[i].before_ns;
+        hold.vertex = path.steps[i].vertex;
+        hold.end_ns = path.steps[i].before_ns;
         if (hold.end_ns - hold.start_ns > ret->end_ns - ret->start_ns)
             *ret = hold;
     }

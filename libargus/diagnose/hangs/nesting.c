@@ -172,7 +172,7 @@ static bool is_nested(const struct verdict *verdict, const struct habit *inner)
     bool unlike_others = (verdict->unlike_nested && !(verdict->serves && rests(inner))) ||
                          (verdict->unlike_past && !verdict->serves);
     return verdict->is_polled_for || verdict->unlike_home || unlike_others ||
-           (verdict->serves && inner->keeps);
+           (verdict->serves && inner->ignores_pending);
 }
 
 /* With `nested` of each of `outer`. */

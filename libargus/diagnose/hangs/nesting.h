@@ -4,7 +4,7 @@
 
 #include "diagnose/hangs/habits.h"
 
-/* Sets `nested`, `keeps` and `loop` of all habits of `thread`; false without memory. */
+/* Sets `nested`, `ignores_pending` and `loop` of all habits of `thread`; false without memory. */
 bool nesting_find(const struct view *view, uint32_t thread, struct habits *habits);
 
 /* Whether the waits at two places take from the same thing. */
@@ -12,7 +12,7 @@ bool habits_share_source(const struct habit *a, const struct habit *b);
 /* Whether they look at the same set of descriptors. */
 bool habits_share_set(const struct habit *a, const struct habit *b);
 
-/* kept.c: sets `keeps`, by what came for the thread and was not taken in its waits. Those for which the home itself, known by
+/* kept.c: sets `ignores_pending`, by what came for the thread and was not taken in its waits. Those for which the home itself, known by
  * `nested`, does not look do not count. False without memory. */
 bool kept_find(const struct view *view, uint32_t thread, struct habits *habits);
 

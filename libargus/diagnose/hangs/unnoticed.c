@@ -248,18 +248,18 @@ bool hang_is_unnoticed(const struct finder *finder, const struct habits *habits,
             is_polled_for(view, habits, hang) || serves_children(view, habits, hang->thread));
 }
 
-bool hang_keeps_message(const struct view *view, const struct argus_hang *hang)
+bool hang_leaves_message(const struct view *view, const struct argus_hang *hang)
 {
     struct argus_pendings pendings;
-    bool keeps = false;
+    bool leaves = false;
     struct argus_error *error = argus_pending_find(view->graph, hang, &pendings);
     if (error) {
         argus_error_destroy(error);
         return false;
     }
     for (size_t i = 0; i < pendings.count; i++)
-        keeps |= pendings.items[i].kind == ARGUS_PENDING_MESSAGE ||
-                 pendings.items[i].kind == ARGUS_PENDING_CALLBACK;
+        leaves |= pendings.items[i].kind == ARGUS_PENDING_MESSAGE ||
+                  pendings.items[i].kind == ARGUS_PENDING_CALLBACK;
     argus_pendings_deinit(&pendings);
-    return keeps;
+    return leaves;
 }

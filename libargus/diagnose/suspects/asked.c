@@ -9,7 +9,7 @@
  */
 #include <stdlib.h>
 
-#include "diagnose/suspects/lookout.h"
+#include "diagnose/suspects/suspect_search.h"
 
 /* A vertex has more records than that only if it ran for long; the last ones count. */
 #define MAX_CHUNKS 16
@@ -20,30 +20,30 @@ static const char asked_why[] = "it was sent a message just before";
 
 /* --- received messages --- */
 
-static bool add_receivers(struct lookout *l, uint32_t vertex)
+static bool add_receivers(struct suspect_search *search, uint32_t vertex)
 {
-    const struct view *view = &l->d->view;
+    const struct view *view = &search->d->view;
     const uint32_t *out;
     size_t count = argus_graph_out_edges(view->graph, vertex, &out);
     for (size_t i = count; i > 0 && count - i < MAX_OUT; i--) {
         const struct argus_edge *edge = &view->edges[out[i - 1]];
         bool message = edge->kind == ARGUS_EDGE_MESSAGE || edge->message;
-        if (message && !add_suspect(l, view->vertices[edge->to].thread, asked_why))
+        if (message && !suspect_search_add(search, view->vertices[edge->to].thread, asked_why))
             return false;
     }
     return true;
 }
 
-static bool add_unread(struct lookout *l, uint32_t vertex)
+static bool add_unread(struct suspect_search *search, uint32_t vertex)
 {
-    const struct argus_vertex *v = &l->d->view.vertices[vertex];
+    const struct argus_vertex *v = &search->d->view.vertices[vertex];
     const struct argus_unread *unread;
-    size_t count = argus_graph_unread(l->d->view.graph, &unread);
+    size_t count = argus_graph_unread(search->d->view.graph, &unread);
     for (size_t i = count; i > 0; i--)
         if (unread[i - 1].sender == v->thread && unread[i - 1].sent_ns >= v->start_ns &&
             unread[i - 1].sent_ns <= v->end_ns &&
-            !add_suspect(l, unread[i - 1].receiver,
-                         "it has not received a message that was sent just before"))
+            !suspect_search_add(search, unread[i - 1].receiver,
+                                "it has not received a message that was sent just before"))
             return false;
     return true;
 }
@@ -149,52 +149,52 @@ static uint64_t receiving_inode(const struct view *view, const struct sent *sent
 }
 
 /* Whoever works at the receiving end; `*ret_known`: there is somebody. */
-static bool add_readers(struct lookout *l, const struct sent *sent, bool *ret_known)
+static bool add_readers(struct suspect_search *search, const struct sent *sent, bool *ret_known)
 {
     const struct argus_object_use *uses;
-    uint64_t inode = receiving_inode(&l->d->view, sent);
-    size_t count = argus_graph_object_uses(l->d->view.graph, &uses);
-    uint32_t waiter = l->d->view.vertices[l->vertex].thread;
+    uint64_t inode = receiving_inode(&search->d->view, sent);
+    size_t count = argus_graph_object_uses(search->d->view.graph, &uses);
+    uint32_t waiter = search->d->view.vertices[search->vertex].thread;
     for (size_t i = 0; inode && i < count; i++) {
         bool writes = sent->kind == ARGUS_CHANNEL_PIPE && uses[i].wrote;
         if (uses[i].inode != inode || uses[i].thread == waiter || writes)
             continue;
         *ret_known = true;
-        if (!add_suspect(l, uses[i].thread,
-                         "it works at the other end of what was written to just before"))
+        if (!suspect_search_add(search, uses[i].thread,
+                                "it works at the other end of what was written to just before"))
             return false;
     }
     return true;
 }
 
 /* Those on the path that the waiter has never dealt with. */
-static bool add_strangers(struct lookout *l)
+static bool add_strangers(struct suspect_search *search)
 {
-    const struct diagnoser *d = l->d;
+    const struct diagnoser *d = search->d;
     for (size_t i = 0; i < d->path.length; i++) {
         uint32_t thread = d->view.vertices[d->path.data[i].vertex].thread;
-        if (!have_dealt(&d->view, l->vertex, thread, 1) &&
-            !add_suspect(l, thread,
-                         "a message was sent where nobody was seen to receive, and no "
-                         "other connection of the two is known"))
+        if (!have_interacted(&d->view, search->vertex, thread, 1) &&
+            !suspect_search_add(search, thread,
+                                "a message was sent where nobody was seen to receive, and no "
+                                "other connection of the two is known"))
             return false;
     }
     return true;
 }
 
-struct argus_error *find_asked(struct lookout *l)
+struct argus_error *find_asked(struct suspect_search *search)
 {
     struct sent_list sent;
     bool known = false;
-    if (!add_receivers(l, l->vertex) || !add_unread(l, l->vertex))
+    if (!add_receivers(search, search->vertex) || !add_unread(search, search->vertex))
         return argus_error_memory();
-    struct argus_error *error = read_sent(&l->d->view, l->vertex, &sent);
+    struct argus_error *error = read_sent(&search->d->view, search->vertex, &sent);
     if (error || sent.count == 0)
         return error;
     for (size_t i = 0; i < sent.count; i++)
-        if (!add_readers(l, &sent.items[i], &known))
+        if (!add_readers(search, &sent.items[i], &known))
             return argus_error_memory();
-    if (!known && l->list->length == 0 && !add_strangers(l))
+    if (!known && search->list->length == 0 && !add_strangers(search))
         return argus_error_memory();
     return NULL;
 }

@@ -325,7 +325,7 @@ static void set_stack(const struct tally *tally, struct argus_culprit *culprit)
     }
 }
 
-struct argus_error *find_costly_functions(struct diagnoser *d, uint32_t thread,
+struct argus_error *costly_functions_find(struct diagnoser *d, uint32_t thread,
                                           struct window window, struct argus_culprit *culprit)
 {
     struct tally tally = {.d = d, .process = d->view.threads[thread].process};

@@ -19,7 +19,7 @@
 #define NAMED_PERCENT 5u
 
 /* The processes of one name. */
-struct crew {
+struct program {
     uint32_t lead;  /* the thread that ran longest */
     uint32_t count; /* processes */
     uint64_t ns;
@@ -40,7 +40,7 @@ struct usage {
     bool of_quota;     /* what counts is who used the group's quota */
     uint64_t total_ns; /* of all users; of a quota also the thread's own process */
     VEC(struct user_of) users;
-    VEC(struct crew) crews; /* the largest first */
+    VEC(struct program) programs; /* the largest first */
 };
 
 /* --- who --- */
@@ -95,15 +95,15 @@ static bool find_users(struct usage *usage)
     return good;
 }
 
-static struct crew *crew_of(struct usage *usage, uint32_t thread)
+static struct program *program_of(struct usage *usage, uint32_t thread)
 {
     const struct view *view = &usage->d->view;
     const struct argus_process *process = &view->processes[view->threads[thread].process];
-    for (size_t i = 0; i < usage->crews.length; i++) {
-        struct crew *crew = &usage->crews.data[i];
-        const struct argus_process *other = &view->processes[view->threads[crew->lead].process];
+    for (size_t i = 0; i < usage->programs.length; i++) {
+        struct program *program = &usage->programs.data[i];
+        const struct argus_process *other = &view->processes[view->threads[program->lead].process];
         if (other->kernel == process->kernel && strcmp(other->name, process->name) == 0)
-            return crew;
+            return program;
     }
     return NULL;
 }
@@ -121,28 +121,28 @@ static bool is_counted(const struct usage *usage, size_t at)
 
 static int largest_first(const void *a, const void *b)
 {
-    const struct crew *x = a, *y = b;
+    const struct program *x = a, *y = b;
     if (x->ns != y->ns)
         return x->ns > y->ns ? -1 : 1;
     return x->lead < y->lead ? -1 : x->lead > y->lead;
 }
 
-static bool make_crews(struct usage *usage)
+static bool make_programs(struct usage *usage)
 {
     for (size_t i = 0; i < usage->users.length && i < MOST_USERS; i++) {
         const struct user_of *user = &usage->users.data[i];
-        struct crew *crew = crew_of(usage, user->thread);
-        if (!crew) {
-            if (!vec_push(&usage->crews,
-                          (struct crew){.lead = user->thread, .priority = user->priority}))
+        struct program *program = program_of(usage, user->thread);
+        if (!program) {
+            if (!vec_push(&usage->programs,
+                          (struct program){.lead = user->thread, .priority = user->priority}))
                 return false;
-            crew = &usage->crews.data[usage->crews.length - 1];
+            program = &usage->programs.data[usage->programs.length - 1];
         }
-        crew->ns += user->ns;
-        crew->count += !is_counted(usage, i);
+        program->ns += user->ns;
+        program->count += !is_counted(usage, i);
     }
-    if (usage->crews.length)
-        qsort(usage->crews.data, usage->crews.length, sizeof(struct crew), largest_first);
+    if (usage->programs.length)
+        qsort(usage->programs.data, usage->programs.length, sizeof(struct program), largest_first);
     return true;
 }
 
@@ -153,11 +153,11 @@ static unsigned percent(const struct usage *usage, uint64_t ns)
 }
 
 /* Who is to be blamed; NULL: nobody in particular. */
-static const struct crew *taker(const struct usage *usage, uint64_t wanted_ns)
+static const struct program *taker(const struct usage *usage, uint64_t wanted_ns)
 {
     const struct view *view = &usage->d->view;
     const struct argus_hang *hang = &usage->d->hang;
-    const struct crew *first = usage->crews.length ? &usage->crews.data[0] : NULL;
+    const struct program *first = usage->programs.length ? &usage->programs.data[0] : NULL;
     if (!first || view->processes[view->threads[first->lead].process].kernel)
         return NULL;
     uint64_t explained_ns = wanted_ns / 100 * percent(usage, first->ns);
@@ -167,14 +167,14 @@ static const struct crew *taker(const struct usage *usage, uint64_t wanted_ns)
 /* --- in words --- */
 
 /* "hog [12] and 2 more". */
-static const char *crew_text(const struct usage *usage, const struct crew *crew, char *buffer,
-                             size_t bytes)
+static const char *program_text(const struct usage *usage, const struct program *program,
+                                char *buffer, size_t bytes)
 {
     const struct view *view = &usage->d->view;
-    const struct argus_process *process = &view->processes[view->threads[crew->lead].process];
+    const struct argus_process *process = &view->processes[view->threads[program->lead].process];
     char more[32] = "";
-    if (crew->count > 1)
-        snprintf(more, sizeof(more), " and %u more", crew->count - 1);
+    if (program->count > 1)
+        snprintf(more, sizeof(more), " and %u more", program->count - 1);
     snprintf(buffer, bytes, "%s [%llu]%s", process->name, (unsigned long long)process->pid, more);
     return buffer;
 }
@@ -214,19 +214,19 @@ static const char *cpus_text(const struct cpu_want *want, char *buffer, size_t b
 }
 
 /* "hog [12] (62 %, at real-time priority 50), sh [13] (20 %)". */
-static void crews_text(const struct usage *usage, char *buffer, size_t bytes)
+static void programs_text(const struct usage *usage, char *buffer, size_t bytes)
 {
     size_t length = 0;
     char who[96], priority[64];
     buffer[0] = '\0';
-    for (size_t i = 0; i < usage->crews.length && i < MOST_NAMED && length < bytes; i++) {
-        const struct crew *crew = &usage->crews.data[i];
-        unsigned share = percent(usage, crew->ns);
+    for (size_t i = 0; i < usage->programs.length && i < MOST_NAMED && length < bytes; i++) {
+        const struct program *program = &usage->programs.data[i];
+        unsigned share = percent(usage, program->ns);
         if (i > 0 && share < NAMED_PERCENT)
             break;
         int written = snprintf(buffer + length, bytes - length, "%s%s (%u %%%s)", i ? ", " : "",
-                               crew_text(usage, crew, who, sizeof(who)), share,
-                               priority_text(usage, crew->priority, priority, sizeof(priority)));
+                               program_text(usage, program, who, sizeof(who)), share,
+                               priority_text(usage, program->priority, priority, sizeof(priority)));
         length += written > 0 ? (size_t)written : 0;
     }
 }
@@ -276,20 +276,20 @@ static char *held_reason(const struct cpu_want *want)
 static char *reason(const struct usage *usage, enum argus_cpu_lack lack, uint64_t wanted_ns)
 {
     const struct cpu_want *want = &usage->want;
-    char group[128], held[32], cpus[64], crews[512];
+    char group[128], held[32], cpus[64], programs[512];
     if (lack == ARGUS_CPU_PROBABLY_QUOTA)
         return held_reason(want);
     text_duration(want->throttled_ns < wanted_ns ? want->throttled_ns : wanted_ns, held,
                   sizeof(held));
-    crews_text(usage, crews, sizeof(crews));
+    programs_text(usage, programs, sizeof(programs));
     if (lack == ARGUS_CPU_QUOTA)
         return text_print("its control group %s had used up its cpu quota and was throttled for "
                           "%s of these%s%s",
                           group_text(want, group, sizeof(group)), held,
-                          crews[0] ? "; of the quota, others used: " : "", crews);
-    if (!crews[0])
+                          programs[0] ? "; of the quota, others used: " : "", programs);
+    if (!programs[0])
         return text_print("the machine was too busy");
-    return text_print("others ran on %s: %s", cpus_text(want, cpus, sizeof(cpus)), crews);
+    return text_print("others ran on %s: %s", cpus_text(want, cpus, sizeof(cpus)), programs);
 }
 
 /* The vertex of `thread` with most of its running in the window. */
@@ -308,21 +308,21 @@ static uint32_t busiest_vertex(const struct view *view, uint32_t thread, struct 
     return found;
 }
 
-static struct argus_error *blame_taker(struct usage *usage, const struct crew *crew,
+static struct argus_error *blame_taker(struct usage *usage, const struct program *program,
                                        enum argus_cpu_lack lack, uint64_t wanted_ns)
 {
     struct diagnoser *d = usage->d;
     char who[96], priority[64], whose[128], group[128], cpus[64], ran[32];
-    uint32_t vertex = d->view.threads[crew->lead].vertex_count
-                          ? busiest_vertex(&d->view, crew->lead, usage->window)
+    uint32_t vertex = d->view.threads[program->lead].vertex_count
+                          ? busiest_vertex(&d->view, program->lead, usage->window)
                           : ARGUS_NONE;
     if (vertex == ARGUS_NONE)
         return NULL;
-    unsigned share = percent(usage, crew->ns);
-    crew_text(usage, crew, who, sizeof(who));
+    unsigned share = percent(usage, program->ns);
+    program_text(usage, program, who, sizeof(who));
     text_thread(&d->view, usage->thread, whose, sizeof(whose));
-    text_duration(crew->ns, ran, sizeof(ran));
-    priority_text(usage, crew->priority, priority, sizeof(priority));
+    text_duration(program->ns, ran, sizeof(ran));
+    priority_text(usage, program->priority, priority, sizeof(priority));
     char *why =
         lack == ARGUS_CPU_QUOTA
             ? text_print("%s used %u %% of the cpu quota of the control group %s, which %s needed",
@@ -331,8 +331,8 @@ static struct argus_error *blame_taker(struct usage *usage, const struct crew *c
                          who, ran, cpus_text(&usage->want, cpus, sizeof(cpus)), whose, share,
                          priority);
     size_t before = d->culprits.length;
-    struct argus_error *error = add_culprit(d, vertex, ARGUS_TYPE_LONG_RUNNING, usage->window,
-                                            wanted_ns / 100 * share, why);
+    struct argus_error *error = diagnoser_add_culprit(d, vertex, ARGUS_TYPE_LONG_RUNNING,
+                                                      usage->window, wanted_ns / 100 * share, why);
     if (!error && d->culprits.length > before)
         d->culprits.data[before].lack =
             lack == ARGUS_CPU_QUOTA ? ARGUS_CPU_TOOK_QUOTA : ARGUS_CPU_TOOK;
@@ -346,10 +346,11 @@ static struct argus_error *blame_all(struct usage *usage, uint32_t vertex, uint6
     enum argus_cpu_lack lack = lack_of(&usage->want);
     char ran[32], wanted[32], whole[32];
     usage->of_quota = lack == ARGUS_CPU_QUOTA;
-    if (!find_users(usage) || !make_crews(usage))
+    if (!find_users(usage) || !make_programs(usage))
         return argus_error_memory();
-    const struct crew *crew = lack == ARGUS_CPU_PROBABLY_QUOTA ? NULL : taker(usage, runnable_ns);
-    struct argus_error *error = crew ? blame_taker(usage, crew, lack, runnable_ns) : NULL;
+    const struct program *program =
+        lack == ARGUS_CPU_PROBABLY_QUOTA ? NULL : taker(usage, runnable_ns);
+    struct argus_error *error = program ? blame_taker(usage, program, lack, runnable_ns) : NULL;
     char *because = error ? NULL : reason(usage, lack, runnable_ns);
     if (error || !because)
         return error ? error : argus_error_memory();
@@ -359,15 +360,16 @@ static struct argus_error *blame_all(struct usage *usage, uint32_t vertex, uint6
                            text_duration(run_ns, ran, sizeof(ran)), because, normal);
     free(because);
     size_t before = d->culprits.length;
-    error =
-        add_culprit(d, vertex, ARGUS_TYPE_LONG_RUNNING, usage->window, run_ns + runnable_ns, why);
+    error = diagnoser_add_culprit(d, vertex, ARGUS_TYPE_LONG_RUNNING, usage->window,
+                                  run_ns + runnable_ns, why);
     if (!error && d->culprits.length > before)
         d->culprits.data[before].lack = (uint8_t)lack;
     return error;
 }
 
-struct argus_error *blame_no_cpu(struct diagnoser *d, uint32_t vertex, struct window part,
-                                 uint64_t run_ns, uint64_t runnable_ns, const char *normal)
+struct argus_error *diagnoser_blame_no_cpu(struct diagnoser *d, uint32_t vertex, struct window part,
+                                           uint64_t run_ns, uint64_t runnable_ns,
+                                           const char *normal)
 {
     struct usage usage = {.d = d, .thread = d->view.vertices[vertex].thread, .window = part};
     struct argus_error *error = cpu_want_read(d, usage.thread, part, &usage.want);
@@ -375,6 +377,6 @@ struct argus_error *blame_no_cpu(struct diagnoser *d, uint32_t vertex, struct wi
         error = blame_all(&usage, vertex, run_ns, runnable_ns, normal);
     cpu_want_deinit(&usage.want);
     vec_deinit(&usage.users);
-    vec_deinit(&usage.crews);
+    vec_deinit(&usage.programs);
     return error;
 }

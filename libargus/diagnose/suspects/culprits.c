@@ -19,7 +19,8 @@ static bool always_yields(const struct view *view, uint32_t thread, struct windo
     return before.yield_ns >= (before.end_ns - before.start_ns) / 2;
 }
 
-struct examined examine_thread(const struct diagnoser *d, uint32_t thread, struct window window)
+struct examined diagnoser_examine_thread(const struct diagnoser *d, uint32_t thread,
+                                         struct window window)
 {
     struct examined examined = {.figures = {.start_ns = window.start_ns,
                                             .end_ns = window.end_ns,
@@ -49,8 +50,9 @@ struct examined examine_thread(const struct diagnoser *d, uint32_t thread, struc
     return examined;
 }
 
-struct argus_error *add_culprit(struct diagnoser *d, uint32_t vertex, enum argus_vertex_type type,
-                                struct window part, uint64_t ns, char *why)
+struct argus_error *diagnoser_add_culprit(struct diagnoser *d, uint32_t vertex,
+                                          enum argus_vertex_type type, struct window part,
+                                          uint64_t ns, char *why)
 {
     if (!why)
         return argus_error_memory();
@@ -70,7 +72,7 @@ struct argus_error *add_culprit(struct diagnoser *d, uint32_t vertex, enum argus
                                     .stack = v->wait.user_stack,
                                     .why = why};
     if (type == ARGUS_TYPE_LONG_RUNNING) {
-        struct argus_error *error = find_costly_functions(d, v->thread, part, &culprit);
+        struct argus_error *error = costly_functions_find(d, v->thread, part, &culprit);
         if (error) {
             free(why);
             return error;
@@ -84,12 +86,12 @@ struct argus_error *add_culprit(struct diagnoser *d, uint32_t vertex, enum argus
     return argus_error_memory();
 }
 
-bool add_path(struct diagnoser *d, uint32_t vertex, uint32_t edge, bool expected)
+bool diagnoser_add_step(struct diagnoser *d, uint32_t vertex, uint32_t edge, bool expected)
 {
     return vec_push(&d->path, (struct argus_path_step){vertex, edge, expected, false});
 }
 
-long path_find(const struct diagnoser *d, uint32_t thread)
+long diagnoser_find_step(const struct diagnoser *d, uint32_t thread)
 {
     for (size_t i = 0; i < d->path.length; i++)
         if (d->view.vertices[d->path.data[i].vertex].thread == thread)
@@ -97,7 +99,7 @@ long path_find(const struct diagnoser *d, uint32_t thread)
     return -1;
 }
 
-struct argus_error *add_uncertain(struct diagnoser *d, char *text)
+struct argus_error *diagnoser_add_uncertain(struct diagnoser *d, char *text)
 {
     if (text && vec_push(&d->uncertain, text))
         return NULL;
@@ -116,7 +118,7 @@ static struct argus_error *tell_normal(struct diagnoser *d, uint32_t vertex, uin
     buffer[0] = '\0';
     if (v->run_ns + v->runnable_ns < busy_ns / 2) /* only a piece of it */
         return NULL;
-    struct argus_error *error = find_best_baseline(d, vertex, &similar, &graph);
+    struct argus_error *error = diagnoser_find_baseline(d, vertex, &similar, &graph);
     if (!error && graph)
         snprintf(buffer, bytes, "; normally, as in v%u%s, such a turn takes %s", similar.vertex,
                  graph == d->view.graph ? "" : " of the other trace",
@@ -124,8 +126,9 @@ static struct argus_error *tell_normal(struct diagnoser *d, uint32_t vertex, uin
     return error;
 }
 
-struct argus_error *blame_running(struct diagnoser *d, uint32_t vertex, struct window part,
-                                  uint64_t run_ns, uint64_t runnable_ns)
+struct argus_error *diagnoser_blame_running(struct diagnoser *d, uint32_t vertex,
+                                            struct window part, uint64_t run_ns,
+                                            uint64_t runnable_ns)
 {
     char ran[32], wanted[32], whole[32], normal[128];
     struct argus_error *error =
@@ -133,7 +136,7 @@ struct argus_error *blame_running(struct diagnoser *d, uint32_t vertex, struct w
     if (error)
         return error;
     if (runnable_ns > run_ns)
-        return blame_no_cpu(d, vertex, part, run_ns, runnable_ns, normal);
+        return diagnoser_blame_no_cpu(d, vertex, part, run_ns, runnable_ns, normal);
     text_duration(run_ns, ran, sizeof(ran));
     text_duration(runnable_ns, wanted, sizeof(wanted));
     text_duration(d->hang.end_ns - d->hang.start_ns, whole, sizeof(whole));
@@ -141,5 +144,6 @@ struct argus_error *blame_running(struct diagnoser *d, uint32_t vertex, struct w
                     ? text_print("ran on a cpu for %s of the %s, and wanted one for another %s%s",
                                  ran, whole, wanted, normal)
                     : text_print("ran on a cpu for %s of the %s%s", ran, whole, normal);
-    return add_culprit(d, vertex, ARGUS_TYPE_LONG_RUNNING, part, run_ns + runnable_ns, why);
+    return diagnoser_add_culprit(d, vertex, ARGUS_TYPE_LONG_RUNNING, part, run_ns + runnable_ns,
+                                 why);
 }

@@ -170,8 +170,8 @@ static bool sum_threads(const struct diagnoser *d, const struct argus_account *a
     return good;
 }
 
-struct argus_error *find_late(struct diagnoser *d, const struct argus_account *account,
-                              uint32_t thread, struct late *ret)
+struct argus_error *diagnoser_find_late(struct diagnoser *d, const struct argus_account *account,
+                                        uint32_t thread, struct late *ret)
 {
     late_list sums = {0};
     bool good = sum_threads(d, account, thread, &sums);
@@ -180,8 +180,8 @@ struct argus_error *find_late(struct diagnoser *d, const struct argus_account *a
     return good ? NULL : argus_error_memory();
 }
 
-bool add_late_path(struct diagnoser *d, const struct argus_account *account, uint32_t link,
-                   uint32_t vertex)
+bool diagnoser_add_late_path(struct diagnoser *d, const struct argus_account *account,
+                             uint32_t link, uint32_t vertex)
 {
     VEC(uint32_t) edges = {0};
     bool good = true;
@@ -192,12 +192,12 @@ bool add_late_path(struct diagnoser *d, const struct argus_account *account, uin
     for (size_t i = edges.length; good && i > 1; i--) {
         uint32_t to = d->view.edges[edges.data[i - 2]].to;
         uint32_t waiter = argus_graph_previous(d->view.graph, to);
-        good = add_path(d, waiter != ARGUS_NONE ? waiter : to, edges.data[i - 1], false);
+        good = diagnoser_add_step(d, waiter != ARGUS_NONE ? waiter : to, edges.data[i - 1], false);
     }
     uint32_t last = edges.length > 0 ? edges.data[0] : ARGUS_NONE;
     bool there = d->path.length > 0 && d->path.data[d->path.length - 1].vertex == vertex;
     if (good && !there)
-        good = add_path(d, vertex, last, false);
+        good = diagnoser_add_step(d, vertex, last, false);
     vec_deinit(&edges);
     return good;
 }
@@ -222,23 +222,24 @@ static struct argus_error *blame_share(struct diagnoser *d, const struct late *l
     const struct argus_vertex *v = &d->view.vertices[late->vertex];
     bool explained = d->hang.type == ARGUS_TYPE_REPEATED_YIELD && v->thread == d->hang.thread;
     struct lock_tries tries;
-    if (late->yields || (explained && looks_for_lock(&d->view, v->thread, d->hang.start_ns,
-                                                     d->hang.end_ns, &tries)))
-        return explained ? NULL : blame_yielding(d, late->vertex, late->part);
+    if (late->yields || (explained && lock_tries_detect(&d->view, v->thread, d->hang.start_ns,
+                                                        d->hang.end_ns, &tries)))
+        return explained ? NULL : diagnoser_blame_yielding(d, late->vertex, late->part);
     if (late->run_ns + late->runnable_ns >= late->wait_ns)
-        return blame_running(d, late->vertex, late->part, late->run_ns, late->runnable_ns);
+        return diagnoser_blame_running(d, late->vertex, late->part, late->run_ns,
+                                       late->runnable_ns);
     if (!ended_by_itself(v) || was_idle(d, late) ||
         (d->waits_explained && v->thread == d->hang.thread))
         return NULL;
     bool several = argus_vertex_wait_ns(v) < late->wait_ns / 2;
     argus_wait_text(d->view.graph, late->vertex, text, sizeof(text));
-    return add_culprit(d, late->vertex, ARGUS_TYPE_LONG_WAIT, late->part, late->wait_ns,
-                       text_print("waited for %s%s (%s), which no other thread ended",
-                                  text_duration(late->wait_ns, waited, sizeof(waited)),
-                                  several ? " in many waits" : "", text));
+    return diagnoser_add_culprit(d, late->vertex, ARGUS_TYPE_LONG_WAIT, late->part, late->wait_ns,
+                                 text_print("waited for %s%s (%s), which no other thread ended",
+                                            text_duration(late->wait_ns, waited, sizeof(waited)),
+                                            several ? " in many waits" : "", text));
 }
 
-struct argus_error *blame_other_shares(struct diagnoser *d)
+struct argus_error *diagnoser_blame_other_shares(struct diagnoser *d)
 {
     late_list sums = {0};
     uint64_t hang_ns = d->hang.end_ns - d->hang.start_ns;
@@ -247,7 +248,7 @@ struct argus_error *blame_other_shares(struct diagnoser *d)
     for (size_t i = 0; !error && i < sums.length && d->culprits.length < MAX_CULPRITS; i++) {
         if ((double)total(&sums.data[i]) < NOTEWORTHY_SHARE * (double)hang_ns)
             break;
-        if (path_find(d, d->view.vertices[sums.data[i].vertex].thread) < 0 ||
+        if (diagnoser_find_step(d, d->view.vertices[sums.data[i].vertex].thread) < 0 ||
             (d->view.vertices[sums.data[i].vertex].thread == d->hang.thread && !d->cycle.length))
             error = blame_share(d, &sums.data[i]);
     }

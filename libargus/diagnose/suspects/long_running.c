@@ -39,11 +39,11 @@ static struct argus_error *find_origin(struct diagnoser *d)
     if (error && error->code != ARGUS_ERROR_QUESTION)
         return error;
     bool good = vertex == d->hang.vertex || d->hang.type != ARGUS_TYPE_LONG_RUNNING ||
-                add_path(d, vertex, ARGUS_NONE, false);
+                diagnoser_add_step(d, vertex, ARGUS_NONE, false);
     for (size_t i = 0; good && i < slice.step_count; i++) {
         good = vec_push(&d->origin, slice.steps[i].vertex);
         if (good && d->hang.type == ARGUS_TYPE_LONG_RUNNING && i > 0)
-            good = add_path(d, slice.steps[i].vertex, slice.steps[i].edge, false);
+            good = diagnoser_add_step(d, slice.steps[i].vertex, slice.steps[i].edge, false);
     }
     for (size_t i = 0; good && i < slice.asked_count; i++) {
         good = vec_push(&d->questions.asked, slice.asked[i]);
@@ -60,14 +60,14 @@ static struct argus_error *find_origin(struct diagnoser *d)
 struct argus_error *diagnose_long_running(struct diagnoser *d)
 {
     struct window whole = {d->hang.start_ns, d->hang.end_ns};
-    if (!add_path(d, d->hang.vertex, ARGUS_NONE, false))
+    if (!diagnoser_add_step(d, d->hang.vertex, ARGUS_NONE, false))
         return argus_error_memory();
     struct argus_error *error =
-        blame_running(d, d->hang.vertex, whole, d->hang.run_ns, d->hang.runnable_ns);
+        diagnoser_blame_running(d, d->hang.vertex, whole, d->hang.run_ns, d->hang.runnable_ns);
     if (!error)
         error = find_origin(d);
     /* Of a run in many pieces the largest one is not the whole, and what is like it is not, either. */
     const struct argus_vertex *v = &d->view.vertices[d->hang.vertex];
     bool one_piece = v->run_ns + v->runnable_ns >= window_ns(whole) / 2;
-    return error || !one_piece ? error : note_baseline(d);
+    return error || !one_piece ? error : diagnoser_note_baseline(d);
 }

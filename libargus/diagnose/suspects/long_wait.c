@@ -64,14 +64,14 @@ static struct argus_error *blame_waits(struct diagnoser *d, uint32_t vertex, str
     argus_wait_text(d->view.graph, vertex, text, sizeof(text));
     const char *function =
         text_function(&d->view, d->symbols, vertex, wait->user_stack, name, sizeof(name));
-    return add_culprit(d, vertex, ARGUS_TYPE_LONG_WAIT, part, wait_ns,
-                       text_print("waited for %s%s (%s%s%s): %s", lasted,
-                                  several ? " in many waits" : "", text, function ? ", in " : "",
-                                  function ? function : "", because));
+    return diagnoser_add_culprit(
+        d, vertex, ARGUS_TYPE_LONG_WAIT, part, wait_ns,
+        text_print("waited for %s%s (%s%s%s): %s", lasted, several ? " in many waits" : "", text,
+                   function ? ", in " : "", function ? function : "", because));
 }
 
-struct argus_error *blame_waiting(struct diagnoser *d, uint32_t vertex, struct window part,
-                                  const char *because)
+struct argus_error *diagnoser_blame_waiting(struct diagnoser *d, uint32_t vertex,
+                                            struct window part, const char *because)
 {
     return blame_waits(d, vertex, part, window_ns(part), because);
 }
@@ -89,7 +89,7 @@ static struct argus_error *blame_member(struct diagnoser *d, size_t at, size_t f
     d->cycle_broken_by_timeout |= wait->outcome == ARGUS_OUTCOME_TIMED_OUT;
     argus_wait_text(d->view.graph, vertex, text, sizeof(text));
     text_thread(&d->view, d->view.vertices[d->path.data[next].vertex].thread, whom, sizeof(whom));
-    return add_culprit(
+    return diagnoser_add_culprit(
         d, vertex, ARGUS_TYPE_LONG_WAIT, part, window_ns(part),
         text_print("waited for %s (%s) for %s, which in turn waited for it%s",
                    text_duration(window_ns(part), lasted, sizeof(lasted)), text, whom,
@@ -97,7 +97,7 @@ static struct argus_error *blame_member(struct diagnoser *d, size_t at, size_t f
 }
 
 /* Kernel threads pass a wait on, they do not wait themselves. */
-struct argus_error *close_circle(struct diagnoser *d, size_t first)
+struct argus_error *diagnoser_close_circle(struct diagnoser *d, size_t first)
 {
     struct argus_error *error = NULL;
     for (size_t i = first; !error && i < d->path.length; i++) {
@@ -114,27 +114,30 @@ struct argus_error *close_circle(struct diagnoser *d, size_t first)
 /* --- a wait that ended late --- */
 
 static struct argus_error *take_late(struct diagnoser *d, const struct argus_account *account,
-                                     const struct late *late, struct stand *stand)
+                                     const struct late *late, struct walk_position *position)
 {
     const struct argus_vertex *v = &d->view.vertices[late->vertex];
-    long at = v->thread == d->view.vertices[stand->vertex].thread ? -1 : path_find(d, v->thread);
+    long at = v->thread == d->view.vertices[position->vertex].thread
+                  ? -1
+                  : diagnoser_find_step(d, v->thread);
     bool busy = late->run_ns + late->runnable_ns >= late->wait_ns;
-    stand->ended = true;
+    position->ended = true;
     if (!late->yields && !busy && at >= 0)
-        return close_circle(d, (size_t)at);
-    if (!add_late_path(d, account, late->link, late->vertex))
+        return diagnoser_close_circle(d, (size_t)at);
+    if (!diagnoser_add_late_path(d, account, late->link, late->vertex))
         return argus_error_memory();
     struct lock_tries tries;
-    if (late->yields || (!busy && looks_for_lock(&d->view, v->thread, late->part.start_ns,
-                                                 late->part.end_ns, &tries)))
-        return explain_yielding(d, late->vertex, late->part);
-    if (find_file_lock_holder(&d->view, stand->vertex) == v->thread &&
-        is_unseen_holder(d, v->thread, stand->window,
-                         late->run_ns + late->runnable_ns + late->wait_ns))
-        return blame_unseen_holder(d, v->thread, stand->window);
+    if (late->yields || (!busy && lock_tries_detect(&d->view, v->thread, late->part.start_ns,
+                                                    late->part.end_ns, &tries)))
+        return diagnoser_explain_yielding(d, late->vertex, late->part);
+    if (file_lock_find_holder(&d->view, position->vertex) == v->thread &&
+        diagnoser_is_unseen_holder(d, v->thread, position->window,
+                                   late->run_ns + late->runnable_ns + late->wait_ns))
+        return diagnoser_blame_unseen_holder(d, v->thread, position->window);
     if (busy)
-        return blame_running(d, late->vertex, late->part, late->run_ns, late->runnable_ns);
-    struct window part = wait_window(&d->view, late->vertex, stand->window);
+        return diagnoser_blame_running(d, late->vertex, late->part, late->run_ns,
+                                       late->runnable_ns);
+    struct window part = wait_window(&d->view, late->vertex, position->window);
     if (window_ns(part) < late->wait_ns / 2 && !was_not_ended(&d->view, late->vertex) &&
         v->wait.kind != ARGUS_WAIT_POLL)
         return blame_waits(d, late->vertex, late->part, late->wait_ns, own_reason(&v->wait));
@@ -142,48 +145,53 @@ static struct argus_error *take_late(struct diagnoser *d, const struct argus_acc
     bool for_others = v->wait.kind == ARGUS_WAIT_POLL && !v->wait.by_device &&
                       !was_not_ended(&d->view, late->vertex);
     if (!was_not_ended(&d->view, late->vertex) && !for_others)
-        return blame_waiting(d, late->vertex, part, own_reason(&v->wait));
-    *stand = (struct stand){.vertex = late->vertex, .window = for_others ? late->part : part};
-    return explain_missing(d, stand);
+        return diagnoser_blame_waiting(d, late->vertex, part, own_reason(&v->wait));
+    *position = (struct walk_position){
+        .vertex = late->vertex, .window = for_others ? late->part : part, .requester = ARGUS_NONE};
+    return diagnoser_explain_missing(d, position);
 }
 
 /* `own`: what the thread itself ran counts as well, not only what it waited for. */
-static struct argus_error *explain_late(struct diagnoser *d, struct stand *stand, bool own)
+static struct argus_error *explain_late(struct diagnoser *d, struct walk_position *position,
+                                        bool own)
 {
-    uint32_t thread = d->view.vertices[stand->vertex].thread;
+    uint32_t thread = d->view.vertices[position->vertex].thread;
     struct argus_account account;
     struct late late;
-    struct argus_error *error = argus_account(d->view.graph, thread, stand->window.start_ns,
-                                              stand->window.end_ns, &account);
+    struct argus_error *error = argus_account(d->view.graph, thread, position->window.start_ns,
+                                              position->window.end_ns, &account);
     if (error)
         return error;
-    error = find_late(d, &account, own ? ARGUS_NONE : thread, &late);
+    error = diagnoser_find_late(d, &account, own ? ARGUS_NONE : thread, &late);
     if (!error && late.vertex == ARGUS_NONE) {
-        stand->ended = true;
-        error = blame_waiting(d, stand->vertex, stand->window, "the records do not say for whom");
+        position->ended = true;
+        error = diagnoser_blame_waiting(d, position->vertex, position->window,
+                                        "the records do not say for whom");
     } else if (!error) {
-        error = take_late(d, &account, &late, stand);
+        error = take_late(d, &account, &late, position);
     }
     argus_account_deinit(&account);
     return error;
 }
 
 /* From wait to wait, until somebody is to blame. `one_wait`: the first is a single one, not many short ones. */
-static struct argus_error *walk_waits(struct diagnoser *d, struct stand *stand, size_t depth,
-                                      bool one_wait)
+static struct argus_error *walk_waits(struct diagnoser *d, struct walk_position *position,
+                                      size_t depth, bool one_wait)
 {
     struct argus_error *error = NULL;
-    for (size_t i = 0; !error && !stand->ended && i < depth; i++) {
-        const struct argus_wait *wait = &d->view.vertices[stand->vertex].wait;
-        bool goes_on = timeline_wait_end(&d->view, stand->vertex) > stand->window.end_ns;
-        bool missing = was_not_ended(&d->view, stand->vertex) || (goes_on && !ends_by_itself(wait));
+    for (size_t i = 0; !error && !position->ended && i < depth; i++) {
+        const struct argus_wait *wait = &d->view.vertices[position->vertex].wait;
+        bool goes_on = timeline_wait_end(&d->view, position->vertex) > position->window.end_ns;
+        bool missing =
+            was_not_ended(&d->view, position->vertex) || (goes_on && !ends_by_itself(wait));
         if (missing && (i > 0 || one_wait))
-            error = explain_missing(d, stand);
+            error = diagnoser_explain_missing(d, position);
         else
-            error = explain_late(d, stand, false);
+            error = explain_late(d, position, false);
     }
-    if (!error && !stand->ended)
-        error = blame_waiting(d, stand->vertex, stand->window, "the search ends at this depth");
+    if (!error && !position->ended)
+        error = diagnoser_blame_waiting(d, position->vertex, position->window,
+                                        "the search ends at this depth");
     return error;
 }
 
@@ -192,23 +200,25 @@ static size_t max_depth(const struct diagnoser *d)
     return d->options.max_depth ? d->options.max_depth : DEFAULT_MAX_DEPTH;
 }
 
-struct argus_error *explain_writer(struct diagnoser *d, struct stand *stand)
+struct argus_error *diagnoser_explain_writer(struct diagnoser *d, struct walk_position *position)
 {
-    struct argus_error *error = explain_late(d, stand, true);
-    return error || stand->ended ? error : walk_waits(d, stand, max_depth(d), true);
+    struct argus_error *error = explain_late(d, position, true);
+    return error || position->ended ? error : walk_waits(d, position, max_depth(d), true);
 }
 
-struct argus_error *explain_missing_write(struct diagnoser *d, struct stand *stand)
+struct argus_error *diagnoser_explain_missing_write(struct diagnoser *d,
+                                                    struct walk_position *position)
 {
-    struct argus_error *error = explain_missing(d, stand);
-    return error || stand->ended ? error : walk_waits(d, stand, max_depth(d), true);
+    struct argus_error *error = diagnoser_explain_missing(d, position);
+    return error || position->ended ? error : walk_waits(d, position, max_depth(d), true);
 }
 
-struct argus_error *explain_missing_message(struct diagnoser *d, struct stand *stand,
-                                            uint32_t thread, const char *why)
+struct argus_error *diagnoser_explain_missing_message(struct diagnoser *d,
+                                                      struct walk_position *position,
+                                                      uint32_t thread, const char *why)
 {
-    struct argus_error *error = explain_missing_from(d, stand, thread, why);
-    return error || stand->ended ? error : walk_waits(d, stand, max_depth(d), true);
+    struct argus_error *error = diagnoser_explain_missing_from(d, position, thread, why);
+    return error || position->ended ? error : walk_waits(d, position, max_depth(d), true);
 }
 
 /* Whose message the holder of a question took last before it took the question, in the same run; ARGUS_NONE. */
@@ -237,7 +247,7 @@ static uint32_t released_by(const struct diagnoser *d, const struct answer_hold 
     struct window window = {hold->start_ns, hold->end_ns};
     uint32_t whole = argus_graph_whole(d->view.graph, hold->vertex);
     uint32_t cause = argus_graph_cause(d->view.graph, whole);
-    struct argus_hang figures = examine_thread(d, hold->thread, window).figures;
+    struct argus_hang figures = diagnoser_examine_thread(d, hold->thread, window).figures;
     if (cause == ARGUS_NONE || figures.type != ARGUS_TYPE_LONG_WAIT ||
         !is_home_wait(&d->view, figures.vertex))
         return ARGUS_NONE;
@@ -249,35 +259,38 @@ static uint32_t released_by(const struct diagnoser *d, const struct answer_hold 
 
 /* Several waits, the last of which ended in the answer that all were for: who had the question for most of the time, and for longer than
  * that wait? */
-static struct argus_error *explain_answer(struct diagnoser *d, struct stand *stand, bool *ret_done)
+static struct argus_error *explain_answer(struct diagnoser *d, struct walk_position *position,
+                                          bool *ret_done)
 {
     struct answer_hold hold;
-    struct window wait = wait_window(&d->view, stand->vertex, stand->window);
-    *ret_done = answer_holder(&d->view, stand->vertex, stand->window.start_ns, &hold) &&
-                hold.end_ns - hold.start_ns >= window_ns(stand->window) / 2 &&
+    struct window wait = wait_window(&d->view, position->vertex, position->window);
+    *ret_done = answer_holder(&d->view, position->vertex, position->window.start_ns, &hold) &&
+                hold.end_ns - hold.start_ns >= window_ns(position->window) / 2 &&
                 hold.end_ns - hold.start_ns > window_ns(wait);
     if (!*ret_done)
         return NULL;
-    stand->window = (struct window){hold.start_ns, hold.end_ns};
+    position->window = (struct window){hold.start_ns, hold.end_ns};
     uint32_t other = released_by(d, &hold);
     if (other != ARGUS_NONE)
-        return explain_missing_message(d, stand, other,
-                                       "only when it sent something, the question was taken");
-    return explain_missing_message(d, stand, hold.thread,
-                                   "the question went through it, and then the answer came");
+        return diagnoser_explain_missing_message(
+            d, position, other, "only when it sent something, the question was taken");
+    return diagnoser_explain_missing_message(
+        d, position, hold.thread, "the question went through it, and then the answer came");
 }
 
 struct argus_error *diagnose_long_wait(struct diagnoser *d)
 {
-    struct stand stand = {.vertex = d->hang.vertex, .window = {d->hang.start_ns, d->hang.end_ns}};
-    struct window longest = wait_window(&d->view, d->hang.vertex, stand.window);
-    bool one_wait = window_ns(longest) >= window_ns(stand.window) / 2;
-    if (!add_path(d, d->hang.vertex, ARGUS_NONE, false))
+    struct walk_position position = {.vertex = d->hang.vertex,
+                                     .window = {d->hang.start_ns, d->hang.end_ns},
+                                     .requester = ARGUS_NONE};
+    struct window longest = wait_window(&d->view, d->hang.vertex, position.window);
+    bool one_wait = window_ns(longest) >= window_ns(position.window) / 2;
+    if (!diagnoser_add_step(d, d->hang.vertex, ARGUS_NONE, false))
         return argus_error_memory();
     bool done = false;
-    struct argus_error *error = explain_answer(d, &stand, &done);
+    struct argus_error *error = explain_answer(d, &position, &done);
     d->waits_explained = done;
     if (!error && !done)
-        error = walk_waits(d, &stand, max_depth(d), one_wait);
-    return error ? error : note_baseline(d);
+        error = walk_waits(d, &position, max_depth(d), one_wait);
+    return error ? error : diagnoser_note_baseline(d);
 }

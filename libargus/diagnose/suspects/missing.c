@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "diagnose/suspects/lookout.h"
+#include "diagnose/suspects/suspect_search.h"
 #include "diagnose/words.h"
 
 #define MAX_OUT   64
@@ -14,9 +14,9 @@
 #define MAX_STEPS 16  /* vertices in which a request is dealt with */
 
 struct search {
-    struct lookout lookout;
+    struct suspect_search shared; /* what the functions of evidence see */
     suspect_list suspects;
-    struct stand *stand;
+    struct walk_position *position;
     size_t tried;    /* suspects that have been looked at */
     uint32_t idle;   /* the first thread that was at home; ARGUS_NONE */
     uint32_t silent; /* vertex that took the request and did not answer; ARGUS_NONE */
@@ -30,7 +30,7 @@ static struct argus_error *note_guess(struct diagnoser *d, uint32_t waiter,
     char who[128], whom[128];
     text_thread(&d->view, d->view.vertices[waiter].thread, who, sizeof(who));
     text_thread(&d->view, suspect->thread, whom, sizeof(whom));
-    return add_uncertain(
+    return diagnoser_add_uncertain(
         d, text_print("that %s should have woken %s is a guess: %s", whom, who, suspect->why));
 }
 
@@ -43,25 +43,26 @@ static bool is_vague(const struct evidence *row)
 }
 
 static struct argus_error *take_suspect(struct diagnoser *d, const struct suspect *suspect,
-                                        const struct examined *examined, struct stand *stand,
-                                        const struct evidence *row)
+                                        const struct examined *examined,
+                                        struct walk_position *position, const struct evidence *row)
 {
     const struct argus_hang *figures = &examined->figures;
-    bool on_path = suspect->via == ARGUS_NONE || add_path(d, suspect->via, ARGUS_NONE, true);
-    if (!on_path || !add_path(d, figures->vertex, ARGUS_NONE, true))
+    bool on_path =
+        suspect->via == ARGUS_NONE || diagnoser_add_step(d, suspect->via, ARGUS_NONE, true);
+    if (!on_path || !diagnoser_add_step(d, figures->vertex, ARGUS_NONE, true))
         return argus_error_memory();
     d->path.data[d->path.length - 1].vague = is_vague(row);
-    stand->ended = figures->type != ARGUS_TYPE_LONG_WAIT;
+    position->ended = figures->type != ARGUS_TYPE_LONG_WAIT;
     if (figures->type == ARGUS_TYPE_LONG_RUNNING)
-        return blame_running(d, figures->vertex, stand->window, figures->run_ns,
-                             figures->runnable_ns);
+        return diagnoser_blame_running(d, figures->vertex, position->window, figures->run_ns,
+                                       figures->runnable_ns);
     if (figures->type == ARGUS_TYPE_REPEATED_YIELD)
-        return explain_yielding(d, figures->vertex, stand->window);
-    if (stand->asker == stand->vertex) /* from here on, waits are nobody else's */
-        stand->asker = 0;
-    stand->vertex = figures->vertex;
+        return diagnoser_explain_yielding(d, figures->vertex, position->window);
+    if (position->requester == position->vertex) /* from here on, each wait is the thread's own */
+        position->requester = ARGUS_NONE;
+    position->vertex = figures->vertex;
     if (!examined->in_pieces)
-        stand->window = wait_window(&d->view, figures->vertex, stand->window);
+        position->window = wait_window(&d->view, figures->vertex, position->window);
     return NULL;
 }
 
@@ -85,15 +86,15 @@ static uint32_t find_taker_of(const struct view *view, uint32_t waiter, uint32_t
  * behind its request, but both are in the hang. */
 static uint32_t find_taker(const struct search *search, uint32_t thread)
 {
-    const struct view *view = &search->lookout.d->view;
-    uint32_t taker = find_taker_of(view, search->stand->vertex, thread);
-    uint32_t asker = search->stand->asker ? search->stand->asker : ARGUS_NONE;
-    uint64_t since_ns = search->lookout.d->hang.start_ns;
-    for (int i = 0; taker == ARGUS_NONE && asker != ARGUS_NONE && i < MAX_LOOP &&
-                    (i < NEAR_VERTICES || view->vertices[asker].end_ns >= since_ns);
+    const struct view *view = &search->shared.d->view;
+    uint32_t taker = find_taker_of(view, search->position->vertex, thread);
+    uint32_t requester = search->position->requester;
+    uint64_t since_ns = search->shared.d->hang.start_ns;
+    for (int i = 0; taker == ARGUS_NONE && requester != ARGUS_NONE && i < MAX_LOOP &&
+                    (i < NEAR_VERTICES || view->vertices[requester].end_ns >= since_ns);
          i++) {
-        taker = find_taker_of(view, asker, thread);
-        asker = argus_graph_previous(view->graph, asker);
+        taker = find_taker_of(view, requester, thread);
+        requester = argus_graph_previous(view->graph, requester);
     }
     return taker;
 }
@@ -102,7 +103,7 @@ static uint32_t find_taker(const struct search *search, uint32_t thread)
  * somebody, be it the waiter, who was answered. */
 static bool follow_request(struct search *search, uint32_t taker, bool *ret_passed_on)
 {
-    const struct view *view = &search->lookout.d->view;
+    const struct view *view = &search->shared.d->view;
     const uint32_t *out;
     size_t count = argus_graph_out_edges(view->graph, taker, &out);
     for (size_t i = 0; i < count && i < MAX_OUT; i++) {
@@ -111,8 +112,8 @@ static bool follow_request(struct search *search, uint32_t taker, bool *ret_pass
         if (edge->kind == ARGUS_EDGE_SEQUENCE || edge->kind == ARGUS_EDGE_TIMER)
             continue;
         *ret_passed_on = true;
-        if (!add_suspect(&search->lookout, view->vertices[edge->to].thread,
-                         "it was handed on what had been asked"))
+        if (!suspect_search_add(&search->shared, view->vertices[edge->to].thread,
+                                "it was handed on what had been asked"))
             return false;
         if (search->suspects.length > before)
             search->suspects.data[before].via = taker;
@@ -122,12 +123,12 @@ static bool follow_request(struct search *search, uint32_t taker, bool *ret_pass
 
 static struct argus_error *look_at_idle(struct search *search, uint32_t thread)
 {
-    const struct view *view = &search->lookout.d->view;
+    const struct view *view = &search->shared.d->view;
     uint32_t taker = find_taker(search, thread);
     bool passed_on = false;
     if (search->idle == ARGUS_NONE)
         search->idle = thread;
-    struct window wait = wait_window(view, search->stand->vertex, search->stand->window);
+    struct window wait = wait_window(view, search->position->vertex, search->position->window);
     for (int i = 0; taker != ARGUS_NONE && i < MAX_STEPS; i++) {
         if (!follow_request(search, taker, &passed_on))
             return argus_error_memory();
@@ -143,22 +144,23 @@ static struct argus_error *look_at_idle(struct search *search, uint32_t thread)
     return NULL;
 }
 
-static struct argus_error *blame_silent(struct diagnoser *d, uint32_t taker, struct stand *stand)
+static struct argus_error *blame_silent(struct diagnoser *d, uint32_t taker,
+                                        struct walk_position *position)
 {
     char whose[128], text[128];
-    struct window part = wait_window(&d->view, taker, stand->window);
-    stand->ended = true;
+    struct window part = wait_window(&d->view, taker, position->window);
+    position->ended = true;
     argus_wait_text(d->view.graph, taker, text, sizeof(text));
-    uint32_t asker = stand->asker ? stand->asker : stand->vertex;
-    text_thread(&d->view, d->view.vertices[asker].thread, whose, sizeof(whose));
-    if (!add_path(d, taker, ARGUS_NONE, true))
+    uint32_t requester = position->requester != ARGUS_NONE ? position->requester : position->vertex;
+    text_thread(&d->view, d->view.vertices[requester].thread, whose, sizeof(whose));
+    if (!diagnoser_add_step(d, taker, ARGUS_NONE, true))
         return argus_error_memory();
     size_t before = d->culprits.length;
-    struct argus_error *error =
-        add_culprit(d, taker, ARGUS_TYPE_LONG_WAIT, part, window_ns(part),
-                    text_print("took what %s had asked for and went back to its wait for requests "
-                               "(%s) without an answer",
-                               whose, text));
+    struct argus_error *error = diagnoser_add_culprit(
+        d, taker, ARGUS_TYPE_LONG_WAIT, part, window_ns(part),
+        text_print("took what %s had asked for and went back to its wait for requests "
+                   "(%s) without an answer",
+                   whose, text));
     if (!error && d->culprits.length > before)
         d->culprits.data[before].silent = true;
     return error;
@@ -170,7 +172,7 @@ static struct argus_error *blame_silent(struct diagnoser *d, uint32_t taker, str
  * request did its part. Else somebody further on may still have the request. */
 static bool is_enough(const struct search *search)
 {
-    return search->silent != ARGUS_NONE && search->stand->asker;
+    return search->silent != ARGUS_NONE && search->position->requester != ARGUS_NONE;
 }
 
 static bool is_epoll(const struct view *view, const struct argus_wait *wait)
@@ -188,13 +190,13 @@ static bool is_timer_of_set(const struct diagnoser *d, const struct argus_wait *
     return wait->outcome == ARGUS_OUTCOME_TIMED_OUT && is_epoll(&d->view, wait);
 }
 
-/* Whether a thread waited for whatever may come since before the wait of the stand began: nobody has asked it since. */
+/* Whether a thread waited for whatever may come since before the wait at the position began: nobody has asked it since. */
 static bool was_home_already(const struct search *search, const struct argus_vertex *waiter)
 {
     uint8_t kind = waiter->wait.kind;
     bool is_open = kind == ARGUS_WAIT_POLL || kind == ARGUS_WAIT_SIGNAL;
     return is_open &&
-           waiter->end_ns < search->lookout.d->view.vertices[search->stand->vertex].end_ns;
+           waiter->end_ns < search->shared.d->view.vertices[search->position->vertex].end_ns;
 }
 
 /* Whether a suspect of `row` only waited for one on the path. That another thread could have ended a wait, and waited too, does not say that
@@ -203,33 +205,34 @@ static bool was_home_already(const struct search *search, const struct argus_ver
 static bool only_waited(const struct search *search, const struct evidence *row, uint32_t thread,
                         const struct examined *examined)
 {
-    const struct diagnoser *d = search->lookout.d;
+    const struct diagnoser *d = search->shared.d;
     const struct view *view = &d->view;
     if (!row || !(row->flags & EVIDENCE_COULD_ONLY) ||
         examined->figures.type != ARGUS_TYPE_LONG_WAIT)
         return false;
     if (view->vertices[examined->figures.vertex].wait.kind == ARGUS_WAIT_CHILD &&
-        path_find(d, thread) >= 0)
+        diagnoser_find_step(d, thread) >= 0)
         return true;
     if (is_vague(row) && was_home_already(search, &view->vertices[examined->figures.vertex]))
         return true;
     uint32_t waker = waker_thread(view, examined->figures.vertex);
-    return is_timer_of_set(d, &view->vertices[search->stand->vertex].wait) && waker != ARGUS_NONE &&
-           path_find(d, waker) >= 0;
+    return is_timer_of_set(d, &view->vertices[search->position->vertex].wait) &&
+           waker != ARGUS_NONE && diagnoser_find_step(d, waker) >= 0;
 }
 
 /* Who has a lock is to give it back, whether it is at home or not. */
 static struct argus_error *take_idle_holder(struct search *search, const struct examined *examined)
 {
-    struct diagnoser *d = search->lookout.d;
+    struct diagnoser *d = search->shared.d;
     uint32_t vertex = examined->figures.vertex;
-    search->decided = search->stand->ended = true;
-    long at = path_find(d, search->holder);
+    search->decided = search->position->ended = true;
+    long at = diagnoser_find_step(d, search->holder);
     if (at >= 0)
-        return close_circle(d, (size_t)at);
-    if (!add_path(d, vertex, ARGUS_NONE, true))
+        return diagnoser_close_circle(d, (size_t)at);
+    if (!diagnoser_add_step(d, vertex, ARGUS_NONE, true))
         return argus_error_memory();
-    return blame_idle_holder(d, vertex, wait_window(&d->view, vertex, search->stand->window));
+    return diagnoser_blame_idle_holder(d, vertex,
+                                       wait_window(&d->view, vertex, search->position->window));
 }
 
 /* Whether the path from index `first` on, and evidence of `row` behind it, say that they waited for each other: not, where one of them could only
@@ -245,14 +248,14 @@ static bool is_circle(const struct diagnoser *d, size_t first, const struct evid
 /* Looks at the suspects that are new, from `row` of the evidence; NULL: they were told from elsewhere. */
 static struct argus_error *try_suspects(struct search *search, const struct evidence *row)
 {
-    struct diagnoser *d = search->lookout.d;
-    struct stand *stand = search->stand;
+    struct diagnoser *d = search->shared.d;
+    struct walk_position *position = search->position;
     struct argus_error *error = NULL;
     while (!error && !search->decided && !is_enough(search) &&
            search->tried < search->suspects.length) {
         struct suspect suspect = search->suspects.data[search->tried++];
-        struct examined examined = examine_thread(d, suspect.thread, stand->window);
-        if (examined.in_pieces && d->view.vertices[stand->vertex].wait.kind == ARGUS_WAIT_CHILD)
+        struct examined examined = diagnoser_examine_thread(d, suspect.thread, position->window);
+        if (examined.in_pieces && d->view.vertices[position->vertex].wait.kind == ARGUS_WAIT_CHILD)
             examined.abnormal = true; /* it is the child, whatever it does */
         if (suspect.thread == search->holder && examined.idle)
             return take_idle_holder(search, &examined);
@@ -263,19 +266,19 @@ static struct argus_error *try_suspects(struct search *search, const struct evid
         if (error || !examined.abnormal || examined.idle ||
             only_waited(search, row, suspect.thread, &examined))
             continue;
-        long at = path_find(d, suspect.thread);
+        long at = diagnoser_find_step(d, suspect.thread);
         if (at >= 0 && !is_circle(d, (size_t)at, row))
             continue;
         search->decided = true;
         bool sure = row && row->flags & EVIDENCE_SURE;
         d->guessed |= row && !sure;
-        error = sure ? NULL : note_guess(d, stand->vertex, &suspect);
+        error = sure ? NULL : note_guess(d, position->vertex, &suspect);
         if (error)
             return error;
         if (at < 0)
-            return take_suspect(d, &suspect, &examined, stand, row);
-        stand->ended = true;
-        return close_circle(d, (size_t)at);
+            return take_suspect(d, &suspect, &examined, position, row);
+        position->ended = true;
+        return diagnoser_close_circle(d, (size_t)at);
     }
     return error;
 }
@@ -292,32 +295,34 @@ static bool slept(const struct diagnoser *d, uint32_t vertex)
 
 static struct argus_error *blame_nobody(struct search *search)
 {
-    struct diagnoser *d = search->lookout.d;
-    struct stand *stand = search->stand;
+    struct diagnoser *d = search->shared.d;
+    struct walk_position *position = search->position;
     char whom[128], text[256];
-    stand->ended = true;
+    position->ended = true;
     if (d->stopped)
-        return blame_waiting(d, stand->vertex, stand->window, "the answer was to stop here");
+        return diagnoser_blame_waiting(d, position->vertex, position->window,
+                                       "the answer was to stop here");
     if (search->holder != ARGUS_NONE && d->view.threads[search->holder].vertex_count == 0) {
         const struct argus_process *process =
             &d->view.processes[d->view.threads[search->holder].process];
         snprintf(text, sizeof(text), "%s [%llu] had the lock, and did nothing in this recording",
                  process->name, (unsigned long long)process->pid);
-        return blame_waiting(d, stand->vertex, stand->window, text);
+        return diagnoser_blame_waiting(d, position->vertex, position->window, text);
     }
-    if (search->idle != ARGUS_NONE && !slept(d, stand->vertex)) {
+    if (search->idle != ARGUS_NONE && !slept(d, position->vertex)) {
         snprintf(text, sizeof(text),
                  "%s, which should have ended it, was idle: it was not asked, or did not answer",
                  text_thread(&d->view, search->idle, whom, sizeof(whom)));
-        return blame_waiting(d, stand->vertex, stand->window, text);
+        return diagnoser_blame_waiting(d, position->vertex, position->window, text);
     }
-    if (slept(d, stand->vertex))
-        return blame_waiting(d, stand->vertex, stand->window,
-                             "its own time-out ended it, and no thread is known to have had to");
-    return blame_waiting(d, stand->vertex, stand->window,
-                         search->suspects.length > 0
-                             ? "those who could have ended it did nothing unusual meanwhile"
-                             : "nobody is known who could have ended it");
+    if (slept(d, position->vertex))
+        return diagnoser_blame_waiting(
+            d, position->vertex, position->window,
+            "its own time-out ended it, and no thread is known to have had to");
+    return diagnoser_blame_waiting(
+        d, position->vertex, position->window,
+        search->suspects.length > 0 ? "those who could have ended it did nothing unusual meanwhile"
+                                    : "nobody is known who could have ended it");
 }
 
 /* One row of evidence, as often as it has more to give. */
@@ -325,34 +330,36 @@ static struct argus_error *look_at_row(struct search *search, const struct evide
 {
     struct argus_error *error = NULL;
     do {
-        search->lookout.again = false;
-        error = row->find(&search->lookout);
-        if (!error && !search->lookout.d->stopped)
+        search->shared.again = false;
+        error = row->find(&search->shared);
+        if (!error && !search->shared.d->stopped)
             error = try_suspects(search, row);
-    } while (!error && search->lookout.again && !search->decided && search->silent == ARGUS_NONE &&
-             !search->lookout.d->stopped);
+    } while (!error && search->shared.again && !search->decided && search->silent == ARGUS_NONE &&
+             !search->shared.d->stopped);
     return error;
 }
 
 static struct argus_error *end_search(struct search *search)
 {
-    struct diagnoser *d = search->lookout.d;
+    struct diagnoser *d = search->shared.d;
     struct argus_error *error = NULL;
     if (!search->decided && !d->stopped && search->silent != ARGUS_NONE)
-        error = blame_silent(d, search->silent, search->stand);
+        error = blame_silent(d, search->silent, search->position);
     else if (!search->decided)
         error = blame_nobody(search);
     vec_deinit(&search->suspects);
     return error;
 }
 
-struct argus_error *explain_missing_from(struct diagnoser *d, struct stand *stand, uint32_t thread,
-                                         const char *why)
+struct argus_error *diagnoser_explain_missing_from(struct diagnoser *d,
+                                                   struct walk_position *position, uint32_t thread,
+                                                   const char *why)
 {
     struct search search = {
-        .stand = stand, .idle = ARGUS_NONE, .silent = ARGUS_NONE, .holder = ARGUS_NONE};
-    search.lookout = (struct lookout){.d = d, .vertex = stand->vertex, .list = &search.suspects};
-    struct argus_error *error = add_suspect(&search.lookout, thread, why)
+        .position = position, .idle = ARGUS_NONE, .silent = ARGUS_NONE, .holder = ARGUS_NONE};
+    search.shared =
+        (struct suspect_search){.d = d, .vertex = position->vertex, .list = &search.suspects};
+    struct argus_error *error = suspect_search_add(&search.shared, thread, why)
                                     ? try_suspects(&search, NULL)
                                     : argus_error_memory();
     if (!error)
@@ -363,8 +370,8 @@ struct argus_error *explain_missing_from(struct diagnoser *d, struct stand *stan
 
 static bool applies(const struct search *search, const struct evidence *row)
 {
-    const struct diagnoser *d = search->lookout.d;
-    uint32_t vertex = search->stand->vertex;
+    const struct diagnoser *d = search->shared.d;
+    uint32_t vertex = search->position->vertex;
     if (search->holder != ARGUS_NONE)
         return row->flags & EVIDENCE_OF_LOCK;
     if (d->view.vertices[vertex].wait.kind == ARGUS_WAIT_CHILD)
@@ -372,13 +379,14 @@ static bool applies(const struct search *search, const struct evidence *row)
     return !(row->flags & EVIDENCE_COULD_ONLY) || !slept(d, vertex);
 }
 
-struct argus_error *explain_missing(struct diagnoser *d, struct stand *stand)
+struct argus_error *diagnoser_explain_missing(struct diagnoser *d, struct walk_position *position)
 {
     struct search search = {
-        .stand = stand, .idle = ARGUS_NONE, .silent = ARGUS_NONE, .holder = ARGUS_NONE};
+        .position = position, .idle = ARGUS_NONE, .silent = ARGUS_NONE, .holder = ARGUS_NONE};
     struct argus_error *error = NULL;
-    search.holder = find_file_lock_holder(&d->view, stand->vertex);
-    search.lookout = (struct lookout){.d = d, .vertex = stand->vertex, .list = &search.suspects};
+    search.holder = file_lock_find_holder(&d->view, position->vertex);
+    search.shared =
+        (struct suspect_search){.d = d, .vertex = position->vertex, .list = &search.suspects};
     for (size_t i = 0; !error && !search.decided && !d->stopped && i < all_evidence_count; i++) {
         if (((all_evidence[i].flags & EVIDENCE_VAGUE) && search.silent != ARGUS_NONE) ||
             is_enough(&search))

@@ -20,7 +20,7 @@ const char *text_lock_tries(const struct view *view, uint32_t thread, uint64_t s
 {
     struct lock_tries tries;
     char file[160], holder[128] = "";
-    if (!find_lock_tries(view, thread, start_ns, end_ns, &tries))
+    if (!lock_tries_find(view, thread, start_ns, end_ns, &tries))
         return NULL;
     if (tries.holder != ARGUS_NONE)
         text_holder(view, tries.holder, holder, sizeof(holder));
@@ -47,34 +47,36 @@ static struct argus_error *blame_loop(struct diagnoser *d, uint32_t vertex, stru
                                  text_duration(window_ns(part), lasted, sizeof(lasted)), because)
                     : NULL;
     free(because);
-    return add_culprit(d, vertex, ARGUS_TYPE_REPEATED_YIELD, part, window_ns(part), why);
+    return diagnoser_add_culprit(d, vertex, ARGUS_TYPE_REPEATED_YIELD, part, window_ns(part), why);
 }
 
-struct argus_error *blame_idle_holder(struct diagnoser *d, uint32_t vertex, struct window part)
+struct argus_error *diagnoser_blame_idle_holder(struct diagnoser *d, uint32_t vertex,
+                                                struct window part)
 {
     char call[128], lasted[32];
     argus_wait_text(d->view.graph, vertex, call, sizeof(call));
-    return add_culprit(
+    return diagnoser_add_culprit(
         d, vertex, ARGUS_TYPE_LONG_WAIT, part, window_ns(part),
         text_print("held the lock on the file, and waited for %s for what comes (%s)",
                    text_duration(window_ns(part), lasted, sizeof(lasted)), call));
 }
 
-bool is_unseen_holder(const struct diagnoser *d, uint32_t thread, struct window part,
-                      uint64_t known_ns)
+bool diagnoser_is_unseen_holder(const struct diagnoser *d, uint32_t thread, struct window part,
+                                uint64_t known_ns)
 {
     return known_ns < window_ns(part) / 2 &&
            d->view.vertices[d->view.threads[thread].first_vertex].start_ns > part.start_ns &&
            d->view.threads[thread].start_ns < part.start_ns;
 }
 
-struct argus_error *blame_unseen_holder(struct diagnoser *d, uint32_t thread, struct window part)
+struct argus_error *diagnoser_blame_unseen_holder(struct diagnoser *d, uint32_t thread,
+                                                  struct window part)
 {
     char lasted[32];
     uint32_t vertex = d->view.threads[thread].first_vertex;
     uint64_t start_ns = d->view.vertices[vertex].start_ns;
     struct window unseen = {part.start_ns, start_ns < part.end_ns ? start_ns : part.end_ns};
-    return add_culprit(
+    return diagnoser_add_culprit(
         d, vertex, ARGUS_TYPE_LONG_WAIT, unseen, window_ns(unseen),
         text_print("held the lock on the file, and waited for %s for something: that "
                    "wait is older than the recording",
@@ -90,33 +92,36 @@ static struct argus_error *explain_holder(struct diagnoser *d, uint32_t vertex, 
                                           const struct examined *examined)
 {
     const struct argus_hang *figures = &examined->figures;
-    struct stand stand = {.vertex = figures->vertex, .window = part, .asker = vertex};
-    if (!add_path(d, figures->vertex, ARGUS_NONE, true))
+    struct walk_position position = {
+        .vertex = figures->vertex, .window = part, .requester = vertex};
+    if (!diagnoser_add_step(d, figures->vertex, ARGUS_NONE, true))
         return argus_error_memory();
-    if (is_unseen_holder(d, figures->thread, part, known_ns(figures)))
-        return blame_unseen_holder(d, figures->thread, part);
+    if (diagnoser_is_unseen_holder(d, figures->thread, part, known_ns(figures)))
+        return diagnoser_blame_unseen_holder(d, figures->thread, part);
     if (examined->idle)
-        return blame_idle_holder(d, figures->vertex, part);
+        return diagnoser_blame_idle_holder(d, figures->vertex, part);
     if (figures->type == ARGUS_TYPE_LONG_RUNNING)
-        return blame_running(d, figures->vertex, part, figures->run_ns, figures->runnable_ns);
+        return diagnoser_blame_running(d, figures->vertex, part, figures->run_ns,
+                                       figures->runnable_ns);
     if (figures->type == ARGUS_TYPE_REPEATED_YIELD)
-        return explain_yielding(d, figures->vertex, part);
-    return explain_writer(d, &stand);
+        return diagnoser_explain_yielding(d, figures->vertex, part);
+    return diagnoser_explain_writer(d, &position);
 }
 
-struct argus_error *explain_polled_lock(struct diagnoser *d, uint32_t vertex, struct window part,
-                                        const struct lock_tries *tries)
+struct argus_error *diagnoser_explain_polled_lock(struct diagnoser *d, uint32_t vertex,
+                                                  struct window part,
+                                                  const struct lock_tries *tries)
 {
     char who[128];
     if (tries->holder == ARGUS_NONE)
         return blame_loop(d, vertex, part, text_print("the records do not tell who had it"));
     text_holder(&d->view, tries->holder, who, sizeof(who));
-    long at = path_find(d, tries->holder);
+    long at = diagnoser_find_step(d, tries->holder);
     if (at >= 0 && tries->holder == d->view.vertices[vertex].thread)
         return blame_loop(d, vertex, part, text_print("its own process had it"));
     if (at >= 0)
-        return close_circle(d, (size_t)at);
-    struct examined examined = examine_thread(d, tries->holder, part);
+        return diagnoser_close_circle(d, (size_t)at);
+    struct examined examined = diagnoser_examine_thread(d, tries->holder, part);
     if (examined.figures.vertex == ARGUS_NONE)
         return blame_loop(d, vertex, part,
                           text_print("%s had it, and did nothing in this recording", who));

@@ -9,13 +9,13 @@
 #include <string.h>
 
 #include "base/lower_bound.h"
-#include "diagnose/suspects/lookout.h"
+#include "diagnose/suspects/suspect_search.h"
 #include "graph/text/object_text.h"
 
 #define MAX_LOOK_BACK     1000
 #define MAX_PARTNER_STEPS 400
 #define MAX_OUT           16
-#define MIN_DEALINGS      3
+#define MIN_INTERACTIONS  3
 
 /* The thread that plays the part of `thread` when the wait began: itself while it lives, else its namesake. */
 static uint32_t living(const struct view *view, uint32_t thread, uint64_t time_ns)
@@ -33,10 +33,10 @@ static uint32_t living(const struct view *view, uint32_t thread, uint64_t time_n
     return ARGUS_NONE;
 }
 
-bool add_suspect(struct lookout *l, uint32_t thread, const char *why)
+bool suspect_search_add(struct suspect_search *search, uint32_t thread, const char *why)
 {
-    const struct view *view = &l->d->view;
-    const struct argus_vertex *waiter = &view->vertices[l->vertex];
+    const struct view *view = &search->d->view;
+    const struct argus_vertex *waiter = &view->vertices[search->vertex];
     bool is_loop =
         waiter->flags & ARGUS_VERTEX_YIELDS; /* it ends when whoever it was for has ended */
     thread = living(view, thread, is_loop ? waiter->start_ns : waiter->end_ns);
@@ -44,24 +44,25 @@ bool add_suspect(struct lookout *l, uint32_t thread, const char *why)
         view->processes[view->threads[thread].process].kernel ||
         view->threads[thread].vertex_count == 0)
         return true;
-    for (size_t i = 0; i < l->list->length; i++)
-        if (l->list->data[i].thread == thread)
+    for (size_t i = 0; i < search->list->length; i++)
+        if (search->list->data[i].thread == thread)
             return true;
-    return vec_push(l->list, (struct suspect){thread, ARGUS_NONE, why});
+    return vec_push(search->list, (struct suspect){thread, ARGUS_NONE, why});
 }
 
 /* --- the lock's holder --- */
 
-static struct argus_error *find_holder(struct lookout *l)
+static struct argus_error *find_holder(struct suspect_search *search)
 {
-    const struct view *view = &l->d->view;
-    uint64_t tid = view->vertices[l->vertex].wait.holder_tid;
+    const struct view *view = &search->d->view;
+    uint64_t tid = view->vertices[search->vertex].wait.holder_tid;
     for (uint32_t i = 0; tid && i < view->thread_count; i++)
-        if (view->threads[i].tid == tid && living(view, i, view->vertices[l->vertex].end_ns) == i &&
-            !add_suspect(l, i, "it held the lock"))
+        if (view->threads[i].tid == tid &&
+            living(view, i, view->vertices[search->vertex].end_ns) == i &&
+            !suspect_search_add(search, i, "it held the lock"))
             return argus_error_memory();
-    uint32_t holder = find_file_lock_holder(view, l->vertex);
-    if (holder == ARGUS_NONE || add_suspect(l, holder, "it held the lock on the file"))
+    uint32_t holder = file_lock_find_holder(view, search->vertex);
+    if (holder == ARGUS_NONE || suspect_search_add(search, holder, "it held the lock on the file"))
         return NULL;
     return argus_error_memory();
 }
@@ -76,23 +77,23 @@ uint32_t waker_thread(const struct view *view, uint32_t vertex)
 }
 
 /* Whether `vertex` began when a wait for work ended that had lasted until the hung thread's wait was over. */
-static bool was_idle(const struct lookout *l, uint32_t vertex)
+static bool was_idle(const struct suspect_search *search, uint32_t vertex)
 {
-    const struct view *view = &l->d->view;
+    const struct view *view = &search->d->view;
     uint32_t before = argus_graph_previous(view->graph, vertex);
-    uint64_t until_ns = timeline_wait_end(view, l->d->hang.vertex);
+    uint64_t until_ns = timeline_wait_end(view, search->d->hang.vertex);
     return before != ARGUS_NONE && view->vertices[before].wait.kind == ARGUS_WAIT_POLL &&
            timeline_wait_end(view, before) >= until_ns && view->vertices[before].end_ns <= until_ns;
 }
 
 /* Who ended the wait; but a thread on the path that was idle all the time only handed on what it was told later. Then it is
  * whoever told it: so a circle does not close at a messenger. */
-static uint32_t first_waker(const struct lookout *l)
+static uint32_t first_waker(const struct suspect_search *search)
 {
-    const struct view *view = &l->d->view;
-    uint32_t next = timeline_next(view, l->vertex);
-    uint32_t found = waker_thread(view, l->vertex);
-    if (view->vertices[l->vertex].wait.kind == ARGUS_WAIT_POLL) /* another request ended it */
+    const struct view *view = &search->d->view;
+    uint32_t next = timeline_next(view, search->vertex);
+    uint32_t found = waker_thread(view, search->vertex);
+    if (view->vertices[search->vertex].wait.kind == ARGUS_WAIT_POLL) /* another request ended it */
         return found;
     for (unsigned i = 0; next != ARGUS_NONE && i < NEAR_VERTICES; i++) {
         uint32_t cause = argus_graph_cause(view->graph, next);
@@ -100,18 +101,20 @@ static uint32_t first_waker(const struct lookout *l)
             break;
         next = view->edges[cause].from;
         found = view->vertices[next].thread;
-        if (path_find(l->d, found) < 0 || !was_idle(l, next))
+        if (diagnoser_find_step(search->d, found) < 0 || !was_idle(search, next))
             break;
     }
     return found;
 }
 
 /* A wait that goes on behind the window may have been ended after it, as it should have been before. */
-static struct argus_error *find_waker(struct lookout *l)
+static struct argus_error *find_waker(struct suspect_search *search)
 {
-    uint32_t waker = first_waker(l);
-    bool satisfied = l->d->view.vertices[l->vertex].wait.outcome == ARGUS_OUTCOME_SATISFIED;
-    if (!satisfied || waker == ARGUS_NONE || add_suspect(l, waker, "it ended the wait much later"))
+    uint32_t waker = first_waker(search);
+    bool satisfied =
+        search->d->view.vertices[search->vertex].wait.outcome == ARGUS_OUTCOME_SATISFIED;
+    if (!satisfied || waker == ARGUS_NONE ||
+        suspect_search_add(search, waker, "it ended the wait much later"))
         return NULL;
     return argus_error_memory();
 }
@@ -125,26 +128,27 @@ static size_t first_use(const struct argus_object_use *uses, size_t count, uint6
     return first;
 }
 
-static bool add_users(struct lookout *l, uint64_t inode, bool writers_only)
+static bool add_users(struct suspect_search *search, uint64_t inode, bool writers_only)
 {
     const struct argus_object_use *uses;
-    size_t count = argus_graph_object_uses(l->d->view.graph, &uses);
+    size_t count = argus_graph_object_uses(search->d->view.graph, &uses);
     for (size_t i = first_use(uses, count, inode); inode && i < count && uses[i].inode == inode;
          i++)
         if ((uses[i].wrote || !writers_only) &&
-            !add_suspect(l, uses[i].thread, "it works at the other end of what was waited for"))
+            !suspect_search_add(search, uses[i].thread,
+                                "it works at the other end of what was waited for"))
             return false;
     return true;
 }
 
 /* A socket's other end is known by its own inode; both ends of a pipe have the same. An epoll set has no other end: whoever works on it
  * too waits for the same. */
-static struct argus_error *find_object_users(struct lookout *l)
+static struct argus_error *find_object_users(struct suspect_search *search)
 {
-    const struct argus_wait *wait = &l->d->view.vertices[l->vertex].wait;
+    const struct argus_wait *wait = &search->d->view.vertices[search->vertex].wait;
     if (wait->inode == 0 || object_is_epoll_set(wait->object_type) ||
-        (add_users(l, wait->peer_inode, false) &&
-         add_users(l, wait->inode, wait->kind == ARGUS_WAIT_READ)))
+        (add_users(search, wait->peer_inode, false) &&
+         add_users(search, wait->inode, wait->kind == ARGUS_WAIT_READ)))
         return NULL;
     return argus_error_memory();
 }
@@ -152,9 +156,9 @@ static struct argus_error *find_object_users(struct lookout *l)
 /* --- the last request --- */
 
 /* Adds whom `vertex` made run last. */
-static bool add_asked(struct lookout *l, uint32_t vertex, const char *why)
+static bool add_asked(struct suspect_search *search, uint32_t vertex, const char *why)
 {
-    const struct view *view = &l->d->view;
+    const struct view *view = &search->d->view;
     const uint32_t *out;
     size_t count = argus_graph_out_edges(view->graph, vertex, &out);
     for (size_t i = count; i > 0; i--) {
@@ -162,55 +166,56 @@ static bool add_asked(struct lookout *l, uint32_t vertex, const char *why)
         if (edge->kind == ARGUS_EDGE_SEQUENCE || edge->kind == ARGUS_EDGE_TIMER ||
             edge->kind == ARGUS_EDGE_FORK || edge->kind == ARGUS_EDGE_BLOCK || !edge->strong)
             continue;
-        return add_suspect(l, view->vertices[edge->to].thread, why);
+        return suspect_search_add(search, view->vertices[edge->to].thread, why);
     }
     return true;
 }
 
-static struct argus_error *find_last_asked(struct lookout *l)
+static struct argus_error *find_last_asked(struct suspect_search *search)
 {
-    uint32_t v = l->vertex;
+    uint32_t v = search->vertex;
     for (unsigned i = 0; i < NEAR_VERTICES && v != ARGUS_NONE; i++) {
-        if (!add_asked(l, v, "the waiting thread had just made it run"))
+        if (!add_asked(search, v, "the waiting thread had just made it run"))
             return argus_error_memory();
-        v = argus_graph_previous(l->d->view.graph, v);
+        v = argus_graph_previous(search->d->view.graph, v);
     }
     return NULL;
 }
 
 /* --- the other threads of the process, for a lock --- */
 
-static struct argus_error *find_siblings(struct lookout *l)
+static struct argus_error *find_siblings(struct suspect_search *search)
 {
-    const struct view *view = &l->d->view;
-    const struct argus_vertex *v = &view->vertices[l->vertex];
+    const struct view *view = &search->d->view;
+    const struct argus_vertex *v = &view->vertices[search->vertex];
     for (uint32_t i = 0; v->wait.kind == ARGUS_WAIT_FUTEX && i < view->thread_count; i++)
         if (view->threads[i].process == view->threads[v->thread].process &&
-            !add_suspect(l, i, "it shares memory with the waiting thread"))
+            !suspect_search_add(search, i, "it shares memory with the waiting thread"))
             return argus_error_memory();
     return NULL;
 }
 
 /* --- the children --- */
 
-static struct argus_error *find_children(struct lookout *l)
+static struct argus_error *find_children(struct suspect_search *search)
 {
-    const struct view *view = &l->d->view;
-    const struct argus_vertex *v = &view->vertices[l->vertex];
+    const struct view *view = &search->d->view;
+    const struct argus_vertex *v = &view->vertices[search->vertex];
     uint64_t parent = view->processes[view->threads[v->thread].process].pid;
     for (uint32_t i = 0; v->wait.kind == ARGUS_WAIT_CHILD && i < view->process_count; i++)
         if (view->processes[i].parent_pid == parent &&
             view->processes[i].main_thread != ARGUS_NONE &&
-            !add_suspect(l, view->processes[i].main_thread, "it is the child that was waited for"))
+            !suspect_search_add(search, view->processes[i].main_thread,
+                                "it is the child that was waited for"))
             return argus_error_memory();
     return NULL;
 }
 
-static bool has_writer(const struct lookout *l, uint64_t inode)
+static bool has_writer(const struct suspect_search *search, uint64_t inode)
 {
     const struct argus_object_use *uses;
-    size_t count = argus_graph_object_uses(l->d->view.graph, &uses);
-    uint32_t waiter = l->d->view.vertices[l->vertex].thread;
+    size_t count = argus_graph_object_uses(search->d->view.graph, &uses);
+    uint32_t waiter = search->d->view.vertices[search->vertex].thread;
     for (size_t i = first_use(uses, count, inode); i < count && uses[i].inode == inode; i++)
         if (uses[i].wrote && uses[i].thread != waiter)
             return true;
@@ -218,10 +223,10 @@ static bool has_writer(const struct lookout *l, uint64_t inode)
 }
 
 /* Whether a child was what the thread made run last before the wait. */
-static bool has_just_started(const struct lookout *l)
+static bool has_just_started(const struct suspect_search *search)
 {
-    const struct view *view = &l->d->view;
-    uint32_t v = l->vertex;
+    const struct view *view = &search->d->view;
+    uint32_t v = search->vertex;
     for (unsigned i = 0; i < NEAR_VERTICES && v != ARGUS_NONE; i++) {
         const uint32_t *out;
         size_t count = argus_graph_out_edges(view->graph, v, &out);
@@ -237,15 +242,16 @@ static bool has_just_started(const struct lookout *l)
 
 /* The end of a pipe that nobody is known to write to may be a child's, which has inherited it and not written yet: the latest one's. So
  * may one be of those that a poll looks at, if its thread has just started a child. */
-static struct argus_error *find_inherited(struct lookout *l)
+static struct argus_error *find_inherited(struct suspect_search *search)
 {
-    const struct view *view = &l->d->view;
-    const struct argus_vertex *v = &view->vertices[l->vertex];
+    const struct view *view = &search->d->view;
+    const struct argus_vertex *v = &view->vertices[search->vertex];
     uint64_t pid = view->processes[view->threads[v->thread].process].pid;
     uint32_t latest = ARGUS_NONE;
-    bool may_be = object_is_pipe(v->wait.object_type)
-                      ? !has_writer(l, v->wait.inode)
-                      : v->wait.kind == ARGUS_WAIT_POLL && !v->wait.inode && has_just_started(l);
+    bool may_be =
+        object_is_pipe(v->wait.object_type)
+            ? !has_writer(search, v->wait.inode)
+            : v->wait.kind == ARGUS_WAIT_POLL && !v->wait.inode && has_just_started(search);
     for (uint32_t i = 0; may_be && i < view->process_count; i++) {
         const struct argus_process *child = &view->processes[i];
         bool may_have = child->parent_pid == pid && child->main_thread != ARGUS_NONE &&
@@ -255,77 +261,78 @@ static struct argus_error *find_inherited(struct lookout *l)
             latest = i;
     }
     if (latest == ARGUS_NONE ||
-        add_suspect(l, view->processes[latest].main_thread,
-                    "it is a child, and the other end of the pipe may be its"))
+        suspect_search_add(search, view->processes[latest].main_thread,
+                           "it is a child, and the other end of the pipe may be its"))
         return NULL;
     return argus_error_memory();
 }
 
 /* --- partners --- */
 
-bool have_dealt(const struct view *view, uint32_t waiter, uint32_t other, unsigned times)
+bool have_interacted(const struct view *view, uint32_t waiter, uint32_t other, unsigned times)
 {
     const struct argus_thread *t = &view->threads[view->vertices[waiter].thread];
-    unsigned dealings = 0;
-    for (uint32_t v = waiter, i = 0; i < MAX_LOOK_BACK && dealings < times; v--, i++) {
+    unsigned interactions = 0;
+    for (uint32_t v = waiter, i = 0; i < MAX_LOOK_BACK && interactions < times; v--, i++) {
         uint32_t cause = argus_graph_cause(view->graph, v);
-        dealings += cause != ARGUS_NONE && view->edges[cause].kind == ARGUS_EDGE_WAKE &&
-                    view->vertices[view->edges[cause].from].thread == other;
+        interactions += cause != ARGUS_NONE && view->edges[cause].kind == ARGUS_EDGE_WAKE &&
+                        view->vertices[view->edges[cause].from].thread == other;
         const uint32_t *out;
         size_t count = argus_graph_out_edges(view->graph, v, &out);
         for (size_t j = 0; j < count && j < MAX_OUT; j++)
-            dealings += view->edges[out[j]].kind == ARGUS_EDGE_WAKE &&
-                        view->vertices[view->edges[out[j]].to].thread == other;
+            interactions += view->edges[out[j]].kind == ARGUS_EDGE_WAKE &&
+                            view->vertices[view->edges[out[j]].to].thread == other;
         if (v == t->first_vertex)
             break;
     }
-    return dealings >= times;
+    return interactions >= times;
 }
 
 /* Several times: a parent that started it and waits for its end, or a chance meeting, is no partner. */
-static bool add_partner(struct lookout *l, uint32_t vertex)
+static bool add_partner(struct suspect_search *search, uint32_t vertex)
 {
-    uint32_t other = l->d->view.vertices[vertex].thread;
-    return !have_dealt(&l->d->view, l->vertex, other, MIN_DEALINGS) ||
-           add_suspect(l, other, "it had dealings with the waiting thread before");
+    uint32_t other = search->d->view.vertices[vertex].thread;
+    return !have_interacted(&search->d->view, search->vertex, other, MIN_INTERACTIONS) ||
+           suspect_search_add(search, other, "it had dealings with the waiting thread before");
 }
 
 /* Whoever dealt with the thread before: those that ended its waits or that it made run, the latest first. */
-static struct argus_error *find_partners(struct lookout *l)
+static struct argus_error *find_partners(struct suspect_search *search)
 {
-    const struct view *view = &l->d->view;
-    uint32_t v = l->vertex;
+    const struct view *view = &search->d->view;
+    uint32_t v = search->vertex;
     for (unsigned i = 0; i < MAX_PARTNER_STEPS && v != ARGUS_NONE; i++) {
         uint32_t cause = argus_graph_cause(view->graph, v);
         if (cause != ARGUS_NONE && view->edges[cause].kind == ARGUS_EDGE_WAKE &&
-            !add_partner(l, view->edges[cause].from))
+            !add_partner(search, view->edges[cause].from))
             return argus_error_memory();
         const uint32_t *out;
         size_t count = argus_graph_out_edges(view->graph, v, &out);
         for (size_t j = 0; j < count && j < MAX_OUT; j++)
             if (view->edges[out[j]].kind == ARGUS_EDGE_WAKE &&
-                !add_partner(l, view->edges[out[j]].to))
+                !add_partner(search, view->edges[out[j]].to))
                 return argus_error_memory();
         v = argus_graph_previous(view->graph, v);
     }
     return NULL;
 }
 
-/* --- who asked --- */
+/* --- the requester --- */
 
 /* When nobody else is known: the thread that waits for this one may be whom this one waits for. */
-static struct argus_error *find_asker(struct lookout *l)
+static struct argus_error *find_requester(struct suspect_search *search)
 {
-    const struct view *view = &l->d->view;
-    uint32_t v = l->vertex;
-    for (unsigned i = 0; l->list->length == 0 && i < NEAR_VERTICES && v != ARGUS_NONE; i++) {
+    const struct view *view = &search->d->view;
+    uint32_t v = search->vertex;
+    for (unsigned i = 0; search->list->length == 0 && i < NEAR_VERTICES && v != ARGUS_NONE; i++) {
         uint32_t cause = argus_graph_cause(view->graph, v);
         v = argus_graph_previous(view->graph, v);
         if (cause == ARGUS_NONE || view->edges[cause].kind != ARGUS_EDGE_WAKE)
             continue;
-        uint32_t asker = view->vertices[view->edges[cause].from].thread;
-        if (path_find(l->d, asker) >= 0 &&
-            !add_suspect(l, asker, "it is the only thread known to have dealt with it"))
+        uint32_t requester = view->vertices[view->edges[cause].from].thread;
+        if (diagnoser_find_step(search->d, requester) >= 0 &&
+            !suspect_search_add(search, requester,
+                                "it is the only thread known to have dealt with it"))
             return argus_error_memory();
     }
     return NULL;
@@ -344,6 +351,6 @@ const struct evidence all_evidence[] = {
     {find_siblings, EVIDENCE_VAGUE | EVIDENCE_COULD_ONLY},
     {find_children, EVIDENCE_VAGUE | EVIDENCE_COULD_ONLY | EVIDENCE_OF_CHILD | EVIDENCE_SURE},
     {find_partners, EVIDENCE_VAGUE | EVIDENCE_COULD_ONLY},
-    {find_asker, EVIDENCE_VAGUE | EVIDENCE_COULD_ONLY},
+    {find_requester, EVIDENCE_VAGUE | EVIDENCE_COULD_ONLY},
 };
 const size_t all_evidence_count = sizeof(all_evidence) / sizeof(all_evidence[0]);

@@ -119,7 +119,8 @@ static char *text_next(struct diagnoser *d, uint32_t vertex, struct window part)
         argus_trace_path(argus_graph_trace(d->view.graph)), vertex);
 }
 
-struct argus_error *blame_yielding(struct diagnoser *d, uint32_t vertex, struct window part)
+struct argus_error *diagnoser_blame_yielding(struct diagnoser *d, uint32_t vertex,
+                                             struct window part)
 {
     const struct argus_vertex *v = &d->view.vertices[vertex];
     char call[64], place[160], lasted[32];
@@ -133,7 +134,7 @@ struct argus_error *blame_yielding(struct diagnoser *d, uint32_t vertex, struct 
                            text_duration(window_ns(part), lasted, sizeof(lasted)),
                            next ? next : "it waits for a data flag");
     free(next);
-    return add_culprit(d, vertex, ARGUS_TYPE_REPEATED_YIELD, part, window_ns(part), why);
+    return diagnoser_add_culprit(d, vertex, ARGUS_TYPE_REPEATED_YIELD, part, window_ns(part), why);
 }
 
 /* --- the write that did not come --- */
@@ -145,7 +146,7 @@ static struct argus_error *note_guess(struct diagnoser *d, uint32_t vertex, uint
     text_thread(&d->view, d->view.vertices[edge->from].thread, who, sizeof(who));
     text_thread(&d->view, d->view.vertices[vertex].thread, whom, sizeof(whom));
     const struct argus_flag_entry *flag = argus_graph_edge_flag(d->view.graph, edge, NULL);
-    return add_uncertain(
+    return diagnoser_add_uncertain(
         d, text_print("that %s should have set the flag%s%s for which %s looked is "
                       "a guess: it set it the last time, in v%u",
                       who, flag ? " " : "", flag ? flag->label : "", whom, edge->from));
@@ -156,37 +157,39 @@ static struct argus_error *explain_no_write(struct diagnoser *d, uint32_t vertex
                                             struct window part, uint32_t write)
 {
     uint32_t thread = d->view.vertices[d->view.edges[write].from].thread;
-    struct examined examined = examine_thread(d, thread, part);
+    struct examined examined = diagnoser_examine_thread(d, thread, part);
     const struct argus_hang *figures = &examined.figures;
     struct argus_error *error = note_guess(d, vertex, write);
     d->guessed = true;
     if (error)
         return error;
-    if (figures->vertex == ARGUS_NONE || path_find(d, thread) >= 0)
-        return blame_yielding(d, vertex, part);
-    if (!add_path(d, figures->vertex, ARGUS_NONE, true))
+    if (figures->vertex == ARGUS_NONE || diagnoser_find_step(d, thread) >= 0)
+        return diagnoser_blame_yielding(d, vertex, part);
+    if (!diagnoser_add_step(d, figures->vertex, ARGUS_NONE, true))
         return argus_error_memory();
     if (figures->type == ARGUS_TYPE_LONG_RUNNING)
-        return blame_running(d, figures->vertex, part, figures->run_ns, figures->runnable_ns);
+        return diagnoser_blame_running(d, figures->vertex, part, figures->run_ns,
+                                       figures->runnable_ns);
     if (figures->type == ARGUS_TYPE_REPEATED_YIELD)
-        return explain_yielding(d, figures->vertex, part);
-    struct stand stand = {.vertex = figures->vertex,
-                          .window = wait_window(&d->view, figures->vertex, part),
-                          .asker = vertex};
-    return explain_missing_write(d, &stand);
+        return diagnoser_explain_yielding(d, figures->vertex, part);
+    struct walk_position position = {.vertex = figures->vertex,
+                                     .window = wait_window(&d->view, figures->vertex, part),
+                                     .requester = vertex};
+    return diagnoser_explain_missing_write(d, &position);
 }
 
 /* By `thread`, which should have ended the loop, because of `why` (static). */
 static struct argus_error *explain_by(struct diagnoser *d, uint32_t vertex, struct window part,
                                       uint32_t thread, const char *why)
 {
-    struct stand stand = {.vertex = vertex, .window = part, .asker = vertex};
-    if (path_find(d, thread) >= 0)
-        return blame_yielding(d, vertex, part);
-    return explain_missing_message(d, &stand, thread, why);
+    struct walk_position position = {.vertex = vertex, .window = part, .requester = vertex};
+    if (diagnoser_find_step(d, thread) >= 0)
+        return diagnoser_blame_yielding(d, vertex, part);
+    return diagnoser_explain_missing_message(d, &position, thread, why);
 }
 
-struct argus_error *explain_yielding(struct diagnoser *d, uint32_t vertex, struct window part)
+struct argus_error *diagnoser_explain_yielding(struct diagnoser *d, uint32_t vertex,
+                                               struct window part)
 {
     uint32_t edge = find_flag_write(&d->view, vertex, part);
     uint32_t former = edge == ARGUS_NONE ? find_former_write(&d->view, vertex) : ARGUS_NONE;
@@ -200,19 +203,20 @@ struct argus_error *explain_yielding(struct diagnoser *d, uint32_t vertex, struc
     if (child != ARGUS_NONE)
         return explain_by(d, vertex, part, child, "it is a child, and the loop asks for its end");
     struct lock_tries tries;
-    if (edge == ARGUS_NONE && find_lock_tries(&d->view, d->view.vertices[vertex].thread,
+    if (edge == ARGUS_NONE && lock_tries_find(&d->view, d->view.vertices[vertex].thread,
                                               part.start_ns, part.end_ns, &tries))
-        return explain_polled_lock(d, vertex, part, &tries);
+        return diagnoser_explain_polled_lock(d, vertex, part, &tries);
     if (edge == ARGUS_NONE)
-        return blame_yielding(d, vertex, part);
+        return diagnoser_blame_yielding(d, vertex, part);
     const struct argus_edge *write = &d->view.edges[edge];
-    struct stand stand = {.vertex = write->from, .window = {part.start_ns, write->from_ns}};
-    long at = path_find(d, d->view.vertices[write->from].thread);
+    struct walk_position position = {
+        .vertex = write->from, .window = {part.start_ns, write->from_ns}, .requester = ARGUS_NONE};
+    long at = diagnoser_find_step(d, d->view.vertices[write->from].thread);
     if (at >= 0)
-        return close_circle(d, (size_t)at);
-    if (!add_path(d, write->from, edge, false))
+        return diagnoser_close_circle(d, (size_t)at);
+    if (!diagnoser_add_step(d, write->from, edge, false))
         return argus_error_memory();
-    return explain_writer(d, &stand);
+    return diagnoser_explain_writer(d, &position);
 }
 
 /* From the first turn of the loop of `vertex` to the last, within `hang`. */
@@ -234,11 +238,11 @@ static struct window span_of_loop(const struct view *view, uint32_t vertex, stru
 struct argus_error *diagnose_repeated_yield(struct diagnoser *d)
 {
     struct window hang = {d->hang.start_ns, d->hang.end_ns};
-    if (!add_path(d, d->hang.vertex, ARGUS_NONE, false))
+    if (!diagnoser_add_step(d, d->hang.vertex, ARGUS_NONE, false))
         return argus_error_memory();
     struct window part = span_of_loop(&d->view, d->hang.vertex, hang);
     struct lock_tries tries;
     bool whole = find_flag_write(&d->view, d->hang.vertex, hang) != ARGUS_NONE ||
-                 looks_for_lock(&d->view, d->hang.thread, hang.start_ns, hang.end_ns, &tries);
-    return explain_yielding(d, d->hang.vertex, whole ? hang : part);
+                 lock_tries_detect(&d->view, d->hang.thread, hang.start_ns, hang.end_ns, &tries);
+    return diagnoser_explain_yielding(d, d->hang.vertex, whole ? hang : part);
 }

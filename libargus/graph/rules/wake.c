@@ -2,8 +2,8 @@
  *
  * In task context the waker's own kernel code calls the wake-up. A softirq runs on top of whichever thread was there and
  * says nothing about it, with one exception: over the loopback device a send() raises the receive softirq, which the kernel
- * runs before the call returns. The receiver's wake-up is then the sender's doing. Likewise a receive that makes room
- * wakes the sender that waits for it. A device's softirq looks the same, except that it runs at the end of the device's
+ * runs before the call returns. The receiver's wake-up is then the sender's doing. The same holds for the end of a connection, which
+ * a thread that exits sends when its descriptors are closed. Likewise a receive that makes room wakes the sender that waits for it. A device's softirq looks the same, except that it runs at the end of the device's
  * interrupt, which has a record just before it.
  */
 #include "graph/rules/wakeup.h"
@@ -16,6 +16,12 @@ static uint8_t awaited(const struct wakeup *wakeup)
     return waits ? slot_at(wakeup->builder, wakee->slot)->wait.kind : ARGUS_WAIT_NONE;
 }
 
+static bool is_exiting(const struct wakeup *wakeup)
+{
+    return thread_at(wakeup->builder, wakeup->waker)->exiting ||
+           (wakeup->call->flags & SYSCALL_EXIT);
+}
+
 bool match_softirq_local(const struct wakeup *wakeup)
 {
     const struct cpu_state *cpu = wakeup->cpu;
@@ -23,7 +29,7 @@ bool match_softirq_local(const struct wakeup *wakeup)
                (cpu->softirqs & SOFTIRQ_NET_RX) && !cpu->hard_depth && !cpu->from_interrupt;
     bool makes_room = wakeup->call->wait == ARGUS_WAIT_READ &&
                       (awaited(wakeup) == ARGUS_WAIT_WRITE || awaited(wakeup) == ARGUS_WAIT_POLL);
-    return own && ((wakeup->call->flags & SYSCALL_SEND) || makes_room);
+    return own && ((wakeup->call->flags & SYSCALL_SEND) || makes_room || is_exiting(wakeup));
 }
 
 static bool in_task(const struct wakeup *wakeup)
@@ -44,8 +50,7 @@ bool match_unlock(const struct wakeup *wakeup)
 
 bool match_exit(const struct wakeup *wakeup)
 {
-    return in_task(wakeup) && (thread_at(wakeup->builder, wakeup->waker)->exiting ||
-                               (wakeup->call->flags & SYSCALL_EXIT));
+    return in_task(wakeup) && is_exiting(wakeup);
 }
 
 /* Darwin: a worker waits for work in a call of its own. */

@@ -21,6 +21,7 @@
 #define ARCH_EPOLL_CTL    233
 #define ARCH_RT_SIGRETURN 15
 #define ARCH_RESTART      219 /* restart_syscall */
+#define ARCH_WAIT4        61
 #define ARCH_TS_COMPAT    0x2
 #define ARCH_X32_BIT      0x40000000
 #define ARCH_SAMPLE_IP                                                                             \
@@ -125,6 +126,7 @@
 #define ARCH_EPOLL_CTL    21
 #define ARCH_RT_SIGRETURN 139
 #define ARCH_RESTART      128
+#define ARCH_WAIT4        260
 #define ARCH_TIF_32BIT    (1ul << 22)
 #define ARCH_X32_BIT      0x40000000
 #define ARCH_SAMPLE_IP    32

@@ -8,6 +8,10 @@
  *
  * A signal that nobody handles (a debugger's, or the machine slept) interrupts a poll, which then goes on by restart_syscall().
  *
+ * A handler that waits for a command may do so in a loop: it asks whether the child has ended (wait4() with WNOHANG returns 0), and runs the
+ * program's own event loop for a moment, so that the window is drawn. Such polls are not the loop's, however they look. No event loop
+ * asks that in each turn: the end of a child wakes it.
+ *
  * A program may poll at its beginning, and have its loop in a deeper function. So a place inside that others have woken often
  * enough, without the thread having been back, becomes the loop's.
  */
@@ -19,6 +23,8 @@
 
 #define POLLER_ADOPTS 16        /* polls inside that found something */
 #define POLLER_STACK  0x800000u /* farther apart: another stack */
+
+#define POLLER_ASKS_NS 250000000u /* the longest time between two of them */
 
 #define ERESTART_RESTARTBLOCK 516 /* include/linux/errno.h */
 
@@ -95,6 +101,24 @@ static __always_inline void poller_interrupted_elsewhere(uint32_t tid)
         poller->interrupted = BPF_POLLER_AWAY;
 }
 
+/* The thread has called wait4(). */
+static __always_inline void poller_asked_for_child(const struct moment *now, int64_t result)
+{
+    uint32_t tid = (uint32_t)now->tid;
+    struct bpf_poller *poller = bpf_map_lookup_elem(&pollers, &tid);
+    if (!poller)
+        return;
+    if (result || now->time_ns - poller->asked_ns > POLLER_ASKS_NS)
+        poller->asks = 0;
+    poller->asks += result == 0;
+    poller->asked_ns = now->time_ns;
+}
+
+static __always_inline bool is_asking(const struct bpf_poller *poller, uint64_t now_ns)
+{
+    return poller->asks >= BPF_POLLER_ASKS && now_ns - poller->asked_ns <= POLLER_ASKS_NS;
+}
+
 static __always_inline void poller_enters(const struct moment *now, struct poll_call call)
 {
     uint32_t tid = (uint32_t)now->tid;
@@ -112,7 +136,7 @@ static __always_inline void poller_enters(const struct moment *now, struct poll_
     poller->seen_ns = now->time_ns;
     bool same =
         poller->home.number == number && poller->home.object == call.first && !is_select(number);
-    if (is_inside(poller, sp, same)) {
+    if (is_inside(poller, sp, same) || is_asking(poller, now->time_ns)) {
         poller->place = BPF_POLLER_INSIDE;
         poller->inner++;
         copy_poll_set(&poller->inside, &call);
@@ -137,6 +161,8 @@ static __always_inline void poller_returns(const struct moment *now, struct poll
     bool restarts = call.result == -ERESTART_RESTARTBLOCK, goes_on = call.number == ARCH_RESTART;
     if (!settings.watch_polls)
         return;
+    if (call.number == ARCH_WAIT4)
+        poller_asked_for_child(now, call.result);
     if (!goes_on && !bit_is_set(settings.poll_syscalls, call.number)) {
         if (restarts)
             poller_interrupted_elsewhere(tid);

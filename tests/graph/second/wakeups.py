@@ -46,7 +46,7 @@ class Wakeups:
         if interrupt and (cpu.firing or (context == "softirq" and cpu.softirqs & {TIMER, HRTIMER})):
             return self.culled("cull.timer", by_timer=True, self_timed=True)
         if context == "softirq" and waker and NET_RX in cpu.softirqs and not cpu.interrupts and not cpu.softirq_from_interrupt:
-            if call.sends or (call.wait == "read" and awaited in ("write", "poll")):
+            if call.sends or (call.wait == "read" and awaited in ("write", "poll")) or waker.doing.exiting or call.exits:
                 return self.by_waker(waker, cpu, "wake-up", "wake.softirq_local")
         if interrupt and not cpu.interrupts and cpu.softirqs & {SCHED, RCU} or not interrupt and not waker:
             return self.culled("cull.scheduler")

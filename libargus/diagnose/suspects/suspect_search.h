@@ -1,6 +1,6 @@
 /* The search for those who should have ended a wait: suspects.c has the essay. */
-#ifndef ARGUS_DIAGNOSE_LOOKOUT_H
-#define ARGUS_DIAGNOSE_LOOKOUT_H
+#ifndef ARGUS_DIAGNOSE_SUSPECT_SEARCH_H
+#define ARGUS_DIAGNOSE_SUSPECT_SEARCH_H
 
 #include "diagnose/diagnoser.h"
 
@@ -9,7 +9,7 @@
 
 #define NEAR_VERTICES 4 /* a vertex and three before it: one request */
 
-struct lookout {
+struct suspect_search {
     struct diagnoser *d;
     uint32_t vertex; /* whose wait it is */
     suspect_list *list;
@@ -20,16 +20,16 @@ struct lookout {
 };
 
 /* Appends a suspect, unless it is one already, cannot be one, or is the waiter; false without memory. `why` is static. */
-bool add_suspect(struct lookout *l, uint32_t thread, const char *why);
+bool suspect_search_add(struct suspect_search *search, uint32_t thread, const char *why);
 
 /* Whether thread `other` and that of `waiter` made each other run at least so many times before, not long ago. */
-bool have_dealt(const struct view *view, uint32_t waiter, uint32_t other, unsigned times);
+bool have_interacted(const struct view *view, uint32_t waiter, uint32_t other, unsigned times);
 
 /* The thread that ended the wait of `vertex`; ARGUS_NONE. */
 uint32_t waker_thread(const struct view *view, uint32_t vertex);
 
 /* --- evidence that has a file of its own --- */
-struct argus_error *find_asked(struct lookout *l);    /* asked.c */
-struct argus_error *find_baseline(struct lookout *l); /* baselines.c */
+struct argus_error *find_asked(struct suspect_search *search);    /* asked.c */
+struct argus_error *find_baseline(struct suspect_search *search); /* baselines.c */
 
 #endif
