@@ -1,11 +1,12 @@
-"""argus contexts on random traces of awkward shapes, against the algorithms of the paper: see context_property.py, which makes tame ones.
+"""argus contexts on random traces of awkward shapes, against the algorithms of the paper: see context_property.py, which makes
+plausible ones.
 
     context_wild.py MKTRACE ARGUS FOLDER [FIRST [COUNT]]
 
-Threads change cpus, are preempted, exit and have their ids used again; processes fork and exec; stacks are deep, recursive, cut short,
-missing or empty; times are equal; a call's stack may change within it, or come late; records are lost in the middle. What Argus should
-make of the records is written down here a second time, record by record, as lists of (time, stack) in which the paper's algorithm
-needs no exceptions: where nothing goes on, a list ends and another begins.
+Threads change cpus, are preempted, exit and have their ids used again; processes fork and exec; stacks are deep, recursive, cut
+short, missing or empty; times are equal; a call's stack may change within it, or come late; records are lost in the middle.
+This file is a second implementation of how Argus interprets the records: record by record, it makes lists of (time, stack) to
+which the paper's algorithm applies without exceptions. Where no execution continues, a list ends and another begins.
 """
 import json
 import random

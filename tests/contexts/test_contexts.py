@@ -1,4 +1,4 @@
-"""argus contexts as a command, on traces made of text: schema, formats, ranking, waits, and what is wrong with the input.
+"""argus contexts as a command, on traces made of text: schema, formats, ranking, waits, and errors in the input.
 
     test_contexts.py MKTRACE ARGUS FOLDER PROGRAM LINKED OPENED        the last three: files whose layers are told apart
 """

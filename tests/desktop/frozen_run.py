@@ -1,4 +1,4 @@
-"""One case in one mode: the program is started, used, frozen and recorded, and what really happened is seen from outside."""
+"""One case in one mode: the program is started, used, frozen and recorded; the true freeze is observed from outside."""
 import os
 import pathlib
 import shutil

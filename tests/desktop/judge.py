@@ -1,4 +1,5 @@
-"""What Argus says of a recording, against what is known. Reads `argus hangs --json` and `argus diagnose --json`, without an option."""
+"""Compares Argus's answers about a recording with the known facts. Reads `argus hangs --json` and `argus diagnose --json`,
+without an option."""
 import json
 import re
 import subprocess

@@ -1,8 +1,8 @@
-"""What the scenes of test_hangs.py are made of.
+"""The building blocks of the scenes of test_hangs.py.
 
-A scene is a function that makes a trace; it returns the Scene and a list of questions: options of `argus hangs`, and what the list
-has to be. It may return a list of scenes, each with one question. To add one: a function with @scene in one of the files that
-test_hangs.py names.
+A scene is a function that makes a trace; it returns the Scene and a list of questions: options of `argus hangs`, and the
+expected list. It may return a list of scenes, each with one question. To add one: a function with @scene in one of the files
+that test_hangs.py names.
 """
 from scene import Scene
 

@@ -1,4 +1,4 @@
-"""Loops inside handlers: what they leave lying, and whom they wait for."""
+"""Nested loops in handlers: the input that they leave pending, and what they wait for."""
 from hang_scene import Loop, hang, scene
 from hangs_in_handlers import AT_HOME, inside
 

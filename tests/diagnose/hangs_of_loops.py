@@ -1,4 +1,4 @@
-"""Event loops that did not come back, and such as did."""
+"""Event loops that did not return to their wait, and event loops that did."""
 from hang_scene import Loop, hang, scene
 from scene import Scene
 

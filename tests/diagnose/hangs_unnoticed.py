@@ -1,4 +1,4 @@
-"""Stretches that nobody noticed, starts of programs, and what lay there meanwhile."""
+"""Delays that no user noticed, starts of programs, and the input pending meanwhile."""
 from hang_scene import Loop, hang, scene
 
 

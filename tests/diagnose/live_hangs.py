@@ -1,6 +1,6 @@
 """Records the event loops of loops.c and asks for their hangs: live_hangs.py ARGUS LOOPS FOLDER [WORD…].
 
-What is listed, of which nature, and what was pending: the table below. Exits 77 where this machine cannot record.
+The table below has the expected hangs, their nature, and the pending input. Exits 77 where this machine cannot record.
 """
 import contextlib
 import json

@@ -1,11 +1,11 @@
-"""Scenes: a few threads, each on a cpu of its own, as a text for tests/build/mktrace.
+"""Scenes: a few threads, each on its own CPU, as a text for tests/build/mktrace.
 
     s = Scene()
     s.thread(10, "editor")              # runs from the beginning
     s.at(100); s.wait(10, "read")       # at 100 ms it blocks in read()
     s.at(400); s.wake(20, 10)           # thread 20 makes it run; its read() returns 1
 
-Times are milliseconds; what happens at one time happens in the order of the calls, a microsecond apart.
+Times are milliseconds; events at one time happen in the order of the calls, a microsecond apart.
 """
 
 POLLED = ("poll", "select", "epoll_wait")

@@ -1,4 +1,4 @@
-"""The scenes and what their diagnosis has to be."""
+"""The scenes and their expected diagnoses."""
 from scene import Scene
 
 SCENES = {}

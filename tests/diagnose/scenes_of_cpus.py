@@ -1,4 +1,4 @@
-"""Threads that want a cpu: who had it, and what else held them back."""
+"""Runnable threads without a CPU: the thread that used it, and other limits."""
 from scene import Scene
 from scenes import scene
 

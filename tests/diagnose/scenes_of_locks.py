@@ -1,4 +1,4 @@
-"""Scenes of locks on files: asked for again and again, waited for, and who has them."""
+"""File locks: polled for, waited for, and their holders."""
 from scene import Scene
 from scenes import scene
 

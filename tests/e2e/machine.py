@@ -1,4 +1,5 @@
-"""Can this machine record at all? Asked of the kernel and not of Argus, so that a broken recorder is never "skipped"."""
+"""Whether this machine can record at all. This asks the kernel, not Argus, so that a broken recorder never counts as
+"skipped"."""
 import contextlib
 import ctypes
 import os

@@ -2,8 +2,8 @@
 
     run_case.py --build DIR [--backend bpf|perf] [--seed N|random] [--hang-ms N] [--keep] CASE
 
-Exits 0 (the answer is right), 1 (it is not: what was expected is said, and the trace is kept), 77 (this machine cannot
-record, and why).
+Exits 0 (the answer is right), 1 (it is wrong: prints the expected answer, and keeps the trace), 77 (this machine cannot record,
+and why).
 """
 import argparse
 import json

@@ -1,5 +1,5 @@
-/* Stack snapshots of this very program, unwound and compared with what the C library's own unwinder says of the same
- * stack: backtrace() stands on libgcc, and shares no code with libdw.
+/* Stack snapshots of this program, unwound and compared with the C library's own unwinder for the
+ * same stack: backtrace() uses libgcc, and shares no code with libdw.
  *
  * A signal handler gets all registers of the place that it interrupted; so it takes the snapshot.
  */
@@ -33,7 +33,7 @@ static const char *top_of_stack; /* main's */
 
 /* --- taking a snapshot --- */
 
-/* What a sanitizer has put between the variables belongs to a stack like the rest. */
+/* Redzones of a sanitizer between the variables belong to the stack, too. */
 __attribute__((no_sanitize("address"))) static void copy_stack(const volatile char *from,
                                                                uint32_t bytes)
 {
@@ -363,7 +363,8 @@ static void a_cut_stack_goes_on_as_others(void **state)
     assert_memory_equal(frames + first, expected, 4 * sizeof(*expected));
 }
 
-/* Who called is not clear when another function has had its frame at the same place, or none was seen there. */
+/* The caller is ambiguous if another function has had its frame at the same place, or if none was
+ * seen there. */
 static void a_cut_stack_stays_cut_in_doubt(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Programs that know their own graph, recorded: the graph that is built must say the same.
+"""Records programs that know their own graph: the graph built from the recording must agree.
 
     live_graphs.py ARGUS RAW_GRAPH PROGRAM [--keep FILE]
 

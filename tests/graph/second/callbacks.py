@@ -1,4 +1,4 @@
-"""Callbacks and UI events: what an event loop does one after the other, each in a vertex of its own."""
+"""Callbacks and UI events: an event loop executes them one after the other, each in its own vertex."""
 from parts import OP_CALLBACK, OP_UI_EVENT, Actor
 
 UI_EVENTS, PURPOSES = 14, {1, 2, 3, 4, 6, 7, 13}

@@ -1,4 +1,4 @@
-"""The second builder's graph in the order and the words in which raw_graph prints one."""
+"""Converts the second builder's graph to the order and format of raw_graph."""
 import splits
 from parts import FLAGS, Edge
 

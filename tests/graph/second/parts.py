@@ -1,4 +1,4 @@
-"""What a graph is made of, as the second builder holds it: objects that refer to each other, and no ids."""
+"""The elements of a graph in the second builder: objects that refer to each other, without IDs."""
 
 NEVER = (1 << 64) - 1
 NO_SYSCALL = 0xFFFF

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""A second builder of the event graph: slow and plain, written from what docs/graph-rules.md, rules.def and the headers say.
+"""A second builder of the event graph: slow and simple, written from docs/graph-rules.md, rules.def and the headers.
 
-    second_builder.py FILE.argus        prints the graph as JSON, in the words of finished.canonical()
+    second_builder.py FILE.argus        prints the graph as JSON, in the form of finished.canonical()
 
-It holds everything in objects and looks for things where the C builder keeps an index. property.py compares the two.
-Which send a receive belongs to is not its business: tests/event and tests/messages are for that. So it is given the pairs, and
-without them its graph has no message edges. Nor does it know the names of functions, by which a call stack can change what a
-futex wake-up is taken for (patterns.def): traces with symbols are not for it.
+It keeps everything in objects and searches where the C builder has an index. property.py compares the two. It does not pair
+sends with receives, which tests/event and tests/messages test. The pairs are its input, and without them its graph has no
+message edges. It does not know function names either, by which a call stack can change the meaning of a futex wake-up
+(patterns.def), so it cannot handle traces with symbols.
 """
 import json
 import sys

@@ -1,6 +1,6 @@
 """Splits: a vertex that had messages with several peers becomes several pieces (docs/graph-rules.md, Splits).
 
-Without symbols: so nothing is known of batching loops.
+Without symbols, so batching loops are unknown.
 """
 from parts import Edge, Vertex, Wait
 
