@@ -32,7 +32,7 @@ PROBED = "addition-probed"  # the program in which the new probe listens
 
 
 def file_of(name):
-    """The file is new; it stands in this folder."""
+    """The file is new; it is in this folder."""
     return lambda path: shutil.copyfile(HERE / name, path)
 
 

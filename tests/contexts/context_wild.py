@@ -121,7 +121,7 @@ class Wild:
             return 999999, None  # an id that the trace does not have
         frames = self.frames(thread)
         path = tuple(hex(frame) for frame in reversed(frames))
-        if chance < 0.15:  # functions that come in no whole stack, so nobody can know what lies below them
+        if chance < 0.15:  # functions that are in no complete stack, so their callers are unknown
             frames = tuple(frame + 0x100000 for frame in frames) + (self.random.randint(1, 4),)
             path = (CUT,) + tuple(hex(frame) for frame in reversed(frames[:-1]))
         return self.stacks.setdefault(frames, len(self.stacks) + 1), path
@@ -202,7 +202,7 @@ class Wild:
         thread.seen_call = True
 
     def odd(self, cpu, thread):
-        """The end of a call that nobody has seen begin; but what was lost may be both, its end and this one's begin."""
+        """The end of a call without a start; but both the end of another call and the start of this one may be lost."""
         other = self.random.choice(CALLS)
         if thread.call is None:
             self.end_call(cpu, thread, other)

@@ -59,7 +59,7 @@ class SlowFiles(Means):
 
 
 class Stopped(Means):
-    """Somebody whom the program needs is stopped (SIGSTOP)."""
+    """A process that the program needs is stopped (SIGSTOP)."""
 
     def pids(self):
         return self.culprits

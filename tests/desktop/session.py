@@ -47,7 +47,7 @@ def descends(pid, ancestor):
 
 
 class Session:
-    """The desktop of one run. `folder` is its own, and holds the home folder."""
+    """The desktop of one run. `folder` is private to it, and contains the home folder."""
 
     def __init__(self, folder):
         self.folder = folder

@@ -74,7 +74,7 @@ class Loop(Scene):
         self.raw(tid, f"message channel=99 bytes=8 kind=pipe flags={flags} position={position}")
 
     def sends(self, position):
-        """The keyboard sends a message, and wakes nobody."""
+        """The keyboard sends a message, and wakes no thread."""
         self.type()
         self.raw(self.keyboard, "syscall_start nr=write arg1=6")
         self.message(self.keyboard, "sent", position)

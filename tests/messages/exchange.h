@@ -31,7 +31,7 @@ struct side {
     uint64_t random;
     FILE *log;    /* owned */
     char *buffer; /* owned, BUFFER_BYTES */
-    /* Of a reader that cannot see which: the number of the next message of each. */
+    /* For a reader that cannot tell the message: the number of the next message of each. */
     uint32_t next[WRITERS];
     bool is_over;              /* the last message was received */
     uint32_t sizes[BATCH_MAX]; /* of the consecutive messages in buffer */

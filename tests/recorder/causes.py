@@ -21,8 +21,9 @@ import load_retry  # noqa: E402
 ARGUS, CAUSES = "", ""
 CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 0x4000, 0x40000
 
-# What the wait says, with the facts that the scene printed in braces, and who ended it: the rule, and the process it came
-# from (empty: the scene's own). arm64's C library calls ppoll for poll() and pause(). None: nobody in the trace did. A further row is the cause of that one's cause.
+# What the wait says, with the facts that the scene printed in braces, and who ended it: the rule, and the process it came from
+# (empty: the scene's own). arm64's C library calls ppoll for poll() and pause(). None: nothing in the trace did. A further row
+# is the cause of that one's cause.
 SCENES = {
     "poll": (r"p?poll: ready fd {fd} \(unix socket {inode}, peer {peer}\)", "wake.task", "causes-helper"),
     "select": (r"p?select6?: ready fd {fd} \(pipe {inode}\)", "wake.task", "causes-helper"),

@@ -1,4 +1,4 @@
-/* What counts as a hang, by a made-up system and clock. */
+/* Which absences count as a hang, with a simulated system and clock. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -180,7 +180,7 @@ static void stopped_time_does_not_count(void **state)
     assert_int_equal(hang_watch_seen(watch), 1);
 }
 
-/* Stopped when it is first looked at: since when, nobody knows. */
+/* Stopped at the first look: since when is unknown. */
 static void stopped_from_the_beginning(void **state)
 {
     struct hang_watch *watch = *state;
@@ -194,7 +194,7 @@ static void stopped_from_the_beginning(void **state)
     assert_int_equal(hang_watch_seen(watch), 1);
 }
 
-/* The whole machine stood still, or this process did not get a cpu. */
+/* The whole machine stopped, or this process got no CPU. */
 static void time_in_which_nobody_looked_does_not_count(void **state)
 {
     struct hang_watch *watch = *state;
@@ -278,7 +278,7 @@ static void a_nested_loop_is_none(void **state)
     assert_int_equal(hang_watch_seen(*state), 0);
 }
 
-/* It had polls in a handler that found something, as a loop of its own has, and then polls nowhere. */
+/* It had polls in a handler that found something, like a nested loop, and then polls nowhere. */
 static void a_nested_loop_that_stays_away_is_one(void **state)
 {
     struct backend_poller loop = inside_since(1000 * MS);
@@ -293,7 +293,7 @@ static void a_nested_loop_that_stays_away_is_one(void **state)
     assert_int_equal(hang_watch_seen(*state), 1);
 }
 
-/* It serves somebody else meanwhile, or is no main thread. */
+/* It serves another client meanwhile, or is no main thread. */
 static void another_loop_is_one_while_input_lies_there(void **state)
 {
     struct backend_poller loops[2] = {inside_since(1000 * MS), inside_since(1000 * MS)};
@@ -314,7 +314,8 @@ static void another_loop_is_one_while_input_lies_there(void **state)
     (void)state;
 }
 
-/* A shell that runs a command; a thread for which another one polls, or that rests elsewhere; a process without a window. */
+/* A shell that runs a command; a thread for which another one polls, or that waits elsewhere; a
+ * process without a window. */
 static void what_nobody_waits_for_is_none(void **state)
 {
     const struct {
@@ -343,7 +344,7 @@ static void what_nobody_waits_for_is_none(void **state)
     (void)state;
 }
 
-/* Who names a program that has no window looks at it. */
+/* A program without a window is watched if the user names it. */
 static void a_named_process_needs_no_window(void **state)
 {
     (void)state;
@@ -355,7 +356,8 @@ static void a_named_process_needs_no_window(void **state)
     hang_watch_destroy(watch);
 }
 
-/* It polls for all that the loop polls for, but only an answer would make it go on; a loop that draws at each frame would. */
+/* It polls for everything that the loop polls for, but only a reply would make it continue; a loop
+ * that draws at each frame would continue. */
 static void a_nested_wait_for_an_answer_is_away(void **state)
 {
     (void)state;
@@ -419,7 +421,8 @@ static void what_lies_in_a_pipe_is_ready(void **state)
     assert_false(poll_set_is_ready(&set, (uint32_t)getpid()));
 }
 
-/* A line that was typed ahead is for whoever reads next; single keys are for the program that asked for them. */
+/* A line typed ahead is for the next reader of the terminal; single keys are for the program that
+ * requested them. */
 static void a_line_typed_ahead_is_not_ready(void **state)
 {
     (void)state;
@@ -458,7 +461,7 @@ static void what_nobody_took_is_untaken(void **state)
     close(ends[1]);
 }
 
-/* A server at a path as a display's, and one at another. */
+/* A server at the path of a display, and one at another path. */
 static void who_is_connected_to_a_display_has_a_window(void **state)
 {
     (void)state;

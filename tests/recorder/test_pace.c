@@ -1,4 +1,4 @@
-/* When the reader of a stream spares the cpu: records come fast, and the cpus are not enough. */
+/* When the reader of a stream saves CPU time: records come fast, and there are too few CPUs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -82,7 +82,8 @@ def started(program, *arguments):
 
 
 def focus(pid, environment):
-    """There is no window manager, so nobody else does that. Not all programs say whose a window is. False: it is not there yet."""
+    """Sets the focus, since there is no window manager. Not all programs tell the process of a window. False: the window does
+    not exist yet."""
     for which in (["--pid", str(pid)], ["--name", "^frozen$"]):
         done = subprocess.run(["xdotool", "search", "--onlyvisible", *which, "windowfocus", "mousemove", "60", "60"],
                               env=environment, capture_output=True, check=False, timeout=20)

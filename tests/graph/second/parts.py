@@ -69,7 +69,7 @@ class Edge:
 
 
 class Cause:
-    """What made a thread runnable. No edge: nobody in the trace."""
+    """What made a thread runnable. No edge: nothing in the trace."""
 
     def __init__(self, edge=None, by_waker=False, by_timer=False, by_device=False, self_timed=False):
         self.edge, self.by_waker, self.by_timer = edge, by_waker, by_timer

@@ -176,7 +176,7 @@ def pieces(vertex, marks):
 
 
 def mend_softirq(before, vertex, edges, count):
-    """A wake-up in somebody's send goes, when what was read came from another."""
+    """Removes a wake-up in a thread's send if the data that was read came from another thread."""
     wakes = [edge for edge in edges if edge.rule == "wake.softirq_local" and not edge.message]
     messages = sorted((edge for edge in edges if edge.kind == "message"), key=lambda edge: edge.to_ns)
     if not wakes or not messages or not before or before.wait.kind != "read":
