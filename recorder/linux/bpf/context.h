@@ -21,7 +21,7 @@
 #define PREEMPT_HIGH_NMI     0x70000000
 #define PREEMPT_HIGH_HARDIRQ 0x0f000000
 /* 0x200 only means that softirqs are disabled. */
-#define PREEMPT_SERVING      0x00000100 /* a softirq runs */
+#define PREEMPT_SERVING 0x00000100 /* a softirq runs */
 
 uint32_t preempt_bits_are_high;
 
