@@ -33,7 +33,7 @@ class Callbacks:
 
     @staticmethod
     def returned(doing, sp):
-        """Takes away what has returned by the stack pointer; whether there was any."""
+        """Removes what has returned according to the stack pointer; returns whether there was any."""
         before = len(doing.open)
         while doing.open and doing.open[-1]["sp"] <= sp:
             doing.open.pop()

@@ -103,7 +103,7 @@ class Doing:
         self.ops = []
         self.own_timer, self.word = None, None
         self.open, self.loop, self.has_turns = [], Actor(), False
-        self.marks, self.talked = {}, False
+        self.marks, self.had_message = {}, False
         self.forget_notes()
 
     def forget_notes(self):

@@ -17,7 +17,7 @@ from call_records import CallRecords
 from callbacks import Callbacks
 from flag_accesses import FlagAccesses
 from parts import BLOCK, OP_FORK, OP_WAKE, OP_WORK, READY, SIGNAL, Actor, Cause, Cpu, Edge, Request, Signal, Timer
-from splits import Talk
+from splits import Message
 from threads import Threads
 from trace_input import LOST, UNKNOWN_CALL, Input, syscalls
 from waits import Waits
@@ -45,7 +45,7 @@ class Builder(Threads, Callbacks, CallRecords, FlagAccesses, Waits, Wakeups):
         self.cpus, self.timers, self.works, self.requests = {}, {}, {}, {}
         self.queued, self.reads, self.signals, self.stops, self.itimers = {}, {}, {}, {}, {}
         self.uses, self.messages, self.rules, self.flags = {}, {}, {}, {}
-        self.edges, self.notes, self.samples, self.talks = [], [], [], []
+        self.edges, self.notes, self.samples, self.message_points = [], [], [], []
         self.vertices = Lines()
         for record in source.records:
             self.take(record)
@@ -215,10 +215,10 @@ class Builder(Threads, Callbacks, CallRecords, FlagAccesses, Waits, Wakeups):
         thread = cpu.thread
         if not thread or not thread.doing.vertex:
             return
-        talk = Talk(thread, self.now, bool(record.arg[1] >> 56 & 1))
-        self.talks.append(talk)
-        self.messages[thread.life, self.now] = talk
-        thread.doing.marks["last"], thread.doing.talked = talk.now, True
+        message = Message(thread, self.now, bool(record.arg[1] >> 56 & 1))
+        self.message_points.append(message)
+        self.messages[thread.life, self.now] = message
+        thread.doing.marks["last"], thread.doing.had_message = message.now, True
 
     def add_messages(self, pairs):
         for sender, sent, receiver, received, exact in pairs:
