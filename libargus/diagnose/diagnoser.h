@@ -147,6 +147,7 @@ struct suspect {
     uint32_t thread;
     uint32_t via;    /* the vertex that handed on what it had been asked; ARGUS_NONE: nobody did */
     const char *why; /* static: completes "… because" */
+    bool guess;      /* also where the evidence that led there is sure */
 };
 
 typedef VEC(struct suspect) suspect_list;

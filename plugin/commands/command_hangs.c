@@ -79,8 +79,9 @@ const struct command command_hangs = {
     .name = "hangs",
     .summary = "list the hangs: event loops that did not come back to their wait",
     .details = "Windows for which something was pending come first, then other threads for\n"
-               "which something was, then those that somebody had set off; of equals the\n"
-               "longest. 'argus diagnose FILE 2' explains the second of the list.\n"
+               "which something was, then those that another thread had set off. Of equals,\n"
+               "windows come first, then the longest. 'argus diagnose FILE 2' explains the\n"
+               "second of the list.\n"
                "\n"
                "With nothing pending, these are no hangs: a worker thread away from its loop,\n"
                "a wait for child processes, and a wait of a thread for which another one\n"

@@ -119,9 +119,7 @@ def away_between_visits():
     return s, [([], [hang(pending=[("ready", None, False)])])]
 
 
-@scene
-def window_comes_first():
-    """A service is away for longer than the editor; but the editor has a window, for which something is pending."""
+def window_and_service(pending):
     s = Loop()
     s.tables.append('probe 1 0 "Toolkit" shape ui')
     s.thread(30, "service")
@@ -134,16 +132,24 @@ def window_comes_first():
     s.key()
     s.raw(s.editor, "ui_event kind=1 probe=1 sp=0x7000")
     s.busy(100)
-    s.sends(1)
+    if pending:
+        s.sends(1)
     s.busy(3000)
-    s.takes(1)
+    if pending:
+        s.takes(1)
     s.home()
     s.key(500)
     s.home()
     s.busy(2000)
     s.wait(30, "poll")
     s.end()
-    return s, [([], [hang(), hang("service")])]
+    return s
+
+
+@scene
+def window_comes_first():
+    """A service is away for longer than the editor; but the editor has a window, be something pending for it or not."""
+    return [window_and_service(True), window_and_service(False)], [([], [hang(), hang("service")])] * 2
 
 
 @scene

@@ -5,8 +5,8 @@ from scene import Scene
 from scenes import scene
 
 HANDLER = inside(0x40a000, 0x409000)
-ASKS, ANSWERS, GRABS = 77, 78, 79  # channels
-SERVER, GRABBER = 30, 40
+ASKS, ANSWERS, GRABS, FORWARDS, STORED, OTHERS = range(77, 83)  # channels
+SERVER, GRABBER, STORE, OTHER = 30, 40, 50, 60
 
 
 def sends(s, tid, channel, position):
@@ -40,9 +40,8 @@ def asked_and_answered(s, position):
     s.home()
 
 
-@scene
-def server_that_another_client_has():
-    """The server leaves the question lying until the grabber is done; its own timer makes it run a moment before the grabber does."""
+def grabbed():
+    """The editor has asked a server that the grabber has for itself, and both wait."""
     s = Loop(frames=AT_HOME)
     s.thread(SERVER, "server")
     s.thread(GRABBER, "grabber")
@@ -57,6 +56,22 @@ def server_that_another_client_has():
     s.key()
     sends(s, s.editor, ASKS, 6)
     s.wait(s.editor, "poll", frames=HANDLER)
+    return s
+
+
+@scene
+def server_that_another_client_keeps():
+    """The same, and the trace ends in the middle of it."""
+    s = grabbed()
+    s.busy(3000)
+    s.thread(90, "bystander")
+    return s, "editor", {"type": "LongWait", "root": ("grabber", "LongWait"), "only": {"grabber"}}
+
+
+@scene
+def server_that_another_client_has():
+    """The server leaves the question lying until the grabber is done; its own timer makes it run a moment before the grabber does."""
+    s = grabbed()
     for position in range(6, 66):
         s.busy(50)
         s.timer(SERVER)
@@ -70,3 +85,45 @@ def server_that_another_client_has():
     tells(s, 66)
     s.end()
     return s, "editor", {"type": "LongWait", "root": ("grabber", "LongWait"), "only": {"grabber"}}
+
+
+def forwards(s, client, channel, position):
+    """The client asks the server, which asks the store."""
+    sends(s, client, channel, position)
+    s.wake(client, SERVER)
+    s.wait(client, "read", fd=9, frames=HANDLER)
+    takes(s, SERVER, channel, position)
+    sends(s, SERVER, FORWARDS, 3000 + position)
+
+
+@scene
+def request_before_an_earlier_wait():
+    """The handler waits in many pieces, since keys come; it asked before the first, and the server handed on what it was asked."""
+    s = Loop(frames=AT_HOME)
+    for tid, name in ((SERVER, "server"), (STORE, "store"), (OTHER, "other")):
+        s.thread(tid, name)
+    idles(s)
+    s.wait(STORE, "read")
+    for position in range(1, 6):
+        forwards(s, OTHER, OTHERS, position)
+        s.wake(SERVER, STORE)
+        idles(s)
+        takes(s, STORE, FORWARDS, 3000 + position)
+        sends(s, STORE, STORED, 4000 + position)
+        s.wake(STORE, SERVER)
+        s.wait(STORE, "read")
+        takes(s, SERVER, STORED, 4000 + position)
+        s.wake(SERVER, OTHER)
+        idles(s)
+    s.wait(OTHER, "read")
+    s.device(STORE)  # something else keeps it busy
+    s._comes_back(STORE, 1)
+    s.key()
+    forwards(s, s.editor, ASKS, 6)
+    idles(s)
+    for _ in range(3):
+        s.key(100)
+        s.wait(s.editor, "read", fd=9, frames=HANDLER)
+    s.busy(3000)
+    s.thread(90, "bystander")
+    return s, "editor", {"type": "LongWait", "root": ("store", "LongRunning")}

@@ -116,11 +116,12 @@ bool hang_is_set_off_by_itself(const struct view *view, const struct argus_hang 
 static enum argus_urgency urgency_of(const struct view *view, const struct argus_hang *hang,
                                      const struct argus_pendings *pendings)
 {
+    bool has_windows = thread_has_windows(view, hang->thread);
     if (pendings_any(pendings, 0))
-        return thread_has_windows(view, hang->thread) ? ARGUS_URGENCY_WINDOW
-                                                      : ARGUS_URGENCY_PENDING;
-    return pendings->count > 0 || !hang_is_set_off_by_itself(view, hang) ? ARGUS_URGENCY_SET_OFF
-                                                                         : ARGUS_URGENCY_NOBODY;
+        return has_windows ? ARGUS_URGENCY_WINDOW_PENDING : ARGUS_URGENCY_PENDING;
+    if (pendings->count == 0 && hang_is_set_off_by_itself(view, hang))
+        return ARGUS_URGENCY_NOBODY;
+    return has_windows ? ARGUS_URGENCY_WINDOW_SET_OFF : ARGUS_URGENCY_SET_OFF;
 }
 
 bool finder_add(struct finder *finder, struct argus_hang *hang)

@@ -121,6 +121,25 @@ static bool follow_request(struct search *search, uint32_t taker, bool *ret_pass
     return true;
 }
 
+/* A server that was idle may have left the question unread, because another client has it for itself; false without memory. */
+static bool add_exclusive_client(struct search *search, uint32_t server)
+{
+    const struct view *view = &search->shared.d->view;
+    uint32_t vertex = search->position->vertex;
+    uint32_t client = find_exclusive_client(view, view->vertices[vertex].thread, server,
+                                            wait_window(view, vertex, search->position->window));
+    size_t before = search->suspects.length;
+    if (client == ARGUS_NONE)
+        return true;
+    if (!suspect_search_add(&search->shared, client,
+                            "it is the last client whose request was taken, and the question has "
+                            "lain unread since"))
+        return false;
+    if (search->suspects.length > before)
+        search->suspects.data[before].guess = true;
+    return true;
+}
+
 static struct argus_error *look_at_idle(struct search *search, uint32_t thread)
 {
     const struct view *view = &search->shared.d->view;
@@ -128,6 +147,8 @@ static struct argus_error *look_at_idle(struct search *search, uint32_t thread)
     bool passed_on = false;
     if (search->idle == ARGUS_NONE)
         search->idle = thread;
+    if (taker == ARGUS_NONE && !add_exclusive_client(search, thread))
+        return argus_error_memory();
     struct window wait = wait_window(view, search->position->vertex, search->position->window);
     for (int i = 0; taker != ARGUS_NONE && i < MAX_STEPS; i++) {
         if (!follow_request(search, taker, &passed_on))
@@ -270,7 +291,7 @@ static struct argus_error *try_suspects(struct search *search, const struct evid
         if (at >= 0 && !is_circle(d, (size_t)at, row))
             continue;
         search->decided = true;
-        bool sure = row && row->flags & EVIDENCE_SURE;
+        bool sure = row && row->flags & EVIDENCE_SURE && !suspect.guess;
         d->guessed |= row && !sure;
         error = sure ? NULL : note_guess(d, position->vertex, &suspect);
         if (error)

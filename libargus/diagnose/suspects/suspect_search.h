@@ -28,6 +28,11 @@ bool have_interacted(const struct view *view, uint32_t waiter, uint32_t other, u
 /* The thread that ended the wait of `vertex`; ARGUS_NONE. */
 uint32_t waker_thread(const struct view *view, uint32_t vertex);
 
+/* The thread that has `server` for itself, so that a message of thread `client` lies there unread during `wait`; ARGUS_NONE: that
+ * is not the case, or not known. exclusive_client.c. */
+uint32_t find_exclusive_client(const struct view *view, uint32_t client, uint32_t server,
+                               struct window wait);
+
 /* --- evidence that has a file of its own --- */
 struct argus_error *find_asked(struct suspect_search *search);    /* asked.c */
 struct argus_error *find_baseline(struct suspect_search *search); /* baselines.c */

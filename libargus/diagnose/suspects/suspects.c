@@ -47,7 +47,8 @@ bool suspect_search_add(struct suspect_search *search, uint32_t thread, const ch
     for (size_t i = 0; i < search->list->length; i++)
         if (search->list->data[i].thread == thread)
             return true;
-    return vec_push(search->list, (struct suspect){thread, ARGUS_NONE, why});
+    return vec_push(search->list,
+                    (struct suspect){.thread = thread, .via = ARGUS_NONE, .why = why});
 }
 
 /* --- the lock's holder --- */

@@ -52,10 +52,11 @@ enum argus_hang_nature {
 /* A stretch of one thread's time that is to be explained. */
 /* Who is bothered by a hang, as far as the trace tells. */
 enum argus_urgency {
-    ARGUS_URGENCY_NOBODY,  /* its own timer set it off, and nothing was pending */
-    ARGUS_URGENCY_SET_OFF, /* somebody had set it off */
-    ARGUS_URGENCY_PENDING, /* something was pending */
-    ARGUS_URGENCY_WINDOW,  /* … for a thread that hands UI events to its program */
+    ARGUS_URGENCY_NOBODY,         /* its own timer set it off, and nothing was pending */
+    ARGUS_URGENCY_SET_OFF,        /* another thread had set it off */
+    ARGUS_URGENCY_WINDOW_SET_OFF, /* … of a thread that hands UI events to its program */
+    ARGUS_URGENCY_PENDING,        /* something was pending */
+    ARGUS_URGENCY_WINDOW_PENDING, /* … for a thread that hands UI events to its program */
 };
 
 struct argus_hang {
