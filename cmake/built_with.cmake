@@ -1,8 +1,8 @@
-# argus_built_with(FILE…): what `argus --version` and `argus-recorder --version` print of this build, as definitions for these
-# source files: ARGUS_VERSION, ARGUS_BUILT_COMPILER, ARGUS_BUILT_RECORDER and ARGUS_BUILT_LIBRARIES. Call it behind add_subdirectory(recorder),
-# which finds the compiler of the BPF programs.
+# argus_built_with(FILE…): the build information of `argus --version` and `argus-recorder --version`, as definitions for these
+# source files: ARGUS_VERSION, ARGUS_BUILT_COMPILER, ARGUS_BUILT_RECORDER and ARGUS_BUILT_LIBRARIES. Call it after
+# add_subdirectory(recorder), which finds the compiler of the BPF programs.
 
-# "clang 14.0.6" from what the compiler says of itself.
+# "clang 14.0.6" from the compiler's version output.
 function(argus_version_of_clang program ret)
   execute_process(COMMAND ${program} --version OUTPUT_VARIABLE text ERROR_QUIET)
   if(text MATCHES "clang version ([0-9.]+)")

@@ -1,9 +1,9 @@
-# Every library that is not ours, in one place. docs/libraries.md says why each was chosen.
+# All third-party libraries, in one place. docs/libraries.md says why each was chosen.
 find_package(PkgConfig REQUIRED)
 find_package(ZLIB REQUIRED)
 option(ARGUS_ZSTD "pack traces with zstd, where libzstd is found" ON)
 if(ARGUS_ZSTD)
-  pkg_check_modules(ZSTD IMPORTED_TARGET libzstd>=1.4.0) # the first one with ZSTD_compress2()
+  pkg_check_modules(ZSTD IMPORTED_TARGET libzstd>=1.4.0) # the first version with ZSTD_compress2()
 endif()
 find_package(Threads REQUIRED)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)

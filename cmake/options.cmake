@@ -10,7 +10,7 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
 endif()
 
-# Beside the prefix, not in Debian's multiarch folder: the plugin is no library to link against.
+# Directly below the prefix, not in Debian's multiarch folder: the plugin is not a library to link against.
 set(ARGUS_PLUGIN_DIR lib/argus)
 
 set(CMAKE_C_STANDARD 17)

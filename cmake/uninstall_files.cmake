@@ -10,7 +10,7 @@ if(EXISTS ${noted})
   file(STRINGS ${noted} made)
 endif()
 
-# Is the folder one that we made, or inside one? Only then it goes, when nothing is in it.
+# Whether the installation created the folder or a parent of it. Only then it is removed, if it is empty.
 function(is_ours folder ret)
   set(${ret} FALSE PARENT_SCOPE)
   foreach(one ${made})

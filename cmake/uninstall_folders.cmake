@@ -1,4 +1,4 @@
-# Runs at the beginning of `cmake --install`: appends to install_folders.txt the folders that it is going to make.
+# Runs at the beginning of `cmake --install`: appends to install_folders.txt the folders that it will create.
 # The install scripts are those that the first one includes: other trees are built below this one at any time.
 set(argus_scripts "${ARGUS_BINARY_DIR}/cmake_install.cmake")
 set(argus_unread ${argus_scripts})

@@ -1,4 +1,4 @@
-/* What a shell function is given, and what it may call. For those who write one of their own:
+/* The interface for shell functions: what they get and what they may call. An example:
  *
  *     #include <argus_hook.h>
  *     void my_shell(const struct argus_hook *hook, struct argus_hook_context *context)
@@ -6,11 +6,12 @@
  *         argus_hook_emit(hook, ARGUS_HOOK_NOTE, context->registers[ARGUS_HOOK_RDI], 0, 0);
  *     }
  *
- * It runs in place of the victim instruction, in the thread that came there, before the instruction itself is
- * executed. All registers, also the floating-point ones, are saved around it; what it writes into `registers`
- * counts afterwards (but for the stack pointer). While it runs, hooks that the same thread comes across do not call it again, so it
- * may use the library that it hooks. It must not jump out (longjmp, exceptions), and it may be called in any
- * thread at any time, also inside malloc() or in a signal handler.
+ * A shell function runs in the thread that reaches the victim instruction, before that instruction
+ * is executed. All registers, also the floating-point ones, are saved around it; values that it
+ * writes into `registers` take effect (except the stack pointer). While it runs, other hooks that
+ * the same thread reaches are ignored, so it may use the library that it hooks. It must not be left
+ * by longjmp or an exception. It may be called in any thread at any time, also inside malloc() or
+ * in a signal handler.
  */
 #ifndef ARGUS_HOOK_H
 #define ARGUS_HOOK_H
@@ -30,7 +31,7 @@ enum {
     ARGUS_HOOK_REGISTERS
 };
 #else
-/* In the order in which they lie on the stack. ARGUS_HOOK_RETURN is not the program's. */
+/* In their order on the stack. ARGUS_HOOK_RETURN does not belong to the program. */
 enum {
     ARGUS_HOOK_SP = 0,
     ARGUS_HOOK_R15,
@@ -58,16 +59,16 @@ struct argus_hook_context {
     uint64_t registers[ARGUS_HOOK_REGISTERS];
 };
 
-struct argus_hook; /* which hook it is: opaque */
+struct argus_hook; /* identifies the hook; opaque */
 
-/* The debugid of records that mean what their hook's label says (docs/man/argus-trace.5.md). */
+/* The debugid of records whose meaning is their hook's label (docs/man/argus-trace.5.md). */
 #define ARGUS_HOOK_NOTE 0x60030018u
 
-/* Leaves a record: on Linux in the ring of the recorder, on macOS by kdebug_trace(). Costs a system call; nobody needs to be
- * recording. */
+/* Leaves a record: on Linux in the ring of the recorder, on macOS by kdebug_trace(). Costs a system
+ * call, also if no recorder runs. */
 void argus_hook_emit(const struct argus_hook *hook, uint32_t debugid, uint64_t arg1, uint64_t arg2,
                      uint64_t arg3);
-/* "GLib source", and "g_main_dispatch+0x1c4", as in the table; valid for ever. */
+/* "GLib source", and "g_main_dispatch+0x1c4", as in the table; never freed. */
 const char *argus_hook_label(const struct argus_hook *hook);
 const char *argus_hook_place(const struct argus_hook *hook);
 

@@ -1,4 +1,4 @@
-/* Bytes that are appended; what is told later is put in place then. */
+/* A growing array of bytes. Values that become known later are written into reserved room. */
 #ifndef ARGUS_HOOKS_BYTES_BUILDER_H
 #define ARGUS_HOOKS_BYTES_BUILDER_H
 
@@ -11,7 +11,7 @@ struct bytes_builder {
     bool no_memory;
 };
 
-/* Room for `count` bytes, zero. Returns its offset. */
+/* Reserves `count` zero bytes. Returns their offset. */
 static inline uint32_t build_room(struct bytes_builder *builder, size_t count)
 {
     uint32_t at = (uint32_t)builder->bytes.length;

@@ -1,4 +1,4 @@
-/* Reading numbers from bytes of which nothing is known: what lies behind the end reads as 0 and sets `bad`. */
+/* Reads numbers from untrusted bytes: a read after the end returns 0 and sets `bad`. */
 #ifndef ARGUS_HOOKS_BYTES_CURSOR_H
 #define ARGUS_HOOKS_BYTES_CURSOR_H
 
@@ -10,7 +10,7 @@
 struct bytes_cursor {
     const uint8_t *data;
     size_t bytes, at;
-    uint64_t address; /* of the first byte, where the image says */
+    uint64_t address; /* of the first byte, according to the image */
     bool bad;
 };
 
@@ -47,7 +47,7 @@ static inline uint64_t cursor_uleb(struct bytes_cursor *cursor)
     return 0;
 }
 
-/* What is left of the next `bytes` bytes as a cursor of its own. */
+/* A cursor for the next `bytes` bytes, or for as many as are left. */
 static inline struct bytes_cursor cursor_part(const struct bytes_cursor *cursor, uint64_t bytes)
 {
     size_t left = cursor->bytes - cursor->at;

@@ -108,7 +108,8 @@ static bool keep_pointer_at(struct image *image, uint64_t place)
     return keep_pointer(image, pointer);
 }
 
-/* Packed relative relocations: an address, then bitmaps of the 63 words behind it. The pointers stand in the data. */
+/* Packed relative relocations: an address, then bitmaps of the 63 words after it. The pointers are
+ * in the data. */
 static bool read_relr(struct image *image, Elf_Data *data)
 {
     uint64_t at = 0;

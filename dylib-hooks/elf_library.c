@@ -1,12 +1,12 @@
 /* An ELF library by hand. Three segments, each on pages of its own:
  *
  *   read            headers, hash, symbols, strings, relocations, versions, plan
- *   read, execute   the code that DT_INIT and DT_FINI name
+ *   read, execute   the code for DT_INIT and DT_FINI
  *   read, write     dynamic section, and two slots for the functions of the runtime
  *
- * Re-exporting is what ELF does anyway: symbols are looked up in all libraries that are loaded, so whoever loads this one
- * finds those of the original that it needs. In place of the original (own_name is its soname) it must also define the
- * original's symbol versions, or the loader complains.
+ * No re-export is needed: ELF looks up symbols in all loaded libraries, so a program that loads
+ * this library also finds the original's symbols. In place of the original (own_name is its soname)
+ * it must also define the original's symbol versions, or the loader complains.
  */
 #include "library.h"
 
@@ -60,7 +60,7 @@ static uint32_t name_hash(const char *name)
     return hash;
 }
 
-/* One definition for each version of the original, none of them with a symbol. */
+/* One definition for each version of the original, without symbols. */
 static void add_versions(struct elf_parts *parts)
 {
     const char *const *versions = parts->options->versions;
@@ -117,7 +117,7 @@ static void put_symbols(struct elf_parts *parts)
         symbols[i].st_info = ELF64_ST_INFO(STB_GLOBAL, i == SYMBOL_PLAN ? STT_OBJECT : STT_NOTYPE);
     }
     symbols[SYMBOL_PLAN].st_shndx =
-        SHN_ABS - 1; /* any that is not undefined: there are no sections */
+        SHN_ABS - 1; /* any index other than undefined: there are no sections */
     symbols[SYMBOL_PLAN].st_value = parts->plan;
     symbols[SYMBOL_PLAN].st_size = parts->options->plan_bytes;
     build_put(&parts->file, parts->symbols, symbols, sizeof(symbols));

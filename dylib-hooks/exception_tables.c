@@ -12,7 +12,7 @@ enum {
     PE_INDIRECT = 0x80,
 };
 
-/* Bytes and sign by format; 0 bytes: not known. */
+/* Bytes and sign by format; 0 bytes: unknown format. */
 static const struct {
     uint8_t bytes;
     bool is_signed;
@@ -32,7 +32,7 @@ static uint64_t read_number(struct bytes_cursor *cursor, uint8_t format)
     return number;
 }
 
-/* 0 is a pointer to nothing. */
+/* 0 is a null pointer. */
 static uint64_t read_pointer(struct bytes_cursor *cursor, uint8_t encoding)
 {
     uint64_t place = cursor->address + cursor->at;
@@ -43,7 +43,7 @@ static uint64_t read_pointer(struct bytes_cursor *cursor, uint8_t encoding)
         return 0;
     if ((encoding & PE_BASE) == PE_RELATIVE)
         return number + place;
-    if (encoding & PE_BASE) /* relative to what only a loader knows */
+    if (encoding & PE_BASE) /* relative to an address that only a loader knows */
         cursor->bad = true;
     return number;
 }
@@ -54,7 +54,7 @@ bool exception_table_read(struct image *image, uint64_t address, uint64_t functi
 {
     const struct image_segment *segment = NULL;
     if (image->pointers.length >
-        image->file_bytes) /* tables that all functions share: no compiler's */
+        image->file_bytes) /* one table for several functions, which no compiler writes */
         return true;
     for (size_t i = 0; i < image->segments.length; i++) {
         const struct image_segment *at = &image->segments.data[i];
@@ -86,7 +86,7 @@ bool exception_table_read(struct image *image, uint64_t address, uint64_t functi
 
 /* --- .eh_frame --- */
 
-/* What the entries of one function need of the entry that they share. */
+/* The part of a common entry (CIE) that the entries of functions (FDE) need. */
 struct common {
     uint8_t pointer, tables; /* encodings */
     bool has_augmentation;
@@ -165,7 +165,7 @@ bool exception_tables_read(struct image *image, uint64_t address, uint64_t bytes
     while (all.at + 8 <= all.bytes) {
         uint64_t entry_bytes = cursor_number(&all, 4);
         if (entry_bytes < 4 ||
-            entry_bytes == 0xffffffff) /* the end, or nothing that compilers write */
+            entry_bytes == 0xffffffff) /* the end, or a form that compilers do not write */
             break;
         uint64_t place = all.at, id;
         struct bytes_cursor entry = cursor_part(&all, entry_bytes);

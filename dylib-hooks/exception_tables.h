@@ -6,10 +6,11 @@
 
 #include "image.h"
 
-/* Adds to image->starts and image->pointers. What cannot be read is left out. False: no memory. */
+/* Adds to image->starts and image->pointers. Skips unreadable entries. False: no memory. */
 bool exception_tables_read(struct image *image, uint64_t address, uint64_t bytes);
 
-/* The same of one function, which begins at `function`: the landing pads in its table at `address`. */
+/* The same for one function, which begins at `function`: the landing pads in its table at
+ * `address`. */
 bool exception_table_read(struct image *image, uint64_t address, uint64_t function);
 
 #endif

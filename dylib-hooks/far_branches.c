@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By their first bytes, those under the mask. `operand`: where the 32 bits begin, which end the instruction. */
+/* By their first bytes, those under the mask. `operand`: offset of the 32 bits, which are the last
+ * of the instruction. */
 static const struct {
     uint8_t bytes[3], mask[3];
     uint8_t operand;

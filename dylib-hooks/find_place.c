@@ -7,7 +7,7 @@
 
 #define SHOWN 3
 
-/* Where a pattern fits, and where it fits almost. */
+/* Where a pattern matches, and where it nearly matches. */
 struct found {
     const struct image *image;
     const struct pattern *pattern;

@@ -1,5 +1,5 @@
-/* One function, decoded once: where its instructions begin, every address in it that something jumps to, and which of its
- * instructions can be come to at all (function_flow.c). */
+/* One decoded function: where its instructions begin, every address in it that is a jump target,
+ * and which of its instructions are reachable (function_flow.c). */
 #ifndef ARGUS_HOOKS_FUNCTION_CODE_H
 #define ARGUS_HOOKS_FUNCTION_CODE_H
 
@@ -9,7 +9,7 @@
 enum target_kind {
     TARGET_OF_BRANCH,  /* of the function itself */
     TARGET_OF_TABLE,   /* of jumps, or a pointer in data */
-    TARGET_OF_FAR,     /* of what seems to be a branch elsewhere */
+    TARGET_OF_FAR,     /* of an apparent branch elsewhere */
     TARGET_OF_ADDRESS, /* the address is taken: code or data */
     TARGET_OF_DATA,    /* data among the code */
 };
@@ -31,14 +31,14 @@ struct function_code {
     uint8_t *reached;                /* for each byte, enum reached; owned */
 };
 
-/* The function that has `address`. An error: that is not known, or no code. */
+/* Decodes the function that contains `address`. An error: it is unknown, or not code. */
 struct argus_error *function_code_create(const struct image *image, struct decoder *decoder,
                                          uint64_t address, struct function_code *ret);
 void function_code_deinit(struct function_code *code);
 
-/* Decodes what stands at `at`. False: it cannot be decoded, or the function ends before. */
+/* Decodes the instruction at `at`. False: it cannot be decoded, or extends beyond the function. */
 bool function_code_insn(const struct function_code *code, uint64_t at, struct insn *ret);
-/* NULL: an instruction begins at `address`, and something leads to it. */
+/* NULL: a reachable instruction begins at `address`. Otherwise why not. */
 struct argus_error *function_code_check_start(const struct function_code *code, uint64_t address);
 /* The first target that is at least `first` and below `end`; NULL: none. */
 const struct jump_target *function_code_target(const struct function_code *code, uint64_t first,

@@ -1,13 +1,15 @@
-/* Which instructions of a function can be come to at all? Hand-written code (libcrypto, glibc, libjpeg) keeps tables between its
- * functions, and without its source nothing says what is which: a hook put there would change the numbers of a cipher. So the
- * code is followed from where the function begins and from wherever else something leads into it, instruction by instruction and
- * branch by branch; a hook can only be where that came along. What was not come to is decoded as well, for people to see.
+/* Which instructions of a function are reachable? Hand-written code (libcrypto, glibc, libjpeg) has
+ * tables between its functions, and without its source nothing distinguishes them from code: a hook
+ * there would change the constants of a cipher. So the code is followed from the function's start
+ * and from all other entries, instruction by instruction and branch by branch. Only a reachable
+ * instruction can have a hook. Unreachable bytes are decoded as well, but only for display.
  *
- * An address that is taken (lea) may be that of code or of a table. It counts as code only where the function jumps to a
- * computed address. Some of what seems to lead here is none: bytes of another instruction that look like a branch, entries behind the
- * end of a table. So what agrees with decoding the function from its beginning on is followed first, and the rest only as
- * far as it does not collide with that. What can be missing are the targets of jumps that nobody explains: no hook can be there.
- * On arm64 jump tables are not read; there all that can be decoded counts.
+ * An address that is taken (lea) may be that of code or of a table. It counts as code only if the
+ * function jumps to a computed address. Some apparent entries are false: bytes of another
+ * instruction that look like a branch, entries after the end of a table. So entries that agree with
+ * decoding the function from its start are followed first, and others only if they do not conflict
+ * with these. Targets of unexplained jumps may be missing: they cannot have hooks. On arm64 jump
+ * tables are not read, so everything that can be decoded counts as reachable.
  */
 #include "function_code.h"
 
@@ -16,10 +18,9 @@
 struct flow {
     struct function_code *code;
     VEC(uint64_t) queue;
-    uint8_t *
-        in_line; /* for each byte: an instruction begins there, decoded one behind the other; owned */
-    bool careful;  /* nothing counts that collides with what counts already */
-    bool computes; /* a jump whose target is in a register, or in a table */
+    uint8_t *in_line; /* for each byte: an instruction begins there in a linear decoding; owned */
+    bool careful;     /* ignore instructions that conflict with reachable ones */
+    bool computes;    /* a jump whose target is in a register, or in a table */
 };
 
 static bool goes_on(const struct insn *insn)
@@ -84,7 +85,7 @@ static bool follow_all(struct flow *flow)
     return done;
 }
 
-/* Those whose kind is among `kinds`: bits. */
+/* Follows the targets whose kind is in `kinds` (bits). */
 static bool follow_targets(struct flow *flow, unsigned kinds, bool in_line)
 {
     const struct function_code *code = flow->code;
@@ -121,7 +122,7 @@ static bool follow_function(struct flow *flow)
            follow_targets(flow, 1u << TARGET_OF_ADDRESS, false);
 }
 
-/* Until an instruction that was come to. What cannot be decoded is passed over byte by byte. */
+/* Decodes up to the next reachable instruction. Skips bytes that cannot be decoded. */
 static bool add_unreached(struct function_code *code, uint64_t at, uint64_t end, bool count_them)
 {
     struct insn insn;

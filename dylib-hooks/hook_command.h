@@ -5,11 +5,11 @@
 #include "build_plan.h"
 
 struct hook_options {
-    const char *image;   /* --image: the file, whatever the table calls it; NULL */
+    const char *image;   /* --image: the file, under any name in the table; NULL */
     const char *output;  /* --output; NULL */
     const char *replace; /* --replace: a folder; NULL */
     enum hook_arch arch; /* --arch; 0: the image's */
-    char **words;        /* behind the verb; NULL-terminated */
+    char **words;        /* after the verb; NULL-terminated */
     int count;
 };
 
@@ -22,7 +22,8 @@ struct prepared {
     char *name; /* as in the table; owned */
 };
 
-/* Reads the table at `path` and decides about the hooks of its `index`th image. `*ret_more`: there is another image. */
+/* Reads the table at `path` and prepares the hooks of its `index`th image. `*ret_more`: there is
+ * another image. */
 struct argus_error *prepare(const struct hook_options *options, const char *path, size_t index,
                             struct prepared *ret, bool *ret_more);
 void prepared_deinit(struct prepared *prepared);

@@ -1,5 +1,5 @@
-/* argus-hook: makes libraries that put hooks into other libraries. A program of its own, because it needs no trace, and
- * because the debugger plugin needs no code generator. */
+/* argus-hook: makes libraries that put hooks into other libraries. It is a separate program because
+ * it needs no trace, and the debugger plugin needs no code generator. */
 #include "hook_command.h"
 
 #include <getopt.h>
@@ -34,7 +34,7 @@ static const char help[] =
 /* To add a verb: a row, its function, and paragraphs above and in docs/man/argus-hook.1.md. */
 static const struct {
     const char *name;
-    int least, most; /* words behind it; -1: any number */
+    int least, most; /* words after it; -1: any number */
     struct argus_error *(*run)(const struct hook_options *options);
 } verbs[] = {
     {"check", 1, 1, verb_check},
@@ -88,7 +88,7 @@ static struct argus_error *read_options(int argc, char **argv, struct hook_optio
     return error;
 }
 
-/* Options may stand before the words and behind the first of them: argus-hook make TABLE -o FILE. */
+/* Options may precede the words or follow the first of them: argus-hook make TABLE -o FILE. */
 static struct argus_error *read_words(int argc, char **argv, struct hook_options *ret,
                                       bool *ret_help)
 {

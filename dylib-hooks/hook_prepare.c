@@ -23,7 +23,8 @@ static const char *image_name(const struct hook_table *table, size_t index, bool
     return found;
 }
 
-/* Registers have names by architecture, which the image decides; the image is named in the table. */
+/* Reads the table twice: the names of registers depend on the architecture, hence on the image,
+ * which the table names. */
 static struct argus_error *read_twice(const struct hook_options *options, const char *path,
                                       size_t index, struct prepared *ret, bool *ret_more)
 {

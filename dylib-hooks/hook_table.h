@@ -1,6 +1,6 @@
 /* Tables of hooks: text to rows. docs/man/argus-hook.1.md, section TABLES, says what a line means.
  *
- * A mistake is an error that names file, line and reason; nothing of that file counts then.
+ * A mistake is an error that names file, line and reason; then the whole file is ignored.
  */
 #ifndef ARGUS_HOOKS_HOOK_TABLE_H
 #define ARGUS_HOOKS_HOOK_TABLE_H
@@ -15,12 +15,12 @@ struct hook_row {
     char *function; /* of the place; NULL: an address, or anywhere */
     char *find;     /* the pattern; NULL: none */
     char *label;
-    char *shell, *shell_library; /* NULL: ours */
+    char *shell, *shell_library; /* NULL: the built-in one */
     char *id;                    /* of shape ROW_ID: the build id, in hexadecimal */
-    uint64_t offset;             /* in the function, behind the pattern, or the address */
-    uint32_t skip;               /* instructions behind the place */
+    uint64_t offset;             /* in the function, after the pattern, or the address */
+    uint32_t skip;               /* instructions to skip after the place */
     bool anywhere;
-    bool nounwind;  /* the window may have a call in its middle */
+    bool nounwind;  /* the window may contain a call before its end */
     uint32_t shape; /* enum argus_probe_shape, or ROW_ID */
     uint32_t line;
     enum hook_compare compare;
@@ -30,7 +30,7 @@ struct hook_row {
     uint32_t kind_count;
 };
 
-#define ROW_ID 101u /* no hook: which version of the image the others are for */
+#define ROW_ID 101u /* no hook: the version of the image for the other rows */
 
 struct hook_table {
     char *name; /* of the file */
@@ -45,7 +45,7 @@ struct argus_error *hook_table_parse(const char *name, const char *text, size_t 
                                      enum hook_arch arch, struct hook_table *ret);
 void hook_table_deinit(struct hook_table *table);
 
-/* hook_words.c: the parts of a line. Each is false when `text` is not what it should be. */
+/* hook_words.c: the parts of a line. Each returns false if `text` is malformed. */
 bool hook_word_value(enum hook_arch arch, const char *text, struct hook_value *ret);
 bool hook_word_condition(enum hook_arch arch, const char *text, struct hook_row *ret);
 bool hook_word_kinds(const char *text, struct hook_row *ret);

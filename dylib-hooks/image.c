@@ -36,7 +36,7 @@ static struct argus_error *map_file(struct image *image)
                                   image->path);
     }
     image->file_bytes = (size_t)status.st_size;
-    /* Shared, because uprobes put their int3 into private mappings, also into those that only read. */
+    /* MAP_SHARED, because uprobes insert their int3 into private mappings, even read-only ones. */
     void *file = mmap(NULL, image->file_bytes, PROT_READ, MAP_SHARED, fd, 0);
     close(fd);
     if (file == MAP_FAILED)
@@ -133,7 +133,7 @@ bool image_add_segment(struct image *image, uint64_t address, uint64_t offset, u
 {
     if (offset > image->file_bytes || bytes > image->file_bytes - offset ||
         address + bytes < address)
-        return true; /* what is not in the file cannot be looked at, and will be missed when it is needed */
+        return true; /* a segment outside the file cannot be read; a later use of it reports that */
     return vec_push(&image->segments, (struct image_segment){.address = address,
                                                              .bytes = bytes,
                                                              .data = image->file + offset,

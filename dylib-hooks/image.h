@@ -1,5 +1,6 @@
-/* What the generator knows of an image: its bytes by address, its functions, and every address that something in the image keeps a
- * pointer to. One reader for each format fills it (elf_image.c, macho_image.c): a row in image.c.
+/* An image as the generator sees it: its bytes by address, its functions, and every address to
+ * which the image has a pointer. One reader per format fills it (elf_image.c, macho_image.c): a row
+ * in image.c.
  *
  * The file may be hostile: readers check every offset and keep memory bounded by the file's size.
  */
@@ -23,7 +24,7 @@ struct image_segment {
     bool is_code;
 };
 
-/* What could be a branch, a call or a lea with 32 bits, if an instruction begins there. */
+/* A possible branch, call or lea with 32 bits: it is one if an instruction begins there. */
 struct far_branch {
     uint64_t to, from;
     bool takes_address;
@@ -36,7 +37,7 @@ struct image_function {
 
 struct image {
     char *path;
-    char *name; /* as a loader names it: soname, install name; "" for a program */
+    char *name; /* its name for the loader: soname, install name; "" for a program */
     const uint8_t *file;
     size_t file_bytes;
     enum image_format format;
@@ -48,7 +49,7 @@ struct image {
     VEC(uint64_t) starts;   /* of functions, with or without a name; sorted, each once */
     VEC(uint64_t) pointers; /* addresses in code that data or exception tables name; sorted */
     VEC(struct far_branch)
-    far_branches; /* into code of x86-64, from every place whose bytes could be one; by `to` */
+    far_branches; /* in x86-64 code, from every place whose bytes could be a branch; by `to` */
 };
 
 /* Opens the file. `arch` chooses among the parts of a universal Mach-O file; 0: that of this machine, or the only one. */
@@ -60,10 +61,11 @@ const uint8_t *image_bytes(const struct image *image, uint64_t address, size_t c
 /* The segment with code that has `address`; NULL: none. */
 const struct image_segment *image_code(const struct image *image, uint64_t address);
 
-/* The function of this name. When there is none, the error names those that are most like it. */
+/* The function of this name. If there is none, the error suggests similar names. */
 struct argus_error *image_find_function(const struct image *image, const char *name,
                                         const struct image_function **ret);
-/* Where the function that has `address` begins and ends, from symbols and unwind tables. False: not known. */
+/* The bounds of the function that contains `address`, from symbols and unwind tables. False:
+ * unknown. */
 bool image_function_range(const struct image *image, uint64_t address, uint64_t *ret_first,
                           uint64_t *ret_end);
 /* The name of the function that has `address`; NULL: none is known. */

@@ -1,5 +1,5 @@
-/* One instruction at a time, as far as moving it needs to know it: how long it is, where it goes on, and what in it counts from its own
- * address. Capstone does the decoding. */
+/* Decodes one instruction by Capstone, as far as moving it requires: its length, where execution
+ * continues, and which operand is relative to its own address. */
 #ifndef ARGUS_HOOKS_INSN_DECODE_H
 #define ARGUS_HOOKS_INSN_DECODE_H
 
@@ -11,9 +11,9 @@
 #include "plan.h"
 
 enum insn_flow {
-    INSN_NEXT,          /* goes on behind itself */
-    INSN_JUMP,          /* always to `target` */
-    INSN_BRANCH,        /* to `target` or on */
+    INSN_NEXT,          /* continues after itself */
+    INSN_JUMP,          /* always continues at `target` */
+    INSN_BRANCH,        /* continues at `target` or after itself */
     INSN_SHORT_BRANCH,  /* the same, of a kind that only has 8 bits: loop, jrcxz, xbegin */
     INSN_CALL,          /* to `target`, and back */
     INSN_JUMP_INDIRECT, /* register or memory */
@@ -26,18 +26,19 @@ enum { INSN_BYTES_MOST = 16 };
 
 struct insn {
     uint64_t address;
-    uint64_t
-        target; /* of a direct branch, or the address of the data that it names by its own address */
+    /* Of a direct branch, or the address of the data that it names by its own address. */
+    uint64_t target;
     uint8_t bytes[INSN_BYTES_MOST];
     uint8_t length;
-    uint8_t flow;       /* enum insn_flow */
-    bool names_data;    /* relative to its own address: rip + displacement, adr, ldr literal */
-    bool takes_address; /* of it, and does not read it: lea */
-    bool uses_sp;       /* a memory operand counts from the stack pointer */
+    uint8_t flow; /* enum insn_flow */
+    /* An operand is relative to its own address: rip + displacement, adr, ldr literal. */
+    bool names_data;
+    bool takes_address; /* of that data, without reading it: lea */
+    bool uses_sp;       /* a memory operand is relative to the stack pointer */
     bool is_nop;
-    uint8_t displacement_at; /* x86-64: where the displacement stands; 0: none */
+    uint8_t displacement_at; /* x86-64: offset of the displacement; 0: none */
     uint32_t id;             /* Capstone's */
-    char text[104];          /* as people read it: "mov rax, qword ptr [rdi + 8]" */
+    char text[104];          /* in assembly syntax: "mov rax, qword ptr [rdi + 8]" */
 };
 
 struct decoder;

@@ -5,7 +5,7 @@
 
 enum { MAP_0F = 1, MAP_0F38 = 2, MAP_0F3A = 3, MAP_HALVES_5 = 5, MAP_HALVES_6 = 6 };
 
-/* Where the opcode stands, behind its prefix; 0: no such prefix. */
+/* Offset of the opcode after its prefix; 0: no such prefix. */
 static size_t read_prefix(const uint8_t *bytes, size_t count, unsigned *ret_map)
 {
     if (count < 6)

@@ -1,17 +1,16 @@
-/* Who may jump into a function, and where? A thread that comes to the middle of a window would execute a part of our jump. Looked
- * at are
+/* Finds all jumps into a function. A thread that jumps into the middle of a window would execute a
+ * part of the hook's jump. The sources are
  *
  *   - direct branches of the function itself and of its neighbours, decoded from their beginnings;
- *   - direct branches and calls with 32 bits anywhere in the code of the image (compilers put unlikely parts of a function far
- *     away, under another name or none), and addresses that are taken there: every place whose bytes could be one, decoded or not;
+ *   - direct branches and calls with 32 bits anywhere in the code of the image (compilers put unlikely parts of a function far away, under another name or none), and addresses that are taken there: every place whose bytes could be one, decoded or not;
  *   - jump tables: what code of the function names by lea, read as offsets from the table itself, and absolute tables of
  *     programs that are not relocated, as long as entries lie in the function;
  *   - addresses in itself that the function takes (computed goto);
  *   - pointers that the loader relocates (tables of labels and of functions);
  *   - landing pads of exceptions.
  *
- * What remains is code that computes an address in its own middle in another way; no compiler is known to do that.
- * On arm64 the window is one instruction, so nobody can jump into its middle.
+ * Not found: code that computes an address inside itself in another way; no compiler is known to do
+ * that. On arm64 the window is one instruction, so no jump into its middle is possible.
  */
 #include <string.h>
 
@@ -30,7 +29,7 @@ static bool is_absurd(const struct function_code *code)
     return code->targets.length > code->image->file_bytes + TABLE_MOST;
 }
 
-/* False: no memory, or absurd. */
+/* False: no memory, or too many jumps. */
 static bool add(struct function_code *code, enum target_kind kind, const char *what, uint64_t from,
                 uint64_t to)
 {
@@ -53,7 +52,7 @@ static bool read_offset(const struct function_code *code, uint64_t table, uint32
     return entry != NULL;
 }
 
-/* How many offsets stand at `table` that lead into the function. */
+/* The number of offsets at `table` that lead into the function. */
 static uint32_t count_offsets(const struct function_code *code, uint64_t table)
 {
     uint64_t target;
@@ -64,7 +63,8 @@ static uint32_t count_offsets(const struct function_code *code, uint64_t table)
     return count;
 }
 
-/* Among the code there are other tables as well, of small numbers too; a table of jumps has several and does not lead into itself. */
+/* Code sections also have other tables, some of small numbers. A jump table has several entries,
+ * and none leads into the table itself. */
 static bool can_be_jumps(const struct function_code *code, uint64_t table, uint32_t count)
 {
     uint64_t target;
@@ -114,7 +114,8 @@ static bool has_direct_target(const struct insn *insn)
            insn->flow == INSN_SHORT_BRANCH || insn->flow == INSN_CALL;
 }
 
-/* What is named may be a table, also among the code (Mach-O, and ELF where one segment has both). */
+/* The named address may be a table, also in a code section (Mach-O, and ELF with one segment for
+ * both). */
 static bool add_named(struct function_code *code, const struct insn *insn)
 {
     size_t before = code->targets.length;
@@ -135,7 +136,7 @@ static bool add_of_insn(struct function_code *code, const struct insn *insn, enu
     return !insn->names_data || add_named(code, insn);
 }
 
-/* What cannot be decoded is passed over byte by byte. */
+/* Bytes that cannot be decoded are skipped one by one. */
 static bool add_of_range(struct function_code *code, uint64_t first, uint64_t end,
                          enum target_kind kind)
 {
@@ -166,7 +167,8 @@ static bool add_of_neighbours(struct function_code *code)
     end = code->end;
     while (done && end - code->end < NEIGHBOURHOOD &&
            image_function_range(code->image, end, &first, &end)) {
-        uint64_t near = code->end + NEIGHBOURHOOD; /* of what begins there, only what is near */
+        /* Of instructions from there on, only near ones count. */
+        uint64_t near = code->end + NEIGHBOURHOOD;
         done = add_of_range(code, first, near < end ? near : end, TARGET_OF_FAR);
     }
     return done;

@@ -1,5 +1,6 @@
-/* Writing the generated library: a plan, some instructions that hand it to the runtime when the library is loaded and
- * unloaded, and the original image as what it depends on. No compiler and no linker is needed. */
+/* Writing the generated library: a plan, some instructions that pass it to the runtime when the
+ * library is loaded and unloaded, and a dependency on the original image. No compiler and no linker
+ * is needed. */
 #ifndef ARGUS_HOOKS_LIBRARY_H
 #define ARGUS_HOOKS_LIBRARY_H
 

@@ -5,7 +5,7 @@
 
 #include "base/edit_distance.h"
 
-/* 0: not like it. Otherwise the more, the better. */
+/* Similarity score; 0: not similar. */
 static unsigned score(const char *wanted, const char *name)
 {
     size_t length = strlen(wanted), other = strlen(name);

@@ -1,4 +1,4 @@
-/* "Did you mean": the names most like one that is not there. */
+/* "Did you mean": the existing names most similar to a missing one. */
 #ifndef ARGUS_HOOKS_LIKENESS_OF_NAMES_H
 #define ARGUS_HOOKS_LIKENESS_OF_NAMES_H
 

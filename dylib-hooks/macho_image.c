@@ -1,8 +1,9 @@
 /* Mach-O files of x86-64 and arm64, thin or universal.
  *
- * Names are C's: without the underscore that the format puts before each. Functions also begin where LC_FUNCTION_STARTS says, which
- * stripped libraries have. Pointers into code are told by their value alone: every aligned word of data that would be an
- * address of code counts, with or without the bits that chained fixups put beside it.
+ * Names are C's: without the underscore that the format puts before each. Functions also begin
+ * where LC_FUNCTION_STARTS says, which stripped libraries have. Pointers into code are recognized
+ * only by their value: every aligned data word that would be an address of code counts, with or
+ * without the extra bits of chained fixups.
  */
 #include <string.h>
 

@@ -1,15 +1,17 @@
 /* A Mach-O library by hand, as elf_library.c. Three segments:
  *
- *   __TEXT      header, load commands, code that hands the plan to the runtime, the plan
+ *   __TEXT      header, load commands, code that passes the plan to the runtime, the plan
  *   __DATA      two slots for functions of the runtime, and the pointers to the code in __mod_init_func, __mod_term_func
  *   __LINKEDIT  what dyld does with the slots (bind) and the pointers (rebase), symbols, strings
  *
- * In place of the original, own_name is its install name, and LC_REEXPORT_DYLIB makes all its symbols ours, which is
- * what the two-level namespace of macOS needs: programs ask this library for them by name.
+ * In place of the original, own_name is its install name, and LC_REEXPORT_DYLIB makes all its
+ * symbols ours, which is what the two-level namespace of macOS needs: programs ask this library for
+ * them by name.
  *
- * The paper calls init through dispatch_once. Here dyld calls it once for each time that it loads the library, and the runtime keeps
- * under a lock which plans are installed: that is once as well, and can be undone. Apple silicon loads only
- * signed code: there is room behind the load commands for codesign(1) to add its own.
+ * The paper calls init through dispatch_once. Here dyld calls it each time it loads the library,
+ * and the runtime keeps track of installed plans under a lock. So a plan is also installed only
+ * once, and can be removed. Apple silicon loads only signed code: room after the load commands lets
+ * codesign(1) add its own.
  */
 #include "macho_writer.h"
 #include "start_code.h"

@@ -1,4 +1,5 @@
-/* What dyld does when it loads the library, as opcodes of <mach-o/loader.h>; and its symbols. */
+/* The opcodes of <mach-o/loader.h> that dyld executes when it loads the library; and its
+ * symbols. */
 #include "macho_writer.h"
 
 static void add_byte(struct macho_parts *parts, uint8_t byte)

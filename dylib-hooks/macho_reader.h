@@ -1,4 +1,5 @@
-/* A Mach-O file that is being read: what its load commands have said (macho_image.c), for its tables (macho_tables.c). */
+/* A Mach-O file being read: what macho_image.c has found in its load commands, for reading its
+ * tables (macho_tables.c). */
 #ifndef ARGUS_HOOKS_MACHO_READER_H
 #define ARGUS_HOOKS_MACHO_READER_H
 

@@ -43,7 +43,7 @@ static struct argus_error *read_starts(struct macho_reader *reader)
     return NULL;
 }
 
-/* Of what the compact unwind information says, only where landing pads are: pairs of function and table. */
+/* From the compact unwind information, reads only the landing pads: pairs of function and table. */
 static bool read_unwind_info(struct macho_reader *reader)
 {
     struct image *image = reader->image;

@@ -1,4 +1,4 @@
-/* A Mach-O library that is being written: where its parts are. */
+/* A Mach-O library being written: the positions of its parts. */
 #ifndef ARGUS_HOOKS_MACHO_WRITER_H
 #define ARGUS_HOOKS_MACHO_WRITER_H
 

@@ -1,6 +1,7 @@
-/* The trampoline on arm64: below the 128 bytes that Apple's ABI lets a function keep under the stack pointer, x16, x17 and x30 are
- * saved here and all others by entry_arm64.S, in the order of struct argus_hook_context. What counts from its own
- * address becomes a load of the address from a literal behind the code; encodings are those of the Arm Architecture Reference
+/* The trampoline on arm64: below the 128 bytes that Apple's ABI lets a function keep under the
+ * stack pointer, x16, x17 and x30 are saved here and all others by entry_arm64.S, in the order of
+ * struct argus_hook_context. An instruction relative to its own address becomes a load of the
+ * address from a literal after the code; encodings are those of the Arm Architecture Reference
  * Manual, C4.1.
  */
 #include "trampoline_text.h"

@@ -1,6 +1,7 @@
-/* The trampoline on x86-64. It is jumped to, not called: a victim may keep data in the 128 bytes below the stack pointer (the red
- * zone of the System V ABI), which a call would overwrite. A moved call pushes the address that the program expects, so
- * that stack walks, exceptions and the removal of the hook never see the trampoline.
+/* The trampoline on x86-64. It is entered by a jump, not by a call: a victim may keep data in the
+ * 128 bytes below the stack pointer (the red zone of the System V ABI), which a call would
+ * overwrite. A moved call pushes the address that the program expects, so that stack walks,
+ * exceptions and the removal of the hook never see the trampoline.
  */
 #include "trampoline_text.h"
 
@@ -19,7 +20,7 @@ static void put_jump(struct trampoline_plan *plan, uint64_t target)
     put_relative(plan, target);
 }
 
-/* Returns where the 32 bits stand that must lead to the literal. */
+/* Returns the offset of the 32 bits that must point to the literal. */
 static uint32_t put_call_of_shell(struct trampoline_plan *plan)
 {
     BYTES(plan, 0x48, 0x8d, 0x64, 0x24, 0x80); /* lea rsp, [rsp - 128] */
@@ -54,7 +55,7 @@ static struct argus_error *unsupported(const struct window *window, const struct
                               what);
 }
 
-/* Index of the opcode, behind prefixes that change nothing about a branch: hints, notrack, bnd. */
+/* Index of the opcode, after prefixes that do not affect a branch: hints, notrack, bnd. */
 static uint32_t skip_prefixes(const struct insn *insn)
 {
     uint32_t at = 0;
@@ -113,9 +114,9 @@ static bool put_call_indirect(struct trampoline_plan *plan, const struct insn *i
     return true;
 }
 
-/* A call that is not the last instruction of the window returns into the trampoline, where what follows it was moved to: the
- * address that the program expects is in the middle of the jump. Who unwinds the stack meanwhile does not get past that,
- * so the table has to allow it (nounwind). */
+/* A call that is not the last instruction of the window returns into the trampoline, where what
+ * follows it was moved to: the address that the program expects is in the middle of the jump.
+ * Unwinding the stack meanwhile stops there, so the table must allow it (nounwind). */
 static void put_inner_call(struct trampoline_plan *plan, const struct insn *insn)
 {
     if (insn->flow == INSN_CALL_INDIRECT) {

@@ -1,4 +1,4 @@
-/* The original of a library that takes its place: kept beside it under another name. */
+/* The original of a replaced library: kept in the same folder under another name. */
 #ifndef ARGUS_HOOKS_ORIGINAL_H
 #define ARGUS_HOOKS_ORIGINAL_H
 
@@ -9,7 +9,7 @@ struct original {
     char **versions; /* of its symbols, NULL-terminated; NULL: it has none */
 };
 
-/* Makes `folder` a place where FOLDER/NAME.original is the image. */
+/* Sets up `folder` with the image as FOLDER/NAME.original. */
 struct argus_error *original_keep(const struct image *image, const char *folder,
                                   struct original *ret);
 void original_deinit(struct original *original);

@@ -106,7 +106,7 @@ uint32_t pattern_fit(const struct pattern *pattern, struct decoder *decoder, con
             return fit;
         if (fits_text(pattern->texts[i], insn.text))
             fit++;
-        else if (i == 0) /* a pattern is like what begins as it does */
+        else if (i == 0) /* code is similar to a pattern only if it begins in the same way */
             return 0;
         code += insn.length;
         bytes -= insn.length;

@@ -1,4 +1,5 @@
-/* Patterns that are looked for in code: bytes ("48 8b ?? e8", ?? is any byte), or instructions as they are written ("call *; mov eax, *",
+/* Patterns to search for in code: bytes ("48 8b ?? e8", ?? is any byte), or instructions as they
+ * are written ("call *; mov eax, *",
  * * is any text, one instruction after the other). */
 #ifndef ARGUS_HOOKS_PATTERN_H
 #define ARGUS_HOOKS_PATTERN_H
@@ -18,7 +19,8 @@ struct pattern {
 struct argus_error *pattern_parse(const char *text, struct pattern *ret);
 void pattern_deinit(struct pattern *pattern);
 
-/* How many of its bytes or instructions fit at the beginning of `code`: all of them when it is pattern->count. */
+/* The number of its bytes or instructions that match at the beginning of `code`; pattern->count:
+ * all of them. */
 uint32_t pattern_fit(const struct pattern *pattern, struct decoder *decoder, const uint8_t *code,
                      size_t bytes, uint64_t address);
 

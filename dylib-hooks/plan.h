@@ -1,10 +1,11 @@
-/* The plan: what the generator has found out about an image, and what the runtime does with it when the generated library
- * is loaded. Everything that needs a disassembler, a symbol table or an opinion is decided by the generator; the runtime, inside
- * somebody else's process, only checks, copies and adds.
+/* The plan: what the generator has found out about an image, for the runtime to execute when the
+ * generated library is loaded. The generator decides everything that needs a disassembler, a symbol
+ * table or heuristics; the runtime, inside another program's process, only checks, copies and adds.
  *
- * The plan is one block of bytes in the generated library: a struct hook_plan, and behind it what its offsets (counted from
- * the plan's first byte) point to. It needs no relocation, so that the writers of ELF and Mach-O files stay small.
- * Addresses are those of the image's own headers; the runtime adds where the image was loaded.
+ * The plan is one block of bytes in the generated library: a struct hook_plan, followed by the data
+ * to which its offsets (from the plan's first byte) point. It needs no relocation, so that the
+ * writers of ELF and Mach-O files stay small. Addresses are those of the image's own headers; the
+ * runtime adds where the image was loaded.
  */
 #ifndef ARGUS_HOOKS_PLAN_H
 #define ARGUS_HOOKS_PLAN_H
@@ -21,8 +22,8 @@
 
 enum hook_arch { HOOK_ARCH_X86_64 = 1, HOOK_ARCH_ARM64 = 2 };
 
-/* What stands at an offset of a trampoline and can only be known when the image is loaded. `address` is one of the image,
- * unless it says otherwise. */
+/* A value at an offset of a trampoline that is known only when the image is loaded. `address` is an
+ * address in the image unless stated otherwise. */
 enum hook_fixup_kind {
     HOOK_FIXUP_REL32 = 1,  /* x86-64: address - (place + extra), 32 bits */
     HOOK_FIXUP_ABS32_LOW,  /* the lower half of the address */
@@ -30,7 +31,7 @@ enum hook_fixup_kind {
     HOOK_FIXUP_ABS64,      /* the address */
     HOOK_FIXUP_BRANCH26,   /* arm64: the offset of a B instruction */
     HOOK_FIXUP_HOOK64,     /* the address of the running hook; no `address` */
-    HOOK_FIXUP_ENTRY64,    /* the address of the way into the shell function; no `address` */
+    HOOK_FIXUP_ENTRY64,    /* the address of the entry to the shell function; no `address` */
 };
 
 struct hook_fixup {
@@ -43,8 +44,8 @@ struct hook_fixup {
 
 /* A number at the victim instruction: a register, then `steps` times "the pointer at this offset of it". */
 struct hook_value {
-    uint8_t
-        base; /* 0: none, the number is 0; else 1 + an index into argus_hook_context.registers */
+    /* 0: none, the number is 0; else 1 + an index into argus_hook_context.registers. */
+    uint8_t base;
     uint8_t steps;
     uint8_t bytes; /* 1, 2, 4 or 8: of what the last step reads, or of the register */
     uint8_t is_signed;
@@ -67,13 +68,13 @@ struct hook_entry {
     uint8_t start_count;                 /* instructions in the window */
     uint8_t starts[HOOK_STARTS_MOST];    /* offset of each in the window … */
     uint8_t compare;                     /* enum hook_compare */
-    uint8_t returns_inside;              /* 1: frames may return to the middle of the window */
+    uint8_t returns_inside;              /* 1: a call may return to the middle of the window */
     uint16_t moved_to[HOOK_STARTS_MOST]; /* … and in the trampoline */
     uint16_t kind_count;
     uint32_t code, code_bytes;          /* the trampoline */
     uint32_t fixups, fixup_count;       /* struct hook_fixup */
     uint32_t label, place;              /* texts */
-    uint32_t shell, shell_library;      /* texts: the user's shell function; 0: ours */
+    uint32_t shell, shell_library;      /* texts: the user's shell function; 0: the built-in one */
     uint8_t original[HOOK_WINDOW_MOST]; /* the bytes of the window */
     struct hook_value key, function, other, when, type;
     struct hook_kind kinds[HOOK_KINDS_MOST];
@@ -83,10 +84,11 @@ struct hook_plan {
     uint64_t magic;
     uint32_t bytes; /* of the whole plan */
     uint32_t arch;  /* enum hook_arch */
-    uint32_t image; /* text: how the loader names the image; "/NAME" is a program of that file name,
-                       "" the program itself, whatever its name */
+    /* Text: how the loader names the image; "/NAME" is a program of that file name, "" the program
+     * itself, whatever its name. */
+    uint32_t image;
     uint32_t entries, entry_count; /* struct hook_entry */
-    uint32_t id_bytes;             /* build id or UUID; 0: there is none, and `text_hash` counts */
+    uint32_t id_bytes; /* build id or UUID; 0: there is none, so `text_hash` is compared */
     uint8_t id[HOOK_ID_MOST];
     uint64_t text, text_bytes; /* the executable segment */
     uint64_t text_hash;        /* FNV-1a, 64 bits, of its bytes */

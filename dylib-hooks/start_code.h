@@ -1,4 +1,5 @@
-/* The few instructions of a generated library: "call the runtime with the plan", as a jump to where a slot points. */
+/* The only instructions of a generated library: call the runtime with the plan, as a jump to the
+ * address in a slot. */
 #ifndef ARGUS_HOOKS_START_CODE_H
 #define ARGUS_HOOKS_START_CODE_H
 

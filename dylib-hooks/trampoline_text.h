@@ -1,4 +1,4 @@
-/* Writing a trampoline: bytes and fixups, with room checked once at the end. */
+/* Writes a trampoline: bytes and fixups. The room is checked once, at the end. */
 #ifndef ARGUS_HOOKS_TRAMPOLINE_TEXT_H
 #define ARGUS_HOOKS_TRAMPOLINE_TEXT_H
 

@@ -1,4 +1,4 @@
-/* What would be replaced, and where a hook can be: for people who write tables. */
+/* Shows what would be replaced, and where a hook is possible: for authors of tables. */
 #include "hook_command.h"
 
 #include <stdio.h>

@@ -48,7 +48,8 @@ static const char *file_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* What the library loads so that the original is there. A table that names a path means that file; a program is there. */
+/* The dependency by which the library loads the original. A table that names a path means that
+ * file; a program needs none. */
 static const char *original_name(const struct prepared *prepared, bool is_macho)
 {
     const struct image *image = prepared->image;
@@ -72,7 +73,8 @@ static struct argus_error *loaded_name(const struct image *image, char **ret)
     return *ret ? NULL : argus_error_memory();
 }
 
-/* In place of the original: it must be loaded under another name, and this one under its name. */
+/* Replaces the original: the original is loaded under another name, and this library under its
+ * name. */
 static struct argus_error *replace_names(const struct hook_options *options,
                                          const struct prepared *prepared,
                                          struct library_options *library, struct original *original)

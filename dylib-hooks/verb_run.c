@@ -1,4 +1,5 @@
-/* Makes the libraries in a folder of their own, runs the program with them in LD_PRELOAD, and takes the folder away. */
+/* Makes the libraries in a temporary folder, runs the program with them in LD_PRELOAD, and removes
+ * the folder. */
 #include "hook_command.h"
 
 #include <dirent.h>
@@ -63,7 +64,7 @@ static void take_away(const struct made *made)
     rmdir(made->folder);
 }
 
-/* Ctrl-C is for the program; what it makes of it, we do too. */
+/* Ctrl-C is for the program; argus-hook exits as the program does. */
 static struct argus_error *wait_for(pid_t pid, int *ret_status)
 {
     signal(SIGINT, SIG_IGN);
@@ -92,8 +93,8 @@ static struct argus_error *run_program(char *const *argv, const struct made *mad
     return failed ? argus_error_os(failed, "cannot run %s", argv[0]) : wait_for(pid, ret_status);
 }
 
-/* The words before the program: tables are files that end the list with "--", which getopt has taken away; so all words up to
- * the first that is no table. */
+/* The words before the program are tables. getopt has removed the "--" that ends them, so they are
+ * all words up to the first that is no table. */
 static int count_tables(const struct hook_options *options)
 {
     for (int i = 0; i < options->count; i++)

@@ -57,7 +57,7 @@ static struct argus_error *check_flow(struct window *window, const struct insn *
     return NULL;
 }
 
-/* Behind a jump or return that is not the last one, only padding may be overwritten. */
+/* After a jump or return that is not the last instruction, only padding may be overwritten. */
 static struct argus_error *check_flows(const struct image *image, struct window *window,
                                        bool inner_calls)
 {

@@ -1,5 +1,5 @@
-/* The window: the instructions at the victim address that the jump replaces, all of them whole; and everything that
- * forbids it. */
+/* The window: the whole instructions at the victim address that the jump replaces; and the reasons
+ * that forbid it. */
 #ifndef ARGUS_HOOKS_WINDOW_H
 #define ARGUS_HOOKS_WINDOW_H
 
@@ -13,9 +13,10 @@ struct window {
     bool returns_inside; /* it has a call that is not its last instruction */
 };
 
-/* Chooses the window at `address`, which is in `code`. The error says what is in the way: no instruction begins there, the
- * function is too short, an instruction cannot be moved, somebody jumps into it. `inner_calls`: the window may have a call that is not
- * its last instruction (see move_x86_64.c). */
+/* Chooses the window at `address`, which is in `code`. The error gives the obstacle: no instruction
+ * begins there, the function is too short, an instruction cannot be moved, or a jump leads into the
+ * window. `inner_calls`: the window may have a call that is not its last instruction (see
+ * move_x86_64.c). */
 struct argus_error *window_choose(const struct function_code *code, uint64_t address,
                                   bool inner_calls, struct window *ret);
 
@@ -32,7 +33,7 @@ struct trampoline_plan {
 struct argus_error *window_move_x86_64(const struct window *window, struct trampoline_plan *ret);
 struct argus_error *window_move_arm64(const struct window *window, struct trampoline_plan *ret);
 
-/* Chooses the window and moves it, as the image's architecture wants it. */
+/* Chooses the window and moves its instructions, for the image's architecture. */
 struct argus_error *window_move(const struct function_code *code, uint64_t address,
                                 bool inner_calls, struct window *ret,
                                 struct trampoline_plan *ret_trampoline);

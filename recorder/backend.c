@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOTE_LIMIT 1000 /* something that is said again and again must not fill the memory */
+#define NOTE_LIMIT 1000 /* a note that differs each time must not fill the memory */
 
 static bool may_try_next(const struct argus_error *error)
 {
@@ -21,7 +21,7 @@ static void note_switched_off(struct backend *backend, uint32_t categories)
     }
 }
 
-/* `*error`: why the backend before this one could not. */
+/* `*error`: why the previous backend of the table cannot record. */
 static void finish_create(struct backend *backend, const struct backend_ops *ops,
                           const struct backend_options *options, struct argus_error **error)
 {
@@ -44,7 +44,8 @@ static void finish_create(struct backend *backend, const struct backend_ops *ops
                      ops->title);
 }
 
-/* One sentence; that of the better backend comes first and says what to do. Takes both errors. */
+/* Joins both errors in one sentence. The preferred backend's error comes first and says what to do.
+ * Takes both. */
 static struct argus_error *both_failed(struct argus_error *first, const struct backend_ops *second,
                                        struct argus_error *failed)
 {
@@ -249,9 +250,9 @@ struct argus_error *backend_held_locks(const struct backend *backend, record_lis
     return done ? NULL : argus_error_memory();
 }
 
-bool backend_is_crowded(const struct backend *backend)
+bool backend_is_overloaded(const struct backend *backend)
 {
-    return backend->ops->is_crowded && backend->ops->is_crowded();
+    return backend->ops->is_overloaded && backend->ops->is_overloaded();
 }
 
 static bool is_said(const struct backend *backend, const char *text)

@@ -1,9 +1,11 @@
-/* What the recorder's core (recording.c, server.c) asks of an operating system, as a table of functions that is chosen
- * when a recording begins: linux/ over BPF; others by a row in backends.c.
+/* What the recorder's core (recording.c, server.c) asks of an operating system, as a table of
+ * functions that is chosen when a recording begins: linux/ over BPF or perf_event, macos/ over
+ * kdebug. backends.c lists them.
  *
- * A backend records from its creation on, into rings that it owns, one for each cpu, which overwrite their oldest
- * records. The core takes records out, either as they come (backend_read) or as a copy of all that is there
- * (backend_copy), and asks for the tables that name what the records speak of. One thread owns a backend.
+ * A backend records from its creation on, into rings that it owns: one for each CPU, which
+ * overwrites its oldest records. The core reads new records (backend_read) or copies everything
+ * that a ring holds (backend_copy). It also asks for the tables that name the threads, images and
+ * stacks of these records. One thread owns a backend.
  */
 #ifndef ARGUS_RECORDER_BACKEND_H
 #define ARGUS_RECORDER_BACKEND_H
@@ -30,14 +32,14 @@ struct backend_unwind {
 
 struct backend_options {
     enum backend_kind kind;
-    uint64_t ring_bytes; /* of all cpus together; rounded down to what fits */
+    uint64_t ring_bytes; /* of all CPUs together; rounded down to a size that the rings can have */
     uint32_t rate_hz;    /* cpu samples a second on each cpu; 0: none */
     uint32_t categories; /* bits of enum category */
-    bool watch_polls;    /* backend_pollers() will be asked */
-    bool call_stacks;    /* stacks also at the begin of system calls, and of who is preempted */
-    uint64_t
-        late_ns; /* stacks are copied where somebody waited for so long; 0: frame pointers do */
-    uint64_t snapshot_bytes; /* of memory for copied stacks that are asked for later; 0: none are */
+    bool watch_polls;    /* keep what backend_pollers() returns */
+    bool call_stacks;    /* stacks also at the start of system calls, and of preempted threads */
+    /* Copy the stack of a thread that waited this long; 0: follow frame pointers only. */
+    uint64_t late_ns;
+    uint64_t snapshot_bytes; /* memory for copied stacks that are requested later; 0: none */
     uint32_t unwind_bytes, unwind_count;
     struct backend_unwind unwind[PROTOCOL_UNWIND_MAX];
     const struct probe_list *probes; /* borrowed, outlives the backend; NULL: none */
@@ -48,34 +50,37 @@ struct backend_poller {
     uint32_t tid, pid;
     uint64_t returned_ns; /* when it last came back from a poll of its loop; the trace clock */
     uint64_t returns;     /* how often it came back */
-    uint64_t rested_ns;   /* the longest that it waited in such a poll */
-    uint64_t seen_ns;     /* when its last poll began, or inside a handler ended; 0: not known */
-    uint64_t inner;       /* polls inside a handler, since then */
-    uint64_t served;      /* those of them that found something */
-    uint64_t
-        asked_ns; /* when it last asked for a child's end in a row of such questions; 0: never */
-    bool polling; /* it waits in its loop now */
-    bool polling_inside;          /* it waits in a poll inside a handler now */
-    struct poll_set home, inside; /* what its loop waits for, and the last poll inside a handler */
+    uint64_t rested_ns;   /* its longest wait in such a poll */
+    /* When its last poll began, or its last poll inside a handler ended; 0: unknown. */
+    uint64_t seen_ns;
+    uint64_t inner;  /* polls inside a handler since returned_ns */
+    uint64_t served; /* how many of them found something ready */
+    /* When it last polled for the end of a child in quick succession; 0: never. */
+    uint64_t asked_ns;
+    bool polling;                          /* it waits in its loop now */
+    bool polling_inside;                   /* it waits in a poll inside a handler now */
+    struct poll_set loop_set, handler_set; /* of its loop, and of its last poll inside a handler */
 };
 
 struct backend;
 
 typedef VEC(struct argus_record) record_list;
 
-/* In what `read` and `copy` return: arg[0] records of this cpu are missing here, and this stands in their place (Darwin's
- * TRACE_LOST_EVENTS). The sink takes it out. */
+/* The debugid of a marker in the records that `read` and `copy` return: arg[0] records of this CPU
+ * were lost here (Darwin's TRACE_LOST_EVENTS). The sink takes it out. */
 #define BACKEND_ID_LOST ARGUS_DEBUGID(0x07, 0x02, 2)
 
-/* Each does what the function backend_…() of its name below says. Those marked optional may be NULL. */
+/* Each implements the function backend_…() of the same name below, which says what it does. Those
+ * marked optional may be NULL. */
 struct backend_ops {
     const char *name;  /* "bpf" */
     const char *title; /* "BPF programs" */
     enum backend_kind kind;
-    uint32_t
-        collect_ms; /* call `collect` at least so often in every mode; 0: several times a second will do */
-    /* Attaches everything that this kernel offers. What is missing but not needed is a note, not an error. `*ret` begins
-     * with a struct backend, whose `ops` it sets. UNSUPPORTED and PERMISSION: the next one is tried. */
+    /* The longest time between two calls of `collect`; 0: several calls a second are enough. */
+    uint32_t collect_ms;
+    /* Attaches to everything that this kernel offers. A missing part that is not required is a
+     * note, not an error. `*ret` begins with a struct backend, whose `ops` it sets. After
+     * UNSUPPORTED or PERMISSION the next backend is tried. */
     struct argus_error *(*create)(const struct backend_options *options, struct backend **ret);
     void (*destroy)(struct backend *backend);
     void (*detach)(struct backend *backend);
@@ -116,10 +121,11 @@ struct backend_ops {
     bool (*flag_get)(const struct backend *backend, uint32_t number, struct reply_flag *ret);
     bool (*flags_awaited)(const struct backend *backend);
     struct argus_error *(*write_flags)(struct backend *backend, struct argus_writer *writer);
-    bool (*is_crowded)(void);
-    /* Optional: appends a record (ARGUS_ID_FILE_LOCK) for each lock on a file that somebody has or waits for; false without memory. */
+    bool (*is_overloaded)(void);
+    /* Optional: appends a record (ARGUS_ID_FILE_LOCK) for each file lock that is held or waited
+     * for; false without memory. */
     bool (*held_locks)(const struct backend *backend, record_list *ret);
-    /* May be NULL: offers the names of all threads that it has seen. */
+    /* Optional: passes the names of all threads that the backend has seen to `search`. */
     struct argus_error *(*offer_names)(struct backend *backend, struct name_search *search);
 };
 
@@ -132,82 +138,90 @@ struct backend {
 /* The backends of this recorder, best first, and NULL: see backends.c. */
 extern const struct backend_ops *const backend_table[];
 
-/* Creates the first backend of the table that can record here (or the one of options->kind). That others could not is a
- * note; when none can, the error is that of the first. */
+/* Creates the first backend of the table that can record here (or the one of options->kind). Each
+ * backend that cannot becomes a note. If none can, the error is that of the first. */
 struct argus_error *backend_create(const struct backend_options *options, struct backend **ret);
 /* Detaches (if backend_detach() has not) and frees; NULL is fine. */
 void backend_destroy(struct backend *backend);
-/* Ends the recording; what is in the rings stays readable. */
+/* Ends the recording. Records in the rings stay readable. */
 void backend_detach(struct backend *backend);
 
-/* For a backend that lives on without recording: nothing of it stays anywhere but in this process. */
+/* Removes everything that the backend has outside this process. For a backend that is kept after
+ * its recording has ended. */
 void backend_release(struct backend *backend);
 
-/* Which machine and clock; ring_bytes is left 0. */
+/* Fills in machine and clock; ring_bytes stays 0. */
 struct argus_error *backend_header(const struct backend *backend, struct argus_trace_header *ret);
 uint32_t backend_cpu_count(const struct backend *backend);
-/* Bytes of all rings; how many records they hold. */
+/* The size of all rings in bytes, and the number of records that they hold. */
 uint64_t backend_ring_bytes(const struct backend *backend);
-/* Records emitted so far on `cpu`, whether still there or overwritten. */
+/* Records emitted so far on `cpu`, including overwritten ones. */
 uint64_t backend_emitted(const struct backend *backend, uint32_t cpu);
 
-/* The next records of `cpu` that backend_read() has not yet returned; at most `room`, 0 when there are none now.
- * `*ret_lost`: how many were overwritten unread directly before them. */
+/* The next records of `cpu` that backend_read() has not yet returned; at most `room`, 0 when there
+ * are none now. `*ret_lost`: how many records directly before them were overwritten unread. */
 size_t backend_read(struct backend *backend, uint32_t cpu, struct argus_record *records,
                     size_t room, uint64_t *ret_lost);
-/* How many records of `cpu` backend_read() has not yet returned; more than the ring holds when some are lost. */
+/* How many records of `cpu` backend_read() has not yet returned; more than the ring holds if some
+ * are lost. */
 uint64_t backend_unread(const struct backend *backend, uint32_t cpu);
-/* Copies some of the oldest or of the newest records in the ring of `cpu`; backend_read() does not notice. */
+/* Copies some of the oldest or newest records in the ring of `cpu`. Does not affect
+ * backend_read(). */
 size_t backend_peek(const struct backend *backend, uint32_t cpu, bool oldest,
                     struct argus_record *records, size_t room);
 
-/* A copy of what a cpu's ring holds now, while it goes on recording: `*ret_records` is for free(). */
+/* Copies what the ring of a CPU holds now; recording continues. The caller frees `*ret_records`. */
 struct argus_error *backend_copy(struct backend *backend, uint32_t cpu,
                                  struct argus_record **ret_records, size_t *ret_count);
 
-/* Takes in what the kernel reports beside the rings (new mappings, cpus). To be called several times a second. */
+/* Reads what the kernel reports outside the rings (new mappings, CPUs). Call it several times a
+ * second. */
 struct argus_error *backend_collect(struct backend *backend);
 
-/* The frames of stack `id`, innermost first; 0 when it is not there. `frames` has room for ARGUS_STACK_MAX_FRAMES. */
+/* The frames of stack `id`, innermost first; 0 if the stack is not stored. `frames` has room for
+ * ARGUS_STACK_MAX_FRAMES. */
 size_t backend_stack(struct backend *backend, uint64_t id, uint64_t *frames);
 
-/* Looks for a thread of search->wanted among all that it has seen. UNSUPPORTED where the backend cannot tell. */
+/* Looks for a thread named search->wanted among all threads that were seen. UNSUPPORTED where the
+ * backend cannot tell. */
 struct argus_error *backend_search_name(struct backend *backend, struct name_search *search);
 
-/* Looks at the threads that wait now and have waited for long, while the backend is attached: what later waits' stacks are taken
- * for when those end (ARGUS_STACK_WAITED). What an earlier look found is forgotten. */
+/* Copies the stacks of threads that are blocked now and have been for long. Such a wait has not
+ * ended, so no record has its stack (ARGUS_STACK_WAITED). Requires an attached backend; drops what
+ * an earlier call found. */
 struct argus_error *backend_look_at_waits(struct backend *backend);
-/* Their snapshots and late stacks. */
+/* The snapshots and late stacks that backend_look_at_waits() found. */
 struct argus_error *backend_write_waits(const struct backend *backend, struct argus_writer *writer);
-/* The snapshot that stands for stack `id`, of a process of options->unwind; valid until the next call. False: it is not
- * there. */
+/* The snapshot of stack `id`, of a process of options->unwind; valid until the next call. False:
+ * not stored. */
 bool backend_snapshot(struct backend *backend, uint64_t id, struct argus_snapshot *ret);
 
-/* Writes the tables as they are now. Images: those that backend_write_images() has not written yet, or `all`. */
+/* Write the tables as they are now. Images: only those that were not written yet, or `all`. */
 struct argus_error *backend_write_threads(struct backend *backend, struct argus_writer *writer);
 struct argus_error *backend_write_images(struct backend *backend, struct argus_writer *writer,
                                          bool all);
-/* For a ring file: writes what names everything recorded since the last call, also to a reader who has nothing of what was
- * written before. `taken_ns`: the records of all cpus up to this time have been read; what had ended by then is
- * forgotten some calls later. */
+/* For a ring file: writes names for everything recorded since the last call. They are complete,
+ * since the reader may have no earlier table. `taken_ns`: the records of all CPUs up to this time
+ * have been read; threads and processes that ended before it are dropped some calls later. */
 struct argus_error *backend_renew_names(struct backend *backend, uint64_t taken_ns,
                                         struct argus_writer *writer);
-/* The probes that it listens to, for the records that name them by number. */
+/* Writes the table of probes, which records name by number. */
 struct argus_error *backend_write_probes(struct backend *backend, struct argus_writer *writer);
-/* The code objects of interpreters that were met. */
+/* Writes the code objects of interpreters that copied stacks refer to. */
 struct argus_error *backend_write_code(struct backend *backend, struct argus_writer *writer);
-/* The symbols of `count` kernel addresses, which are sorted in place. */
+/* Writes the symbols of `count` kernel addresses. Sorts `addresses` in place. */
 struct argus_error *backend_write_kernel_symbols(struct backend *backend, uint64_t *addresses,
                                                  size_t count, struct argus_writer *writer);
 
-/* Appends records (ARGUS_ID_FILE_LOCK, held) of the locks on files that there are now; none where the backend cannot tell. Their
- * cpu means nothing. */
+/* Appends records (ARGUS_ID_FILE_LOCK, held) of the file locks held or waited for now; none if the
+ * backend cannot tell. The CPU of these records has no meaning. */
 struct argus_error *backend_held_locks(const struct backend *backend, record_list *ret);
 
-/* More threads want to run at this moment than there are cpus; false where nobody knows. */
-bool backend_is_crowded(const struct backend *backend);
+/* Whether more threads are runnable now than there are CPUs; false if unknown. */
+bool backend_is_overloaded(const struct backend *backend);
 
-/* The threads that have polled since options->watch_polls; at most `room`. UNSUPPORTED where the backend cannot tell. */
+/* The threads that have polled so far; at most `room`. Requires options->watch_polls. UNSUPPORTED
+ * where the backend cannot tell. */
 struct argus_error *backend_pollers(struct backend *backend, struct backend_poller *ret,
                                     size_t room, size_t *ret_count);
 
@@ -215,19 +229,21 @@ struct argus_error *backend_pollers(struct backend *backend, struct backend_poll
 struct argus_error *backend_flag_add(struct backend *backend, const struct request_flag *wanted,
                                      uid_t owner, uint32_t *ret_number);
 struct argus_error *backend_flag_remove(struct backend *backend, uint32_t number);
-/* backend_collect() has to be called every few milliseconds, to watch a flag of a process that comes. */
+/* Whether backend_collect() must be called every few milliseconds: a flag of a future process is to
+ * be watched. */
 bool backend_flags_awaited(const struct backend *backend);
-/* What the records of flags are about. */
+/* Writes the names of the data flags. */
 struct argus_error *backend_write_flags(struct backend *backend, struct argus_writer *writer);
 bool backend_flag_get(const struct backend *backend, uint32_t number, struct reply_flag *ret);
 
-/* Between the sentence of a note and what only a developer wants to read (`argus status --verbose`). */
+/* Separates the sentence of a note from its details for developers (`argus status --verbose`). */
 #define BACKEND_NOTE_DETAIL "\t"
 
-/* Adds a sentence about what could not be attached and why, or what went wrong since. The same sentence counts once. */
+/* Adds a note: what could not be attached and why, or what failed later. A repeated sentence is
+ * kept once. */
 __attribute__((format(printf, 2, 3))) void backend_note(struct backend *backend, const char *format,
                                                         ...);
-/* These sentences; borrowed. */
+/* The notes; borrowed. */
 size_t backend_notes(const struct backend *backend, const char *const **ret);
 /* The backend's own counts: stacks_lost, compat_skipped, missed …; borrowed names. At most `room`. */
 size_t backend_counters(const struct backend *backend, struct argus_counter *ret, size_t room);

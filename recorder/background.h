@@ -1,4 +1,4 @@
-/* What a process that goes on in the background, and the one that started it, have in common. */
+/* Helpers for a process that continues in the background, and for the process that started it. */
 #ifndef ARGUS_RECORDER_BACKGROUND_H
 #define ARGUS_RECORDER_BACKGROUND_H
 
@@ -7,7 +7,8 @@
 /* Standard input, output and error become /dev/null. */
 void background_leave_terminal(void);
 
-/* Reads what the other side of a pipe says until it closes it, as far as there is room; ends it with a zero byte. Returns the bytes. */
+/* Reads from a pipe until the other side closes it or the buffer is full; adds a zero byte. Returns
+ * the length. */
 size_t background_hear(int fd, char *ret, size_t room);
 
 #endif

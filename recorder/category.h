@@ -1,4 +1,4 @@
-/* The kinds of records that can be switched off, each by itself (--without, --only). */
+/* Categories of records: each can be switched on or off (--without, --only). */
 #ifndef ARGUS_RECORDER_CATEGORY_H
 #define ARGUS_RECORDER_CATEGORY_H
 
@@ -26,10 +26,11 @@ enum category {
 #define CATEGORIES_ALL         (CATEGORY_BIT(CATEGORY_COUNT) - 1)
 
 const char *category_name(enum category category);
-/* What the graph cannot know without it; ends the sentence "recorded without …: ". */
+/* What the graph cannot show without this category. Completes the sentence "recorded without …:
+ * ". */
 const char *category_lost_without(enum category category);
 
-/* The category of a record; CATEGORY_SCHED for what is unknown. */
+/* The category of a record; CATEGORY_SCHED for an unknown debugid. */
 enum category category_of_record(uint32_t debugid);
 
 /* Reads names separated by commas into a set of bits. An unknown name is an error that lists the known ones. */

@@ -20,7 +20,8 @@ static bool is_program(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }
 
-/* As execvp() would look, so that a mistyped name is told before anything is attached. */
+/* Searches PATH as execvp() does, so that a mistyped name is an error before anything is
+ * attached. */
 static struct argus_error *check_program(const char *name)
 {
     const char *path = getenv("PATH");
@@ -45,7 +46,7 @@ static struct argus_error *check_program(const char *name)
                               "cannot run %s: there is no such program in PATH", name);
 }
 
-/* In the child: waits for the word, and becomes the program. Does not return. */
+/* In the child: waits for the go byte, then executes the program. Does not return. */
 static void run(char *const *argv, int go_fd, int error_fd)
 {
     char word;
@@ -73,7 +74,7 @@ struct argus_error *child_create(char *const *argv, struct child *ret)
     }
     pid_t pid = fork();
     if (pid == 0) {
-        close(go[1]); /* or the child would never see that we are gone */
+        close(go[1]); /* otherwise the child would never see that its parent is gone */
         run(argv, go[0], failure[1]);
     }
     int failed = errno;
@@ -102,7 +103,7 @@ struct argus_error *child_go(struct child *child, const char *name)
         got = read(child->error_fd, &failed, sizeof(failed));
     while (got < 0 && errno == EINTR);
     if (got == 0)
-        return NULL; /* closed by a successful exec */
+        return NULL; /* a successful exec has closed the pipe */
     child_exit_code(child);
     return argus_error_os(failed, "cannot run %s", name);
 }
@@ -132,7 +133,7 @@ void child_deinit(struct child *child)
     if (child->go_fd >= 0)
         close(child->go_fd);
     child->go_fd = -1;
-    child_exit_code(child); /* it ends by itself when it was not let go */
+    child_exit_code(child); /* a child that was never started exits by itself */
     if (child->error_fd >= 0)
         close(child->error_fd);
     if (child->pid_fd >= 0)

@@ -1,4 +1,5 @@
-/* The program that `argus record` runs: made ready before the recording begins, let go after. */
+/* The program that `argus record` runs: forked before the recording begins, started after it has
+ * begun. */
 #ifndef ARGUS_RECORDER_CHILD_H
 #define ARGUS_RECORDER_CHILD_H
 
@@ -14,15 +15,16 @@ struct child {
     int pid_fd;   /* readable when it has ended */
 };
 
-/* Forks a child that waits; `argv` is NULL-terminated. A program that is not there is an error at once. */
+/* Forks a child that waits; `argv` is NULL-terminated. A missing program is an error at once. */
 struct argus_error *child_create(char *const *argv, struct child *ret);
-/* Lets it run. When it cannot be executed after all: an error, and the child is gone. */
+/* Starts the program. On an error the child has ended. */
 struct argus_error *child_go(struct child *child, const char *name);
-/* Waits until it ends or `other_fd` is readable, whichever is first; true: it has ended. */
+/* Waits until the child ends or `other_fd` is readable; true: the child has ended. */
 bool child_wait(struct child *child, int other_fd);
-/* Collects it, waiting if need be; its exit code, 128 + signal if one ended it. */
+/* Reaps the child, waiting if necessary. Returns its exit code, or 128 + the signal that ended
+ * it. */
 int child_exit_code(struct child *child);
-/* Closes; a child that was not let go never runs. */
+/* Closes the pipes; a child that was not started never runs the program. */
 void child_deinit(struct child *child);
 
 #endif

@@ -18,11 +18,12 @@
 
 struct recorder_client {
     int fd;
-    struct reply_hang hang; /* came while another reply was waited for */
+    struct reply_hang hang; /* arrived while the client waited for another reply */
     bool has_hang;
 };
 
-/* The socket belongs to who started the recorder. Nobody else can tell whether one still listens there. */
+/* The socket belongs to the user who started the recorder. Other users cannot tell whether a
+ * recorder still listens. */
 static struct argus_error *not_allowed(void)
 {
     struct stat status;
@@ -71,7 +72,8 @@ struct argus_error *recorder_connect(struct recorder_client **ret)
     return NULL;
 }
 
-/* The running recorder itself knows best what to say: a START that it must refuse. */
+/* Sends a START, which the running recorder refuses: its error says since when it runs and who
+ * started it. */
 static struct argus_error *refuse_second(struct recorder_client *client)
 {
     struct recorder_status status = {0};
@@ -99,7 +101,7 @@ struct argus_error *recorder_launch(struct recorder_client **ret)
     if (error->code != ARGUS_ERROR_NOT_FOUND && error->code != ARGUS_ERROR_PERMISSION)
         return error;
     argus_error_destroy(error);
-    error = launch_recorder(); /* which finds out whether somebody else's still runs */
+    error = launch_recorder(); /* which checks whether another user's recorder still runs */
     return error ? error : recorder_connect(ret);
 }
 
@@ -154,7 +156,7 @@ static void status_from_reply(const struct reply *reply, struct recorder_status 
         ret->category_rates[i] = reply->category_rates[i];
 }
 
-/* Reads one reply; its error, if it carries one, is in `ret`, not in the result. */
+/* Reads one reply. An error that the reply carries is in `ret`, not in the result. */
 static struct argus_error *receive_reply(struct recorder_client *client, struct reply *ret)
 {
     char bytes[sizeof(struct reply) + 1];
@@ -168,7 +170,8 @@ static struct argus_error *receive_reply(struct recorder_client *client, struct 
     return error ? error : reply_parse(bytes, length, ret);
 }
 
-/* A package can be upgraded while its recorder runs. The argus that could end it is gone then, so a signal has to. */
+/* After a package upgrade the running recorder is older than this argus and may not understand a
+ * request. So a signal ends it. */
 static struct argus_error *name_recorder(const struct recorder_client *client,
                                          struct argus_error *error)
 {
@@ -182,8 +185,8 @@ static struct argus_error *name_recorder(const struct recorder_client *client,
                               pid, pid);
 }
 
-/* Keeps the next hang for recorder_next_hang(), if `reply` is that and no answer: the recorder does not wait until a watcher has said
- * what became of earlier ones. */
+/* If `reply` is a hang and not an answer, keeps it for recorder_next_hang(). The recorder may
+ * report the next hang before the watcher has finished earlier ones. */
 static bool take_hang(struct recorder_client *client, const struct request *request,
                       const struct reply *reply)
 {
@@ -194,7 +197,8 @@ static bool take_hang(struct recorder_client *client, const struct request *requ
     return true;
 }
 
-/* A recorder that has failed says why, unasked, and closes: then sending fails, and the reply is there all the same. */
+/* A recorder that has failed sends the reason unasked and closes. Sending then fails, but the reply
+ * can be read. */
 static struct argus_error *ask_for(struct recorder_client *client, const struct request *request,
                                    int fd, struct reply *ret)
 {
@@ -356,7 +360,8 @@ static bool append_text(char **text, size_t *length, const struct reply *reply)
     return true;
 }
 
-/* A page that does not lead further ends the answer, whatever the other side says. */
+/* A page whose `next` does not advance ends the answer: the loop must end whatever the recorder
+ * sends. */
 static bool leads_on(const struct request *request, const struct reply *reply)
 {
     return reply->next > request->page.first;
@@ -384,7 +389,7 @@ struct argus_error *recorder_notes(struct recorder_client *client, char **ret)
     return NULL;
 }
 
-/* As many as the recorder has told, which reply_parse() has checked. */
+/* The count that the recorder sent, which reply_parse() has checked. */
 static void take_cpus(const struct request *request, const struct reply *reply, size_t count,
                       struct recorder_cpu *ret)
 {

@@ -1,7 +1,9 @@
-/* The unprivileged side: what the commands start, stop, status, snapshot and record call. Nothing here prints.
+/* The unprivileged side of the recorder, for the commands start, stop, status, snapshot and record.
+ * Nothing here prints.
  *
- * A connection belongs to one thread. While a connection that started a stream is open, the recording goes on; when it
- * closes, in whatever way, the recorder ends the file and itself.
+ * A connection belongs to one thread. While a connection that started a stream is open, the
+ * recording goes on; when the connection closes for any reason, the recorder finishes the file and
+ * exits.
  */
 #ifndef ARGUS_RECORDER_CLIENT_H
 #define ARGUS_RECORDER_CLIENT_H
@@ -40,20 +42,21 @@ struct recorder_options {
     uint32_t categories;      /* bits of enum category */
     enum backend_kind backend;
     enum argus_codec codec; /* of files; ARGUS_CODEC_NONE: the best that the recorder has */
-    bool call_stacks;       /* stacks also at the begin of system calls, and of who is preempted */
-    uint32_t hang_ms; /* RECORDER_MEMORY: watch for event loops that are away so long; 0: do not */
-    char hang_name[16]; /* only of this process; "": of all */
+    bool call_stacks;       /* stacks also at the start of system calls, and of preempted threads */
+    /* RECORDER_MEMORY: an event loop away for this long is a hang; 0: do not watch */
+    uint32_t hang_ms;
+    char hang_name[16]; /* watch only this process; "": all processes */
     struct recorder_unwind unwind[16];
     uint32_t unwind_count, unwind_bytes;
-    uint64_t
-        late_ns; /* stacks are copied where somebody waited for so long; 0: frame pointers do */
-    const char
-        *probe_tables[RECORDER_PROBE_TABLES]; /* paths of tables besides our own; NULL: no more */
-    const char
-        *rule_files[RECORDER_PROBE_TABLES]; /* paths of a user's rules; first NULL: the kept ones */
-    const char
-        *hook_libraries[RECORDER_PROBE_TABLES]; /* that report by themselves; NULL: no more */
-    struct request_flag flags[FLAG_PLANS];      /* for recorder_flag_add(), when it has started */
+    /* Copy the stack of a thread that waited this long; 0: follow frame pointers only. */
+    uint64_t late_ns;
+    /* Paths of probe tables beyond the installed one; NULL: end of list. */
+    const char *probe_tables[RECORDER_PROBE_TABLES];
+    /* Paths of a user's rules; first NULL: the user's default rules. */
+    const char *rule_files[RECORDER_PROBE_TABLES];
+    /* Libraries whose hooks report by themselves; NULL: end of list. */
+    const char *hook_libraries[RECORDER_PROBE_TABLES];
+    struct request_flag flags[FLAG_PLANS]; /* for recorder_flag_add(), after the start */
     uint32_t flag_count;
     const char *program; /* the command that is recorded; NULL: none */
 };
@@ -75,18 +78,18 @@ struct recorder_status {
     enum recorder_mode mode;
     uid_t starter_uid;
     pid_t starter_pid, recorder_pid;
-    pid_t watcher_pid; /* who is told of hangs; 0: nobody */
+    pid_t watcher_pid; /* the process that is told of hangs; 0: none */
     uint32_t cpu_count;
     uint64_t started_wall_ns; /* since 1970 */
     uint64_t duration_ns;
     uint64_t ring_bytes, file_ring_bytes;
     uint64_t records; /* in the file just written, or in the ring */
-    uint64_t lost;    /* of these, what is missing */
+    uint64_t lost;    /* how many of these are missing */
     uint64_t stacks_lost;
     uint64_t bytes;                          /* of the file */
     uint64_t emitted;                        /* records since the start, kept or overwritten */
     uint64_t own_cpu_ns;                     /* cpu time of the recorder */
-    uint64_t start_cpu_ns;                   /* … of it, before the recording began */
+    uint64_t start_cpu_ns;                   /* of own_cpu_ns, before the recording began */
     uint64_t oldest_ns;                      /* the trace clock at the oldest … */
     uint64_t newest_ns;                      /* … and at the newest record that is kept */
     uint32_t categories;                     /* bits of enum category */
@@ -94,28 +97,31 @@ struct recorder_status {
     enum backend_kind backend;
     uint32_t rate_hz, hang_ms;
     uint32_t hangs_seen, hang_files, hangs_pending;
-    /* Of the file being written, "" in memory: by recorder_status() and recorder_stop(). */
+    /* Path of the file being written, "" in memory mode; set by recorder_status() and
+     * recorder_stop(). */
     char path[PROTOCOL_TEXT_BYTES];
-    bool file_gone; /* it was removed meanwhile */
-    bool failed;    /* the recording has ended by itself; a note says why */
+    bool file_gone; /* the file was removed during the recording */
+    bool failed;    /* the recording has failed; a note says why */
 };
 
 struct recorder_cpu {
-    uint64_t emitted, lost; /* records since the start; of these, what no file has */
+    uint64_t emitted, lost; /* records since the start; how many of them are in no file */
     uint64_t oldest_ns;     /* the trace clock at the oldest record in its ring; 0: it is empty */
 };
 
-/* Starts argus-recorder (through sudo, if we are not root) and connects to it. BUSY when one is recording already: the
- * message says since when, and who started it. */
+/* Starts argus-recorder (through sudo unless run as root) and connects to it. BUSY: another one is
+ * recording; the message says since when and who started it. */
 struct argus_error *recorder_launch(struct recorder_client **ret);
-/* Connects to the one that is running; NOT_FOUND when there is none. */
+/* Connects to the running recorder; NOT_FOUND: none is running. */
 struct argus_error *recorder_connect(struct recorder_client **ret);
 void recorder_close(struct recorder_client *client);
 
-/* To poll: readable in between when the recorder has failed; recorder_stop() then returns its error. Borrowed. */
+/* A descriptor to poll: readable between requests if the recorder has failed; recorder_stop() then
+ * returns the error. Borrowed. */
 int recorder_poll_fd(const struct recorder_client *client);
 
-/* Before recorder_start(): a place in the library `fd` (borrowed) to listen at; a sentence about one that there is not. */
+/* Before recorder_start(): adds a probe in the library `fd` (borrowed), or a sentence about a probe
+ * whose function is missing. */
 struct argus_error *recorder_probe(struct recorder_client *client,
                                    const struct request_probe *probe, int fd);
 struct argus_error *recorder_interpreter(struct recorder_client *client,
@@ -126,36 +132,39 @@ struct argus_error *recorder_probe_absent(struct recorder_client *client, const 
 struct argus_error *recorder_start(struct recorder_client *client,
                                    const struct recorder_options *options, int fd,
                                    struct recorder_status *ret);
-/* `fd` -1: nothing is written (memory mode) or the stream's file is ended. */
+/* `fd` -1: memory mode writes nothing; a stream finishes its file. */
 struct argus_error *recorder_stop(struct recorder_client *client, int fd,
                                   struct recorder_status *ret);
 struct argus_error *recorder_snapshot(struct recorder_client *client, int fd,
                                       struct recorder_status *ret);
 struct argus_error *recorder_status(struct recorder_client *client, struct recorder_status *ret);
-/* From now on this connection is told of hangs (of a recording with hang_ms): recorder_next_hang() waits for the next, and
- * fails when the recording has ended. Between it and recorder_hang_done() of NOT_KEPT or TAKEN, which it needs before the next one, a
- * snapshot can be asked for. `reason`: as in struct request_watched; NULL: none. */
+/* Makes this connection the watcher of a recording with hang_ms. recorder_next_hang() waits for the
+ * next hang, and fails when the recording has ended. The watcher may then request a snapshot, and
+ * must call recorder_hang_done() with NOT_KEPT or TAKEN before it is told of another hang.
+ * `reason`: as in struct request_watched; NULL: none. */
 struct argus_error *recorder_watch(struct recorder_client *client);
 struct argus_error *recorder_next_hang(struct recorder_client *client, struct reply_hang *ret);
 struct argus_error *recorder_hang_done(struct recorder_client *client, enum watched_outcome outcome,
                                        const char *reason);
-/* To ask before polling: the next hang has come already. */
+/* Whether the next hang has arrived already; ask before polling. */
 bool recorder_has_hang(const struct recorder_client *client);
 
-/* Data flags, while recording. `*ret_number` is for recorder_flag_remove(). Errors as in linux/flags.h; PERMISSION: the process is
- * somebody else's. */
+/* Data flags, while recording. `*ret_number` is for recorder_flag_remove(). Errors as in
+ * linux/flags.h; PERMISSION: the process belongs to another user. */
 struct argus_error *recorder_flag_add(struct recorder_client *client,
                                       const struct request_flag *wanted, uint32_t *ret_number);
 struct argus_error *recorder_flag_remove(struct recorder_client *client, uint32_t number);
 struct argus_error *recorder_flags(struct recorder_client *client,
                                    struct reply_flag ret[FLAG_NUMBERS], size_t *ret_count);
 
-/* The header of a trace that this process writes itself, of one cpu, in the recorder's clock. UNSUPPORTED: not on this system yet. */
+/* The header for a trace that this process writes itself: one CPU, the recorder's clock.
+ * UNSUPPORTED: not on this system. */
 struct argus_error *recorder_host_header(struct argus_trace_header *ret);
 
-/* What could not be attached and why, and what went wrong since, one a line; for free(). */
+/* The notes of the recorder (what could not be attached and why, what failed later), one per line.
+ * The caller frees it. */
 struct argus_error *recorder_notes(struct recorder_client *client, char **ret);
-/* One for each cpu of the machine; for free(). */
+/* One element for each CPU of the machine. The caller frees it. */
 struct argus_error *recorder_cpus(struct recorder_client *client, struct recorder_cpu **ret,
                                   size_t *ret_count);
 

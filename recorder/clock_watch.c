@@ -2,11 +2,12 @@
 
 #include "clocks.h"
 
-/* Reading two clocks one after the other may take so long, and an adjusted clock drifts; smaller steps add up. */
+/* Smaller changes are no step yet: reading two clocks one after the other takes time, and an
+ * adjusted clock drifts. Small steps add up. */
 #define SMALLEST_STEP_NS 5000000
 #define MOST_MARKERS     1000
 
-/* A reading that was interrupted between the clocks is taken again. */
+/* If the thread was interrupted between the clocks, they are read again. */
 struct clock_readings clock_read(void)
 {
     struct clock_readings now = {0};
@@ -31,7 +32,7 @@ void clock_watch_deinit(struct clock_watch *watch)
     vec_deinit(&watch->markers);
 }
 
-/* Whether the offset has changed by more than noise; then it is the new one. */
+/* Whether the offset has changed by more than noise. If so, stores the new offset. */
 static bool has_stepped(uint64_t *offset_ns, uint64_t now_ns, int64_t *ret_step_ns)
 {
     *ret_step_ns = (int64_t)(now_ns - *offset_ns);
@@ -41,7 +42,7 @@ static bool has_stepped(uint64_t *offset_ns, uint64_t now_ns, int64_t *ret_step_
     return true;
 }
 
-/* Without memory, or after very many, the step is not told. */
+/* Without memory, or after very many steps, the step is not recorded. */
 static size_t add(struct clock_watch *watch, uint32_t debugid, uint64_t trace_ns, int64_t step_ns)
 {
     struct argus_record marker = {

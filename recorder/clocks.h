@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* TRACE_CLOCK stands still while the machine sleeps, BOOT_CLOCK does not. */
+/* TRACE_CLOCK stops while the machine is suspended, BOOT_CLOCK does not. */
 #ifdef __APPLE__
 #define TRACE_CLOCK CLOCK_UPTIME_RAW /* mach_absolute_time() */
 #define BOOT_CLOCK  CLOCK_MONOTONIC_RAW

@@ -3,12 +3,12 @@
 #ifndef ARGUS_RECORDER_FLAG_SPEC_H
 #define ARGUS_RECORDER_FLAG_SPEC_H
 
-#define FLAG_LIMIT     16 /* watched at one time in one recording, of all processes */
-#define FLAG_PLANS     8  /* wished for, of processes that are still to come */
-#define FLAG_REGISTERS 4  /* of one process: the processor has so many */
-#define FLAG_STEPS     4  /* pointers on the way to a flag */
+#define FLAG_LIMIT     16 /* watched at one time in one recording, in all processes */
+#define FLAG_PLANS     8  /* plans: flags of future processes */
+#define FLAG_REGISTERS 4  /* in one process: the debug registers of the processor */
+#define FLAG_STEPS     4  /* pointers to follow to a flag */
 
-/* Numbers of plans begin behind those of the flags that are watched. */
+/* Numbers of plans follow those of watched flags. */
 #define FLAG_NUMBERS (FLAG_LIMIT + FLAG_PLANS)
 
 enum flag_access {

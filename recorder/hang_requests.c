@@ -1,6 +1,7 @@
-/* The hangs of --on-hang: the server looks for them, and tells the one client that watches, one at a time. That client (an
- * ordinary process of the user's) asks for a snapshot into a file of its own, and says that it is written; only then is it told of
- * the next hang. It finishes the file (stacks, names, what was the cause) meanwhile, and says when that is done.
+/* The hangs of --on-hang. The server looks for hangs and reports them to one client, the watcher,
+ * one at a time. The watcher is an ordinary process of the user's. It requests a snapshot into a
+ * file of its own and reports when that is written; then the server reports the next hang.
+ * Meanwhile the watcher finishes the file (stacks, names, cause), and reports when it is done.
  */
 #include "requests.h"
 
@@ -22,7 +23,7 @@ struct argus_error *hangs_begin(struct server *server)
         hang_watch_create(start->hang_ms * 1000000ull, start->hang_name, &hang_system_proc);
     if (!server->pollers || !server->hangs)
         return argus_error_memory();
-    size_t count; /* a backend that cannot tell says so now */
+    size_t count; /* fails now if the backend does not support it */
     return backend_pollers(recording_backend(server->recording), server->pollers, MOST_POLLERS,
                            &count);
 }
@@ -83,8 +84,8 @@ struct argus_error *handle_watch(struct server *server, struct client *client,
     server->watcher = client;
     server->watcher_is_busy = false;
     server->hangs_taken = 0;
-    hang_watch_leave_out(server->hangs, (uint32_t)client->who.pid); /* it waits for us */
-    reply->verb = REQUEST_STATUS;                                   /* this one is no hang */
+    hang_watch_leave_out(server->hangs, (uint32_t)client->who.pid); /* it waits for this process */
+    reply->verb = REQUEST_STATUS; /* marks this reply as no hang */
     return NULL;
 }
 

@@ -4,7 +4,7 @@
 
 #include "requests.h"
 
-/* So often it asks whether it is over, and looks if a look is due. */
+/* How often the thread checks whether it should end, and looks for hangs if that is due. */
 #define NAP_MS 20
 
 static void *look(void *context)

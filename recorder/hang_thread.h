@@ -1,9 +1,10 @@
-/* Looks for hangs by a thread of its own, while the server is busy with something long: it writes a snapshot.
+/* Looks for hangs on a separate thread while the server is busy writing a snapshot.
  *
- * Writing may take seconds (a large ring, a busy machine), and a hang that begins and ends meanwhile would be missed: the kernel
- * side keeps only since when a thread is away, and not how long it was away before. Between hang_thread_begin() and
- * hang_thread_end() the watch and the pollers of the server are that thread's; its only call into the backend is
- * backend_pollers(). At all other times the server has one thread.
+ * Writing may take seconds (a large ring, a busy machine), and a hang that begins and ends in that
+ * time would be missed: the kernel side keeps only since when a thread is away, not how long it was
+ * away before. Between hang_thread_begin() and hang_thread_end() that thread owns the server's
+ * watch and pollers; its only call into the backend is backend_pollers(). At all other times the
+ * server has one thread.
  */
 #ifndef ARGUS_RECORDER_HANG_THREAD_H
 #define ARGUS_RECORDER_HANG_THREAD_H
@@ -18,13 +19,14 @@ struct hang_thread {
     struct server *server; /* borrowed */
     pthread_t thread;
     atomic_bool over;
-    bool runs;                 /* to be joined */
-    struct argus_error *error; /* of a look; owned */
+    bool runs;                 /* has to be joined */
+    struct argus_error *error; /* from looking; owned */
 };
 
-/* Does nothing where the server does not look for hangs. Without a thread hangs may be missed, and nothing else happens. */
+/* Does nothing if the server does not look for hangs. If no thread can be created, hangs may be
+ * missed; that is no error. */
 void hang_thread_begin(struct hang_thread *looks, struct server *server);
-/* The error of a look, if there was one. */
+/* Ends the thread; returns the error from looking, if any. */
 struct argus_error *hang_thread_end(struct hang_thread *looks);
 
 #endif

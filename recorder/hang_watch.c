@@ -8,22 +8,25 @@
 #include "proc_stat.h"
 #include "windows.h"
 
-/* Another recorder, whose snapshots take their time, is none unless somebody asks for it. */
+/* Another recorder is left out unless the user names it: its snapshots take long, and that is no
+ * hang. */
 #define OWN_RECORDER "argus-recorder"
 
-#define LOOP_RETURNS 3  /* so often an event loop has come back when it is believed to be one */
-#define SURE_RETURNS 20 /* so often, when nothing tells that somebody waits for it */
-#define SERVING      3  /* so many polls in a handler that found something are a loop of its own */
-#define LATE_LOOK_NS 1000000000ull /* we did not run for so long: then perhaps nobody did */
-#define RESTING_NS   250000000ull  /* replies to a busy program do not take as long */
+/* A thread that has returned from its poll this often counts as an event loop. */
+#define LOOP_RETURNS 3
+#define SURE_RETURNS 20 /* the same, if nothing shows that its work is waited for */
+#define SERVING      3  /* this many polls in a handler that found something are a nested loop */
+/* If this process did not run for this long, perhaps no process did. */
+#define LATE_LOOK_NS 1000000000ull
+#define RESTING_NS   250000000ull /* a longer wait in a poll is no wait for a reply */
 
 /* A thread that has been away for a while, or a hang. */
 struct away {
     uint32_t tid, pid;
     uint64_t since_ns;            /* when it came back from its last poll */
-    uint64_t excused_ns;          /* of the time since */
-    bool is_hang, reported, seen; /* seen: in this look */
-    bool looked_at, was_excused;  /* was_excused: at the last look */
+    uint64_t excused_ns;          /* how much of the time since then is excused */
+    bool is_hang, reported, seen; /* seen: found by the current look */
+    bool looked_at, was_excused;  /* was_excused: as of the last look */
     bool has_window;              /* as found at the first look */
     char process[PROTOCOL_COMM_BYTES];
 };
@@ -36,7 +39,7 @@ struct hang_watch {
     VEC(struct reply_hang) reports;
     size_t next_report;
     uint64_t looked_ns; /* the last look; 0: none yet */
-    uint32_t left_out;  /* a process that is not looked at; 0: none */
+    uint32_t left_out;  /* a process to ignore; 0: none */
     uint32_t seen;
 };
 
@@ -94,51 +97,56 @@ static bool process_hangs(const struct hang_watch *watch, uint32_t pid)
     return false;
 }
 
-/* Whether all its polls in the handler found something, as those for an answer do, and what it has sent is not taken. */
+/* Whether the thread waits for a reply: all its polls in the handler found something, and its peer
+ * has not read what it sent. */
 static bool is_unanswered(const struct hang_watch *watch, const struct backend_poller *poller)
 {
     return poller->inner <= poller->served + 1 &&
-           watch->system->is_untaken(&poller->inside, poller->pid);
+           watch->system->is_untaken(&poller->handler_set, poller->pid);
 }
 
-/* Whether a thread polls nowhere, and has not for a while: then it is away from a loop in a handler as well. */
+/* Whether a thread is outside every poll and has been for a while: then it is also away from a
+ * nested loop. */
 static bool polls_no_more(const struct backend_poller *poller, uint64_t now_ns)
 {
     return !poller->polling_inside && poller->seen_ns && now_ns > poller->seen_ns + RESTING_NS;
 }
 
-/* Whether it asks again and again for the end of a child: a handler waits for a command, whatever it polls in between. */
+/* Whether a handler repeatedly polls for the end of a child: then it waits for a command, whatever
+ * it polls in between. */
 static bool asks_for_child(const struct backend_poller *poller, uint64_t now_ns)
 {
     return poller->asked_ns && now_ns < poller->asked_ns + RESTING_NS;
 }
 
-/* Whether a thread that has polled in a handler may be as it should be. */
+/* Whether a thread that has polled inside a handler may be working normally. */
 static bool may_serve(const struct hang_watch *watch, const struct backend_poller *poller,
                       const struct away *away, uint64_t now_ns)
 {
     if (!poller->inner || polls_no_more(poller, now_ns) || asks_for_child(poller, now_ns))
         return false;
-    if (poller->polling_inside && poll_set_covers(&poller->inside, &poller->home))
+    if (poller->polling_inside && poll_set_covers(&poller->handler_set, &poller->loop_set))
         return !is_unanswered(watch, poller);
-    if (watch->system->is_ready(&poller->home, poller->pid))
+    if (watch->system->is_ready(&poller->loop_set, poller->pid))
         return false;
     bool sure = poller->tid == poller->pid && poller->returns >= SURE_RETURNS;
     return !sure || poller->served >= SERVING || !away->has_window;
 }
 
-/* Whether a thread does its work that nobody looks at, or rests where another one polls for it, and nothing lies there for its loop. */
+/* Whether a thread's absence affects nobody: it has no window, or it waits while another thread
+ * polls for it, and its loop has no pending input. */
 static bool is_unawaited(const struct hang_watch *watch, const struct backend_poller *poller,
                          const struct away *away, const struct hang_sight *sight)
 {
     bool rests = sight->at_futex && poller->rested_ns < RESTING_NS;
     bool unseen = !away->has_window && !watch->name[0];
     return (sight->at_child || rests || unseen) &&
-           !watch->system->is_ready(&poller->home, poller->pid);
+           !watch->system->is_ready(&poller->loop_set, poller->pid);
 }
 
-/* Charges the time since the last look as excused where it is, and decides. What lies between two looks of which only one found
- * an excuse is excused as well, and so is all before the first: rather a hang found late than one that is none. */
+/* Excuses the time since the last look if there is a reason, and decides. If only one of two looks
+ * found a reason, the time between them is excused as well, and so is all time before the first
+ * look: a late report is better than a false one. */
 static bool judge(struct hang_watch *watch, struct away *away, const struct backend_poller *poller,
                   uint64_t now_ns)
 {
@@ -172,7 +180,7 @@ static bool judge(struct hang_watch *watch, struct away *away, const struct back
     return true;
 }
 
-/* Only what is away for a quarter of the time is looked at more closely. */
+/* Only threads that have been away for a quarter of the limit are examined more closely. */
 static bool look_at(struct hang_watch *watch, const struct backend_poller *poller, uint64_t now_ns)
 {
     if (poller->pid == watch->left_out || poller->polling || poller->returns < LOOP_RETURNS ||
@@ -194,7 +202,7 @@ void hang_watch_leave_out(struct hang_watch *watch, uint32_t pid)
     watch->left_out = pid;
 }
 
-/* Those that are back, or have ended. */
+/* Removes threads that have returned to their poll or have ended. */
 static bool drop_back(struct hang_watch *watch, uint64_t now_ns)
 {
     size_t kept = 0;
@@ -248,7 +256,7 @@ uint32_t hang_watch_seen(const struct hang_watch *watch)
 
 /* --- the system --- */
 
-/* A shell that runs a command: it gave the terminal to a child of its own. */
+/* Whether this is a shell that runs a command: it has given the terminal to a child. */
 static bool gave_terminal(uint32_t pid, const struct proc_stat *process)
 {
     struct proc_stat front;

@@ -1,8 +1,10 @@
-/* An interpreter, as numbers only: what the front end sends, and what the BPF programs (linux/bpf/interpreter.h) follow when they
- * copy the stack of a thread that runs it. The C stack of an interpreter says which of its own functions run; which functions of
- * the interpreted program do is in frames on the heap.
+/* An interpreter, as numbers only: what the front end sends, and what the BPF programs
+ * (linux/bpf/interpreter.h) follow when they copy the stack of a thread that runs it. The C stack
+ * shows which of the interpreter's own functions run. The functions of the interpreted program have
+ * their frames on the heap.
  *
- * Included by BPF programs too, so it uses only the fixed-width types that each side brings along. No hidden padding.
+ * Included by BPF programs too, so it uses only fixed-width types, which each includer defines
+ * first. No hidden padding.
  */
 #ifndef ARGUS_RECORDER_INTERPRETER_SPEC_H
 #define ARGUS_RECORDER_INTERPRETER_SPEC_H
@@ -37,7 +39,7 @@ struct interpreter_layout {
     uint16_t table_bytes;     /* in a bytes object: where they begin */
 };
 
-/* Addresses are relative to where the image's code is mapped, and may be negative. */
+/* Addresses are relative to the start of the image's mapped code, and may be negative. */
 struct interpreter_spec {
     uint64_t runtime, code_type, text_type, bytes_type;
     uint64_t code_offset; /* of the image's code in its file */

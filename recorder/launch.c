@@ -15,8 +15,8 @@
 #include "base/compat.h"
 #include "base/own_path.h"
 
-/* Beside our own program (build/bin, or where both are installed); else what PATH has. Inside LLDB "our own program" is
- * the debugger, and PATH it is. */
+/* The recorder in the folder of the running program (build/bin, or the folder of an installation),
+ * else the one in PATH. Inside LLDB the running program is the debugger, so PATH decides. */
 static void find_recorder(char ret[PATH_MAX])
 {
     char self[PATH_MAX];
@@ -36,7 +36,7 @@ static int redirect(posix_spawn_file_actions_t *actions, int input_fd, int outpu
     return failed ? failed : posix_spawn_file_actions_adddup2(actions, output_fd, STDOUT_FILENO);
 }
 
-/* What stands before the recorder's command line, up to the first NULL. */
+/* Arguments to put before the recorder's command line, up to the first NULL. */
 static const char *const launchers[][3] = {
     [LAUNCH_PLAIN] = {NULL},
     [LAUNCH_SUDO] = {"sudo", "--"},
@@ -82,14 +82,15 @@ static struct argus_error *refused(enum launch_by by)
                               "argus as root, or at a terminal where sudo can ask");
 }
 
-/* Which program an answer comes from. */
+/* Which program has answered. */
 enum launch_answer {
     ANSWER_OF_RECORDER,
-    ANSWER_OF_LAUNCHER, /* sudo or pkexec did not allow it */
+    ANSWER_OF_LAUNCHER, /* sudo or pkexec refused */
     ANSWER_OF_NONE,     /* there is no sudo, or no pkexec */
 };
 
-/* "ready", "error CODE SENTENCE", or nothing at all, when sudo refused or the program is not there. */
+/* Parses "ready", "error CODE SENTENCE", or an empty answer (sudo refused, or the program does not
+ * exist). */
 static struct argus_error *judge_line(const char *line, enum launch_by by,
                                       enum launch_answer *ret_answer)
 {

@@ -1,7 +1,9 @@
-/* argus-recorder serve: goes to the background, and serves the control socket until its recording has ended.
+/* argus-recorder serve: continues in the background, and serves the control socket until its
+ * recording has ended.
  *
- * The foreground process stays until the background one is ready or has failed, and says which on standard output, in one
- * line: "ready" or "error CODE SENTENCE" (CODE: enum argus_error_code). The front end reads it, through sudo where needed.
+ * The foreground process stays until the background one is ready or has failed, and prints the
+ * outcome in one line: "ready" or "error CODE SENTENCE" (CODE: enum argus_error_code). The front
+ * end reads it, through sudo where needed.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -19,7 +21,7 @@ static const char usage[] =
     "usage: argus-recorder serve | step | --version\n"
     "Records the system for argus(1), which starts it. See argus-recorder(8).\n";
 
-/* The user to serve besides root: the one who called sudo or pkexec, else the one who called us. */
+/* The user to serve besides root: the caller of sudo or pkexec, else the user of this process. */
 static uid_t starter_uid(void)
 {
     const char *sudo = getenv("SUDO_UID"), *text = sudo ? sudo : getenv("PKEXEC_UID");
@@ -58,7 +60,7 @@ static int serve_in_background(int ready_fd)
     close(ready_fd);
     background_leave_terminal();
     bool free_mount = chdir("/") == 0;
-    (void)free_mount; /* the root directory is always there; at worst a mount stays busy */
+    (void)free_mount; /* the root directory always exists; at worst a mount stays busy */
     error = server_run(server);
     server_destroy(server);
     argus_error_destroy(error);

@@ -5,7 +5,7 @@
 #include "rates.h"
 
 #define SAMPLE_RECORDS                                                                             \
-    65536 /* of each cpu: fewer would be those of one burst, of a few milliseconds */
+    65536 /* of each CPU: fewer could all be from one burst of a few milliseconds */
 
 /* Adds the rates of one cpu, whose newest records stand for `span_ns`. */
 static void add_rates(const struct argus_record *records, size_t count, uint64_t span_ns,
@@ -41,7 +41,8 @@ struct argus_error *measure_rates(const struct backend *backend, uint64_t starte
 void measure_ring(const struct backend *backend, uint32_t cpu, uint64_t *ret_oldest_ns,
                   uint64_t *ret_newest_ns)
 {
-    /* more than one: the oldest may be overwritten while it is looked at, the newest not yet be whole */
+    /* more than one: the oldest may be overwritten while it is read, the newest may be
+     * incomplete */
     struct argus_record records[16];
     const size_t room = sizeof(records) / sizeof(records[0]);
     size_t count = backend_peek(backend, cpu, true, records, room);

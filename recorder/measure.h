@@ -1,5 +1,5 @@
-/* What `argus status` shows of a recording that runs, found by looking at a few of its records. Nothing is counted for it
- * while recording. */
+/* What `argus status` shows of a running recording, measured from a few of its records. So
+ * recording itself counts nothing for it. */
 #ifndef ARGUS_RECORDER_MEASURE_H
 #define ARGUS_RECORDER_MEASURE_H
 
@@ -17,8 +17,8 @@ struct argus_error *measure_rates(const struct backend *backend, uint64_t starte
 void measure_ring(const struct backend *backend, uint32_t cpu, uint64_t *ret_oldest_ns,
                   uint64_t *ret_newest_ns);
 
-/* The time from which on the rings of all cpus are complete: the latest of the beginnings of those that have overwritten
- * records; `started_ns` when none has. */
+/* The time from which the rings of all CPUs are complete: the latest oldest record of all rings
+ * that have overwritten records; `started_ns` if none has. */
 uint64_t measure_oldest(const struct backend *backend, uint64_t started_ns);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/edit_distance.h"
 
-/* How far a name is from the one that is wanted; more than `limit`: not like it. */
+/* The edit distance between a name and the wanted name; above `limit` they are not similar. */
 static unsigned distance_of(const char *wanted, const char *name, unsigned *ret_limit)
 {
     size_t shorter = strlen(wanted), longer = strlen(name);

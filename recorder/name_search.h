@@ -1,4 +1,5 @@
-/* Was a thread of this name ever seen, and which names are like it? For --unwind, whose name may be misspelt. */
+/* Whether a thread of this name was ever seen, and which names are similar. For --unwind, whose
+ * name may be misspelt. */
 #ifndef ARGUS_RECORDER_NAME_SEARCH_H
 #define ARGUS_RECORDER_NAME_SEARCH_H
 
@@ -11,14 +12,14 @@
 
 struct name_search {
     const char *wanted; /* borrowed */
-    bool found;         /* offered */
+    bool found;         /* the name was seen */
     bool any_stack;     /* a stack of some name of --unwind was copied */
-    size_t like_count;  /* names that are like it, the nearest first */
+    size_t like_count;  /* similar names, the most similar first */
     unsigned distances[NAME_SEARCH_LIKE];
     char like[NAME_SEARCH_LIKE][PROTOCOL_COMM_BYTES];
 };
 
-/* Takes in the name of a thread. */
+/* Compares the name of one thread. */
 void name_search_offer(struct name_search *search, const char *name);
 
 /* "--unwind editr: no process or thread of this name was seen; names like it: editor, edit". `ret` always gets a NUL. */

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What is at `path` now must be nothing, or a file that may be replaced. */
+/* Fails unless `path` is free or a file that may be replaced. */
 static struct argus_error *check_path(const char *path)
 {
     struct stat status;
@@ -22,13 +22,13 @@ static struct argus_error *check_path(const char *path)
     return argus_error_create(ARGUS_ERROR_USAGE, "cannot write %s: it %s", path, what);
 }
 
-/* Under sudo we are root, but the file is for who called it. */
+/* Under sudo this process is root, but the file is for the invoking user. */
 static void give_to_invoker(int fd)
 {
     const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
     if (geteuid() == 0 && uid && gid &&
         fchown(fd, (uid_t)strtoul(uid, NULL, 10), (gid_t)strtoul(gid, NULL, 10)) < 0)
-        return; /* a file system without owners */
+        return; /* the file system has no owners */
 }
 
 struct argus_error *output_create(const char *path, struct output *ret)
@@ -76,7 +76,7 @@ struct argus_error *output_create_keeping(const char *path, struct output *ret)
     return error;
 }
 
-/* What has the name now gets the other one, if it is to be kept. */
+/* Renames an existing file at `path` to `path`.old, if it is to be kept. */
 static struct argus_error *set_old_aside(struct output *output)
 {
     struct argus_error *error = output->old ? check_path(output->old) : NULL;

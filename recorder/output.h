@@ -1,4 +1,5 @@
-/* The trace file, made by the user's own rights before the recorder is handed its descriptor. */
+/* The trace file. It is created with the user's own rights; the recorder only gets its
+ * descriptor. */
 #ifndef ARGUS_RECORDER_OUTPUT_H
 #define ARGUS_RECORDER_OUTPUT_H
 
@@ -8,20 +9,21 @@
 
 struct output {
     int fd;          /* open for reading and writing, empty */
-    char *path;      /* where it will be; owned */
-    char *temporary; /* where it is until output_commit(); owned */
-    char *old;       /* what a file that is at `path` is renamed to; owned; NULL: it is replaced */
-    bool replaced;   /* that was done */
+    char *path;      /* its final path; owned */
+    char *temporary; /* its path until output_commit(); owned */
+    char *old;       /* new name of an existing file at `path`; owned; NULL: it is replaced */
+    bool replaced;   /* the rename was done */
 };
 
 /* Makes an empty file beside `path`, mode 0600, that belongs to the invoking user (also under sudo). `path` may be free or
  * a regular file; a directory, a link or anything else is an error. */
 struct argus_error *output_create(const char *path, struct output *ret);
-/* The same, but a file that is at `path` when this one is put there stays, as `path`.old; an older `path`.old goes. */
+/* The same, but output_commit() keeps an existing file at `path` as `path`.old and deletes an older
+ * `path`.old. */
 struct argus_error *output_create_keeping(const char *path, struct output *ret);
-/* Puts the file in its place; a regular file that was there is replaced. */
+/* Renames the file to `path`; replaces a regular file there. */
 struct argus_error *output_commit(struct output *output);
-/* Closes; a file that was not committed is removed. */
+/* Closes the file; removes it unless it was committed. */
 void output_deinit(struct output *output);
 
 #endif

@@ -1,6 +1,6 @@
 #include "pace.h"
 
-#define LOOK_NS 1000000u /* of a shorter time a rate says little */
+#define LOOK_NS 1000000u /* a rate over a shorter time is unreliable */
 
 bool pace_is_fast(struct pace *pace, uint64_t now_ns, uint64_t emitted)
 {

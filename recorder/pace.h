@@ -1,8 +1,9 @@
-/* Whether the reader of a file should spare the cpu.
+/* Whether the reader that writes a file should save CPU time.
  *
- * A record takes it some 50 ns: to copy, to put into columns, to pack. On a machine with a cpu to spare nobody notices. Where
- * more threads want to run than there are cpus, the recorded programs do not get that time, and at millions of records a
- * second it adds up. Then the reader makes smaller chunks, whose records are still in the cache, and defers kernel symbols.
+ * Copying, encoding and compressing a record takes the reader about 50 ns. On a machine with an
+ * idle CPU this costs the recorded programs nothing. If more threads are runnable than there are
+ * CPUs, the recorded programs lose that time, which adds up at millions of records a second. Then
+ * the reader makes smaller chunks, whose records are still in the cache, and defers kernel symbols.
  */
 #ifndef ARGUS_RECORDER_PACE_H
 #define ARGUS_RECORDER_PACE_H
@@ -10,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* From here on reading costs more than a hundredth of a cpu. */
+/* Above this rate, reading costs more than a hundredth of a CPU. */
 #define PACE_RECORDS_PER_S 400000u
 
 /* A zeroed struct is ready. */
@@ -19,8 +20,8 @@ struct pace {
     bool fast;                   /* records came faster than PACE_RECORDS_PER_S before it */
 };
 
-/* Takes in that `emitted` records have come until `now_ns`; true: since the last look they came fast. Looks that are less
- * than a millisecond apart say what the last one said. */
+/* Updates the rate: `emitted` records were emitted up to `now_ns`. True: they came fast since the
+ * last call. A call within a millisecond of the last one returns the last answer. */
 bool pace_is_fast(struct pace *pace, uint64_t now_ns, uint64_t emitted);
 
 #endif

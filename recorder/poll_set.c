@@ -41,7 +41,7 @@ static bool is_other(void *context, int fd)
     return !wanted->found;
 }
 
-/* Goes on while all descriptors are in the set. */
+/* Stops at the first descriptor that is not in the set. */
 static bool is_in(void *context, int fd)
 {
     struct wanted *wanted = context;

@@ -12,7 +12,7 @@
 
 #define ABSENT_LIMIT 64u
 
-/* Whoever sent it could open it for reading. */
+/* The sender must have been able to open it for reading. */
 static struct argus_error *check_file(int fd, uint64_t offset, struct stat *ret)
 {
     int flags = fcntl(fd, F_GETFL);

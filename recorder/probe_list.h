@@ -1,4 +1,5 @@
-/* The probes and interpreters that the front end has told of, kept until the recording begins, and their names until it ends. */
+/* The probes and interpreters that the front end has sent. They are kept until the recording
+ * begins, their names until it ends. */
 #ifndef ARGUS_RECORDER_PROBE_LIST_H
 #define ARGUS_RECORDER_PROBE_LIST_H
 
@@ -12,7 +13,7 @@
 #include "protocol.h"
 
 struct probe_file {
-    int fd; /* of the library; owned; -1: closed, or another probe's */
+    int fd; /* of the library; owned; -1: closed, or owned by another probe */
     uint64_t device, inode;
 };
 
@@ -27,7 +28,7 @@ struct probe_list {
     VEC(struct probe) probes;
     VEC(struct probe_file) files; /* each library once, however many probes it has */
     VEC(struct interpreter_spec) interpreters;
-    VEC(char *) absent; /* owned sentences: what could not be found */
+    VEC(char *) absent; /* owned sentences about probes that could not be found */
 };
 
 /* Takes `fd`, a regular file open for reading, also after an error. */
@@ -36,9 +37,9 @@ struct argus_error *probe_list_add(struct probe_list *list, const struct request
 struct argus_error *probe_list_add_absent(struct probe_list *list, const char *text);
 struct argus_error *probe_list_add_interpreter(struct probe_list *list,
                                                const struct interpreter_spec *spec);
-/* Without the files nothing can be attached any more; what is attached stays. */
+/* Closes the files. Nothing more can be attached; existing attachments stay. */
 void probe_list_close_files(struct probe_list *list);
-/* Writes the names of all, or of hooks alone: of a backend that has no probes. */
+/* Writes the names of all probes, or only of hooks (for a backend without probes). */
 struct argus_error *probe_list_write(const struct probe_list *list, bool only_hooks,
                                      struct argus_writer *writer);
 void probe_list_deinit(struct probe_list *list);

@@ -1,7 +1,8 @@
-/* One probe, as numbers only: what the front end sends, and what the BPF program (linux/bpf/probe.h) interprets at each hit.
+/* One probe, as numbers only: what the front end sends, and what the BPF program
+ * (linux/bpf/probe.h) interprets at each hit.
  *
- * Included by BPF programs too, so it uses only the fixed-width types that each side brings along. Every struct is without
- * hidden padding.
+ * Included by BPF programs too, so it uses only fixed-width types, which each includer defines
+ * first. Every struct is without hidden padding.
  */
 #ifndef ARGUS_RECORDER_PROBE_SPEC_H
 #define ARGUS_RECORDER_PROBE_SPEC_H
@@ -20,8 +21,9 @@
 struct probe_value {
     uint8_t base;
     uint8_t steps;
-    uint8_t bytes;     /* 1, 2, 4 or 8, of what the last step reads, or without steps of the base */
-    uint8_t is_signed; /* 1: that is a signed number */
+    /* 1, 2, 4 or 8: size of what the last step reads, or of the base if there are no steps. */
+    uint8_t bytes;
+    uint8_t is_signed; /* 1: the value is signed */
     int32_t offsets[PROBE_STEPS];
 };
 
@@ -48,8 +50,8 @@ struct probe_kind {
 #define PROBE_FIRST  (1u << 2) /* UI: only the first hit with this key in a turn of the loop */
 #define PROBE_RETURN (1u << 3) /* at the function's return */
 #define PROBE_HOOK                                                                                 \
-    (1u << 4) /* nothing to attach: a hook in the program reports it (dylib-hooks/) */
-#define PROBE_SPARABLE (1u << 5) /* taken out when it is hit too often: nobody asked for it */
+    (1u << 4) /* nothing to attach: reported by a hook in the program (dylib-hooks/) */
+#define PROBE_SPARABLE (1u << 5) /* removed if hit too often, because the user did not name it */
 #define PROBE_FLAGS                                                                                \
     (PROBE_ONCE | PROBE_QUEUED | PROBE_FIRST | PROBE_RETURN | PROBE_HOOK | PROBE_SPARABLE)
 
@@ -60,7 +62,7 @@ struct probe_kind {
 struct probe_spec {
     uint32_t shape; /* enum argus_probe_shape */
     uint32_t flags;
-    uint32_t space; /* keys of one space name the same things */
+    uint32_t space; /* equal keys of one space name the same object */
     uint32_t kind_count;
     struct probe_value key, function, other, type;
     struct probe_condition when;

@@ -158,7 +158,7 @@ static struct argus_error *check_absent(const struct request *request)
                : argus_error_create(ARGUS_ERROR_FORMAT, "a sentence in the request has no end");
 }
 
-/* Anybody who may start the recorder may watch: but only one of their own processes, which the server checks. */
+/* A client may watch a flag only in a process of its own user, which the server checks. */
 static struct argus_error *check_flag(const struct request *request)
 {
     const struct request_flag *flag = &request->flag;
@@ -189,7 +189,7 @@ static struct argus_error *check_interpreter(const struct request *request)
                 : argus_error_create(ARGUS_ERROR_FORMAT, "a request about no interpreter's file");
 }
 
-/* What goes beyond size, version and verb; a row for each verb that carries something. */
+/* Checks beyond size, version and verb; a row for each verb with contents. */
 static struct argus_error *(*const checks[REQUEST_LAST + 1])(const struct request *) = {
     [REQUEST_START] = check_start,   [REQUEST_WATCHED] = check_watched,
     [REQUEST_PROBE] = check_probe,   [REQUEST_PROBE_ABSENT] = check_absent,
@@ -263,7 +263,7 @@ struct argus_error *message_send(int socket, const void *bytes, size_t length, i
     return NULL;
 }
 
-/* Keeps the first descriptor of `message`, closes what else came. */
+/* Keeps the first descriptor of `message` and closes all others. */
 static int take_fds(struct msghdr *message)
 {
     int kept = -1;

@@ -1,10 +1,13 @@
-/* What the front end and argus-recorder say to each other: requests and replies of one fixed size each, over a unix
- * socket that keeps messages whole (SOCK_SEQPACKET). A descriptor (an output file, a library) travels beside a request
- * (SCM_RIGHTS), so that the recorder never opens a path of the user's.
+/* The protocol between the front end and argus-recorder: requests and replies of one fixed size
+ * each, over a unix socket that keeps messages whole (SOCK_SEQPACKET). A descriptor (an output
+ * file, a library) is passed with a request (SCM_RIGHTS), so the recorder never opens a path of the
+ * user's.
  *
- * The recorder runs as root and the front end does not: everything received is checked here, before it is looked at.
+ * The recorder runs as root and the front end does not: every received message is checked here
+ * before it is used.
  *
- * To add a request: a verb, a struct in the union of `struct request`, a check in protocol.c, a handler in requests.c.
+ * To add a request: a verb, a struct in the union of `struct request`, a check in protocol.c, a
+ * handler in requests.c.
  */
 #ifndef ARGUS_RECORDER_PROTOCOL_H
 #define ARGUS_RECORDER_PROTOCOL_H
@@ -44,20 +47,21 @@
 #define PROTOCOL_TEXT_BYTES    4096
 
 enum request_verb {
-    REQUEST_START = 1,    /* stream and file ring: with a descriptor */
-    REQUEST_STOP = 2,     /* memory mode: with a descriptor, a snapshot is written first */
-    REQUEST_SNAPSHOT = 3, /* with a descriptor */
-    REQUEST_STATUS = 4,   /* the numbers */
-    REQUEST_CPUS = 5,     /* the numbers, and those of some cpus */
-    REQUEST_NOTES = 6,    /* the numbers, and some of the notes */
-    REQUEST_WATCH = 7,    /* this connection is told of hangs (see struct reply_hang) */
-    REQUEST_WATCHED = 8,  /* from who watches: what became of a hang */
-    REQUEST_PROBE = 9, /* before START, with a descriptor: a place in that library to listen at */
-    REQUEST_PROBE_ABSENT = 10, /* before START: a sentence about what cannot be listened to */
+    REQUEST_START = 1,         /* stream and file ring: with a descriptor */
+    REQUEST_STOP = 2,          /* memory mode: with a descriptor, writes a snapshot first */
+    REQUEST_SNAPSHOT = 3,      /* with a descriptor */
+    REQUEST_STATUS = 4,        /* the numbers */
+    REQUEST_CPUS = 5,          /* the numbers, and those of some CPUs */
+    REQUEST_NOTES = 6,         /* the numbers, and some of the notes */
+    REQUEST_WATCH = 7,         /* this connection is told of hangs (see struct reply_hang) */
+    REQUEST_WATCHED = 8,       /* from the watcher: the outcome of a hang */
+    REQUEST_PROBE = 9,         /* before START, with a descriptor: a probe in that library */
+    REQUEST_PROBE_ABSENT = 10, /* before START: a sentence about a probe that cannot be attached */
     REQUEST_FLAG_ADD = 11,     /* watches a data flag; `count` of the reply is its number */
     REQUEST_FLAG_REMOVE = 12,  /* page.first: its number */
     REQUEST_FLAGS = 13,        /* those that are watched or planned */
-    REQUEST_INTERPRETER = 14,  /* before START: a file whose frames are to be read */
+    /* Before START: the file of an interpreter whose frames are to be read. */
+    REQUEST_INTERPRETER = 14,
     REQUEST_LAST = REQUEST_INTERPRETER,
 };
 
@@ -88,30 +92,32 @@ struct request_start {
     uint64_t file_ring_bytes;
     uint32_t categories; /* bits */
     uint32_t backend;    /* enum backend_kind */
-    uint32_t hang_ms; /* memory mode: an event loop away for so long is a hang; 0: do not watch */
+    uint32_t hang_ms; /* memory mode: an event loop away for this long is a hang; 0: do not watch */
     uint32_t unwind_count;
     uint32_t unwind_bytes;                                       /* of the user stack */
     uint32_t unwind_pids[PROTOCOL_UNWIND_MAX];                   /* 0: by name */
     char unwind_names[PROTOCOL_UNWIND_MAX][PROTOCOL_COMM_BYTES]; /* "": by pid */
     char hang_name[PROTOCOL_COMM_BYTES];                         /* "": every process */
-    uint32_t call_stacks; /* 1: stacks also at the begin of system calls, and of who is preempted */
-    uint32_t codec;       /* enum argus_codec of files; 0: the best that the recorder has */
-    uint64_t
-        late_ns; /* stacks are copied where somebody waited for so long; 0: frame pointers do */
+    /* 1: stacks also at the start of system calls, and of preempted threads. */
+    uint32_t call_stacks;
+    uint32_t codec; /* enum argus_codec of files; 0: the best that the recorder has */
+    /* Copy the stack of a thread that waited this long; 0: follow frame pointers only. */
+    uint64_t late_ns;
 };
 
 struct request_page {
     uint32_t first; /* the cpu or the note to begin with */
 };
 
-/* What the watcher says of the hang that it was told of last, or of an earlier one. */
+/* The watcher's report on the last hang, or on an earlier one. */
 enum watched_outcome {
-    WATCHED_NOT_KEPT =
-        0,              /* of the last one: `reason` says why; the watcher is ready for the next */
-    WATCHED_KEPT = 1,   /* of an earlier one that was TAKEN: its file is finished now */
-    WATCHED_TAKEN = 2,  /* of the last one: its snapshot is written, and the file is being finished;
-                          the watcher is ready for the next */
-    WATCHED_REMARK = 3, /* of none: `reason` is a note for `argus status` */
+    /* The last hang was not kept: `reason` says why; the watcher is ready for the next. */
+    WATCHED_NOT_KEPT = 0,
+    WATCHED_KEPT = 1, /* an earlier hang that was TAKEN: its file is finished now */
+    /* The last hang: its snapshot is written, the file is being finished; the watcher is ready for
+     * the next. */
+    WATCHED_TAKEN = 2,
+    WATCHED_REMARK = 3, /* about no hang: `reason` is a note for `argus status` */
     WATCHED_OUTCOMES
 };
 
@@ -120,7 +126,7 @@ struct request_watched {
     char reason[256];
 };
 
-/* Names are for the reader of the trace: the descriptor says which file it is. */
+/* Names are only for the reader of the trace: the descriptor identifies the file. */
 struct request_probe {
     uint64_t offset;
     uint32_t number; /* of the probe, below PROBE_LIMIT; in the records */
@@ -133,21 +139,23 @@ struct request_absent {
     char text[1000];
 };
 
-/* A flag of a process, or (pid 0) a plan: of every process that maps an image, now or later. */
+/* A flag of one process; or (pid 0) a plan: a flag of every process that maps an image, now or
+ * later. */
 struct request_flag {
-    uint64_t address; /* a plan: from where the image's code is mapped (may be negative) */
+    /* A plan: relative to the start of the image's mapped code (may be negative). */
+    uint64_t address;
     uint32_t pid;
     uint32_t bytes;             /* 1, 2, 4 or 8, and the flag's address is a multiple of it */
     uint32_t access;            /* enum flag_access */
     uint32_t semantics;         /* enum argus_flag_semantics */
-    uint32_t step_count;        /* pointers on the way: each is read at the address so far … */
-    uint32_t build_id_bytes;    /* a plan: 0, it is not known */
+    uint32_t step_count;        /* pointers to follow: each is read at the address so far … */
+    uint32_t build_id_bytes;    /* a plan: 0: unknown */
     uint64_t steps[FLAG_STEPS]; /* … and this added to it */
     uint64_t code_offset;       /* a plan: of the image's code in its file */
     uint8_t build_id[20];       /* a plan */
     uint32_t padding;
     char image[400]; /* a plan: path */
-    char label[200]; /* what the user calls it */
+    char label[200]; /* the user's name for it */
 };
 
 struct request {
@@ -170,14 +178,15 @@ struct request {
 
 struct reply_cpu {
     uint64_t emitted, lost;
-    uint64_t oldest_ns; /* the trace clock at the oldest record that is kept; 0: there is none */
+    uint64_t oldest_ns; /* the trace clock at the oldest record kept; 0: none */
 };
 
-/* Unasked, to the connection that asked REQUEST_WATCH: the hang has ended, or has lasted long enough to be kept. */
+/* Sent unasked to the connection of the watcher: a hang has ended, or has lasted long enough to be
+ * reported. */
 struct reply_hang {
     uint32_t pid, tid;
     uint64_t start_ns, duration_ns; /* the trace clock */
-    uint32_t ended;                 /* 0: it lasts */
+    uint32_t ended;                 /* 0: it has not ended */
     char process[PROTOCOL_COMM_BYTES];
     uint32_t padding;
 };
@@ -185,7 +194,7 @@ struct reply_hang {
 struct reply_flag {
     uint64_t address, hits;
     uint32_t number;
-    uint32_t pid; /* 0: a plan, and `hits` is in how many processes it was watched */
+    uint32_t pid; /* 0: a plan; `hits` is the number of processes in which it was watched */
     uint32_t bytes, access, semantics, padding;
     char label[200];
 };
@@ -194,7 +203,7 @@ struct reply {
     uint32_t magic;
     uint16_t version;
     uint16_t verb;  /* of the request; REQUEST_WATCH: this is a hang */
-    uint32_t error; /* 0: done; else 1 + enum argus_error_code, and `text` is the message */
+    uint32_t error; /* 0: success; else 1 + enum argus_error_code, and `text` is the message */
     uint32_t mode;  /* enum recording_mode; 0: not recording */
     uint32_t starter_uid, starter_pid;
     uint32_t recorder_pid, cpu_count;
@@ -204,24 +213,24 @@ struct reply {
     uint64_t records, lost, stacks_lost, bytes, emitted; /* as struct recording_numbers */
     uint64_t own_cpu_ns;                                 /* cpu time of the recorder process */
     uint64_t file_ring_bytes;
-    uint64_t oldest_ns; /* the trace clock from which on all is kept … */
+    uint64_t oldest_ns; /* the trace clock from which everything is kept … */
     uint64_t newest_ns; /* … and now */
     uint32_t categories, backend, rate_hz, hang_ms;
-    uint64_t category_rates[16]; /* records a second, lately; by enum category */
+    uint64_t category_rates[16]; /* recent records a second, by enum category */
     uint32_t hangs_seen, hang_files;
-    uint32_t watcher_pid;   /* 0: nobody watches */
-    uint32_t note_count;    /* all of them */
-    uint32_t count;         /* CPUS, NOTES: how many are in this reply */
+    uint32_t watcher_pid;   /* 0: there is no watcher */
+    uint32_t note_count;    /* number of all notes */
+    uint32_t count;         /* CPUS, NOTES: number in this reply */
     uint32_t next;          /* … and the next `first`; 0: there are no more */
-    uint32_t file_gone;     /* 1: the file that is written has no name any more */
-    uint32_t failed;        /* 1: the recording has ended by itself; a note says why */
+    uint32_t file_gone;     /* 1: the output file has been removed */
+    uint32_t failed;        /* 1: the recording has failed; a note says why */
     uint64_t start_cpu_ns;  /* of own_cpu_ns, what was spent before the recording began */
-    uint32_t hangs_pending; /* seen, and the watcher has neither kept them nor said why not */
+    uint32_t hangs_pending; /* found, but not yet kept or rejected by the watcher */
     uint32_t reserved32;
     uint64_t reserved[5];
     union {
-        /* Always with a NUL. An error's message; STATUS, STOP: the path of the file that is written; NOTES: notes, one
-         * a line. */
+        /* NUL-terminated. An error's message; STATUS, STOP: the path of the output file; NOTES:
+         * notes, one per line. */
         char text[PROTOCOL_TEXT_BYTES];
         struct reply_cpu cpus[PROTOCOL_PAGE];
         struct reply_hang hang;
@@ -229,17 +238,18 @@ struct reply {
     };
 };
 
-/* "bpf"; "none" for a number that is none. */
+/* "bpf"; "none" for an unknown number. */
 const char *backend_kind_name(enum backend_kind kind);
 
-/* Checks what was received; `bytes` may point to anything. */
+/* Checks a received message; `bytes` may point to anything. */
 struct argus_error *request_parse(const void *bytes, size_t length, struct request *ret);
 struct argus_error *reply_parse(const void *bytes, size_t length, struct reply *ret);
 
-/* Sends one message of `length` bytes, with `fd` beside it unless it is -1. */
+/* Sends one message of `length` bytes, and `fd` with it unless it is -1. */
 struct argus_error *message_send(int socket, const void *bytes, size_t length, int fd);
-/* Receives one message; `*ret_length` 0: the other side has closed. `*ret_fd`: the descriptor that came with it, owned by
- * the caller, or -1; more than one are closed. `room` should be more than a message, so that a longer one shows. */
+/* Receives one message; `*ret_length` 0: the other side has closed. `*ret_fd`: the descriptor that
+ * came with it, owned by the caller, or -1; further descriptors are closed. `room` should exceed
+ * the largest message, so that a longer one is noticed. */
 struct argus_error *message_receive(int socket, void *bytes, size_t room, size_t *ret_length,
                                     int *ret_fd);
 

@@ -21,7 +21,7 @@ struct argus_error *record_rings_init(struct record_rings *rings, uint32_t cpu_c
                                       uint32_t slot_count)
 {
     *rings = (struct record_rings){.cpu_count = cpu_count, .slot_count = slot_count};
-    /* It takes memory only as it fills; to find out then that there is none would be too late. */
+    /* Memory is used only as the ring fills. A shortage must be found now, not then. */
     if (records_bytes(rings) / (size_t)sysconf(_SC_PAGESIZE) > (size_t)sysconf(_SC_PHYS_PAGES) / 2)
         return no_memory();
     rings->heads = calloc(cpu_count, sizeof(*rings->heads));

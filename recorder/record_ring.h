@@ -1,5 +1,5 @@
-/* Rings of records in the recorder's own memory, one for each cpu, for a backend that has to translate what the kernel
- * gives it. Writer and reader are the same thread.
+/* Rings of records in the recorder's own memory, one for each cpu, for a backend that translates
+ * the kernel's data into records. Writer and reader are the same thread.
  */
 #ifndef ARGUS_RECORDER_RECORD_RING_H
 #define ARGUS_RECORDER_RECORD_RING_H
@@ -12,8 +12,8 @@
 #include "argus/record.h"
 
 struct record_rings {
-    struct argus_record
-        *records; /* cpu_count * slot_count, mapped; a page takes memory when it is first written */
+    /* Cpu_count * slot_count, mapped; a page takes memory when it is first written. */
+    struct argus_record *records;
     uint64_t *heads, *next; /* for each cpu: sequence numbers to write and to read; owned */
     uint32_t cpu_count, slot_count;
 };

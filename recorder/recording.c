@@ -16,30 +16,31 @@
 #include "sink.h"
 
 #define READ_RECORDS                                                                               \
-    2048 /* copied at once: fits the second-level cache, with a chunk of each cpu */
-#define FLUSH_INTERVAL_NS 1000000000ull /* a crash loses at most this of a stream */
-#define WAIT_SHORT_MS     5             /* also for the process whose flag is to be watched */
+    2048 /* copied at a time: fits the second-level cache together with a chunk of each CPU */
+#define FLUSH_INTERVAL_NS 1000000000ull /* a crash loses at most this much of a stream */
+#define WAIT_SHORT_MS     5             /* also soon enough to watch the flag of a new process */
 #define WAIT_LONG_MS      40
-#define WAIT_MEMORY_MS    200 /* only mappings are to be collected */
+#define WAIT_MEMORY_MS    200 /* only mappings have to be collected */
 
 struct recording {
     enum recording_mode mode;
     struct backend *backend;
-    struct sink *sink; /* not in memory mode */
-    int fd;            /* not in memory mode; -1: none */
+    struct sink *sink; /* NULL in memory mode */
+    int fd;            /* the output file; -1: none (memory mode) */
     uint64_t file_ring_bytes;
     enum argus_codec codec;
     struct argus_record *buffer;
     uint64_t started_ns, stopped_ns; /* CLOCK_MONOTONIC; 0: not stopped */
     uint64_t flushed_ns;
     struct clock_watch clocks;
-    record_list held; /* locks at the beginning and at the end */
+    record_list held; /* locks held at the beginning and at the end */
     struct pace pace;
 };
 
-/* A saturated machine must not keep the reader of a stream from its cpu. Where hundreds of threads want to run the best
- * nice value is not enough (measured: hackbench with 320 processes, 1.6 of 20 million records lost in one run of six), so
- * it is a real-time thread; what it takes at once is what was written in the last few milliseconds. */
+/* On a saturated machine the reader of a stream must still get a CPU. With hundreds of runnable
+ * threads the best nice value is not enough (measured: hackbench with 320 processes, 1.6 of 20
+ * million records lost in one run of six), so the reader is a real-time thread. Each time it runs,
+ * it reads only what was written in the last few milliseconds. */
 static void raise_priority(void)
 {
     platform_real_time(true);
@@ -50,7 +51,7 @@ static void lower_priority(void)
     platform_real_time(false);
 }
 
-/* Those from number `first` on. */
+/* Writes the locks from index `first` on. */
 static struct argus_error *write_locks(const struct recording *recording, size_t first,
                                        struct sink *sink)
 {
@@ -59,7 +60,7 @@ static struct argus_error *write_locks(const struct recording *recording, size_t
     return sink_read_elsewhere(sink, recording->held.data + first, recording->held.length - first);
 }
 
-/* Keeps the locks on files that there are now, and writes them where there is a sink. */
+/* Collects the file locks that are held now, and writes them if there is a sink. */
 static struct argus_error *look_at_locks(struct recording *recording)
 {
     size_t before = recording->held.length;
@@ -132,7 +133,7 @@ static uint64_t ring_records(const struct recording *recording)
            backend_cpu_count(recording->backend);
 }
 
-/* The most that any cpu has waiting. */
+/* The largest number of unread records of any CPU. */
 static uint64_t most_unread(const struct recording *recording)
 {
     uint64_t most = 0;
@@ -144,7 +145,8 @@ static uint64_t most_unread(const struct recording *recording)
     return most;
 }
 
-/* Takes a little from each cpu in turn, so that none waits while another is drained. `*ret_more`: there may be more. */
+/* Reads some records of each CPU in turn, so that no CPU waits while another is drained.
+ * `*ret_more`: there may be more. */
 static struct argus_error *drain_round(struct recording *recording, bool *ret_more)
 {
     *ret_more = false;
@@ -160,7 +162,8 @@ static struct argus_error *drain_round(struct recording *recording, bool *ret_mo
     return NULL;
 }
 
-/* Takes all that is there now, but not for ever: a machine that writes as fast as we read must not keep us here. */
+/* Reads all records that exist now. Bounded, because a machine may write as fast as this process
+ * reads. */
 static struct argus_error *drain(struct recording *recording)
 {
     uint64_t rounds = ring_records(recording) / READ_RECORDS + 1;
@@ -171,8 +174,8 @@ static struct argus_error *drain(struct recording *recording)
     return error;
 }
 
-/* After detaching. A program that was in the middle of a record needs a moment to end it; what does not come counts as
- * lost. */
+/* After detaching. A BPF program may still be writing a record; wait a moment for it. A record that
+ * stays incomplete counts as lost. */
 static struct argus_error *drain_to_the_end(struct recording *recording)
 {
     struct argus_error *error = drain(recording);
@@ -192,7 +195,7 @@ static struct argus_error *choose_pace(struct recording *recording)
     for (uint32_t cpu = 0; cpu < backend_cpu_count(recording->backend); cpu++)
         emitted += backend_emitted(recording->backend, cpu);
     bool fast = pace_is_fast(&recording->pace, clock_ns(TRACE_CLOCK), emitted);
-    return sink_spare(recording->sink, fast && backend_is_crowded(recording->backend));
+    return sink_spare(recording->sink, fast && backend_is_overloaded(recording->backend));
 }
 
 struct argus_error *recording_step(struct recording *recording, int *ret_wait_ms)
@@ -227,8 +230,9 @@ struct copy {
     size_t count;
 };
 
-/* From when on the copies of all cpus are complete. A ring that is full reaches back as far as its cpu was idle; for the time
- * before, what the others have would tell of threads that were woken there and never ran. */
+/* The time from which the copies of all CPUs are complete. A full ring on a busy CPU reaches back
+ * less far than one on an idle CPU. Before that time, records of the other CPUs would show threads
+ * that were woken but never ran. */
 static uint64_t complete_from(const struct recording *recording, const struct copy *copies)
 {
     uint64_t from_ns = 0;
@@ -240,7 +244,7 @@ static uint64_t complete_from(const struct recording *recording, const struct co
     return from_ns;
 }
 
-/* Gives the sink what a copy has from `from_ns` on. */
+/* Writes the records of a copy from `from_ns` on to the sink. */
 static struct argus_error *take_copy(struct sink *sink, uint32_t cpu, const struct copy *copy,
                                      uint64_t from_ns)
 {
@@ -252,7 +256,7 @@ static struct argus_error *take_copy(struct sink *sink, uint32_t cpu, const stru
     return sink_take(sink, cpu, copy->records + first, copy->count - first, 0);
 }
 
-/* Copies the rings of all cpus first, one right after the other, and compresses then. */
+/* Copies the rings of all CPUs first, one right after the other, and then compresses. */
 static struct argus_error *copy_rings(struct recording *recording, struct sink *sink)
 {
     uint32_t cpu_count = backend_cpu_count(recording->backend);
@@ -272,7 +276,8 @@ static struct argus_error *copy_rings(struct recording *recording, struct sink *
     return error;
 }
 
-/* Those of the time that the rings hold; the header's anchor is of now, behind them. */
+/* Writes the clock markers within the time span of the rings. The header's clock anchor is later:
+ * it is from now. */
 static struct argus_error *copy_markers(const struct recording *recording, struct sink *sink)
 {
     struct argus_error *error = NULL;
@@ -285,7 +290,7 @@ static struct argus_error *copy_markers(const struct recording *recording, struc
     return error;
 }
 
-/* Those of now, and those of before that lie in the time of the rings. */
+/* Writes the locks held now, and earlier ones within the time span of the rings. */
 static struct argus_error *copy_locks(struct recording *recording, struct sink *sink)
 {
     size_t kept = recording->held.length, first = 0;
@@ -342,7 +347,7 @@ struct argus_error *recording_stop(struct recording *recording)
     error = drain_to_the_end(recording);
     if (!error)
         error = sink_spare(recording->sink, false);
-    lower_priority(); /* what is left to write can wait */
+    lower_priority(); /* the rest can be written at ordinary priority */
     return error ? error : sink_finish(recording->sink, false);
 }
 
@@ -354,7 +359,7 @@ void recording_give_up(struct recording *recording, const char *reason)
     backend_note(recording->backend, "the recording has ended: %s", reason);
 }
 
-/* What the rings hold now. */
+/* The numbers of what the rings hold now. */
 static uint64_t kept_records(const struct recording *recording)
 {
     uint64_t kept = 0, slots = ring_records(recording);

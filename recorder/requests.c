@@ -71,7 +71,7 @@ struct reply reply_make(const struct server *server, uint16_t verb)
     return reply;
 }
 
-/* Takes `error`, which may be NULL. */
+/* Takes ownership of `error`, which may be NULL. */
 bool reply_send(struct client *client, struct reply *reply, struct argus_error *error)
 {
     if (error) {
@@ -108,9 +108,10 @@ static struct argus_error *busy_error(const struct server *server)
                               (unsigned long long)(numbers.ring_bytes >> 20));
 }
 
-/* Whoever sent the descriptor has opened the file, so he could write to it himself, whoever it belongs to. What is checked is
- * that root's writing does nothing that his own would not: that it is a file for data, and that it is no set-user-ID
- * program, which loses that bit only when somebody else than root writes to it. */
+/* The sender of the descriptor has opened the file, so it may write to the file whoever owns it.
+ * Check that writing as root does nothing more than the sender's own writing: the file must store
+ * data, and must not be a set-user-ID program, because such a program loses that bit when a user
+ * writes to it but not when root does. */
 static struct argus_error *check_output(int fd)
 {
     struct stat status;
@@ -124,7 +125,8 @@ static struct argus_error *check_output(int fd)
     return NULL;
 }
 
-/* Each of these takes `fd` (-1: none came with the request), and may change `reply`, which holds the numbers. */
+/* Each handler takes ownership of `fd` (-1: none came with the request). It may change `reply`,
+ * which holds the numbers. */
 
 static struct argus_error *failed_error(const struct server *server)
 {
@@ -148,7 +150,8 @@ static struct argus_error *check_start(const struct server *server, const struct
     return check_output(fd);
 }
 
-/* A copied stack takes one or two KB, and a busy desktop has some hundred new ones a second, beside 100,000 records of 64 bytes. */
+/* A copied stack takes one or two KB. A busy desktop has some hundred new ones a second, and
+ * 100,000 records of 64 bytes. */
 #define SNAPSHOT_SHARE_OF_RING 8
 
 static struct backend_options backend_options_of(const struct request_start *start)
@@ -173,7 +176,7 @@ static struct backend_options backend_options_of(const struct request_start *sta
     return options;
 }
 
-/* A probe or a remark about one that cannot be: before the recording begins. */
+/* A probe, or a sentence about one that cannot be attached: only before the recording begins. */
 static struct argus_error *handle_probe(struct server *server, struct client *client,
                                         const struct request *request, int fd, struct reply *reply)
 {
@@ -200,7 +203,7 @@ static struct argus_error *handle_interpreter(struct server *server, struct clie
                              : probe_list_add_interpreter(&server->probes, &request->interpreter);
 }
 
-/* Takes `fd`. */
+/* Takes ownership of `fd`. */
 static struct argus_error *begin_recording(struct server *server, const struct request_start *start,
                                            int fd)
 {
@@ -277,7 +280,8 @@ static struct argus_error *handle_snapshot(struct server *server, struct client 
     struct hang_thread looks;
     hang_thread_begin(&looks, server);
     error = recording_snapshot(server->recording, fd, &numbers);
-    argus_error_destroy(hang_thread_end(&looks)); /* the next look fails as well, and tells why */
+    /* The next look fails as well and reports the reason. */
+    argus_error_destroy(hang_thread_end(&looks));
     if (!error)
         put_numbers(reply, &numbers);
     return error;
@@ -297,7 +301,7 @@ static struct argus_error *handle_stop(struct server *server, struct client *cli
     if (fd >= 0)
         error = handle_snapshot(server, client, request, fd, reply);
     if (error)
-        return error; /* the ring is all there is: keep it until a snapshot works */
+        return error; /* the ring is the only copy: keep it until a snapshot succeeds */
     server_finish(server);
     if (server->failure)
         return argus_error_create(server->failure->code, "the recording has ended: %s",
@@ -326,9 +330,10 @@ static struct argus_error *handle_status(struct server *server, struct client *c
                          reply->category_rates);
 }
 
-/* What --unwind names and nobody has seen, which may come yet: so it is asked for anew each time, and no note that stays.
- * When a stack was copied, a thread may have had the name for a while: that is told of the only name, and of names in a ring
- * file, where threads are forgotten that ended long ago. */
+/* Names of --unwind that were never seen. A thread of that name may still appear, so this is
+ * computed for each request and is not a permanent note. If a stack was copied, a thread may have
+ * had the name for a while: so nothing is reported then if there is only one name, or for a ring
+ * file, which forgets threads that ended long ago. */
 static bool is_missed(struct server *server, uint32_t index, char *ret, size_t room)
 {
     const struct request_start *start = &server->started_with;
@@ -345,7 +350,8 @@ static bool is_missed(struct server *server, uint32_t index, char *ret, size_t r
     return true;
 }
 
-/* A note, or behind them all one for each name of --unwind that was missed; "" when there is none. */
+/* The note at an index. After the last note come sentences about names of --unwind that were never
+ * seen; "" after those. */
 static const char *note_text(struct server *server, size_t index, char *room, size_t room_bytes)
 {
     const char *const *notes;
@@ -355,7 +361,7 @@ static const char *note_text(struct server *server, size_t index, char *room, si
     return is_missed(server, (uint32_t)(index - count), room, room_bytes) ? room : "";
 }
 
-/* As many of the notes as fit, from request->page.first on, one a line. */
+/* As many notes as fit, from request->page.first on, one per line. */
 static struct argus_error *handle_notes(struct server *server, struct client *client,
                                         const struct request *request, int fd, struct reply *reply)
 {
@@ -375,7 +381,7 @@ static struct argus_error *handle_notes(struct server *server, struct client *cl
             reply->text[at] = '\0';
             break;
         }
-        at += (size_t)length; /* only a single note longer than the room is cut */
+        at += (size_t)length; /* only a single note longer than the reply is cut off */
         reply->count++;
         if (at >= sizeof(reply->text) - 1 || reply->count == PROTOCOL_PAGE)
             break;

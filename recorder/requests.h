@@ -1,4 +1,4 @@
-/* What a server does when it is asked: the side of server.c that knows the recording. */
+/* How the server handles requests: the part of the server that knows the recording. */
 #ifndef ARGUS_RECORDER_REQUESTS_H
 #define ARGUS_RECORDER_REQUESTS_H
 
@@ -18,7 +18,7 @@
 struct client {
     int fd; /* -1: free */
     struct peer who;
-    uint64_t turn; /* when it was last heard: server.turns then */
+    uint64_t turn; /* value of server.turns at its last request */
 };
 
 struct server {
@@ -27,35 +27,38 @@ struct server {
     struct client clients[CLIENT_LIMIT];
     uint64_t turns;              /* counts connections and requests */
     struct recording *recording; /* NULL: none yet */
-    struct client *owner;        /* the recording ends with this client; NULL: it does not */
+    /* The recording ends when this client closes; NULL: it does not depend on a client. */
+    struct client *owner;
     struct request_start started_with;
     struct peer started_by;
     struct probe_list probes;
     uint64_t started_wall_ns;
     uint64_t start_cpu_ns;          /* cpu time of this process before the recording began */
-    struct hang_watch *hangs;       /* NULL: does not look for hangs */
-    struct backend_poller *pollers; /* room for the looks; owned */
+    struct hang_watch *hangs;       /* NULL: the server does not look for hangs */
+    struct backend_poller *pollers; /* buffer for looking; owned */
     uint64_t looked_ns;
-    struct client *watcher; /* who is told of hangs; NULL: nobody */
-    bool watcher_is_busy;   /* with the last one */
-    uint32_t hangs_taken;   /* their snapshots are written, their files not finished */
+    struct client *watcher; /* the client that is told of hangs; NULL: none */
+    bool watcher_is_busy;   /* it still handles the last hang */
+    uint32_t hangs_taken;   /* hangs whose snapshots are written but whose files are not finished */
     uint32_t hang_files;
-    struct argus_error
-        *failure;  /* why the recording, which nobody waits for, has ended; NULL: it has not */
-    bool finished; /* nothing is left to do */
+    struct argus_error *failure; /* why a recording without owner has failed; NULL: it has not */
+    bool finished;               /* the server can exit */
 };
 
-/* From now on this server is over: whoever connects must find none. */
+/* Shuts the server down for clients: removes its socket, so that new clients find no recorder. */
 void server_finish(struct server *server);
 
-/* Does what `client` asks, takes `fd` (-1: none came with the request), and fills `reply`. */
+/* Handles a request of `client`, takes ownership of `fd` (-1: none came with the request), and
+ * fills `reply`. */
 struct argus_error *request_handle(struct server *server, struct client *client,
                                    const struct request *request, int fd, struct reply *reply);
 
-/* Looking for hangs, from the START of a recording that wants it on; hangs_step() goes with recording_step(). */
+/* Looking for hangs: begins at the START of a recording with hang_ms. Call hangs_step() whenever
+ * recording_step() is called. */
 struct argus_error *hangs_begin(struct server *server);
 struct argus_error *hangs_step(struct server *server);
-/* The part of a step that looks, if it is time to; where the server looks for hangs. */
+/* The part of hangs_step() that looks for hangs if a look is due. Requires a server that looks for
+ * hangs. */
 struct argus_error *hangs_look(struct server *server);
 void hangs_end(struct server *server);
 struct argus_error *handle_watch(struct server *server, struct client *client,
@@ -63,9 +66,10 @@ struct argus_error *handle_watch(struct server *server, struct client *client,
 struct argus_error *handle_watched(struct server *server, struct client *client,
                                    const struct request *request, int fd, struct reply *reply);
 
-/* The numbers as they are now, in a reply to `verb`. */
+/* A reply to `verb` with the current numbers. */
 struct reply reply_make(const struct server *server, uint16_t verb);
-/* Sends; takes `error`, which may be NULL. false: the client has gone, or does not read what we say. */
+/* Sends the reply; takes ownership of `error`, which may be NULL. False: the client has closed, or
+ * does not read. */
 bool reply_send(struct client *client, struct reply *reply, struct argus_error *error);
 
 #endif

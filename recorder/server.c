@@ -1,5 +1,6 @@
-/* The life of a server: it waits for a START; then it records until a STOP, or until the client that streams has closed
- * its connection (so a front end that is killed leaves nothing attached), or until a signal; then it ends.
+/* The life of a server: it waits for a START and records. It ends after a STOP, after a signal, or
+ * when the client that streams has closed its connection (so a killed front end leaves nothing
+ * attached).
  */
 #include "server.h"
 
@@ -20,7 +21,7 @@
 
 #define IDLE_LIMIT_S 10
 
-/* /run/argus must be root's alone, or somebody could put another socket there. */
+/* /run/argus must belong to root alone, otherwise another user could put a socket there. */
 static struct argus_error *open_directory(void)
 {
     struct stat status;
@@ -35,7 +36,8 @@ static struct argus_error *open_directory(void)
     return NULL;
 }
 
-/* A recorder that is just ending has already removed its socket, but the kernel takes its time with the programs. */
+/* A recorder that is ending has already removed its socket, but the kernel needs time to release
+ * the programs. */
 static bool lock_within(int fd, unsigned seconds)
 {
     for (unsigned tries = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; tries++) {
@@ -60,13 +62,14 @@ static struct argus_error *take_lock(struct server *server)
                               "another argus-recorder is running: see argus status");
 }
 
-/* Only root and the starter can connect: whoever else could would keep a process of root, which may have real-time
- * priority, busy with refusing him. The directory is root's, so nobody can have changed what is at the path. */
+/* Only root and the starter can connect: another user could keep this process, which is root's and
+ * may have real-time priority, busy with refusing connections. The directory is root's, so no other
+ * user can have replaced the socket at the path. */
 static struct argus_error *listen_at_socket(struct server *server)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = PROTOCOL_SOCKET};
     server->listen_fd = platform_socket();
-    unlink(PROTOCOL_SOCKET); /* of a recorder that was killed: we have the lock */
+    unlink(PROTOCOL_SOCKET); /* left by a killed recorder: this process has the lock */
     if (server->listen_fd < 0 || fcntl(server->listen_fd, F_SETFL, O_NONBLOCK) < 0 ||
         fchmod(server->listen_fd, 0600) < 0 ||
         bind(server->listen_fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
@@ -181,7 +184,7 @@ static struct argus_error *check_allowed(const struct server *server, const stru
         server->starter);
 }
 
-/* A recorder is started for one START: when that is refused, there is nothing to stay for. */
+/* A recorder is started for one START: if that is refused, the recorder ends. */
 static bool is_refused_start(const struct server *server, const void *bytes, size_t length,
                              const struct client *client)
 {
@@ -202,7 +205,7 @@ static void client_serve(struct server *server, struct client *client)
     struct argus_error *error = message_receive(client->fd, bytes, sizeof(bytes), &length, &fd);
     if (error || length == 0) {
         argus_error_destroy(error);
-        if (fd >= 0) /* an empty message can carry one, too */
+        if (fd >= 0) /* an empty message can carry a descriptor, too */
             close(fd);
         client_gone(server, client);
         return;
@@ -223,7 +226,8 @@ static void client_serve(struct server *server, struct client *client)
         client_gone(server, client);
 }
 
-/* Whether `client` should go rather than `other`: one that we do not serve, else the one that has been silent for longest. */
+/* Whether `client` should be closed rather than `other`: first clients that are not served, then
+ * the one that has been silent longest. */
 static bool goes_first(const struct server *server, const struct client *client,
                        const struct client *other)
 {
@@ -231,7 +235,8 @@ static bool goes_first(const struct server *server, const struct client *client,
     return allowed != other_allowed ? other_allowed : client->turn < other->turn;
 }
 
-/* A free place; or else somebody's who has nothing to lose by it, so that nobody can keep others out by staying. */
+/* Finds a free slot; or takes one from a client that loses nothing, so that idle clients cannot
+ * keep others out. */
 static struct client *find_place(struct server *server)
 {
     struct client *place = NULL;
@@ -258,7 +263,7 @@ void server_adopt(struct server *server, int fd, const struct peer *who)
     *place = (struct client){.fd = fd, .who = *who, .turn = ++server->turns};
 }
 
-/* Nothing that a client does or does not do may hold us up: his socket never blocks. */
+/* No client may delay the server, so its socket never blocks. */
 static void client_accept(struct server *server)
 {
     struct peer who;
@@ -269,8 +274,9 @@ static void client_accept(struct server *server)
 
 /* --- the loop --- */
 
-/* A recording that cannot go on (a full disk). What is written stays readable. Its owner is told, unasked; without one
- * the reason is kept for who asks next, and nothing stays attached meanwhile. */
+/* The recording cannot continue (a full disk). The data written so far stays readable. The owner is
+ * told unasked. Without an owner the reason is kept for the next request, and everything is
+ * detached. */
 static void fail_recording(struct server *server, struct argus_error *error)
 {
     if (!server->owner) {

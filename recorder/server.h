@@ -17,9 +17,9 @@ struct argus_error *server_create(uid_t starter, struct server **ret);
 struct argus_error *server_run(struct server *server);
 void server_destroy(struct server *server);
 
-/* The parts of these, which the tests call one by one: a server that has no lock, listens nowhere and hears no signals; a
- * connected socket of `who`, which is taken; and one turn of the loop, in which it waits `longest_ms` at most (false: the
- * last one). */
+/* Parts of the above, for tests: create a server without lock, listening socket and signals; add a
+ * connected socket of `who`, whose ownership is taken; run one turn of the loop, which waits at
+ * most `longest_ms` (false: it was the last turn). */
 struct argus_error *server_create_unlisted(uid_t starter, struct server **ret);
 void server_adopt(struct server *server, int fd, const struct peer *who);
 bool server_turn(struct server *server, int longest_ms);

@@ -8,18 +8,18 @@
 #include "clocks.h"
 #include "stack_store.h"
 
-#define RUN_RECORDS   1024u  /* looked through and copied while the cache has them */
+#define RUN_RECORDS   1024u  /* scanned and copied while they are in the cache */
 #define CHUNK_RECORDS 65536u /* about 200 KB on disk, a fraction of a second of a busy cpu */
-#define SPARE_RECORDS 8192u  /* of a chunk that is written while the cache still has its records */
+#define SPARE_RECORDS 8192u  /* of a chunk that is small enough to be written from the cache */
 
-/* What ends an epoch of a ring file besides its size. Linux gives thread ids away again after at least some 30,000, and
- * by then the name of the earlier thread must be in the file. */
+/* This many new threads also end an epoch of a ring file. Linux reuses a thread ID after 30,000 or
+ * more new threads, and by then the name of the earlier thread must be in the file. */
 #define EPOCH_BIRTHS 4096u
 #define EPOCH_STACKS 65536u
 
-/* Kernel symbols of a stream are written at its end; and before, for one that is killed: after so long, then after twice
- * as long, and so on; while the cpu is to be spared, after the longest. The kernel's list of symbols takes some 50 ms to
- * read. */
+/* Kernel symbols of a stream are written at its end, and also earlier in case the recorder is
+ * killed: after this time, then after twice the time, and so on. While CPU time is to be saved,
+ * only after the longest time. Reading the kernel's list of symbols takes about 50 ms. */
 #define SYMBOLS_FIRST_NS 2000000000ull
 #define SYMBOLS_LAST_NS  60000000000ull
 
@@ -31,9 +31,9 @@ struct pending {
     uint64_t taken_ns;   /* the time of the last record */
 };
 
-/* What a ring file counts to know when its epoch ends. */
+/* Counters that decide when an epoch of a ring file ends. */
 struct epoch {
-    uint64_t begun_bytes; /* where the file was, after its tables */
+    uint64_t begun_bytes; /* file position after its tables */
     uint32_t births;      /* threads */
 };
 
@@ -51,7 +51,7 @@ struct sink {
     size_t symbols_written;         /* of kernel_addresses, from the first on */
     uint64_t symbols_due_ns, symbols_late_ns, symbols_interval_ns;
     bool spare;                       /* the cpu */
-    VEC(struct argus_record) markers; /* of a ring file: all, to be repeated */
+    VEC(struct argus_record) markers; /* of a ring file: all of them, to be written again */
     struct sink_totals totals;
 };
 
@@ -119,7 +119,7 @@ void sink_destroy(struct sink *sink)
     free(sink);
 }
 
-/* Looks at the top bit: kernel addresses have it on every 64-bit Linux. */
+/* Tests the top bit, which kernel addresses have on every 64-bit Linux. */
 static bool is_kernel_address(uint64_t address)
 {
     return address >> 63;
@@ -140,7 +140,7 @@ static bool take_addresses(struct sink *sink, const uint64_t *frames, size_t cou
     return true;
 }
 
-/* The frames of an interpreter beside a copied stack; most stacks have none. */
+/* The interpreter's frames that belong to a copied stack; most stacks have none. */
 static struct argus_error *need_interpreted(struct sink *sink, uint64_t snapshot_id)
 {
     uint64_t frames[ARGUS_STACK_MAX_FRAMES], id = snapshot_id ^ ARGUS_STACK_INTERPRETED;
@@ -152,7 +152,8 @@ static struct argus_error *need_interpreted(struct sink *sink, uint64_t snapshot
                : argus_error_memory();
 }
 
-/* Fetches a stack when its id is seen for the first time: soon, because the kernel's table forgets old ones. */
+/* Fetches a stack when its ID is first seen, without delay, because the kernel's table drops old
+ * stacks. */
 static struct argus_error *need_stack(struct sink *sink, uint64_t id)
 {
     if (id == 0)
@@ -241,7 +242,7 @@ static struct argus_error *flush_records(struct sink *sink)
     return error;
 }
 
-/* The symbols of the addresses that came since. */
+/* Writes the symbols of addresses that are new since the last call. */
 static struct argus_error *write_symbols(struct sink *sink)
 {
     size_t first = sink->symbols_written, count = sink->kernel_addresses.length - first;
@@ -261,7 +262,7 @@ static bool epoch_is_over(const struct sink *sink)
             sink->epoch.births > EPOCH_BIRTHS || sink->stacks.stacks.length > EPOCH_STACKS);
 }
 
-/* A copy is not kept here: what was used lately is still in the kernel's ring of them. */
+/* Copies are not stored here: recently used ones are still in the kernel's ring of snapshots. */
 static struct argus_error *renew_snapshot(struct sink *sink, uint64_t id)
 {
     struct argus_snapshot snapshot;
@@ -330,7 +331,7 @@ struct argus_error *sink_read_elsewhere(struct sink *sink, const struct argus_re
     return error;
 }
 
-/* As records of now, or the ring would seem to begin with the oldest of them. */
+/* Written with the current time: otherwise the ring would seem to begin at the oldest of them. */
 static struct argus_error *renew_markers(struct sink *sink)
 {
     struct argus_error *error = NULL;
@@ -342,7 +343,7 @@ static struct argus_error *renew_markers(struct sink *sink)
     return error;
 }
 
-/* What names the records of the epoch that ends, and all notes. */
+/* Writes the names for the records of the ending epoch, and all notes. */
 static struct argus_error *renew_tables(struct sink *sink)
 {
     struct argus_error *error = backend_renew_names(sink->backend, taken_ns(sink), sink->writer);
@@ -360,7 +361,7 @@ static struct argus_error *renew_tables(struct sink *sink)
     return error ? error : write_notes(sink);
 }
 
-/* All records of the epoch are written first: what is gathered names stacks that it used. */
+/* All pending records of the epoch are written first, because they name stacks that it used. */
 static struct argus_error *begin_epoch(struct sink *sink)
 {
     struct argus_error *error = flush_records(sink);
@@ -374,13 +375,13 @@ static struct argus_error *begin_epoch(struct sink *sink)
     return error;
 }
 
-/* No cpu has more pending than this. */
+/* Flushes every CPU that has more pending records than this. */
 static size_t chunk_records(const struct sink *sink)
 {
     return sink->spare ? SPARE_RECORDS : CHUNK_RECORDS;
 }
 
-/* Makes room for the next records in a chunk of their own, as `lost` ones are missing before them. */
+/* Begins a new chunk for the next records, because `lost` records are missing before them. */
 static struct argus_error *note_loss(struct sink *sink, uint32_t cpu, uint64_t lost)
 {
     struct argus_error *error = flush_cpu(sink, cpu);
@@ -389,7 +390,7 @@ static struct argus_error *note_loss(struct sink *sink, uint32_t cpu, uint64_t l
     return error;
 }
 
-/* Nothing is missing between these, which fit into the chunk. */
+/* Appends records without a loss between them that fit into the chunk. */
 static struct argus_error *take_run(struct sink *sink, uint32_t cpu,
                                     const struct argus_record *records, size_t count)
 {
@@ -405,7 +406,7 @@ static struct argus_error *take_run(struct sink *sink, uint32_t cpu,
     return pending->count == chunk_records(sink) ? flush_cpu(sink, cpu) : NULL;
 }
 
-/* How many records come before the next loss; at most `limit`. */
+/* The number of records before the next loss; at most `limit`. */
 static size_t run_length(const struct argus_record *records, size_t limit)
 {
     size_t length = 0;

@@ -1,5 +1,6 @@
-/* Which stacks a file has, so that each is written once; and for a ring file their frames, so that it can be written again
- * before it is overwritten, also when the kernel's table has forgotten it. */
+/* Which stacks a file has, so that each is written once. For a ring file also their frames, so that
+ * a stack can be written again before it is overwritten, even if the kernel's table has dropped
+ * it. */
 #ifndef ARGUS_RECORDER_STACK_STORE_H
 #define ARGUS_RECORDER_STACK_STORE_H
 
@@ -28,12 +29,14 @@ struct stack_store {
 
 void stack_store_deinit(struct stack_store *store);
 
-/* Is it there? Then it counts as used. */
+/* Whether the stack is in the store; if so, marks it as used. */
 bool stack_store_use(struct stack_store *store, uint64_t id);
-/* Adds a stack that is not there, as used; `count` 0: it is lost, unless it is `copied`. False without memory. */
+/* Adds a new stack and marks it as used; `count` 0: it is lost, unless it is `copied`. False
+ * without memory. */
 bool stack_store_add(struct stack_store *store, uint64_t id, const uint64_t *frames, size_t count,
                      bool copied);
-/* Drops what was not used since the last call, and what is lost; the rest counts as not used. False without memory. */
+/* Drops lost stacks and those not used since the last call; marks the rest as unused. False without
+ * memory. */
 bool stack_store_renew(struct stack_store *store);
 
 #endif

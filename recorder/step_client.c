@@ -17,12 +17,13 @@
 struct step_client {
     pid_t pid;
     int request_fd, item_fd;
-    size_t at, length; /* in `buffer`: what was read and is not said yet */
+    size_t at, length; /* in `buffer`: bytes read but not yet returned */
     uint8_t buffer[4 * STEP_ITEM_BYTES];
 };
 
-/* SIGPIPE would be ours and not the stepper's, which may be gone already: a socket can say that without a signal, a pipe cannot. The
- * request fits into a pipe, so nothing is ever written to a stepper that has read. */
+/* Writing to a stepper that has exited would raise SIGPIPE in this process. A socket could report
+ * that without a signal, a pipe cannot. The request fits into a pipe, so it is written before the
+ * stepper starts. */
 static struct argus_error *send_request(int fd, const struct step_request *request)
 {
     ssize_t put = write(fd, request, sizeof(*request));
@@ -45,9 +46,11 @@ static struct argus_error *start(struct step_client *client, const struct step_r
     client->request_fd = to[1];
     client->item_fd = from[0];
 #ifdef F_SETPIPE_SZ
-    fcntl(from[0], F_SETPIPE_SZ, PIPE_BYTES); /* or less: on a busy machine we come late to read */
+    /* As large as allowed: on a busy machine this process may read late. */
+    fcntl(from[0], F_SETPIPE_SZ, PIPE_BYTES);
 #endif
-    /* Before the stepper is there: our own end of the pipe is still open, and nobody can be gone. */
+    /* Before the stepper starts: this process still has the reading end of the pipe open, so
+     * writing cannot fail. */
     struct argus_error *error = send_request(to[1], request);
     if (!error)
         error = launch_recorder_verb("step", to[0], from[1], with_sudo ? LAUNCH_SUDO : LAUNCH_PLAIN,

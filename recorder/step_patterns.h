@@ -1,4 +1,4 @@
-/* Patterns of file names, as the front end gives them to the stepper and uses them itself. */
+/* Patterns of file names, used by the front end and by the stepper. */
 #ifndef ARGUS_RECORDER_STEP_PATTERNS_H
 #define ARGUS_RECORDER_STEP_PATTERNS_H
 
@@ -8,10 +8,11 @@
 extern "C" {
 #endif
 
-/* Does `path`, or its last part, fit one of `patterns` (shell patterns, one a line)? */
+/* Whether `path` or its last component matches one of `patterns` (shell patterns, one per line). */
 bool step_patterns_match(const char *patterns, const char *path);
 
-/* Is the code of `path` to be stepped through, when what fits `skip` and not `into` is not? "" is memory without a file. */
+/* Whether to step through the code of `path`: yes unless it matches `skip` and not `into`. "" is
+ * memory without a file. */
 bool step_patterns_stepped(const char *skip, const char *into, const char *path);
 
 #ifdef __cplusplus

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether the process is connected to a display server. True where this cannot be found out. */
+/* Whether the process is connected to a display server. True if unknown. */
 bool process_has_window(uint32_t pid);
 
 #endif

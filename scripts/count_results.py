@@ -1,4 +1,4 @@
-"""Adds up ctest's JUnit files: names what failed and what was skipped, and ends with "N passed, N failed, N skipped".
+"""Adds up ctest's JUnit files: names the failed and the skipped tests, and ends with "N passed, N failed, N skipped".
 
     count_results.py FILE…
 

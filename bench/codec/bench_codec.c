@@ -12,15 +12,15 @@
 enum { CHUNK_RECORDS = 65536, MOST_CHUNKS = 60, MOST_CPUS = 1024, ROUNDS = 3 };
 
 struct cost {
-    double pack_s, unpack_s, bytes; /* the best round's */
+    double pack_s, unpack_s, bytes; /* of the best round */
 };
 
-/* What is measured: payloads of CHUNK_RECORDS records each. */
+/* The data to measure: payloads of CHUNK_RECORDS records each. */
 struct payloads {
     struct bytes columns[MOST_CHUNKS], packed[MOST_CHUNKS];
     size_t count;
     struct codec_encoder encoder;
-    VEC(struct argus_record) records[MOST_CPUS]; /* that wait for their chunk */
+    VEC(struct argus_record) records[MOST_CPUS]; /* records not yet in a chunk */
 };
 
 static double cpu_s(void)
@@ -72,7 +72,7 @@ static struct argus_error *read_payloads(const struct argus_trace *trace, struct
     return error;
 }
 
-/* One round; false when what is unpacked is not what was packed. */
+/* One round; false if the unpacked data differs from the packed data. */
 static bool measure(struct payloads *payloads, enum argus_codec codec, struct cost *ret)
 {
     struct packer packer = {.codec = codec};

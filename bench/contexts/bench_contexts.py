@@ -3,7 +3,7 @@
 
     bench_contexts.py [--bin DIR] [MILLIONS ...]      1 3 10 if none is given
 
-The traces are made up (contexts_bench.c says how), three records a stack, and read from the page cache. `memory` is what the
+The traces are synthetic (see contexts_bench.c), three records a stack, and read from the page cache. `memory` is what the
 contexts took beyond the graph, `graph` what building the graph took before, which other commands share.
 """
 import argparse

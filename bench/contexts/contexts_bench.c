@@ -3,8 +3,8 @@
  *     contexts_bench make FILE STACKS DISTINCT      each stack at a system call: three records
  *     contexts_bench run FILE                       one JSON line: seconds of the graph and the contexts, peak memory of both
  *
- * The stacks are random ways through a program in which each function calls up to eight others: neighbours in a thread share
- * most of their callers, as in real ones.
+ * The stacks are random paths through a program in which each function calls up to eight others:
+ * consecutive stacks of a thread share most of their callers, as in real programs.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ struct maker {
     struct argus_record batch[CPUS][BATCH];
     size_t count[CPUS];
     uint64_t now_ns, random;
-    uint64_t stack[THREADS]; /* the last of each thread */
+    uint64_t stack[THREADS]; /* the last stack of each thread */
 };
 
 static uint64_t pick(struct maker *maker, uint64_t below)
@@ -57,7 +57,7 @@ static struct argus_error *emit(struct maker *maker, uint32_t thread, uint32_t d
     return argus_writer_records(maker->writer, cpu, maker->batch[cpu], BATCH, 0);
 }
 
-/* Stack `id` differs from the one before it in its innermost frames, seldom in all. */
+/* Stack `id` differs from the previous one in its innermost frames, rarely in all. */
 static struct argus_error *write_stacks(struct maker *maker, uint64_t distinct)
 {
     uint64_t callers[MOST_FRAMES] = {0}, frames[MOST_FRAMES];

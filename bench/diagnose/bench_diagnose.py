@@ -1,4 +1,4 @@
-"""How good the diagnosis is: each case of tests/e2e (programs with a known cause) is recorded and diagnosed.
+"""The quality of the diagnosis: each case of tests/e2e (programs with a known cause) is recorded and diagnosed.
 
     bench_diagnose.py --build DIR [--seed N] [--keep] [CASE ...]
 

@@ -1,11 +1,11 @@
-/* What a diagnosis is measured against, on one trace:
+/* Measures a diagnosis and what it is compared with, on one trace:
  *
  *     diagnose_bench TRACE walk VERTEX     steps of the automatic walk that always takes the most recent edge
  *     diagnose_bench TRACE similar         seconds for argus_similar_search(), of the vertex with the most candidates
  *     diagnose_bench TRACE time VERTEX     seconds for argus_diagnose() with every question's default
  *
- * The walk is what the paper compares with (Table 2): from the vertex that the wait's end began, backward along the latest
- * incoming edge, until there is none.
+ * The walk is the paper's baseline (Table 2): from the vertex that began when the wait ended,
+ * backward along the latest incoming edge, until there is none.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -59,7 +59,7 @@ static int walk(const struct argus_graph *graph, uint32_t vertex)
     return 0;
 }
 
-/* A vertex of the process with the most vertices: all of them are looked at. */
+/* A vertex of the process with the most vertices: the search compares all of them. */
 static uint32_t busiest(const struct argus_graph *graph)
 {
     const struct argus_vertex *vertices;

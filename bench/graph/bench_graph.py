@@ -3,12 +3,12 @@
 
     bench_graph.py [--bin DIR] [--statistics FILE] [--no-hackbench] [MILLIONS ...]      1 5 19 100 if none is given
 
-The traces are made up (desktop.h says how) and read from the page cache, and, where Argus can record here, there is one of
-`perf bench sched messaging` (hackbench). Each phase is a process of its own, under a limit of 8 GB of address space. The
-questions are whole commands on a loaded graph, the longest of five runs. perf has no such trace to read, so it prints
-context switches of two threads that play ping-pong, each a sample without a stack: less work a record than ours; its time is
-measured for 400,000 of them and scaled to the number of records. The exponent says how time grows from one size to the next: 1 is in
-proportion, n log n is 1.05.
+The traces are synthetic (see desktop.h) and read from the page cache, and, where Argus can record here, there is one of `perf
+bench sched messaging` (hackbench). Each phase is a process of its own, under a limit of 8 GB of address space. The questions
+are whole commands on a loaded graph, the longest of five runs. perf has no such trace to read, so it prints context switches of
+two threads that play ping-pong, each a sample without a stack: less work a record than ours; its time is measured for 400,000
+of them and scaled to the number of records. The exponent says how time grows from one size to the next: 1 is in proportion, n
+log n is 1.05.
 
 --statistics compares what the made-up traces consist of with a recorded FILE.
 """

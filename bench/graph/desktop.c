@@ -8,14 +8,15 @@ enum {
     THREADS = 680,
     PROCESSES = 126,
     STACKS = 4000,
-    BATCH = 1 << 16, /* records of a chunk, as the recorder writes them */
+    BATCH = 1 << 16, /* records in a chunk, as in the recorder */
     FIRST_TID = 1000,
-    MOST_CALLS = 4, /* of a vertex, besides those in which it receives and waits */
+    /* System calls of a vertex, in addition to those in which it receives and waits. */
+    MOST_CALLS = 4,
 };
 
 #define SOCKET_TYPE (0140000u | 1ull << 16 | 1ull << 32) /* of a unix stream, as in a record */
 
-/* A cpu and the threads that live on it. */
+/* A CPU and the threads assigned to it. */
 struct cpu {
     uint64_t now_ns;
     struct argus_record *batch;
@@ -25,7 +26,7 @@ struct cpu {
     uint32_t waiting[THREADS], waiting_count;
 };
 
-/* What waits in a thread's socket. */
+/* Unread data in a thread's socket. */
 struct unread {
     uint64_t position, bytes; /* bytes 0: nothing */
     uint32_t sender;
@@ -99,7 +100,7 @@ static void emit_message(struct desktop *desktop, uint32_t number, uint32_t thre
          unread->position, socket_of(unread->sender));
 }
 
-/* Puts a message into the socket of `receiver`, if that has read the one before. */
+/* Sends a message to the socket of `receiver` if it has read the previous one. */
 static void send(struct desktop *desktop, uint32_t number, uint32_t sender, uint32_t receiver)
 {
     if (desktop->unread[receiver].bytes)
@@ -112,7 +113,7 @@ static void send(struct desktop *desktop, uint32_t number, uint32_t sender, uint
     emit_message(desktop, number, sender, receiver, 0);
 }
 
-/* The thread takes what was sent to it, in a system call of its own. */
+/* The thread reads its message in a separate system call. */
 static void receive(struct desktop *desktop, uint32_t number, uint32_t thread)
 {
     uint32_t recvmsg = ARGUS_ID_SYSCALL(47);
@@ -126,7 +127,8 @@ static void receive(struct desktop *desktop, uint32_t number, uint32_t thread)
     desktop->unread[thread].bytes = 0;
 }
 
-/* The running thread wakes another one, mostly on its own cpu, three times of four by a message. */
+/* The running thread wakes another one, mostly on its own CPU, three times out of four by a
+ * message. */
 static void wake(struct desktop *desktop, uint32_t number, uint32_t thread)
 {
     uint64_t waker = tid_of(thread);
@@ -143,7 +145,7 @@ static void wake(struct desktop *desktop, uint32_t number, uint32_t thread)
         desktop->cpus[target].now_ns = cpu->now_ns;
 }
 
-/* An interrupt on top of the idle thread wakes somebody: a timer two times of three, else a device. */
+/* An interrupt in the idle thread wakes a thread: two times out of three a timer, else a device. */
 static void interrupt(struct desktop *desktop, uint32_t number)
 {
     uint32_t wakee;
@@ -177,7 +179,7 @@ static void work(struct desktop *desktop, uint32_t number, uint32_t thread)
     }
 }
 
-/* The thread on the cpu goes back to waiting, as it came: in a poll, a futex or a read. */
+/* The thread on the CPU waits again, in the same call as before: a poll, a futex or a read. */
 static void block(struct desktop *desktop, uint32_t number, uint32_t thread)
 {
     static const uint16_t calls[] = {7, 7, 232, 202, 0};
@@ -200,7 +202,7 @@ static void block(struct desktop *desktop, uint32_t number, uint32_t thread)
          ARGUS_STACK_BLOCK, 0);
 }
 
-/* A poll that a message ended cancels its timeout, and says which descriptor is ready. */
+/* A poll that was ended by a message cancels its timeout and returns the ready descriptor. */
 static void wake_up(struct desktop *desktop, uint32_t number, uint32_t thread)
 {
     uint64_t tid = tid_of(thread);
@@ -211,7 +213,7 @@ static void wake_up(struct desktop *desktop, uint32_t number, uint32_t thread)
          socket_of(thread / 2), SOCKET_TYPE);
 }
 
-/* Lets the first thread in the queue run until it waits. */
+/* Runs the first thread in the queue until it waits. */
 static void turn(struct desktop *desktop, uint32_t number)
 {
     struct cpu *cpu = &desktop->cpus[number];

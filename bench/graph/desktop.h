@@ -1,11 +1,12 @@
-/* A made-up trace with the statistics of a desktop: for measuring, not for diagnosing.
+/* A synthetic trace with the statistics of a desktop: for measurements, not for diagnoses.
  *
- * 680 threads of 126 processes on 4 cpus, as in the Argus paper's largest trace. Event loops poll and are woken by timers,
- * devices and each other, mostly by a message; every wake-up leads to a few system calls and another wait. The mix of the records is
- * about that of the desktop's own processes in a recorded session of an editor (bench/recorder/editor_session.sh):
- * `bench_graph.py --statistics FILE` compares. One thing is taken from the paper instead: there are about twice as many
- * vertices as in the session, where system calls are many and waits are few. In the paper's trace it was one in seven records (2.75
- * million vertices of 19 million), without stacks of waits.
+ * 680 threads of 126 processes on 4 cpus, as in the Argus paper's largest trace. Event loops poll
+ * and are woken by timers, devices and each other, mostly by a message; every wake-up leads to a
+ * few system calls and another wait. The mix of records is similar to that of the desktop's own
+ * processes in a recorded session of an editor (bench/recorder/editor_session.sh): `bench_graph.py
+ * --statistics FILE` compares. The number of vertices follows the paper instead, and is about twice
+ * that of the session, which has many system calls and few waits. The paper's trace had one vertex
+ * for seven records (2.75 million for 19 million), without stacks of waits.
  */
 #ifndef ARGUS_BENCH_DESKTOP_H
 #define ARGUS_BENCH_DESKTOP_H

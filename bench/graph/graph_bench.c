@@ -1,12 +1,13 @@
-/* Measures the way from a trace file to an answer, one phase in one process, so that its memory is its own.
+/* Measures the phases from a trace file to an answer. Each phase runs in its own process, so that
+ * its memory use is known.
  *
- *     graph_bench generate FILE RECORDS   writes a made-up desktop trace (desktop.h)
+ *     graph_bench generate FILE RECORDS   writes a synthetic desktop trace (desktop.h)
  *     graph_bench read FILE               unpacks every chunk
- *     graph_bench order FILE              unpacks, and puts into time order
+ *     graph_bench order FILE              unpacks and sorts by time
  *     graph_bench build FILE              builds the graph, and saves it as FILE.graph
  *     graph_bench load FILE               maps FILE.graph
  *     graph_bench ask FILE                loads, and runs the commands of `questions` below
- *     graph_bench count FILE              what the trace consists of: records of each tracepoint
+ *     graph_bench count FILE              counts the records of each tracepoint
  *
  * Each prints one line of figures, as JSON. bench_graph.py runs it and compares.
  */
@@ -161,7 +162,8 @@ static void no_progress(void *data, const char *what, uint64_t done, uint64_t to
     (void)data, (void)what, (void)done, (void)total;
 }
 
-/* The longest of some runs, each about another vertex. A command that found nothing has looked all the same. */
+/* The longest of several runs, each about another vertex. A command that finds nothing counts,
+ * too. */
 static double ask_one(struct session *session, const struct question *question, size_t vertices)
 {
     double longest = 0;

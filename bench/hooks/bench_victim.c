@@ -1,4 +1,4 @@
-/* The function that gets hooks and probes: long enough for a jump, and not much else. */
+/* The function that gets hooks and probes: just long enough for a jump. */
 unsigned long bench_victim(unsigned long x);
 
 unsigned long bench_victim(unsigned long x)

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What recording all day costs: ordinary tasks without a recorder, with `argus record` as it is, and with `perf record` of four
-tracepoints, as tables 4 and 5 of the Argus paper.
+"""The overhead of recording all day: ordinary tasks without a recorder, with `argus record` as it is, and with `perf record` of
+four tracepoints, as tables 4 and 5 of the Argus paper.
 
-Rounds are interleaved. Printed are medians over the rounds; a ratio is taken within a round; "spread" is the largest ratio less the
-smallest. `real` is what a person waits for, and means nothing while others use the machine: user and system time do.
+Rounds are interleaved. Printed are medians over the rounds; a ratio is taken within a round; "spread" is the largest ratio less
+the smallest. `real` is the time that a user waits. It is meaningless while other programs use the machine; user and system time
+are not.
 
-Needs root, and what `scripts/deps bench` installs. A load whose programs are missing is left out, and said.
+Needs root, and what `scripts/deps bench` installs. A load whose programs are missing is left out with a message.
 """
 import argparse
 import json

@@ -1,5 +1,5 @@
-"""From the runs to figures. A ratio is taken within a round and then the median of the rounds, because what else the
-machine does changes from minute to minute, and touches all recorders of a round alike."""
+"""Computes the figures from the runs. A ratio is taken within a round and then the median of the rounds, because other load on
+the machine changes from minute to minute, and affects all recorders of a round equally."""
 import statistics
 
 RATE = 3000000  # records a second that none may be lost of

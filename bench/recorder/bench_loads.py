@@ -1,4 +1,4 @@
-"""What is run while somebody records. To add a load: a function that returns its command, and a row in LOADS."""
+"""The loads that are recorded. To add a load: a function that returns its command, and a row in LOADS."""
 import dataclasses
 import pathlib
 import shutil

@@ -1,5 +1,5 @@
-"""Is anything lost, and is it said? call_loops makes system calls on every cpu that carry their number, so that check_calls
-can tell from the trace which of them are missing, whatever the recorder says."""
+"""Whether records are lost, and whether the recorder reports them. call_loops makes system calls on every cpu that carry their
+number, so that check_calls can tell from the trace which of them are missing, independently of the recorder."""
 import json
 import os
 import subprocess

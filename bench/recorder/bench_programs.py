@@ -1,5 +1,5 @@
-"""What each of the recorder's BPF programs takes, as the kernel counts it (BPF_ENABLE_STATS). The counting itself reads the
-clock twice a run, some 20 ns, which is in the figures: they are for comparing programs, not for adding up."""
+"""The time that each of the recorder's BPF programs takes, as counted by the kernel (BPF_ENABLE_STATS). The counting itself
+reads the clock twice a run, some 20 ns, which is in the figures: they are for comparing programs, not for adding up."""
 import json
 import subprocess
 import time

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What recording costs, beside `perf record` with the same tracepoints and beside empty programs, in the same run.
+"""The cost of recording, compared with `perf record` on the same tracepoints and with empty programs, in the same run.
 
 Every load runs under every recorder in turn, in rounds; a ratio is taken within a round, and printed is the median of
 the rounds. The columns:

@@ -1,4 +1,4 @@
-"""Who records. Each recorder runs a load's command and returns a dictionary:
+"""The recorders. Each recorder runs a load's command and returns a dictionary:
 
     wall_ns, cpu_ns     of the load: time on the clock, cpu time of its processes
     kept, lost          records in the result; those that the recorder says are missing (absent: it keeps none)

@@ -2,7 +2,7 @@
 """How long a recording takes to begin: bench_start.py ARGUS (ninja bench_start). Needs root.
 
 For each backend, `argus start` until it returns, and the cpu time that the recorder has used by then; beside it `perf record -a
-sleep 0` on four tracepoints, which is perf's start and end. Each start waits until the recorder before it is gone.
+sleep 0` on four tracepoints, which is perf's start and end. Each start waits until the previous recorder has exited.
 """
 import json
 import os

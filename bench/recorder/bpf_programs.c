@@ -1,5 +1,6 @@
-/* bpf_programs: one line of JSON for each BPF program in the kernel that is attached to tracing: its name, who loaded it,
- * and how often and how long it ran. The kernel counts the latter two while somebody holds what --stats asks for:
+/* bpf_programs: one line of JSON for each BPF program in the kernel that is attached to tracing:
+ * its name, the process that loaded it, and number and duration of its runs. The kernel counts the
+ * latter two only while a process has enabled it, as --stats does:
  *
  *   bpf_programs                  prints
  *   bpf_programs --stats CMD…     makes the kernel count while CMD runs (Linux 5.8: BPF_ENABLE_STATS), at some 20 ns a run
@@ -14,7 +15,8 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 
-/* The whole name of the function that a program begins with: what the kernel keeps beside ends after 15 letters. */
+/* The full name of a program's first function: the program's own name is cut off after 15
+ * characters. */
 static void full_name(int fd, const struct bpf_prog_info *info, char *ret, size_t room)
 {
     struct bpf_func_info function = {0};
@@ -46,7 +48,7 @@ static void print_program(uint32_t id)
     char name[128];
     int fd = bpf_prog_get_fd_by_id(id);
     if (fd < 0)
-        return; /* gone meanwhile */
+        return; /* it was unloaded meanwhile */
     if (bpf_obj_get_info_by_fd(fd, &info, &bytes) == 0 && is_tracing(&info)) {
         full_name(fd, &info, name, sizeof(name));
         printf(

@@ -1,7 +1,8 @@
-/* call_loops SECONDS RATE: on every cpu a thread that does nothing but system calls, which a recorder writes two records
- * for. RATE is in calls a second of all threads together, in bursts of a millisecond; 0: as fast as it goes. Each call
- * carries its thread's count and a mark as arguments that getppid() does not look at, so that check_calls can say which of
- * them a trace lacks. Prints {"calls": …, "seconds": …}. */
+/* call_loops SECONDS RATE: on every CPU a thread that only makes system calls, for each of which a
+ * recorder writes two records. RATE is in calls a second of all threads together, in bursts of a
+ * millisecond; 0: as fast as possible. Each call passes its thread's count and a mark as arguments
+ * that getppid() ignores, so that check_calls can tell which calls a trace lacks. Prints {"calls":
+ * …, "seconds": …}. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
@@ -14,7 +15,7 @@
 #include "call_mark.h"
 
 #define BURST_NS    1000000ull
-#define CALLS_ROUND 256 /* between two looks at the clock */
+#define CALLS_ROUND 256 /* calls between two readings of the clock */
 #define THREADS_MAX 256
 
 struct loop {
@@ -53,7 +54,7 @@ static void *run(void *argument)
     while (clock_ns() < end_ns) {
         call(loop, loop->burst_calls ? loop->burst_calls : CALLS_ROUND);
         if (loop->burst_calls) {
-            next_ns += BURST_NS; /* a burst that came late is followed by the next at once */
+            next_ns += BURST_NS; /* a late burst is followed by the next at once */
             sleep_until(next_ns);
         }
     }

@@ -1,4 +1,4 @@
-/* The second argument of every call of call_loops, by which check_calls knows them. */
+/* The second argument of every call of call_loops, by which check_calls recognizes them. */
 #ifndef ARGUS_BENCH_CALL_MARK_H
 #define ARGUS_BENCH_CALL_MARK_H
 

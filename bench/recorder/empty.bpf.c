@@ -1,5 +1,5 @@
-/* Programs that do nothing, on the same tracepoints as the recorder's most frequent ones: the cost of tracing itself, below
- * which no recorder can come. */
+/* Programs that do nothing, on the same tracepoints as the recorder's most frequent ones: the cost
+ * of tracing itself, a lower bound for every recorder. */
 #include <stddef.h>
 #include <stdint.h>
 

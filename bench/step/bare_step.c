@@ -1,8 +1,9 @@
-/* bare_step HOW PID ADDRESS COUNT: the least that a tracer can do, on the cpu of the thread that it traces; prints ns each.
+/* bare_step HOW PID ADDRESS COUNT: the minimum that a tracer must do, on the CPU of the traced
+ * thread; prints ns per operation.
  *
  *   step    PTRACE_SINGLESTEP, waitpid(), PTRACE_GETREGS
- *   stop    from one hit of a breakpoint in a debug register to the next: what one stop for each basic block would cost
- *   read    8 bytes of its memory by process_vm_readv(): what an emulated load would cost
+ *   stop    from one hit of a breakpoint in a debug register to the next: the cost of one stop per basic block
+ *   read    8 bytes of its memory by process_vm_readv(): the cost of an emulated load
  */
 #include <sched.h>
 #include <signal.h>
@@ -49,7 +50,7 @@ static void read_memory(pid_t pid, uint64_t address)
         exit(1);
 }
 
-/* The same cpu as argus step takes: the last one that the thread may use. */
+/* The same CPU as argus step uses: the last one that the thread may use. */
 static void pin(pid_t pid)
 {
     cpu_set_t allowed, one;

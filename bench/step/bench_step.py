@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Instructions a second: argus step beside a bare ptrace loop on the same cpu, and beside LLDB; all of a thread that spins.
+"""Instructions a second: argus step compared with a bare ptrace loop on the same CPU and with LLDB; all on a spinning thread.
 
     bench_step.py --argus FILE --spinner FILE --bare FILE [--plugin FILE] [--rounds N] [--steps N]
 
-Each round runs each way once; the figures are medians. The last lines are what other ways of tracing would pay: a stop at a
+Each round runs each way once; the figures are medians. The last lines are the costs of other ways of tracing: a stop at a
 breakpoint (one for each basic block), and a load from the thread's memory (one for each load of an emulated instruction).
 """
 import argparse

@@ -1,4 +1,5 @@
-/* Polls a flag that nobody sets: what a thread that spins executes. Prints the address of the loop's function. */
+/* Polls a flag that is never set, as a spinning thread does. Prints the address of the loop's
+ * function. */
 #include <stdio.h>
 
 static volatile int flag;

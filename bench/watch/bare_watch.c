@@ -1,8 +1,10 @@
-/* The peer: a bare perf_event breakpoint for writes, on a process of one thread and those that it makes later.
+/* The peer: a bare perf_event breakpoint for writes, on a process with one thread, and on threads
+ * that it creates later.
  *
- * bare_watch count|sample PID ADDRESS: prints "ready", and at the end of its input how often the flag was hit. count: the event
- * alone. sample: each hit leaves a sample with address, thread, time, pc, call chain and registers in a buffer of each cpu, which
- * nobody reads (as `perf record -e mem:ADDRESS:w -g` does, without the writing).
+ * bare_watch count|sample PID ADDRESS: prints "ready", and at the end of its input how often the
+ * flag was hit. count: the event alone. sample: each hit leaves a sample with address, thread,
+ * time, pc, call chain and registers in a per-CPU buffer that is never read (as `perf record -e
+ * mem:ADDRESS:w -g` does, without the writing).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -33,8 +35,7 @@ static int open_event(pid_t pid, int cpu, uint64_t address, int sample)
         .inherit = 1,
         .exclude_kernel = 1,
         .exclude_callchain_kernel = 1,
-        .write_backward =
-            1, /* the newest overwrite the oldest: none is dropped before it is written */
+        .write_backward = 1, /* the newest samples overwrite the oldest: none is dropped */
     };
     int fd = (int)syscall(SYS_perf_event_open, &attributes, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
     if (fd < 0) {

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What a hit of a watched data flag costs the program: Argus beside a bare perf_event breakpoint, and beside LLDB.
+"""The cost of a hit of a watched data flag for the program: Argus compared with a bare perf_event breakpoint and with LLDB.
 
     bench_watch.py --argus FILE --flag_writer FILE --bare_watch FILE [--rounds N] [--hits N]
 
-Each round runs each way once, one after the other, and the figures are medians: so what else the machine does
-meets all of them. Without a watch a write takes less than a nanosecond. Argus's hit leaves a record with value, thread,
-pc and time, and a call stack; the bare event's is counted alone, or leaves a sample with call chain in a buffer.
+Each round runs each way once, one after the other, and the figures are medians: so other load on the machine affects all of
+them. Without a watch a write takes less than a nanosecond. Argus's hit leaves a record with value, thread, pc and time, and a
+call stack; the bare event's is counted alone, or leaves a sample with call chain in a buffer.
 """
 import argparse
 import json

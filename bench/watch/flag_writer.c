@@ -1,7 +1,8 @@
-/* Writes a variable as often as it is told, and says how long that took.
+/* Writes a variable as often as requested, and prints how long that took.
  *
- * flag_writer: prints its pid and the variable's address; then for each line "THREADS TIMES" of its input lets so many threads
- * write so often, and prints the nanoseconds from the first write to the last.
+ * flag_writer: prints its pid and the variable's address; then for each input line "THREADS TIMES"
+ * starts that many threads, each of which writes that often, and prints the nanoseconds from the
+ * first write to the last.
  */
 #include <inttypes.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* Leaving one record (emit_linux.h has the argument for the way). */
+/* Writes one record (see below for the reasons for this method). */
 #ifndef ARGUS_HOOKS_EMIT_H
 #define ARGUS_HOOKS_EMIT_H
 
@@ -8,7 +8,8 @@
 
 #define SYSCALL_KDEBUG_TRACE64 179 /* bsd/kern/syscalls.master of xnu-11417 */
 
-/* kdebug_trace() itself sets errno and is a library function that could be hooked; the call is the same. */
+/* Not kdebug_trace(): it sets errno, and as a library function it could be hooked. The system call
+ * is the same. */
 static inline void emit_record(uint32_t debugid, uint64_t arg1, uint64_t arg2, uint64_t arg3,
                                uint64_t arg4)
 {

@@ -1,4 +1,4 @@
-/* How much room the registers take that argus_hook_enter_full() saves. */
+/* The size of the registers that argus_hook_enter_full() saves. */
 #include "running_hook.h"
 
 #if defined(__x86_64__)
@@ -18,7 +18,7 @@ void hook_entry_prepare(void)
     uint64_t enabled = (uint64_t)high << 32 | low;
     __cpuid_count(0xd, 0, a, b, c, d);
     hook_state_mask = enabled & ~STATE_TILES;
-    hook_state_bytes = b; /* of all that is enabled: enough */
+    hook_state_bytes = b; /* of all enabled states: enough */
 }
 
 #else

@@ -12,8 +12,8 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/* What has ever been installed. Only added to, so that the handler of SIGTRAP can walk it without a lock. The plan is a copy: the
- * generated library may be unloaded. */
+/* All plans ever installed. Entries are only added, so that the handler of SIGTRAP can walk the
+ * list without a lock. The plan is a copy: the generated library may be unloaded. */
 struct installation {
     struct installation *next;
     const struct hook_plan *plan;
@@ -162,7 +162,7 @@ EXPORTED void argus_hook_install(const struct hook_plan *plan)
 {
     struct loaded_image image = loaded_image_find(plan);
     const char *name = plan_at(plan, plan->image);
-    if (!image.found && *name == '/') /* a program that ours has started */
+    if (!image.found && *name == '/') /* a program started by the hooked one */
         return;
     if (!image.found)
         return hook_say(plan, "no hooks: it is not loaded");
@@ -191,7 +191,7 @@ static const char *remove_one(struct argus_hook *hook)
     return reason;
 }
 
-/* One sentence for all that stay: at the end of a program that may be thousands. */
+/* One sentence for all hooks that stay: at the end of a program that may be thousands. */
 static void remove_all(struct installation *at)
 {
     const char *why = NULL;
@@ -210,9 +210,10 @@ static void remove_all(struct installation *at)
 
 EXPORTED void argus_hook_remove(const struct hook_plan *plan)
 {
-    /* An image that is gone has taken its hooks along. */
+    /* An unloaded image has no hooks any more. */
     struct loaded_image image = loaded_image_find(plan);
-    bool is_loaded = plan->id_bytes ? image.is_right : image.found; /* our jumps change the hash */
+    /* The hooks' jumps change the hash. */
+    bool is_loaded = plan->id_bytes ? image.is_right : image.found;
     pthread_mutex_lock(&lock);
     poke_begin();
     struct installation *at = find(plan);

@@ -1,5 +1,6 @@
-/* By name, as the loader has it: the file name of the path it was loaded from, or its link name. An image of another name
- * with the right build id (a renamed original, see argus-hook make --replace) is as good.
+/* Finds the image by the loader's name: the file name of the path from which it was loaded, or its
+ * link name. An image with another name and the right build ID (a renamed original, see argus-hook
+ * make --replace) is accepted, too.
  */
 #include "loaded_image.h"
 
@@ -53,7 +54,7 @@ static const uint8_t *image_id(const struct dl_phdr_info *info, uint32_t *ret_by
     return id;
 }
 
-/* "/NAME" is a program, whose path the loader does not tell. */
+/* "/NAME" is a program: the loader does not report its path. */
 static bool is_named(const struct search *search, const struct dl_phdr_info *info)
 {
     char path[4096];
@@ -64,7 +65,7 @@ static bool is_named(const struct search *search, const struct dl_phdr_info *inf
     return length > 0 && strcmp(file_name(path), search->name + 1) == 0;
 }
 
-/* Is the code where the plan says? Before it is hashed. */
+/* Whether the code is where the plan says; checked before it is hashed. */
 static bool has_text(const struct dl_phdr_info *info, const struct hook_plan *plan)
 {
     for (size_t i = 0; i < info->dlpi_phnum; i++) {

@@ -1,4 +1,4 @@
-/* By UUID, whatever the image is called: the original keeps its own when it is renamed. */
+/* Finds the image by UUID under any name: a renamed original keeps its UUID. */
 #include "loaded_image.h"
 
 #include <mach-o/dyld.h>

@@ -1,6 +1,6 @@
-/* Libraries lie close together below the stack, with free space below them; so addresses are tried from near to far, on
- * both sides in turn, and the kernel says which is free (MAP_FIXED_NOREPLACE). That needs no list of mappings, which
- * another thread could be changing.
+/* Libraries are close together below the stack, with free space below them. So addresses are tried
+ * from near to far, on both sides in turn, and the kernel refuses those in use
+ * (MAP_FIXED_NOREPLACE). That needs no list of mappings, which another thread could be changing.
  */
 #include "near_memory.h"
 
@@ -9,7 +9,8 @@
 #include <unistd.h>
 
 #ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0 /* elsewhere an address is a wish; the answer is compared */
+/* Elsewhere the address is a hint, and the result is compared with it. */
+#define MAP_FIXED_NOREPLACE 0
 #endif
 #ifndef MAP_ANONYMOUS
 #define MAP_ANONYMOUS MAP_ANON
@@ -40,7 +41,7 @@ static uint8_t *try_at(uint64_t place, size_t bytes, void **ret_pages, size_t *r
     return (uint8_t *)place;
 }
 
-/* The displacement nearest to `wanted` that is as wished. */
+/* The displacement nearest to `wanted` that has the required bits. */
 static int64_t as_wished(int64_t wanted, const struct near_wish *wish)
 {
     return (int32_t)(((uint32_t)wanted & ~wish->mask) | wish->value);

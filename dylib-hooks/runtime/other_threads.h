@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 struct threads_seen {
-    unsigned count;    /* with this one; 0: cannot be told */
-    bool blocks_traps; /* another one blocks SIGTRAP */
+    unsigned count;    /* including this one; 0: unknown */
+    bool blocks_traps; /* another thread blocks SIGTRAP */
 };
 
 struct threads_seen threads_look(void);

@@ -1,4 +1,4 @@
-/* How many threads there are. Which signals they block, macOS does not tell. */
+/* The number of threads. macOS does not tell which signals they block. */
 #include "other_threads.h"
 
 #include <mach/mach.h>

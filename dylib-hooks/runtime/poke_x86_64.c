@@ -14,7 +14,7 @@
 #define JUMP_BYTES 5
 #define PATIENCE   100 /* milliseconds */
 
-static int patience; /* what is left of it for the hooks of one plan */
+static int patience; /* the rest of it for the hooks of one plan */
 
 void poke_begin(void)
 {
@@ -26,7 +26,7 @@ static bool is_one_word(uint64_t victim, uint32_t bytes)
     return (victim & 7) + bytes <= 8;
 }
 
-/* A thread that is being created blocks everything for a moment: look again some times. */
+/* A thread that is being created blocks everything for a moment: check several times. */
 static struct threads_seen look_patiently(void)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
@@ -130,7 +130,8 @@ const char *poke_jump(const struct argus_hook *hook, enum poke_way way)
     return put(hook, way, bytes, entry->start_count);
 }
 
-/* No thread is at a later instruction of the window: the jump led all away. Only the first byte needs a trap. */
+/* No thread is at a later instruction of the window: the jump has led all of them away. Only the
+ * first byte needs a trap. */
 const char *poke_original(const struct argus_hook *hook, enum poke_way way)
 {
     return put(hook, way, hook->entry->original, 1);

@@ -1,4 +1,4 @@
-/* Pages that are made writable for a moment. */
+/* Makes pages writable for a moment. */
 #ifndef ARGUS_HOOKS_PROTECTION_H
 #define ARGUS_HOOKS_PROTECTION_H
 
@@ -14,7 +14,7 @@ struct opened_pages {
 
 /* Code stays executable meanwhile, because other threads execute it. False: the system refuses. */
 bool protection_open(uint64_t address, size_t bytes, struct opened_pages *ret);
-/* As it was before. */
+/* Restores the protection. */
 bool protection_close(const struct opened_pages *pages);
 
 #endif

@@ -1,12 +1,13 @@
-/* The runtime: what installs the hooks of a plan in the process that it has been loaded into.
+/* The runtime: installs the hooks of a plan in the process into which it has been loaded.
  *
- * Order of an installation: find the image among those that are loaded; compare its build id (without one: the hash of its code);
- * for each hook compare the bytes of the window; get near memory for the trampolines, fill it, make it executable and
- * read-only; then write the jumps (poke.h). A hook that cannot be installed is refused with a sentence on stderr, and the
- * program runs on without it.
+ * Order of an installation: find the image among those that are loaded; compare its build id
+ * (without one: the hash of its code); for each hook compare the bytes of the window; get near
+ * memory for the trampolines, fill it, make it executable and read-only; then write the jumps
+ * (poke.h). A hook that cannot be installed is refused with a sentence on stderr, and the program
+ * continues without it.
  *
- * Nothing is ever taken away from below a running thread: trampolines and running hooks stay mapped after a removal, and the
- * runtime is linked with -z nodelete.
+ * Code is never unmapped while a thread may execute it: trampolines and running hooks stay mapped
+ * after a removal, and the runtime is linked with -z nodelete.
  */
 #ifndef ARGUS_HOOKS_RUNNING_HOOK_H
 #define ARGUS_HOOKS_RUNNING_HOOK_H
@@ -20,10 +21,10 @@
 
 typedef void (*hook_shell)(const struct argus_hook *hook, struct argus_hook_context *context);
 
-/* A running hook. The ways in (entry_*.S) know that `shell` comes first. */
+/* A running hook. entry_*.S relies on `shell` being first. */
 struct argus_hook {
     hook_shell shell;
-    hook_shell user_shell; /* NULL: ours */
+    hook_shell user_shell; /* NULL: the built-in one */
     const struct hook_plan *plan;
     const struct hook_entry *entry;
     uint64_t slide; /* loaded address - address in the image */
@@ -31,11 +32,11 @@ struct argus_hook {
     bool installed;
 };
 
-/* Called by the generated library when it is loaded and unloaded. Thread-safe; a plan that is installed already is left
- * alone. */
+/* Called by the generated library when it is loaded and unloaded. Thread-safe; ignores a plan that
+ * is installed already. */
 void argus_hook_install(const struct hook_plan *plan);
 void argus_hook_remove(const struct hook_plan *plan);
-/* How many hooks of the plan are installed now: for tests, and for those who install by hand. */
+/* The number of hooks of the plan that are installed now: for tests and for manual installation. */
 unsigned argus_hook_count(const struct hook_plan *plan);
 
 /* In a plan. */
@@ -52,13 +53,13 @@ static inline const struct hook_entry *plan_entry(const struct hook_plan *plan, 
 void hook_record(const struct argus_hook *hook, struct argus_hook_context *context);
 void hook_call_user(const struct argus_hook *hook, struct argus_hook_context *context);
 
-/* The ways from a trampoline into a shell function: the second one saves all registers. */
+/* Entries from a trampoline to a shell function: the second one saves all registers. */
 void argus_hook_enter(void);
 void argus_hook_enter_full(void);
 /* Before the first use of argus_hook_enter_full(). */
 void hook_entry_prepare(void);
 
-/* Says something on stderr. */
+/* Prints a message on stderr. */
 __attribute__((format(printf, 2, 3))) void hook_say(const struct hook_plan *plan,
                                                     const char *format, ...);
 

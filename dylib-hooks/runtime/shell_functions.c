@@ -1,8 +1,9 @@
-/* The shell functions of a hook. Compiled with -mgeneral-regs-only, and without any call into a library: the victim may be anywhere,
- * also inside of malloc(), the loader or a signal handler.
+/* The shell functions of a hook. Compiled with -mgeneral-regs-only, and without any library call:
+ * the victim may be inside malloc(), the loader or a signal handler.
  *
- * Memory is read as it is: a table that says rdi->8 where rdi is no pointer makes the program crash, as a wrong debugger
- * command would. Only what cannot be a pointer (the first page, other than canonical addresses) is passed over.
+ * Memory is read unchecked: a table with rdi->8 where rdi is no pointer makes the program crash, as
+ * a wrong debugger command would. Only impossible pointers (the first page, non-canonical
+ * addresses) are skipped.
  */
 #include "emit.h"
 #include "running_hook.h"
@@ -42,7 +43,7 @@ static bool can_be_pointer(uint64_t address)
 #endif
 }
 
-/* False: something on the way is no pointer. */
+/* False: a value to follow is no pointer. */
 static bool read_value(const struct hook_value *value, const struct argus_hook_context *context,
                        uint64_t *ret)
 {
@@ -88,7 +89,8 @@ static bool find_kind(const struct hook_entry *entry, uint64_t number, uint64_t 
     return entry->kind_count == 0;
 }
 
-/* docs/man/argus-trace.5.md: where, how large, and that a hook told. The value's size is that of the flag. */
+/* docs/man/argus-trace.5.md: address, size, and that a hook reported it. The value has the flag's
+ * size. */
 static void record_flag(const struct argus_hook *hook, uint32_t debugid, uint64_t address,
                         uint64_t value)
 {

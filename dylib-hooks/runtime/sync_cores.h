@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* False where there is no such thing. Installs the handler of SIGTRAP as well (traps_linux.c). */
+/* False if the system has no such call. Installs the handler of SIGTRAP as well (traps_linux.c). */
 bool sync_cores_prepare(void);
 void sync_cores(void);
 

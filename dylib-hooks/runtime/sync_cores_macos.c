@@ -1,4 +1,5 @@
-/* macOS has no call that makes all cores see changed code: hooks are installed while there is one thread, or not at all. */
+/* macOS has no call that makes all cores see changed code: so hooks are installed only in a process
+ * with one thread. */
 #include "sync_cores.h"
 
 bool sync_cores_prepare(void)

@@ -6,7 +6,7 @@
 #define ALIGNMENT 16u
 
 #if defined(__aarch64__)
-#define JUMP_BYTES 0 /* B counts from itself */
+#define JUMP_BYTES 0 /* B is relative to itself */
 #else
 #define JUMP_BYTES 5
 #endif

@@ -5,7 +5,7 @@
 #include "poke.h"
 #include "running_hook.h"
 
-/* Pages that most trampolines of a plan share: all but those that have a wish. */
+/* Pages shared by the trampolines of a plan, except those with required displacement bits. */
 struct arena {
     uint8_t *place; /* NULL: not mapped yet */
     size_t used, bytes;
@@ -13,7 +13,7 @@ struct arena {
     size_t page_bytes;
 };
 
-/* Gives hook->code, if it has none that is as wished. NULL or why not. */
+/* Allocates hook->code, unless it has one with the required bits. NULL, or why it failed. */
 const char *trampoline_make(struct argus_hook *hook, struct arena *arena,
                             const struct near_wish *wish);
 /* Makes the shared pages executable, and no longer writable. */

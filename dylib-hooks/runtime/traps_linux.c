@@ -1,5 +1,6 @@
-/* The int3 of poke.h, and membarrier(). The handler stays for as long as the process lives: a trap can be taken at any later
- * time by a thread that was preempted in a window. What is not ours goes to the handler that was there before. */
+/* The int3 of poke.h, and membarrier(). The handler stays as long as the process lives: a thread
+ * that was preempted in a window can take a trap at any later time. Other traps are passed to the
+ * previous handler. */
 #include "sync_cores.h"
 
 #include <linux/membarrier.h>
@@ -21,7 +22,8 @@ static void pass_on(int signal_number, siginfo_t *info, void *context)
         before.sa_sigaction(signal_number, info, context);
     } else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
         before.sa_handler(signal_number);
-    } else if (before.sa_handler == SIG_DFL) { /* comes again, and ends the process as it should */
+        /* The trap repeats, and ends the process as it should. */
+    } else if (before.sa_handler == SIG_DFL) {
         signal(SIGTRAP, SIG_DFL);
         raise(SIGTRAP);
     }

@@ -9,8 +9,8 @@
 #include <bpf/libbpf.h>
 
 #include "clocks.h"
+#include "linux/cpu_overload.h"
 #include "linux/cpu_watch.h"
-#include "linux/crowd.h"
 #include "linux/epoll_sets.h"
 #include "linux/flags.h"
 #include "linux/held_locks.h"
@@ -37,7 +37,7 @@ struct bpf_backend {
     struct snapshots snapshots;
     struct waiting waiting;
     struct interpreters interpreters;
-    bool copies_late; /* stacks of all processes */
+    bool copies_late; /* copy stacks of all processes */
     bool records_calls;
     struct flags *flags;             /* NULL: none has been watched */
     int stacks_fd, threads_fd;       /* maps, borrowed from `programs` */
@@ -81,7 +81,8 @@ static void listen_to_images(struct bpf_backend *backend)
         images_tell(backend->images);
 }
 
-/* Mappings are listened to before the programs run, so that no thread can be recorded whose images are not known. */
+/* Mappings are monitored before the programs run, so that the images of every recorded thread are
+ * known. */
 static struct argus_error *bpf_start(struct bpf_backend *backend,
                                      const struct backend_options *options)
 {
@@ -204,7 +205,7 @@ static size_t bpf_peek(const struct backend *base, uint32_t cpu, bool oldest,
     return rings_peek(&of_base(base)->rings, cpu, oldest, records, room);
 }
 
-/* What was reported there before it went has been collected. */
+/* Reports from before the CPU went offline have been collected already. */
 static void cpu_came(void *context, uint32_t cpu)
 {
     struct bpf_backend *backend = context;
@@ -216,7 +217,7 @@ static void cpu_came(void *context, uint32_t cpu)
     argus_error_destroy(error);
 }
 
-/* What it has to say is said when it happens. */
+/* Its notes are added when something happens. */
 static struct argus_error *spare_programs(struct bpf_backend *backend)
 {
     const char *const *notes;
@@ -250,7 +251,7 @@ static size_t bpf_stack(struct backend *base, uint64_t id, uint64_t *frames)
         return 0;
     size_t count = stack.count;
     memcpy(frames, stack.frames, count * sizeof(*frames));
-    if (count == BPF_STACK_FRAMES && !(frames[0] >> 63)) /* a user's, that may go on */
+    if (count == BPF_STACK_FRAMES && !(frames[0] >> 63)) /* a user stack that may be cut off */
         frames[count++] = ARGUS_FRAME_DEEP;
     return count;
 }
@@ -314,8 +315,8 @@ static struct argus_error *bpf_write_kernel_symbols(struct backend *base, uint64
     return kallsyms_write(addresses, count, writer);
 }
 
-/* What the programs count on each cpu. To add one: a field in struct bpf_cpu (shared.h), a row, and a line in
- * argus-recorder(8). */
+/* Counters of the programs, per CPU. To add one: a field in struct bpf_cpu (shared.h), a row, and a
+ * line in argus-recorder(8). */
 static const struct cpu_counter {
     const char *name;
     size_t offset; /* in struct bpf_cpu */
@@ -366,7 +367,7 @@ static struct argus_error *begin_flags(struct bpf_backend *backend)
     return flags_create(programs_object(backend->programs), &backend->base, &backend->flags);
 }
 
-/* A plan is also for processes that have the image already. */
+/* A plan also applies to processes that have mapped the image already. */
 static struct argus_error *bpf_flag_add(struct backend *base, const struct request_flag *wanted,
                                         uid_t owner, uint32_t *ret_number)
 {
@@ -408,7 +409,7 @@ static struct argus_error *bpf_offer_names(struct backend *base, struct name_sea
     return thread_list_offer_names(backend->threads, &source, search);
 }
 
-/* They say who is behind calls; without those they say nothing. */
+/* They name the callers of system calls; without system calls they are useless. */
 static bool bpf_held_locks(const struct backend *base, record_list *ret)
 {
     const struct bpf_backend *backend = (const struct bpf_backend *)base;
@@ -448,7 +449,7 @@ const struct backend_ops bpf_backend_ops = {
     .flag_get = bpf_flag_get,
     .flags_awaited = bpf_flags_awaited,
     .write_flags = bpf_write_flags,
-    .is_crowded = crowd_now,
+    .is_overloaded = cpu_overload_now,
     .held_locks = bpf_held_locks,
     .offer_names = bpf_offer_names,
     .release = bpf_release,

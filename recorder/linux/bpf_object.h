@@ -1,15 +1,15 @@
-/* The compiled BPF programs (bpf/argus.bpf.c), as the build put them into this program.
+/* The compiled BPF programs (bpf/argus.bpf.c), embedded in this program by the build.
  *
- * There are two builds of the same source. In one, kernel structures are read through bpf_rdonly_cast(), which Linux has since
- * 6.2; in the other by a helper that every kernel has. Both are needed: a kernel without that function refuses each program that
- * mentions it, even where the verifier could tell that the call is never reached.
+ * There are two builds of the same source. One reads kernel structures through bpf_rdonly_cast()
+ * (Linux 6.2); the other uses a helper that every kernel has. Both are needed: a kernel without
+ * bpf_rdonly_cast() refuses each program that mentions it, even if the call is unreachable.
  */
 #ifndef ARGUS_RECORDER_LINUX_BPF_OBJECT_H
 #define ARGUS_RECORDER_LINUX_BPF_OBJECT_H
 
 struct bpf_image {
     const char *name;
-    const char *kernel_function; /* that the running kernel must have; NULL: none */
+    const char *kernel_function; /* required of the running kernel; NULL: none */
     const char *begin, *end;
 };
 
@@ -17,7 +17,7 @@ struct bpf_image {
 #define BPF_IMAGES 2
 extern const struct bpf_image bpf_images[BPF_IMAGES];
 
-/* What compiled them: "clang 19.1.7". */
+/* The compiler: "clang 19.1.7". */
 extern const char bpf_compiler[];
 
 #endif

@@ -45,7 +45,8 @@ void compat_calls_fill(struct bpf_settings *settings)
 
 #else
 
-/* 32-bit programs of arm64 have a table of their own as well: their calls are counted, and not recorded. */
+/* 32-bit programs of arm64 also have their own table of calls: these are counted but not
+ * recorded. */
 void compat_calls_fill(struct bpf_settings *settings)
 {
     (void)settings;

@@ -12,7 +12,7 @@
 
 bool cpu_watch_init(struct cpu_watch *watch, uint32_t cpu_count)
 {
-    /* twice: what is, and room for a look */
+    /* two halves: the last state, and room for the next */
     *watch = (struct cpu_watch){.cpu_count = cpu_count,
                                 .online = calloc(2 * (size_t)cpu_count, sizeof(bool)),
                                 .looked_ns = clock_ns(CLOCK_MONOTONIC)};

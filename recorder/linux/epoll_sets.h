@@ -1,9 +1,10 @@
-/* The epoll sets that are older than the recording. */
+/* Contents of epoll sets that were created before the recording. */
 #ifndef ARGUS_RECORDER_LINUX_EPOLL_SETS_H
 #define ARGUS_RECORDER_LINUX_EPOLL_SETS_H
 
-/* Puts what is in the epoll sets of all processes into the BPF map `map_fd` (bpf/ready.h), as far as it has no entry yet.
- * Processes that end meanwhile, and what cannot be read, are passed over: their descriptors stay unnamed. */
+/* Adds the descriptors in the epoll sets of all processes to the BPF map `map_fd` (bpf/ready.h),
+ * except those that it has already. Skips processes that end meanwhile and sets that cannot be
+ * read: their descriptors stay unnamed. */
 void epoll_sets_fill(int map_fd);
 
 #endif

@@ -22,7 +22,7 @@ static bool declares(const char *declaration, size_t length, const char *name)
            memcmp(declaration + length - name_length, name, name_length) == 0;
 }
 
-/* `line` begins behind "field:". */
+/* `line` begins after "field:". */
 static bool parse_field(const char *line, const char *name, struct event_field *ret)
 {
     unsigned is_signed;

@@ -1,4 +1,4 @@
-/* Where the fields of a tracepoint are in its raw bytes, from the text that tracefs has of it:
+/* Where the fields of a tracepoint are in its raw bytes, parsed from its description in tracefs:
  *
  *     name: sched_waking
  *     ID: 375
@@ -19,12 +19,12 @@ struct event_field {
     bool is_elsewhere; /* __data_loc: the field holds 16 bits of offset, then 16 bits of length */
 };
 
-/* The number that perf_event_open() wants; 0 when the text has none. */
+/* The ID for perf_event_open(); 0 if the text has none. */
 uint32_t event_format_id(const char *text);
-/* false when there is no field of this name, or the text says nothing sensible about it. */
+/* False if the field is missing or its description is invalid. */
 bool event_format_find(const char *text, const char *name, struct event_field *ret);
 
-/* Reading from `raw`, of `raw_bytes` bytes; what lies outside of it reads as 0 or "". */
+/* Read a field from `raw`, of `raw_bytes` bytes. A field outside of it reads as 0 or "". */
 uint64_t event_field_number(const struct event_field *field, const void *raw, size_t raw_bytes);
 /* The element `index` of an array of 64-bit numbers. */
 uint64_t event_field_element(const struct event_field *field, size_t index, const void *raw,

@@ -1,9 +1,10 @@
-/* An arm64 processor reports a watched access before it is done, and the kernel has to step over the instruction. Kernels before 6.6
- * (6.5.5 and the 6.1 of Debian 12 have the change as well) do that only where no BPF program is attached: "hw_breakpoint: fix
- * single-stepping when using bpf_overflow_handler" (d11a69873d9a). There the thread would repeat the instruction for ever.
- * Distributions take over such changes without a version that tells, so it is tried. Once the event is closed, the thread
- * goes on. x86 reports after the access, so there is nothing to try, and a hit in the recorder itself is a risk there
- * (flag_threads.c). */
+/* An arm64 processor reports a watched access before the access happens, and the kernel has to step
+ * over the instruction. Kernels before 6.6 (except 6.5.5 and Debian 12's 6.1, which have the fix)
+ * do that only if no BPF program is attached: "hw_breakpoint: fix single-stepping when using
+ * bpf_overflow_handler" (d11a69873d9a). Without the fix the thread would repeat the instruction for
+ * ever. Distributions backport such fixes, so the version does not tell, and the recorder tries it.
+ * Once the event is closed, the thread continues. x86 reports after the access, so there is nothing
+ * to try, and a hit in the recorder itself is a risk there (flag_threads.c). */
 #include "linux/flag_check.h"
 
 #include <pthread.h>
@@ -24,8 +25,8 @@
 #define REPORTS_BEFORE false
 #endif
 
-#define MOST_HITS    1000 /* of one write */
-#define MOST_WAIT_MS 5000 /* for a thread that does not get a cpu */
+#define MOST_HITS    1000 /* hits of one write */
+#define MOST_WAIT_MS 5000 /* for a thread that does not get a CPU */
 
 struct trial {
     volatile uint64_t watched;
@@ -71,7 +72,7 @@ static uint64_t hits_of(int event)
     return read(event, &hits, sizeof(hits)) == (ssize_t)sizeof(hits) ? hits : 0;
 }
 
-/* Whether the write is reported again and again. */
+/* Whether the write is reported repeatedly. */
 static bool gets_stuck(struct trial *trial, int event)
 {
     trial->may_write = true;

@@ -8,8 +8,9 @@
 
 struct bpf_program;
 
-/* Tries it with a thread and a variable of our own, unless *is_checked; sets that when the thread got past. UNSUPPORTED: it did not, so
- * nobody's would. What else can fail is left to the watch itself: then there is no error here. */
+/* Tries it with a thread and a variable of the recorder itself, unless *is_checked; sets that on
+ * success. UNSUPPORTED: the thread did not get past, so no thread would. Any other failure is no
+ * error here: the watch itself will report it. */
 struct argus_error *flag_check_kernel(bool *is_checked, struct bpf_program *program);
 
 #endif

@@ -1,9 +1,11 @@
-/* Plans: a flag of an image, to be watched in each process that maps it. The front end has looked up where the flag is from where
- * the image's code begins; so an address is one sum here, and no ELF file is read. An image is known by its build id, or where
- * the kernel does not tell it (before 5.12) by its path.
+/* Plans: a flag of an image, to be watched in each process that maps it. The front end has looked
+ * up the flag's offset from the start of the image's code. So the recorder computes the address by
+ * one addition and reads no ELF file. An image is identified by its build ID, or by its path on
+ * kernels that do not report build IDs (before 5.12).
  *
- * The kernel reports a mapping through a buffer that is looked at every few milliseconds: what the process does with the flag before
- * that is not on record. A pointer on the way is null for a while longer; it is looked at as often.
+ * The kernel reports a mapping through a buffer that is read every few milliseconds. Accesses to
+ * the flag before that are not recorded. A pointer to the flag may stay null for longer; it is
+ * checked at the same interval.
  */
 #include "linux/flag_table.h"
 
@@ -64,7 +66,8 @@ static void carry_out(struct flags *flags, uint32_t place, const struct argus_im
     struct argus_error *error = flag_memory_check_owner(wanted.pid, plan->owner);
     if (!error) {
         error = flag_table_watch(flags, &wanted, number, &number);
-        if (error && error->code != ARGUS_ERROR_NOT_FOUND) /* else it has ended already */
+        /* Otherwise the process has ended already. */
+        if (error && error->code != ARGUS_ERROR_NOT_FOUND)
             backend_note(flags->notes, "%s is not watched in process %u: %s", wanted.label,
                          wanted.pid, error->message);
         plan->watched += !error;

@@ -1,25 +1,31 @@
-/* The processor has four registers that watch up to eight bytes each. They belong to a thread: perf_event sets them when the
- * thread comes on a cpu. An event with `inherit` is copied to each thread that the watched one makes, before it runs, with
- * its BPF program (kernel/events/core.c, inherit_event()). So new threads are watched from their first instruction, and the
- * threads that there are get an event each.
+/* The processor has four registers that watch up to eight bytes each. They belong to a thread:
+ * perf_event loads them when the thread is scheduled in. An event with `inherit` is copied, with
+ * its BPF program, to each thread that the watched thread creates, before the new thread runs
+ * (kernel/events/core.c, inherit_event()). So new threads are watched from their first instruction,
+ * and each existing thread gets an event.
  *
- * While that is being done threads come and go. What a watched one makes inherits; what another made before its turn is
- * found by looking again, until nothing new is there. A thread found so may have inherited as well, and is then reported
- * twice (bpf/flag.h leaves the second one out).
+ * Meanwhile threads are created and end. Threads created by a watched thread inherit the event.
+ * Threads created earlier by a thread that was not yet watched are found by listing the threads
+ * again until no new one appears. Such a thread may also have inherited an event, and is then
+ * reported twice (bpf/flag.h drops the second report).
  *
- * A process that is forked has memory of its own: its copy of the flag is not watched. And after an exec there is other memory at
- * the address: the kernel takes the breakpoint away. Both are asked for by attributes that Linux has from 5.13 on; an older
- * kernel is asked without them, the BPF program leaves children out, and what hits after an exec is dropped when that is noticed.
+ * A forked process has its own memory, so its copy of the flag is not watched. After an exec the
+ * address belongs to other memory, so the kernel removes the breakpoint. Both need attributes that
+ * Linux has since 5.13. On older kernels the BPF program ignores child processes, and hits after an
+ * exec are dropped when the exec is noticed.
  *
- * How a hit can end the process. The kernel sends SIGTRAP, for which a program without a debugger has no handler, in two cases
- * (arch/x86/kernel/traps.c, exc_debug_user(); hw_breakpoint.c, hw_breakpoint_handler()): the exception comes with an empty DR6,
- * which is taken for an icebp instruction; or DR6 names a register for which this cpu has no event now, whose bit then stays set.
- * On bare hardware neither can be, since the exception follows its access at once. The first was seen in a guest of KVM: the
- * signals had si_code TRAP_BRKPT, which stands for the empty DR6, and came at one phase of the timer's tick. KVM before Linux 6.14
- * loaded its own, older copy of DR6 after it had served the guest's timer in its fast path (arch/x86/kvm, vmx_vcpu_run()), so
- * that the guest's kernel reads nothing where the processor had written the register's number. That is the host's to mend; what
- * we can do is done: no event is disabled, modified or throttled between the beginning and the end of a watch.
- * tests/recorder/flags_lives.py counts hits and deaths.
+ * How a hit can kill the process. The kernel sends SIGTRAP, for which a program without a debugger
+ * has no handler, in two cases (arch/x86/kernel/traps.c, exc_debug_user(); hw_breakpoint.c,
+ * hw_breakpoint_handler()): the exception comes with an empty DR6, which is taken for an icebp
+ * instruction; or DR6 names a register for which this cpu has no event now, whose bit then stays
+ * set. On bare hardware neither can happen, since the exception follows its access at once. The
+ * first was seen in a guest of KVM: the signals had si_code TRAP_BRKPT, which stands for the empty
+ * DR6, and came at one phase of the timer's tick. KVM before Linux 6.14 loaded its own, older copy
+ * of DR6 after it had served the guest's timer in its fast path (arch/x86/kvm, vmx_vcpu_run()), so
+ * that the guest's kernel reads nothing where the processor had written the register's number. Only
+ * the host can fix that. The recorder does what it can: no event is disabled, modified or throttled
+ * between the beginning and the end of a watch. tests/recorder/flags_lives.py counts hits and
+ * deaths.
  */
 #include "linux/flag_threads.h"
 
@@ -35,7 +41,7 @@
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 
-#define MOST_LOOKS 20 /* for new threads */
+#define MOST_LOOKS 20 /* listings of threads */
 
 struct watch {
     struct bpf_program *program;
@@ -67,7 +73,7 @@ static struct argus_error *refusal(const struct watch *watch, int failed)
     }
 }
 
-/* `modern`: with what Linux has from 5.13 on. */
+/* `modern`: use attributes that Linux has since 5.13. */
 static int open_event(const struct watch *watch, uint32_t tid, bool modern)
 {
     struct perf_event_attr attributes = {

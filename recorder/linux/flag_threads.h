@@ -18,8 +18,9 @@ struct flag_threads {
     VEC(struct watched_thread) threads;
 };
 
-/* Watches `wanted` (its pid, bytes, access) at `address`; each hit runs `program`. USAGE: no register is left, the processor cannot
- * do it; NOT_FOUND: there is no such process. On an error some threads are watched: flag_threads_deinit(). */
+/* Watches `wanted` (its pid, bytes, access) at `address`; each hit runs `program`. USAGE: no debug
+ * register is free, or the processor cannot watch it; NOT_FOUND: no such process. On an error some
+ * threads may be watched already: call flag_threads_deinit(). */
 struct argus_error *flag_threads_attach(struct flag_threads *threads, struct bpf_program *program,
                                         const struct request_flag *wanted, uint64_t address);
 /* Ends the watching. */

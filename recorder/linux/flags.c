@@ -1,5 +1,5 @@
-/* Which flags are watched. A flag has a place, and its number is the place's; what a number meant earlier, the table of names in
- * the trace still says, by the time from which on it was watched. */
+/* The watched flags. A flag's number is its slot, and a slot can be reused. The trace's table of
+ * names tells which flag had a number at which time. */
 #include "linux/flag_table.h"
 
 #include <errno.h>
@@ -119,14 +119,15 @@ static struct argus_error *find_place(const struct flags *flags, uint32_t pid, u
                                     "%d flags are watched already, which is the most", FLAG_LIMIT);
 }
 
-/* flag->address is known now. */
+/* Watches a flag whose address is known now. */
 static struct argus_error *begin(struct flags *flags, uint32_t place)
 {
     struct flag *flag = &flags->flags[place];
     uint64_t value;
     struct argus_error *error =
         flag_memory_read(flag->wanted.pid, flag->address, flag->wanted.bytes, &value);
-    if (error && !(flag->plan && error->code == ARGUS_ERROR_USAGE)) /* mapped just now, in part */
+    /* The image is only partly mapped yet. */
+    if (error && !(flag->plan && error->code == ARGUS_ERROR_USAGE))
         return error;
     argus_error_destroy(error);
     struct bpf_flag described = {.address = flag->address,
@@ -152,7 +153,7 @@ struct argus_error *flag_table_watch(struct flags *flags, const struct request_f
     uint64_t address;
     uint32_t place;
     struct argus_error *error = flag_memory_follow(wanted, &address);
-    /* of a process that maps its files just now, the one with the pointer may be missing still */
+    /* the process is still mapping its files; the one with the pointer may not be mapped yet */
     if (error && plan && error->code == ARGUS_ERROR_USAGE) {
         argus_error_destroy(error);
         error = NULL;
@@ -273,7 +274,7 @@ static void look_at(struct flags *flags, uint32_t place)
     struct argus_error *error = flag_memory_follow(&flag->wanted, &flag->address);
     if (!error && flag->address)
         error = begin(flags, place);
-    else if (error && error->code == ARGUS_ERROR_USAGE) { /* it points nowhere yet */
+    else if (error && error->code == ARGUS_ERROR_USAGE) { /* the pointer is not valid yet */
         argus_error_destroy(error);
         error = NULL;
     }

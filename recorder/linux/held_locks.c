@@ -25,7 +25,7 @@ static const struct {
     {"OFDLCK", ARGUS_FILE_LOCK_OPEN},
 };
 
-/* 0: another one. */
+/* 0: another kind. */
 static uint32_t kind_of(const char *name)
 {
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -35,7 +35,7 @@ static uint32_t kind_of(const char *name)
     return 0;
 }
 
-/* A byte of the range, in decimal; false: it is none. */
+/* Parses an end of the range, in decimal; false: not a number. */
 static bool parse_offset(const char *text, uint64_t *ret)
 {
     char *end;
@@ -43,7 +43,7 @@ static bool parse_offset(const char *text, uint64_t *ret)
     return *ret == UINT64_MAX || (end != text && *end == '\0');
 }
 
-/* What is behind the number of the line, and behind the mark of one that waits (which is indented). */
+/* Skips the number of the line, and the mark of a waiting lock (which is indented). */
 static const char *skip_number(const char *line, bool *ret_waits)
 {
     const char *at = strchr(line, ':');
@@ -91,7 +91,7 @@ bool held_locks_read(uint64_t time_ns, record_list *ret)
         if (!held_locks_parse(line, &record) || record.tid == own)
             continue;
         record.timestamp = time_ns;
-        if (!pid_namespace_fits_proc()) /* its numbers are those of other processes */
+        if (!pid_namespace_fits_proc()) /* /proc has process IDs of another namespace */
             record.tid = 0;
         good = vec_push(ret, record);
     }

@@ -26,7 +26,8 @@ struct image_buffer {
 
 struct image_events {
     uint32_t own_pid;
-    bool ids_differ; /* these events have the ids of our pid namespace, records the host's */
+    /* These events have the IDs of this pid namespace, records those of the host. */
+    bool ids_differ;
     uint64_t lost;
     size_t page_bytes;
     uint32_t cpu_count;
@@ -118,7 +119,7 @@ struct argus_error *image_events_create(uint32_t cpu_count, struct image_events 
     events->own_pid = (uint32_t)getpid();
     events->ids_differ = pid_namespace_is_own();
     for (uint32_t cpu = 0; cpu < cpu_count; cpu++) {
-        /* ENODEV is a cpu that is off */
+        /* ENODEV: the CPU is offline */
         if (!open_buffer(events, cpu) && errno != ENODEV)
             events->lost++;
     }

@@ -1,4 +1,4 @@
-/* The list that both sources of mappings (image_events.c, image_maps.c) add to. */
+/* The list of mappings, filled by image_events.c and image_maps.c. */
 #ifndef ARGUS_RECORDER_LINUX_IMAGE_LIST_H
 #define ARGUS_RECORDER_LINUX_IMAGE_LIST_H
 
@@ -12,26 +12,26 @@
 #include "linux/mapped_images.h"
 
 struct image_list {
-    VEC(struct argus_image_entry) entries; /* `path` is set only when written, from path_ids */
+    VEC(struct argus_image_entry) entries; /* `path` is set only for writing, from path_ids */
     VEC(uint32_t) path_ids;
-    VEC(uint64_t) gone_ns;          /* when its process was found to have ended; 0: not yet */
+    VEC(uint64_t) gone_ns;          /* when the end of its process was noticed; 0: not yet */
     struct strtab *paths;           /* owned */
-    struct image_listener listener; /* functions NULL: nobody */
+    struct image_listener listener; /* functions NULL: no listener */
 };
 
 /* Adds a copy of `image` with this path. */
 struct argus_error *image_list_add(struct image_list *list, const struct argus_image_entry *image,
                                    const char *path, size_t path_bytes);
 
-/* Adds the executable mappings, as /proc tells them, of every process of which the list has none; but not our own. A
- * process that ends while we look is left out. */
+/* Adds the executable mappings from /proc of every process that has none in the list, except the
+ * recorder. Skips a process that ends meanwhile. */
 struct argus_error *image_maps_read(struct image_list *list);
 
 /* One perf_event buffer for each cpu, into which the kernel reports mappings. */
 struct image_events;
 struct argus_error *image_events_create(uint32_t cpu_count, struct image_events **ret);
 void image_events_destroy(struct image_events *events);
-/* A cpu has come online: begins anew there. */
+/* A CPU has come online: opens its buffer again. */
 void image_events_cpu_came(struct image_events *events, uint32_t cpu);
 struct argus_error *image_events_collect(struct image_events *events, struct image_list *list);
 uint64_t image_events_lost(const struct image_events *events);

@@ -1,6 +1,6 @@
-/* Mappings that no event reported, from /proc/PID/maps: those older than the recording, and those that a forked process
- * has from its parent. The build id comes from the kernel where it can tell it
- * (PROCMAP_QUERY, Linux 6.11), because the recorder does not open the files that it names. */
+/* Mappings that no event reported, from /proc/PID/maps: those older than the recording, and those
+ * that a forked process inherited. The build ID comes from the kernel if it supports that
+ * (PROCMAP_QUERY, Linux 6.11), because the recorder does not open the mapped files. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -36,10 +36,10 @@ static void ask_build_id(FILE *maps, struct argus_image_entry *image)
         image->build_id_bytes = query.build_id_size;
 }
 
-/* What perf_event calls executable memory of no file: code that was made at run time. */
+/* perf_event's name for executable memory without a file: code generated at run time. */
 #define NO_FILE "//anon"
 
-/* "start-end perms offset major:minor inode   path"; false for what is not executable. */
+/* "start-end perms offset major:minor inode path"; False for a mapping that is not executable. */
 static bool parse_line(const char *line, struct argus_image_entry *ret, const char **ret_path)
 {
     char permissions[5];
@@ -96,7 +96,7 @@ struct argus_error *image_maps_read(struct image_list *list)
 {
     struct idmap known = {0};
     if (!pid_namespace_fits_proc())
-        return NULL; /* its numbers are those of other processes */
+        return NULL; /* /proc has process IDs of another namespace */
     DIR *proc = opendir("/proc");
     if (!proc)
         return argus_error_os(errno, "cannot read /proc");

@@ -9,10 +9,11 @@
 
 #include "clocks.h"
 
-/* Processes that run an interpreter, stacks of theirs, and code objects, at a time. What was used longest ago is forgotten. */
+/* Sizes of the maps: processes that run an interpreter, their stacks, and code objects. The least
+ * recently used entry is dropped. */
 enum { MOST_PROCESSES = 4096, MOST_STACKS = 8192, MOST_CODES = 4096 };
 
-/* Of which process interpreter_walk.h reads the memory. */
+/* The process whose memory interpreter_walk.h reads. */
 struct interpreter_reader {
     pid_t pid;
 };
@@ -127,7 +128,7 @@ bool interpreters_frames(const struct interpreters *interpreters, uint64_t id,
     return interpreters->list && bpf_map_lookup_elem(interpreters->frames_fd, &id, ret) == 0;
 }
 
-/* False: an entry's code object is no longer there. */
+/* False: an entry's code object is no longer in the map. */
 static bool note_code(const struct interpreters *interpreters,
                       const struct interpreter_reader *reader,
                       const struct bpf_interpreter *interpreter, struct interpreter_walk *walk)
@@ -170,7 +171,7 @@ void interpreters_read(const struct interpreters *interpreters, const struct bpf
 
 /* --- names --- */
 
-/* Ends the texts. */
+/* NUL-terminates the texts. */
 static bool is_sound(struct bpf_code *code)
 {
     if (code->name_bytes > INTERPRETER_NAME_BYTES || code->file_bytes > INTERPRETER_FILE_BYTES ||
@@ -182,7 +183,7 @@ static bool is_sound(struct bpf_code *code)
 
 typedef VEC(struct bpf_code) code_list;
 
-/* The table may change meanwhile, and the walk begin anew: it must end all the same. */
+/* The table may change meanwhile, so the walk may start again: bound it. */
 static bool read_codes(const struct interpreters *interpreters, code_list *ret)
 {
     uint64_t key, next;

@@ -1,14 +1,17 @@
-/* From a thread to the frames of the interpreter that it runs, in the memory of its process. For the BPF programs, and for the
- * recorder, which looks at threads that still wait when a recording ends. Each defines, before it includes this:
+/* Finds the interpreter frames of a thread in the memory of its process. For the BPF programs, and
+ * for the recorder, which reads threads that are still blocked when a recording ends. Each includer
+ * first defines:
  *
  *   INTERPRETER_READ(reader, to, bytes, from)        copies `bytes`, a constant; not 0: the memory is not there
  *   INTERPRETER_COPY(reader, to, bytes, most, from)  copies `bytes`, at most `most`; returns how many, 0 if they are not there
  *   bounded(index, size)                             `index`, cut to below `size`, a power of two
  *
- * Each struct of the interpreter is read at once, because a read has a price, and a field of it costs nothing then.
+ * Each struct of the interpreter is read as a whole, because each read is expensive and access to a
+ * field of the copy is not.
  *
- * Nothing read here is trusted. An address that is none cannot be read. A frame counts only if its code object has the type that the
- * interpreter's file says, and its instruction lies in that object; if one does not, none of the thread's do.
+ * Nothing read here is trusted. Reading an invalid address fails. A frame is valid only if its code
+ * object has the type that the interpreter's file defines, and its instruction lies in that object.
+ * One invalid frame makes all frames of the thread invalid.
  */
 #ifndef ARGUS_RECORDER_LINUX_INTERPRETER_WALK_H
 #define ARGUS_RECORDER_LINUX_INTERPRETER_WALK_H
@@ -16,14 +19,15 @@
 #include "shared.h"
 
 enum {
-    INTERPRETER_THREADS = 128,      /* of a process that are looked through */
-    INTERPRETER_UNIT_BYTES = 2,     /* of an instruction */
-    INTERPRETER_THREAD_BYTES = 160, /* as far as a layout's offsets reach: of a thread state, */
-    INTERPRETER_FRAME_BYTES = 72,   /* a frame, */
-    INTERPRETER_CODE_BYTES = 144,   /* a code object, */
-    INTERPRETER_TEXT_BYTES = 40,    /* a text, */
-    INTERPRETER_OBJECT_BYTES = 24,  /* and an object with a length */
-    INTERPRETER_BLOCK_WORDS = 32,   /* room for any of them */
+    INTERPRETER_THREADS = 128,  /* threads of a process that are searched */
+    INTERPRETER_UNIT_BYTES = 2, /* of an instruction */
+    /* The bytes that a layout's offsets can reach: in a thread state,. */
+    INTERPRETER_THREAD_BYTES = 160,
+    INTERPRETER_FRAME_BYTES = 72,  /* a frame, */
+    INTERPRETER_CODE_BYTES = 144,  /* a code object, */
+    INTERPRETER_TEXT_BYTES = 40,   /* a text, */
+    INTERPRETER_OBJECT_BYTES = 24, /* and an object with a length */
+    INTERPRETER_BLOCK_WORDS = 32,  /* room for any of them */
 };
 
 #define INTERPRETER_HASH 0x9e3779b97f4a7c15ull
@@ -33,7 +37,7 @@ struct interpreter_block {
     uint64_t words[INTERPRETER_BLOCK_WORDS];
 };
 
-/* Between two frames. */
+/* A mark between two frames. */
 struct interpreter_place {
     uint64_t frame, holder;
 };
@@ -43,19 +47,19 @@ struct interpreter_frame {
     uint8_t is_outermost, is_shim;
 };
 
-/* One walk. All of it is here: the stack of a BPF program is small. */
+/* The state of a walk. All of it is here because the stack of a BPF program is small. */
 struct interpreter_walk {
     struct bpf_stack stack; /* marks and instructions so far */
-    uint64_t
-        codes[BPF_STACK_FRAMES]; /* the code object of each entry of the stack; 0: it is a mark */
+    /* The code object of each entry of the stack; 0: it is a mark. */
+    uint64_t codes[BPF_STACK_FRAMES];
     struct interpreter_block block, text;
     struct interpreter_place place;
     struct interpreter_frame frame; /* at `place` */
-    uint64_t mark;                  /* of the frames that come; 0: it was written */
-    uint64_t hash;                  /* of all entries so far, and of what names their code */
+    uint64_t mark;                  /* of the following frames; 0: it was written */
+    uint64_t hash;                  /* of all entries so far, and of the names of their code */
 };
 
-/* The field at `offset`, in the lower bits. A field lies within one word. */
+/* The field at `offset`, in the lower bits. A field is within one word. */
 static __always_inline uint64_t interpreter_field(const struct interpreter_block *block,
                                                   uint64_t offset)
 {
@@ -67,7 +71,8 @@ static __always_inline uint64_t interpreter_word(const struct interpreter_reader
                                                  uint64_t from)
 {
     uint64_t word = 0;
-    (void)INTERPRETER_READ(reader, &word, sizeof(word), from); /* else it stays 0, in BPF as well */
+    /* Otherwise it stays 0, in BPF as well. */
+    (void)INTERPRETER_READ(reader, &word, sizeof(word), from);
     return word;
 }
 
@@ -79,7 +84,8 @@ static __always_inline uint64_t interpreter_mix(uint64_t hash, uint64_t word)
 
 /* --- the thread --- */
 
-/* Looks for the state of the thread with this thread pointer. Returns its innermost frame, or what holds that; 0: there is none. */
+/* Searches for the state of the thread with this thread pointer. Returns its innermost frame, or
+ * the struct that holds it; 0: none. */
 static __always_inline uint64_t interpreter_thread(const struct interpreter_reader *reader,
                                                    const struct bpf_interpreter *interpreter,
                                                    struct interpreter_block *block,
@@ -98,7 +104,7 @@ static __always_inline uint64_t interpreter_thread(const struct interpreter_read
     return 0;
 }
 
-/* `found`: what interpreter_thread() has. */
+/* `found`: result of interpreter_thread(). */
 static __always_inline void interpreter_begin(const struct interpreter_reader *reader,
                                               const struct bpf_interpreter *interpreter,
                                               struct interpreter_walk *walk, uint64_t found)
@@ -114,7 +120,8 @@ static __always_inline void interpreter_begin(const struct interpreter_reader *r
 
 /* --- code objects --- */
 
-/* Names a code object whose head is in `code`: when its memory is used again, one of its texts is another one. */
+/* Computes an ID of the code object whose head is in `code`, including its texts: if its memory is
+ * reused, at least one text differs. */
 static __always_inline uint64_t interpreter_code_key(const struct interpreter_layout *layout,
                                                      const struct interpreter_block *code,
                                                      uint32_t pid, uint64_t address)
@@ -126,7 +133,7 @@ static __always_inline uint64_t interpreter_code_key(const struct interpreter_la
     return interpreter_mix(key, interpreter_field(code, texts));
 }
 
-/* Reads the head of the code object at `address`, if it is one. */
+/* Reads the head of the code object at `address`; false if it is not a code object. */
 static __always_inline bool interpreter_read_code(const struct interpreter_reader *reader,
                                                   const struct bpf_interpreter *interpreter,
                                                   struct interpreter_block *ret, uint64_t address)
@@ -147,7 +154,7 @@ static __always_inline bool interpreter_read_object(const struct interpreter_rea
            interpreter_field(ret, layout->type) == type;
 }
 
-/* The length of the plain text at `address`; 0: it is none. */
+/* The length of the ASCII text at `address`; 0: not such a text. */
 static __always_inline uint64_t interpreter_text_length(const struct interpreter_reader *reader,
                                                         const struct bpf_interpreter *interpreter,
                                                         struct interpreter_block *text,
@@ -162,7 +169,7 @@ static __always_inline uint64_t interpreter_text_length(const struct interpreter
     return is_plain ? interpreter_field(text, layout->length) : 0;
 }
 
-/* Copies what names the code object whose head is in `code`, as far as its texts are plain ASCII. */
+/* Copies the names of the code object whose head is in `code`, if they are plain ASCII. */
 static __always_inline void interpreter_copy_code(const struct interpreter_reader *reader,
                                                   const struct bpf_interpreter *interpreter,
                                                   const struct interpreter_block *code,
@@ -179,7 +186,7 @@ static __always_inline void interpreter_copy_code(const struct interpreter_reade
                                        name + layout->text_bytes);
     uint64_t file = interpreter_field(code, layout->texts);
     length = interpreter_text_length(reader, interpreter, text, file);
-    if (length > INTERPRETER_FILE_BYTES) /* a part of a path names another file */
+    if (length > INTERPRETER_FILE_BYTES) /* a truncated path would name another file */
         length = 0;
     ret->file_bytes = INTERPRETER_COPY(reader, ret->file, length, INTERPRETER_FILE_BYTES,
                                        file + layout->text_bytes);
@@ -192,7 +199,8 @@ static __always_inline void interpreter_copy_code(const struct interpreter_reade
 
 /* --- frames --- */
 
-/* The number of entries is in memory, and volatile: the verifier would look at each one by itself. */
+/* The number of entries is volatile, in memory: otherwise the verifier would analyse each value
+ * separately. */
 static __always_inline void interpreter_add(struct interpreter_walk *walk, uint64_t entry,
                                             uint64_t code)
 {
@@ -222,8 +230,8 @@ static __always_inline bool interpreter_read_frame(const struct interpreter_read
     return true;
 }
 
-/* Adds walk->frame, if its instruction lies in its code object. Of a function that has only begun, it may be the one in front of its
- * first. */
+/* Adds walk->frame if its instruction lies in its code object. In a function that has just been
+ * entered, it may be the instruction before the first. */
 static __always_inline bool interpreter_add_frame(const struct interpreter_reader *reader,
                                                   const struct bpf_interpreter *interpreter,
                                                   struct interpreter_walk *walk, uint32_t pid)
@@ -247,7 +255,8 @@ static __always_inline bool interpreter_add_frame(const struct interpreter_reade
     return true;
 }
 
-/* The next frame. False: it was the last one, or the stack is full, or it is none (and the stack has no entries then). */
+/* Goes to the next frame. False: there is none, the stack is full, or the frame is invalid (then
+ * the stack has no entries). */
 static __always_inline bool interpreter_step_over(const struct interpreter_reader *reader,
                                                   const struct bpf_interpreter *interpreter,
                                                   struct interpreter_walk *walk, uint32_t pid)

@@ -61,7 +61,7 @@ static int compare_addresses(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-/* Goes through both sorted lists at once; each symbol that is hit is written once. */
+/* Merges both sorted lists; writes each symbol that contains an address once. */
 static struct argus_error *write_hits(const struct symbols *symbols, const uint64_t *addresses,
                                       size_t count, struct argus_writer *writer)
 {
@@ -114,7 +114,7 @@ uint64_t kallsyms_find(const char *name)
         line[strcspn(line, "\n")] = '\0';
         char *rest;
         uint64_t candidate = strtoull(line, &rest, 16);
-        /* " t name": a module's symbol has a tab and the module behind it */
+        /* " t name"; a module's symbol is followed by a tab and the module */
         if (strlen(rest) > 3 && strcmp(rest + 3, name) == 0)
             address = candidate;
     }

@@ -5,10 +5,11 @@
 #include "argus/error.h"
 #include "argus/trace.h"
 
-/* Writes the functions that `addresses` (sorted in place) lie in. Without readable symbols nothing is written. */
+/* Writes the functions that contain `addresses` (sorted in place). Writes nothing if the symbols
+ * cannot be read. */
 struct argus_error *kallsyms_write(uint64_t *addresses, size_t count, struct argus_writer *writer);
 
-/* The address of a function of the kernel itself; 0 when it is not listed or addresses are hidden. */
+/* The address of a function of the kernel proper; 0 if it is not listed or addresses are hidden. */
 uint64_t kallsyms_find(const char *name);
 
 #endif

@@ -7,7 +7,8 @@
 #include "clocks.h"
 #include "linux/image_list.h"
 
-/* When the list has grown by this many, mappings of processes that are gone are dropped from its older half. */
+/* When the list has grown by this many entries, mappings of ended processes are dropped from its
+ * older half. */
 #define PRUNE_AT 200000
 
 struct images {
@@ -73,8 +74,8 @@ static bool is_gone(uint64_t pid)
     return kill((pid_t)pid, 0) < 0 && errno == ESRCH;
 }
 
-/* A recording may run for days. Looks which processes have ended among the first `count` entries, and drops the entries
- * of those that had ended before `taken_ns`. */
+/* Bounds the list, since a recording may run for days. Checks which processes of the first `count`
+ * entries have ended, and drops the entries of those that had ended before `taken_ns`. */
 static void drop_gone(struct images *images, size_t count, uint64_t taken_ns)
 {
     struct image_list *list = &images->list;

@@ -1,6 +1,7 @@
-/* Which function perf_event's cpu clock has its timers call. /proc/kallsyms would say it by name, but the kernel writes some
- * 100,000 lines before that one: 30 ms, and a second in an emulator. So a clock is started for this thread alone, a few times,
- * while the tracepoint of timers is listened to: the function that comes each time is it. */
+/* Finds the function that the timers of perf_event's CPU clock call. /proc/kallsyms lists it by
+ * name, but the kernel writes about 100,000 lines before it: 30 ms, and a second in an emulator. So
+ * this code starts a clock for its own thread a few times and reads the tracepoint of timers: the
+ * function that appears each time is the one. */
 #include "linux/own_timer.h"
 
 #include <linux/perf_event.h>
@@ -10,7 +11,7 @@
 
 #include "linux/self_tracepoint.h"
 
-#define ROUNDS     4u /* a tick of the scheduler does not come so often in some microseconds */
+#define ROUNDS     4u /* the scheduler's tick cannot occur this often in some microseconds */
 #define CANDIDATES 8u
 
 struct search {

@@ -1,14 +1,17 @@
-/* The fallback on Linux. Tracepoints are perf_events (perf_events.c), whose samples become the records that the BPF programs
- * would have written (perf_rows.c), in rings of the recorder's own memory (record_ring.c). So every reader of a trace finds
- * what it knows; what perf_event cannot see is missing, and said in a note.
+/* The fallback on Linux. Tracepoints are perf_events (perf_events.c), whose samples become the
+ * records that the BPF programs would have written (perf_rows.c), in rings of the recorder's own
+ * memory (record_ring.c). So every reader of a trace finds the usual records. A note says what
+ * perf_event cannot see.
  *
- * It costs what `perf record` costs, several times as much as BPF (measured: 730 ns of the recorded program for a system call
- * record, `perf record` 680, BPF 120; a tenth of it tells programs of 32 bits from others): a sample is larger than a record,
- * it is copied twice, and a thread has to be awake for it all the time. When that thread does not come in time, samples are lost; the kernel counts them, and where they are missing.
+ * It costs what `perf record` costs, several times as much as BPF (measured: 730 ns of the recorded
+ * program for a system call record, `perf record` 680, BPF 120; a tenth of it is spent on
+ * recognizing 32-bit programs): a sample is larger than a record, it is copied twice, and a thread
+ * must read samples all the time. If that thread is late, samples are lost; the kernel counts them
+ * and marks the place.
  */
 #include "linux/perf_backend.h"
 #include "linux/compat_calls.h"
-#include "linux/crowd.h"
+#include "linux/cpu_overload.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,21 +34,21 @@
 #include "linux/tracefs.h"
 
 #define COLLECT_MS     20
-#define CPUS_EVERY     5 /* collections: how often to look for cpus that came or went */
+#define CPUS_EVERY     5 /* collections between two checks for CPUs that came or went */
 #define DATA_BYTES_MIN (512u << 10)
 #define DATA_BYTES_MAX (32u << 20)
 #define SPEC_LIMIT     128
 
-/* A row of the table, as this kernel has it. */
+/* A row of the table on this kernel. */
 struct row_state {
-    uint32_t tracepoint; /* 0: not there, or not wanted */
+    uint32_t tracepoint; /* 0: missing, or not wanted */
     struct event_field fields[PERF_FIELD_LIMIT];
 };
 
 struct perf_backend {
     struct backend base;
     struct row_state *rows;     /* perf_row_count; owned */
-    struct perf_events *events; /* NULL before the beginning */
+    struct perf_events *events; /* NULL before the start */
     struct record_rings rings;
     struct stack_table *stacks;
     struct seen_threads *threads;
@@ -57,8 +60,8 @@ struct perf_backend {
     unsigned collections; /* since the last look at the cpus */
     bool detached;
     bool ids_differ; /* the recorder is in a pid namespace of its own, … */
-    uint32_t
-        pid_here; /* … where this is its id; to ask for each sample would be recorded in turn */
+    /* … where this is its ID; a getpid() for each sample would itself be recorded. */
+    uint32_t pid_here;
 };
 
 static struct perf_backend *of_base(const struct backend *base)
@@ -68,8 +71,9 @@ static struct perf_backend *of_base(const struct backend *base)
 
 /* --- what comes out of the kernel's buffers --- */
 
-/* The ids of a sample are those of our pid namespace, 0 for a process outside of it; the tracepoint's own are the host's. Which
- * process a thread belongs to is not known there: it counts as a process of its own. */
+/* The IDs of a sample are those of this pid namespace, 0 for a process outside of it. The
+ * tracepoint's own IDs are the host's. They do not tell the process of a thread, so it counts as a
+ * separate process. */
 static void use_host_ids(const struct perf_backend *backend, uint32_t tid,
                          struct perf_sample *sample)
 {
@@ -95,7 +99,7 @@ static void on_sample(void *context, const struct perf_sample *kernels)
             (uint8_t)event_field_number(&translator->common_flags, sample->raw, sample->raw_bytes);
     }
     if (backend->ids_differ && !sample->raw)
-        return; /* a cpu sample: nothing tells the thread */
+        return; /* a CPU sample: the thread is unknown */
     if (backend->ids_differ)
         use_host_ids(backend, now.tid, sample);
     perf_rows[sample->number].translate(&now);
@@ -246,7 +250,7 @@ static struct argus_error *open_events(struct perf_backend *backend,
     return error ? error : check_opened(backend, specs, count);
 }
 
-/* The categories for which there is no tracepoint that perf_event could use. */
+/* The categories without a tracepoint that perf_event can use. */
 static void note_what_is_missing(struct perf_backend *backend,
                                  const struct backend_options *options)
 {
@@ -304,7 +308,8 @@ static struct argus_error *make_tables(struct perf_backend *backend)
     return NULL;
 }
 
-/* After the events are open: closing the last one of a tracepoint takes the kernel some 30 ms. No sample has been looked at. */
+/* Called after the events are open: closing the last event of a tracepoint takes the kernel about
+ * 30 ms. No sample has been read yet. */
 static void find_own_timer(struct perf_backend *backend)
 {
     for (size_t i = 0; i < perf_row_count; i++) {
@@ -317,7 +322,7 @@ static void find_own_timer(struct perf_backend *backend)
     }
 }
 
-/* Threads and mappings are known before the events begin, so that none that is recorded has no name. */
+/* Threads and mappings are read before the events begin, so that every recorded one has a name. */
 static struct argus_error *perf_start(struct perf_backend *backend,
                                       const struct backend_options *options)
 {
@@ -536,5 +541,5 @@ const struct backend_ops perf_backend_ops = {
     .write_probes = perf_write_probes,
     .write_kernel_symbols = perf_write_kernel_symbols,
     .counters = perf_counters,
-    .is_crowded = crowd_now,
+    .is_overloaded = cpu_overload_now,
 };

@@ -1,4 +1,4 @@
-/* Recording over perf_event: for kernels without BPF or without type information, or where BPF is forbidden. */
+/* Recording over perf_event: for kernels without BPF or BTF, and where BPF is not permitted. */
 #ifndef ARGUS_RECORDER_LINUX_PERF_BACKEND_H
 #define ARGUS_RECORDER_LINUX_PERF_BACKEND_H
 

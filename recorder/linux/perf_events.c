@@ -27,7 +27,7 @@ struct perf_cpu {
     uint64_t tail, head;
     bool has_sample;
     struct perf_sample sample;
-    char *wrapped; /* a record that wraps is put together here; owned */
+    char *wrapped; /* buffer for a record that wraps; owned */
 };
 
 struct perf_events {
@@ -51,7 +51,8 @@ static struct perf_event_attr attributes_of(const struct perf_event_spec *spec, 
                        (spec->tracepoint ? PERF_SAMPLE_RAW : PERF_SAMPLE_IP) |
                        (spec->chain ? PERF_SAMPLE_CALLCHAIN : 0) |
                        (spec->wants_bits ? PERF_SAMPLE_REGS_USER : 0),
-        .sample_regs_user = spec->wants_bits ? 1 : 0, /* any register: the mode comes with it */
+        /* Any register: the ABI (32 or 64 bits) is reported with it. */
+        .sample_regs_user = spec->wants_bits ? 1 : 0,
         .read_format = PERF_FORMAT_LOST,
         .exclude_callchain_kernel = spec->chain == PERF_CHAIN_USER,
         .exclude_idle = !spec->tracepoint,
@@ -83,7 +84,7 @@ static bool map_buffer(struct perf_events *events, struct perf_cpu *cpu, int fd)
     return cpu->page != NULL;
 }
 
-/* Directs the event into the buffer of its cpu, which the first one brings along, and lets it begin. */
+/* Directs the event into the buffer of its CPU, which the first event owns, and enables it. */
 static bool begin_event(struct perf_events *events, struct perf_cpu *cpu, size_t index, int fd)
 {
     const struct perf_event_spec *spec = &events->specs[index];
@@ -260,7 +261,7 @@ static bool parse_sample(const struct perf_events *events, struct parser *parser
     return parser->good;
 }
 
-/* The record at the tail: where it lies, or put together when it wraps. */
+/* The record at the tail: in place, or copied together if it wraps. */
 static const struct perf_event_header *record_at_tail(const struct perf_events *events,
                                                       struct perf_cpu *cpu)
 {
@@ -306,7 +307,7 @@ static void take_sample(struct perf_events *events, uint32_t number,
         cpu->has_sample = take_record(events, number, visitor);
 }
 
-/* The cpu whose sample is the oldest; NULL when none has one. */
+/* The CPU with the oldest sample; NULL if none has a sample. */
 static struct perf_cpu *oldest_cpu(struct perf_events *events)
 {
     struct perf_cpu *oldest = NULL;
@@ -318,7 +319,7 @@ static struct perf_cpu *oldest_cpu(struct perf_events *events)
     return oldest;
 }
 
-/* In the order of time over all cpus: who ends a thread on one cpu must come after who began it on another. */
+/* In time order over all CPUs: the end of a thread on one CPU must follow its start on another. */
 void perf_events_drain(struct perf_events *events, const struct perf_visitor *visitor)
 {
     for (uint32_t i = 0; i < events->cpu_count; i++) {
@@ -342,7 +343,8 @@ void perf_events_drain(struct perf_events *events, const struct perf_visitor *vi
     }
 }
 
-/* A loss is written into the buffer when there is room again. What the kernel has counted beyond that was lost last. */
+/* The kernel reports a loss in the buffer when there is room again. Losses counted but not reported
+ * are the most recent ones. */
 static uint64_t lost_at_the_end(const struct perf_events *events, const struct perf_cpu *cpu)
 {
     struct {
@@ -364,7 +366,7 @@ static void disable_cpu(struct perf_events *events, const struct perf_cpu *cpu)
     }
 }
 
-/* What is in the buffer has been visited. */
+/* Everything in the buffer has been visited. */
 static void visit_last_loss(const struct perf_events *events, uint32_t cpu,
                             const struct perf_visitor *visitor)
 {
@@ -373,11 +375,12 @@ static void visit_last_loss(const struct perf_events *events, uint32_t cpu,
         visitor->lost(visitor->context, cpu, lost);
 }
 
-/* The descriptors stay open: to close the last one of a tracepoint takes the kernel about 30 ms, for which whoever waits for
- * the end of the recording need not wait. */
+/* The descriptors stay open: closing the last one of a tracepoint takes the kernel about 30 ms,
+ * which would delay the end of the recording. */
 void perf_events_stop(struct perf_events *events, const struct perf_visitor *visitor)
 {
-    perf_events_drain(events, visitor); /* first, so that little is lost while the events end */
+    /* First, so that little is lost while the events are disabled. */
+    perf_events_drain(events, visitor);
     for (uint32_t cpu = 0; cpu < events->cpu_count; cpu++)
         disable_cpu(events, &events->cpus[cpu]);
     perf_events_drain(events, visitor);

@@ -1,9 +1,10 @@
-/* perf_event on every cpu: a set of events, all of one cpu into one buffer, and taking the samples out. What they mean is
- * perf_rows.c's business.
+/* A set of perf_event events on every CPU, with one buffer for each CPU, and reading their samples.
+ * perf_rows.c interprets them.
  *
- * The kernel guarantees: a sample is whole or not there; samples of a cpu come in the order in which they were begun; when
- * the buffer is full, samples are dropped and counted, and the count stands where they are missing
- * (PERF_RECORD_LOST). Nobody is woken: the reader comes often enough, or loses.
+ * The kernel guarantees: a sample is complete or missing; samples of a CPU are in the order in
+ * which they were begun; when the buffer is full, samples are dropped and counted, and the count is
+ * written where they are missing (PERF_RECORD_LOST). The kernel does not wake the reader, which
+ * must poll often enough or lose samples.
  */
 #ifndef ARGUS_RECORDER_LINUX_PERF_EVENTS_H
 #define ARGUS_RECORDER_LINUX_PERF_EVENTS_H
@@ -18,7 +19,7 @@ enum perf_chain { PERF_CHAIN_NONE, PERF_CHAIN_USER, PERF_CHAIN_BOTH };
 
 /* One event to open on every cpu. */
 struct perf_event_spec {
-    uint32_t number;     /* comes back in its samples */
+    uint32_t number;     /* returned in its samples */
     uint32_t tracepoint; /* its id; 0: the cpu clock */
     uint64_t period_ns;  /* of the cpu clock */
     enum perf_chain chain;
@@ -29,7 +30,7 @@ struct perf_event_spec {
 struct perf_sample {
     uint32_t number, cpu;
     uint64_t time_ns;  /* CLOCK_MONOTONIC */
-    uint64_t address;  /* cpu clock: where the cpu was */
+    uint64_t address;  /* CPU clock: the instruction pointer */
     uint32_t pid, tid; /* in the recorder's pid namespace */
     bool is_32bit;     /* a program of 32 bits */
     const uint64_t *frames;
@@ -55,12 +56,12 @@ void perf_events_destroy(struct perf_events *events);
 /* The error number that the event at `index` failed with on some cpu; 0: none did. */
 int perf_events_failed(const struct perf_events *events, size_t index);
 
-/* Opens on cpus that have come online, and closes those that have gone, whose events the kernel has ended; after a drain.
- * `is_online` for each cpu. */
+/* Opens events on CPUs that have come online, and closes those of offline CPUs, which the kernel
+ * has ended. Call it after a drain. `is_online` for each cpu. */
 void perf_events_follow_cpus(struct perf_events *events, const bool *is_online,
                              const struct perf_visitor *visitor);
 
-/* Visits what has come since, in the order of time. */
+/* Visits the samples since the last call, in time order. */
 void perf_events_drain(struct perf_events *events, const struct perf_visitor *visitor);
 /* Ends the recording, and visits the rest. */
 void perf_events_stop(struct perf_events *events, const struct perf_visitor *visitor);

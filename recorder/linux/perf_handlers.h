@@ -1,4 +1,5 @@
-/* What the rows of perf_rows.c name: from a sample, whose fields are where the row says, to records. */
+/* The handlers named in perf_rows.c: each makes records from a sample, whose fields are where the
+ * row says. */
 #ifndef ARGUS_RECORDER_LINUX_PERF_HANDLERS_H
 #define ARGUS_RECORDER_LINUX_PERF_HANDLERS_H
 

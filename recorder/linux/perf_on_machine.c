@@ -1,4 +1,5 @@
-/* Samples of perf_event that tell what the kernel does beside threads: interrupts, timers, work queues, disks, signals. */
+/* Samples of perf_event about the kernel rather than threads: interrupts, timers, work queues,
+ * disks, signals. */
 #include "linux/perf_handlers.h"
 
 static void emit_number(const struct translation *now, uint32_t debugid)
@@ -26,8 +27,8 @@ void perf_on_softirq_exit(const struct translation *now)
     emit_number(now, ARGUS_ID_SOFTIRQ | ARGUS_FUNC_END);
 }
 
-/* The clock of the cpu samples is a timer like any other, but it is our own. Its function gives it away, which is not said
- * when it is cancelled or has fired. */
+/* The recorder's own CPU samples use a timer, which must not be recorded. It is recognized by its
+ * function; the tracepoints of cancelled and finished timers do not have that. */
 static bool is_own_timer(const struct translation *now, uint64_t function)
 {
     struct translator *translator = now->translator;
@@ -131,15 +132,15 @@ void perf_on_work_end(const struct translation *now)
     translation_emit(now, ARGUS_ID_WORK | ARGUS_FUNC_END, translation_number(now, 0), 0, 0, 0);
 }
 
-/* The tracepoints do not say which request it is. But a device has no two requests for one sector at a time. A flush has no
- * sector: 0 when it is issued, -1 when it is completed. */
+/* The tracepoints do not identify the request, but a device never has two requests for one sector
+ * at a time. A flush has no sector: 0 when issued, -1 when completed. */
 static uint64_t request_id(uint64_t device, uint64_t sector)
 {
     return (device + 1) << 40 ^ (sector == UINT64_MAX ? 0 : sector);
 }
 
-/* blk_fill_rwbs() in kernel/trace/blktrace.c: letters, of which the first says what is done; an F before others is a flush
- * that goes first. */
+/* blk_fill_rwbs() in kernel/trace/blktrace.c: letters, of which the first is the operation; an F
+ * before others is a preceding flush. */
 static uint64_t operation_of(const char *letters, size_t length)
 {
     if (length > 1 && letters[0] == 'F' && letters[1] != 'F')

@@ -1,4 +1,5 @@
-/* Samples of perf_event that tell what threads do: switches, wake-ups, system calls, birth, names and end. */
+/* Samples of perf_event about threads: switches, wake-ups, system calls, creation, names and
+ * end. */
 #include <string.h>
 
 #include <sys/syscall.h>
@@ -16,8 +17,8 @@ static const struct bpf_thread *thread_of(const struct translation *now, uint32_
 
 /* --- scheduling --- */
 
-/* include/trace/events/sched.h, __trace_sched_switch_state(): not the thread's state itself, but one bit of it, or
- * another when it was preempted. */
+/* include/trace/events/sched.h, __trace_sched_switch_state(): not the thread's state itself, but
+ * one bit of it, or another bit if it was preempted. */
 #define REPORT_PREEMPTED 0x100
 #define REPORT_IDLE      0x80
 #define REPORT_ENDED     0x30 /* EXIT_DEAD and EXIT_ZOMBIE */
@@ -42,7 +43,7 @@ static void remember_name(const struct translation *now, uint32_t tid, struct bp
     seen_threads_put(now->translator->threads, tid, &thread);
 }
 
-/* A thread that /proc did not tell of: hidden from the recorder, or in another pid namespace. */
+/* A thread that /proc did not list: hidden from the recorder, or in another pid namespace. */
 static void learn_name(const struct translation *now)
 {
     size_t length;
@@ -54,7 +55,7 @@ static void learn_name(const struct translation *now)
 void perf_on_switch(const struct translation *now)
 {
     uint64_t state = state_of_report(translation_number(now, 0));
-    if (!(state & ARGUS_LINUX_STATE_DEAD)) /* it has been forgotten */
+    if (!(state & ARGUS_LINUX_STATE_DEAD)) /* the thread was dropped at its end */
         learn_name(now);
     translation_emit(now, ARGUS_ID_SWITCH, state, (uint32_t)translation_number(now, 1),
                      (uint32_t)translation_number(now, 2), (uint32_t)translation_number(now, 3));
@@ -103,8 +104,8 @@ void perf_on_sample(const struct translation *now)
 
 #define X32_BIT 0x40000000
 
-/* The number in the native table. A 32-bit program has another table. What socketcall() and ipc() do, and their
- * arguments, perf_event does not pass. False: there is none. */
+/* The number in the native table; a 32-bit program uses another table. perf_event does not pass the
+ * operation and arguments of socketcall() and ipc(). False: no such call. */
 static bool take_number(const struct translation *now, uint64_t *number)
 {
     bool known = *number < X32_BIT;
@@ -128,8 +129,8 @@ static bool has_more_arguments(const struct translation *now, uint64_t number)
            now->translator->long_syscalls[number / 64] >> number % 64 & 1;
 }
 
-/* A record of a hook in the program, as in bpf/hook.h. The end of its call is a record like others here: it does not say what
- * it is the end of. */
+/* A record of a hook in the program, as in bpf/hook.h. The end of its system call is recorded like
+ * others here, because the tracepoint does not say which call ends. */
 static void on_hook(const struct translation *now)
 {
     uint64_t debugid = argument(now, 1), subclass = debugid >> 16;
@@ -171,7 +172,7 @@ void perf_on_sys_exit(const struct translation *now)
 
 /* --- life and names --- */
 
-/* Just before sched_process_fork, which does not say to which process the new thread belongs. */
+/* Comes just before sched_process_fork, which does not tell the process of the new thread. */
 void perf_on_new_task(const struct translation *now)
 {
     uint32_t tid = (uint32_t)translation_number(now, 0);
@@ -192,7 +193,7 @@ void perf_on_new_task(const struct translation *now)
     remember_name(now, tid, made, name, length);
 }
 
-/* A thread that is not the first of its process takes over the number of that one, which is gone. */
+/* A thread that is not the main thread takes over the ID of the main thread, which has ended. */
 void perf_on_exec(const struct translation *now)
 {
     uint32_t old_tid = (uint32_t)translation_number(now, 1);
@@ -218,12 +219,12 @@ void perf_on_exec(const struct translation *now)
 void perf_on_exit(const struct translation *now)
 {
     bool is_last = seen_threads_end(now->translator->threads, now->tid, now->sample->time_ns);
-    if (now->fields[0].bytes > 0) /* the kernel says so itself since Linux 6.16 */
+    if (now->fields[0].bytes > 0) /* reported by the kernel since Linux 6.16 */
         is_last = translation_number(now, 0) != 0;
     translation_emit(now, ARGUS_ID_THREAD_EXIT, now->tid, is_last, 0, 0);
 }
 
-/* A thread may rename another one of its process. */
+/* A thread may rename another thread of its process. */
 void perf_on_rename(const struct translation *now)
 {
     uint32_t tid = now->fields[1].bytes ? (uint32_t)translation_number(now, 1) : now->tid;

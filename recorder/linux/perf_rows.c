@@ -1,8 +1,9 @@
-/* The tracepoints that perf_event offers, and the functions that make records of them.
+/* The tracepoints that perf_event uses, and the functions that make records from them.
  *
- * perf_event hands out what a tracepoint says in its own bytes, and no more: numbers and names, but no kernel objects. So what
- * the BPF programs look up behind a pointer is missing here (objects, messages, words of a lock, what is mapped), and
- * said once, by the backend. One thing is easier: every sample says in which context it was taken (common_flags).
+ * perf_event passes only the tracepoint's own fields: numbers and names, but no kernel objects. So
+ * data that the BPF programs read through pointers is missing here (objects, messages, lock words,
+ * mappings); the backend's note says so. One thing is easier: every sample tells its context
+ * (common_flags).
  */
 #include "linux/perf_handlers.h"
 
@@ -11,7 +12,8 @@
 #define BLOCKS         "prev_state != 0 && prev_state != 256 && prev_pid != 0" /* 256: preempted */
 #define DOES_NOT_BLOCK "prev_state == 0 || prev_state == 256 || prev_pid == 0"
 
-/* To add a tracepoint: a function in perf_on_….c, which reads the row's fields by their position, and a row. */
+/* To add a tracepoint: a function in perf_on_….c, which reads the row's fields by position, and a
+ * row. */
 /* clang-format off */
 const struct perf_row perf_rows[] = {
     {"sched", "sched_switch", CATEGORY_SCHED, "no context switches",

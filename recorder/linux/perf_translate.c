@@ -62,13 +62,13 @@ void translation_emit_name(const struct translation *now, uint32_t tid, uint32_t
     emit_for(now, tid, debugid, words);
 }
 
-/* Following frame pointers through code that has none ends in numbers that are no addresses. */
+/* Following frame pointers through code without them ends at invalid addresses. */
 static bool is_user_address(uint64_t frame)
 {
     return frame >= 4096 && frame < 1ull << 56;
 }
 
-/* The frames behind the marker `context`, up to the next marker. */
+/* The frames after the marker `context`, up to the next marker. */
 static uint64_t put_part(const struct translation *now, uint64_t context, bool *ret_is_there)
 {
     const uint64_t *frames = now->sample->frames;

@@ -1,5 +1,6 @@
-/* From samples of perf_event to records: the same ids and meanings as those that the BPF programs write (bpf/), where the
- * sample says enough. perf_rows.c is the table of tracepoints and what each becomes; this is what they share.
+/* Makes records from samples of perf_event, with the same IDs and meanings as those of the BPF
+ * programs (bpf/), as far as the sample has the data. perf_rows.c has the table of tracepoints;
+ * this header has what all handlers share.
  */
 #ifndef ARGUS_RECORDER_LINUX_PERF_TRANSLATE_H
 #define ARGUS_RECORDER_LINUX_PERF_TRANSLATE_H
@@ -21,11 +22,11 @@
 
 struct translator {
     struct event_field common_pid, common_flags; /* of every tracepoint */
-    struct record_rings *rings;                  /* where records go; borrowed, as the next two */
+    struct record_rings *rings;                  /* the output; borrowed, as the next two */
     struct stack_table *stacks;
     struct seen_threads *threads;
     uint32_t own_pid;
-    uint64_t own_timer_function; /* of the clock of our cpu samples; 0: not known */
+    uint64_t own_timer_function; /* of the timer behind CPU samples; 0: unknown */
     struct idmap own_timers;
     uint64_t long_syscalls[BPF_SYSCALL_WORDS];
     uint16_t compat_calls[BPF_SYSCALLS]; /* as in struct bpf_settings */
@@ -33,7 +34,7 @@ struct translator {
     uint64_t compat_skipped, stacks_not_taken;
 };
 
-/* A sample, and where its tracepoint has its fields. */
+/* A sample, and the positions of its tracepoint's fields. */
 struct translation {
     struct translator *translator;
     const struct perf_sample *sample;
@@ -44,11 +45,11 @@ struct translation {
 
 struct perf_row_options {
     bool required;
-    bool wants_bits; /* whether the program has 32 bits */
-    /* The stack to take when stacks are wanted. Then what passes `filter` comes with it, and what passes `filter_rest`, all the
-     * rest, without. */
+    bool wants_bits; /* whether to tell 32-bit programs */
+    /* The stack to take if stacks are wanted. Then samples that pass `filter` have it, and those
+     * that pass `filter_rest` (all others) do not. */
     enum perf_chain chain;
-    const char *filter; /* alone: what does not pass is not recorded */
+    const char *filter; /* without filter_rest: samples that do not pass are not recorded */
     const char *filter_rest;
 };
 
@@ -76,16 +77,16 @@ void translation_emit(const struct translation *now, uint32_t debugid, uint64_t 
 void translation_emit_name(const struct translation *now, uint32_t tid, uint32_t debugid,
                            const char *name, size_t length);
 
-/* From which context: enum argus_context. */
+/* The context of the sample: enum argus_context. */
 uint32_t translation_context(const struct translation *now);
-/* Whether the recorder itself is the current thread. */
+/* Whether the current thread is the recorder itself. */
 bool translation_is_own(const struct translation *now);
 
 struct stack_ids {
     uint64_t user, kernel; /* 0: none */
     bool is_user_thread;
 };
-/* Takes the stacks that came with the sample. */
+/* Stores the stacks that came with the sample. */
 struct stack_ids translation_stacks(const struct translation *now);
 
 #endif

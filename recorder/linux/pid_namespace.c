@@ -19,7 +19,8 @@ bool pid_namespace_is_own(void)
     return stat("/proc/self/ns/pid", &status) == 0 && status.st_ino != FIRST_PID_NAMESPACE;
 }
 
-/* Only the first namespace has kthreadd, as its second process. (The link /proc/1/ns/pid is not for every root to read.) */
+/* Only the first namespace has kthreadd, as its second process. (Not every root may read the link
+ * /proc/1/ns/pid.) */
 static bool shows_first_namespace(void)
 {
     char name[16] = "";
@@ -52,8 +53,8 @@ static void take_id(void *context, const void *raw, size_t raw_bytes)
     search->found = (uint32_t)event_field_number(&search->common_pid, raw, raw_bytes);
 }
 
-/* A record of any tracepoint begins with the thread's id in the first namespace; ours is that of the process, because the
- * recorder has one thread when it asks. */
+/* A record of any tracepoint begins with the thread's id in the first namespace; for the recorder,
+ * that is also the process ID, because it has only one thread at that time. */
 static uint32_t ask_tracepoint(void)
 {
     int tracefs;
@@ -73,7 +74,7 @@ static uint32_t ask_tracepoint(void)
     return search.found;
 }
 
-/* /proc/self is a link to the id in the namespace that this /proc shows. */
+/* /proc/self links to the ID in the namespace of this /proc. */
 static uint32_t ask_proc(void)
 {
     char self[32];

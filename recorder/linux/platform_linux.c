@@ -68,8 +68,9 @@ int platform_watch_process(pid_t pid)
     return (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
-/* The files of /proc, /sys, /sys/fs/cgroup … look like empty regular files, but a write to one is a command to the kernel,
- * which may ask who writes: us, root. Such file systems have no blocks; some that keep files do not count theirs. */
+/* The files of /proc, /sys, /sys/fs/cgroup … look like empty regular files, but a write to one is a
+ * command to the kernel, which checks the rights of the writer, and that is root here. Such file
+ * systems have no blocks; some real ones do not count theirs either. */
 bool platform_keeps_files(int fd)
 {
     struct statfs status;

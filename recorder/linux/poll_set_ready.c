@@ -1,5 +1,6 @@
-/* Looks from outside whether something waits at the descriptors of another process: each is duplicated for a moment
- * (pidfd_getfd(2), Linux 5.6) and polled without waiting. That takes nothing from the process, and needs the right to trace it. */
+/* Checks whether descriptors of another process have pending input: each is duplicated for a moment
+ * (pidfd_getfd(2), Linux 5.6) and polled without waiting. That reads nothing, and needs permission
+ * to trace the process. */
 #include <linux/sockios.h>
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -15,7 +16,7 @@ struct look {
     bool found;
 };
 
-/* A program that a person talks to by keys has its terminal in another mode. */
+/* An interactive program sets its terminal to another mode. */
 static bool takes_lines(int fd)
 {
     struct termios mode;

@@ -53,7 +53,7 @@ static struct poll_set set_of(const struct bpf_poll_set *set)
 struct argus_error *pollers_read(int map_fd, struct backend_poller *ret, size_t room,
                                  size_t *ret_count)
 {
-    uint32_t count = BPF_POLLERS + 1024, position; /* more than it holds: one call tells all */
+    uint32_t count = BPF_POLLERS + 1024, position; /* more than the map holds: one call reads all */
     uint32_t *tids = malloc(count * sizeof(*tids));
     struct bpf_poller *pollers = malloc(count * sizeof(*pollers));
     struct argus_error *error = tids && pollers ? NULL : argus_error_memory();
@@ -74,8 +74,8 @@ struct argus_error *pollers_read(int map_fd, struct backend_poller *ret, size_t 
             .asked_ns = pollers[i].asks >= BPF_POLLER_ASKS ? pollers[i].asked_ns : 0,
             .polling = pollers[i].place == BPF_POLLER_HOME,
             .polling_inside = pollers[i].place == BPF_POLLER_INSIDE,
-            .home = set_of(&pollers[i].home),
-            .inside = set_of(&pollers[i].inside),
+            .loop_set = set_of(&pollers[i].home),
+            .handler_set = set_of(&pollers[i].inside),
         };
     free(tids);
     free(pollers);

@@ -1,12 +1,14 @@
-/* A uprobe is a breakpoint in a file: the kernel puts it into every process that has the file mapped or will map it, and
- * takes it out of all of them when the last descriptor of the attachment is closed, also when we are killed.
+/* A uprobe is a breakpoint in a file: the kernel inserts it into every process that has mapped the
+ * file or will map it, and removes it from all of them when the last descriptor of the attachment
+ * is closed, also if the recorder is killed.
  *
- * Since Linux 6.6 one attachment can have many places in a file (uprobe_multi), and taking them out takes a moment. Before, each
- * place is a perf event, and the kernel waits for a grace period, about 0.1 s, at each one's end (measured: 3.5 s for 38
- * of them). That is why they are muted first.
+ * Since Linux 6.6 one attachment can have many places in a file (uprobe_multi), and removing them
+ * is fast. Before, each place is a perf event, and the kernel waits for a grace period, about 0.1
+ * s, at each one's end (measured: 3.5 s for 38 of them). That is why they are muted first.
  *
- * The kernel wants a path. It is that of our own descriptor, so what is probed is the file that the front end has opened and
- * looked at, whatever its path has become since and in whichever mount namespace it was.
+ * The kernel needs a path. The recorder passes the path of its own descriptor. So the probed file
+ * is the one that the front end has opened and examined, even if its path has changed or is in
+ * another mount namespace.
  */
 #include "linux/probes.h"
 
@@ -24,7 +26,7 @@
 #define TRACE_UPROBE_MULTI       48 /* enum bpf_attach_type, include/uapi/linux/bpf.h of Linux 6.6 */
 #define FLAG_UPROBE_MULTI_RETURN 1
 
-/* What bpf(BPF_LINK_CREATE) takes for uprobe_multi; Debian 12's headers are older. */
+/* The argument of bpf(BPF_LINK_CREATE) for uprobe_multi; Debian 12's headers are older. */
 struct multi_link {
     uint32_t program_fd, target_fd, attach_type, flags;
     uint64_t path, offsets, reference_counters, cookies;
@@ -102,7 +104,7 @@ static bool is_return(const struct probe *probe)
     return probe->spec.flags & PROBE_RETURN;
 }
 
-/* Those of one file that can be attached together. */
+/* The group of a probe: those of one file that can be attached together. */
 static uint32_t group_of(uint32_t file, bool at_return)
 {
     return 2 * file + at_return;
@@ -154,7 +156,7 @@ static const struct probe *by_number(const struct probes *probes, uint64_t numbe
     return probe;
 }
 
-/* One place that the kernel refuses makes it refuse all of them: then each is tried by itself. */
+/* If the kernel refuses one place, it refuses all of them. Then each is tried separately. */
 static void attach_places(struct probes *probes, uint32_t group, const struct places *places,
                           probes_refused refused, void *context)
 {
@@ -257,7 +259,7 @@ static void detach_single(struct probes *probes, uint32_t number)
     }
 }
 
-/* The others in the file are attached again, so for a moment they are not heard. */
+/* The others in the file are attached again, so their hits are lost for a moment. */
 struct argus_error *probes_take_out(struct probes *probes, const struct probe *probe,
                                     probes_refused refused, void *context)
 {

@@ -22,7 +22,7 @@ static bool parse(char *text, struct proc_stat *ret)
     return true;
 }
 
-/* The beginning of a file of the thread; false: there is none. */
+/* Reads the beginning of a file of the thread; false: it does not exist. */
 static bool read_file(uint32_t pid, uint32_t tid, const char *name, size_t room, char *ret)
 {
     char path[64];

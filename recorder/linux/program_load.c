@@ -1,9 +1,10 @@
-/* The kernel takes all programs of an object or none. A recorder that is meant for many kernels must not depend on every
- * verifier's opinion of every program. So one that is refused is left out by name, and the others are loaded again.
+/* The kernel accepts all programs of an object or none. But a recorder for many kernels cannot rely
+ * on every verifier accepting every program. So a refused program is left out by name, and the
+ * others are loaded again.
  *
- * Which one was refused, libbpf does not say as a value. But each program has a buffer of its own for the verifier's log, and the
- * kernel is only asked for a log when a program has failed: the program whose buffer was written to is the one. The buffers are
- * address space that is never touched otherwise.
+ * libbpf does not return which program was refused. But each program has its own buffer for the
+ * verifier's log, and the kernel is asked for a log only after a program has failed: the refused
+ * program is the one whose buffer was written. Unwritten buffers use only address space.
  */
 #include "linux/program_load.h"
 
@@ -33,25 +34,27 @@
 #include "linux/snapshots.h"
 #include "linux/syscall_bitmaps.h"
 
-/* A kernel that refuses more than these is not one that the programs were written for, and each costs another try. */
+/* If the kernel refuses more than this many, the programs do not suit it; and each one costs
+ * another try. */
 #define REFUSED_MOST 8
 
-/* Linux before 5.16 takes no larger buffer; a log that does not fit has no last line. */
+/* Linux before 5.16 accepts no larger buffer; a log that does not fit has no last line. */
 #define LOG_BYTES  ((16u << 20) - 1)
 #define LOG_STRIDE (16u << 20)
 
-/* In the environment: what libbpf and the verifier say goes to stderr, for whoever works on the programs. */
+/* In the environment: prints the messages of libbpf and the verifier to stderr, for developers of
+ * the programs. */
 #define DEBUG_VARIABLE "ARGUS_LIBBPF_DEBUG"
 
 struct loader {
     const struct program_request *request;
     const struct btf *btf;
     struct program_set *set;
-    char *logs;                        /* one for each row; NULL: there is no room for them */
+    char *logs;                        /* one for each row; NULL: no memory */
     bool has_tracepoint[PROGRAM_MOST]; /* by row */
-    bool has_interpreters;             /* in this try: what reads their frames */
-    uint32_t suspect_row;              /* refused with it, when it was left out */
-    struct bpf_settings settings;      /* before those of missing programs are cleared */
+    bool has_interpreters;        /* this try includes the code that reads interpreter frames */
+    uint32_t suspect_row;         /* refused with that code, which was then left out */
+    struct bpf_settings settings; /* before those of missing programs are cleared */
 };
 
 static __attribute__((format(printf, 2, 3))) void add_note(struct program_set *set,
@@ -65,7 +68,7 @@ static __attribute__((format(printf, 2, 3))) void add_note(struct program_set *s
     va_end(args);
 }
 
-/* What libbpf would print: the recorder has no terminal, and its errors are sentences of its own. */
+/* Drops what libbpf would print: the recorder has no terminal, and has its own error messages. */
 static int swallow_message(enum libbpf_print_level level, const char *format, va_list args)
 {
     if (getenv(DEBUG_VARIABLE))
@@ -94,7 +97,7 @@ static bool is_refused(const struct program_set *set, uint32_t row)
     return false;
 }
 
-/* Asked of the kernel's BTF once, which is a search through all of its types. */
+/* Looked up in the kernel's BTF once, because that searches all its types. */
 static void find_tracepoints(struct loader *loader)
 {
     const char *without = loader->request->without;
@@ -107,7 +110,7 @@ static void find_tracepoints(struct loader *loader)
     }
 }
 
-/* Also of a row that needs none. */
+/* True also for a row that needs none. */
 static bool has_tracepoint(const struct loader *loader, const struct program_row *row)
 {
     return loader->has_tracepoint[row - program_table];
@@ -148,7 +151,7 @@ static void choose_programs(struct loader *loader)
     }
 }
 
-/* The newest helper that the programs cannot do without: Linux 5.15. */
+/* The newest helper that the programs require: Linux 5.15. */
 #define NEWEST_HELPER "BPF_FUNC_get_attach_cookie"
 
 static struct argus_error *check_required(const struct loader *loader)
@@ -179,7 +182,7 @@ static void clear_settings(const struct loader *loader, struct bpf_settings *set
     }
 }
 
-/* What no try to load changes. */
+/* Settings that are the same for every try. */
 static void find_settings(struct loader *loader)
 {
     const struct backend_options *options = loader->request->options;
@@ -241,7 +244,8 @@ static struct argus_error *open_image(struct loader *loader, const struct bpf_im
     return configure(loader);
 }
 
-/* The row whose program was refused in the last try; program_table_length: none, it failed for another reason. */
+/* The row whose program was refused in the last try; program_table_length: none, the load failed
+ * for another reason. */
 static uint32_t find_refused(const struct loader *loader)
 {
     uint32_t i = 0;
@@ -250,7 +254,8 @@ static uint32_t find_refused(const struct loader *loader)
     return i;
 }
 
-/* The verifier's last line but the one about itself ("processed 1234 insns …"): it says what was wrong. */
+/* The verifier's last line before its statistics ("processed 1234 insns …"): it says what was
+ * wrong. */
 static char *last_line(const char *log)
 {
     const char *end = log + strnlen(log, LOG_BYTES), *line = end;
@@ -266,7 +271,7 @@ static char *last_line(const char *log)
     return strndup(line, (size_t)(end - line));
 }
 
-/* Takes the verifier's words about a row: owned by the caller; NULL: there is no memory. */
+/* The verifier's reason for refusing a row, owned by the caller; NULL without memory. */
 static char *take_reason(struct loader *loader, uint32_t row)
 {
     char *log = loader->logs + (size_t)row * LOG_STRIDE;
@@ -283,8 +288,8 @@ static void forget_interpreters_refused(struct program_set *set)
     set->interpreters_refused = NULL;
 }
 
-/* A program may be refused for the part of it that reads interpreters' frames: then it is tried without that part, which is refused
- * if the program is not refused again. */
+/* A program may be refused because of the part that reads interpreter frames. So it is tried again
+ * without that part; if it is then accepted, that part counts as refused. */
 static struct argus_error *add_refused(struct loader *loader, uint32_t row)
 {
     struct program_set *set = loader->set;
@@ -354,7 +359,7 @@ static void forget_refused(struct program_set *set)
     forget_interpreters_refused(set);
 }
 
-/* Loads what is accepted of one build. */
+/* Loads the accepted programs of one build. */
 static struct argus_error *load_image(struct loader *loader, const struct bpf_image *image,
                                       size_t refused_most)
 {
@@ -382,7 +387,8 @@ static bool image_fits(const struct loader *loader, const struct bpf_image *imag
            btf__find_by_name_kind(loader->btf, image->kernel_function, BTF_KIND_FUNC) >= 0;
 }
 
-/* A build of which the kernel refuses anything is given up for the next one; the last one fits every kernel. */
+/* If the kernel refuses a program of one build, the next build is tried; the last one suits every
+ * kernel. */
 static struct argus_error *load_images(struct loader *loader)
 {
     uint32_t last = BPF_IMAGES - 1;

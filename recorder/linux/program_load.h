@@ -1,4 +1,4 @@
-/* Loading the BPF programs, as far as the running kernel takes them. */
+/* Loads those BPF programs that the running kernel accepts. */
 #ifndef ARGUS_RECORDER_LINUX_PROGRAM_LOAD_H
 #define ARGUS_RECORDER_LINUX_PROGRAM_LOAD_H
 
@@ -15,8 +15,8 @@ struct btf;
 struct program_request {
     const struct backend_options *options;
     uint32_t cpu_count, slot_count;
-    const char
-        *without; /* for tests: a tracepoint to treat as if the kernel did not have it; NULL */
+    /* For tests: a tracepoint to treat as if the kernel did not have it; NULL. */
+    const char *without;
     const struct bpf_image *image; /* for tests: the only build to try; NULL: whichever fits */
 };
 
@@ -30,10 +30,10 @@ struct program_set {
     struct bpf_object *object; /* loaded; owned */
     const struct bpf_image *image;
     VEC(struct program_refused) refused;
-    char *
-        interpreters_refused; /* why the programs were refused with what reads interpreters' frames, and taken without it; owned;
-                                 * NULL: they were not */
-    VEC(char *) notes; /* sentences about what is missing; owned */
+    /* Why the programs were refused with the code that reads interpreter frames and accepted
+     * without it; owned; NULL: not so. */
+    char *interpreters_refused;
+    VEC(char *) notes; /* owned sentences about missing programs */
 };
 
 /* Loads the programs of the categories in request->options that this kernel has tracepoints for and whose programs it accepts.

@@ -18,14 +18,15 @@
     {                                                                                              \
         CATEGORY_##category, program, tracepoint, lost, false, FIELD(field), NO_SETTING            \
     }
-/* Does the work of the programs of setting `field`, on kernels that do not have their tracepoints. */
+/* Replaces the programs of setting `field` on kernels without their tracepoints. */
 #define INSTEAD(category, program, tracepoint, field, lost)                                        \
     {                                                                                              \
         CATEGORY_##category, program, tracepoint, lost, false, NO_SETTING, FIELD(field)            \
     }
 
-/* To add a tracepoint: write its program in bpf/, and add a row. A row of a category that is switched off is not loaded.
- * One whose tracepoint the kernel lacks, or whose program it refuses, is left out and said (program_load.c). */
+/* To add a tracepoint: write its program in bpf/, and add a row. A row of a category that is
+ * switched off is not loaded. A row whose tracepoint the kernel lacks, or whose program it refuses,
+ * is left out with a note (program_load.c). */
 const struct program_row program_table[] = {
     REQUIRED(SCHED, "on_switch", "sched_switch", "no context switches"),
     REQUIRED(SCHED, "on_waking", "sched_waking", "no wake-ups"),

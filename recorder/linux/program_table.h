@@ -15,9 +15,10 @@ struct program_row {
     const char *program;      /* function in bpf/ */
     const char *tracepoint;   /* name of the raw tracepoint; NULL: attached elsewhere */
     const char *lost_without; /* ends the sentence "this kernel has no tracepoint …: " */
-    bool required;            /* without it the trace is worth nothing: another backend has to do */
-    /* Offsets in struct bpf_settings, or PROGRAM_NO_SETTING. The first holds only while this program and all others of the same
-     * setting run; without one of them all are left out. Where the second holds, this program is not needed. */
+    bool required;            /* without it the trace is useless: another backend is tried */
+    /* Offsets in struct bpf_settings, or PROGRAM_NO_SETTING. The first setting is true only if this
+     * program and all others of the same setting run; if one is missing, all are left out. If the
+     * second setting is true, this program is not needed. */
     size_t setting, instead_of;
 };
 

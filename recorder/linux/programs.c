@@ -1,5 +1,5 @@
-/* Nothing here outlives the process: programs, maps and attachments are file descriptors, so that the kernel takes all of
- * it down when the recorder ends, in whatever way.
+/* Nothing here outlives the process: programs, maps and attachments are file descriptors, so the
+ * kernel removes all of them when the recorder ends for any reason.
  */
 #include "linux/programs.h"
 
@@ -31,7 +31,7 @@ struct cpu_event {
 };
 
 struct programs {
-    struct program_set set; /* notes go here, too */
+    struct program_set set; /* also holds the notes */
     struct cpu_event events[2];
     size_t event_count;
     VEC(struct bpf_link *) links;
@@ -50,7 +50,7 @@ static __attribute__((format(printf, 2, 3))) void add_note(struct programs *prog
     va_end(args);
 }
 
-/* The program if it was loaded; NULL: it was left out. */
+/* The program; NULL: it was left out. */
 static struct bpf_program *find_loaded(const struct programs *programs, const char *name)
 {
     struct bpf_program *program = bpf_object__find_program_by_name(programs->set.object, name);
@@ -96,7 +96,7 @@ static struct argus_error *attach_event(struct programs *programs, const struct 
         .exclude_idle = event->config == PERF_COUNT_SW_CPU_CLOCK,
     };
     if (!program)
-        return NULL; /* refused, which is said already */
+        return NULL; /* refused; there is a note already */
     int fd = (int)syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
     if (fd < 0 && errno == ENODEV)
         return NULL; /* the cpu is off */
@@ -112,7 +112,8 @@ static struct argus_error *attach_event(struct programs *programs, const struct 
     return NULL;
 }
 
-/* On each cpu that is online now; programs_cpu_came() does the same for one that comes later. */
+/* Attaches on each CPU that is online now; programs_cpu_came() does the same for one that comes
+ * online later. */
 static struct argus_error *attach_event_everywhere(struct programs *programs,
                                                    struct cpu_event event, uint32_t cpu_count)
 {
@@ -137,7 +138,7 @@ static void probe_refused(void *context, const struct probe *probe, int error_nu
              probe->entry.library, strerror(error_number));
 }
 
-/* One that was refused is missing in the table, and its calls are counted as skipped. */
+/* A refused program is missing in the table, and its calls are counted as skipped. */
 static void fill_compat_programs(struct programs *programs)
 {
     static const char *const names[COMPAT_PROGRAMS] = {
@@ -239,7 +240,8 @@ struct argus_error *programs_create(const struct backend_options *options, uint3
 void programs_detach(struct programs *programs)
 {
     probes_mute(programs->probes);
-    /* One after the other, each waits for a grace period: those without which the others' records mean nothing go last. */
+    /* Detached one after the other, because each waits for a grace period. Programs that give
+     * meaning to the others' records go last. */
     for (size_t i = programs->links.length; i > 0; i--)
         bpf_link__destroy(programs->links.data[i - 1]);
     vec_deinit(&programs->links);

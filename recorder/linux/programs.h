@@ -13,12 +13,12 @@ struct bpf_object;
 /* Loads and attaches for `slot_count` slots on each of `cpu_count` cpus; detach or destroy ends the recording. */
 struct argus_error *programs_create(const struct backend_options *options, uint32_t cpu_count,
                                     uint32_t slot_count, struct programs **ret);
-/* A cpu has come online: what belongs to a cpu is attached there as well. */
+/* A CPU has come online: attaches per-CPU programs there as well. */
 struct argus_error *programs_cpu_came(struct programs *programs, uint32_t cpu);
-/* Called now and then: takes out probes that are hit too often, and adds a note for each. */
+/* Call it regularly: removes probes that are hit too often, with a note for each. */
 struct argus_error *programs_spare(struct programs *programs, uint64_t now_ns);
 void programs_detach(struct programs *programs);
-/* Detaches, and takes the probes out of the programs that have them, which can take seconds. */
+/* Detaches, and removes the probes from all processes, which can take seconds. */
 void programs_release(struct programs *programs);
 void programs_destroy(struct programs *programs);
 
@@ -26,7 +26,8 @@ void programs_destroy(struct programs *programs);
 struct bpf_object *programs_object(const struct programs *programs);
 /* The descriptor of a map by its name in bpf/, borrowed; -1 if there is none. */
 int programs_map(const struct programs *programs, const char *name);
-/* Runs that the kernel left out because the same program was already running on that cpu. Each is a lost record. */
+/* Runs that the kernel skipped because the same program was already running on that CPU. Each is a
+ * lost record. */
 uint64_t programs_missed(const struct programs *programs);
 /* What could not be attached; borrowed. */
 size_t programs_notes(const struct programs *programs, const char *const **ret);

@@ -1,8 +1,9 @@
 /* Reading without stopping the writers.
  *
- * Slots are copied first and judged afterwards: a slot is good when its `unused` was sequence + 1 in the copy and the head,
- * loaded after the copying, has not come a whole round further. A slot whose number is not there yet belongs to a
- * program that was interrupted in the middle: reading stops before it and goes on at the next call.
+ * Slots are copied first and checked afterwards: a slot is valid if its `unused` was sequence + 1
+ * in the copy and the head, loaded after copying, has not advanced by a whole round. A slot without
+ * its number yet belongs to a program that was interrupted while writing: reading stops before it
+ * and continues at the next call.
  */
 #include "linux/rings.h"
 
@@ -82,7 +83,8 @@ static void copy_slots(const struct rings *rings, uint32_t cpu, uint64_t from, s
     memcpy(ret + part, slots, (count - part) * sizeof(*ret));
 }
 
-/* How many of `count` copied slots are whole, from the first on; clears their sequence numbers. */
+/* The number of complete slots at the start of the `count` copied ones; clears their sequence
+ * numbers. */
 static size_t accept_slots(struct argus_record *records, uint64_t from, size_t count)
 {
     size_t accepted = 0;
@@ -97,7 +99,8 @@ size_t rings_read(struct rings *rings, uint32_t cpu, struct argus_record *record
     uint64_t *next = &rings->next[cpu], first_kept = oldest_kept(rings, cpu);
     *ret_lost = 0;
     if (*next < first_kept) {
-        /* Leave room for what is written while we copy, or the next slots would be lost as well. */
+        /* Leave room for records written during the copy, otherwise the next slots would be lost as
+         * well. */
         uint64_t resume = first_kept + rings->slot_count / 8;
         *ret_lost = resume - *next;
         *next = resume;
@@ -119,7 +122,7 @@ size_t rings_read(struct rings *rings, uint32_t cpu, struct argus_record *record
     return accepted;
 }
 
-/* Copies `count` slots from `from` on, and moves what is whole to the front. */
+/* Copies `count` slots from `from` on, and moves the complete ones to the front. */
 static size_t copy_whole(const struct rings *rings, uint32_t cpu, uint64_t from, size_t count,
                          struct argus_record *ret)
 {

@@ -18,8 +18,8 @@ struct rings {
     uint64_t *next; /* for each cpu, the sequence number that rings_read() goes on with; owned */
 };
 
-/* The largest power of two of slots for each cpu that `ring_bytes` has room for; at least 4096, and in all not more than a
- * BPF array can have. */
+/* The largest power of two of slots per CPU that fits into `ring_bytes`; at least 4096, and in
+ * total at most what a BPF array can have. */
 uint32_t rings_slot_count(uint64_t ring_bytes, uint32_t cpu_count);
 
 /* Maps the arrays `ring_fd` and `cpus_fd`, which may be closed afterwards. */

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* The recorder goes on without a name, when there is no memory. */
+/* Without memory the recorder continues without the name. */
 #define HASH_NONFATAL_OOM         1
 #define uthash_nonfatal_oom(elem) ((elem)->failed = true)
 #include <uthash.h>
@@ -12,7 +12,7 @@
 
 struct entry {
     UT_hash_handle hh;
-    struct entry *prev, *next; /* in the list of the ended */
+    struct entry *prev, *next; /* in the list of ended threads */
     uint32_t tid;
     bool failed, has_ended;
     struct bpf_thread is;
@@ -121,7 +121,7 @@ void seen_threads_put(struct seen_threads *threads, uint32_t tid, const struct b
 {
     struct entry *entry = find(threads, tid);
     bool is_new = !entry || entry->has_ended;
-    if (entry && entry->has_ended) { /* the number is in use again */
+    if (entry && entry->has_ended) { /* the ID is in use again */
         DL_DELETE(threads->ended, entry);
         threads->ended_count--;
         entry->has_ended = false;
@@ -135,7 +135,7 @@ void seen_threads_put(struct seen_threads *threads, uint32_t tid, const struct b
         process_add_thread(threads, thread->pid);
 }
 
-/* It has ended. */
+/* The thread has ended. */
 static void forget(struct seen_threads *threads, struct entry *entry)
 {
     DL_DELETE(threads->ended, entry);

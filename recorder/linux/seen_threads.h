@@ -1,5 +1,6 @@
-/* The threads that records have told of, for a backend whose kernel side keeps no such table: names, processes, and how
- * many threads a process has left. Those that ended first are forgotten first, when there are many.
+/* The threads seen in records, for a backend whose kernel side keeps no such table: names,
+ * processes, and the number of live threads of a process. If there are many, those that ended first
+ * are dropped first.
  */
 #ifndef ARGUS_RECORDER_LINUX_SEEN_THREADS_H
 #define ARGUS_RECORDER_LINUX_SEEN_THREADS_H
@@ -15,11 +16,11 @@ struct seen_threads;
 struct seen_threads *seen_threads_create(void); /* NULL without memory */
 void seen_threads_destroy(struct seen_threads *threads);
 
-/* NULL when it is not known; valid until the next call that is not const. */
+/* NULL if unknown; valid until the next call that is not const. */
 const struct bpf_thread *seen_threads_find(const struct seen_threads *threads, uint32_t tid);
 /* Adds or replaces; without memory the thread has no name. */
 void seen_threads_put(struct seen_threads *threads, uint32_t tid, const struct bpf_thread *thread);
-/* The thread ended at `died_ns`; true when it was the last that is known of its process. */
+/* The thread ended at `died_ns`; true if it was the last known thread of its process. */
 bool seen_threads_end(struct seen_threads *threads, uint32_t tid, uint64_t died_ns);
 
 /* For thread_list_write(). */

@@ -21,7 +21,7 @@ static int open_event(uint32_t id)
     return (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Only the first page of records: that none wraps. */
+/* Reads only the first page of records, so that none wraps. */
 static void visit_records(const struct perf_event_mmap_page *page, size_t page_bytes,
                           const struct self_tracepoint *what)
 {

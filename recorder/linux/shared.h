@@ -1,12 +1,14 @@
-/* What the BPF programs and the recorder share: the maps' values and the settings in read-only data.
+/* What the BPF programs and the recorder share: the maps' values and the settings in read-only
+ * data.
  *
- * Included by both sides, so it uses only the fixed-width types that each side brings along.
+ * Included by both sides, so it uses only fixed-width types, which each side defines first.
  *
- * The ring. One mmap-able array holds cpu_count * slot_count records of 64 bytes; cpu c owns the slots from
- * c * slot_count. A program takes the next sequence number of its cpu by an atomic add (an interrupt may come between
- * and take the following one), fills the slot `sequence & (slot_count - 1)`, and at last stores sequence + 1 into
- * `unused`. So a slot whose `unused` is not sequence + 1 is not yet written, or was overwritten a round later; and a
- * reader that has copied slots knows by the head which of them were still its own (linux/rings.c).
+ * The ring. One mmap-able array holds cpu_count * slot_count records of 64 bytes; cpu c owns the
+ * slots from c * slot_count. A program takes the next sequence number of its cpu by an atomic add
+ * (an interrupt may come between and take the following one), fills the slot `sequence &
+ * (slot_count - 1)`, and finally stores sequence + 1 into `unused`. So a slot whose `unused` is not
+ * sequence + 1 is not yet written, or was overwritten a round later; and a reader that has copied
+ * slots learns from the head which of them were overwritten meanwhile (linux/rings.c).
  */
 #ifndef ARGUS_RECORDER_LINUX_SHARED_H
 #define ARGUS_RECORDER_LINUX_SHARED_H
@@ -16,31 +18,33 @@
 #include "../probe_spec.h"
 
 #define BPF_STACK_FRAMES  64   /* deeper stacks keep their innermost frames */
-#define BPF_WINDOW_BYTES  2048 /* of a stack that are looked at together; a power of two */
+#define BPF_WINDOW_BYTES  2048 /* of a stack that are examined together; a power of two */
 #define BPF_SYSCALL_WORDS 8    /* bitmaps over system call numbers 0 … 511 */
 #define BPF_SYSCALLS      (BPF_SYSCALL_WORDS * 64)
 #define BPF_COMM_BYTES    16 /* TASK_COMM_LEN */
 
 #define BPF_UNWIND_TARGETS  16
 #define SNAPSHOT_MOST_BYTES (64 << 10) /* of a stack */
-#define BPF_STACK_FARTHEST  (64 << 20) /* a stack whose end would be farther away has another end */
+#define BPF_STACK_FARTHEST  (64 << 20) /* an end of the stack farther away than this is wrong */
 
 /* One per cpu, in an mmap-able array; a cache line of its own, and the next one against prefetching. */
 struct bpf_cpu {
     uint64_t head;        /* the next sequence number */
     uint64_t stacks_lost; /* stacks that could not be taken or stored */
-    uint64_t
-        compat_skipped; /* system calls that are in none of our tables: of x32 programs, or of 32-bit ones that no native program has */
+    /* System calls without a number in the native table: of x32 programs, or 32-bit calls that
+     * native programs lack. */
+    uint64_t compat_skipped;
     uint64_t timer_base; /* address of the cpu's hrtimer_bases; 0: no timer has fired yet */
-    uint64_t
-        timers_skipped; /* timers of the wheel that nobody's call has set (bpf/timer_wheel.h) */
-    uint64_t messages_unseen;  /* whose descriptor was closed before the call returned */
+    /* Timers of the wheel that no system call has set (bpf/timer_wheel.h). */
+    uint64_t timers_skipped;
+    uint64_t messages_unseen;  /* messages whose descriptor was closed before the call returned */
     uint64_t snapshot_head;    /* the number of the next stack snapshot */
-    uint64_t snapshots_known;  /* that needed no new slot */
-    uint64_t snapshots_missed; /* of chosen processes, but they could not be taken */
-    uint64_t snapshot_busy;    /* 1: one is being taken */
-    uint64_t entry_first;      /* the returns into the entry of system calls, both inclusive */
-    uint64_t entry_last;       /* (bpf/kernel_stack.h) */
+    uint64_t snapshots_known;  /* snapshots that needed no new slot */
+    uint64_t snapshots_missed; /* snapshots of chosen processes that could not be taken */
+    uint64_t snapshot_busy;    /* 1: a snapshot is being taken */
+    /* Range of return addresses in the kernel's system call entry, both inclusive. */
+    uint64_t entry_first;
+    uint64_t entry_last;             /* (bpf/kernel_stack.h) */
     uint64_t caller_ids, caller_key; /* whose system calls these are: bpf/syscall.h */
     uint64_t late_tid;               /* the thread on this cpu, if its wait was long: bpf/late.h */
 } __attribute__((aligned(128)));
@@ -51,19 +55,20 @@ struct bpf_stack {
     uint64_t frames[BPF_STACK_FRAMES]; /* innermost first */
 };
 
-/* Scratch: a part of a user's or of a kernel stack. What changes in loops is volatile, because the verifier does not follow
- * numbers through memory: else it would look at each one by itself, and give up. */
+/* Scratch: a part of a user's or of a kernel stack. Loop variables are volatile, in memory, because
+ * the verifier does not track values through memory: otherwise it would analyse each value
+ * separately, and give up. */
 struct bpf_window {
     uint64_t words[BPF_WINDOW_BYTES / 8];
     volatile uint64_t address; /* user_stack.h: of the first word */
-    volatile uint64_t bytes;   /* user_stack.h: that are there; less at the end of the stack */
+    volatile uint64_t bytes;   /* user_stack.h: bytes present; fewer at the end of the stack */
     volatile uint64_t found;   /* kernel_stack.h: frames */
 };
 
 /* The value of the thread table; the key is the 32-bit thread id. */
 struct bpf_thread {
     uint64_t seen_ns; /* CLOCK_MONOTONIC: when this was true */
-    uint64_t died_ns; /* 0: it lives */
+    uint64_t died_ns; /* 0: it is alive */
     uint32_t pid, parent_pid;
     uint32_t kernel; /* 1: a kernel thread */
     char comm[BPF_COMM_BYTES];
@@ -74,7 +79,7 @@ struct bpf_thread {
 struct bpf_flag {
     uint64_t address;
     uint64_t hits;
-    uint64_t value; /* as it was seen last */
+    uint64_t value; /* the last value seen */
     uint32_t tgid;
     uint32_t bytes;  /* 0: none */
     uint32_t access; /* enum flag_access */
@@ -88,25 +93,25 @@ struct bpf_flag {
 struct bpf_wait {
     uint32_t tid;
     uint32_t late;     /* 1: its stack is to be taken when its system call ends */
-    uint64_t since_ns; /* CLOCK_MONOTONIC: it waits since then; 0: it does not */
-    uint64_t first_ns; /* the first wait of that call */
+    uint64_t since_ns; /* CLOCK_MONOTONIC: start of its wait; 0: it does not wait */
+    uint64_t first_ns; /* start of the first wait of that call */
 };
 
-#define BPF_POLL_WORDS 16   /* kept of what one call waits for; one is room for the verifier */
-#define BPF_POLLERS    8192 /* more threads than that: those that polled longest ago are forgotten */
+#define BPF_POLL_WORDS 16   /* words kept of one poll set; one of them is spare, for the verifier */
+#define BPF_POLLERS    8192 /* with more threads, those that polled longest ago are dropped */
 
-#define BPF_POLLER_ASKS                                                                            \
-    10 /* so many questions after a child, in short distances, make it a wait for the child */
+/* So many polls for a child's end in quick succession are a wait for the child. */
+#define BPF_POLLER_ASKS 10
 
-/* What a poll waits for, as it was called. */
+/* What a poll waits for: the call's arguments. */
 struct bpf_poll_set {
     uint64_t number;                /* of the system call */
     uint64_t object;                /* its first argument */
     uint64_t count;                 /* of the words */
-    uint64_t words[BPF_POLL_WORDS]; /* poll: its array; select: of the set for reading */
+    uint64_t words[BPF_POLL_WORDS]; /* poll: its array; select: the set for reading */
 };
 
-/* Where a thread is that polls. */
+/* Where a polling thread is. */
 enum bpf_poller_place { BPF_POLLER_AWAY, BPF_POLLER_HOME, BPF_POLLER_INSIDE };
 
 /* The value of the table of polling threads (bpf/poller.h); the key is the thread id. */
@@ -114,16 +119,17 @@ struct bpf_poller {
     uint64_t returned_ns; /* CLOCK_MONOTONIC: when it last came back from a poll of its loop */
     uint32_t pid;
     uint16_t place;       /* enum bpf_poller_place */
-    uint16_t interrupted; /* of a poll that a signal interrupted: where it goes on */
-    uint64_t seen_ns;     /* when the last poll began, or inside a handler ended */
-    uint64_t rested_ns;   /* the longest that one poll of the loop took */
+    uint16_t interrupted; /* where a poll continues that a signal interrupted */
+    uint64_t seen_ns;     /* when its last poll began, or its last poll inside a handler ended */
+    uint64_t rested_ns;   /* the longest poll of the loop */
     uint64_t returns;     /* how often it came back */
     uint64_t sp;          /* the stack pointer of the loop's poll */
     uint64_t inner;       /* polls inside a handler, since returned_ns */
-    uint64_t served;      /* those of them that found something */
+    uint64_t served;      /* how many of them found something ready */
     uint64_t asked_ns;    /* when it last asked whether a child had ended, and none had */
-    uint64_t asks;        /* how often it did, in short distances; 0: a child has ended */
-    struct bpf_poll_set home, inside; /* of the loop, and of the last poll inside a handler */
+    uint64_t asks;        /* such questions in quick succession; 0: a child has ended */
+    /* home: of its loop; inside: of its last poll inside a handler. */
+    struct bpf_poll_set home, inside;
 };
 
 /* What a system call that succeeded did with messages. Those up to MESSAGE_SENDFILE return the number of bytes. */
@@ -154,12 +160,12 @@ enum compat_form {
     COMPAT_IN_MEMORY = 0x3000,  /* by the first one */
 };
 
-/* Programs to which those of system calls leave what is none of the native table. */
+/* Tail-called programs for system calls that are not in the native table. */
 enum compat_program { COMPAT_ENTER, COMPAT_EXIT, COMPAT_PROGRAMS };
 
 #define COMPAT_PARTS 32 /* calls behind one number; a power of two */
 
-/* Whom --unwind chose: by process id (`comm` empty) or by name (`pid` 0). */
+/* A process chosen by --unwind: by process ID (`comm` empty) or by name (`pid` 0). */
 struct bpf_unwind_target {
     uint32_t pid;
     char comm[BPF_COMM_BYTES]; /* padded with NUL */
@@ -173,24 +179,25 @@ enum { BPF_REGISTER_SP = 7, BPF_REGISTER_PC = 16, BPF_REGISTERS = 17 };
 #endif
 
 enum bpf_snapshot_end {
-    BPF_SNAPSHOT_WHOLE = 0,   /* the copy reaches to the end of the stack */
-    BPF_SNAPSHOT_CUT = 1,     /* it has as much as a slot holds */
+    BPF_SNAPSHOT_WHOLE = 0,   /* the copy reaches the end of the stack */
+    BPF_SNAPSHOT_CUT = 1,     /* the copy is cut off at the size of a slot */
     BPF_SNAPSHOT_MISSING = 2, /* the next page was not in memory */
 };
 
-/* What words of a stack unwinding can depend on: those in these ranges. Others are neither part of a snapshot's name nor kept. */
+/* Only stack words in these ranges can matter for unwinding. Others are neither part of a
+ * snapshot's ID nor kept. */
 struct bpf_ranges {
     uint64_t code, code_bytes;         /* of the program itself */
     uint64_t mappings, mappings_bytes; /* libraries, and stacks of other threads */
     uint64_t sp;                       /* and SNAPSHOT_MOST_BYTES above */
     uint64_t code_mask; /* arm64: the bits of a return address that are the address */
-    uint64_t
-        is_32_bit; /* 1: a 32-bit program, whose words have 4 bytes; its copy begins at a multiple of 8 */
+    /* 1: a 32-bit program, whose words have 4 bytes; its copy begins at a multiple of 8. */
+    uint64_t is_32_bit;
 };
 
 /* A slot of the snapshots' ring; bpf/snapshot.h has the rules. */
 struct bpf_snapshot {
-    uint64_t sequence; /* 1 + its number on its cpu; 0: being written */
+    uint64_t sequence; /* 1 + its number on its cpu; 0: incomplete */
     uint64_t id;
     uint64_t time_ns; /* CLOCK_MONOTONIC */
     uint32_t pid, tid;
@@ -198,11 +205,12 @@ struct bpf_snapshot {
     uint32_t end;   /* enum bpf_snapshot_end */
     struct bpf_ranges ranges;
     uint64_t registers[BPF_REGISTERS];
-    uint64_t
-        stack[]; /* from the stack pointer on; settings.snapshot_bytes and SNAPSHOT_SLACK_BYTES */
+    /* From the stack pointer on; settings.snapshot_bytes and SNAPSHOT_SLACK_BYTES. */
+    uint64_t stack[];
 };
 
-/* Which interpreter a process runs: addresses in the process. The value of the table of them; the key is the process id. */
+/* The interpreter of a process: addresses in the process. The value of the table of interpreters;
+ * the key is the process ID. */
 struct bpf_interpreter {
     uint64_t runtime, code_type, text_type, bytes_type;
     struct interpreter_layout layout;
@@ -213,20 +221,21 @@ struct bpf_interpreter {
 #define INTERPRETER_FILE_BYTES  256
 #define INTERPRETER_TABLE_BYTES 2048
 
-/* A code object of an interpreter: the instructions' addresses, and what names them. The value of the table of them. */
+/* A code object of an interpreter: addresses of the instructions, and names. The value of the table
+ * of code objects. */
 struct bpf_code {
     uint64_t time_ns; /* CLOCK_MONOTONIC: when it was read */
     uint64_t start, bytes;
     uint32_t pid;
     uint32_t line;                                /* the function's first one */
-    uint32_t name_bytes, file_bytes, table_bytes; /* file and table: 0, not known */
+    uint32_t name_bytes, file_bytes, table_bytes; /* file and table: 0: unknown */
     uint32_t padding;
-    char name[INTERPRETER_NAME_BYTES + 8]; /* cut off where there is no more room; and a NUL */
+    char name[INTERPRETER_NAME_BYTES + 8]; /* cut off if too long; with a NUL */
     char file[INTERPRETER_FILE_BYTES + 8];
     uint8_t table[INTERPRETER_TABLE_BYTES]; /* of lines; cut off as well */
 };
 
-/* What bpf/lasting.h tells of a thread that waits. */
+/* What bpf/lasting.h reports of a blocked thread. */
 struct bpf_waiting {
     uint32_t pid, tid;
     uint64_t since_ns, first_ns; /* as in struct bpf_wait */
@@ -236,55 +245,57 @@ struct bpf_waiting {
     uint64_t registers[BPF_REGISTERS];
 };
 
-#define SNAPSHOT_SLACK_BYTES 1024 /* the verifier cannot see that the last step is a short one */
+#define SNAPSHOT_SLACK_BYTES 1024 /* the verifier cannot prove that the last step is shorter */
 
-/* Bits: which kinds of targets there are, and UNWIND_LATE: stacks of all processes are copied where somebody waited for long. */
+/* Bits: the kinds of targets; UNWIND_LATE: copy stacks of all processes after long waits. */
 enum bpf_unwind { UNWIND_PIDS = 1, UNWIND_NAMES = 2, UNWIND_LATE = 4 };
 
-/* A descriptor in an epoll set, by what epoll_ctl() attached to it; the value is the descriptor. */
+/* Key of the table of descriptors in epoll sets: the data that epoll_ctl() attached; the value is
+ * the descriptor. */
 struct bpf_epoll_key {
     uint32_t pid, set; /* process, and descriptor of the set */
     uint64_t data;
 };
 
-/* Set before loading, then constant: the verifier removes what is switched off. */
+/* Set before loading, then constant: the verifier removes code that is switched off. */
 struct bpf_settings {
     uint32_t own_tgid;    /* the recorder, which never records itself */
     uint32_t slot_count;  /* per cpu, a power of two */
     uint32_t stacks;      /* 1: take stacks */
     uint32_t watch_polls; /* 1: keep the table of polling threads */
-    uint32_t probes;      /* 1: places in libraries are listened at */
-    uint32_t call_stacks; /* 1: also at the begin of system calls, and of who is preempted */
-    uint32_t hooks;       /* 1: record what hooks in programs report */
-    uint32_t
-        state_is_argument; /* sched_switch has prev_state as its fourth argument (Linux 5.18) */
-    uint32_t has_preempt_count;  /* preempt_count_offset is known */
-    uint32_t unwind;             /* enum bpf_unwind; 0: no snapshots */
-    uint32_t snapshot_bytes;     /* of a stack, a multiple of 8 */
-    uint32_t snapshot_slots;     /* per cpu */
-    uint32_t messages;           /* 1: record messages */
-    uint32_t has_data_ready;     /* tracepoint sk_data_ready (Linux 6.3) */
-    uint32_t has_socket_lengths; /* tracepoints sock_send_length, sock_recv_length (Linux 6.3) */
-    uint32_t page_bytes;         /* of memory, a power of two */
-    uint32_t drop_has_buffer;    /* udp_fail_queue_rcv_skb has the datagram (Linux 6.10) */
-    uint32_t interpreters; /* how many files of them are known; 0: their frames are not read */
-    uint32_t cpu_count;    /* that are online */
-    uint64_t late_ns;      /* a wait that lasted so long is worth a copy of the stack */
+    uint32_t probes;      /* 1: probes in libraries */
+    /* 1: stacks also at the start of system calls, and of preempted threads. */
+    uint32_t call_stacks;
+    uint32_t hooks; /* 1: record reports of hooks in programs */
+    /* Sched_switch has prev_state as its fourth argument (Linux 5.18). */
+    uint32_t state_is_argument;
+    uint32_t has_preempt_count;   /* preempt_count_offset is known */
+    uint32_t unwind;              /* enum bpf_unwind; 0: no snapshots */
+    uint32_t snapshot_bytes;      /* of a stack, a multiple of 8 */
+    uint32_t snapshot_slots;      /* per cpu */
+    uint32_t messages;            /* 1: record messages */
+    uint32_t has_data_ready;      /* tracepoint sk_data_ready (Linux 6.3) */
+    uint32_t has_socket_lengths;  /* tracepoints sock_send_length, sock_recv_length (Linux 6.3) */
+    uint32_t page_bytes;          /* of memory, a power of two */
+    uint32_t drop_has_buffer;     /* udp_fail_queue_rcv_skb has the datagram (Linux 6.10) */
+    uint32_t interpreters;        /* number of known interpreter files; 0: no frames are read */
+    uint32_t cpu_count;           /* that are online */
+    uint64_t late_ns;             /* after a wait of this length the stack is copied */
     uint64_t own_timer_function;  /* of the timer that drives our cpu samples; 0: not known */
     uint64_t page_shift;          /* a page has 1 << page_shift bytes */
     uint64_t tick_ns;             /* how often the timer wheel turns */
     int64_t preempt_count_offset; /* of the preemption count, from the cpu's hrtimer_bases */
-    uint64_t object_syscalls
-        [BPF_SYSCALL_WORDS]; /* a bit for each whose first argument is a descriptor */
-    uint64_t end_syscalls
-        [BPF_SYSCALL_WORDS]; /* whose end has more to tell: poll …, epoll_ctl, flock, fcntl */
+    /* A bit for each call whose first argument is a descriptor. */
+    uint64_t object_syscalls[BPF_SYSCALL_WORDS];
+    /* A bit for each call whose end is examined: poll …, epoll_ctl, flock, fcntl. */
+    uint64_t end_syscalls[BPF_SYSCALL_WORDS];
     uint64_t poll_syscalls[BPF_SYSCALL_WORDS]; /* a bit for each that waits for descriptors */
     uint64_t long_syscalls[BPF_SYSCALL_WORDS]; /* a bit for each with five or six arguments */
     uint8_t message_operations[BPF_SYSCALLS];  /* enum message_operation */
     /* Of 32-bit programs: 1 and the native number of each call, and its COMPAT_… form; 0: none. */
     uint16_t compat_calls[BPF_SYSCALLS];
-    uint16_t compat_sockets
-        [COMPAT_PARTS]; /* 1 and the native number, by the operation of socketcall() */
+    /* 1 and the native number, by the operation of socketcall(). */
+    uint16_t compat_sockets[COMPAT_PARTS];
     uint16_t compat_ipc[COMPAT_PARTS]; /* … of ipc() */
 };
 

@@ -1,4 +1,4 @@
-/* Files of /proc and /sys that are read in one go. */
+/* Small files of /proc and /sys, read at once. */
 #ifndef ARGUS_RECORDER_LINUX_SMALL_FILE_H
 #define ARGUS_RECORDER_LINUX_SMALL_FILE_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <unistd.h>
 
-/* At most `room` - 1 bytes, and a zero byte; false: it is not there, or empty. */
+/* Reads at most `room` - 1 bytes and adds a zero byte; false: the file is missing or empty. */
 static inline bool small_file_read(const char *path, char *ret, size_t room)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);

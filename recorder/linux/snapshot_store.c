@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* The words of a snapshot: these, its registers, those words of its stack that are not zero, and where they are: four places of
- * 16 bits in each word. */
+/* A stored snapshot: these words, its registers, the nonzero words of its stack, and their
+ * positions, four 16-bit positions per word. */
 enum { WORD_THREAD, WORD_TICKS, WORD_STACK, WORD_COUNTS, WORD_REGISTERS };
 
 #define PLACES_OF_WORD 4u

@@ -1,8 +1,9 @@
-/* Snapshots of the user stack that have left the kernel's ring of them.
+/* Snapshots of user stacks, copied out of the kernel's ring.
  *
- * That ring has room for some hundred copies on each cpu, as large as a stack may be: some seconds of a busy desktop. A recording
- * into memory lasts for minutes. So the copies are taken out now and then and kept here without the words that are zero, which
- * leaves about a tenth. Two generations: when the younger one is full the older one is dropped.
+ * That ring holds some hundred copies per CPU, each of maximum size: some seconds of a busy
+ * desktop. A recording into memory covers minutes. So the copies are regularly moved here, without
+ * words that are zero, which leaves about a tenth. There are two generations: when the younger one
+ * is full, the older one is dropped.
  */
 #ifndef ARGUS_RECORDER_LINUX_SNAPSHOT_STORE_H
 #define ARGUS_RECORDER_LINUX_SNAPSHOT_STORE_H
@@ -29,10 +30,10 @@ struct snapshot_store {
 void snapshot_store_init(struct snapshot_store *store, size_t bytes);
 void snapshot_store_deinit(struct snapshot_store *store);
 
-/* False without memory; then it is not kept. */
+/* False without memory; then the snapshot is not kept. */
 bool snapshot_store_put(struct snapshot_store *store, const struct argus_snapshot *snapshot);
 
-/* `stack`: room for `room` bytes, to which ret->stack points then. False: it is not here (any more). */
+/* `stack`: room for `room` bytes, to which ret->stack points then. False: not stored (any more). */
 bool snapshot_store_find(const struct snapshot_store *store, uint64_t id, uint8_t *stack,
                          size_t room, struct argus_snapshot *ret);
 

@@ -14,7 +14,8 @@
 /* The least for each cpu: a machine with many cpus has room for a few stacks of each. */
 #define LEAST_SLOTS 64
 
-/* Of the memory for records, beside it; all of that where each system call has a snapshot. */
+/* The share of the memory for records that snapshots may use in addition; all of it if each system
+ * call has a snapshot. */
 #define SHARE_OF_RING 4
 
 static struct bpf_map *map_of(const struct bpf_object *object, const char *name)
@@ -55,7 +56,7 @@ void snapshots_configure(struct bpf_object *object, const struct backend_options
     struct bpf_map *map = map_of(object, "snapshots");
     bpf_map__set_max_entries(map, cpu_count * (uint32_t)slots);
     bpf_map__set_value_size(map, slot_bytes(settings->snapshot_bytes));
-    /* a table of least recently used entries begins to forget before it is full */
+    /* an LRU map begins to drop entries before it is full */
     bpf_map__set_max_entries(map_of(object, "snapshot_places"), 2 * cpu_count * (uint32_t)slots);
 }
 
@@ -114,7 +115,7 @@ void snapshots_deinit(struct snapshots *snapshots)
     *snapshots = (struct snapshots){0};
 }
 
-/* Copies the slot, and says whether it was whole before and after. */
+/* Copies the slot; true if it was complete before and after the copy. */
 static bool copy_slot(const struct snapshots *snapshots, uint32_t cpu, uint64_t number)
 {
     size_t slot = (size_t)cpu * snapshots->slots_of_cpu + number % snapshots->slots_of_cpu;
@@ -154,7 +155,7 @@ static bool is_address(const struct bpf_ranges *ranges, uint64_t word)
            is_within(word, ranges->sp, SNAPSHOT_MOST_BYTES) || word == ARGUS_SNAPSHOT_GAP;
 }
 
-/* Two words of a 32-bit program, without what is no address. */
+/* Two words of a 32-bit program; clears those that are no address. */
 static uint64_t keep_32_bit(const struct bpf_ranges *ranges, uint64_t words)
 {
     uint64_t low = is_address(ranges, words & UINT32_MAX) ? UINT32_MAX : 0;
@@ -186,7 +187,7 @@ void snapshot_set_registers(struct argus_snapshot *snapshot,
         snapshot->registers[i] = registers[is_32_bit ? i386_registers[i] : i];
 }
 
-/* What copy_slot() has copied. */
+/* The snapshot that copy_slot() has copied. */
 static struct argus_snapshot describe_copy(struct snapshots *snapshots)
 {
     struct bpf_snapshot *copy = snapshots->copy;

@@ -1,4 +1,5 @@
-/* The stack snapshots: whom to take them of, and reading them (bpf/snapshot.h has the ring's rules). */
+/* Stack snapshots: choosing the processes, and reading the snapshots (bpf/snapshot.h has the ring's
+ * rules). */
 #ifndef ARGUS_RECORDER_LINUX_SNAPSHOTS_H
 #define ARGUS_RECORDER_LINUX_SNAPSHOTS_H
 
@@ -17,7 +18,7 @@ bool snapshots_wanted(const struct backend_options *options);
 /* Before loading: sizes the maps and fills settings->unwind, snapshot_bytes and snapshot_slots, if snapshots_wanted(). */
 void snapshots_configure(struct bpf_object *object, const struct backend_options *options,
                          uint32_t cpu_count, struct bpf_settings *settings);
-/* After loading, before attaching: tells the programs whom. */
+/* After loading, before attaching: passes the chosen processes to the programs. */
 struct argus_error *snapshots_choose(struct bpf_object *object,
                                      const struct backend_options *options);
 
@@ -29,28 +30,30 @@ struct snapshots {
     int places_fd;             /* borrowed */
     struct bpf_snapshot *copy; /* room for one; owned */
     struct snapshot_store store;
-    uint64_t *taken; /* for each cpu: the number of the next one to be put into the store; owned */
+    uint64_t *taken; /* for each CPU: the number of the next snapshot to store; owned */
 };
 
 struct argus_error *snapshots_init(struct snapshots *snapshots, struct bpf_object *object,
                                    uint32_t cpu_count, uint64_t store_bytes);
 void snapshots_deinit(struct snapshots *snapshots);
 
-/* Puts what came since the last time into the store; `cpus`: the programs' counters, one for each cpu. */
+/* Stores the snapshots taken since the last call; `cpus`: the programs' counters, one for each
+ * CPU. */
 void snapshots_collect(struct snapshots *snapshots, const struct bpf_cpu *cpus);
 
-/* Has one ever been taken? */
+/* Whether any snapshot was ever taken. */
 bool snapshots_any(const struct snapshots *snapshots);
 
-/* Replaces by zeros each word of the stack that cannot be an address of code or of a stack: numbers, times, text and pointers
- * into the heap are no business of a trace. */
+/* Clears each word of the stack that cannot be an address of code or of a stack: a trace must not
+ * contain a program's numbers, texts and heap pointers. */
 void snapshot_keep_addresses(uint8_t *stack, size_t bytes, const struct bpf_ranges *ranges);
 
 /* `registers` as the programs copy them; a thread of a 32-bit program (`is_32_bit`) has those of i386. */
 void snapshot_set_registers(struct argus_snapshot *snapshot,
                             const uint64_t registers[BPF_REGISTERS], bool is_32_bit);
 
-/* The snapshot named `id`, without words that are no addresses, which stays valid until the next call. False: there is none, or it was overwritten. */
+/* The snapshot with the ID `id`, with words that are no addresses cleared; valid until the next
+ * call. False: not found or overwritten. */
 bool snapshots_find(struct snapshots *snapshots, uint64_t id, struct argus_snapshot *ret);
 
 #endif

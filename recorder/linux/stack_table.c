@@ -1,5 +1,6 @@
-/* Two generations: what is asked for or put goes into the young one; when that is full, it becomes the old one, and what was
- * only in the old one until then is forgotten. So a stack that is in use stays, and nothing has to be moved one by one.
+/* Two generations: every stack that is read or added goes into the young one. When that is full, it
+ * becomes the old one, and the previous old one is dropped. So stacks in use stay, and the table
+ * needs no list ordered by use.
  */
 #include "linux/stack_table.h"
 

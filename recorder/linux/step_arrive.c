@@ -1,6 +1,7 @@
-/* From a request to a thread that is stopped at the place. All threads of the process are attached to (PTRACE_SEIZE stops none of
- * them) and get a breakpoint; a thread that is made meanwhile is attached to by the kernel (PTRACE_O_TRACECLONE) and gets one
- * before it runs. The first that comes, and has the right name, is kept; the others are let go at once.
+/* Carries out a request until a thread is stopped at the place. The stepper attaches to all threads
+ * of the process (PTRACE_SEIZE stops none of them) and sets a breakpoint in each. The kernel
+ * attaches it to new threads (PTRACE_O_TRACECLONE), which get a breakpoint before they run. The
+ * first thread that arrives and has the requested name is kept; all others are released at once.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +29,7 @@ bool step_is_wanted(const struct stepper *stepper, pid_t tid)
     return strcmp(comm, stepper->request->comm) == 0;
 }
 
-/* A stop that is not the one waited for: hands signals on, gives new threads their breakpoints. */
+/* Handles a stop other than the expected one: delivers signals, sets breakpoints in new threads. */
 static struct argus_error *go_on(struct stepper *stepper, struct step_tracee *tracee, int status,
                                  bool is_hit)
 {
@@ -39,7 +40,7 @@ static struct argus_error *go_on(struct stepper *stepper, struct step_tracee *tr
     bool is_group_stop = event == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP;
     if (event == PTRACE_EVENT_STOP && !tracee->places[0].tid)
         error = step_set_places(stepper, tracee);
-    step_tracee_of(stepper, tid)->stopped = false; /* they may have moved */
+    step_tracee_of(stepper, tid)->stopped = false; /* the tracees may have moved in memory */
     if (!error)
         error = step_note_new(stepper, step_new_thread(tid, status));
     unsigned request = is_group_stop ? PTRACE_LISTEN : step_request_after(tid);
@@ -74,7 +75,8 @@ static bool hit_breakpoint(pid_t tid, int status)
            ptrace(PTRACE_GETSIGINFO, tid, NULL, &signal) == 0 && step_breakpoint_is_hit(&signal);
 }
 
-/* A thread that was made while we waited: the kernel tells its maker and itself, in any order. */
+/* A thread created during the wait: the kernel reports a stop of its creator and of the new thread,
+ * in any order. */
 static struct step_tracee *known(struct stepper *stepper, pid_t tid)
 {
     struct step_tracee *tracee = step_tracee_of(stepper, tid);
@@ -153,7 +155,7 @@ static struct argus_error *wait_for_thread(struct stepper *stepper, pid_t *ret)
     return error || *ret ? error : wait_for_hit(stepper, ret);
 }
 
-/* On the same cpu as we are a stop costs no wake-up of another one: it is twice as fast. */
+/* With the thread on the stepper's CPU, a stop wakes no other CPU, which is twice as fast. */
 static void pin(struct stepper *stepper)
 {
     cpu_set_t one;
@@ -165,7 +167,7 @@ static void pin(struct stepper *stepper)
             CPU_SET(cpu, &one);
     stepper->pinned = sched_setaffinity(stepper->tid, sizeof(one), &one) == 0;
     if (stepper->pinned && sched_setaffinity(0, sizeof(one), &one) < 0)
-        return; /* slower, and nothing else */
+        return; /* only slower */
 }
 
 static void say_begin(struct stepper *stepper)
@@ -179,7 +181,7 @@ static void say_begin(struct stepper *stepper)
     step_output_put(stepper->output, STEP_ITEM_BEGIN, &begin, sizeof(begin), NULL, 0);
 }
 
-/* The thread's stack from its pointer up, and every map: what it takes to unwind it. */
+/* Writes the thread's stack from the stack pointer up, and all maps: enough to unwind it. */
 static void say_stack(struct stepper *stepper)
 {
     struct step_item_stack item = {.address = step_stack_pointer(stepper->registers)};
@@ -190,7 +192,7 @@ static void say_stack(struct stepper *stepper)
     free(stack);
 }
 
-/* Nobody looks at these steps, which are a few dozen between a system call and who called its library. */
+/* These steps are not reported: a few dozen from a system call to the caller of the library. */
 static struct argus_error *come_out(struct stepper *stepper)
 {
     if (!(stepper->request->flags & STEP_OUT_OF_LIBRARY))

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 
-#define MOST_LOOKS 20 /* for new threads */
+#define MOST_LOOKS 20 /* listings of threads */
 
 struct argus_error *step_set_places(struct stepper *stepper, struct step_tracee *tracee)
 {
@@ -48,7 +48,8 @@ static struct argus_error *attach(struct stepper *stepper, pid_t tid)
     return NULL;
 }
 
-/* Threads come and go meanwhile; what a thread makes that we have is ours by itself. */
+/* Threads are created and end meanwhile; threads created by a tracee become tracees
+ * automatically. */
 static struct argus_error *attach_new(struct stepper *stepper, uint32_t *ret_found)
 {
     char path[32];
@@ -67,7 +68,8 @@ static struct argus_error *attach_new(struct stepper *stepper, uint32_t *ret_fou
         error = attach(stepper, tid);
         bool was_made = error && error->code == ARGUS_ERROR_PERMISSION && stepper->tracees.length;
         if (error && (error->code == ARGUS_ERROR_NOT_FOUND || was_made)) {
-            argus_error_destroy(error); /* it has ended, or its maker's attachment has it already */
+            /* It has ended, or is a tracee already through its creator. */
+            argus_error_destroy(error);
             error = NULL;
             continue;
         }

@@ -1,13 +1,15 @@
 /* Two ways lead to the processor's debug registers.
  *
- * perf_event_open() with `sigtrap` (Linux 5.13): a hit is a SIGTRAP, which ptrace holds back before the thread gets it. The
- * register is free again when the descriptor is closed, so also when we are killed in whatever way: the thread goes on, and never
- * knows. That is why it is the first choice.
+ * perf_event_open() with `sigtrap` (Linux 5.13): a hit is a SIGTRAP, which ptrace intercepts before
+ * the thread gets it. The register is freed when the descriptor is closed, also if the stepper is
+ * killed: the thread continues unaffected. So this is the first choice.
  *
- * PTRACE_POKEUSER (x86) works where perf_event may not be used (perf_event_paranoid 3 and above). The register stays set when we are
- * killed by SIGKILL, and the next hit would then end the process. It is the second choice, and the front end says so.
+ * PTRACE_POKEUSER (x86) works where perf_event may not be used (perf_event_paranoid 3 and above).
+ * The register stays set if the stepper is killed by SIGKILL, and the next hit would then kill the
+ * process. So it is the second choice, and the front end warns about it.
  *
- * int3 is not used: it would have to be taken out of code that other threads execute, and would stay as well.
+ * int3 is not used: other threads execute the same code while it is inserted and removed, and it
+ * would also stay after SIGKILL.
  */
 #include "linux/step_breakpoint.h"
 

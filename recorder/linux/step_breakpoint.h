@@ -14,21 +14,24 @@ struct step_breakpoint {
     int slot; /* … number this */
 };
 
-/* May this kernel and user do it in the way that leaves nothing behind (see step_breakpoint.c)? */
+/* Whether kernel and permissions allow breakpoints that leave nothing behind (see
+ * step_breakpoint.c). */
 bool step_breakpoint_is_safe(pid_t tid, uint64_t address);
 
-/* 0, or an errno; ENOSPC: all registers are taken. With `stopped` false, the thread runs, and only the safe way is tried. */
+/* 0, or an errno; ENOSPC: all registers are taken. `stopped` false: the thread runs, and only the
+ * safe way is tried. */
 int step_breakpoint_set(pid_t tid, uint64_t address, int slot, bool stopped,
                         struct step_breakpoint *ret);
 /* The thread is stopped, or has ended. */
 void step_breakpoint_clear(struct step_breakpoint *breakpoint);
 
-/* Switches one that stays set off and on; the thread is stopped. */
+/* Disables or enables a breakpoint without removing it; the thread is stopped. */
 void step_breakpoint_enable(struct step_breakpoint *breakpoint, bool on);
 
-/* Is this signal a trap that we have caused, a breakpoint or a step? The thread must never get it. */
+/* Whether the stepper caused this trap (breakpoint or step). The thread must never receive such a
+ * signal. */
 bool step_is_ours(const siginfo_t *signal);
-/* Is this signal the hit of a breakpoint of ours? */
+/* Whether this signal is a hit of one of these breakpoints. */
 bool step_breakpoint_is_hit(const siginfo_t *signal);
 
 #endif

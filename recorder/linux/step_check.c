@@ -1,4 +1,4 @@
-/* May this process be stepped? What is refused, and in which words. */
+/* Whether a process may be stepped: reasons for refusal and their messages. */
 #include "linux/step_attach.h"
 
 #include <elf.h>

@@ -39,7 +39,7 @@ static const struct step_page *page_of(struct stepper *stepper, uint64_t address
     return &stepper->pages.data[number];
 }
 
-/* As many bytes as are on the pages; an instruction may go over to the next one. */
+/* Copies the available bytes; an instruction may extend to the next page. */
 static size_t code_at(struct stepper *stepper, uint64_t address, uint8_t *ret, size_t room)
 {
     size_t done = 0;
@@ -79,8 +79,8 @@ bool step_is_stepped(struct stepper *stepper, uint64_t address)
     if (address >= stepper->stepped_start && address < stepper->stepped_end)
         return true;
     const struct step_map *map = step_maps_find(&stepper->maps, address);
-    if (!map ||
-        !(map->flags & STEP_MAP_EXECUTABLE)) { /* a library was loaded, code was generated */
+    /* The map is outdated: a library was loaded or code was generated. */
+    if (!map || !(map->flags & STEP_MAP_EXECUTABLE)) {
         if (!step_maps_read(&stepper->maps))
             return false;
         step_maps_put(&stepper->maps, stepper->output);
@@ -96,7 +96,8 @@ bool step_is_stepped(struct stepper *stepper, uint64_t address)
 /* --- callers --- */
 
 #if defined(__x86_64__)
-/* Is there a call before the return address? All lengths that a call may have. */
+/* Whether a call instruction precedes the return address. Tries all lengths that a call can
+ * have. */
 static bool is_behind_call(struct stepper *stepper, uint64_t address)
 {
     uint8_t code[8];

@@ -1,4 +1,5 @@
-/* Where the place is in this process, and threads that are in its function already. */
+/* Finds the address of the place in the process, and threads that are already inside its
+ * function. */
 #include "linux/step_attach.h"
 
 #include <fcntl.h>
@@ -52,7 +53,7 @@ struct argus_error *step_wait_for_program(struct stepper *stepper)
         ptrace(PTRACE_CONT, tid, NULL, step_event_of(status) ? 0 : WSTOPSIG(status));
         tracee->stopped = false;
     }
-    /* The program's memory is another one now, and perhaps its rights. */
+    /* exec has replaced the memory, and perhaps the credentials. */
     char path[32];
     snprintf(path, sizeof(path), "/proc/%u/mem", stepper->request->pid);
     close(stepper->memory_fd);
@@ -84,8 +85,9 @@ struct argus_error *step_resolve(struct stepper *stepper)
                               request->place.path, (unsigned long long)request->place.offset);
 }
 
-/* Gives a thread that is in the function (or anywhere in the application) a breakpoint where it comes back to it. Goes on with it
- * stopped or running as it was; *ret_is_there: it is in the code itself, and is left stopped. */
+/* Sets a breakpoint at the return address if the thread is inside the function (or anywhere in the
+ * application). Leaves it stopped or running as it was. *ret_is_there: it executes the code itself,
+ * and is left stopped. */
 static void catch_inside(struct stepper *stepper, struct step_tracee *tracee, uint64_t start,
                          uint64_t end, bool *ret_is_there)
 {

@@ -1,5 +1,6 @@
-/* x86_64: Intel's manual, volume 2, chapter 2 (prefixes) and appendix A (opcodes). aarch64: Arm's manual, C4.1 (encodings). What
- * gdb does about exclusive sequences (aarch64_software_single_step) is done here as well: they are passed over as one. */
+/* x86_64: Intel's manual, volume 2, chapter 2 (prefixes) and appendix A (opcodes). aarch64: Arm's
+ * manual, C4.1 (encodings). What gdb does about exclusive sequences (aarch64_software_single_step)
+ * is done here as well: they are stepped over as one instruction. */
 #include "linux/step_instruction.h"
 
 #include <stdbool.h>
@@ -70,7 +71,8 @@ static bool is_exclusive(uint32_t word, bool load)
     return (word & 0x3f800000u) == 0x08000000u && (bool)(word >> 22 & 1) == load && !is_casp;
 }
 
-/* Bytes behind the store of the sequence, and behind the branch on its result; 0: there is no store. */
+/* Bytes up to the end of the sequence's store, and of the branch on its result; 0: no store
+ * found. */
 static uint8_t exclusive_bytes(const uint8_t *code, size_t bytes)
 {
     for (size_t at = 4; at + 4 <= bytes; at += 4)

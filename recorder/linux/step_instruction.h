@@ -1,5 +1,5 @@
-/* What the stepper has to know of an instruction before it lets the thread execute it: not what it does, only whether it goes
- * somewhere and comes back, or must not be single-stepped. Everything else is for the front end, later.
+/* What the stepper must know about an instruction before the thread executes it: only whether it is
+ * a call or return, or must not be single-stepped. The front end decodes everything else later.
  */
 #ifndef ARGUS_RECORDER_LINUX_STEP_INSTRUCTION_H
 #define ARGUS_RECORDER_LINUX_STEP_INSTRUCTION_H
@@ -18,16 +18,19 @@ enum step_instruction_kind {
     STEP_IS_REPEATED, /* traps after each repetition: x86's rep … */
     STEP_IS_PUSHF,    /* stores the trap flag that the kernel has set for stepping */
     STEP_IS_TRAP,     /* int3, brk: makes a SIGTRAP of its own */
-    STEP_IS_EXCLUSIVE, /* arm64: begins a load/store-exclusive sequence, which a trap inside would make fail for ever */
+    /* arm64: begins a load/store-exclusive sequence, in which a trap would make the store fail
+     * every time. */
+    STEP_IS_EXCLUSIVE,
 };
 
 struct step_instruction {
     uint8_t kind; /* enum step_instruction_kind */
-    uint8_t
-        length; /* REPEATED, EXCLUSIVE: bytes to the instruction behind it, or behind the sequence; otherwise 0 */
+    /* REPEATED, EXCLUSIVE: bytes to the next instruction after it or after the sequence; otherwise
+     * 0. */
+    uint8_t length;
 };
 
-enum { STEP_INSTRUCTION_ROOM = 80 }; /* bytes that may be looked at: 20 arm64 instructions */
+enum { STEP_INSTRUCTION_ROOM = 80 }; /* bytes that may be examined: 20 arm64 instructions */
 
 /* `code` has `bytes` bytes, at least one. */
 struct step_instruction step_instruction_x86_64(const uint8_t *code, size_t bytes);

@@ -1,4 +1,5 @@
-/* Instruction by instruction through application code; over what is not, by a breakpoint where it returns to. */
+/* Steps application code instruction by instruction. Steps over other code by a breakpoint at its
+ * return address. */
 #include <stdio.h>
 #include <string.h>
 
@@ -25,7 +26,7 @@ static const char *image_name(struct stepper *stepper, uint64_t address)
     return slash ? slash + 1 : map->path;
 }
 
-/* Forgets the calls that are over when the stack pointer is there. */
+/* Drops the calls that have returned if the stack pointer is here. */
 static void drop_calls(struct stepper *stepper, uint64_t stack_pointer)
 {
     while (stepper->calls.length &&
@@ -41,8 +42,9 @@ static void push_call(struct stepper *stepper, uint64_t stack_pointer, uint64_t 
         step_end(stepper, STEP_END_ERROR, "out of memory");
 }
 
-/* Where the thread comes back that has left the application. By a call: where that says. By a jump: where the function returns that
- * jumped, as a tail call or as a stub of the linkage table, which pushes two words when its function is not bound yet. */
+/* The address at which a thread that has left application code returns to it. After a call: the
+ * return address. After a jump (a tail call, or a stub of the linkage table, which pushes two words
+ * if its function is not bound yet): the return address of the function that jumped. */
 static bool find_return(struct stepper *stepper, uint64_t stack_pointer, bool by_jump,
                         uint64_t *ret)
 {
@@ -58,7 +60,7 @@ static bool find_return(struct stepper *stepper, uint64_t stack_pointer, bool by
     return step_is_stepped(stepper, *ret);
 }
 
-/* What is known of a library call that had not come back when it all ended. */
+/* Reports a library call that had not returned when stepping ended. */
 static void say_unreturned(struct stepper *stepper, uint64_t address)
 {
     bool has_reason = stepper->end == STEP_END_TIME || stepper->end == STEP_END_USER ||
@@ -69,7 +71,7 @@ static void say_unreturned(struct stepper *stepper, uint64_t address)
                  "; a call into %s had not returned", image_name(stepper, address));
 }
 
-/* The thread has come into code that is not stepped. It comes back to where the call returns. */
+/* The thread has entered code that is not stepped. It continues to where the call returns. */
 static void skip(struct stepper *stepper, bool by_jump)
 {
     struct step_item_event item = {.address = step_pc(stepper->registers),
@@ -84,7 +86,7 @@ static void skip(struct stepper *stepper, bool by_jump)
     }
     uint64_t least = item.stack_pointer;
 #if defined(__aarch64__)
-    least--; /* the return address is in a register: the stack pointer is the same behind the call */
+    least--; /* the return address is in a register: the stack pointer is the same after the call */
 #endif
     if (stepper->wait && item.return_address == stepper->wait) {
         step_end(stepper, STEP_END_WAIT, "the thread came to the wait that ended the vertex");
@@ -132,7 +134,7 @@ static void after_return(struct stepper *stepper)
                  image_name(stepper, item.address));
 }
 
-/* Executes the instruction that the thread is at, and says what came of it. */
+/* Executes the thread's next instruction, and reports the outcome. */
 static void advance(struct stepper *stepper)
 {
     uint64_t pc = step_pc(stepper->registers);
@@ -172,7 +174,7 @@ void step_run(struct stepper *stepper)
     if (request->flags & STEP_UNTIL_RETURN &&
         step_breakpoint_set(stepper->tid, stepper->first_return, 2, true, &stepper->way_out) == 0)
         step_breakpoint_enable(&stepper->way_out, false);
-    /* A thread that was stopped inside of a system call does that again, which is no step. */
+    /* A thread that was stopped inside a system call repeats it, which is no step. */
     if (request->flags & STEP_FROM_ANYWHERE)
         step_one(stepper);
     while (!stepper->end) {

@@ -16,17 +16,19 @@
 
 static void on_tick(int signal)
 {
-    (void)signal; /* it interrupts waitpid() */
+    (void)signal; /* the signal only has to interrupt waitpid() */
 }
 
-/* Nothing but the front end ends us: a thread that is being stepped has to be let go first. */
+/* Ignores signals: only the front end ends the stepper, because it must release the stepped thread
+ * first. */
 static void prepare_process(char **argv)
 {
     const struct sigaction tick = {.sa_handler = on_tick}, ignored = {.sa_handler = SIG_IGN};
     const struct itimerval interval = {{0, TICK_US}, {0, TICK_US}};
     static const int harmless[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP};
     setsid();
-    /* "pkill -9 argus", also with -f, is what people type; it would end the thread's process with us (stepper.h). */
+    /* Users type "pkill -9 argus", also with -f. It would kill the stepped process too
+     * (stepper.h). */
     prctl(PR_SET_NAME, NAME);
     size_t room = (size_t)(argv[1] - argv[0]) + strlen(argv[1]);
     if (argv[1] > argv[0] && room > sizeof(NAME)) {
@@ -44,7 +46,7 @@ static bool has_end(const char *text, size_t bytes)
     return memchr(text, '\0', bytes) != NULL;
 }
 
-/* It comes from the user, and we may be root. */
+/* The request comes from the user, and this process may be root. */
 static bool is_possible(const struct step_request *request)
 {
     return request->magic == STEP_MAGIC && request->version == STEP_VERSION && request->pid > 0 &&

@@ -1,12 +1,13 @@
-/* argus-recorder step: steps one thread, as a request on standard input says (step_protocol.h). Needs no more rights than ptrace
- * does: it runs as the user where that is enough, and as root where it is not.
+/* argus-recorder step: steps one thread, as a request on standard input says (step_protocol.h).
+ * Needs only the rights for ptrace: it runs as the user if that is enough, otherwise as root.
  *
- * The server knows nothing of it: a recording may go on meanwhile.
+ * It is independent of the server: a recording may run at the same time.
  */
 #ifndef ARGUS_RECORDER_LINUX_STEP_MAIN_H
 #define ARGUS_RECORDER_LINUX_STEP_MAIN_H
 
-/* `argv` of the program, "argus-recorder step": it is overwritten, to go by another name. Returns the exit code. */
+/* `argv` of the program, "argus-recorder step": overwritten, to change the name of the process.
+ * Returns the exit code. */
 int step_main(char **argv);
 
 #endif

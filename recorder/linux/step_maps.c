@@ -1,5 +1,5 @@
-/* A path is one of the application's unless a pattern says that it is a library to step over. Memory without a file that can be
- * executed (generated code) is the application's; [vdso] is not.
+/* A file belongs to the application unless a pattern says that it is a library to step over.
+ * Executable memory without a file (generated code) belongs to the application; [vdso] does not.
  */
 #include "linux/step_maps.h"
 

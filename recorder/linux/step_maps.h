@@ -1,4 +1,4 @@
-/* Which addresses of a process belong to which file, and which of these files are the application's own. */
+/* Which file each address of a process belongs to, and which files belong to the application. */
 #ifndef ARGUS_RECORDER_LINUX_STEP_MAPS_H
 #define ARGUS_RECORDER_LINUX_STEP_MAPS_H
 
@@ -20,11 +20,11 @@ struct step_maps {
 /* Reads /proc/PID/maps anew. False: the process is gone, or no memory is left. */
 bool step_maps_read(struct step_maps *maps);
 void step_maps_deinit(struct step_maps *maps);
-/* The one that covers `address`; NULL: none. */
+/* The map that contains `address`; NULL: none. */
 const struct step_map *step_maps_find(const struct step_maps *maps, uint64_t address);
-/* The address of a place. False: its file is not mapped, or not there. */
+/* The address of a place. False: its file, or that part of it, is not mapped. */
 bool step_maps_resolve(const struct step_maps *maps, const struct step_place *place, uint64_t *ret);
-/* All of them, as items. */
+/* Writes all maps as items. */
 void step_maps_put(const struct step_maps *maps, struct step_output *output);
 
 #endif

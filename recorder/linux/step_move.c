@@ -1,8 +1,9 @@
-/* One instruction, or to a breakpoint: whatever else comes meanwhile (signals, stops, the end) is dealt with here.
+/* Executes one instruction, or runs to a breakpoint. Handles all other events meanwhile: signals,
+ * stops, the end.
  *
- * A signal is delivered as it would have been, and its handler is not looked at: the thread runs until it is back at the
- * instruction that was interrupted, with the same stack. Where that instruction is a system call that the kernel restarts, it comes
- * back behind it.
+ * Signals are delivered normally, and their handlers are not stepped: the thread runs until it is
+ * back at the interrupted instruction with the same stack pointer. If that instruction is a system
+ * call that the kernel restarts, the thread returns after it.
  */
 #include <errno.h>
 #include <signal.h>
@@ -16,9 +17,9 @@
 
 enum stop_kind {
     STOP_TRAP,    /* a step, or a breakpoint */
-    STOP_SIGNAL,  /* somebody's signal */
-    STOP_NOTHING, /* go on in the same way */
-    STOP_LISTEN,  /* it is stopped by SIGSTOP or the like, until SIGCONT */
+    STOP_SIGNAL,  /* a signal from outside */
+    STOP_NOTHING, /* continue in the same way */
+    STOP_LISTEN,  /* group-stop: stopped by SIGSTOP or the like, until SIGCONT */
     STOP_IS_OVER, /* stepper->end says why */
 };
 
@@ -61,7 +62,7 @@ static enum stop_kind kind_of_stop(struct stepper *stepper, int status)
     return WSTOPSIG(status) == SIGTRAP ? STOP_TRAP : STOP_SIGNAL;
 }
 
-/* Lets it go on by `request`, and waits. */
+/* Continues the thread by `request`, and waits. */
 static enum stop_kind go_and_wait(struct stepper *stepper, unsigned request, int signal,
                                   int *ret_signal)
 {
@@ -97,7 +98,7 @@ static bool read_registers(struct stepper *stepper)
     int status;
     if (step_registers_read(stepper->tid, stepper->registers))
         return true;
-    /* Killed in the stop, which nothing else can end: its status says by what. */
+    /* Only SIGKILL can end a thread during a stop: the status has the signal. */
     if (waitpid(stepper->tid, &status, __WALL) == stepper->tid && !WIFSTOPPED(status))
         end_of_thread(stepper, status);
     step_end(stepper, STEP_END_EXIT, "the thread ended");
@@ -112,8 +113,9 @@ static void say_signal(struct stepper *stepper, int signal)
 
 /* --- one instruction --- */
 
-/* A SIGTRAP that is not ours: from kill(), or of a breakpoint instruction in the code. (A step over a system call has a code of
- * its own: arch/x86/kernel/ptrace.c, user_single_step_report().) */
+/* A SIGTRAP not caused by the stepper: from kill(), or from a breakpoint instruction in the code.
+ * (A step over a system call has a code of its own: arch/x86/kernel/ptrace.c,
+ * user_single_step_report().) */
 static bool is_foreign_trap(struct stepper *stepper, uint64_t before)
 {
     siginfo_t signal;
@@ -145,7 +147,7 @@ bool step_one(struct stepper *stepper)
                 !step_run_to(stepper, step_pc(stepper->registers), 0, signal))
                 return false;
             if (step_pc(stepper->registers) != before)
-                return true; /* it was executed */
+                return true; /* the instruction was executed */
             request = PTRACE_SINGLESTEP;
             break;
         case STOP_NOTHING:
@@ -162,7 +164,7 @@ bool step_one(struct stepper *stepper)
 
 /* --- to an address --- */
 
-/* A loop comes back to the same few addresses, so their breakpoints are kept, switched off. */
+/* A loop returns to the same few addresses, so their breakpoints are kept, disabled. */
 static struct step_breakpoint *breakpoint_at(struct stepper *stepper, uint64_t address)
 {
     for (int i = 0; i < STEP_RETURN_PLACES; i++) {
@@ -192,12 +194,12 @@ static bool has_come(struct stepper *stepper, uint64_t address, uint64_t stack_p
            step_stack_pointer(stepper->registers) > stack_pointer;
 }
 
-/* The function that was begun in is over, and not by its own return. */
+/* The function in which stepping began has ended other than by its own return. */
 static bool has_left(struct stepper *stepper)
 {
     uint64_t least = stepper->first_stack_pointer;
 #if defined(__aarch64__)
-    least--; /* a return takes nothing off the stack */
+    least--; /* a return pops nothing from the stack */
 #endif
     if (!stepper->way_out.tid || !has_come(stepper, stepper->way_out.address, least))
         return false;
@@ -264,7 +266,7 @@ bool step_run_to(struct stepper *stepper, uint64_t address, uint64_t stack_point
         step_breakpoint_enable(&stepper->way_out, true);
     bool has_arrived = run_to(stepper, address, stack_pointer, signal);
     if (stepper->end)
-        return false; /* step_leave() takes them away */
+        return false; /* step_leave() removes them */
     step_breakpoint_enable(breakpoint, false);
     if (is_guarded)
         step_breakpoint_enable(&stepper->way_out, false);

@@ -11,7 +11,7 @@
 struct step_output {
     int fd; /* borrowed */
     size_t length;
-    bool failed; /* nobody reads any more */
+    bool failed; /* the reader has closed */
     uint8_t buffer[1u << 17];
 };
 

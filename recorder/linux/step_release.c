@@ -1,4 +1,4 @@
-/* Letting go of threads, so that nothing of us is left in them. */
+/* Releases threads without leaving any trace of the stepper in them. */
 #include "linux/step_attach.h"
 
 #include <errno.h>
@@ -63,7 +63,7 @@ bool step_halt(struct step_tracee *tracee)
     return true;
 }
 
-/* A hit that is on its way would end the process once nobody holds it back. */
+/* A pending hit would kill the process once ptrace no longer intercepts it. */
 static bool has_hit_pending(pid_t tid)
 {
     struct __ptrace_peeksiginfo_args wanted = {.nr = 8};
@@ -108,7 +108,8 @@ void step_release_others(struct stepper *stepper, pid_t kept)
         struct step_tracee *tracee = &stepper->tracees.data[i];
         if (tracee->tid != kept)
             step_release(tracee);
-        argus_error_destroy(step_note_new(stepper, tracee->made)); /* its turn comes */
+        /* It is released later in this loop. */
+        argus_error_destroy(step_note_new(stepper, tracee->made));
     }
     struct step_tracee *tracee = step_tracee_of(stepper, kept);
     if (tracee)
@@ -120,8 +121,9 @@ void step_leave(struct stepper *stepper)
 {
     struct step_tracee *tracee = step_tracee_of(stepper, stepper->tid);
     int status;
+    /* On failure it has ended, or continues without breakpoints. */
     if (tracee && step_halt(tracee))
-        step_settle(stepper, &status); /* if not, it has ended, or it goes on without breakpoints */
+        step_settle(stepper, &status);
     for (int i = 0; i < STEP_RETURN_PLACES; i++)
         step_breakpoint_clear(&stepper->returns[i]);
     step_breakpoint_clear(&stepper->way_out);

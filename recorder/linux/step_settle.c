@@ -1,13 +1,16 @@
-/* After the hit of a breakpoint an arm64 kernel wants to step over the instruction by itself: it has switched the thread's breakpoints
- * off, and the next step of the thread switches them on again and is told to nobody (Linux, arch/arm64/kernel/hw_breakpoint.c,
- * breakpoint_handler() and reinstall_suspended_bps(); with a breakpoint of ptrace it does not, with one of perf_event it
- * does). So PTRACE_SINGLESTEP after a hit lets the thread run away, and after PTRACE_CONT no breakpoint is met any more.
+/* After a breakpoint hit an arm64 kernel steps over the instruction itself: it has disabled the
+ * thread's breakpoints, and the thread's next step enables them again and is not reported (Linux,
+ * arch/arm64/kernel/hw_breakpoint.c, breakpoint_handler() and reinstall_suspended_bps(); not with a
+ * breakpoint of ptrace, but with one of perf_event). So PTRACE_SINGLESTEP after a hit lets the
+ * thread run on, and after PTRACE_CONT no breakpoint is hit any more.
  *
- * That step is therefore spent on an instruction that changes nothing. The thread, all other signals held back, is put at a `ret`
- * somewhere in its code, with 0 as return address. The step ends there unseen, and there is no code at 0: the kernel makes a
- * SIGSEGV of it, which stops the thread for us and which it never gets. Then it has its registers back. (A thread that returns to
- * itself until it is stopped does not do: it and we are on the same cpu, and it would take whole slices of time.) If we are killed
- * in these microseconds, the process ends. A process that ignores SIGSEGV does not ignore it any more: the kernel sees to that.
+ * So the stepper spends that step on a harmless instruction. With all other signals blocked, the
+ * thread is set to a `ret` somewhere in its code, with 0 as return address. The unreported step
+ * ends at address 0, where there is no code. The resulting SIGSEGV stops the thread under ptrace,
+ * which never delivers it. Then the registers are restored. (A `ret` that returns to itself until
+ * the thread is stopped is no alternative: thread and stepper share a CPU, and the thread would run
+ * for whole time slices.) If the stepper is killed in these microseconds, the process ends. A
+ * process that ignored SIGSEGV no longer does: the kernel resets that.
  */
 #include <elf.h>
 #include <errno.h>
@@ -22,7 +25,7 @@
 #if defined(__aarch64__)
 
 #define RET              0xd65f03c0u
-#define PSTATE_BTYPE     0xc00u /* set behind an indirect branch: `ret` is no place for one to go to */
+#define PSTATE_BTYPE     0xc00u /* set after an indirect branch, which may not lead to a `ret` */
 #define MOST_TRIES       100
 #define NOWHERE          0u
 #define PIECE_BYTES      4096u
@@ -73,7 +76,7 @@ static bool transfer(unsigned request, pid_t tid, uint64_t *registers)
     return ptrace(request, tid, NT_PRSTATUS, &general) == 0;
 }
 
-/* Goes on by a step, and waits for the next stop. */
+/* Continues by a step, and waits for the next stop. */
 static bool go_on(pid_t tid, uint64_t *ret_registers, int *ret_status)
 {
     if (ptrace(PTRACE_SINGLESTEP, tid, NULL, NULL) < 0)

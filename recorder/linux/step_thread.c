@@ -98,7 +98,7 @@ void step_mend_pushf(int memory_fd, const uint64_t *registers)
         return;
     low = (uint16_t)(low & ~FLAG_TRAP);
     if (pwrite(memory_fd, &low, sizeof(low), (off_t)registers[RSP]) < 0)
-        return; /* then the flag stays: popf will raise a signal that we hold back */
+        return; /* then the flag stays: popf raises a signal, which the stepper intercepts */
 }
 
 #else
@@ -142,13 +142,13 @@ struct step_instruction step_instruction(const uint8_t *code, size_t bytes)
 
 void step_forget_resume(pid_t tid)
 {
-    (void)tid; /* the kernel steps over a breakpoint by itself */
+    (void)tid; /* the kernel itself steps over a breakpoint */
 }
 
 bool step_return_address(int memory_fd, const uint64_t *registers, uint64_t *ret)
 {
     (void)memory_fd;
-    *ret = code_address_arm64(registers[X30]); /* in the middle of a function it may be signed */
+    *ret = code_address_arm64(registers[X30]); /* inside a function it may be signed */
     return true;
 }
 

@@ -22,21 +22,23 @@
 bool step_registers_read(pid_t tid, uint64_t ret[STEP_REGISTERS_MOST]);
 uint64_t step_pc(const uint64_t *registers);
 uint64_t step_stack_pointer(const uint64_t *registers);
-/* What a function that has just returned gave back, and what one that was just called got. */
+/* The result of a function that has just returned, and the arguments of one that was just
+ * called. */
 uint64_t step_result(const uint64_t *registers);
 void step_arguments(const uint64_t *registers, uint64_t ret[6]);
 struct step_instruction step_instruction(const uint8_t *code, size_t bytes);
 
-/* Takes the flag away by which the processor passes over a breakpoint at the next instruction. */
+/* Clears the flag that makes the processor ignore a breakpoint at the next instruction. */
 void step_forget_resume(pid_t tid);
 
-/* Memory of the process `memory_fd` is of. Bytes read, up to the first that is not mapped. */
+/* Reads memory of the process of `memory_fd`. Returns the bytes read, up to the first unmapped
+ * one. */
 size_t step_memory_read(int memory_fd, uint64_t address, void *ret, size_t bytes);
 
 /* Where the function that has just been called returns to. False: it cannot be read. */
 bool step_return_address(int memory_fd, const uint64_t *registers, uint64_t *ret);
 
-/* Takes the trap flag out of what pushf has just stored. */
+/* Clears the trap flag in the value that pushf has just stored. */
 void step_mend_pushf(int memory_fd, const uint64_t *registers);
 
 #endif

@@ -1,4 +1,5 @@
-/* waitpid() has no time limit, so a timer's signal interrupts it now and then, to look at the clock and at the front end. */
+/* waitpid() has no time limit, so a timer's signal interrupts it regularly, to check the clock and
+ * the front end. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>

@@ -5,8 +5,9 @@
 
 #include <sys/syscall.h>
 
-/* The first argument is a file descriptor, and the call can wait for it or wake who waits for it. To add one, add its
- * number. Numbers that an architecture or an older header lacks are left out. */
+/* Calls whose first argument is a file descriptor, and that can wait for it or wake its waiters. To
+ * add a call, add its number. Numbers that an architecture or an older header lacks are left
+ * out. */
 static const uint16_t object_syscalls[] = {
     SYS_read,
     SYS_write,
@@ -60,7 +61,7 @@ static const uint16_t object_syscalls[] = {
 #endif
 };
 
-/* Five or six arguments, of which the fifth or sixth says something. */
+/* Calls with five or six arguments, of which the fifth or sixth is informative. */
 static const uint16_t long_syscalls[] = {
     SYS_futex,
     SYS_mmap,
@@ -104,7 +105,8 @@ static const uint16_t long_syscalls[] = {
 #endif
 };
 
-/* What a call does with messages. To add one, add its number; what an operation's arguments are, shared.h says. */
+/* What a call does with messages. To add a call, add its number; shared.h describes the arguments
+ * of each operation. */
 static const struct {
     uint16_t number;
     enum message_operation operation;
@@ -114,7 +116,7 @@ static const struct {
     {SYS_pwrite64, MESSAGE_WRITE}, /* for inotify */
     {SYS_readv, MESSAGE_READV},
     {SYS_writev, MESSAGE_WRITEV},
-    {SYS_preadv2, MESSAGE_READV}, /* which also reads where the file stands */
+    {SYS_preadv2, MESSAGE_READV}, /* also used to read at the file's position */
     {SYS_pwritev, MESSAGE_WRITEV},
     {SYS_pwritev2, MESSAGE_WRITEV},
     {SYS_sendto, MESSAGE_SEND},
@@ -160,7 +162,7 @@ void syscalls_fill(struct bpf_settings *settings)
 {
     set_bits(settings->object_syscalls, object_syscalls,
              sizeof(object_syscalls) / sizeof(object_syscalls[0]));
-    /* the end of these says what was ready (bpf/ready.h), or who has a lock (bpf/file_lock.h) */
+    /* their end tells what was ready (bpf/ready.h), or the holder of a lock (bpf/file_lock.h) */
     static const uint16_t more[] = {SYS_epoll_ctl, SYS_flock, SYS_fcntl};
     set_bits(settings->end_syscalls, poll_syscalls,
              sizeof(poll_syscalls) / sizeof(poll_syscalls[0]));

@@ -1,4 +1,4 @@
-/* Which system calls carry what: bitmaps for the BPF programs, from the names of this architecture's table. */
+/* Properties of system calls: bitmaps for the BPF programs, by the numbers of this architecture. */
 #ifndef ARGUS_RECORDER_LINUX_SYSCALL_BITMAPS_H
 #define ARGUS_RECORDER_LINUX_SYSCALL_BITMAPS_H
 

@@ -8,7 +8,7 @@
 /* More than the map holds. */
 #define MAP_ROOM (65536u + 4096u)
 
-/* All at once: going from key to key could begin anew for ever while keys come and go. */
+/* Reads all at once: iterating by key could restart for ever while keys come and go. */
 static struct argus_error *read_map(const struct thread_source *source, struct thread_list *list)
 {
     uint32_t count = MAP_ROOM, position;

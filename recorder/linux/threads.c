@@ -23,7 +23,7 @@ struct thread_list {
     uint64_t taken_ns; /* of the last thread_list_renew() */
 };
 
-/* false when the thread is gone. */
+/* False if the thread has ended. */
 static bool read_thread(uint32_t pid, uint32_t tid, struct thread *ret)
 {
     struct proc_stat stat;
@@ -63,7 +63,7 @@ static struct argus_error *read_process(struct thread_list *list, const char *pi
 static struct argus_error *read_all(struct thread_list *list)
 {
     if (!pid_namespace_fits_proc())
-        return NULL; /* its numbers are those of other threads */
+        return NULL; /* /proc has thread IDs of another namespace */
     DIR *proc = opendir("/proc");
     if (!proc)
         return argus_error_os(errno, "cannot read /proc");
@@ -140,7 +140,7 @@ static struct argus_error *write_list(struct thread_list *list, struct argus_wri
     return error;
 }
 
-/* What is in `list`, in `source` and alive now. */
+/* Collects the threads in `list`, in `source` and alive now. */
 static struct argus_error *write_all(const struct thread_list *list,
                                      const struct thread_source *source,
                                      struct argus_writer *writer)
@@ -169,7 +169,7 @@ struct argus_error *thread_list_write(struct thread_list *list, const struct thr
     return write_all(list, source, writer);
 }
 
-/* An id that is given away again meanwhile is there again when its new thread ends; until then /proc has it. */
+/* A reused ID is added to `source` again when its new thread ends; until then /proc has it. */
 static struct argus_error *drop_ended(const struct thread_source *source, uint64_t before_ns)
 {
     struct thread_list ended = {0};
@@ -183,7 +183,7 @@ static struct argus_error *drop_ended(const struct thread_source *source, uint64
     return error;
 }
 
-/* One call later than it seems possible: what has ended may still emit a record. */
+/* One call later than seems necessary: an ended thread may still emit a record. */
 struct argus_error *thread_list_renew(struct thread_list *list, const struct thread_source *source,
                                       uint64_t taken_ns, struct argus_writer *writer)
 {
@@ -192,7 +192,7 @@ struct argus_error *thread_list_renew(struct thread_list *list, const struct thr
         error = drop_ended(source, list->taken_ns);
     if (error)
         return error;
-    vec_deinit(&list->threads); /* who of them has ended since is in the source */
+    vec_deinit(&list->threads); /* those that have ended since are in `source` */
     list->taken_ns = taken_ns;
     return NULL;
 }

@@ -1,4 +1,5 @@
-/* The table that names threads: from /proc for those alive, from a backend for those that came, changed or went. */
+/* The table of thread names: from /proc for live threads, from a backend for threads that began,
+ * changed or ended. */
 #ifndef ARGUS_RECORDER_LINUX_THREADS_H
 #define ARGUS_RECORDER_LINUX_THREADS_H
 
@@ -13,11 +14,11 @@
 
 struct thread_list;
 
-/* Where a backend keeps the threads that came, changed or went. */
+/* A backend's store of threads that began, changed or ended. */
 struct thread_source {
     /* Adds all of them to `list`. */
     struct argus_error *(*read)(const struct thread_source *source, struct thread_list *list);
-    /* Forgets one that has ended; perhaps it is gone by itself. */
+    /* Drops an ended thread; it may be gone already. */
     void (*drop)(const struct thread_source *source, uint32_t tid);
     union {
         int map_fd;                   /* thread_map.h */
@@ -35,17 +36,19 @@ bool thread_list_get(const struct thread_list *list, size_t index, uint32_t *ret
 /* false without memory. */
 bool thread_list_add(struct thread_list *list, uint32_t tid, const struct bpf_thread *thread);
 
-/* Offers the names in the list, of what `source` has seen since, and of the threads alive now. */
+/* Passes to `search` the names in the list, those that `source` has seen since, and those of live
+ * threads. */
 struct argus_error *thread_list_offer_names(const struct thread_list *list,
                                             const struct thread_source *source,
                                             struct name_search *search);
 
-/* Writes the list, what `source` has seen since, and the threads alive now: later entries are newer. */
+/* Writes the list, the threads that `source` has seen since, and the live threads: later entries
+ * are newer. */
 struct argus_error *thread_list_write(struct thread_list *list, const struct thread_source *source,
                                       struct argus_writer *writer);
 
-/* For a ring file, as backend_renew_names(): writes the threads alive now, and those that have ended and may have records
- * that were not yet read at the last call. Those that ended before are forgotten. */
+/* For a ring file, as backend_renew_names(): writes the live threads, and ended ones that may have
+ * records not yet read at the last call. Threads that ended earlier are dropped. */
 struct argus_error *thread_list_renew(struct thread_list *list, const struct thread_source *source,
                                       uint64_t taken_ns, struct argus_writer *writer);
 

@@ -17,10 +17,10 @@
 
 #define PROGRAM "on_waiting"
 
-/* A session's threads are some hundreds; this is for those of a machine that runs amok. */
+/* A desktop session has some hundred threads; this bounds the work on a runaway machine. */
 #define MOST_WAITING 4096
 
-/* What does not change from one thread to the next. */
+/* State shared by all threads of a look. */
 struct looking {
     const struct interpreters *interpreters;
     int waits_fd;
@@ -43,13 +43,13 @@ void waiting_deinit(struct waiting *waiting)
     vec_deinit(&waiting->interpreted);
 }
 
-/* Where the copy begins: a 32-bit program's stack pointer may lie between two words of ours. */
+/* Where the copy begins: a 32-bit program's stack pointer may not be 8-aligned. */
 static uint64_t copy_start(const struct bpf_waiting *found)
 {
     return found->registers[BPF_REGISTER_SP] & ~(found->ranges.is_32_bit ? 7ull : 0);
 }
 
-/* Copies the stack, as far as it is there. Returns how many bytes. */
+/* Copies the readable part of the stack. Returns its size in bytes. */
 static size_t copy_stack(const struct bpf_waiting *found, uint8_t *ret, size_t bytes)
 {
     uint64_t sp = copy_start(found);
@@ -58,7 +58,7 @@ static size_t copy_stack(const struct bpf_waiting *found, uint8_t *ret, size_t b
     return done < 0 ? 0 : (size_t)done & ~(size_t)7;
 }
 
-/* Whether it is the same wait still, so that the copy is of that one. */
+/* Whether the thread is still in the same wait, so that the copy belongs to it. */
 static bool waits_still(int waits_fd, const struct bpf_waiting *found)
 {
     uint32_t key = found->tid & (BPF_WAITS - 1);
@@ -67,7 +67,7 @@ static bool waits_still(int waits_fd, const struct bpf_waiting *found)
            wait.since_ns == found->since_ns;
 }
 
-/* A name that no hash of another snapshot is likely to have: thread and time, which come once. */
+/* An ID that is unlikely to equal the hash of another snapshot: thread and time are unique. */
 static uint64_t name_of(const struct bpf_waiting *found)
 {
     uint64_t name = (found->since_ns ^ (uint64_t)found->tid << 40) * 0x9e3779b97f4a7c15ull;
@@ -146,7 +146,7 @@ struct argus_error *waiting_look(struct waiting *waiting, struct bpf_object *obj
         .stack_bytes = stack_bytes,
     };
     clear(waiting);
-    /* In a container the kernel's process ids mean others to process_vm_readv(). */
+    /* In a container process_vm_readv() uses other process IDs than the BPF programs. */
     if (!program || bpf_program__fd(program) < 0 || !stack_bytes || pid_namespace_is_own())
         return NULL;
     struct bpf_link *link = bpf_program__attach_iter(program, NULL);

@@ -1,5 +1,5 @@
-/* A process has a window when one of its sockets leads to a display server: its other end has an address that the protocols of X11 and
- * Wayland say. */
+/* A process has a window when one of its sockets leads to a display server: its peer has an address
+ * defined by the protocols of X11 and Wayland. */
 #include "windows.h"
 
 #include <ctype.h>
@@ -18,8 +18,8 @@
 #define X11_PORT     6000
 #define X11_DISPLAYS 1024
 
-/* Where display servers listen: what the path contains, and then the display's number. A display with a name of its own is not
- * known; its programs count like those without a window. */
+/* Where display servers listen: what the path contains, and then the display's number. A display
+ * with another name is not recognized; its programs count as programs without a window. */
 static const char *const listens_at[] = {"/.X11-unix/X", "/wayland-"};
 
 static bool is_display_path(const char *path)
@@ -32,7 +32,7 @@ static bool is_display_path(const char *path)
     return false;
 }
 
-/* The path may begin with a zero byte: then it is no file's. */
+/* The path may begin with a zero byte: then it is no file. */
 static bool is_display_address(const struct sockaddr_storage *address, socklen_t bytes)
 {
     char path[sizeof(struct sockaddr_un) + 1] = "";

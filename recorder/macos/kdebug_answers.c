@@ -69,7 +69,7 @@ struct argus_error *kdebug_answer_copy(struct backend *base, uint32_t cpu,
     return record_rings_copy(&kdebug_of_base(base)->rings, cpu, ret_records, ret_count);
 }
 
-/* Stacks are records of kperf's. */
+/* Stacks are records of kperf. */
 size_t kdebug_answer_stack(struct backend *base, uint64_t id, uint64_t *frames)
 {
     (void)base;
@@ -83,7 +83,7 @@ size_t kdebug_answer_stack(struct backend *base, uint64_t id, uint64_t *frames)
 struct argus_error *kdebug_answer_write_threads(struct backend *base, struct argus_writer *writer)
 {
     struct kdebug_backend *backend = kdebug_of_base(base);
-    /* The map can be read only while kdebug is ours; what was seen until then stays. */
+    /* The map can be read only while this process owns kdebug; entries read before stay. */
     struct argus_error *error =
         backend->detached
             ? NULL
@@ -91,7 +91,8 @@ struct argus_error *kdebug_answer_write_threads(struct backend *base, struct arg
     return error ? error : kdebug_threads_write(&backend->threads, writer);
 }
 
-/* New threads are in no map yet; who has ended will never be, so the map is not read for them all the time. */
+/* New threads are not in the map yet, so it is read again. Ended threads never will be, so reading
+ * is rate-limited. */
 struct argus_error *kdebug_answer_pollers(struct backend *base, struct backend_poller *ret,
                                           size_t room, size_t *ret_count)
 {
@@ -108,14 +109,15 @@ struct argus_error *kdebug_answer_pollers(struct backend *base, struct backend_p
     return error;
 }
 
-/* Keeps those of `pids` whose mappings were not written before; what a process maps later, dyld's records tell. */
+/* Keeps those of `pids` whose mappings were not yet written; dyld's records report later
+ * mappings. */
 static size_t keep_new(struct kdebug_backend *backend, uint32_t *pids, size_t count)
 {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         if (idmap_get(&backend->written, pids[i]) != IDMAP_NONE)
             continue;
-        idmap_put(&backend->written, pids[i], 1); /* without memory: written once more */
+        idmap_put(&backend->written, pids[i], 1); /* without memory: written again */
         pids[kept++] = pids[i];
     }
     return kept;
@@ -144,7 +146,7 @@ struct argus_error *kdebug_answer_renew_names(struct backend *base, uint64_t tak
     return error ? error : kdebug_answer_write_images(base, writer, true);
 }
 
-/* The kernel's symbols are Apple's secret on a stock Mac; addresses in records are unslid. */
+/* A stock Mac does not publish kernel symbols; addresses in records are unslid. */
 struct argus_error *kdebug_answer_write_kernel_symbols(struct backend *base, uint64_t *addresses,
                                                        size_t count, struct argus_writer *writer)
 {

@@ -1,4 +1,4 @@
-/* What the backend of macOS is made of, for its own files. */
+/* The inside of the macOS backend, for its own files. */
 #ifndef ARGUS_RECORDER_MACOS_KDEBUG_ANSWERS_H
 #define ARGUS_RECORDER_MACOS_KDEBUG_ANSWERS_H
 
@@ -35,7 +35,7 @@ static inline uint64_t kdebug_now_ns(const struct kdebug_backend *backend)
                               backend->denom);
 }
 
-/* --- kdebug_answers.c: the functions of backend.h that only look --- */
+/* --- kdebug_answers.c: the read-only functions of backend.h --- */
 struct argus_error *kdebug_answer_header(const struct backend *base,
                                          struct argus_trace_header *ret);
 uint32_t kdebug_answer_cpus(const struct backend *base);

@@ -1,11 +1,13 @@
 /* The backend of macOS: kdebug's records, as they are, in rings of the recorder's own memory.
  *
- * A record of kdebug is a record of Argus, but for its clock (kdebug_times.c); what it means on Darwin, the reader knows. So nothing is
- * translated here. kdebug merges its cpus by time; they are dealt out again to a ring for each, which is what the core of
- * the recorder wants. kdebug's own buffer only has to hold what comes between two collections.
+ * A kdebug record is an Argus record except for its clock (kdebug_times.c), and the reader knows
+ * its meaning on Darwin. So nothing is translated here. kdebug merges its CPUs by time; this file
+ * distributes the records again to one ring per CPU, as the recorder's core expects. kdebug's own
+ * buffer only has to hold what comes between two collections.
  *
- * What can be missing: when the kernel's buffer overflows between two collections, its oldest records are overwritten, and it says
- * that, but not how many. Each such place counts as one lost record, and a note says so.
+ * Losses: when the kernel's buffer overflows between two collections, it overwrites its oldest
+ * records and reports that, but not how many. Each such place counts as one lost record, and a note
+ * says so.
  */
 #include "macos/kdebug_backend.h"
 
@@ -102,9 +104,9 @@ static struct argus_error *start(struct kdebug_backend *backend,
     uint8_t filter[KDEBUG_FILTER_BYTES];
     uint32_t cpu_count = 0, wanted = options->categories;
     if (options->rate_hz)
-        wanted |= CATEGORY_BIT(CATEGORY_STACKS); /* samples are kperf's as well */
+        wanted |= CATEGORY_BIT(CATEGORY_STACKS); /* samples come from kperf as well */
     if (options->watch_polls)
-        wanted |= CATEGORY_BIT(CATEGORY_SYSCALLS); /* there is no other way to see them */
+        wanted |= CATEGORY_BIT(CATEGORY_SYSCALLS); /* they can be seen in no other way */
     backend->watch_polls = options->watch_polls;
     struct argus_error *error = kdebug_cpu_count(backend->os, &cpu_count);
     if (!error)
@@ -155,7 +157,7 @@ static struct argus_error *kdebug_create(const struct backend_options *options,
 #endif
 }
 
-/* What the kernel still has is read before kdebug is given up. */
+/* Reads the kernel's remaining records before kdebug is released. */
 static void kdebug_detach(struct backend *base)
 {
     struct kdebug_backend *backend = kdebug_of_base(base);

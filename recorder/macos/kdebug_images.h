@@ -1,5 +1,6 @@
-/* What processes have mapped as code. What dyld loads during the recording is in the records (class 0x1f); this is what was there
- * before, and what has no such record: the shared cache and the programs themselves. */
+/* Mapped code of processes. Records (class 0x1f) report what dyld loads during the recording; this
+ * module reads earlier mappings, and those without such a record: the shared cache and the programs
+ * themselves. */
 #ifndef ARGUS_RECORDER_MACOS_KDEBUG_IMAGES_H
 #define ARGUS_RECORDER_MACOS_KDEBUG_IMAGES_H
 

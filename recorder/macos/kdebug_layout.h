@@ -1,5 +1,5 @@
-/* kdebug as xnu-11417.121.6 has it: numbers and structures that Apple's public headers lack (bsd/sys/kdebug_private.h,
- * bsd/sys/sysctl.h), in our words. 64-bit kernels only.
+/* kdebug as xnu-11417.121.6 has it: numbers and structures that Apple's public headers lack
+ * (bsd/sys/kdebug_private.h, bsd/sys/sysctl.h), restated here. 64-bit kernels only.
  */
 #ifndef ARGUS_RECORDER_MACOS_KDEBUG_LAYOUT_H
 #define ARGUS_RECORDER_MACOS_KDEBUG_LAYOUT_H
@@ -18,7 +18,7 @@ enum kdebug_operation {
     KDEBUG_SET_BUFFER = 4,   /* value: records */
     KDEBUG_GET_BUFFER = 5,   /* out: struct kdebug_info */
     KDEBUG_SET_UP = 6,       /* after SET_BUFFER */
-    KDEBUG_REMOVE = 7,       /* takes ownership, and gives it up */
+    KDEBUG_REMOVE = 7,       /* also releases ownership */
     KDEBUG_READ = 10,        /* in: bytes of room; out: records */
     KDEBUG_EXCLUDE_PID = 14, /* in: struct kdebug_pid */
     KDEBUG_READ_THREADS = 21,
@@ -26,7 +26,7 @@ enum kdebug_operation {
     KDEBUG_CPU_MAP = 25,    /* out: struct kdebug_cpu_head, then struct kdebug_cpu */
 };
 
-/* Coprocessors have clocks and threads of their own; none of them is a cause of ours. */
+/* Coprocessors have their own clocks and threads, which are never causes for ours. */
 #define KDEBUG_FLAG_NO_COPROCESSORS 0x400u
 #define KDEBUG_FILTER_BYTES         8192u /* a bit for each class << 8 | subclass, lowest first */
 #define KDEBUG_CHUNK_RECORDS        2048u /* the kernel's unit; each cpu has at least four */

@@ -1,5 +1,5 @@
-/* All that the backend asks of macOS. darwin_os.c is the system; tests/macos has a kernel of its own behind it, so that
- * everything else here runs and is tested on Linux.
+/* The backend's interface to macOS. darwin_os.c implements it by the real system; tests/macos has a
+ * simulated kernel, so everything else here is tested on Linux.
  *
  * Functions that can fail return 0 or an error number (errno.h). One thread calls.
  */
@@ -19,8 +19,8 @@ struct kdebug_region {
 
 struct kdebug_os {
     void *context;
-    /* sysctl(3): kern.kdebug's operation with a value. `data`, NULL: none; `*bytes` is its room, and then what the kernel makes of
-     * it, which for some operations is a number of records. */
+    /* sysctl(3): kern.kdebug's operation with a value. `data`, NULL: none; `*bytes` is its room,
+     * and then what the kernel returns, which for some operations is a number of records. */
     int (*kdebug)(void *context, int operation, int value, void *data, size_t *bytes);
     /* sysctlbyname(3); either may be NULL. */
     int (*control)(void *context, const char *name, void *old_data, size_t *old_bytes,
@@ -30,7 +30,7 @@ struct kdebug_os {
     uint64_t (*now_ticks)(void *context);
     uint64_t (*wall_ns)(void *context);
     uint32_t (*own_pid)(void *context);
-    /* The name of a process, with an end; false: it is gone. */
+    /* The name of a process, NUL-terminated; false: the process is gone. */
     bool (*process_name)(void *context, uint32_t pid, char *ret, size_t room);
     /* The mapped code of a process at `from` or above it; false: no more, or it is gone. */
     bool (*next_region)(void *context, uint32_t pid, uint64_t from, struct kdebug_region *ret);

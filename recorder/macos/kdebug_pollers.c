@@ -7,12 +7,13 @@
 #define SENDS    1u
 #define RECEIVES 2u
 
-#define MANY 4096u /* after that, who is in no map of threads has ended */
+#define MANY 4096u /* beyond this, a thread that is in no map has ended */
 
 /* To watch another call: a row. Numbers are those of xnu's syscall_sw.c (Mach) and syscalls.master (BSD). */
 static const struct poll_call {
     uint32_t event;
-    bool is_message; /* only if it receives, and sends nothing: otherwise it waits for an answer */
+    /* Counts only if it receives and sends nothing: otherwise it waits for a reply. */
+    bool is_message;
 } calls[] = {
     {MACH_CALL(31), true},  /* mach_msg_trap */
     {MACH_CALL(32), true},  /* mach_msg_overwrite_trap */

@@ -1,7 +1,8 @@
-/* Which threads wait as event loops do, and since when they are away from it: for --on-hang, out of kdebug's records.
+/* Which threads wait as event loops do, and since when they are outside that wait: for --on-hang,
+ * from kdebug's records.
  *
- * Of a call's end the records do not say which arguments it had, so what counts is decided at its start. A thread is known from
- * its first such call on; what it did before the recording is not known. */
+ * The record of a call's end lacks its arguments, so a call is classified at its start. A thread is
+ * known from its first such call on. */
 #ifndef ARGUS_RECORDER_MACOS_KDEBUG_POLLERS_H
 #define ARGUS_RECORDER_MACOS_KDEBUG_POLLERS_H
 
@@ -18,9 +19,9 @@ struct kdebug_poller {
 struct kdebug_pollers {
     VEC(struct kdebug_poller) all;
     struct idmap by_tid;
-    uint64_t
-        threads_read_ns; /* when the map of threads was last read for a thread that was not in it */
-    bool no_memory;      /* sticky: hangs may be missed */
+    /* When the map of threads was last read for a thread that was not in it. */
+    uint64_t threads_read_ns;
+    bool no_memory; /* sticky: hangs may be missed */
 };
 
 void kdebug_pollers_deinit(struct kdebug_pollers *pollers);
@@ -28,11 +29,12 @@ void kdebug_pollers_deinit(struct kdebug_pollers *pollers);
 /* `record` has its time in ns. */
 void kdebug_pollers_note(struct kdebug_pollers *pollers, const struct argus_record *record);
 
-/* Whether one of them is not in `threads`. */
+/* Whether a polling thread is missing in `threads`. */
 bool kdebug_pollers_lack(const struct kdebug_pollers *pollers,
                          const struct kdebug_threads *threads);
 
-/* Those that are in `threads`, at most `room`; forgets the others when they are many. Returns how many. */
+/* Returns the pollers that are in `threads`, at most `room`, and their number. Drops the others if
+ * there are many. */
 size_t kdebug_pollers_copy(struct kdebug_pollers *pollers, const struct kdebug_threads *threads,
                            struct backend_poller *ret, size_t room);
 

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #define READ_RECORDS 65536u
-#define READ_ROUNDS                                                                                \
-    64u /* of one call: a machine that records faster than we read must not keep us */
+#define READ_ROUNDS  64u /* reads in one call: a machine may record faster than this process reads */
 
 static int call(const struct kdebug_session *session, int operation, int value, void *data,
                 size_t bytes)
@@ -78,7 +77,8 @@ static struct argus_error *set_up(struct kdebug_session *session, size_t records
     return number ? failed(session, number, "choose what kdebug records") : NULL;
 }
 
-/* What we do while we record is no cause of anything. Older kernels cannot leave a process out: then it is in the trace. */
+/* Excludes the recorder from its own trace. Older kernels cannot exclude a process: then it is in
+ * the trace. */
 static void leave_out_ourselves(const struct kdebug_session *session)
 {
     struct kdebug_pid own = {.value1 = session->os->own_pid(session->os->context), .value2 = 1};
@@ -134,8 +134,9 @@ struct argus_error *kdebug_session_read(struct kdebug_session *session, kdebug_v
                                       count, session->buffer_records);
         for (size_t i = 0; i < count; i++)
             visit(context, &session->buffer[i]);
+        /* Fewer records than fit do not mean the end: the kernel may have stopped at a chunk. */
         if (count == 0)
-            break; /* fewer than there is room for are no sign of the end: the kernel may have gone by chunks */
+            break;
     }
     return NULL;
 }

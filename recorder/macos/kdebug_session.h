@@ -1,8 +1,10 @@
-/* kdebug from set-up to tear-down: the sequence of system calls, who owns it, and what the kernel lost.
+/* kdebug from set-up to tear-down: the sequence of system calls, who owns it, and what the kernel
+ * lost.
  *
- * Only one process can have kdebug. Which one does, ktrace keeps (xnu bsd/kern/kern_ktrace.c): another tool's is EBUSY; a tool that
- * said that it works in the background (tailspind) is pushed out by us, and comes back by itself. We can lose it as well, to nobody
- * but a process of root that resets it; that is found when the next read fails, or the owner is another.
+ * Only one process can own kdebug; ktrace keeps track of the owner (xnu bsd/kern/kern_ktrace.c). If
+ * another tool owns it, the call fails with EBUSY. A tool that has declared itself a background
+ * tool (tailspind) is displaced, and resumes later by itself. The recorder can lose kdebug only to
+ * a root process that resets it; that is noticed when the next read fails or the owner has changed.
  */
 #ifndef ARGUS_RECORDER_MACOS_KDEBUG_SESSION_H
 #define ARGUS_RECORDER_MACOS_KDEBUG_SESSION_H
@@ -18,23 +20,24 @@ struct kdebug_session {
     bool owned, enabled;
 };
 
-/* Sets kdebug up with room for `records` records in the kernel, and starts it. `filter` has KDEBUG_FILTER_BYTES. BUSY: another process
- * has it, and the message says which. PERMISSION: not root. After an error nothing is left set up. */
+/* Sets kdebug up with room for `records` records in the kernel, and starts it. `filter` has
+ * KDEBUG_FILTER_BYTES. BUSY: another process owns it; the message says which. PERMISSION: not root.
+ * After an error nothing stays set up. */
 struct argus_error *kdebug_session_begin(struct kdebug_session *session, const struct kdebug_os *os,
                                          size_t records, const uint8_t *filter);
 
 typedef void (*kdebug_visit)(void *context, const struct argus_record *record);
 
-/* Tells all records that the kernel has now, in order of time. Records of the form KDEBUG_ID_LOST stand where the kernel lost some.
- * BUSY: somebody else has taken kdebug, or stopped it. */
+/* Passes on all records that the kernel has now, in time order. A KDEBUG_ID_LOST record marks each
+ * place where the kernel lost some. BUSY: another process has taken over or stopped kdebug. */
 struct argus_error *kdebug_session_read(struct kdebug_session *session, kdebug_visit visit,
                                         void *context);
-/* Whether it is still ours and running: cheap enough for once a second. */
+/* Whether this process still owns kdebug and it is running: cheap enough for once a second. */
 struct argus_error *kdebug_session_check(struct kdebug_session *session);
 
 /* Ends the recording; what the kernel has can still be read. */
 void kdebug_session_stop(struct kdebug_session *session);
-/* Gives kdebug up, stopping it first, and frees; also after a failed begin, and twice. */
+/* Stops and releases kdebug, and frees; also after a failed begin, and may be called twice. */
 void kdebug_session_end(struct kdebug_session *session);
 
 /* The number of cpus that have records, without coprocessors. */

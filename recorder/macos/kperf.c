@@ -9,7 +9,7 @@
 
 enum { ACTION_WAIT = 1, ACTION_TIMER = 2, ACTION_COUNT = 2 };
 
-/* Waits of less are too many for a stack each. */
+/* Shorter waits are too many for a stack each. */
 #define WAIT_THRESHOLD_NS 100000u
 
 struct setting {
@@ -85,5 +85,5 @@ void kperf_end(const struct kdebug_os *os)
         {"kperf.reset", {1}, sizeof(uint32_t)},
     };
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
-        set(os, &settings[i]); /* where there is none, it is off */
+        set(os, &settings[i]); /* an unknown setting is off */
 }

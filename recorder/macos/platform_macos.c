@@ -1,8 +1,9 @@
-/* Never run on a Mac (docs/macos.md); what can be tried on Linux, tests/macos tries.
+/* Never run on a Mac (docs/macos.md); tests/macos tests what is possible on Linux.
  *
- * Darwin's local sockets know no SOCK_SEQPACKET. Here they are streams, and a message is its length, as 4 bytes, and what it says.
- * Messages are smaller than a socket's buffer and go alternately, so one that is there in part only is taken for broken:
- * nobody can make the recorder wait for the rest.
+ * Darwin's local sockets lack SOCK_SEQPACKET. So this file uses streams, and a message is its
+ * length in 4 bytes and its contents. Messages are smaller than a socket's buffer and the two sides
+ * alternate, so an incomplete message is treated as an error: no client can make the recorder wait
+ * for the rest.
  */
 #include "platform.h"
 

@@ -11,7 +11,7 @@ static const char states[] = "?IRSTZ";
 
 bool proc_stat_read(uint32_t pid, uint32_t tid, struct proc_stat *ret)
 {
-    (void)tid; /* what is asked for holds for the process */
+    (void)tid; /* this information is per process */
     struct proc_bsdinfo info;
     if (proc_pidinfo((int)pid, PROC_PIDTBSDINFO, 0, &info, sizeof(info)) != (int)sizeof(info))
         return false;
@@ -43,7 +43,8 @@ bool poll_set_is_untaken(const struct poll_set *set, uint32_t pid)
     return false;
 }
 
-/* No set is known here (kdebug_pollers.c), and no descriptor can be duplicated from another process. */
+/* Poll sets are unknown here (kdebug_pollers.c), and no descriptor can be duplicated from another
+ * process. */
 bool poll_set_is_ready(const struct poll_set *set, uint32_t pid)
 {
     (void)set;

@@ -1,4 +1,5 @@
-/* argus step of the recorder is Linux's ptrace(2); on macOS the other engine of that command steps, in LLDB. */
+/* The recorder's stepper uses Linux's ptrace(2); on macOS `argus step` uses its other engine,
+ * LLDB. */
 #include "linux/step_main.h"
 
 #include <stdio.h>

@@ -8,7 +8,7 @@
 
 #define FIRST_ROOM 8192u
 #define MOST_ROOM  (1u << 20)
-#define KEPT       4u /* readings for which an ended thread stays */
+#define KEPT       4u /* readings of the map for which an ended thread stays */
 #define KERNEL     "kernel_task"
 
 void kdebug_threads_deinit(struct kdebug_threads *threads)
@@ -17,7 +17,8 @@ void kdebug_threads_deinit(struct kdebug_threads *threads)
     idmap_deinit(&threads->by_tid);
 }
 
-/* More may have been started since the kernel said how many there are: then it is asked again, with more room. */
+/* More threads may have started since the kernel reported their number: then the map is read again
+ * with more room. */
 static struct argus_error *read_map(const struct kdebug_os *os, struct kdebug_thread **ret,
                                     size_t *ret_count)
 {
@@ -56,7 +57,7 @@ static bool put(struct kdebug_threads *threads, const struct kdebug_thread *entr
            idmap_put(&threads->by_tid, entry->tid, (uint32_t)threads->known.length - 1);
 }
 
-/* Makes the table of tids anew, without those that have been gone for long. */
+/* Rebuilds the table of tids without threads that have been missing for long. */
 static bool drop_old(struct kdebug_threads *threads)
 {
     size_t kept = 0;

@@ -1,4 +1,5 @@
-"""What is tried on each kernel: what the guest runs, and how its traces are judged outside, by the same checks as in the tests.
+"""The features tested on each kernel: the scripts for the guest, and functions that judge the guest's traces outside, by the
+same checks as in the tests.
 
 To add a feature, add a function that judges it and a row in FEATURES. A row's script runs in the guest with these variables:
 ARGUS, RESULTS (where files go that are fetched), DISK (a file system on a disk). A judge gets a Context, and raises

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What docs/ARCHITECTURE.md says under "Where to add something" is all that it takes.
+"""Checks that the steps in docs/ARCHITECTURE.md under "Where to add something" are sufficient.
 
     test_additions.py --source SOURCE --work FOLDER --mktrace MKTRACE --recorder RECORDER [CMAKE_ARGUMENT…]
 
-Copies the tree to FOLDER, adds one of each kind in the places that the document lists and in no others, builds `argus`, and looks at
-what came of it. ADDITIONS has the kinds; a place stands there as in the document. To add a kind: a row there, a row in the document,
-and a function that looks.
+Copies the tree to FOLDER, adds one of each kind in the places that the document lists and in no others, builds `argus`, and
+checks the result. ADDITIONS has the kinds; a place is written there as in the document. To add a kind: a row there, a row in
+the document, and a function that checks.
 """
 import argparse
 import json
@@ -32,7 +32,7 @@ PROBED = "addition-probed"  # the program in which the new probe listens
 
 
 def file_of(name):
-    """The file is new; it stands in this folder."""
+    """The file is new; it is in this folder."""
     return lambda path: shutil.copyfile(HERE / name, path)
 
 

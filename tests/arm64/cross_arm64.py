@@ -1,9 +1,9 @@
-"""Cross-builds Argus for arm64 Linux, looks at what came out, and runs the quick tests of that build under qemu-user.
+"""Cross-builds Argus for arm64 Linux, checks the result, and runs the quick tests of that build under qemu-user.
 
     cross_arm64.py SOURCE FOLDER
 
-FOLDER gets the libraries of arm64 (root) and the build. Exit code 77: the cross compiler is not here, or Debian's packages cannot
-be had. Where the emulator cannot be registered (scripts/arm64-run says why), the build is all that is checked.
+FOLDER gets the libraries of arm64 (root) and the build. Exit code 77: the cross compiler is not installed, or Debian's packages
+cannot be downloaded. Where the emulator cannot be registered (scripts/arm64-run says why), the build is all that is checked.
 """
 import os
 import pathlib

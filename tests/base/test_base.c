@@ -48,7 +48,7 @@ static void broken_utf8_is_repaired(void **state)
         {"\x80z", "?z"},
         {"\xc0\xaf", "??"},           /* overlong '/' */
         {"\xed\xa0\x80", "???"},      /* a surrogate */
-        {"\xf4\x90\x80\x80", "????"}, /* behind the last code point */
+        {"\xf4\x90\x80\x80", "????"}, /* after the last code point */
         {"\xe2\x28\xa1", "?(?"},      /* resynchronises at the ASCII byte */
         {"\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf"},
     };
@@ -117,7 +117,7 @@ struct foreign_case {
 
 #define BYTES(text) text, sizeof(text) - 1
 
-/* What users hand over instead of a trace. */
+/* What users pass instead of a trace. */
 static const struct foreign_case foreign_cases[] = {
     {BYTES("PERFILE2\x68\0\0\0"), "it is a perf.data file (offset 0: PERFILE2); perf report"},
     {BYTES("2ELIFREP\0\0"), "perf.data file of the other byte order"},

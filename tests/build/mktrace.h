@@ -29,33 +29,33 @@ uint64_t line_number(const struct line *line, const char *word);
 /* Nanoseconds: 1000, 1000ns, 2.5us, 3ms, 1.5s. */
 uint64_t line_time(const struct line *line, const char *word);
 
-/* The number behind a prefix: line_suffix(line, "cpu3", "cpu") is 3. */
+/* The number after a prefix: line_suffix(line, "cpu3", "cpu") is 3. */
 uint64_t line_suffix(const struct line *line, const char *word, const char *prefix);
 
 struct builder {
     int fd;
     struct argus_trace_header header;
     struct argus_writer *writer; /* NULL until the first line that is not about the header */
-    VEC(struct argus_record) records[MKTRACE_MOST_CPUS]; /* of the chunks at hand */
+    VEC(struct argus_record) records[MKTRACE_MOST_CPUS]; /* of the current chunks */
     uint64_t lost[MKTRACE_MOST_CPUS];
     VEC(struct argus_counter) counters;
     uint64_t now_ticks; /* time of the last record line */
     bool ended, without_end;
 };
 
-/* A line that is not a record; false when its first word is none of the known ones. */
+/* Handles a line that is not a record; false if its first word is unknown. */
 bool builder_directive(struct builder *builder, const struct line *line);
 
 /* A record line: TIME cpuN tTID NAME [argument=value …]. */
 void builder_record(struct builder *builder, const struct line *line);
 
-/* Writes the records at hand as one chunk for each cpu. */
+/* Writes the current records as one chunk for each CPU. */
 void builder_flush(struct builder *builder, const struct line *line);
 
-/* The writer, made when first asked for. */
+/* The writer, created at the first call. */
 struct argus_writer *builder_writer(struct builder *builder, const struct line *line);
 
-/* Ends the program when `error` is one. */
+/* Ends the program unless `error` is NULL. */
 void builder_check(struct argus_error *error, const struct line *line);
 
 /* Fills debugid and arguments of `record` from the words of `line` from index 3 (the name) on. */

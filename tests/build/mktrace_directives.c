@@ -4,8 +4,8 @@
 
 #include "mktrace.h"
 
-/* The value behind the word `key`, e.g. of "pid" in "thread 12 pid 10 name editor"; NULL if it is
- * not there. */
+/* The value after the word `key`, e.g. "pid" in "thread 12 pid 10 name editor"; NULL if it is not
+ * there. */
 static const char *find_value(const struct line *line, const char *key)
 {
     for (size_t i = 1; i + 1 < line->count; i++)
@@ -103,7 +103,7 @@ static void add_stack(struct builder *builder, const struct line *line)
     builder_check(argus_writer_stack(writer, id, frames, count), line);
 }
 
-/* Where the words behind the word `key` begin. */
+/* The index of the first word after the word `key`. */
 static size_t find_rest(const struct line *line, const char *key)
 {
     size_t at = 1;
@@ -232,7 +232,8 @@ static void add_note(struct builder *builder, const struct line *line)
     builder_check(argus_writer_note(builder_writer(builder, line), line->words[1]), line);
 }
 
-/* lost cpuN COUNT: the chunk at hand of this cpu ends here, the next one has lost COUNT before it
+/* lost cpuN COUNT: the current chunk of this CPU ends here, and COUNT records are lost before the
+ * next one
  */
 static void add_lost(struct builder *builder, const struct line *line)
 {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""mktrace_test.py MKTRACE DUMP_RECORDS: what mktrace makes, and what it says of a wrong line."""
+"""mktrace_test.py MKTRACE DUMP_RECORDS: the traces that mktrace makes, and its errors for wrong lines."""
 import subprocess
 import sys
 import tempfile

@@ -17,7 +17,7 @@ READ = "read"
 
 
 class Trace:
-    """Threads of one process, each on a cpu of its own, that call functions and make system calls at random."""
+    """Threads of one process, each on its own CPU, that call functions and make system calls at random."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)

@@ -1,11 +1,12 @@
-"""argus contexts on random traces of awkward shapes, against the algorithms of the paper: see context_property.py, which makes tame ones.
+"""argus contexts on random traces of awkward shapes, against the algorithms of the paper: see context_property.py, which makes
+plausible ones.
 
     context_wild.py MKTRACE ARGUS FOLDER [FIRST [COUNT]]
 
-Threads change cpus, are preempted, exit and have their ids used again; processes fork and exec; stacks are deep, recursive, cut short,
-missing or empty; times are equal; a call's stack may change within it, or come late; records are lost in the middle. What Argus should
-make of the records is written down here a second time, record by record, as lists of (time, stack) in which the paper's algorithm
-needs no exceptions: where nothing goes on, a list ends and another begins.
+Threads change cpus, are preempted, exit and have their ids used again; processes fork and exec; stacks are deep, recursive, cut
+short, missing or empty; times are equal; a call's stack may change within it, or come late; records are lost in the middle.
+This file is a second implementation of how Argus interprets the records: record by record, it makes lists of (time, stack) to
+which the paper's algorithm applies without exceptions. Where no execution continues, a list ends and another begins.
 """
 import json
 import random
@@ -120,7 +121,7 @@ class Wild:
             return 999999, None  # an id that the trace does not have
         frames = self.frames(thread)
         path = tuple(hex(frame) for frame in reversed(frames))
-        if chance < 0.15:  # functions that come in no whole stack, so nobody can know what lies below them
+        if chance < 0.15:  # functions that are in no complete stack, so their callers are unknown
             frames = tuple(frame + 0x100000 for frame in frames) + (self.random.randint(1, 4),)
             path = (CUT,) + tuple(hex(frame) for frame in reversed(frames[:-1]))
         return self.stacks.setdefault(frames, len(self.stacks) + 1), path
@@ -201,7 +202,7 @@ class Wild:
         thread.seen_call = True
 
     def odd(self, cpu, thread):
-        """The end of a call that nobody has seen begin; but what was lost may be both, its end and this one's begin."""
+        """The end of a call without a start; but both the end of another call and the start of this one may be lost."""
         other = self.random.choice(CALLS)
         if thread.call is None:
             self.end_call(cpu, thread, other)

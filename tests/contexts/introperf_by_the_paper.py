@@ -1,4 +1,4 @@
-"""IntroPerf's algorithms, slow and from the paper alone (SIGMETRICS 2014, algorithms 2 and 3), to compare with.
+"""IntroPerf's algorithms, a slow reference implementation from the paper alone (SIGMETRICS 2014, algorithms 2 and 3).
 
 A context is the tuple of its functions, outermost first. The one change is the misprint in line 11 of algorithm 2: a
 function is new when it is *not* that of the last stack, as the paper's text and table 1 have it.

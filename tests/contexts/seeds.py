@@ -1,4 +1,4 @@
-"""Random traces one after the other, for the programs that compare argus contexts with an implementation of their own."""
+"""Runs a sequence of random traces, for the tests that compare argus contexts with a reference implementation."""
 import pathlib
 import sys
 

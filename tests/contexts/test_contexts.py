@@ -1,4 +1,4 @@
-"""argus contexts as a command, on traces made of text: schema, formats, ranking, waits, and what is wrong with the input.
+"""argus contexts as a command, on traces made of text: schema, formats, ranking, waits, and errors in the input.
 
     test_contexts.py MKTRACE ARGUS FOLDER PROGRAM LINKED OPENED        the last three: files whose layers are told apart
 """
@@ -182,7 +182,7 @@ def test_a_wait_is_charged_to_who_ended_it(setup):
     total = setup.json("--rank=total", "--process=alpha", trace)["contexts"][0]
     equal("path", names(total), ["0x5501", "0x5503", "read"])
     equal("cost with the wait, and 1 ms to the sample", total["cost_ns"], 42_000_000)
-    # until 2 ms nobody knows what beta did, and the last one alpha wanted a cpu
+    # until 2 ms it is unknown what beta did, and in the last one alpha was runnable
     equal("for whom", whom(total), [("beta", 39_000_000, 41_000_000, 1)])
     blamed = setup.json(trace)["contexts"]
     equal("without it", [p["cost_ns"] for p in blamed if p["process"] == "alpha"], [1_000_000])
@@ -339,7 +339,7 @@ def test_lost_records_end_what_goes_on(setup):
 
 
 def test_a_call_and_its_wrapper_end_at_its_return(setup):
-    """Ten sleeps of 1 ms, 9 ms apart: ten, and not one of 91 ms; what lies between is the caller's."""
+    """Ten sleeps of 1 ms, 9 ms apart: ten, and not one of 91 ms; the time between them belongs to the caller."""
     wrapper = 0x7100
     scene = Scene()
     scene.lines.append("image pid 100 start 0x7000 end 0x8000 path /nowhere/libc.so.6")

@@ -1,5 +1,6 @@
-/* The paper's table 1: stacks A-B-D, A-B-D, A-C-D, A-C at four times, and what is in the registers after each. Our registers are the
- * sums so far (inference.h): of a function that has not ended, what its instance has so far is from t_start to t_end.
+/* The paper's table 1: stacks A-B-D, A-B-D, A-C-D, A-C at four times, and what is in the registers
+ * after each. Argus's registers are sums (inference.h): for a function that has not ended, its
+ * instance has t_start to t_end so far.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,7 +55,7 @@ static bool is_below(const struct example *example, uint32_t node, uint32_t abov
     return node == above;
 }
 
-/* What inference_sum() would give the node of `functions` now, and what goes on in it. */
+/* The result of inference_sum() for the node of `functions` now, including its open instance. */
 static struct argus_context_node sum_so_far(struct example *example, const char *functions)
 {
     uint32_t above = node_of(example, functions);
@@ -94,7 +95,7 @@ static void expect_registers(const struct example *example, size_t count)
     assert_int_equal(nodes[example->inference.node].depth, count + INFERENCE_FIRST_DEPTH - 1);
 }
 
-/* Of instances that have ended. */
+/* The sum of instances that have ended. */
 static void expect_latency(struct example *example, const char *functions, uint64_t count,
                            uint64_t conservative_ns, uint64_t aggressive_ns)
 {
@@ -123,7 +124,7 @@ static void test_table_1_of_the_paper(void **state)
     expect_register(&example, 1, T1, T2, "AB");
     expect_register(&example, 2, T1, T2, "ABD");
 
-    moment(&example, T3, "ACD"); /* D stays at its depth, and is new all the same */
+    moment(&example, T3, "ACD"); /* D stays at its depth, but is a new instance */
     expect_registers(&example, 3);
     expect_register(&example, 0, T1, T3, "A");
     expect_register(&example, 1, T3, T3, "AC");

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes the broken traces of tests/corpus/trace: make_trace.py MKTRACE.
 
-Each is example.trace (tests/build) with one thing wrong; the file's name says which. What a fuzzer finds is
-added beside them by hand, with a name that says what it was.
+Each is example.trace (tests/build) with one thing wrong; the file's name says which. Inputs found by a fuzzer are added by
+hand, with a name that describes the bug.
 """
 import os
 import struct

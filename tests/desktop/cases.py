@@ -42,7 +42,7 @@ OPEN_MOUSEPAD = "run gdbus call --session --dest org.xfce.mousepad --object-path
 TELL_BRIDGE = (("NO_AT_BRIDGE", "0"), ("GTK_A11Y", "atspi"))
 
 CASES = [
-    # Files that somebody else serves.
+    # Files served by another process.
     Case("geany-slow-file", "GTK 3", ("geany", "-i", "{text}"), means.SlowFiles,
          freeze=("key ctrl+o", "sleep 1.5", "type {slow}/slow.c", "sleep 0.5", "key Return")),
     Case("geany-slow-save", "GTK 3", ("geany", "-i", "{slow}/slow.c"), means.SlowFiles, ("write", "busy"), freeze=("key ctrl+s",)),

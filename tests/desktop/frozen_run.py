@@ -1,4 +1,4 @@
-"""One case in one mode: the program is started, used, frozen and recorded, and what really happened is seen from outside."""
+"""One case in one mode: the program is started, used, frozen and recorded; the true freeze is observed from outside."""
 import os
 import pathlib
 import shutil
@@ -120,7 +120,7 @@ class Run:
             subprocess.run(["sh", "-c", script], env=environment, check=False, timeout=20)
 
     def sit_through(self):
-        """Somebody types on while the program is frozen, and the cause goes away."""
+        """Types on while the program is frozen, and then removes the cause."""
         begin = time.monotonic()
         time.sleep(0.7)
         self.show()

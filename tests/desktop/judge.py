@@ -1,4 +1,5 @@
-"""What Argus says of a recording, against what is known. Reads `argus hangs --json` and `argus diagnose --json`, without an option."""
+"""Compares Argus's answers about a recording with the known facts. Reads `argus hangs --json` and `argus diagnose --json`,
+without an option."""
 import json
 import re
 import subprocess
@@ -19,7 +20,7 @@ class Truth:
     away: list  # of (begin, end): when the thread was seen away from its event loop at all
     allowed: set = field(default_factory=set)  # may be named beside the culprits: the program that froze it on purpose
     victims: set = field(default_factory=set)  # are frozen too
-    ours: set = field(default_factory=set)  # processes of this desktop; others of the machine are nobody's business
+    ours: set = field(default_factory=set)  # processes of this desktop; other processes of the machine are ignored
     itself: bool = False
     says: str = ""  # what the first root cause has to say; a regular expression
 
@@ -91,7 +92,7 @@ def short(vertex):
 
 
 def blames_right(causes, truth):
-    """The first is the culprit, and nobody is blamed who has no part in it."""
+    """The first one is the culprit, and no unrelated process is blamed."""
     if not causes:
         return False
     if not re.search(truth.says, causes[0]["why"]):

@@ -1,8 +1,8 @@
 """The means of freezing a program from outside, one class each. To add one, write a class here and name it in a row of cases.py.
 
-A means is made before the program starts. `values` are what commands and actions of the row may name in braces. begin() brings the
-cause about just before the program is made to run into it, end() takes it away. `culprits` are the process IDs of those who may be
-blamed for the freeze, known only now, since they are started here; `victims` are processes that freeze as well.
+A means is made before the program starts. `values` are what commands and actions of the row may name in braces. begin() creates
+the cause just before the program runs into it, end() removes it. `culprits` are the IDs of the processes that may be blamed for
+the freeze, known only then, since they are started here; `victims` are other processes that freeze as well.
 """
 import contextlib
 import os
@@ -59,7 +59,7 @@ class SlowFiles(Means):
 
 
 class Stopped(Means):
-    """Somebody whom the program needs is stopped (SIGSTOP)."""
+    """A process that the program needs is stopped (SIGSTOP)."""
 
     def pids(self):
         return self.culprits

@@ -1,4 +1,4 @@
-"""A desktop of its own: X server, session bus, window manager and home folder. All that runs in it ends with it, by process ID."""
+"""A private desktop: X server, session bus, window manager and home folder. Its processes are ended with it, by process ID."""
 import contextlib
 import os
 import pathlib
@@ -47,7 +47,7 @@ def descends(pid, ancestor):
 
 
 class Session:
-    """The desktop of one run. `folder` is its own, and holds the home folder."""
+    """The desktop of one run. `folder` is private to it, and contains the home folder."""
 
     def __init__(self, folder):
         self.folder = folder

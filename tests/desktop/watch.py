@@ -1,7 +1,8 @@
-"""What a thread really did, seen from outside: whether it was frozen, and from when to when. Argus has no part in it.
+"""Observes a thread from outside, without Argus: whether it was frozen, and from when to when.
 
-An event loop waits for all that it serves in one place: one system call at one depth of the stack, its home. Home is where the thread is
-found before and after the freeze, when nothing is to be done. The freeze is the longest stretch in which no sample found the thread there.
+An event loop waits for all its inputs in one place: one system call at one stack depth, its own wait. That is where the thread
+is found before and after the freeze, when it is idle. The freeze is the longest stretch in which no sample found the thread
+there.
 """
 import pathlib
 import threading

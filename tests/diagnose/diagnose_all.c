@@ -1,5 +1,6 @@
-/* diagnose_all TRACE [STEP]: diagnoses every vertex (every STEPth) as if it were a hang, slices from it, and looks for
- * its like. Nothing may fail, and every accounting must add up. Run under the sanitizers. */
+/* diagnose_all TRACE [STEP]: diagnoses every vertex (every STEPth) as if it were a hang, slices
+ * from it, and searches for similar vertices. Nothing may fail, and every accounting must add up.
+ * Run under the sanitizers. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
-/* diagnose_json TRACE PROCESS [ANSWER…]: what `argus diagnose --json` prints, from libargus alone and without symbols.
- * Answers are option numbers from 1, "stop" or "open"; without any, or behind the last, the defaults are taken. */
+/* diagnose_json TRACE PROCESS [ANSWER…]: what `argus diagnose --json` prints, from libargus alone
+ * and without symbols. Answers are option numbers from 1, "stop" or "open"; without any, or after
+ * the last, the defaults apply. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
-"""What the scenes of test_hangs.py are made of.
+"""The building blocks of the scenes of test_hangs.py.
 
-A scene is a function that makes a trace; it returns the Scene and a list of questions: options of `argus hangs`, and what the list
-has to be. It may return a list of scenes, each with one question. To add one: a function with @scene in one of the files that
-test_hangs.py names.
+A scene is a function that makes a trace; it returns the Scene and a list of questions: options of `argus hangs`, and the
+expected list. It may return a list of scenes, each with one question. To add one: a function with @scene in one of the files
+that test_hangs.py names.
 """
 from scene import Scene
 
@@ -74,7 +74,7 @@ class Loop(Scene):
         self.raw(tid, f"message channel=99 bytes=8 kind=pipe flags={flags} position={position}")
 
     def sends(self, position):
-        """The keyboard sends a message, and wakes nobody."""
+        """The keyboard sends a message, and wakes no thread."""
         self.type()
         self.raw(self.keyboard, "syscall_start nr=write arg1=6")
         self.message(self.keyboard, "sent", position)

@@ -12,7 +12,7 @@ def inside(*handler):
 
 
 def handler_that_polls(s, fd, sends):
-    """For 3 s, 30 times, in a handler, with a stack of its own."""
+    """For 3 s, 30 times, in a handler, with its own stack."""
     s.key()
     for turn in range(30):
         s.wait(s.editor, "poll", fd=fd, timeout=True, frames=inside(0x40a000, 0x409000))
@@ -88,7 +88,8 @@ def reply_inside_a_prompt():
 
 @scene
 def poll_goes_on_after_signals():
-    """A handler waits for a command; signals interrupt that, and it is the same wait. Between two of them lies less than the threshold."""
+    """A handler waits for a command; signals interrupt the wait, but it counts as one. Two signals are less than the threshold
+    apart."""
     s = Loop(frames=AT_HOME)
     s.thread(30, "command")
     s.wait(30, "read")

@@ -1,4 +1,4 @@
-"""Loops inside handlers: what they leave lying, and whom they wait for."""
+"""Nested loops in handlers: the input that they leave pending, and what they wait for."""
 from hang_scene import Loop, hang, scene
 from hangs_in_handlers import AT_HOME, inside
 
@@ -27,7 +27,7 @@ def replies(s, server, count):
 
 @scene
 def animated_dialog():
-    """A dialog that never rests, since it draws at each frame, beside waits for replies; nothing lies there."""
+    """A dialog that is never idle, since it draws at each frame, and also waits for replies; no input is pending."""
     s = Loop(frames=AT_HOME)
     s.thread(30, "server")
     s.wait(30, "read")
@@ -59,7 +59,8 @@ def loop_that_leaves_messages():
 
 @scene
 def message_that_the_loop_leaves_as_well():
-    """A message that nobody takes, the home neither: the nested loop leaves nothing lying that the home would take."""
+    """A message that no loop reads, not even the outer one: the nested loop leaves no input pending that the outer loop would
+    read."""
     s = Loop(frames=AT_HOME)
     s.sends(1)
     s.key()
@@ -104,7 +105,7 @@ def input_left_out():
 
 
 def visits_inside(keeps):
-    """Polls of a nested loop return at once, with the home's arguments; a message lies there, or not."""
+    """Polls of a nested loop return at once, with the arguments of the outer loop's wait; with or without a pending message."""
     s = Loop(frames=AT_HOME)
     s.key()
     for turn in range(30):
@@ -239,7 +240,7 @@ def worker_that_looks_up_names():
 
 @scene
 def script_that_sleeps_after_its_child():
-    """What a child sends sets off the sleep; the same of somebody else is a hang."""
+    """A child's message starts the sleep; with a message of another process it is a hang."""
     scenes = []
     for parent in Loop.editor, 1:
         s = Loop()

@@ -1,4 +1,4 @@
-"""Event loops that did not come back, and such as did."""
+"""Event loops that did not return to their wait, and event loops that did."""
 from hang_scene import Loop, hang, scene
 from scene import Scene
 
@@ -30,7 +30,7 @@ def idle():
 
 @scene
 def idle_until_an_answer():
-    """The same, but what ends it is the answer of somebody whom it had asked: it would have looked at anything else."""
+    """The same, but the wait is ended by a reply to its own request: it would have handled any other input."""
     s = Loop()
     s.thread(30, "helper")
     s.wait(30, "read")
@@ -154,7 +154,7 @@ def window_comes_first():
 
 @scene
 def own_timer():
-    """What a thread does by its own timer, while nobody wants it, comes behind what somebody waited for."""
+    """Work that a thread does by its own timer, without any waiter, ranks after work for which a process waited."""
     s = Loop()
     s.thread(30, "housekeeper")
     for _ in range(5):
@@ -218,7 +218,7 @@ def starved_turns(s, between):
 
 @scene
 def starved_across_turns():
-    """The loop turns for a millisecond in between, and something lay there: the window stays frozen."""
+    """The loop turns for a millisecond in between, with input pending: the window stays frozen."""
     def turns(s):
         for _ in range(3):
             s.visit()

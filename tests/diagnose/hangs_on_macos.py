@@ -1,4 +1,4 @@
-"""The functions and flags by which macOS tells of a hang. MARKS is a shared library that has them."""
+"""Functions and flags of macOS that indicate a hang. MARKS is a shared library that has them."""
 import functools
 import subprocess
 

@@ -1,4 +1,4 @@
-"""Handlers that look again and again for one thing, less deep than the loop's own wait; and loops that are like them."""
+"""Handlers that repeatedly poll for one thing, at a smaller stack depth than the loop's own wait; and loops similar to them."""
 from hang_scene import Loop, hang, scene
 
 START = [0x401000, 0x402000]  # main and its caller

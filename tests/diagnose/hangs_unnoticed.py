@@ -1,4 +1,4 @@
-"""Stretches that nobody noticed, starts of programs, and what lay there meanwhile."""
+"""Delays that no user noticed, starts of programs, and the input pending meanwhile."""
 from hang_scene import Loop, hang, scene
 
 
@@ -133,7 +133,7 @@ def loop_that_never_waits(sends, start_ms=1900, visits=8):
 
 @scene
 def start_and_freeze():
-    """The start, while keys lay there, is not the freeze; not even if it took longer, and it cannot be known that there is a loop."""
+    """The start, with keys pending, is not the freeze; not even if it took longer and the loop is not known."""
     scenes = [loop_that_never_waits(True), loop_that_never_waits(True, 3500, 2)]
     return scenes, [([], [hang(type="LongWait")]),
                     (["--process=editor"], [hang(type="LongWait", indicators=["longest stretch"])])]
@@ -164,7 +164,7 @@ def take_sent(s, position):
 
 @scene
 def slow_start():
-    """A program that is started, and comes to its loop 3 s later, while somebody sent something already."""
+    """A program that reaches its loop 3 s after its start, with a message already sent to it."""
     scenes = []
     for sends in False, True:
         s = Loop()
@@ -188,7 +188,7 @@ def slow_start():
 
 @scene
 def slow_start_and_then_idle():
-    """The same, and then nobody touches it: it polls once. That this is its loop, the UI events tell that it hands out."""
+    """The same, and then it gets no input: it polls once. The UI events that it dispatches show that this is its loop."""
     scenes = []
     for windows in False, True:
         s = Loop()
@@ -212,7 +212,7 @@ def slow_start_and_then_idle():
 
 @scene
 def what_lay_there_longest():
-    """Nothing hung. Named, not the idle 10 s are explained but the 3 s for which a message lay there."""
+    """Nothing hung. If the program is named, the 3 s with a pending message are explained, not the idle 10 s."""
     s = Loop()
     s.sends(1)
     for _ in range(6):

@@ -1,6 +1,6 @@
 """Records the event loops of loops.c and asks for their hangs: live_hangs.py ARGUS LOOPS FOLDER [WORD…].
 
-What is listed, of which nature, and what was pending: the table below. Exits 77 where this machine cannot record.
+The table below has the expected hangs, their nature, and the pending input. Exits 77 where this machine cannot record.
 """
 import contextlib
 import json
@@ -11,7 +11,7 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
-import crowd  # noqa: E402
+import load_retry  # noqa: E402
 import machine  # noqa: E402
 
 TYPIST = ("message", "quilltypist")
@@ -140,7 +140,7 @@ def main():
     def failures(words):
         return [word for word in words or sys.argv[4:] or CASES if not is_right(argus, loops, word, folder)]
 
-    return 0 if crowd.settled(failures) else 1
+    return 0 if load_retry.passes(failures) else 1
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
-/* loops WORD [FILE]: an event loop of a person who types, and what becomes of it. Each WORD is a row of `cases`, whose name is
- * that of the process. live_hangs.py says what Argus has to say of each. */
+/* loops WORD [FILE]: an event loop that gets typed keys, and different behaviours of it. Each WORD
+ * is a row of `cases` and the name of the process. live_hangs.py has the expected answers of
+ * Argus. */
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
@@ -18,7 +19,7 @@
 
 #define HANG_S 2.8
 
-static int keys; /* where they arrive */
+static int keys; /* the descriptor on which keys arrive */
 static const char *file;
 
 static double now_s(void)
@@ -60,7 +61,7 @@ static void take_key(void)
         exit(0);
 }
 
-/* Handles keys as they come, for so long. */
+/* Handles keys as they come, for this long. */
 static void loop(double seconds)
 {
     struct pollfd ready = {.fd = keys, .events = POLLIN};
@@ -69,7 +70,7 @@ static void loop(double seconds)
             take_key();
 }
 
-/* Its polls always find something, but it comes back all the time; once it does not. */
+/* Its polls always find something, but the loop always returns to its poll; except once. */
 static void feed(double jam_s)
 {
     int own[2];
@@ -115,7 +116,7 @@ static void be_stopped(void)
     loop(5);
 }
 
-/* Work of 10 ms, on a cpu that others of higher priority have. */
+/* Work of 10 ms, on a CPU that threads of higher priority use. */
 static void thirst(void)
 {
     const struct sched_param idle = {.sched_priority = 0};
@@ -144,7 +145,7 @@ static void nap(void)
     poll(&ready, 1, 4000);
 }
 
-/* Nobody types: it works by its own timer. */
+/* No input: it works by its own timer. */
 static void keep_owls(void)
 {
     int own[2];
@@ -158,7 +159,7 @@ static void keep_owls(void)
         poll(&ready, 1, 100);
 }
 
-/* Takes keys, as many as there are at most, while they come often enough. */
+/* Reads up to the given number of keys, while they come often enough. */
 __attribute__((noinline)) static void take_keys(int count, int wait_ms)
 {
     struct pollfd ready = {.fd = keys, .events = POLLIN};
@@ -166,7 +167,7 @@ __attribute__((noinline)) static void take_keys(int count, int wait_ms)
         take_key();
 }
 
-/* A library's own wait, which looks for something else again and again. */
+/* A library's own wait, which repeatedly polls for something else. */
 __attribute__((noinline)) static void look_elsewhere(void)
 {
     int own[2];
@@ -177,7 +178,7 @@ __attribute__((noinline)) static void look_elsewhere(void)
         poll(&ready, 1, 100);
 }
 
-/* A dialog with a loop of its own, in which nobody does anything for a while. */
+/* A dialog with a nested loop, which gets no input for a while. */
 __attribute__((noinline)) static void open_dialog(void)
 {
     take_keys(50, 4000);
@@ -210,7 +211,7 @@ static void end(int number)
     _exit(0);
 }
 
-/* Never comes back. */
+/* Never returns. */
 static void get_lost(void)
 {
     int own[2];

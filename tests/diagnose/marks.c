@@ -1,4 +1,4 @@
-/* What macOS's libraries have that tells of a hang: only the names matter. */
+/* Functions of macOS's libraries that indicate a hang: only the names matter. */
 int is_mainthread_spinning;
 int need_display = 1;
 

@@ -1,11 +1,11 @@
-"""Scenes: a few threads, each on a cpu of its own, as a text for tests/build/mktrace.
+"""Scenes: a few threads, each on its own CPU, as a text for tests/build/mktrace.
 
     s = Scene()
     s.thread(10, "editor")              # runs from the beginning
     s.at(100); s.wait(10, "read")       # at 100 ms it blocks in read()
     s.at(400); s.wake(20, 10)           # thread 20 makes it run; its read() returns 1
 
-Times are milliseconds; what happens at one time happens in the order of the calls, a microsecond apart.
+Times are milliseconds; events at one time happen in the order of the calls, a microsecond apart.
 """
 
 POLLED = ("poll", "select", "epoll_wait")
@@ -59,7 +59,7 @@ class Scene:
         self._record(cpu, tid, f"syscall_end nr={call} result={result}{error}")
 
     def wake(self, waker, tid, call="write", result=1):
-        """`waker` makes `tid` run, from inside a system call of its own."""
+        """`waker` makes `tid` runnable, from inside a system call."""
         cpu = self.cpus[waker]
         self._record(cpu, waker, f"syscall_start nr={call} arg1=6")
         self._record(cpu, waker, f"make_runnable thread={tid} context=task")
@@ -67,7 +67,7 @@ class Scene:
         self._comes_back(tid, result)
 
     def send(self, tid, call="write"):
-        """A system call that wakes nobody, because who it is meant for is busy."""
+        """A system call that wakes no thread, because its receiver is busy."""
         self._record(self.cpus[tid], tid, f"syscall_start nr={call} arg1=6")
         self._record(self.cpus[tid], tid, f"syscall_end nr={call} result=1")
 
@@ -89,7 +89,7 @@ class Scene:
         self._record(self.cpus[tid], tid, f"syscall_end nr={call}{error}")
 
     def message(self, tid, channel, received=False, position=1):
-        """A byte on a unix socket: sent, or received. Goes into a system call of its own."""
+        """A byte on a unix socket: sent, or received, in a separate system call."""
         call, flags = ("recvfrom", "received") if received else ("sendto", "sent")
         self._record(self.cpus[tid], tid, f"syscall_start nr={call} arg1=6")
         self._record(self.cpus[tid], tid, f"message channel={channel} kind=unix_stream flags={flags} bytes=1 "

@@ -1,4 +1,4 @@
-"""The scenes and what their diagnosis has to be."""
+"""The scenes and their expected diagnoses."""
 from scene import Scene
 
 SCENES = {}
@@ -35,7 +35,7 @@ def chain(s, *names):
 
 @scene
 def three_hops():
-    """The server at the end is busy before it is asked: nobody wakes it for this."""
+    """The server at the end is busy before the request: no wake-up is needed for it."""
     s = Scene()
     client, front, middle, back = chain(s, "client", "front", "middle", "back")
     rounds(s, 5, client, [front, middle, back])
@@ -361,7 +361,7 @@ def answer_found_while_pestered():
 
 @scene
 def slow_by_many_requests():
-    """The server asks the store again and again; each answer takes a sleep. That is no yield loop: it wakes the server."""
+    """The server asks the store repeatedly; each answer takes a sleep. That is no yield loop: it wakes the server."""
     s = Scene()
     client, server, store = chain(s, "client", "server", "store")
     for requests in (1, 1, 1, 1, 120):
@@ -421,7 +421,7 @@ def two_who_may_have_answered():
 
 @scene
 def circle_of_three_at_first_contact():
-    """The third asks the first on a socket that nobody was ever seen to receive from; with the second it talks on another."""
+    """The third asks the first on a socket from which no receive is on record; it uses another socket for the second."""
     s = Scene()
     a, b, c = chain(s, "ask", "serve", "store")
     rounds(s, 4, a, [b, c])
@@ -464,7 +464,7 @@ def answer_that_is_forgotten():
 
 @scene
 def request_that_is_passed_on():
-    """The broker is at home in its wait, as it should be: it handed the request on, and who has it is busy."""
+    """The broker is in its normal idle wait: it has passed the request on, and the process that has it is busy."""
     s = Scene()
     a, b, c = chain(s, "ask", "broker", "work")
     for _ in range(5):

@@ -1,4 +1,4 @@
-"""Waits in many pieces, the last of which ends in the answer that all were for."""
+"""Waits in many pieces, of which the last one ends with the reply that all of them waited for."""
 from hang_scene import Loop
 from hangs_in_handlers import AT_HOME, inside
 from scene import Scene

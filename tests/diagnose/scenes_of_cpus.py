@@ -1,4 +1,4 @@
-"""Threads that want a cpu: who had it, and what else held them back."""
+"""Runnable threads without a CPU: the thread that used it, and other limits."""
 from scene import Scene
 from scenes import scene
 
@@ -70,7 +70,7 @@ def found(root, why, only):
 
 @scene
 def cpu_taken():
-    """Nobody knows that it may use other cpus; the one that it waited for had others."""
+    """Its affinity is unknown; other threads used the CPU for which it waited."""
     s = Shared("hog", "other")
     s.input()
     s.run(EDITOR)
@@ -104,7 +104,7 @@ def cpu_taken_in_real_time():
 
 @scene
 def cpu_taken_by_many():
-    """Eight programs, none of them with a name in common: nobody in particular."""
+    """Eight programs with different names: no single culprit."""
     s = Shared(*"abcdefgh")
     s.input()
     s.run(EDITOR)

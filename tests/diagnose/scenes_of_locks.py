@@ -1,4 +1,4 @@
-"""Scenes of locks on files: asked for again and again, waited for, and who has them."""
+"""File locks: polled for, waited for, and their holders."""
 from scene import Scene
 from scenes import scene
 
@@ -42,7 +42,7 @@ def lock_that_is_polled():
 
 @scene
 def lock_that_is_polled_fast():
-    """The turns of the loop are merged into one vertex. That somebody had the lock is known by its release only."""
+    """The turns of the loop are merged into one vertex. Only its release shows that another process had the lock."""
     s = lock_loop([], pause=2, call="fcntl", turns=600)
     s.timer(30)
     s.wake(30, 20)
@@ -55,7 +55,7 @@ def lock_that_is_polled_fast():
 
 @scene
 def lock_that_is_polled_to_the_end():
-    """The lock is older than the records, and nobody gives it back: the list at the end says who has it."""
+    """The lock is older than the records and is not released: the list at the end names its holder."""
     s = lock_loop([])
     s.file_lock(20, "got", listed=True)
     s.wait(10, "read")

@@ -1,7 +1,8 @@
-"""Normal cases: of another trace, and with the vertices before: test_baseline.py MKTRACE ARGUS FOLDER.
+"""Baselines: from another trace, and with the preceding vertices: test_baseline.py MKTRACE ARGUS FOLDER.
 
-In the cold trace the client has never been answered, and nothing in it says that the worker should have: it was not asked,
-and it has no connection with the client but a message that woke nobody. The warm trace, of the day before, with other ids, shows who answers.
+In the cold trace the client never got a reply, and nothing shows that the worker should have sent one: it got no request, and
+its only connection with the client is a message that woke no thread. The warm trace, of the day before and with other IDs,
+shows that the worker replies.
 """
 import json
 import pathlib

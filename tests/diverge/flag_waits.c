@@ -1,5 +1,6 @@
-/* Waits for a flag in one of several ways. waits KIND good|bad: at a line of input the main thread begins to wait; a thread sets the
- * flag soon, or never. A loop gives up after some seconds.
+/* Waits for a flag in one of several ways. waits KIND good|bad: after a line of input the main
+ * thread begins to wait; another thread sets the flag soon (good) or never (bad). A loop gives up
+ * after some seconds.
  */
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,7 +1,7 @@
 """argus diverge on step files of a few instructions, which mksteps makes of text.
 
-test_diverge.py ARGUS MKSTEPS. Each Code below is what `objdump -d` says of a loop; a run of it is a list of offsets, each with the
-registers that changed.
+test_diverge.py ARGUS MKSTEPS. Each Code below is the output of `objdump -d` for a loop; a run of it is a list of offsets, each
+with the registers that changed.
 """
 import json
 import pathlib

@@ -1,4 +1,4 @@
-"""The end-to-end cases: what is run, and what the diagnosis has to say. Run as a program it lists their names.
+"""The end-to-end cases: the programs and the expected diagnoses. Run as a program, this file lists their names.
 
 To add a case, add a row. To add a cause, add a program in programs/ (scene.h says how) and its name in CMakeLists.txt.
 """

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""From a recorded hang to the process that did not send, without a look at the source: examples/reconfigure.
+"""From a recorded hang to the process that did not send, without the source code: examples/reconfigure.
 
-find_flag.py ARGUS FOLDER: what a person would do, who has only the programs. Record the hang; diagnose says RepeatedYield, and which commands
-come next, and reads the variable from the code. Step the function that loops, once when it goes well and once when it spins; diverge names the variable and
-prints a command; that command is run as it stands, and what is recorded then leads to the process. The flag lies in the program, in
-an object on the heap, in a library, or in a program without symbols.
+find_flag.py ARGUS FOLDER: what a user without the source would do. Record the hang; diagnose says RepeatedYield, reads the variable
+from the program's code, and says which commands come next. Step the function that loops, once in a normal case and once while it
+spins; diverge names the variable and prints a command; that command is run unchanged, and the new recording leads to the process.
+The flag lies in the program, in an object on the heap, in a library, or in a program without symbols.
 """
 import json
 import os

@@ -1,5 +1,5 @@
-"""A file system of a test's own. It speaks the protocol of /dev/fuse itself (include/uapi/linux/fuse.h). Needs root; the mount goes with
-the mount namespace.
+"""A file system for tests. It implements the protocol of /dev/fuse itself (include/uapi/linux/fuse.h). Needs root; the mount
+ends with the mount namespace.
 """
 import ctypes
 import errno

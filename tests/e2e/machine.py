@@ -1,4 +1,5 @@
-"""Can this machine record at all? Asked of the kernel and not of Argus, so that a broken recorder is never "skipped"."""
+"""Whether this machine can record at all. This asks the kernel, not Argus, so that a broken recorder never counts as
+"skipped"."""
 import contextlib
 import ctypes
 import os
@@ -68,7 +69,8 @@ def processes_of_namespace(namespace):
 
 
 def end_namespace():
-    """Ends all others of the mount namespace, those too that somebody in it was just starting, and waits for their end for a while."""
+    """Ends all other processes of the mount namespace, including those just being started in it, and waits for their end for a
+    while."""
     told, give_up = set(), time.monotonic() + 10
     while time.monotonic() < give_up:
         left = set(processes_of_namespace(os.readlink("/proc/self/ns/mnt")))
@@ -89,7 +91,7 @@ def end_namespace_with_us():
         os.close(ours)  # `theirs` stays open until we end; programs that we start do not have it
         os.waitpid(between, 0)
         return
-    if os.fork():  # it is no child of ours, so nobody takes it for a daemon of what is tested
+    if os.fork():  # not a child of this process, so it is not mistaken for a daemon of the tested program
         os._exit(0)
     os.setsid()
     os.close(theirs)

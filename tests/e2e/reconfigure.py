@@ -15,7 +15,7 @@ import tempfile
 import time
 import unittest
 
-import crowd
+import load_retry
 import machine
 
 ARGUS, FOLDER = "", pathlib.Path()
@@ -121,7 +121,7 @@ def run(more_to_need=()):
         print("skipped:", reason)
         sys.exit(77)
     machine.enter_namespace()
-    crowd.run_unittests([sys.argv[0], *sys.argv[3:]])
+    load_retry.run_unittests([sys.argv[0], *sys.argv[3:]])
 
 
 if __name__ == "__main__":

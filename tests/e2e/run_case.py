@@ -2,8 +2,8 @@
 
     run_case.py --build DIR [--backend bpf|perf] [--seed N|random] [--hang-ms N] [--keep] CASE
 
-Exits 0 (the answer is right), 1 (it is not: what was expected is said, and the trace is kept), 77 (this machine cannot
-record, and why).
+Exits 0 (the answer is right), 1 (it is wrong: prints the expected answer, and keeps the trace), 77 (this machine cannot record,
+and why).
 """
 import argparse
 import json
@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 
-import crowd
+import load_retry
 import machine
 from cases import CASES, YIELD
 
@@ -44,7 +44,7 @@ def run(argv):
 
 
 def record(argus, trace, backend, command):
-    """Records `command`; somebody else's recording is waited for, a minute and a half at most."""
+    """Records `command`; waits for another user's recording to end, a minute and a half at most."""
     argv = [str(word) for word in [argus, "record", "--backend", backend, "-o", trace, "--", *command]]
     give_up = time.monotonic() + 90
     while True:
@@ -80,7 +80,7 @@ def check_hang(answer, case, hang_ms):
 def check_causes(answer, case):
     causes = answer["root_causes"]
     names = [who(cause) for cause in causes]
-    # A polling loop without a data flag has no cause in the graph: naming nobody is right, too.
+    # A polling loop without a data flag has no cause in the graph: naming no culprit is right, too.
     if not causes and case.type == YIELD:
         return
     expect(causes, "no root cause is named")
@@ -172,7 +172,7 @@ def main():
             return [case.name]
         return []
 
-    if not crowd.settled(failures):
+    if not load_retry.passes(failures):
         return 1
     if not options.keep:
         trace.unlink()

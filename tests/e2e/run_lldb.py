@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 
-import crowd
+import load_retry
 import machine
 from run_case import record
 
@@ -49,7 +49,7 @@ def main():
     if reason:
         print(f"skipped: {reason}")
         return 77
-    crowd.run_check(lambda: check(lldb, build))
+    load_retry.run_check(lambda: check(lldb, build))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 
 enum { PAGE = 4096, BUFFERS = 16, TCP_ROOM = 200000, MOST_QUEUED = 10 };
 
-/* What a thread is about to do. */
+/* The next step of a thread. */
 enum step { STEP_ENTER, STEP_DO, STEP_LOOK, STEP_RECORD };
 
 struct operation {
@@ -23,7 +23,7 @@ struct actor {
     uint64_t stopped_until; /* step */
 };
 
-/* A unit of the stream, or a datagram: who sent it. */
+/* A unit of the stream, or a datagram: its sender. */
 struct unit {
     uint32_t send;
     uint32_t offset;
@@ -133,7 +133,8 @@ static uint64_t pipe_position(const struct model *model, bool receiver)
     return (index & UINT32_MAX) << 20 | (at->offset + at->length);
 }
 
-/* The recorder's own check (recorder/linux/bpf/message_pipe.h): does the write follow the last one that was seen? */
+/* The recorder's own check (recorder/linux/bpf/message_pipe.h): whether the write follows the last
+ * one seen. */
 static bool pipe_fits(const struct model *model, const struct operation *operation)
 {
     uint64_t from = model->last_place, to = operation->position, page = PAGE;
@@ -194,7 +195,7 @@ static bool receive_stream(struct model *model, struct operation *operation)
 
 /* --- messages with buffers of their own --- */
 
-/* The lowest address that is free: so addresses come again at once. */
+/* The lowest free address: so addresses are reused at once. */
 static uint64_t free_address(const struct model *model)
 {
     for (uint64_t address = 0x1000;; address += 0x100) {
@@ -354,8 +355,8 @@ static void operate(struct model *model, struct actor *actor)
         return;
     }
     actor->step = STEP_LOOK;
-    /* Receives of unix sockets are on record before they give up the buffer; sends into buffers at once, or they are
-     * marked (recorder/linux/bpf/message_unix.h). */
+    /* Receives of unix sockets are recorded before they release the buffer; sends into buffers at
+     * once, or they are marked (recorder/linux/bpf/message_unix.h). */
     bool at_once = actor->receiver ? is_unix(model) : draw(model, 100) >= model->options->vague;
     if (!has_buffers(model) || is_queue(model))
         return;
@@ -406,7 +407,7 @@ static void take_pair(void *context, const struct pairing_pair *pair)
     *(pair->exact ? &model->result.exact_bytes : &model->result.ambiguous_bytes) += pair->bytes;
 }
 
-/* Threads that are stopped are passed by, unless all are. */
+/* Skips stopped threads, unless all are stopped. */
 static struct actor *pick(struct model *model, struct actor *last)
 {
     struct actor *actor = &model->actors[draw(model, model->actor_count)];
@@ -444,7 +445,7 @@ static void advance(struct model *model, struct actor *actor)
     }
 }
 
-/* Whether anything is left to do: senders that are not done, or data that nobody has taken. */
+/* Whether work is left: unfinished senders, or unread data. */
 static bool goes_on(const struct model *model)
 {
     bool busy = model->started < model->options->messages || !is_empty(model);

@@ -1,4 +1,5 @@
-/* A trace with snapshots of this very program's stacks, and what unwinding has made of one. What fails, fails the test. */
+/* A trace with snapshots of this program's own stacks, and the result of unwinding one. An error
+ * fails the test. */
 #ifndef ARGUS_TESTS_EVENT_SNAPSHOT_TRACE_H
 #define ARGUS_TESTS_EVENT_SNAPSHOT_TRACE_H
 
@@ -7,11 +8,11 @@
 #define ID 0x8000000000000007u /* of the stack that is looked at */
 
 extern char snapshot_trace_path[64]; /* the test's to set */
-/* The frames of an interpreter in the stack ID; the test's to set, and to take away. */
+/* The frames of an interpreter in the stack ID; set and cleared by the test. */
 extern const uint64_t *snapshot_trace_interpreted;
 extern size_t snapshot_trace_interpreted_count;
 
-/* There is no error. */
+/* Asserts that there is no error. */
 void must(struct argus_error *error);
 
 /* Writes a new file: a record for each snapshot, and the snapshot twice; with `images` what is mapped here now. */

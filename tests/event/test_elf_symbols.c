@@ -1,4 +1,5 @@
-/* Functions in an ELF file, by name. What the loader has made of the same file tells whether the offsets are right. */
+/* Functions in an ELF file, by name. The memory in which the loader has mapped the same file shows
+ * whether the offsets are right. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -22,7 +23,7 @@ static bool find(const char *path, struct elf_wanted *wanted, size_t count)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     assert_true(fd >= 0);
     bool good = elf_symbols_find(fd, path, wanted, count);
-    assert_int_equal(close(fd), 0); /* it is still ours */
+    assert_int_equal(close(fd), 0); /* the descriptor is still open */
     return good;
 }
 

@@ -1,4 +1,4 @@
-/* What notes say that a trace lacks, and which answers that costs (argus/gaps.h). */
+/* What a trace lacks according to its notes, and which answers suffer from that (argus/gaps.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* Pairing against a model that knows the truth (channel_model.h): a pair that is said to be exact has to be so, however the
- * threads race each other; and where they do not race much, nothing may be left unpaired. */
+/* Pairing against a model that knows the truth (channel_model.h): a pair reported as exact must be
+ * correct, however the threads race; and with few races nothing may be left unpaired. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ static void test_one_at_each_end(void **unused)
     assert_true(run_all(options) >= 990);
 }
 
-/* With one thread at each end, and little haste, every byte has its exact pair. */
+/* With one thread at each end and few races, every byte has its exact pair. */
 static void test_every_byte(void **unused)
 {
     (void)unused;
@@ -143,8 +143,8 @@ static void test_long_writes(void **unused)
     }
 }
 
-/* A thread that stands still between writing and reading the position, as on a virtual machine: what it wrote lies at the end of
- * a buffer in which, by all other records, there was still room. */
+/* A thread is stopped between writing and reading the position, as on a virtual machine: its data
+ * is at the end of a buffer which, according to all other records, still had room. */
 static void test_stalled_writer(void **unused)
 {
     (void)unused;

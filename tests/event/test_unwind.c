@@ -1,5 +1,5 @@
-/* Stack snapshots of this very program, unwound and compared with what the C library's own unwinder says of the same
- * stack: backtrace() stands on libgcc, and shares no code with libdw.
+/* Stack snapshots of this program, unwound and compared with the C library's own unwinder for the
+ * same stack: backtrace() uses libgcc, and shares no code with libdw.
  *
  * A signal handler gets all registers of the place that it interrupted; so it takes the snapshot.
  */
@@ -33,7 +33,7 @@ static const char *top_of_stack; /* main's */
 
 /* --- taking a snapshot --- */
 
-/* What a sanitizer has put between the variables belongs to a stack like the rest. */
+/* Redzones of a sanitizer between the variables belong to the stack, too. */
 __attribute__((no_sanitize("address"))) static void copy_stack(const volatile char *from,
                                                                uint32_t bytes)
 {
@@ -196,7 +196,8 @@ static void through_a_signal(void **state)
     check_now();
 }
 
-/* A signal handler on a stack of its own: the callers are not in the copy, and that is said. */
+/* A signal handler on its own stack: the callers are not in the copy, and the stack ends with a
+ * mark for that. */
 static void a_stack_of_its_own(void **state)
 {
     (void)state;
@@ -310,7 +311,8 @@ static ALONE int another_way(int large)
     return result + 5;
 }
 
-/* The snapshot that a call of `function` takes, with a copy of its own; for free(). */
+/* The snapshot taken by a call of `function`, with its own copy of the stack; the caller frees
+ * it. */
 static ALONE uint8_t *take_of(int (*volatile function)(int), int large, uint64_t id,
                               struct argus_snapshot *ret)
 {
@@ -328,7 +330,8 @@ static ALONE uint8_t *take_of(int (*volatile function)(int), int large, uint64_t
     return bytes;
 }
 
-/* Unwinds a cut stack, which callers[count] leads to, beside whole ones of those before; the number of its frames. */
+/* Unwinds a cut-off stack of callers[count] together with complete ones of the earlier callers;
+ * returns the number of its frames. */
 static size_t unwind_beside(int (*const *callers)(int), size_t count,
                             uint64_t ret[ARGUS_STACK_MAX_FRAMES], uint64_t *ret_continued)
 {
@@ -356,14 +359,15 @@ static void a_cut_stack_goes_on_as_others(void **state)
     int (*const callers[])(int) = {one_caller, one_caller};
     size_t count = unwind_beside(callers, 1, frames, &continued);
     assert_int_equal(continued, 1);
-    size_t first = 0; /* behind it: in_the_middle(), the large array, one_caller(), take_of() */
+    size_t first = 0; /* followed by in_the_middle(), the large array, one_caller(), take_of() */
     while (first < count && frames[first] != (uintptr_t)expected[0])
         first++;
     assert_true(first + 4 < count && frames[count - 1] >= ARGUS_FRAME_ENDS);
     assert_memory_equal(frames + first, expected, 4 * sizeof(*expected));
 }
 
-/* Who called is not clear when another function has had its frame at the same place, or none was seen there. */
+/* The caller is ambiguous if another function has had its frame at the same place, or if none was
+ * seen there. */
 static void a_cut_stack_stays_cut_in_doubt(void **state)
 {
     (void)state;
@@ -427,7 +431,7 @@ static void a_deep_program_in_an_interpreter_says_so(void **state)
     snapshot_trace_interpreted_count = 0;
 }
 
-/* The bytes of the file that the first snapshot chunk takes; for free(). */
+/* The bytes of the first snapshot chunk in the file; the caller frees them. */
 static uint8_t *read_place(uint64_t offset, size_t bytes)
 {
     int fd = open(snapshot_trace_path, O_RDONLY | O_CLOEXEC);
@@ -485,7 +489,7 @@ static void a_finished_file_holds_no_memory(void **state)
         assert_memory_equal(frames, other, count * sizeof(*frames));
         assert_int_equal(argus_trace_record_count(trace), 1);
         argus_trace_close(trace);
-        must(argus_unwind_file(snapshot_trace_path, NULL, NULL, NULL)); /* nothing is left to do */
+        must(argus_unwind_file(snapshot_trace_path, NULL, NULL, NULL)); /* no snapshots are left */
     }
 }
 
@@ -513,7 +517,8 @@ static void interrupting_it_leaves_the_file(void **state)
     argus_trace_close(trace);
 }
 
-/* Registers and stacks that somebody made up. Addresses of code are among them, or nothing would be unwound. */
+/* Invented registers and stacks. They include addresses of code, otherwise nothing would be
+ * unwound. */
 static void nonsense_is_survived(void **state)
 {
     (void)state;
@@ -566,7 +571,7 @@ int main(void)
         cmocka_unit_test(nonsense_is_survived),
     };
     struct sigaction action = {.sa_sigaction = take, .sa_flags = SA_SIGINFO};
-    top_of_stack = (const char *)environ; /* below it is all that was ever called */
+    top_of_stack = (const char *)environ; /* all frames are below it */
     sigaction(SIGUSR1, &action, NULL);
     snprintf(snapshot_trace_path, sizeof(snapshot_trace_path), "/tmp/test_unwind-%d.argus",
              getpid());

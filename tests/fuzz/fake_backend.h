@@ -1,5 +1,5 @@
-/* A backend that makes its records up, for programs that run the recorder's server without root and without a kernel. It is
- * the only row of backend_table. */
+/* A backend with invented records, for programs that run the recorder's server without root and
+ * without BPF. It is the only row of backend_table. */
 #ifndef ARGUS_TESTS_FAKE_BACKEND_H
 #define ARGUS_TESTS_FAKE_BACKEND_H
 
@@ -7,7 +7,7 @@
 
 #include "recorder/backend.h"
 
-/* What the next calls do. */
+/* Settings for the next calls. */
 struct fake_state {
     bool create_fails, copy_fails, loses;
     unsigned alive; /* backends that were created and not destroyed */
@@ -15,7 +15,7 @@ struct fake_state {
 
 extern struct fake_state fake;
 
-/* Ends the program, as a sanitizer would, when `fact` is not so. */
+/* Ends the program, as a sanitizer would, if `fact` is false. */
 void require(bool fact, const char *what);
 
 #endif

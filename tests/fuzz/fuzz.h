@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Reads `data`; returns 0. A fault is a crash or what a sanitizer reports. */
+/* Reads `data`; returns 0. A fault is a crash or a report of a sanitizer. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #endif

@@ -1,5 +1,6 @@
-/* argus diverge on any code, executed in any order. The first byte says which processor and how; the next 64 are the code; each of the
- * others is a step: where in the code, and what becomes of a register. The reader of step files has a fuzzer of its own.
+/* argus diverge on any code, executed in any order. The first byte says which processor and how;
+ * the next 64 are the code; each of the others is a step: its place in the code, and a change of a
+ * register. The reader of step files has its own fuzzer.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Lines of /proc/locks. The kernel writes them, but what is in them (ids, ranges) any program chooses. */
+/* Lines of /proc/locks. The kernel writes them, but any program can choose the values in them (IDs,
+ * ranges). */
 #include "fuzz.h"
 
 #include <stdint.h>
@@ -7,7 +8,7 @@
 
 #include "linux/held_locks.h"
 
-/* A record that the graph can take: nothing outside of its field. */
+/* Asserts that the record is valid for the graph: every value fits its field. */
 static void check(const struct argus_record *record)
 {
     uint32_t what = ARGUS_FILE_LOCK_WHAT(record->arg[1]);

@@ -1,4 +1,5 @@
-/* Tables of lines and frames of an interpreter, as any trace has them: the first bytes choose where to ask. */
+/* Tables of lines and frames of an interpreter with any contents: the first bytes choose the
+ * queries. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct argus_code_entry code = {.line = 1};
     uint64_t offset = size ? data[0] * 7u : 0;
-    uint8_t *table = malloc(size + 1); /* exactly as long, for the sanitizer */
+    uint8_t *table = malloc(size + 1); /* exact size, so that the sanitizer detects overruns */
     if (!table)
         return 0;
     if (size > 1)

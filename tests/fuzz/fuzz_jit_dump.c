@@ -1,4 +1,4 @@
-/* Dumps of code that was made at run time, as any program writes them. */
+/* Dumps of run-time generated code, as any program could write them. */
 #include "event/names/jit_dump.h"
 #include "fuzz_made_code.h"
 

@@ -1,4 +1,4 @@
-/* Lists of code that was made at run time, as any program writes them. */
+/* Lists of run-time generated code, as any program could write them. */
 #include "event/names/jit_map.h"
 #include "fuzz_made_code.h"
 

@@ -1,4 +1,4 @@
-/* Notes of a trace, which anybody may have written. */
+/* Notes of a trace, with any contents. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What the lists and dumps of code made at run time say of a few addresses. */
+/* Looks up a few addresses in lists and dumps of run-time generated code. */
 #ifndef ARGUS_FUZZ_MADE_CODE_H
 #define ARGUS_FUZZ_MADE_CODE_H
 
@@ -12,7 +12,7 @@
 typedef struct argus_error *made_code_read(FILE *file, struct argus_name_entry *names, size_t count,
                                            struct strtab *texts);
 
-/* Every function that was found begins at its place or before. */
+/* Asserts that every function found begins at or before its address. */
 static void check_made_names(const struct argus_name_entry *names, size_t count)
 {
     for (size_t i = 0; i < count; i++)

@@ -1,4 +1,4 @@
-/* Symbols: whatever stands in a file's symbol table is made readable and short. */
+/* Symbols: any string in a file's symbol table is demangled and shortened. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static void check(char *name)
     free(name);
 }
 
-/* The symbol as it is, and as the rest of one of Rust's. */
+/* The symbol itself, and as the rest of a Rust symbol. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     char *symbol = malloc(bytes + 3);

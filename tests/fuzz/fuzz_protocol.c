@@ -1,8 +1,9 @@
-/* The parsers of requests and replies: what they accept lies within what the recorder and the front end rely on.
+/* The parsers of requests and replies: accepted messages must satisfy everything on which the
+ * recorder and the front end rely.
  *
- * A message is too long to be found by chance, so the input changes a good one: byte 0 says which (bit 0: a reply) and
- * whether it is a byte too short (bit 1) or too long (bit 2), byte 1 is the verb, and then three bytes each are an offset
- * (little-endian) and a value to put there.
+ * A valid message is unlikely to be found by chance, so the input changes a valid one: byte 0 says
+ * which (bit 0: a reply) and whether it is a byte too short (bit 1) or too long (bit 2), byte 1 is
+ * the verb, and then three bytes each are an offset (little-endian) and a value to put there.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -97,7 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         message[(data[i] | (size_t)data[i + 1] << 8) % length] = data[i + 2];
     if (size > 0)
         length += (data[0] >> 2 & 1) - (size_t)(data[0] >> 1 & 1);
-    uint8_t *exact = malloc(length); /* so that reading one byte too far is seen */
+    uint8_t *exact = malloc(length); /* so that the sanitizer detects an overrun of one byte */
     if (exact) {
         memcpy(exact, message, length);
         (is_reply ? parse_reply : parse_request)(exact, length);

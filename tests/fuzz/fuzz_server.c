@@ -1,11 +1,13 @@
-/* The recorder's server against clients of every kind: it must not crash, leak, keep a descriptor, or write to one that it
- * was not given for that. It runs here without root, over a backend that makes its records up.
+/* The recorder's server against all kinds of clients: it must not crash, leak, keep a descriptor,
+ * or write to one that was not passed for writing. It runs here without root, over a backend with
+ * invented records.
  *
- * The input is a program of one letter for each step; other letters do nothing, so every input is a program:
+ * The input is a program of one letter for each step; other letters do nothing, so every input is a
+ * program:
  *
- *   R S O    a client of root, of the starter, of somebody else; it is the current one
+ *   R S O    connects a client of root, of the starter, of another user; it becomes the current one
  *   0 … 9    the client of this number is the current one
- *   f l a s i q d n p m    what goes with the next message: an empty file, one that is read-only, for appending, set-user-ID,
+ *   f l a s i q d n p m    passed with the next message: an empty file, one that is read-only, for appending, set-user-ID,
  *            with something in it; a pipe, a directory, /dev/null, a file of /proc, seven descriptors at once
  *   M F G    start: in memory, into a file, into a ring file
  *   +        the next start is owned by its connection
@@ -14,7 +16,7 @@
  *   v B      a request with the verb B (the next byte)
  *   y A B    in the next request, the byte at A * 5 is B (the next two bytes)
  *   x L …    L bytes (the next byte says how many) as they are
- *   r        reads what the server has said to the current client
+ *   r        reads the server's messages to the current client
  *   z        closes the current client
  *   .        a turn of the server
  *   ! @ #    the next creation of a backend is not supported; a copy fails; reading finds a loss
@@ -44,7 +46,7 @@
 #define CLIENTS      10
 #define PASSED_LIMIT 64
 
-/* The tests are no real-time threads, whoever runs them. */
+/* Tests must not run with real-time priority, even as root. */
 int sched_setscheduler(pid_t pid, int policy, const struct sched_param *parameter)
 {
     (void)pid;
@@ -64,7 +66,7 @@ struct passed {
 struct client_end {
     int fd;               /* -1: none */
     unsigned sent, heard; /* messages */
-    bool was_wrong;       /* the last one came with something that is no file for a trace */
+    bool was_wrong;       /* the last one came with a descriptor that is not valid for a trace */
 };
 
 struct world {
@@ -72,7 +74,7 @@ struct world {
     const uint8_t *at, *end;
     struct client_end clients[CLIENTS];
     unsigned current;
-    char with; /* what goes with the next message; '\0': nothing */
+    char with; /* passed with the next message; '\0': nothing */
     bool owned;
     bool has_patch;
     uint8_t patch_at, patch;
@@ -131,7 +133,7 @@ static int open_image(void)
     return fd;
 }
 
-/* What `with` says; -1: nothing. */
+/* The descriptor for `with`; -1: none. */
 static int open_companion(struct world *world, char with)
 {
     switch (with) {
@@ -159,7 +161,7 @@ static int open_companion(struct world *world, char with)
     }
 }
 
-/* Remembers a file that has to stay as it is. */
+/* Remembers a file that must not change. */
 static void guard(struct world *world, char with, int fd)
 {
     struct stat status;
@@ -173,7 +175,7 @@ static void guard(struct world *world, char with, int fd)
 
 #define FD_MANY 7
 
-/* `with_file`: it asks for something to be written. */
+/* `with_file`: the request asks for a file to be written. */
 static void send_bytes(struct world *world, const void *bytes, size_t length, bool with_file)
 {
     union {
@@ -240,7 +242,7 @@ static void send_raw(struct world *world)
     world->at += length;
 }
 
-/* Whatever the server says is a reply, and what it must refuse it refuses. */
+/* Every message of the server must be a valid reply, and invalid requests must be refused. */
 static void read_replies(struct world *world)
 {
     char bytes[sizeof(struct reply) + 1];
@@ -264,7 +266,7 @@ static void close_client(struct world *world)
     client->fd = -1;
 }
 
-/* A letter of the input, and the request that it stands for. */
+/* A letter of the input, and its request. */
 static const struct {
     char letter;
     uint16_t verb;
@@ -311,7 +313,7 @@ static void step_setting(struct world *world, char letter)
         fake.loses = true;
 }
 
-/* false: the server has ended. */
+/* False: the server has ended. */
 static bool step(struct world *world, char letter)
 {
     switch (letter) {

@@ -1,7 +1,7 @@
 /* The trace reader against any bytes.
  *
- * Each input is read twice: as it is, and with all checksums made right, because no random change
- * survives a CRC-32 and the code behind it would never be reached.
+ * Each input is read twice: unchanged, and with all checksums corrected, because no random change
+ * passes a CRC-32 check and the code after it would never be reached.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +19,8 @@ static uint32_t crc_of(const void *data, size_t length)
     return (uint32_t)crc32(0, data, (unsigned)length);
 }
 
-/* Makes the checksums of the chunk at `at` right, as far as it lies inside the data. Returns where
- * the next one begins. */
+/* Corrects the checksums of the chunk at `at`, if it lies inside the data. Returns the start of the
+ * next chunk. */
 static size_t seal_chunk(uint8_t *data, size_t size, size_t at)
 {
     struct layout_chunk chunk;
@@ -46,8 +46,8 @@ static void seal(uint8_t *data, size_t size)
         at = seal_chunk(data, size, at);
 }
 
-/* Everything that the reader promises of a record; a broken promise ends the program, which is what
- * a fuzzer sees. */
+/* Checks all guarantees of the reader about a record; a violation ends the program, which the
+ * fuzzer notices. */
 static void check_records(const struct argus_trace *trace, const struct argus_chunk *chunk,
                           const struct argus_record *records)
 {
@@ -108,7 +108,7 @@ static size_t read_tables(const struct argus_trace *trace)
     return sum;
 }
 
-/* Every byte of every snapshot is looked at. */
+/* Reads every byte of every snapshot. */
 static size_t read_snapshots(const struct argus_trace *trace)
 {
     const struct argus_chunk *chunks;
@@ -128,7 +128,7 @@ static size_t read_snapshots(const struct argus_trace *trace)
     return sum;
 }
 
-/* The reader reads files, so the bytes become one that has no name. */
+/* The reader reads files, so the bytes are written to a file without a name. */
 static void read_trace(const uint8_t *data, size_t size)
 {
     static int fd = -1;

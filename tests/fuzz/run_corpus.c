@@ -1,4 +1,4 @@
-/* fuzz_NAME DIRECTORY: gives every file in it to the fuzz target once. Fails when there is none. */
+/* fuzz_NAME DIRECTORY: runs the fuzz target on every file in it. Fails if there is none. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -21,7 +21,8 @@ static int run_file(const char *directory, const char *name)
     }
     size_t size = fread(data, 1, MOST_BYTES, file);
     fclose(file);
-    uint8_t *exact = malloc(size ? size : 1); /* so that reading one byte too far is seen */
+    /* So that the sanitizer detects an overrun of one byte. */
+    uint8_t *exact = malloc(size ? size : 1);
     if (!exact)
         exit(1);
     memcpy(exact, data, size);

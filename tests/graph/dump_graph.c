@@ -1,8 +1,9 @@
-/* Prints the graph of a trace as text: what the fixtures' expected files are, and handy for looking at a trace.
+/* Prints the graph of a trace as text: the format of the fixtures' expected files, also useful for
+ * inspecting a trace.
  *
  *     dump_graph FILE.argus
  *
- * Times are ns after the trace's start. Ends 1 when the graph breaks one of its invariants. */
+ * Times are ns after the trace's start. Exits 1 if the graph breaks one of its invariants. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -1,5 +1,6 @@
-/* The graph's builder against any records (step_trace.h). Whatever comes, it must build, and keep its invariants, and the graph
- * must be the same when it was saved and loaded. A build that was refused for want of memory is no fault. */
+/* The graph's builder against any records (step_trace.h). For any input it must build a graph that
+ * satisfies its invariants, and the graph must be the same after saving and loading. A build that
+ * fails for lack of memory is no error. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>

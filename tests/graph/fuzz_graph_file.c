@@ -1,7 +1,8 @@
-/* Loading a saved graph that somebody has changed, and who knew how to mend the checksums. What is loaded must be safe to walk.
+/* Loads a saved graph that an attacker has changed, with corrected checksums. A loaded graph must
+ * be safe to walk.
  *
- * The input: how many changes, then 8 bytes for each (where, what, and whether the checksums are mended), then a trace
- * (step_trace.h) whose graph is saved first. */
+ * The input: the number of changes, then 8 bytes for each (place, value, and whether the checksums
+ * are corrected), then a trace (step_trace.h) whose graph is saved first. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,8 +41,8 @@ static void mend(struct file *file)
     header->checksum = hash64(0, header, offsetof(struct graph_file_header, checksum));
 }
 
-/* [0] which array, behind the last one the header; [1..2] element, [3] byte of it; [4] and [5] value; [6] how many bytes;
- * [7] odd: cut the file off instead. */
+/* [0] the array, after the last one the header; [1..2] element, [3] byte of it; [4] and [5] value;
+ * [6] how many bytes; [7] odd: cut the file off instead. */
 static void change(struct file *file, const uint8_t *how)
 {
     const struct graph_file_header *header = (const struct graph_file_header *)file->bytes;

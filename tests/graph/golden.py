@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the graphs of the fixtures with what is expected of them.
+"""Compares the graphs of the fixtures with the expected ones.
 
     golden.py MKTRACE DUMP_GRAPH FIXTURES SCRATCH [--refresh]
 

@@ -1,9 +1,9 @@
-"""What argus graph check and argus graph stats say of small traces (inspection/*.trace): the text is in *.expected, every line of
-which a person has read, and the JSON has the same figures.
+"""The output of argus graph check and argus graph stats for small traces (inspection/*.trace): the text is in *.expected, which
+was reviewed line by line, and the JSON has the same figures.
 
     inspection.py ARGUS MKTRACE FOLDER WORK [--update]
 
---update writes the expected files: look at the difference before committing it.
+--update writes the expected files: review the difference before committing it.
 """
 import difflib
 import json

@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, sys.argv[3])
-import crowd  # noqa: E402  (of the e2e tests)
+import load_retry  # noqa: E402  (of the e2e tests)
 import machine  # noqa: E402
 
 
@@ -71,7 +71,7 @@ def main():
         print(reason)
         sys.exit(77)
     machine.enter_namespace()
-    crowd.run_check(check)
+    load_retry.run_check(check)
 
 
 main()

@@ -1,10 +1,11 @@
-/* For those who build graphs of any records: argus_inspect() and argus_compare() must work on each. */
+/* For fuzzers of the graph: argus_inspect() and argus_compare() must work on every graph. */
 #ifndef ARGUS_TESTS_LOOK_AT_GRAPH_H
 #define ARGUS_TESTS_LOOK_AT_GRAPH_H
 
 #include "argus/graph.h"
 
-/* What they find does not matter; their figures must fit the graph and each other, otherwise this aborts and says why. */
+/* Their findings do not matter, but their figures must be consistent with the graph and each other;
+ * otherwise this aborts with a message. */
 void look_at_graph(const struct argus_graph *graph);
 
 #endif

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Breaks each rule of the graph, one at a time, and looks whether a test notices.
+"""Breaks each rule of the graph, one at a time, and checks that a test notices.
 
     mutate.py BUILD MKTRACE SCRATCH [--all [--sample N]] [--only TEXT] [--verbose]
 
-A mutant is the library's source with one small change, compiled and linked as raw_graph is (so nothing in the product
-knows about it). It is *killed* when the graph of any fixture, or of any of some random traces, is another one than the
-unchanged library makes. That those are right is what golden.py and property.py test. A mutant that lives is a rule, or a part
-of one, that no test needs: add a fixture.
+A mutant is the library's source with one small change, compiled and linked as raw_graph is (so nothing in the product knows
+about it). It is *killed* if the graph of any fixture or random trace differs from that of the unchanged library. golden.py and
+property.py test that those graphs are right. A mutant that survives is a rule, or a part of one, that no test needs: add a
+fixture.
 
 Mutants come from three places:
 

@@ -3,9 +3,8 @@
 
     property.py MKTRACE RAW_GRAPH SCRATCH [--count N] [--seed FIRST] [--trace FILE…]
 
-Case N is made from the number N alone, so a failing one can be repeated: --seed N --count 1. It is made as small as it
-gets before it is printed: as text for mktrace, with what differs. --trace compares on traces of one's own (.argus, or
-text) instead.
+Case N is made from the number N alone, so a failing one can be repeated: --seed N --count 1. It is minimized and printed as
+text for mktrace, with the differences. --trace compares on given traces (.argus, or text) instead.
 """
 import argparse
 import json

@@ -1,12 +1,13 @@
-/* Prints the graphs of traces as JSON, one on a line, with every figure that a graph has. second_builder.py makes the same
- * from the records alone, and property.py compares them.
+/* Prints the graphs of traces as JSON, one on a line, with all its figures. second_builder.py makes
+ * the same from the records alone, and property.py compares them.
  *
  *     raw_graph FILE.argus…
  *
- * Which send belongs to which receive is found by event/pairing/pairing.c, which has tests of its own; so the pairs that the graph
- * was given are printed too, and the second builder takes them from here: rule_message() is wrapped by the linker.
+ * event/pairing/pairing.c pairs sends with receives and has its own tests. So the pairs passed to
+ * the graph are printed too, as input for the second builder: the linker wraps rule_message() for
+ * that.
  *
- * Ends 1 when a graph breaks one of its invariants. */
+ * Exits 1 if a graph breaks one of its invariants. */
 #include <inttypes.h>
 #include <stdio.h>
 

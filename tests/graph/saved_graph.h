@@ -1,10 +1,10 @@
-/* A graph must be the same when it was saved and loaded. */
+/* A graph must be the same after saving and loading. */
 #ifndef ARGUS_TESTS_SAVED_GRAPH_H
 #define ARGUS_TESTS_SAVED_GRAPH_H
 
 #include "argus/graph.h"
 
-/* Saves and loads a graph that was built, and aborts with a sentence when the loaded one differs in any byte. */
+/* Saves and loads a graph, and aborts with a message if the loaded one differs in any byte. */
 void saved_graph_check(const struct argus_graph *graph);
 
 #endif

@@ -28,7 +28,7 @@ static uint32_t debugid_of(uint8_t kind, uint8_t which)
     return row->debugid | func;
 }
 
-/* Few channels and places, so that sends and receives meet. */
+/* Few channels and positions, so that sends match receives. */
 static void shape_message(struct argus_record *record, const uint8_t *step)
 {
     static const uint64_t sizes[] = {0, 1, 2, 8, 100, 4096, 5000, 1 << 20};

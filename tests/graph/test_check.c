@@ -1,5 +1,6 @@
-/* The invariants find what is wrong: a graph is built of random records and damaged in one place after another, and
- * argus_graph_verify() must see each damage; whatever the arrays hold, it must not read outside of them. */
+/* The invariants detect errors: a graph of random records is damaged in one place at a time, and
+ * argus_graph_verify() must detect each damage. It must never read outside the arrays, whatever
+ * they contain. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +35,7 @@ struct fixture {
 
 /* --- a graph with something in each array --- */
 
-/* What threads do most: they wait, wake each other, send and receive, are sampled. */
+/* The most frequent records: waits, wake-ups, sends and receives, samples. */
 static struct argus_record random_record(uint64_t *state, uint64_t now)
 {
     static const uint32_t kinds[] = {
@@ -189,7 +190,8 @@ static void *element_of(struct argus_graph *graph, enum array array, size_t id, 
 #undef PLACE
 }
 
-/* One way to damage an element, which then breaks an invariant; false: it cannot be damaged so. */
+/* One way to damage an element, which then breaks an invariant; false: it cannot be damaged in this
+ * way. */
 struct damage {
     const char *name;
     enum array array;
@@ -375,7 +377,7 @@ static void test_damage_is_found(void **state)
     assert_int_equal(violations(fixture->graph), 0);
 }
 
-/* Two elements change places: the lists are not in order any more. */
+/* Swaps two elements, which breaks the order of the lists. */
 static void test_swapped_edges_are_found(void **state)
 {
     struct fixture *fixture = *state;
@@ -396,7 +398,8 @@ static void test_swapped_edges_are_found(void **state)
     assert_true(tried > 100);
 }
 
-/* Any bytes in any array: what is found does not matter here, but nothing may be read outside (the sanitizers' run). */
+/* Any bytes in any array: the result does not matter, but nothing outside may be read (checked by
+ * the sanitizers). */
 static void test_any_bytes_are_looked_at_safely(void **state)
 {
     struct fixture *fixture = *state;

@@ -1,4 +1,5 @@
-/* Saved graphs: what is loaded is what was built, and what does not belong or is broken is refused with its reason. */
+/* Saved graphs: the loaded graph equals the built one; a graph of another trace or a damaged one is
+ * refused with its reason. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,7 +60,8 @@ static void save(void)
     argus_trace_close(trace);
 }
 
-/* Why the saved graph is refused; "" when it is not. The text is valid until the next call. */
+/* The reason for which the saved graph is refused; "" if it is accepted. The text is valid until
+ * the next call. */
 static const char *refusal(void)
 {
     static char reason[300];
@@ -161,7 +163,7 @@ static void test_links_are_not_followed(void **state)
     unlink(graph_path);
     assert_int_equal(symlink(target, graph_path), 0);
     expect_refusal("cannot open");
-    save(); /* in the place of the link */
+    save(); /* replaces the link */
     assert_int_equal(lstat(graph_path, &status), 0);
     assert_true(S_ISREG(status.st_mode));
     assert_int_equal(stat(target, &status), 0);
@@ -279,7 +281,8 @@ static void test_damage_is_seen(void **state)
     assert_string_equal(refusal(), "");
 }
 
-/* Puts `element` into the place of the `index`th of an array, with right checksums: who did this knew how. */
+/* Replaces the `index`th element of an array by `element`, with correct checksums, as an attacker
+ * could. */
 static void forge(enum graph_array_id id, size_t index, const void *element)
 {
     struct graph_file_header header = header_of_file();
@@ -346,7 +349,7 @@ static bool count_down(void *context, const char *what, double share)
     return (*left)-- > 0;
 }
 
-/* Stopped wherever somebody asks, until nobody stops it any more. */
+/* Interrupts at each check for an interrupt in turn, until the load completes. */
 static void test_building_and_saving_can_be_stopped(void **state)
 {
     (void)state;
@@ -388,7 +391,7 @@ static int remove_folder(void **state)
     (void)state;
     unlink(trace_path);
     unlink(graph_path);
-    return rmdir(folder); /* nothing else was left behind */
+    return rmdir(folder); /* no other file was left */
 }
 
 int main(void)

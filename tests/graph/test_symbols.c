@@ -1,4 +1,4 @@
-/* Symbols of this very program: a trace is made that says where it is mapped. */
+/* Symbols of this program itself: the test makes a trace with its mappings. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -138,7 +138,8 @@ static void finds_function_and_line(void **state)
     unload(loaded);
 }
 
-/* A return address right behind a function belongs to the call in it, not to the next function. */
+/* A return address directly after a function belongs to the call in it, not to the next
+ * function. */
 static void return_address_means_the_call(void **state)
 {
     (void)state;

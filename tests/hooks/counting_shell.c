@@ -1,4 +1,5 @@
-/* A shell function of a user's: counts, and spoils every register that it may, floating-point ones as well. */
+/* A user's shell function: counts its calls, and overwrites every register that it may, including
+ * floating-point ones. */
 #include <stdatomic.h>
 #include <stdlib.h>
 

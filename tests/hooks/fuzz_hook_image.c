@@ -1,4 +1,4 @@
-/* Reading images, and deciding about places in what they say is their code. */
+/* Reads images, and tries hooks at places in their code. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>

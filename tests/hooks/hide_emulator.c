@@ -1,5 +1,5 @@
-/* Preloaded into a program under qemu-user, which has threads of its own: hides them in /proc/self/task, so that the hooks'
- * runtime sees the threads that the program would have on a machine of its kind. */
+/* Preloaded into a program under qemu-user, which has its own threads: hides these in
+ * /proc/self/task, so that the hooks' runtime sees the same threads as on real hardware. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
-/* Calls the functions of victims.S from several threads, and says when one of them returns a wrong number.
+/* Calls the functions of victims.S from several threads, and reports wrong results.
  *
  *     hooked once                 each function once, in one thread
- *     hooked threads LIBRARY N    four threads call them all the time, while the hooks of LIBRARY come and go N times
+ *     hooked threads LIBRARY N    four threads call them all the time, while the hooks of LIBRARY are installed and removed N times
  *
  * The last line is "hits N": how often the shell function was called.
  */

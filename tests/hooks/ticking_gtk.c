@@ -1,4 +1,5 @@
-/* A GTK 3 program that is busy by itself: a label that changes with a timer, and another thread that queues callbacks. */
+/* A GTK 3 program that works without input: a label that changes with a timer, and another thread
+ * that queues callbacks. */
 #include <gtk/gtk.h>
 #include <stdio.h>
 

@@ -59,7 +59,7 @@ def in_own_run(setup, script, *words):
 
 
 def test_the_system_unit_records(setup):
-    """Its lines, by hand, with the environment that systemd gives: nobody here runs systemd."""
+    """Runs its lines by hand with systemd's environment, because systemd does not run here."""
     done = in_own_run(setup, "run_unit.sh", install(setup) / "lib/systemd/system/argus.service")
     expect(done.returncode == 0, done.stdout)
     expect_in("recording into a ring of 64 MB in memory", done.stdout)

@@ -1,6 +1,7 @@
-/* Instructions, a row each: what an assembler made of the second text, and what that means.
+/* Instructions, one per row: the bytes that an assembler makes of the second text, and their
+ * meaning.
  *
- * To add one: objcopy -O binary -j .text of what `as` says, at address 0x1000. */
+ * To add one: objcopy -O binary -j .text of the output of `as`, at address 0x1000. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -253,7 +254,8 @@ static void test_addresses(void **state)
     assert_int_equal(instruction_address(&memory, registers, bases), 0x91020);
 }
 
-/* mov eax, [rdi]; test eax, eax; ret: whichever pc is asked for, the one that ends there, and none inside an instruction. */
+/* mov eax, [rdi]; test eax, eax; ret: for a pc the instruction that ends there is found, and none
+ * for a pc inside an instruction. */
 static void test_before(void **state)
 {
     static const uint8_t code[] = {0x8b, 0x07, 0x85, 0xc0, 0xc3};

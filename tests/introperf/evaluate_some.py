@@ -12,7 +12,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "e2e"))
 
-import crowd  # noqa: E402
+import load_retry  # noqa: E402
 import machine  # noqa: E402
 
 CASES = {"sqlite-read": "libsqlite3.so", "python-zlib": "python3"}
@@ -39,7 +39,7 @@ def main():
     if reason:
         print("skipped:", reason)
         return 77
-    return 0 if crowd.settled(wrong_cases) else 1
+    return 0 if load_retry.passes(wrong_cases) else 1
 
 
 if __name__ == "__main__":

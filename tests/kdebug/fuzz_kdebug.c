@@ -1,4 +1,5 @@
-/* The readers of kdebug files against any bytes, and what is made of the records behind them: names, and the translation. */
+/* The readers of kdebug files against any bytes, and the later stages for their records: names, and
+ * the translation. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "event/merge.h"
 #include "fuzz.h"
 
-/* What a reader promises of a record. */
+/* The guarantees of a reader about a record. */
 static void check_chunk(const struct argus_trace *trace, const struct argus_chunk *chunk)
 {
     struct argus_record *records = malloc((chunk->count + 1) * sizeof(*records));

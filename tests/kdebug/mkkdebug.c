@@ -1,7 +1,8 @@
 /* mkkdebug VERSION IN.argus OUT: a trace of Darwin (made by mktrace) as a kdebug file.
  *
- * VERSION is one of the rows below, or `v1-32`: with a suffix `-32` records and maps are those of a 32-bit kernel. The layouts are
- * written here a second time, from the reference's tables, so that a reader's misunderstanding does not go unnoticed.
+ * VERSION is one of the rows below, or `v1-32`: with a suffix `-32` records and maps are those of a
+ * 32-bit kernel. The layouts are implemented here a second time, from the reference's tables, so
+ * that an error in the reader is noticed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,7 +151,7 @@ static void put_v3_records(const struct source *source, uint64_t counted)
     }
 }
 
-/* As ktrace.py and kernels up to xnu-8020: with a chunk that nobody knows, of an odd length. */
+/* As ktrace.py and kernels up to xnu-8020: with an unknown chunk of odd length. */
 static void write_v3(const struct source *source)
 {
     put_v3_head(source, 0x55aa0300, 16 + 11);

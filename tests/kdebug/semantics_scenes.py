@@ -55,7 +55,7 @@ class Scene(darwin.Scene):
         self.say(tid, f"mach_sched next={tid}", on=0)
 
     def device(self, tid):
-        """A device wakes a thread that waits at home."""
+        """A device wakes a thread in its event loop's own wait."""
         for text in ("interrupt_start", f"mach_wake thread={tid}", "interrupt_end"):
             self.say(tid, text, on=0)
         self.runs(tid)
@@ -111,7 +111,7 @@ class Batching(Scene):
         self.gets_answer(client, answered)
 
     def both(self):
-        """beta's request comes while fontd works for alpha: it wakes nobody, and neither does beta go on before fontd waits."""
+        """beta's request comes while fontd works for alpha: it wakes no thread, and beta does not continue before fontd waits."""
         first = self.request(self.alpha, self.port, self.server)
         second = self.request(self.beta, 0x601)
         self.runs(self.server)
@@ -231,7 +231,7 @@ class Answers(Scene):
         self.home(client)
 
     def tells(self, sender, receiver, port):
-        """A message to a port of the receiver; to nobody that is known, if it wakes nobody."""
+        """A message to a port of the receiver; the receiver is unknown if it wakes no thread."""
         self.device(sender)
         self.begin(sender, send(port))
         if receiver:
@@ -350,7 +350,7 @@ class Vouchers(Scene):
         self.home(self.helper)
 
     def adopted_again(self):
-        """A thread that takes up its own voucher once more is caused by nobody."""
+        """A thread that adopts its own voucher again has no cause."""
         self.device(self.helper)
         self.say(self.helper, f"record id=0x01200008 arg1={self.helper} arg2=0 arg3=0")
         self.home(self.helper)

@@ -87,7 +87,8 @@ class Semantics(unittest.TestCase):
             self.assertEqual(len(splits), 2, ids)
 
     def test_answers(self):
-        """An answer that wakes nobody goes to who asked, though the name of its port has been another client's."""
+        """A reply that wakes no thread belongs to the client that asked, although its port name has belonged to another
+        client."""
         scene = scenes.Answers()
         scene.slow(scene.alpha, 0x501, 0x1703)
         scene.slow(scene.beta, 0x601, 0x1803)
@@ -99,7 +100,8 @@ class Semantics(unittest.TestCase):
         self.assertEqual(late, [])
 
     def test_answer_and_message(self):
-        """Who waits for an answer gets it, whatever else has come; and a name that an answer went to leads to nobody."""
+        """A thread that waits for a reply gets it, whatever else has arrived; and a port name that was used for a reply leads
+        to no receiver."""
         scene = scenes.Answers()
         scene.tells(scene.beta, scene.alpha, 0x903)
         scene.meanwhile(scene.alpha, 0x501, 0x1703, scene.beta, 0x903)

@@ -1,4 +1,5 @@
-/* A kernel with kdebug, as xnu's bsd/kern/kdebug.c and kern_ktrace.c behave, for what the backend of macOS does with it. */
+/* A simulated kernel with the kdebug operations that the macOS backend uses, after xnu's
+ * bsd/kern/kdebug.c and kern_ktrace.c. */
 #ifndef ARGUS_TESTS_SIMULATED_KDEBUG_H
 #define ARGUS_TESTS_SIMULATED_KDEBUG_H
 
@@ -13,10 +14,10 @@ struct simulated_kdebug {
     size_t most_at_once;               /* records of one read; 0: as many as there is room for */
     uint32_t foreign_owner;            /* another process that has kdebug; 0: none */
     int refuse_operation, refuse_with; /* this operation fails with this error number */
-    int refuse_after;                  /* … when it was called so often before */
-    const char *refuse_control;        /* the setting that fails, with EINVAL */
+    int refuse_after;                  /* … after this many calls */
+    const char *refuse_control;        /* the setting that fails with EINVAL */
     uint64_t now_ticks;
-    uint64_t arg2; /* of the records to come */
+    uint64_t arg2; /* of the next records */
     struct kdebug_thread threads[SIM_THREADS];
     size_t thread_count;
     const struct kdebug_region *regions; /* of every process, by address */
@@ -36,7 +37,7 @@ struct simulated_kdebug {
     bool sampling; /* kperf */
     uint64_t wait_threshold, timer_period;
     int calls[64];          /* of each operation */
-    int illegal;            /* calls that the kernel would not have expected at that moment */
+    int illegal;            /* calls that were not allowed at that time */
     int order[64], ordered; /* the first operations, in their order */
 };
 
@@ -44,7 +45,7 @@ struct simulated_kdebug *simulated_kdebug_create(void);
 void simulated_kdebug_destroy(struct simulated_kdebug *kernel);
 struct kdebug_os simulated_kdebug_os(struct simulated_kdebug *kernel);
 
-/* Something happens: it is recorded, if kdebug is on and wants it. */
+/* Emits a record, if kdebug is on and its filter accepts it. */
 void simulated_kdebug_emit(struct simulated_kdebug *kernel, uint32_t debugid, uint64_t tid,
                            uint32_t cpu, uint64_t arg1);
 

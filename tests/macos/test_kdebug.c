@@ -1,5 +1,5 @@
-/* The backend of macOS against a simulated kernel (simulated_kdebug.h): what it asks in which order, what becomes of records, and
- * that nothing stays set up whatever goes wrong. */
+/* The backend of macOS against a simulated kernel (simulated_kdebug.h): the order of its calls, the
+ * fate of records, and that nothing stays set up after any failure. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -123,7 +123,7 @@ static void test_without_root(void **state)
     expect_refused(ARGUS_ERROR_PERMISSION, "root");
 }
 
-/* Whichever step fails, nothing is left behind. */
+/* Whichever step fails, nothing stays set up. */
 static void test_each_step_may_fail(void **state)
 {
     (void)state;

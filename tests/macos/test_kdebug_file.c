@@ -1,4 +1,5 @@
-/* The backend of macOS under the recorder's own core: what a recording of a simulated kernel leaves in a file. */
+/* The backend of macOS under the recorder's own core: the file that a recording of a simulated
+ * kernel produces. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -239,7 +239,7 @@ static void test_errors_say_where(void **state)
     expect_error("at offset 4096: a slice that ends behind the file");
 }
 
-/* Opened or refused, but never read beyond: the sanitizers watch. */
+/* Opened or refused, but never read beyond the end, which the sanitizers check. */
 static void look(void)
 {
     struct macho *macho = NULL;
@@ -292,7 +292,7 @@ static void test_no_file(void **state)
     argus_error_destroy(error);
 }
 
-/* A file of a real linker: are the functions there that its source has? */
+/* A file of a real linker: it must have the functions of its source. */
 static int look_for(const char *path, const char *arch, char **functions)
 {
     struct macho *macho = NULL;

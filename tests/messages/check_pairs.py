@@ -4,7 +4,7 @@
 check_pairs.py ARGUS EXCHANGE [--count N] [--keep FOLDER] [KIND ...]
 
 A pair that is said to be exact must be right, always. How many are ambiguous or missing is a matter of how often two
-writers ran at the very same moment; it is printed, and must stay the exception, as far as the cpus were ours (crowd.py). Needs
+writers ran at the very same moment; it is printed, and must stay the exception, as far as the cpus were ours (load_retry.py). Needs
 root; exits 77 (skipped) where the kernel or the user cannot record.
 """
 import argparse
@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
-import crowd  # noqa: E402
+import load_retry  # noqa: E402
 import machine  # noqa: E402
 
 KINDS = ["pipe", "fifo", "unix_stream", "unix_seqpacket", "unix_datagram", "tcp", "udp", "eventfd", "mqueue"]
@@ -150,7 +150,7 @@ def run(command):
 
 
 def check(options, kind, folder, broken):
-    """One kind; returns whether it is all right. What no crowd excuses is also written to `broken`."""
+    """One kind; returns whether it is all right. What no foreign load excuses is also written to `broken`."""
     path, trace = os.path.join(folder, kind), os.path.join(folder, kind + ".argus")
     run([options.argus, "record", "-o", trace, "--no-stacks", "--rate", "0", "--", options.exchange, kind, path,
          str(options.count)])
@@ -192,7 +192,7 @@ def main():
         def failures(kinds):
             return [kind for kind in kinds or options.kinds if not check(options, kind, options.keep or folder, broken)]
 
-        settled = crowd.settled(failures)
+        settled = load_retry.passes(failures)
         return 0 if settled and not broken.exists() else 1
 
 

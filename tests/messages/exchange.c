@@ -1,12 +1,14 @@
-/* Exchanges messages and writes down what really happened, for check_pairs.py.
+/* Exchanges messages and logs the true sends and receives, for check_pairs.py.
  *
- * exchange KIND LOG [COUNT]: COUNT messages of random sizes through one channel of the kind. There are three writers:
- * a thread, a child that inherited the descriptor, and a process that got it over a unix socket and duplicated it. They
- * use all calls that the kind has; the reader asks for random sizes and sometimes only looks (MSG_PEEK).
+ * exchange KIND LOG [COUNT]: COUNT messages of random sizes through one channel of the kind. There
+ * are three writers: a thread, a child that inherited the descriptor, and a process that got it
+ * over a unix socket and duplicated it. They use all calls that the kind has; the reader asks for
+ * random sizes and sometimes only looks (MSG_PEEK).
  *
- * Each 4 bytes of a message are a number that tells writer, message and place in it, so whoever reads any part of any
- * message knows what it is. They are 4 because TCP may let another writer go on in the middle of 8: where the receiver's window ended,
- * a segment is cut at a multiple of 4. A line of the log is one call:
+ * Each 4 bytes of a message are a number that tells writer, message and place in it, so a reader of
+ * any part of a message can identify it. They have 4 bytes because TCP may let another writer
+ * continue in the middle of 8: a segment that ends at the receiver's window is cut at a multiple of
+ * 4. A line of the log is one call:
  *
  *   S|R|P TID BEFORE AFTER RUN…    sent, received, peeked; CLOCK_MONOTONIC in ns before and after the call
  *   RUN = WRITER.MESSAGE.OFFSET+BYTES, in the order of the stream
@@ -81,7 +83,8 @@ static void log_begin(struct side *side, char what, uint64_t before)
             (unsigned long long)before, (unsigned long long)now_ns());
 }
 
-/* More in flight than the receiver has room for would be thrown away (udp), or is just not needed. */
+/* Limits the data in flight: more than the receiver has room for would be dropped (udp) or is not
+ * needed. */
 static void wait_for_room(struct side *side)
 {
     while (atomic_load(&side->shared->sent) - atomic_load(&side->shared->received) >
@@ -218,7 +221,7 @@ static void end_writing(struct side *side)
         side->kind->finish(side);
 }
 
-/* What a writer does in a process of its own, which ends. */
+/* A writer in a separate process, which exits afterwards. */
 static _Noreturn void write_and_exit(struct side *side)
 {
     writer_main(side);

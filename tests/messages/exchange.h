@@ -1,4 +1,4 @@
-/* The parts of exchange.c, which says what it is for. */
+/* Shared declarations of the parts of exchange.c. */
 #ifndef EXCHANGE_H
 #define EXCHANGE_H
 
@@ -31,32 +31,33 @@ struct side {
     uint64_t random;
     FILE *log;    /* owned */
     char *buffer; /* owned, BUFFER_BYTES */
-    uint32_t next
-        [WRITERS]; /* of a reader that cannot see which: the number of the next message of each */
-    bool is_over;  /* the last message was received */
-    uint32_t sizes[BATCH_MAX]; /* of the messages that stand in buffer, one behind the other */
+    /* For a reader that cannot tell the message: the number of the next message of each. */
+    uint32_t next[WRITERS];
+    bool is_over;              /* the last message was received */
+    uint32_t sizes[BATCH_MAX]; /* of the consecutive messages in buffer */
 };
 
 struct kind {
     const char *name;
     uint32_t largest;      /* message, in bytes */
-    uint32_t largest_read; /* that is asked for */
+    uint32_t largest_read; /* requested in one call */
     uint64_t in_flight;    /* bytes */
     bool peek, batch;
     void (*open)(int ret_fds[2]); /* 0 to read, 1 to write */
     /* Sends the first messages of buffer, in one call; returns bytes. */
     ssize_t (*send)(struct side *side, uint32_t count);
-    /* Receives into buffer, in one call; returns bytes; 0: the end; -1 with EAGAIN or ETIMEDOUT: nothing came for a while. */
+    /* Receives into buffer, in one call; returns bytes; 0: the end; -1 with EAGAIN or ETIMEDOUT: no
+     * data for a while. */
     ssize_t (*receive)(struct side *side, size_t bytes, bool peek);
     void (*finish)(
-        struct side *side); /* tells the reader that nothing more comes; NULL: it sees that */
+        struct side *side); /* tells the reader that no more data comes; NULL: not needed */
 };
 
 extern const struct kind kinds[];
 extern const size_t kind_count;
 
 _Noreturn void fail(const char *what);
-/* The number that stands in a message at `offset`, a multiple of UNIT. */
+/* The number in a message at `offset`, a multiple of UNIT. */
 uint32_t unit(uint32_t writer, uint32_t message, uint32_t offset);
 /* A random number. */
 uint32_t below(struct side *side, uint32_t limit);

@@ -126,7 +126,7 @@ static ssize_t receive_socket(struct side *side, size_t bytes, bool peek)
     }
 }
 
-/* Datagrams are received whole, because how long one was that is cut is nobody's to know here. */
+/* Datagrams are received whole, because the length of a truncated one would be unknown here. */
 static ssize_t receive_whole(struct side *side, size_t bytes, bool peek)
 {
     (void)bytes;
@@ -150,7 +150,7 @@ static ssize_t receive_queue(struct side *side, size_t bytes, bool peek)
     return mq_timedreceive(side->fd, side->buffer, side->kind->largest, &priority, &deadline);
 }
 
-/* A receive of nothing returns after a while. */
+/* A receive without data returns after a while. */
 static void set_timeout(int fd)
 {
     struct timeval second = {.tv_sec = 1};
@@ -160,7 +160,8 @@ static void set_timeout(int fd)
 
 #define UNITS_END (16 * WRITERS)
 
-/* A message of writer w adds 1 << 16 * w, so that the sum tells how many there were of each. */
+/* A message of writer w adds 1 << 16 * w, so that the sum gives the number of messages of each
+ * writer. */
 static ssize_t send_units(struct side *side, uint32_t count)
 {
     (void)count;

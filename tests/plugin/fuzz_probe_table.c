@@ -1,4 +1,5 @@
-/* The table of probes, which a user writes: any bytes are rows or an error, and a row is one that the recorder takes. */
+/* The table of probes, which a user writes: any bytes give rows or an error, and the recorder
+ * accepts every row. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -54,7 +54,7 @@ static void test_of_two_as_long_the_newer(void **state)
     expect_kept(files, 3, 2, UINT64_MAX, "3 2");
 }
 
-/* The other programs, and the other places in the program, lose nothing. */
+/* Files of other programs, and of other places in the program, stay. */
 static void test_each_kind_alone(void **state)
 {
     (void)state;
@@ -64,7 +64,8 @@ static void test_each_kind_alone(void **state)
     expect_kept(files, 6, 1, UINT64_MAX, "12 3 2 1");
 }
 
-/* The folder is full: first the third of a kind goes, then the second, then the oldest. */
+/* The folder is full: the third file of a kind is deleted first, then the second, then the
+ * oldest. */
 static void test_folder_full(void **state)
 {
     (void)state;

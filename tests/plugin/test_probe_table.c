@@ -1,4 +1,4 @@
-/* The table of probes: what a line becomes, and what is said about a wrong one. */
+/* The table of probes: the row made from a line, and the error for a wrong one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -81,7 +81,7 @@ static void test_spaces(void **state)
     probe_table_deinit(&table);
 }
 
-/* Each wrong line, and a piece of what is said about it. */
+/* Each wrong line, and a part of its error. */
 static const char *const wrong[][2] = {
     {"l queue", "LIBRARY SHAPE SYMBOL"},
     {"l sing f", "unknown shape \"sing\""},

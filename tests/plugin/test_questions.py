@@ -1,4 +1,4 @@
-"""Questions in the shell: by a list, by defaults, at a prompt, and what is printed when nobody answers."""
+"""Questions in the shell: by a list, by defaults, at a prompt, and the output without answers."""
 import json
 import re
 import shlex

@@ -1,4 +1,5 @@
-/* A front end made of nothing: what the commands do when the user interrupts, and what a session keeps. */
+/* A minimal front end: tests what the commands do when the user interrupts, and the state that a
+ * session keeps. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>

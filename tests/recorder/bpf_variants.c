@@ -1,10 +1,12 @@
-/* Loads the BPF programs as the recorder does, in every variant of settings, and says which of them this kernel accepts.
+/* Loads the BPF programs as the recorder does, in every variant of settings, and prints which of
+ * them this kernel accepts.
  *
- * *   bpf_variants [VARIANT…]
+ * * bpf_variants [VARIANT…]
  *
- * One line for each variant and build: "VARIANT BUILD ok", or what was left out and why. Nothing is attached. Ends with 1 if any
- * program was refused; with 77 (skipped) where BPF is not allowed, or this kernel is older than the programs are written for. Needs
- * root. scripts/kernel-matrix runs it on the kernels of the distributions.
+ * One line for each variant and build: "VARIANT BUILD ok", or what was left out and why. Nothing is
+ * attached. Ends with 1 if any program was refused; with 77 (skipped) where BPF is not allowed, or
+ * this kernel is older than the programs are written for. Needs root. scripts/kernel-matrix runs it
+ * on the kernels of the distributions.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +32,7 @@ struct variant {
     bool frame_pointers; /* no stacks are copied late, as they are otherwise */
 };
 
-/* To add a variant, add a row: what decides a setting that the programs look at. */
+/* To add a variant, add a row: the options that determine a setting of the programs. */
 static const struct variant variants[] = {
     {.name = "default", .probes = true},
     {.name = "no-probes"},
@@ -141,7 +143,8 @@ static void try_variant(const struct variant *variant, const char *without, cons
     }
 }
 
-/* As on a kernel that lacks one of the tracepoints that a setting speaks of, or in whose place others work. */
+/* As on a kernel that lacks a tracepoint on which a setting depends, or which other programs
+ * replace. */
 static void try_without_tracepoints(const struct btf *btf, struct outcome *outcome)
 {
     for (size_t i = 0; i < program_table_length; i++) {

@@ -16,13 +16,14 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
-import crowd  # noqa: E402
+import load_retry  # noqa: E402
 
 ARGUS, CAUSES = "", ""
 CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 0x4000, 0x40000
 
-# What the wait says, with the facts that the scene printed in braces, and who ended it: the rule, and the process it came
-# from (empty: the scene's own). arm64's C library calls ppoll for poll() and pause(). None: nobody in the trace did. A further row is the cause of that one's cause.
+# What the wait says, with the facts that the scene printed in braces, and who ended it: the rule, and the process it came from
+# (empty: the scene's own). arm64's C library calls ppoll for poll() and pause(). None: nothing in the trace did. A further row
+# is the cause of that one's cause.
 SCENES = {
     "poll": (r"p?poll: ready fd {fd} \(unix socket {inode}, peer {peer}\)", "wake.task", "causes-helper"),
     "select": (r"p?select6?: ready fd {fd} \(pipe {inode}\)", "wake.task", "causes-helper"),
@@ -204,4 +205,4 @@ if __name__ == "__main__":
     if REASON:
         print("skipped:", REASON)
         sys.exit(77)
-    crowd.run_unittests([sys.argv[0], *sys.argv[3:]])
+    load_retry.run_unittests([sys.argv[0], *sys.argv[3:]])

@@ -192,4 +192,4 @@ if __name__ == "__main__":
         if os.uname().machine != "x86_64" or not build(programs):
             print("skipped: no compiler makes 32-bit programs (Debian: apt-get install gcc-12-multilib libc6-dev-i386)")
             sys.exit(77)
-        live.crowd.run_unittests(sys.argv)
+        live.load_retry.run_unittests(sys.argv)

@@ -130,7 +130,7 @@ class CpuLimits(Live):
             masks = {r[4][0] for r in trace.of(CPU_LIMITS, wanting)}
             self.assertEqual(masks - {1 << cpu}, set())
             self.assertIn(f"on cpu {cpu} (the only one that it may use)", causes[0]["why"])
-        # On a busy machine others take that cpu as well, and then nobody is blamed alone.
+        # On a busy machine other processes use that CPU as well, and then no single process is blamed.
         whys = [cause["why"] for cause in causes]
         self.assertTrue(any(f"taker [{pid}] and 2 more" in why and "at nice " in why for pid in takers for why in whys), whys)
         self.assertIn(wanting, [cause["pid"] for cause in causes])

@@ -16,7 +16,7 @@ import flags
 from flags import Recording, argus
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
-import crowd  # noqa: E402
+import load_retry  # noqa: E402
 import machine  # noqa: E402
 
 LIVES = ""
@@ -160,4 +160,4 @@ if __name__ == "__main__":
         print("skipped:", reason)
         sys.exit(77)
     machine.enter_namespace()
-    crowd.run_unittests([sys.argv[0], *sys.argv[4:]])
+    load_retry.run_unittests([sys.argv[0], *sys.argv[4:]])

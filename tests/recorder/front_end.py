@@ -95,7 +95,7 @@ class NothingRecorded(Live):
 
 
 class UnknownUnwindName(Live):
-    """A name that nobody has is said, and one that somebody has is not."""
+    """A name that no thread has is reported, and an existing name is not."""
 
     MISSED = "--unwind argussleepr: no process or thread of this name was seen, so no stacks of it were copied; names like it: argussleeper"
 

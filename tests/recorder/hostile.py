@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What clients can do to the recorder, and what they cannot. See recorder_harness.py; tests/fuzz/fuzz_server.c does the same with
-sequences that nobody has thought of."""
+unexpected sequences."""
 import array
 import os
 import pathlib

@@ -164,7 +164,7 @@ class Python(Live):
         time.sleep(0.5)
         target.stdin.write("\n")
         target.stdin.flush()
-        time.sleep(0.5)  # it must live when the recording ends: nobody else has its files
+        time.sleep(0.5)  # it must be alive when the recording ends: no other process has its files
         done = argus("stop", "-o", str(self.path))
         self.assertEqual(done.returncode, 0, done.stderr)
         frames = Frames(self.path)

@@ -19,7 +19,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "trace"))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
-import crowd  # noqa: E402
+import load_retry  # noqa: E402
 import decode  # noqa: E402
 import machine  # noqa: E402
 
@@ -158,4 +158,4 @@ def main():
         sys.exit(77)
     machine.enter_namespace()
     sys.argv.pop(1)
-    crowd.run_unittests(sys.argv)
+    load_retry.run_unittests(sys.argv)

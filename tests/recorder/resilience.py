@@ -177,7 +177,7 @@ class Hotplug(Live):
 
 
 class OtherUsers(Live):
-    """Somebody whose recording this is not. /run/argus/recorder.socket is open to all, the recorder looks who asks."""
+    """A user who does not own the recording. /run/argus/recorder.socket is open to all; the recorder checks its clients."""
 
     def as_other(self, *arguments):
         return subprocess.run([ARGUS, *arguments], capture_output=True, text=True, timeout=60, user=54321, group=54321,

@@ -91,7 +91,7 @@ class Runtimes(live.Live):
         return json.loads(done.stdout)
 
     def assert_slept(self, found, thread=None):
-        """The frozen thread waited for one whose own time-out ended its wait; nobody is said to have waited in a circle."""
+        """The frozen thread waited for a thread whose own time-out ended its wait; no circular wait is reported."""
         self.assertIsNone(found["cycle"], found["summary"])
         cause = found["root_causes"][0]
         self.assertIn("its own time-out ended it", cause["why"])

@@ -1,5 +1,6 @@
-/* stacks_agree OBJECT: waits in many ways and at many depths while the programs of OBJECT compare the recorder's way of taking
- * stacks (recorder/linux/bpf/kernel_stack.h, user_stack.h) with the kernel's. Exit code 77: this kernel does not let us. */
+/* stacks_agree OBJECT: waits in many ways and at many depths while the programs of OBJECT compare
+ * the recorder's way of taking stacks (recorder/linux/bpf/kernel_stack.h, user_stack.h) with the
+ * kernel's. Exit code 77: not permitted on this kernel. */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>

@@ -1,4 +1,5 @@
-/* Steps of the clocks: noticed by the recorder, told by records, and undone in the times of day that a reader says. */
+/* Steps of the clocks: noticed by the recorder, marked by records, and corrected in the times of
+ * day that a reader prints. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* What an arm64 instruction makes of a watched variable (recorder/linux/bpf/flag_arm64.h). The codes are what an assembler makes of
- * the text beside them. */
+/* The value that an arm64 instruction gives a watched variable (recorder/linux/bpf/flag_arm64.h).
+ * The codes are an assembler's output for the text next to them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -76,7 +76,7 @@ static const struct expectation atomics[] = {
     {0xf8230045, BASE, 4, 7, 7},                   /* of more than the flag: not known */
 };
 
-/* Loads, and stores of what is not known here. */
+/* Loads, and stores of unsupported kinds. */
 static const uint32_t others[] = {
     0xb8bfc041, /* ldapr w1, [x2] */
     0xf9400041, /* ldr x1, [x2] */

@@ -1,4 +1,4 @@
-/* What counts as a hang, by a made-up system and clock. */
+/* Which absences count as a hang, with a simulated system and clock. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -180,7 +180,7 @@ static void stopped_time_does_not_count(void **state)
     assert_int_equal(hang_watch_seen(watch), 1);
 }
 
-/* Stopped when it is first looked at: since when, nobody knows. */
+/* Stopped at the first look: since when is unknown. */
 static void stopped_from_the_beginning(void **state)
 {
     struct hang_watch *watch = *state;
@@ -194,7 +194,7 @@ static void stopped_from_the_beginning(void **state)
     assert_int_equal(hang_watch_seen(watch), 1);
 }
 
-/* The whole machine stood still, or this process did not get a cpu. */
+/* The whole machine stopped, or this process got no CPU. */
 static void time_in_which_nobody_looked_does_not_count(void **state)
 {
     struct hang_watch *watch = *state;
@@ -250,9 +250,10 @@ static struct backend_poller inside_since(uint64_t returned_ns)
     struct backend_poller loop = away_since(10, returned_ns);
     loop.inner = 30;
     loop.polling_inside = true;
-    loop.home = (struct poll_set){
+    loop.loop_set = (struct poll_set){
         .kind = POLL_SET_ARRAY, .count = 2, .words = {3 | 1ull << 32, 5 | 1ull << 32}};
-    loop.inside = (struct poll_set){.kind = POLL_SET_ARRAY, .count = 1, .words = {9 | 1ull << 32}};
+    loop.handler_set =
+        (struct poll_set){.kind = POLL_SET_ARRAY, .count = 1, .words = {9 | 1ull << 32}};
     return loop;
 }
 
@@ -266,18 +267,18 @@ static void a_handler_that_polls_is_away(void **state)
 static void a_nested_loop_is_none(void **state)
 {
     struct backend_poller loop = inside_since(1000 * MS);
-    loop.inside = loop.home;
+    loop.handler_set = loop.loop_set;
     ready = true;
     look_between(*state, &loop, 1, 1000 * MS, 60000 * MS);
     assert_int_equal(hang_watch_seen(*state), 0);
-    loop.inside.kind = POLL_SET_BITS;
-    loop.inside.count = 1;
-    loop.inside.words[0] = 1 << 3 | 1 << 5 | 1 << 7;
+    loop.handler_set.kind = POLL_SET_BITS;
+    loop.handler_set.count = 1;
+    loop.handler_set.words[0] = 1 << 3 | 1 << 5 | 1 << 7;
     look_between(*state, &loop, 1, 60200 * MS, 90000 * MS);
     assert_int_equal(hang_watch_seen(*state), 0);
 }
 
-/* It had polls in a handler that found something, as a loop of its own has, and then polls nowhere. */
+/* It had polls in a handler that found something, like a nested loop, and then polls nowhere. */
 static void a_nested_loop_that_stays_away_is_one(void **state)
 {
     struct backend_poller loop = inside_since(1000 * MS);
@@ -292,7 +293,7 @@ static void a_nested_loop_that_stays_away_is_one(void **state)
     assert_int_equal(hang_watch_seen(*state), 1);
 }
 
-/* It serves somebody else meanwhile, or is no main thread. */
+/* It serves another client meanwhile, or is no main thread. */
 static void another_loop_is_one_while_input_lies_there(void **state)
 {
     struct backend_poller loops[2] = {inside_since(1000 * MS), inside_since(1000 * MS)};
@@ -313,7 +314,8 @@ static void another_loop_is_one_while_input_lies_there(void **state)
     (void)state;
 }
 
-/* A shell that runs a command; a thread for which another one polls, or that rests elsewhere; a process without a window. */
+/* A shell that runs a command; a thread for which another one polls, or that waits elsewhere; a
+ * process without a window. */
 static void what_nobody_waits_for_is_none(void **state)
 {
     const struct {
@@ -342,7 +344,7 @@ static void what_nobody_waits_for_is_none(void **state)
     (void)state;
 }
 
-/* Who names a program that has no window looks at it. */
+/* A program without a window is watched if the user names it. */
 static void a_named_process_needs_no_window(void **state)
 {
     (void)state;
@@ -354,7 +356,8 @@ static void a_named_process_needs_no_window(void **state)
     hang_watch_destroy(watch);
 }
 
-/* It polls for all that the loop polls for, but only an answer would make it go on; a loop that draws at each frame would. */
+/* It polls for everything that the loop polls for, but only a reply would make it continue; a loop
+ * that draws at each frame would continue. */
 static void a_nested_wait_for_an_answer_is_away(void **state)
 {
     (void)state;
@@ -362,7 +365,7 @@ static void a_nested_wait_for_an_answer_is_away(void **state)
     for (size_t i = 0; i < sizeof(polls) / sizeof(*polls); i++) {
         struct hang_watch *watch = hang_watch_create(THRESHOLD, "", &system_of_test);
         struct backend_poller loop = inside_since(1000 * MS);
-        loop.inside = loop.home;
+        loop.handler_set = loop.loop_set;
         loop.inner = polls[i];
         loop.served = 2;
         untaken = false;
@@ -388,17 +391,17 @@ static void sets_that_cover(void **state)
     (void)state;
     struct backend_poller loop = inside_since(0);
     struct poll_set epoll = {.kind = POLL_SET_EPOLL, .object = 5}, unknown = {.object = 5};
-    assert_false(poll_set_covers(&loop.inside, &loop.home));
-    assert_true(poll_set_covers(&loop.home, &epoll));
+    assert_false(poll_set_covers(&loop.handler_set, &loop.loop_set));
+    assert_true(poll_set_covers(&loop.loop_set, &epoll));
     assert_true(poll_set_covers(&epoll, &epoll));
-    assert_false(poll_set_covers(&epoll, &loop.home));
-    assert_false(poll_set_covers(&unknown, &loop.home));
-    assert_false(poll_set_covers(&loop.home, &unknown));
-    loop.inside.words[0] = 3;           /* asks for nothing */
-    loop.home.words[1] = 0xffffffffull; /* is left out */
-    assert_false(poll_set_covers(&loop.inside, &loop.home));
-    loop.inside.words[0] = 3 | 1ull << 32;
-    assert_true(poll_set_covers(&loop.inside, &loop.home));
+    assert_false(poll_set_covers(&epoll, &loop.loop_set));
+    assert_false(poll_set_covers(&unknown, &loop.loop_set));
+    assert_false(poll_set_covers(&loop.loop_set, &unknown));
+    loop.handler_set.words[0] = 3;          /* asks for nothing */
+    loop.loop_set.words[1] = 0xffffffffull; /* is left out */
+    assert_false(poll_set_covers(&loop.handler_set, &loop.loop_set));
+    loop.handler_set.words[0] = 3 | 1ull << 32;
+    assert_true(poll_set_covers(&loop.handler_set, &loop.loop_set));
 }
 
 static void what_lies_in_a_pipe_is_ready(void **state)
@@ -418,7 +421,8 @@ static void what_lies_in_a_pipe_is_ready(void **state)
     assert_false(poll_set_is_ready(&set, (uint32_t)getpid()));
 }
 
-/* A line that was typed ahead is for whoever reads next; single keys are for the program that asked for them. */
+/* A line typed ahead is for the next reader of the terminal; single keys are for the program that
+ * requested them. */
 static void a_line_typed_ahead_is_not_ready(void **state)
 {
     (void)state;
@@ -457,7 +461,7 @@ static void what_nobody_took_is_untaken(void **state)
     close(ends[1]);
 }
 
-/* A server at a path as a display's, and one at another. */
+/* A server at the path of a display, and one at another path. */
 static void who_is_connected_to_a_display_has_a_window(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Lines of /proc/locks, as kernels write them and as they do not. */
+/* Lines of /proc/locks, valid and invalid. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,8 @@ static const struct {
      ARGUS_FILE_LOCK_WAITS, ARGUS_FILE_LOCK_FLOCK, HELD | EXCLUSIVE},
     {"1:  -> POSIX  MANDATORY READ 1241 08:01:5678 0 EOF", 1241, 5678, 0, UINT64_MAX, 8 << 20 | 1,
      ARGUS_FILE_LOCK_WAITS, ARGUS_FILE_LOCK_PROCESS, HELD},
-    /* of a process of another pid namespace, in one that sees the lock and not the process */
+    /* held by a process of another pid namespace, read in a namespace that sees the lock but not
+     * the process */
     {"4: POSIX  ADVISORY  WRITE 0 08:01:1 0 0", 0, 1, 0, 0, 8 << 20 | 1, ARGUS_FILE_LOCK_GOT,
      ARGUS_FILE_LOCK_PROCESS, HELD | EXCLUSIVE},
     {"4: POSIX  ADVISORY  WRITE 99999999999 08:01:1 0 0", 0, 1, 0, 0, 8 << 20 | 1,

@@ -51,7 +51,7 @@ static void add_section(struct btf *btf, const struct variable *variables, size_
             btf__add_datasec_var_info(btf, ids[i], variables[i].offset, variables[i].bytes), 0);
 }
 
-/* `typedef void (*btf_trace_NAME)(void *, …)` with `count` arguments behind the first. */
+/* `typedef void (*btf_trace_NAME)(void *, …)` with `count` arguments after the first. */
 static void add_tracepoint(struct fixture *fixture, const char *name, int count)
 {
     char type_name[64];

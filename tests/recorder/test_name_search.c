@@ -1,4 +1,4 @@
-/* Which names are said to be like one that nobody has. */
+/* Which names are suggested for a name that no thread has. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

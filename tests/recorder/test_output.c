@@ -1,4 +1,4 @@
-/* Where a trace may be written, and what is left behind. */
+/* Where a trace may be written, and which files remain. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -112,7 +112,7 @@ static void other_things_are_refused(void **state)
     assert_int_equal(count_files(), 4);
 }
 
-/* Somebody puts a link there while we record. */
+/* Another program creates a link there during the recording. */
 static void a_link_made_later_is_not_followed(void **state)
 {
     (void)state;
@@ -164,7 +164,7 @@ static void what_is_there_can_be_kept(void **state)
     unlink("argus.argus.old");
 }
 
-/* Neither the trace that is there is harmed, nor is a recording begun that could not be put in its place. */
+/* The existing trace is not changed, and a recording that could not replace it is not started. */
 static void where_it_cannot_be_kept_nothing_begins(void **state)
 {
     struct output output;
@@ -181,7 +181,7 @@ static void where_it_cannot_be_kept_nothing_begins(void **state)
     rmdir("argus.argus.old");
 }
 
-/* A recording that fails leaves the trace before it where it was. */
+/* A failed recording leaves the previous trace in place. */
 static void what_is_not_committed_moves_nothing(void **state)
 {
     struct output output;

@@ -1,4 +1,5 @@
-/* The function behind perf_event's cpu clock, found by listening, is the one that /proc/kallsyms names. Needs root. */
+/* The function behind perf_event's cpu clock, found by its tracepoint, is the one in
+ * /proc/kallsyms. Needs root. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

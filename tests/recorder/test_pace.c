@@ -1,4 +1,4 @@
-/* When the reader of a stream spares the cpu: records come fast, and the cpus are not enough. */
+/* When the reader of a stream saves CPU time: records come fast, and there are too few CPUs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "recorder/linux/crowd.h"
+#include "recorder/linux/cpu_overload.h"
 #include "recorder/pace.h"
 
 #define MS 1000000u
@@ -27,23 +27,23 @@ static void a_rate_is_that_since_the_last_look(void **state)
     assert_true(pace_is_fast(&pace, now_ns + 10 * MS, emitted + 2 * enough));
 }
 
-static void a_crowd_is_more_than_the_cpus(void **state)
+static void more_runnable_threads_than_cpus_is_overload(void **state)
 {
     (void)state;
-    assert_false(crowd_parse("0.20 0.18 0.12 1/80 11206\n", 1));
-    assert_false(crowd_parse("68.07 24.79 10.09 2/615 3200\n", 2));
-    assert_true(crowd_parse("0.00 0.00 0.00 3/615 3200\n", 2));
-    assert_true(crowd_parse("68.07 24.79 10.09 120/615 3200\n", 64));
-    assert_false(crowd_parse("", 2));
-    assert_false(crowd_parse("many", 2));
-    assert_false(crowd_parse("0.20 0.18 0.12", 2));
+    assert_false(cpu_overload_parse("0.20 0.18 0.12 1/80 11206\n", 1));
+    assert_false(cpu_overload_parse("68.07 24.79 10.09 2/615 3200\n", 2));
+    assert_true(cpu_overload_parse("0.00 0.00 0.00 3/615 3200\n", 2));
+    assert_true(cpu_overload_parse("68.07 24.79 10.09 120/615 3200\n", 64));
+    assert_false(cpu_overload_parse("", 2));
+    assert_false(cpu_overload_parse("many", 2));
+    assert_false(cpu_overload_parse("0.20 0.18 0.12", 2));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_rate_is_that_since_the_last_look),
-        cmocka_unit_test(a_crowd_is_more_than_the_cpus),
+        cmocka_unit_test(more_runnable_threads_than_cpus_is_overload),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

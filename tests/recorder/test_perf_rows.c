@@ -1,4 +1,4 @@
-/* From samples of perf_event to records, row by row: the samples are made here, field by field. */
+/* Records from samples of perf_event, row by row: the test makes the samples, field by field. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +48,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* What a sample is made of; every field of the row is a number of 64 bits, or `text`. */
+/* The contents of a sample; every field of the row is a 64-bit number, or `text`. */
 struct made {
     const char *row; /* NULL: the clock */
     uint64_t numbers[PERF_FIELD_LIMIT];
@@ -71,7 +71,7 @@ static const struct perf_row *row_named(const char *name)
     return NULL;
 }
 
-/* Translates it; returns the number of records, which are in `ret`. */
+/* Translates the sample; returns the number of records in `ret`. */
 static size_t translate(struct fixture *fixture, const struct made *made, struct argus_record *ret)
 {
     char raw[PERF_FIELD_LIMIT * 8 + 32] = {0};
@@ -153,7 +153,7 @@ static void stacks_of_who_blocks(void **state)
     assert_int_equal(translate(fixture, &made, records), 2);
     assert_int_equal(records[1].debugid, ARGUS_ID_STACK);
     assert_int_equal(records[1].arg[2], ARGUS_STACK_BLOCK);
-    /* 0x10 is no address: frame pointers led astray */
+    /* 0x10 is no address: an invalid frame pointer */
     assert_int_equal(stack_table_get(fixture->translator.stacks, records[1].arg[0], frames), 2);
     assert_int_equal(frames[1], 0x402000);
     assert_int_equal(stack_table_get(fixture->translator.stacks, records[1].arg[1], frames), 2);
@@ -228,7 +228,7 @@ static void results_of_system_calls(void **state)
     assert_int_equal(records[0].arg[0], 0);
 }
 
-/* Their numbers mean something else; what a multiplexer does is not known. */
+/* Their numbers have another meaning; the operation of a multiplexed call is unknown. */
 static void calls_of_32_bit_programs(void **state)
 {
     struct fixture *fixture = *state;
@@ -298,7 +298,7 @@ static void the_life_of_a_process(void **state)
                         "a-very-long-nam");
 }
 
-/* The row says whether the kernel tells; here it does not. */
+/* The row says whether the kernel reports it; here it does not. */
 static void the_last_thread_of_a_process(void **state)
 {
     struct fixture *fixture = *state;

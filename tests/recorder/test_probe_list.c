@@ -1,4 +1,4 @@
-/* What the recorder takes as a probe: what is asked of a request, and of the descriptor that comes with it. */
+/* Which probes the recorder accepts: the requirements for a request and for its descriptor. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -79,7 +79,7 @@ static void test_requests(void **state)
     }
 }
 
-/* Refused, and the descriptor is closed all the same. */
+/* Refused, but the descriptor is closed. */
 static void assert_fd_refused(struct probe_list *list, int fd, uint64_t offset, const char *piece)
 {
     struct request_probe request = good_request(100);

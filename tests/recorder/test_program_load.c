@@ -1,5 +1,6 @@
-/* One program that the kernel refuses is left out alone, and named. The refusal is real: the first instruction of the program reads
- * a register that nothing has written. Needs root and a kernel that takes BPF programs; skipped (77) otherwise. */
+/* Only the program that the kernel refuses is left out, and a note names it. The refusal is real:
+ * the first instruction of the program reads a register that nothing has written. Needs root and a
+ * kernel that takes BPF programs; skipped (77) otherwise. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +27,7 @@
 static const struct bpf_insn broken = {
     .code = BPF_LDX | BPF_MEM | BPF_DW, .dst_reg = BPF_REG_0, .src_reg = BPF_REG_9};
 
-/* r0 = *(u64 *)(r10 + 8): wherever it stands in a function */
+/* r0 = *(u64 *)(r10 + 8): valid anywhere in a function */
 static const struct bpf_insn broken_inside = {
     .code = BPF_LDX | BPF_MEM | BPF_DW, .dst_reg = BPF_REG_0, .src_reg = BPF_REG_10, .off = 8};
 
@@ -92,7 +93,8 @@ static const Elf64_Sym *find_symbol(const char *image, const char *name)
     return NULL;
 }
 
-/* Overwrites the last bounded() of a function: behind the look at the setting that lets the verifier leave the rest out. */
+/* Overwrites the last bounded() of a function: after the check of the setting by which the verifier
+ * removes the rest. */
 static void break_function(char *image, const char *name)
 {
     const Elf64_Ehdr *header = (const void *)image;
@@ -131,7 +133,7 @@ static struct argus_error *load(const char *const *sections, struct program_set 
     return load_image(broken_image(sections), NULL, ret);
 }
 
-/* An interpreter is known, so what reads its frames is wanted. */
+/* An interpreter is known, so the code that reads its frames is loaded. */
 static struct argus_error *load_with_interpreter(struct bpf_image image, struct program_set *ret)
 {
     struct interpreter_spec spec = {.image = "/usr/bin/interpreter"};
@@ -185,7 +187,8 @@ static void several_are_left_out_and_each_is_named(void **state)
     program_set_deinit(&set);
 }
 
-/* Both tracepoints inside socket calls do one thing: with one of them gone, the system calls have to tell of sockets. */
+/* Both tracepoints inside socket calls are needed together: if one is missing, sockets are read at
+ * the end of system calls. */
 static void programs_that_work_together_go_together(void **state)
 {
     (void)state;
@@ -232,7 +235,7 @@ static void what_reads_interpreters_is_left_out_alone(void **state)
     program_set_deinit(&set);
 }
 
-/* A program that is refused for another reason costs no names. */
+/* A program that is refused for another reason does not disable interpreter names. */
 static void interpreters_are_read_beside_a_refused_program(void **state)
 {
     (void)state;

@@ -78,7 +78,7 @@ static void start_limits(void **state)
     expect_request(&request, sizeof(request), -1);
 }
 
-/* Changes one byte of a good request to start, at `place` in it, and says what becomes of it. */
+/* Changes one byte of a valid START request, at `place`, and returns the result of parsing it. */
 static void expect_change(void *place, struct request *request, uint8_t value, int code)
 {
     uint8_t *byte = place, before = *byte;

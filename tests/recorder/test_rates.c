@@ -1,4 +1,4 @@
-/* What `argus status` says right after the start, and later. */
+/* The rates of `argus status` right after the start, and later. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
-/* A day in a ring file: a made-up machine whose clock runs as fast as the records can be written. Its processes come and go,
- * thread ids are given away again, its table of stacks forgets; and everything in the ring has a name in the end.
+/* A day in a ring file: a simulated machine whose clock runs as fast as the records can be written.
+ * Its processes begin and end, thread IDs are reused, its table of stacks drops entries; and
+ * everything in the ring must have a name at the end.
  *
  * test_recorder_ring_day [MILLION RECORDS] [RING MB]
  */
@@ -76,7 +77,7 @@ static struct argus_error *day_header(const struct backend *base, struct argus_t
     return NULL;
 }
 
-/* Something always waits, so that the sink goes by the times of records. */
+/* Records are always pending, so that the sink uses the times of records. */
 static uint64_t day_unread(const struct backend *base, uint32_t cpu)
 {
     (void)base;
@@ -220,7 +221,7 @@ static void play_day(struct machine *machine, struct sink *sink)
         }
         if (done / BATCH % 64 == 0)
             assert_null(sink_flush(sink));
-        if (draw(machine, 16) == 0) /* crowds come and go */
+        if (draw(machine, 16) == 0) /* load comes and goes */
             assert_null(sink_spare(sink, draw(machine, 2)));
     }
 }

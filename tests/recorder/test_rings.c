@@ -68,7 +68,7 @@ static void write_records(struct fixture *fixture, uint32_t cpu, size_t count)
     }
 }
 
-/* Reads all there is; the records must be `from`, from + 1, … */
+/* Reads all records; they must be `from`, from + 1, … */
 static size_t read_from(struct fixture *fixture, uint32_t cpu, uint64_t from, uint64_t *ret_lost)
 {
     struct argus_record records[1000];
@@ -123,7 +123,7 @@ static void what_is_overwritten_is_counted(void **state)
     assert_int_equal(lost, 0);
 }
 
-/* An interrupt writes a record while the program that it interrupted is in the middle of one. */
+/* An interrupt writes a record while the interrupted program is writing one. */
 static void an_unfinished_record_holds_the_reader(void **state)
 {
     struct fixture *fixture = *state;

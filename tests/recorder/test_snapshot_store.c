@@ -1,4 +1,5 @@
-/* The store of copied stacks: what goes in comes out, and the oldest are forgotten first. */
+/* The store of copied stacks: stored stacks are returned unchanged, and the oldest are dropped
+ * first. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -301,4 +301,4 @@ if __name__ == "__main__":
     live.machine.enter_namespace()
     live.ARGUS = sys.argv.pop(1)
     TARGET = sys.argv.pop(1)
-    live.crowd.run_unittests(sys.argv)
+    live.load_retry.run_unittests(sys.argv)

@@ -1,4 +1,5 @@
-/* A text of rules, which a user writes or gets from somebody: any bytes are rows or mistakes, and what a row says fits a probe. */
+/* A text of rules, which a user may have from an untrusted source: any bytes give rows or errors,
+ * and every row is a valid probe. */
 #include <stdlib.h>
 #include <string.h>
 

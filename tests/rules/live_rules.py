@@ -15,7 +15,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "toolkits"))
-from recording import crowd, enter_namespace  # noqa: E402
+from recording import enter_namespace, load_retry  # noqa: E402
 
 ARGUS = PROGRAM = ""
 LOADS = 12
@@ -143,7 +143,7 @@ def main():
     enter_namespace()
     PROGRAM = sys.argv.pop()
     ARGUS = sys.argv.pop()
-    crowd.run_unittests(sys.argv)
+    load_retry.run_unittests(sys.argv)
 
 
 main()

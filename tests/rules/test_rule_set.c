@@ -1,4 +1,5 @@
-/* The text of rules: what a line becomes, what is said of a wrong one, and what a name matches. */
+/* The text of rules: the row made from a line, the error for a wrong one, and the matches of a
+ * name. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,7 +79,7 @@ static void test_every_kind_has_a_word(void **state)
     argus_rule_set_destroy(set);
 }
 
-/* Each wrong line, the column of its mistake, and a piece of what is said. */
+/* Each wrong line, the column of its mistake, and a part of its error. */
 static const struct {
     const char *line;
     uint32_t column;
@@ -294,7 +295,7 @@ static void test_function_names(void **state)
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (argus_function_matches(names[i].pattern, names[i].symbol) != names[i].fits)
             fail_msg("%s, %s", names[i].pattern, names[i].symbol);
-    /* would take longer than the test may, if each star doubled the work */
+    /* would exceed the test's time limit if each star doubled the work */
     char text[2001];
     memset(text, 'a', sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';

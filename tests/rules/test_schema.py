@@ -113,7 +113,7 @@ def test_mistakes(setup):
     hidden = setup.folder / ".hidden"
     hidden.write_text("begin f\n")
     expect_in("without a dot in front", setup.run("schema", "add", hidden, code=2, **where).stderr)
-    # a kept file that somebody has made wrong costs its own rules only
+    # a kept file with errors disables only its own rules
     rules.write_text("begin f\n")
     setup.run("schema", "add", rules, code=0, **where)
     (pathlib.Path(where["HOME"]) / ".config/argus/rules/wrong.rules").write_text("sing\n")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Where a slice goes when nobody answers its questions, on fixtures of the graph.
+"""The path of a slice without answers to its questions, on fixtures of the graph.
 
     choices.py MKTRACE ARGUS FIXTURES SCRATCH
 """

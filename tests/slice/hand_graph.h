@@ -1,6 +1,8 @@
-/* A graph made by hand, behind the accessors of argus/graph.h: the walks are tested without the builder.
+/* A hand-made graph, read through the accessors of argus/graph.h: the walks are tested without the
+ * builder.
  *
- * Threads one after the other, each with its vertices in time order; then edges in any order; then hand_graph_finish().
+ * Threads one after the other, each with its vertices in time order; then edges in any order; then
+ * hand_graph_finish().
  */
 #ifndef ARGUS_TESTS_HAND_GRAPH_H
 #define ARGUS_TESTS_HAND_GRAPH_H
@@ -21,7 +23,8 @@ struct argus_vertex *hand_vertex_get(struct argus_graph *graph, uint32_t vertex)
 void hand_edge(struct argus_graph *graph, enum argus_edge_kind kind, uint32_t from, uint32_t to,
                uint64_t from_ns);
 
-/* Sorts edges, sets the ends of waits that have a vertex after them; the others end at `end_ns`, never. */
+/* Sorts edges, sets the ends of waits that have a vertex after them; the other waits last until
+ * `end_ns`. */
 void hand_graph_finish(struct argus_graph *graph, uint64_t end_ns);
 
 #endif

@@ -1,4 +1,4 @@
-/* Accounting: who the time belongs to, and that it always adds up. */
+/* Accounting: to which thread time is charged, and that the sum is always right. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,7 +70,8 @@ static void busy_two_hops_away(void **state)
     argus_graph_destroy(graph);
 }
 
-/* A server polls many; a bystander wakes it again and again while the backend works for the client. */
+/* A server polls many descriptors; a bystander wakes it repeatedly while the backend works for the
+ * client. */
 static void bystander_is_not_blamed(void **state)
 {
     (void)state;
@@ -110,7 +111,8 @@ static void bystander_is_not_blamed(void **state)
     argus_graph_destroy(graph);
 }
 
-/* A wait that its own timer ended is the waiter's; one that another thread's timer ended is its from then on. */
+/* A wait ended by the waiter's own timer is charged to the waiter; one ended by another thread's
+ * timer is charged to that thread from the time of arming. */
 static void timers(void **state)
 {
     (void)state;
@@ -133,7 +135,7 @@ static void timers(void **state)
     argus_graph_destroy(graph);
 }
 
-/* A disk is waited for since it was asked; before that it is the time of who asked it. */
+/* The wait is charged to the disk since the request; before that to the requesting thread. */
 static void disks(void **state)
 {
     (void)state;
@@ -153,7 +155,8 @@ static void disks(void **state)
     argus_graph_destroy(graph);
 }
 
-/* A kernel worker has the time since the work was queued, also while it does other work; before, the queuer has it. */
+/* Time since the work was queued is charged to the kernel worker, also while it does other work;
+ * earlier time to the thread that queued it. */
 static void kernel_work(void **state)
 {
     (void)state;
@@ -178,7 +181,8 @@ static void kernel_work(void **state)
     argus_graph_destroy(graph);
 }
 
-/* Run, wanting a cpu and the waits inside a yield run are told apart, also where the window cuts the vertex. */
+/* Running, runnable and the waits inside a yield run are distinguished, also if the window cuts the
+ * vertex. */
 static void parts_of_a_vertex(void **state)
 {
     (void)state;
@@ -198,7 +202,7 @@ static void parts_of_a_vertex(void **state)
     argus_graph_destroy(graph);
 }
 
-/* Two threads that wait for each other, and nobody ends it: the walk ends all the same. */
+/* Two threads that wait for each other for ever: the walk still terminates. */
 static void never_ended(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The reader of step files against any bytes: as they are, and with all checksums made right. What it promises of ids is checked; a
- * broken promise ends the program. */
+/* The reader of step files against any bytes: unchanged, and with all checksums corrected. Checks
+ * the reader's guarantees about IDs; a violation ends the program. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

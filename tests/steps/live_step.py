@@ -61,7 +61,7 @@ class Spinner:
             return re.search(r"TracerPid:\t(\d+)", status.read()).group(1)
 
     def end(self, test):
-        """It runs, is nobody's, may use the cpus that it could, and ends as it should."""
+        """It runs, is not traced, has its CPU affinity, and ends normally."""
         test.assertIsNone(self.process.poll())
         test.assertEqual(self.tracer(), "0")
         test.assertEqual(os.sched_getaffinity(self.pid), self.cpus)

@@ -1,4 +1,4 @@
-/* show_steps FILE: what is in a step file, a line for each thing, for tests to look at. */
+/* show_steps FILE: prints the contents of a step file, one line per item, for tests. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* What the stepper has to know of an instruction: bytes as assemblers make them. */
+/* Classification of instructions for the stepper: bytes as assemblers produce them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Step files: what is written is read again, and what is cut off or damaged is said. */
+/* Step files: written data is read back, and truncated or damaged files are reported. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -127,7 +127,7 @@ static void test_many_steps(void **state)
     close(file.fd);
 }
 
-/* Whoever wrote it was killed: whole chunks are there, and it says that nobody ended it. */
+/* The writer was killed: complete chunks are readable, and the file is reported as unfinished. */
 static void test_cut_off(void **state)
 {
     (void)state;
@@ -225,7 +225,7 @@ static void write_event(int fd, const struct argus_step_event *event)
     argus_steps_writer_destroy(writer);
 }
 
-/* Ids that lead nowhere, and what overlaps. */
+/* Invalid IDs and overlapping ranges. */
 static void test_impossible(void **state)
 {
     (void)state;

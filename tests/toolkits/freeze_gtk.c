@@ -1,4 +1,4 @@
-/* freeze_gtk MODE [FOLDER]: a window of GTK 3 that freezes for what another process does slowly.
+/* freeze_gtk MODE [FOLDER]: a GTK 3 window that freezes because another process is slow.
  *
  *   serve   is that other process: on the session bus, it answers after 3 s
  *   call    F5 opens a dialog, in whose own loop a call to it waits for the answer

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
-import crowd  # noqa: E402,F401  (for those who import this)
+import load_retry  # noqa: E402,F401  (imported from here by the tests)
 import machine  # noqa: E402
 
 

@@ -18,7 +18,7 @@ import time
 import typing
 
 from display import Display, wait_for
-from recording import crowd, enter_namespace, skip
+from recording import enter_namespace, load_retry, skip
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -82,7 +82,8 @@ def started(program, *arguments):
 
 
 def focus(pid, environment):
-    """There is no window manager, so nobody else does that. Not all programs say whose a window is. False: it is not there yet."""
+    """Sets the focus, since there is no window manager. Not all programs tell the process of a window. False: the window does
+    not exist yet."""
     for which in (["--pid", str(pid)], ["--name", "^frozen$"]):
         done = subprocess.run(["xdotool", "search", "--onlyvisible", *which, "windowfocus", "mousemove", "60", "60"],
                               env=environment, capture_output=True, check=False, timeout=20)
@@ -182,7 +183,7 @@ def main():
                                                  check=False).returncode:
         skip("the system's Python has no tkinter")
     enter_namespace()
-    crowd.run_check(lambda: check(argus, name, program, options))
+    load_retry.run_check(lambda: check(argus, name, program, options))
 
 
 main()

@@ -17,7 +17,7 @@ import tempfile
 import time
 import unittest
 
-from recording import Graph, crowd, enter_namespace
+from recording import Graph, enter_namespace, load_retry
 
 ARGUS = PROGRAM = ""
 TABLE = """
@@ -132,7 +132,7 @@ def main():
     enter_namespace()
     PROGRAM = sys.argv.pop()
     ARGUS = sys.argv.pop()
-    crowd.run_unittests(sys.argv)
+    load_retry.run_unittests(sys.argv)
 
 
 main()

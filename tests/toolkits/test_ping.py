@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 from display import Display
-from recording import crowd, enter_namespace, skip
+from recording import enter_namespace, load_retry, skip
 
 LOOP, PING = "event loop did not come back", "ping not answered"
 
@@ -58,7 +58,7 @@ def main():
     if not shutil.which("Xvfb"):
         skip("there is no Xvfb (scripts/deps toolkits)")
     enter_namespace()
-    crowd.run_check(lambda: check(argus, manager, program))
+    load_retry.run_check(lambda: check(argus, manager, program))
 
 
 main()

@@ -15,7 +15,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "trace"))
 import decode  # noqa: E402
 from display import Display, wait_for  # noqa: E402
-from recording import Graph, crowd, enter_namespace, skip  # noqa: E402
+from recording import Graph, enter_namespace, load_retry, skip  # noqa: E402
 
 UI_EVENT, HIGHEST_KIND = 0x60030010, 13
 
@@ -112,7 +112,7 @@ def main():
     if missing:
         skip(f"there is no {missing[0]} (scripts/deps toolkits)")
     enter_namespace()
-    crowd.run_check(lambda: check(argus, name, program))
+    load_retry.run_check(lambda: check(argus, name, program))
 
 
 main()

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""What the stacks of a recording have seen of a program's calls, against hooks in every function: table 3 of the IntroPerf paper.
+"""How much of a program's calls the stacks of a recording have seen, compared with hooks in every function: table 3 of the
+IntroPerf paper.
 
     bench_coverage.py --build DIR [--work DIR] [PROGRAM ...]      programs.py lists them
 
-Each program is built from Debian's source with -finstrument-functions (truth_hooks.c) and recorded by Argus while the hooks write
-down each entry and exit with its time; coverage_bench then lays both upon each other. A call is covered when a recorded stack was
+Each program is built from Debian's source with -finstrument-functions (truth_hooks.c) and recorded by Argus while the hooks
+write down each entry and exit with its time; coverage_bench then compares both. A call is covered when a recorded stack was
 taken in it and has it, a context (a function below the same callers) when one of its calls is. `top` is the slowest 1 %.
 
-A program whose source cannot be had or built is left out, which is said. --work keeps sources and programs for the next time.
+A program whose source cannot be downloaded or built is left out with a message. --work keeps sources and programs for the next
+time.
 """
 import argparse
 import json

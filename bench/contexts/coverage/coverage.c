@@ -24,7 +24,8 @@ static uint32_t top_node(const struct walk *walk)
     return walk->stack.length ? walk->stack.data[walk->stack.length - 1].node : 0;
 }
 
-/* The functions out to the one at `depth` were seen; those farther out learn it when it returns. */
+/* Marks the function at `depth` and its callees as seen; its callers inherit the mark when it
+ * returns. */
 static void mark(struct walk *walk, uint32_t depth, uint32_t bits)
 {
     if (depth)
@@ -58,7 +59,7 @@ static void pop(struct walk *walk, uint64_t time_ns)
         !vec_push(&coverage->instances, (time_ns - done.start_ns) << 8 | done.seen);
 }
 
-/* What an exit ends: the function itself, and what a longjmp left above it. */
+/* Ends the function that exits, and functions above it that a longjmp has left. */
 static void leave(struct walk *walk, uint64_t time_ns, uint64_t function)
 {
     struct truth_tree *tree = walk->coverage->tree;
@@ -125,7 +126,8 @@ void coverage_thread(struct coverage *coverage, const struct truth_event *events
         else
             push(&walk, now_ns, events[i].function);
     }
-    for (; at < moment_count && walk.stack.length; at++) { /* it waited when the program ended */
+    /* The thread was waiting when the program ended. */
+    for (; at < moment_count && walk.stack.length; at++) {
         now_ns = moments[at].time_ns;
         on_moment(&walk, &moments[at]);
     }

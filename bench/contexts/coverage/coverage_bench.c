@@ -1,9 +1,9 @@
-/* Which true calls and contexts of an instrumented run (truth_hooks.c) the stacks of a trace of the same run have seen, and how far
- * the inferred latencies are from the true ones:
+/* Which true calls and contexts of an instrumented run (truth_hooks.c) the stacks of a trace of the
+ * same run have seen, and how far the inferred latencies are from the true ones:
  *
  *     coverage_bench TRACE FOLDER PROGRAM PID      one JSON object
  *
- * Both have CLOCK_MONOTONIC, so a moment of the trace has its place among the calls.
+ * Both use CLOCK_MONOTONIC, so a moment of the trace can be placed among the calls.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ struct bench {
     struct argus_symbols *symbols;
     const char *folder, *pid;
     VEC(struct seen_moment) moments;
-    enum scheme widest; /* that is used: moments of later ones are left out */
+    enum scheme widest; /* the last scheme used: moments of later ones are left out */
     uint64_t syscalls;
     struct truth_tree tree;
     struct coverage one, all; /* of a thread; of the process */
@@ -62,7 +62,7 @@ static struct argus_error *infer(struct bench *bench, enum scheme widest,
     return argus_contexts_create(bench->graph, bench->symbols, &options, NULL, NULL, ret);
 }
 
-/* By thread; of one thread they are in order of time already. */
+/* Sorts by thread; the events of one thread are in time order already. */
 static int by_thread(const void *left, const void *right)
 {
     const struct seen_moment *a = left, *b = right;
@@ -75,7 +75,7 @@ static int by_thread(const void *left, const void *right)
 
 static size_t event_count(const struct truth_event *events, size_t most)
 {
-    size_t first; /* the first zero */
+    size_t first; /* index of the first zero entry */
     LOWER_BOUND(first, most, events[first].time_ns_and_exit);
     return first;
 }
@@ -96,7 +96,8 @@ static struct argus_error *map_file(const char *path, const struct truth_event *
     return NULL;
 }
 
-/* What is known of one thread. Events are read twice: all contexts have to be known before stacks are laid on them. */
+/* The data of one thread. Events are read twice, because all contexts must be known before stacks
+ * are matched with them. */
 static struct argus_error *each_thread(struct bench *bench,
                                        void (*use)(struct bench *, const struct truth_event *,
                                                    size_t, uint64_t tid))

@@ -31,7 +31,7 @@ static double relative(double inferred, double truth)
     return truth > 0 ? difference / truth : 0;
 }
 
-/* By context of the true tree. A context may lie below several library frames. */
+/* By context of the true tree. A context may be below several library frames. */
 static struct inferred *add_up(const struct coverage *coverage,
                                const struct argus_contexts *contexts, struct latency_errors *ret)
 {

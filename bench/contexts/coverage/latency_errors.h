@@ -1,4 +1,4 @@
-/* How far the inferred latencies of contexts are from the true ones. */
+/* Errors of the inferred latencies of contexts. */
 #ifndef ARGUS_BENCH_LATENCY_ERRORS_H
 #define ARGUS_BENCH_LATENCY_ERRORS_H
 
@@ -13,8 +13,8 @@ struct error_figures {
 struct latency_errors {
     struct error_figures total[ARGUS_ESTIMATES]; /* of the sums of all calls of a context */
     struct error_figures mean[ARGUS_ESTIMATES];  /* of the means of one call */
-    uint64_t never_called;                       /* inferred contexts that were not in the run */
-    uint64_t inferred;                           /* inferred contexts of hooked functions */
+    uint64_t never_called; /* inferred contexts that did not occur in the run */
+    uint64_t inferred;     /* inferred contexts of hooked functions */
 };
 
 /* Of the contexts that `contexts` has, in the slowest 1 % or all. False without memory. */

@@ -1,4 +1,4 @@
-"""Real programs, out of Debian's sources, with hooks in every function of theirs.
+"""Real programs, built from Debian's sources with hooks in every function.
 
 To add one: a function that builds it and a row in PROGRAMS. `build(source, hooks, out)` gets the unpacked source, the object file
 with the hooks and where the program belongs; `load(program, folder)` is the command that is recorded, in `folder`.

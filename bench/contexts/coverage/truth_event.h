@@ -1,5 +1,6 @@
-/* What the hooks of -finstrument-functions write (truth_hooks.c), and coverage_bench reads: one file a thread, in the folder that
- * ARGUS_TRUTH names, called PID-TID.truth, an array of these in order of time. An entry of zeroes is the end. */
+/* The file format that the hooks of -finstrument-functions write (truth_hooks.c) and coverage_bench
+ * reads: one file per thread, PID-TID.truth in the folder $ARGUS_TRUTH, an array of these events in
+ * time order. A zero entry ends it. */
 #ifndef ARGUS_BENCH_TRUTH_EVENT_H
 #define ARGUS_BENCH_TRUTH_EVENT_H
 

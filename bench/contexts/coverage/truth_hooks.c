@@ -1,11 +1,14 @@
-/* Exact entries and exits of every function of a program that was compiled with -finstrument-functions, linked into it.
+/* Exact entries and exits of every function of a program that was compiled with
+ * -finstrument-functions, linked into it.
  *
- * Each thread writes into a mapped file of its own, which is made at its first function and is large enough for the whole run: so
- * the hooks make no system call later on, and what a recorder sees of the program is the program's. After a kill the file has
- * what was written. A fork begins files of its own. A thread that fills its file writes nothing more, and the reader says so.
+ * Each thread writes into its own mapped file, which is created at its first function and is large
+ * enough for the whole run. So the hooks make no system calls later, and a recorder sees only the
+ * program's own. After a kill the file has everything written so far. A forked child creates its
+ * own files. A thread that has filled its file writes nothing more, and the reader reports that.
  *
- * Not uftrace: it has its own recorder beside the program and drops events when that one is late, which with both cpus busy and
- * Argus recording as well is often; and its libmcount keeps a shadow stack that breaks unwinding through it.
+ * Why not uftrace: its separate recorder process drops events when it is late, which happens often
+ * with all CPUs busy and Argus recording; and its libmcount keeps a shadow stack that breaks
+ * unwinding.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -72,7 +75,7 @@ static inline void note(void *function, uint64_t is_exit)
     next++;
 }
 
-/* The names are the compiler's (gcc(1), -finstrument-functions). */
+/* The compiler defines these names (gcc(1), -finstrument-functions). */
 void __cyg_profile_func_enter(void *function, void *call_site);
 void __cyg_profile_func_exit(void *function, void *call_site);
 

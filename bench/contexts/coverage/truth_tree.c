@@ -54,7 +54,7 @@ uint32_t truth_tree_enter(struct truth_tree *tree, uint32_t parent, uint64_t tim
     return tree->no_memory ? 0 : node;
 }
 
-/* By function of the trace: its name among the hooked ones, or IDMAP_NONE. */
+/* Maps a function of the trace to its hooked name, or IDMAP_NONE. */
 static uint32_t *hooked_names(struct truth_tree *tree, const struct argus_contexts *contexts)
 {
     const struct argus_context_function *functions;

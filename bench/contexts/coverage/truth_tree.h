@@ -1,8 +1,10 @@
-/* The true calling contexts of a run, out of the files of truth_hooks.c, and how an inferred tree lies on them.
+/* The true calling contexts of a run, from the files of truth_hooks.c, and how an inferred tree
+ * maps to them.
  *
- * Functions are named by the symbols of the trace, as Argus names them, so that both trees can be laid on each other. Functions of
- * one name are one (static ones of two files), on both sides. Only the program's own functions have hooks: frames of libraries
- * and of the kernel in between are passed over.
+ * Functions are named by the symbols of the trace, as Argus names them, so that both trees are
+ * comparable. In both trees functions of the same name (static ones of two files) count as one.
+ * Only the program's own functions have hooks: frames of libraries and the kernel between them are
+ * skipped.
  */
 #ifndef ARGUS_BENCH_TRUTH_TREE_H
 #define ARGUS_BENCH_TRUTH_TREE_H
@@ -23,18 +25,18 @@ struct truth_tree {
     struct idmap by_edge;    /* parent << 32 | name → node */
     struct idmap by_address; /* function → name */
     struct strtab *names;
-    uint32_t hooked; /* names up to this one are of functions with hooks; 0: all until now */
+    uint32_t hooked; /* names below this one are of functions with hooks; 0: all so far */
     struct argus_symbols *symbols; /* borrowed */
     uint32_t process;
     const char *program; /* borrowed: the path of the instrumented file */
     bool no_memory;
 };
 
-/* A node of an inferred tree on the true one. */
+/* A node of an inferred tree, mapped to the true one. */
 struct placed {
-    uint32_t node; /* the innermost true context on its way */
-    bool is_own;   /* it is that context itself, not what a library or the kernel did in it */
-    bool is_off;   /* a function on its way never was called there */
+    uint32_t node; /* the innermost true context on its path */
+    bool is_own;   /* it is that context itself, not a library or kernel function inside it */
+    bool is_off;   /* a function on its path was never called there */
 };
 
 bool truth_tree_init(struct truth_tree *tree, struct argus_symbols *symbols, uint32_t process,
@@ -45,7 +47,8 @@ void truth_tree_deinit(struct truth_tree *tree);
 uint32_t truth_tree_enter(struct truth_tree *tree, uint32_t parent, uint64_t time_ns,
                           uint64_t function);
 
-/* Where the contexts of a whole trace lie, by their nodes; owned by the caller. NULL without memory. */
+/* Maps all contexts of a trace to the true tree, by node; owned by the caller. NULL without
+ * memory. */
 struct placed *truth_tree_place(struct truth_tree *tree, const struct argus_contexts *contexts);
 
 /* The innermost context that both have. */

@@ -45,8 +45,8 @@
  * leaves the return address in rcx and the flags in r11, which no fault does. */
 #define arch_in_syscall(regs) ((regs)->cx == (regs)->ip && (regs)->r11 == (regs)->flags)
 
-/* In a system call: whether it is one of the native table. False only means that the task has to be asked. The 32-bit ways
- * into the kernel have an argument in rcx. */
+/* In a system call: whether it is one of the native table. False only means that the task must be
+ * checked. The 32-bit ways into the kernel have an argument in rcx. */
 #define arch_in_native_call(regs) ((regs)->cx == (regs)->ip)
 
 #define arch_is_compat(task) ((task)->thread_info.status & ARCH_TS_COMPAT)
@@ -104,7 +104,7 @@
         (ret)[7] = (regs)->ax;                                                                     \
     } while (0)
 
-/* x86-64 makes stores visible in program order: the compiler is all that has to be held. */
+/* x86-64 makes stores visible in program order: only the compiler must not reorder them. */
 #define arch_store_last(place, value)                                                              \
     do {                                                                                           \
         asm volatile("" ::: "memory");                                                             \
@@ -140,7 +140,8 @@
 #define arch_argument3(regs)      ((regs)->regs[3])
 #define arch_argument4(regs)      ((regs)->regs[4])
 #define arch_argument5(regs)      ((regs)->regs[5])
-/* A 32-bit field, -1 outside of a system call: not widened, it stays a small number to the verifier. */
+/* A 32-bit field, -1 outside of a system call: not widened, so that the verifier knows it is a
+ * small number. */
 #define arch_syscall_nr(regs)     ((uint64_t)(uint32_t)(regs)->syscallno)
 #define arch_pc(regs)             ((regs)->pc)
 #define arch_frame_pointer(regs)  ((regs)->regs[29])

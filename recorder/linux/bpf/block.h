@@ -1,8 +1,10 @@
-/* Block I/O: a request given to a device's driver, and its completion. The address of the request links both.
+/* Block I/O: a request given to a device's driver, and its completion. The address of the request
+ * links both.
  *
- * The file that is read or written is told by the first page of the request, if it is of the page cache: so a page fault, too,
- * says for which file it waits, without a look at the process's mappings. Direct I/O goes to the program's own pages; there
- * the system call tells the file.
+ * The first page of the request identifies the file that is read or written, if the page belongs to
+ * the page cache. So a page fault also tells which file it waits for, without a lookup of the
+ * process's mappings. Direct I/O uses the program's own pages; there the system call identifies the
+ * file.
  */
 #ifndef ARGUS_BPF_BLOCK_H
 #define ARGUS_BPF_BLOCK_H

@@ -1,9 +1,10 @@
 /* The system call that a thread is in: its number in the native table, and its arguments.
  *
- * A 32-bit program has a table of its own, passes arguments in other registers, and has calls that tell by an argument what
- * they do (socketcall, ipc), with their own arguments in memory. Here each of them becomes the call that a native program would
- * have made, so that nothing else has to know. The table comes from linux/compat_calls.c. What is in memory has the native
- * layout, but for arrays of buffers (struct iovec, struct mmsghdr), which are read by `is_compat`.
+ * A 32-bit program has its own table, passes arguments in other registers, and has multiplexed
+ * calls (socketcall, ipc) whose arguments are in memory. Here each of them is translated into the
+ * call that a native program would make, so that no other code has to distinguish them. The table
+ * comes from linux/compat_calls.c. Data in memory has the native layout, except arrays of buffers
+ * (struct iovec, struct mmsghdr), which are read by `is_compat`.
  */
 #ifndef ARGUS_BPF_CALL_H
 #define ARGUS_BPF_CALL_H
@@ -25,7 +26,8 @@ static __always_inline struct call call_native(struct pt_regs *regs, uint64_t nu
     };
 }
 
-/* The call that a socketcall() or ipc() is; 0: none that is known. Counted from 1, as in the table. */
+/* The native call for a socketcall() or ipc() operation; 0: unknown. Counted from 1, as in the
+ * table. */
 static __always_inline uint64_t compat_part(const volatile uint16_t *table, uint64_t operation)
 {
     return operation < COMPAT_PARTS ? table[bounded(operation, COMPAT_PARTS)] : 0;
@@ -34,7 +36,7 @@ static __always_inline uint64_t compat_part(const volatile uint16_t *table, uint
 static __always_inline void compat_read_words(struct call *call, uint64_t address)
 {
     uint32_t words[6] = {0};
-    /* the words behind a short list may lie in a page that is not there */
+    /* the words after a short list may be on an unmapped page */
     if (bpf_probe_read_user(words, sizeof(words), (const void *)address) < 0)
         bpf_probe_read_user(words, sizeof(uint32_t) * 3, (const void *)address);
 #pragma unroll
@@ -52,7 +54,8 @@ static __always_inline void compat_ipc_arguments(struct call *call)
     call->arguments[2] = second;
 }
 
-/* The call of a 32-bit program. False: its number is in no table. Not inlined, so that native calls pay nothing for it. */
+/* The call of a 32-bit program. False: its number is in no table. Not inlined, so that it costs
+ * native calls nothing. */
 static __attribute__((noinline)) bool compat_call(struct pt_regs *regs, struct call *ret)
 {
     uint64_t number = (uint32_t)arch_syscall_nr(regs);
@@ -80,14 +83,15 @@ static __attribute__((noinline)) bool compat_call(struct pt_regs *regs, struct c
     return native != 0;
 }
 
-/* The call that `task`, the current one, is in; false: it is in none that is known. */
+/* The system call in progress of `task`, the current task; false: none, or an unknown one. */
 static __always_inline bool call_now(struct task_struct *task, struct call *ret)
 {
     struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
     if (arch_is_compat(task)) /* only while it is in such a call */
         return compat_call(regs, ret);
     bool in_call = arch_in_syscall(regs);
-    *ret = (struct call){.number = BPF_SYSCALLS}; /* a compiler may look at it before it asks us */
+    /* A compiler may read it before it calls this function. */
+    *ret = (struct call){.number = BPF_SYSCALLS};
     if (in_call)
         *ret = call_native(regs, arch_syscall_nr(regs));
     return in_call;

@@ -1,23 +1,27 @@
-/* From which context something happens: a thread's own kernel code, a softirq, a hard interrupt.
+/* The context in which an event happens: a thread's own kernel code, a softirq, a hard interrupt.
  *
- * On x86 the preemption count is a per-cpu variable. Its address cannot be asked for by name where kallsyms leaves out
- * data, but BTF has its distance to `hrtimer_bases`, another one, whose address every timer knows: so the first timer
- * that fires on a cpu tells where the count of that cpu is (interrupt.h). Until then the context is unknown.
+ * On x86 the preemption count is a per-cpu variable. Its address cannot be looked up by name if
+ * kallsyms omits data symbols. But BTF has its distance to `hrtimer_bases`, another per-cpu
+ * variable, whose address is in every timer. So the first timer that fires on a CPU reveals the
+ * address of that CPU's count (interrupt.h). Until then the context is unknown.
  *
- * A real-time kernel runs softirqs in threads, which can lose the cpu; there each thread has a count of its own for them.
+ * A real-time kernel runs softirqs in threads, which can be preempted; there each thread has its
+ * own count for them.
  */
 #ifndef ARGUS_BPF_CONTEXT_H
 #define ARGUS_BPF_CONTEXT_H
 
 #include "ring.h"
 
-/* include/linux/preempt.h: the bits of the preemption count. Since Linux 7.x bits 16 to 23 count who has switched interrupts off, and
- * those of interrupts lie above them, where no bit was used before: the first hard interrupt tells which it is. */
+/* include/linux/preempt.h: the bits of the preemption count. Since Linux 7.x bits 16 to 23 count
+ * how often interrupts were disabled, and the bits of hard interrupts are above them, where no bit
+ * was used before: the first hard interrupt shows which layout the kernel has. */
 #define PREEMPT_NMI          0x00f00000
 #define PREEMPT_HARDIRQ      0x000f0000
 #define PREEMPT_HIGH_NMI     0x70000000
 #define PREEMPT_HIGH_HARDIRQ 0x0f000000
-#define PREEMPT_SERVING      0x00000100 /* a softirq runs; 0x200 only means that they are held off */
+/* 0x200 only means that softirqs are disabled. */
+#define PREEMPT_SERVING 0x00000100 /* a softirq runs */
 
 uint32_t preempt_bits_are_high;
 
@@ -34,7 +38,8 @@ static __always_inline uint32_t context_of_count(uint32_t count)
     return count & PREEMPT_SERVING ? ARGUS_CONTEXT_SOFTIRQ : ARGUS_CONTEXT_TASK;
 }
 
-/* PREEMPT_SERVING, if a real-time kernel says so; 0 with every other kernel, whose preemption count has it. */
+/* PREEMPT_SERVING, on a real-time kernel that serves a softirq; 0 on every other kernel, where the
+ * preemption count has that bit. */
 static __always_inline uint32_t realtime_serving(struct task_struct *task)
 {
     if (!bpf_core_field_exists(struct task_struct___realtime, softirq_disable_cnt))

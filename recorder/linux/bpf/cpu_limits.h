@@ -1,9 +1,10 @@
-/* What keeps a thread from the cpus that are there: affinity, and the cpu quota of its control group (cpu.max).
+/* Limits on a thread's use of CPUs: affinity, and the CPU quota of its control group (cpu.max).
  *
- * A thread that leaves the cpu although it could go on tells of both, if there are any. A group that has used up its quota is
- * throttled: the kernel takes its threads off their cpus, runnable, until the quota's next period. `throttle_count` of a run
- * queue counts the throttled groups from its own outward, so the outermost queue where it is not 0 is that of a group whose own
- * quota is used up. All of this is read only where a thread is preempted.
+ * The record of a preempted thread has both limits, if there are any. A group that has used up its
+ * quota is throttled: the kernel takes its threads off their cpus, runnable, until the quota's next
+ * period. `throttle_count` of a run queue counts the throttled groups from its own outward, so the
+ * outermost queue where it is not 0 is that of a group whose own quota is used up. All of this is
+ * read only where a thread is preempted.
  */
 #ifndef ARGUS_BPF_CPU_LIMITS_H
 #define ARGUS_BPF_CPU_LIMITS_H
@@ -12,9 +13,9 @@
 #include "process.h"
 #include "ring.h"
 
-#define MOST_GROUPS 8 /* one inside the other */
+#define MOST_GROUPS 8 /* nested groups */
 
-/* The run queue of the outermost throttled group that `task` is in; NULL: of none. */
+/* The run queue of the outermost throttled group that contains `task`; NULL: none. */
 static __always_inline const void *throttled_queue(struct task_struct *task)
 {
     const void *found = NULL;

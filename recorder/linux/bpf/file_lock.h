@@ -1,8 +1,9 @@
-/* Locks on files: who got one, was refused one, or gave it back, at the end of flock() and of fcntl() with a command for locks.
+/* File locks: acquired, refused and released ones, at the end of flock() and of fcntl() with a lock
+ * command.
  *
- * What fcntl() is asked for is in a struct flock of the user's, of which type and range are read. That of a 32-bit program has
- * other sizes behind the type: there the range counts as the whole file. A range that begins where the file stands or ends
- * does so, too.
+ * fcntl() takes a struct flock in user memory, of which type and range are read. In a 32-bit
+ * program the fields after the type have other sizes: there the range counts as the whole file. So
+ * does a range relative to the file's position or end.
  */
 #ifndef ARGUS_BPF_FILE_LOCK_H
 #define ARGUS_BPF_FILE_LOCK_H
@@ -26,7 +27,7 @@
 #define LOCK_EAGAIN 11
 #define LOCK_EACCES 13
 
-/* Beside the operation, as one argument of emit_file_lock(). */
+/* Combined with the operation in one argument of emit_file_lock(). */
 #define LOCK_BY_FLOCK (1ull << 32)
 #define LOCK_REFUSED  (1ull << 33)
 #define LOCK_COMPAT   (1ull << 34)
@@ -37,13 +38,13 @@ struct lock_head {
 };
 
 struct lock_range {
-    int64_t start, length; /* length 0: to the end; negative: what lies before start */
+    int64_t start, length; /* length 0: to the end of the file; negative: the bytes before start */
 };
 
 #define LOCK_RANGE_AT 8 /* in 64-bit programs */
 
 struct lock_wanted {
-    uint32_t what, kind, flags; /* what 0: none of ours */
+    uint32_t what, kind, flags; /* what 0: not a lock command */
     uint64_t first, last;
 };
 
@@ -96,8 +97,8 @@ static __always_inline void wanted_by_fcntl(uint64_t how, uint64_t address, stru
         add_range(address, ret);
 }
 
-/* Of the current thread. `how`: the operation of flock() or the command of fcntl(), and LOCK_… bits; `address` of the struct
- * flock. Not inlined, so that the verifier looks at it once. */
+/* Of the current thread. `how`: the operation of flock() or the command of fcntl(), and LOCK_…
+ * bits; `address` of the struct flock. Not inlined, so that the verifier analyses it once. */
 __attribute__((noinline)) int emit_file_lock(uint64_t descriptor, uint64_t how, uint64_t address,
                                              uint64_t time_ns)
 {
@@ -120,7 +121,8 @@ __attribute__((noinline)) int emit_file_lock(uint64_t descriptor, uint64_t how, 
     return 0;
 }
 
-/* At the end of `call`, which is_lock_call(). One that failed for another reason changed nothing. */
+/* At the end of `call`, for which is_lock_call() is true. A call that failed for another reason
+ * changed nothing. */
 static __always_inline void file_lock_of_call(const struct moment *now, const struct call *call,
                                               int64_t result)
 {

@@ -1,14 +1,17 @@
-/* Data flags: a processor's debug register watches some bytes of a process (linux/flags.c attaches a perf_event to each of its
- * threads), and this program runs after the instruction that touched them, in the thread that did. On arm64 it runs before
- * it, and the value after it is calculated (flag_arm64.h).
+/* Data flags: a processor's debug register watches some bytes of a process (linux/flags.c attaches
+ * a perf_event to each of its threads), and this program runs in the accessing thread after the
+ * instruction that accessed them. On arm64 it runs before the instruction, and calculates the value
+ * after it (flag_arm64.h).
  *
- * A register that is set for writes tells writes alone. x86 has none for reads alone: one for both tells that something was
- * done, and the value tells the rest where it can. If it is not the one that was seen last, the flag was written. If it is, it was
- * read, or the same was written once more, or another thread wrote it meanwhile: then the record says that nobody knows yet
- * (ARGUS_FLAG_BY_VALUE), and whoever analyses the trace looks at the instruction before `pc`.
+ * A register that is set for writes reports only writes. x86 cannot report only reads: a register
+ * for reads and writes reports any access, and the value has to tell them apart. If it differs from
+ * the last value seen, the flag was written. If it is equal, the flag was read, or the same value
+ * was written again, or another thread wrote it meanwhile. Then the record leaves that open
+ * (ARGUS_FLAG_BY_VALUE), and the analysis decodes the instruction before `pc`.
  *
- * A thread that is made while the process's threads are being attached can have the same event twice. The processor reports
- * both in one exception, so the second run follows the first one at once; it is left out.
+ * A thread that is created while the process's threads are being attached can have the same event
+ * twice. The processor reports both in one exception, so the second run follows the first at once;
+ * it is dropped.
  */
 #ifndef ARGUS_BPF_FLAG_H
 #define ARGUS_BPF_FLAG_H
@@ -16,7 +19,8 @@
 #include "ring.h"
 #include "stack.h"
 
-/* Between two exceptions lies at least the way out of the kernel and back; between the reports of one, nothing. */
+/* Two exceptions are separated by at least a return from the kernel and an entry; two reports of
+ * one exception follow each other directly. */
 #define FLAG_SAME_EXCEPTION_NS 400
 
 struct {
@@ -29,7 +33,7 @@ struct {
 /* The last hit that this cpu has finished. */
 struct flag_hit {
     uint64_t address, tid, end_ns;
-    uint64_t pc, repeated; /* arm64: of a load-exclusive, and how often it was done again */
+    uint64_t pc, repeated; /* arm64: of a load-exclusive, and how often it was repeated */
 };
 
 struct {
@@ -73,8 +77,8 @@ static __always_inline uint64_t flag_register(const void *registers, uint32_t nu
 
 #include "flag_arm64.h"
 
-/* One that does not get any further is reported about a million times a second; a thread that waits for a lock tries again more
- * seldom, but it would not get the lock either. */
+/* A thread that makes no progress is reported about a million times a second. A thread that waits
+ * for a lock retries less often, but it would not get the lock either. */
 #define FLAG_MOST_REPEATED 1000
 
 static __always_inline uint32_t flag_instruction(uint64_t pc)
@@ -84,7 +88,7 @@ static __always_inline uint32_t flag_instruction(uint64_t pc)
     return code;
 }
 
-/* Verified once, not for each way that leads to it. */
+/* Not inlined: verified once, not for each path to it. */
 __attribute__((noinline)) uint64_t flag_value_after(uint64_t pc, uint64_t address, uint64_t value,
                                                     uint32_t bytes)
 {

@@ -1,13 +1,16 @@
 /* What an arm64 instruction is about to store (Arm's manual, C4.1.94 "Loads and stores").
  *
- * An arm64 processor reports a watched access before it is done. So the value that the flag will have is calculated from the
- * instruction and the registers. Known are stores of general registers, ordered stores, pairs, and the atomic
- * instructions of ARMv8.1. Of any other instruction (loads, stores of vector registers, `dc zva`) the value before is taken.
+ * An arm64 processor reports a watched access before it happens. So the flag's new value is
+ * calculated from the instruction and the registers. Supported are stores of general registers,
+ * ordered stores, pairs, and the atomic instructions of ARMv8.1. For any other instruction (loads,
+ * stores of vector registers, `dc zva`) the record has the value before the access.
  *
- * A store-exclusive never succeeds while its address is watched: the return from the report clears the exclusive monitor
- * (B2.12.5, "an exception return clears the local monitor"), so the program repeats the sequence for ever.
+ * A store-exclusive never succeeds while its address is watched: the return from the report clears
+ * the exclusive monitor (B2.12.5, "an exception return clears the local monitor"), so the program
+ * repeats the sequence for ever.
  *
- * The file that includes this one defines flag_register(registers, number): x0 to x30, and 31 for sp. tests/recorder does so too.
+ * The file that includes this one defines flag_register(registers, number): x0 to x30, and 31 for
+ * sp. tests/recorder does so too.
  */
 #ifndef ARGUS_BPF_FLAG_ARM64_H
 #define ARGUS_BPF_FLAG_ARM64_H
@@ -45,7 +48,7 @@ struct arm64_flag {
 struct arm64_store {
     uint64_t address;
     uint64_t value;
-    uint32_t bytes; /* 0: it stores nothing that is known */
+    uint32_t bytes; /* 0: no supported store */
 };
 
 static __always_inline uint64_t arm64_ones(uint32_t bytes)
@@ -101,7 +104,8 @@ static __always_inline uint64_t arm64_atomic(uint32_t code, uint64_t old, uint64
     }
 }
 
-/* Ordered stores, and compare and swap. What an instruction makes of the flag's value is known where both have the same size. */
+/* Ordered stores, and compare and swap. The new value is known if the instruction and the flag have
+ * the same size. */
 static __always_inline struct arm64_store arm64_ordered(uint32_t code, const void *registers,
                                                         const struct arm64_flag *flag)
 {

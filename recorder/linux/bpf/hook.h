@@ -1,5 +1,6 @@
-/* Records of hooks in programs (dylib-hooks/). A hook asks for its process id, which looks at no register, and has a record in
- * the registers: any process may report what happens in its own threads, and nothing else, so only the subclasses of hooks count.
+/* Records of hooks in programs (dylib-hooks/). A hook calls getpid(), which ignores its argument
+ * registers, and passes a record in them. Any process may report events of its own threads and
+ * nothing else, so only the subclasses of hooks are accepted.
  */
 #ifndef ARGUS_BPF_HOOK_H
 #define ARGUS_BPF_HOOK_H

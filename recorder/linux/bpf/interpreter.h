@@ -1,18 +1,22 @@
-/* The frames of interpreters, beside the copy of the C stack (snapshot.h).
+/* The frames of interpreters, stored with the copy of the C stack (snapshot.h).
  *
- * The C stack of a thread that runs Python is the same whichever Python function waits: the functions' frames are on the heap, and
- * a call from one to another leaves nothing on the C stack. So they are read at the same moment, and are part of the copy's name:
- * two copies that differ only in them have two names.
+ * The C stack of a thread that runs Python does not depend on the Python function that waits: the
+ * functions' frames are on the heap, and a call from one to another leaves nothing on the C stack.
+ * So the frames are read when the stack is copied, and are part of the copy's ID: two copies that
+ * differ only in them have different IDs.
  *
- * What is kept of a frame is the address of its instruction, which lies inside the code object, as a return address lies inside a
- * function. The function's name, file and table of lines are copied once for each code object. Where on the C stack the frames
- * belong, a mark says: the address of a struct there, in the frame of the C function that interprets.
+ * Of a frame only the address of its instruction is kept, which lies inside the code object, as a
+ * return address lies inside a function. The function's name, file and table of lines are copied
+ * once for each code object. A mark tells where on the C stack the frames belong: the address of a
+ * struct in the frame of the interpreting C function.
  *
- * Two steps. interpreter_take() walks at each copy: two reads a frame. interpreter_keep() stores the frames, and the names of their
- * code, for a copy that was not known yet; what names the code is part of the copy's name, so a known copy needs neither.
+ * Two steps. interpreter_take() walks at each copy: two reads a frame. interpreter_keep() stores
+ * the frames, and the names of their code, for a new copy. The names of the code are part of the
+ * copy's ID, so a known copy needs neither.
  *
- * settings.interpreters is 0 where there are none, or where the kernel refuses this part: the verifier then looks at none of it. But
- * the size of the C functions' stacks it adds up all the same, so what is large is in maps, and calls are not deep.
+ * settings.interpreters is 0 if there are none, or if the kernel refuses this part: the verifier
+ * then skips its code, but still adds up the stack sizes of its functions. So large data is in
+ * maps, and calls are not deep.
  */
 #ifndef ARGUS_BPF_INTERPRETER_H
 #define ARGUS_BPF_INTERPRETER_H
@@ -20,7 +24,7 @@
 #include "kernel_read.h"
 #include "ring.h"
 
-/* Which processes run one; filled by the recorder, as they map the file. */
+/* The processes that run one; filled by the recorder when they map the file. */
 struct {
     __uint(type, BPF_MAP_TYPE_LRU_HASH);
     __uint(max_entries, 1);
@@ -44,7 +48,7 @@ struct {
     __type(value, struct bpf_code);
 } codes SEC(".maps");
 
-/* Nothing: a program reads the memory of the process that it runs in. */
+/* Empty: a BPF program reads the memory of the process in which it runs. */
 struct interpreter_reader {
     uint32_t unused;
 };
@@ -68,7 +72,7 @@ struct interpreter_reader {
 
 /* Snapshots are taken one at a time on each cpu. */
 struct interpreter_scratch {
-    struct bpf_interpreter interpreter; /* of the process that is looked at */
+    struct bpf_interpreter interpreter; /* of the process being read */
     struct interpreter_walk walk;
     struct bpf_code code;
 };
@@ -91,7 +95,8 @@ static __always_inline struct interpreter_scratch *interpreter_scratch_of_cpu(vo
     return bpf_map_lookup_elem(&interpreter_scratch, &zero);
 }
 
-/* A process is a copy of the one that forked it. An id that is used again has lost what it was. */
+/* A forked process inherits its parent's entry. An entry of an earlier process with the same ID is
+ * dropped. */
 static __always_inline void interpreter_fork(uint32_t parent, uint32_t child)
 {
     if (!settings.interpreters)
@@ -103,7 +108,8 @@ static __always_inline void interpreter_fork(uint32_t parent, uint32_t child)
         bpf_map_delete_elem(&interpreters, &child);
 }
 
-/* The same for a child that was forked before the recorder knew of its parent. One that has begun another program is no copy. */
+/* The same for a child that was forked before the recorder knew of its parent. A child that has
+ * executed another program is left out. */
 static __always_inline bool interpreter_inherit(struct task_struct *task, uint32_t pid)
 {
     struct task_struct *parent = task->real_parent;
@@ -113,9 +119,10 @@ static __always_inline bool interpreter_inherit(struct task_struct *task, uint32
     return bpf_map_update_elem(&interpreters, &pid, found, BPF_ANY) == 0;
 }
 
-/* The functions that follow are neither inlined nor static: the verifier looks at each one once, and not in every round of a loop. */
+/* The functions that follow are neither inlined nor static: so the verifier analyses each one once,
+ * and not in every iteration of a loop. */
 
-/* Looks for the current thread's innermost frame. */
+/* Searches for the current thread's innermost frame. */
 __attribute__((noinline)) uint64_t interpreter_find(uint64_t thread_pointer)
 {
     if (!settings.interpreters)
@@ -126,7 +133,7 @@ __attribute__((noinline)) uint64_t interpreter_find(uint64_t thread_pointer)
     return interpreter_thread(NULL, &scratch->interpreter, &scratch->walk.block, thread_pointer);
 }
 
-/* One frame. Returns 0 behind the last one. */
+/* One frame. Returns 0 after the last one. */
 __attribute__((noinline)) uint64_t interpreter_step(uint32_t pid)
 {
     if (!settings.interpreters)
@@ -160,7 +167,7 @@ __attribute__((noinline)) uint64_t interpreter_take(uint32_t pid)
     return scratch->walk.stack.count ? scratch->walk.hash | 1 : 0;
 }
 
-/* Sees to it that the name of the code object of entry `at` is known. */
+/* Ensures that the name of the code object of entry `at` is stored. */
 __attribute__((noinline)) uint64_t interpreter_note(uint32_t pid, uint64_t at)
 {
     if (!settings.interpreters)
@@ -184,7 +191,8 @@ __attribute__((noinline)) uint64_t interpreter_note(uint32_t pid, uint64_t at)
     return bpf_map_update_elem(&codes, &key, &scratch->code, BPF_ANY) == 0;
 }
 
-/* Keeps what interpreter_take() has read for the snapshot of this name, if the names of all its code are known. */
+/* Stores the frames that interpreter_take() has read for the snapshot with this ID, if the names of
+ * all its code are known. */
 __attribute__((noinline)) uint64_t interpreter_keep(uint32_t pid, uint64_t snapshot)
 {
     uint64_t key = snapshot ^ ARGUS_STACK_INTERPRETED;

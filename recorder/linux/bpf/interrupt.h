@@ -37,7 +37,7 @@ int on_softirq_exit(struct bpf_raw_tracepoint_args *ctx)
     return emit_plain(ARGUS_ID_SOFTIRQ | ARGUS_FUNC_END, (uint32_t)ctx->args[0], 0, 0, 0);
 }
 
-/* The clock of the cpu samples is a timer like any other, but it is our own. */
+/* The timer behind CPU samples belongs to the recorder, so it is not recorded. */
 static __always_inline bool is_own_timer(struct hrtimer *timer)
 {
     return settings.own_timer_function &&

@@ -1,8 +1,9 @@
-/* Looking into kernel structures.
+/* Reading kernel structures.
  *
- * bpf_rdonly_cast() (Linux 6.2) makes any number a pointer to a kernel type: reading through it is one instruction with an
- * entry in the kernel's exception table, where bpf_probe_read_kernel() is a call of 10 to 20 ns. A bad address reads as 0 both
- * ways. The programs are built once for each way (ARGUS_CASTS); the recorder takes the build that the kernel accepts.
+ * bpf_rdonly_cast() (Linux 6.2) makes any number a pointer to a kernel type: reading through it is
+ * one instruction with an entry in the kernel's exception table, where bpf_probe_read_kernel() is a
+ * call of 10 to 20 ns. A bad address reads as 0 both ways. The programs are built once for each way
+ * (ARGUS_CASTS); the recorder takes the build that the kernel accepts.
  */
 #ifndef ARGUS_BPF_KERNEL_READ_H
 #define ARGUS_BPF_KERNEL_READ_H

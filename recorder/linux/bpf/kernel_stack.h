@@ -1,15 +1,18 @@
-/* The kernel's call stack, recognised where it was seen before.
+/* The kernel's call stack, recognized if it was seen before.
  *
- * Without frame pointers the kernel unwinds itself by tables (ORC), at some 120 ns a frame: half of what a blocking wait
- * cost. But a thread nearly always waits where one has waited before. What unwinding finds depends on where it begins,
- * on the return addresses, and on their places: each step goes by a distance that the table has for that address. So
- * the words on the stack that may be return addresses, with their places, are hashed to a name, from the program's own
- * frame up to the return into the system call's entry (do_syscall_64), above which it is always the same. Behind that lies a
- * hole of random size (CONFIG_RANDOMIZE_KSTACK_OFFSET), so the distance to the top of the stack says nothing.
+ * Without frame pointers the kernel unwinds itself by tables (ORC), at some 120 ns a frame: half of
+ * the cost of a blocking wait. But nearly always a thread waits where a thread has waited before.
+ * The result of unwinding depends on its start, on the return addresses, and on their positions:
+ * the table has a distance for each return address. So the stack words that may be return
+ * addresses, with their positions, are hashed to an ID, from the program's own frame up to the
+ * return into the system call's entry (do_syscall_64), above which the stack is always the same.
+ * Above that is a gap of random size (CONFIG_RANDOMIZE_KSTACK_OFFSET), so the distance to the top
+ * of the stack says nothing.
  *
- * Words that earlier calls left in unused places are in the name as well. They make some known stacks look new, which then
- * are unwound. One of them could be a return into the entry; so a name is only kept when all frames that unwinding found
- * are among the words up to there, in their order.
+ * The hash also includes words that earlier calls left in unused places. They make some known
+ * stacks look new, and these are unwound again. Such a word could be a return into the entry. So an
+ * ID is only kept if all frames that unwinding found are among the words up to there, in their
+ * order.
  *
  * arm64 has frame pointers, and unwinds cheaply.
  */
@@ -18,7 +21,7 @@
 
 #include "ring.h"
 
-/* From a name as above to the id of the stack. */
+/* From such an ID to the ID of the stack. */
 struct {
     __uint(type, BPF_MAP_TYPE_LRU_HASH);
     __uint(max_entries, 16384);
@@ -44,7 +47,8 @@ static __always_inline bool may_return_to(uint64_t word)
     return word - KERNEL_TEXT < KERNEL_TEXT_BYTES;
 }
 
-/* The addresses that system calls return to in their entry: one, or a few. They are learned from stacks that were unwound. */
+/* The addresses that system calls return to in their entry: one, or a few. They are learned from
+ * unwound stacks. */
 struct entry {
     uint64_t first, last; /* inclusive; 0: none known */
 };
@@ -56,8 +60,8 @@ static __always_inline bool is_in_entry(const struct entry *entry, uint64_t word
     return word - entry->first <= entry->last - entry->first;
 }
 
-/* Adds `count` words, which lie `from` words from the beginning, to `*hash`, up to and with the return into the entry; true when
- * that came. */
+/* Adds `count` words at `from` words from the beginning to `*hash`, up to and including the return
+ * into the entry; true if that was reached. */
 static __always_inline bool name_step(const uint64_t *words, uint32_t from, uint32_t count,
                                       const struct entry *entry, uint64_t *hash)
 {
@@ -73,7 +77,7 @@ static __always_inline bool name_step(const uint64_t *words, uint32_t from, uint
     return false;
 }
 
-/* The name of the current thread's kernel stack from `context`, which lies on it; 0: it has none. */
+/* The hash of the current thread's kernel stack from `context`, an address on it; 0: none. */
 static __always_inline uint64_t kernel_stack_name(const void *context, struct task_struct *task,
                                                   const struct entry *entry, uint64_t *words)
 {
@@ -91,7 +95,7 @@ static __always_inline uint64_t kernel_stack_name(const void *context, struct ta
     return 0;
 }
 
-/* Whether the words that gave a name have the frames of `stack` up to the entry in their order. */
+/* Whether the hashed words contain the frames of `stack` up to the entry, in their order. */
 static __always_inline bool kernel_stack_agrees(const struct bpf_stack *stack,
                                                 const struct entry *entry,
                                                 struct bpf_window *window)

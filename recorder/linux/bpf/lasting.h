@@ -1,6 +1,7 @@
-/* Threads that wait when a recording ends, and have waited for long: nobody copied their stacks yet (late.h). The kernel goes
- * through all tasks and calls this program for each (a BPF iterator), the recorder reads what it writes, and copies the stacks.
- * The registers of a thread that sleeps in the kernel lie at the top of its kernel stack.
+/* Threads that are in a long wait when a recording ends: their stacks were not copied yet (late.h).
+ * The kernel goes through all tasks and calls this program for each (a BPF iterator), the recorder
+ * reads what it writes, and copies the stacks. The registers of a thread that sleeps in the kernel
+ * lie at the top of its kernel stack.
  */
 #ifndef ARGUS_BPF_LASTING_H
 #define ARGUS_BPF_LASTING_H

@@ -1,21 +1,23 @@
-/* Stacks are copied late, where somebody waited for long.
+/* Stacks are copied late, and only after long waits.
  *
- * Most programs of a distribution have no frame pointers, so their stacks have to be copied and unwound afterwards
- * (snapshot.h). A copy costs some microseconds, which is too much for each of the many waits that last for less than that. When
- * a wait begins nobody knows how long it will last. But the thread comes out of its system call with the registers and the
- * stack that it went in with. So its stack is copied then, if it had waited for long: short waits cost two lookups, and a
- * thread pays for a copy at most once in `late_ns`.
+ * Most programs of a distribution have no frame pointers, so their stacks have to be copied and
+ * unwound afterwards (snapshot.h). A copy costs some microseconds, which is too much for each of
+ * the many waits that last for less than that. When a wait begins its length is not known. But the
+ * thread leaves its system call with the registers and the stack with which it entered. So its
+ * stack is copied at that time if the wait was long: short waits cost two lookups, and a thread
+ * pays for a copy at most once in `late_ns`.
  *
  *   a wait in a system call  copied when that call ends, for all long waits since its first one (ARGUS_STACK_WAITED)
  *   a wait in a page fault   copied when it begins: the kernel has no tracepoint where a fault ends
- *   a wake-up                the waker's is copied, if the woken thread had waited for long
- *   a wait that still lasts  is read when the recording ends (lasting.h)
+ *   a wake-up                the waker's stack is copied if the woken thread had waited for long
+ *   a wait that still lasts  read when the recording ends (lasting.h)
  *
- * A wait tells its stack pointer, and so does a copy: a short wait at the same place of the same thread has the same stack, and gets
- * it when the trace is read (libargus/trace/late_stacks.c).
+ * The record of a wait has its stack pointer, and so has a copy: a short wait of the same thread
+ * with the same stack pointer has the same stack, which is assigned when the trace is read
+ * (libargus/trace/late_stacks.c).
  *
- * The table is indexed by the lower bits of the thread id. A thread that loses its place to another one has the stack that frame
- * pointers give.
+ * The table is indexed by the lower bits of the thread id. If another thread takes over a thread's
+ * entry, the stack by frame pointers is used.
  */
 #ifndef ARGUS_BPF_LATE_H
 #define ARGUS_BPF_LATE_H
@@ -41,7 +43,7 @@ static __always_inline bool late_is_on(void)
     return settings.unwind & UNWIND_LATE;
 }
 
-/* The current thread begins to wait, in a system call. */
+/* The current thread begins to wait in a system call. */
 static __always_inline void late_begins(const struct moment *now)
 {
     struct bpf_wait *wait = wait_of((uint32_t)now->tid);
@@ -54,7 +56,7 @@ static __always_inline void late_begins(const struct moment *now)
     wait->since_ns = now->time_ns;
 }
 
-/* Thread `tid` comes on this cpu, and whoever left it is forgotten. */
+/* Thread `tid` is scheduled in on this CPU; replaces the note about the previous thread. */
 static __always_inline void late_comes(uint32_t tid, uint64_t now_ns)
 {
     uint32_t cpu;

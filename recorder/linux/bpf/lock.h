@@ -1,6 +1,7 @@
-/* What a thread in futex() waits on: the word, and the one where a mutex of glibc keeps its owner (of 32-bit programs, too). Two words of 4 bytes are
- * read from the user's memory, at an address that the program gave to the kernel as a lock; if the page is not in memory,
- * there is no record.
+/* What a thread in futex() waits on: the futex word, and the word in which a glibc mutex keeps its
+ * owner (in 32-bit programs, too). Two words of 4 bytes are read from the user's memory, at an
+ * address that the program gave to the kernel as a lock; if the page is not in memory, no record is
+ * written.
  */
 #ifndef ARGUS_BPF_LOCK_H
 #define ARGUS_BPF_LOCK_H

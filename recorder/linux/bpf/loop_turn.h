@@ -1,41 +1,46 @@
-/* The turns of event loops, by their polls: when a callback has ended, and that a loop runs inside of one.
+/* Detects the turns of event loops by their polls: when a callback has ended, and whether a nested
+ * loop runs inside a callback.
  *
- * A loop polls once a turn, always from the same frames, so with the same stack pointer; whatever it has called before has returned then.
- * A handler's own poll (for the answer of a display server) lies deeper. So does that of a loop inside a handler (a dialog), which
- * mostly looks at the same array or epoll set.
+ * A loop polls once a turn, always from the same frames and so with the same stack pointer.
+ * Everything that it has called before has returned by then. A handler's own poll (for the reply of
+ * a display server) is deeper in the stack. So is that of a nested loop in a handler (a dialog),
+ * which mostly polls the same array or epoll set.
  *
- * Which poll is the loop's, shows when a callback begins: what was polled last before it is a loop's poll, if that was so before the
- * last one with a poll before it, too. Of callbacks that come one after the other it is the loop's; of one inside of another, an inner
- * loop's. A deeper poll takes the loop's place only when that one is not polled any more: handlers can be called one after the other
- * and poll at the same depth.
+ * The start of a callback tells which poll is the loop's: the last poll before the callback is a
+ * loop's poll if the same poll also preceded the previous callback that had one. For consecutive
+ * callbacks it is the loop's; for a callback inside another it is a nested loop's. A deeper poll
+ * replaces the loop's poll only if that is no longer called, because consecutive handlers can poll
+ * at the same depth.
  *
- * A probe in the toolkit would say the same, and costs 1 to 10 us a turn. This costs a look-up where a thread polls.
+ * A probe in the toolkit would give the same information, but costs 1 to 10 us a turn. This costs a
+ * lookup per poll.
  */
 #ifndef ARGUS_BPF_LOOP_TURN_H
 #define ARGUS_BPF_LOOP_TURN_H
 
 #include "ring.h"
 
-#define LOOP_MISSED 8 /* so many callbacks without a poll of the loop: it is another one now */
+#define LOOP_MISSED 8 /* after this many callbacks without a poll of the loop, another loop runs */
 
 struct poll_place {
     uint64_t sp, object; /* stack pointer; array or set. All 0: none */
 };
 
-/* What a thread has begun. Stacks grow downward: a function whose frame began at `sp` has returned when a probe is hit with
- * a stack pointer at or above it. */
+/* What a thread has begun (callbacks and UI events). Stacks grow downward: a function whose frame
+ * began at `sp` has returned when a probe is hit with a stack pointer at or above it. */
 struct probe_thread {
-    uint64_t outermost_sp;          /* 0: nothing has begun */
-    uint64_t seen;                  /* key of the last UI event of this turn */
-    uint64_t function;              /* the last handler */
-    uint32_t open;                  /* 1: something has begun since the last turn of the loop */
-    uint32_t handlers;              /* since the last begin */
-    struct poll_place last, before; /* the last poll, and the last one that a begin followed */
-    struct poll_place loop, inner;  /* the loop's poll, and that of one inside a callback */
-    uint64_t inner_sp;              /* the outermost that the inner loop has begun; 0: nothing */
-    uint32_t has_inner;             /* 1: an inner loop has turned since the outermost began */
-    uint32_t polled;                /* 1: since the last begin */
-    uint32_t missed;                /* begins since the loop's last poll */
+    uint64_t outermost_sp; /* 0: nothing has begun */
+    uint64_t seen;         /* key of the last UI event of this turn */
+    uint64_t function;     /* the last handler */
+    uint32_t open;         /* 1: something has begun since the last turn of the loop */
+    uint32_t handlers;     /* since the last begin */
+    /* The last poll, and the last one that was followed by a begin. */
+    struct poll_place last, before;
+    struct poll_place loop, inner; /* the loop's poll, and that of one inside a callback */
+    uint64_t inner_sp;             /* the outermost that the inner loop has begun; 0: nothing */
+    uint32_t has_inner;            /* 1: an inner loop has turned since the outermost began */
+    uint32_t polled;               /* 1: since the last begin */
+    uint32_t missed;               /* begins since the loop's last poll */
     uint32_t unused;
 };
 
@@ -46,7 +51,7 @@ struct {
     __type(value, struct probe_thread);
 } probe_threads SEC(".maps");
 
-/* What the last poll was, now that something begins: the outermost, or inside of it. */
+/* Classifies the last poll when a callback begins: outermost, or nested. */
 static __always_inline void learn_place(struct probe_thread *thread, bool outermost)
 {
     bool again = thread->polled && thread->last.sp == thread->before.sp;
@@ -78,7 +83,7 @@ static __always_inline void turn_begun(struct probe_thread *thread, uint64_t sp)
     }
 }
 
-/* A turn at `sp`; whether everything that was open has ended by it. */
+/* A turn at `sp`; returns whether everything that was open has ended. */
 static __always_inline bool turn_ends(struct probe_thread *thread, uint64_t sp)
 {
     bool ended = thread->outermost_sp && sp >= thread->outermost_sp;
@@ -95,7 +100,7 @@ static __always_inline bool is_inner_poll(const struct probe_thread *thread, uin
     return sp == thread->inner.sp || (thread->loop.sp && object == thread->loop.object);
 }
 
-/* A thread polls. The record's stack pointer is at or above all that has ended by it. */
+/* A thread polls. All callbacks at or below the record's stack pointer have ended. */
 static __always_inline void turn_polls(const struct moment *now, uint64_t sp, uint64_t object)
 {
     uint32_t tid = (uint32_t)now->tid;

@@ -1,11 +1,13 @@
-/* What is mapped where a thread is about to wait: a futex that several processes share has its identity in the file that
- * is mapped, not in the address; a page fault says at which address it waits.
+/* The mapping at which a thread is about to wait. A futex shared by several processes is identified
+ * by the mapped file, not by its address. A page fault tells the address at which it waits.
  *
- * The mapping of a futex is looked up at the begin of the call. When the thread leaves the cpu would be cheaper, but there
- * interrupts are off, bpf_find_vma() has to leave the release of the process's mmap_lock to an interrupt, and on one of the
- * machines this was tried on that interrupt could be late by 100 ms. The lock is only tried: whoever changes the mappings
- * at this moment makes the lookup fail, and then the file is unknown. bpf_find_vma() is there since Linux 5.17; before, the
- * tree of mappings is walked without a lock, so a mapping that moves meanwhile can be missed. The file behind a page fault is known from the images of the process, or from the request to the disk (block.h).
+ * The mapping of a futex is looked up at the begin of the call. The context switch would be a
+ * cheaper moment, but there interrupts are off. bpf_find_vma() must then leave the release of the
+ * process's mmap_lock to an interrupt, which on one test machine could be late by 100 ms. It only
+ * tries the lock: if another thread changes the mappings at this moment, the lookup fails, and the
+ * file is unknown. bpf_find_vma() exists since Linux 5.17. On older kernels the tree of mappings is
+ * walked without a lock, so a mapping that moves meanwhile can be missed. The file behind a page
+ * fault is known from the images of the process, or from the request to the disk (block.h).
  */
 #ifndef ARGUS_BPF_MAPPING_H
 #define ARGUS_BPF_MAPPING_H
@@ -35,7 +37,7 @@ static long look_at_vma(struct task_struct *task, struct vm_area_struct *vma, st
 
 #define TREE_DEPTH_MOST 32
 
-/* The mapping that has `address`, in the tree that kernels before 6.1 keep; 0: none is found. */
+/* The mapping that contains `address`, in the tree of kernels before 6.1; 0: none found. */
 static __always_inline uint64_t mapping_in_tree(const void *mm, uint64_t address)
 {
     uint64_t node = kernel_word(kernel_place(mm_struct___before_6_1, mm, mm_rb.rb_node));
@@ -79,8 +81,9 @@ static __always_inline void emit_shared_futex(const struct moment *now, uint64_t
         emit_mapping(now, address, ARGUS_MAPPING_FUTEX);
 }
 
-/* Behind a page fault that had to wait. (A tracepoint that says the address at the begin of every page fault costs more than
- * all others together while programs are compiled: 170,000 a second, of which hardly one waits.) */
+/* After a page fault that had to wait. (A tracepoint at the start of every page fault costs more
+ * than all others together while programs are compiled: 170,000 a second, of which hardly one
+ * waits.) */
 SEC("perf_event")
 int on_major_fault(uint64_t *ctx)
 {

@@ -1,8 +1,9 @@
-/* Messages that are read when a system call has succeeded: what its number says that it did, to which descriptor, and which kind of
- * object that is. Most calls are read() and write() of regular files and terminals, and end at the file's type.
+/* Messages that are read after a system call has succeeded: its number tells the operation and the
+ * descriptor; then the kind of object is looked up. Most calls are read() and write() of regular
+ * files and terminals, and end at the file's type.
  *
- * A descriptor can be closed, or closed and opened again, by another thread while the call sleeps. In the first case there is
- * no record, which is counted (`messages_unseen`).
+ * A descriptor can be closed, or closed and opened again, by another thread while the call sleeps.
+ * In the first case there is no record; these are counted (`messages_unseen`).
  */
 #ifndef ARGUS_BPF_MESSAGE_CALL_H
 #define ARGUS_BPF_MESSAGE_CALL_H
@@ -17,7 +18,7 @@
 #define FMODE_WRITE   2
 #define NO_DESCRIPTOR 0xffffffffu
 
-/* Calls that only sockets have, which have tracepoints of their own since Linux 6.3. */
+/* Calls that only sockets have; since Linux 6.3 these have their own tracepoints. */
 static __always_inline bool is_socket_call(uint32_t operation)
 {
     return operation == MESSAGE_SEND || operation == MESSAGE_RECVFROM ||
@@ -171,7 +172,7 @@ static __always_inline const void *first_buffer(const struct call *call, const v
     return (const void *)address;
 }
 
-/* The call has succeeded, and is none of the queues'. */
+/* The call has succeeded, and is not one of message queues. */
 static __always_inline void message_of_files(struct moment *now, const struct call *call,
                                              uint32_t operation, uint64_t bytes)
 {

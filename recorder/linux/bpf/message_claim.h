@@ -1,9 +1,11 @@
 /* Which buffers (sk_buff) in the queues of unix sockets already have a record of their send.
  *
- * A sender does not know its buffer: it looks for it in the receiver's queue, among those without a claim (message_unix.h). So a buffer
- * must not lose its claim as long as it is in the queue, and a claim should not outlive its buffer, because the kernel uses addresses
- * again. Two things make this hard. The receiver is seen before the kernel takes the buffer out of the queue; and each side can
- * be held up at any instruction, for as long as the hypervisor likes, while the other one goes on.
+ * A sender does not know its buffer: it looks for it in the receiver's queue, among those without a
+ * claim (message_unix.h). So a buffer must not lose its claim as long as it is in the queue, and a
+ * claim should not outlive its buffer, because the kernel uses addresses again. Two things make
+ * this hard. The receiver is seen before the kernel takes the buffer out of the queue; and each
+ * side can be delayed at any instruction, for any time under a hypervisor, while the other one
+ * continues.
  *
  * Each buffer therefore has one 64-bit word, which is changed by atomic operations only:
  *
@@ -12,9 +14,10 @@
  *   bit 1        consumed: its last bytes are being received, and it may be in the queue or not
  *   bit 0        received: some of it was received, or looked at, before its sender claimed it
  *
- * A word without a mark is a claim. The mark "consumed" goes when the receiving thread is seen next (in its next copy, or at the
- * end of its call) and the buffer is out of the queue. Until then nobody can say whether the buffer is the old one or a new one at the
- * same address, and a sender that takes it is doubtful.
+ * A word without a mark is a claim. The mark "consumed" is removed when the receiving thread is
+ * seen next (in its next copy, or at the end of its call) and the buffer is out of the queue. Until
+ * then it is unknown whether the buffer is the old one or a new one at the same address, so the
+ * record of a sender that claims it is marked doubtful.
  */
 #ifndef ARGUS_BPF_MESSAGE_CLAIM_H
 #define ARGUS_BPF_MESSAGE_CLAIM_H
@@ -34,7 +37,7 @@
 struct message_claims {
     uint64_t way[2];
     uint64_t taken;  /* the last bit: which was taken last */
-    uint64_t unused; /* so that none lies on two cache lines */
+    uint64_t unused; /* padding, so that no entry crosses a cache line */
 };
 
 struct {
@@ -85,8 +88,8 @@ static __always_inline bool claim_change(uint64_t *way, uint64_t before, uint64_
     return __sync_val_compare_and_swap(way, before, after) == before;
 }
 
-/* The place for a buffer without a word: an empty one, or the one that was not taken last, so that none is lost within the
- * time of a race. */
+/* The slot for a buffer without a word: an empty one, or the one that was not taken last, so that
+ * no word is lost within the time of a race. */
 static __always_inline uint64_t *claim_place(struct message_claims *set)
 {
     if (!(set->way[0] & CLAIM_NAME))
@@ -96,7 +99,8 @@ static __always_inline uint64_t *claim_place(struct message_claims *set)
     return set->taken++ & 1 ? &set->way[0] : &set->way[1];
 }
 
-/* Gives a buffer whose word was `before` (0: none) a word with `marks`. False: somebody else was faster. */
+/* Gives a buffer whose word was `before` (0: none) a word with `marks`. False: another CPU was
+ * faster. */
 static __always_inline bool claim_put(uint64_t buffer, uint64_t name, uint64_t before,
                                       uint64_t marks)
 {

@@ -1,8 +1,8 @@
 /* Messages through the smaller files: eventfd, signalfd, timerfd, inotify and POSIX message queues.
  *
- * All but the last are anonymous files, without an inode of their own; the name that the kernel gave them tells what they are.
- * Of what a program reads from them, the numbers are recorded that name the cause: how many units, which signal and from
- * whom, how many expirations.
+ * All but the last are anonymous files, without an inode of their own; the name that the kernel
+ * gave them tells what they are. From the data that a program reads, the record has the numbers
+ * that identify the cause: number of units, signal and its sender, number of expirations.
  */
 #ifndef ARGUS_BPF_MESSAGE_FILE_H
 #define ARGUS_BPF_MESSAGE_FILE_H

@@ -1,7 +1,8 @@
 /* The sender's side of inotify: a write to a file that a group watches, itself or by its directory.
  *
- * What is watched is noted at the inode (i_fsnotify_mask; include/linux/fsnotify_backend.h), so a write to any other file costs
- * two reads. The marks are walked without their lock: a mark that is just being taken away can make a record too many.
+ * The inode tells what is watched (i_fsnotify_mask; include/linux/fsnotify_backend.h), so a write
+ * to any other file costs two reads. The marks are walked without their lock: a mark that is just
+ * being removed can cause a superfluous record.
  */
 #ifndef ARGUS_BPF_MESSAGE_NOTIFY_H
 #define ARGUS_BPF_MESSAGE_NOTIFY_H

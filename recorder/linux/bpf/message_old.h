@@ -1,12 +1,15 @@
-/* Sockets of kernels before 6.3, which have no tracepoints inside the calls of sockets: sk_data_ready, sock_send_length and
- * sock_recv_length came with it.
+/* Sockets of kernels before 6.3, which have no tracepoints inside the calls of sockets:
+ * sk_data_ready, sock_send_length and sock_recv_length came with it.
  *
- * Unix sockets. What sk_data_ready tells is looked for at two other moments: when the sender wakes a thread in its call, which it
- * does just after its buffer has come into the queue; and at the end of the call, when nobody had to be woken, so that the buffer is
- * mostly still there. The buffer has to be one that this very socket has sent and that no other send has claimed. Of a call that
- * sends many buffers (a long stream, sendmmsg()) the last ones are found so; what has been received by then has no position.
+ * Unix sockets. The information of sk_data_ready is collected at two other moments: when the sender
+ * wakes a thread in its call, just after its buffer has entered the queue; and at the end of the
+ * call if it woke no thread, so that the buffer is usually still in the queue. The buffer must be
+ * one that this socket has sent and that no other send has claimed. Of a call that sends many
+ * buffers (a long stream, sendmmsg()) only the last ones are found; those already received have no
+ * position.
  *
- * UDP. The receiver's buffer is seen when the kernel gives it back in the receiving thread (consume_skb), with its headers.
+ * UDP. The receiver's buffer is seen when the kernel gives it back in the receiving thread
+ * (consume_skb), with its headers.
  *
  * TCP is numbered by the kernel, and read at the end of the call.
  */

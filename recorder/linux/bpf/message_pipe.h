@@ -1,10 +1,13 @@
-/* Pipes and FIFOs. A pipe is a ring of buffers, numbered by `head` (the next to be written) and `tail` (the one that is
- * read), which only grow. So "buffer number and place in it" orders all bytes of a pipe, at both ends alike.
+/* Pipes and FIFOs. A pipe is a ring of buffers, numbered by `head` (the next to be written) and
+ * `tail` (the one that is read), which only grow. So "buffer number and place in it" orders all
+ * bytes of a pipe, at both ends alike.
  *
- * It is read when the call has let go of the pipe and wakes a reader, or returns: another writer may have been there since,
- * and then the position is that one's. So the last position that any writer read is kept for each pipe (`pipe_lasts`): when
- * ours does not lie just as far behind it as we wrote, the record is marked doubtful. That of the other may be so, too:
- * its position is then the same, or not reached by what lies before it, which who reads the trace can see.
+ * The position is read after the call has unlocked the pipe, when it wakes a reader or returns.
+ * Another writer may have written since, and then the position is that writer's. So the last
+ * position that any writer read is kept for each pipe (`pipe_lasts`): if the distance from it is
+ * not the number of bytes written, the record is marked doubtful. The other writer's record may be
+ * wrong, too: its position is then the same, or does not follow from the previous one, which the
+ * reader of the trace can detect.
  */
 #ifndef ARGUS_BPF_MESSAGE_PIPE_H
 #define ARGUS_BPF_MESSAGE_PIPE_H
@@ -57,7 +60,8 @@ static __always_inline uint64_t pipe_taken(const void *pipe, uint32_t *ret_flags
     return place;
 }
 
-/* Where the last write to a pipe ended, as far as a writer has told. The inode tells a new pipe from the one that was at its address. */
+/* Where the last recorded write to a pipe ended. The inode tells a new pipe from the one that was
+ * at its address. */
 struct pipe_last {
     uint64_t pipe;
     uint64_t inode;
@@ -71,7 +75,8 @@ struct {
     __type(value, struct pipe_last);
 } pipe_lasts SEC(".maps");
 
-/* The position of the write that has just ended; `ret_before` is that of the one before, 0: not known. */
+/* The position of the write that has just ended; `ret_before`: that of the previous write; 0:
+ * unknown. */
 static __always_inline uint64_t pipe_exchange_last(const void *pipe, uint64_t inode,
                                                    uint64_t *ret_before)
 {
@@ -119,7 +124,8 @@ static __always_inline void message_pipe_note(const struct moment *now, const st
     };
 }
 
-/* It has to wait, so its write has not ended: what woke somebody was the pipe's lock. Or the call has failed. */
+/* The writer has to wait, so its write has not ended: the wake-up came from the pipe's lock. Or the
+ * call has failed. */
 static __always_inline void message_pipe_forget(const struct moment *now)
 {
     struct message_slot *slot = message_slot(now->tid);

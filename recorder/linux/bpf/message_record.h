@@ -1,18 +1,20 @@
 /* Messages: what was sent and received, through which object, and where in its stream.
  *
- * Both ends have to write the same number, so that a send and its receive can be told to belong together by whoever
- * reads the trace, after losses and when the recording began in the middle. Nothing is counted here: every number is one
- * that the kernel itself keeps (docs/man/argus-trace.5.md, MESSAGES). The small tables beside only help to tell whose it is.
+ * Both ends must record the same number, so that the reader of the trace can pair a send with its
+ * receive, even after losses and if the recording began in the middle. Nothing is counted here:
+ * every number is kept by the kernel itself (docs/man/argus-trace.5.md, MESSAGES). The small tables
+ * only help to find out to which send or receive a number belongs.
  *
- *   message_pipe.h  a pipe's buffers are numbered by `head` and `tail`, which never go back
+ *   message_pipe.h  a pipe's buffers are numbered by `head` and `tail`, which never decrease
  *   message_unix.h  a unix socket hands the sender's buffer (sk_buff) to the receiver: its address
  *   message_tcp.h   TCP numbers its bytes
  *   message_udp.h   on loopback a datagram arrives in the sender's buffer, too
- *   message_file.h  eventfd, signalfd, timerfd, inotify and message queues: what each of them tells
+ *   message_file.h  eventfd, signalfd, timerfd, inotify and message queues: their own counters
  *
- * Sockets have tracepoints inside of their calls, where the state is still that of the message (message_socket.h). All
- * others, and what is spliced, are read when the system call returns (message_call.h), when another thread may have
- * changed it: then the record says that it is doubtful, as far as that can be known.
+ * Sockets have tracepoints inside of their calls, where the state is still that of the message
+ * (message_socket.h). All others, and what is spliced, are read when the system call returns
+ * (message_call.h), when another thread may have changed the state: then the record is marked
+ * doubtful, if that can be detected.
  */
 #ifndef ARGUS_BPF_MESSAGE_RECORD_H
 #define ARGUS_BPF_MESSAGE_RECORD_H
@@ -38,8 +40,8 @@ struct message {
     uint32_t kind, flags;
 };
 
-/* What a thread did in its call so far, found by the lower bits of its id. Another thread with the same ones overwrites it, and
- * something is then not known that would be. */
+/* What a thread has done in its call so far, indexed by the lower bits of its ID. Another thread
+ * with the same lower bits overwrites it, and some information is lost. */
 struct message_slot {
     uint32_t tid;
     uint32_t not_found;     /* buffers that it sent and that were gone (message_unix.h) */
@@ -54,7 +56,7 @@ struct message_slot {
     uint32_t tcp_begin;     /* the number at which the last piece began */
     uint64_t consumed; /* buffer whose last bytes it has received (message_unix.h), 0: none … */
     uint64_t consumed_name; /* … what it is called in message_claim.h … */
-    uint32_t consumed_tid;  /* … and who received it */
+    uint32_t consumed_tid;  /* … and the receiving thread */
     uint64_t found_count;   /* buffers in `found` (message_old.h) */
     uint64_t found_bytes;   /* in them */
     uint64_t found[MESSAGE_FOUND];
@@ -88,7 +90,7 @@ static __always_inline void message_emit_read(struct moment *now, const struct m
     message_emit(now, message);
 }
 
-/* One of two objects can have the same inode number in different file systems. */
+/* Objects in different file systems can have the same inode number. */
 static __always_inline uint64_t message_inode(const struct inode *inode)
 {
     const struct super_block *super = kernel_read(inode, inode, i_sb);

@@ -1,9 +1,10 @@
 /* TCP: write_seq of the sender and copied_seq of the receiver number the same bytes.
  *
- * copied_seq is read just after the socket's lock was given back (sock_recv_length), so with several readers it may be
- * that of another one. A long send waits for room, and another writer's bytes can come between: tcp_sendmsg_locked (Linux
- * 6.16) runs under the lock before each step, with write_seq and what is left to send, so that every piece that is in one
- * is known exactly. Without it write_seq is read at the end, as copied_seq is.
+ * copied_seq is read just after the socket's lock was given back (sock_recv_length), so with
+ * several readers it may be that of another one. A long send waits for room, and another writer's
+ * bytes can be sent in between: tcp_sendmsg_locked (Linux 6.16) runs under the lock before each
+ * step, with write_seq and what is left to send, so that every piece that is in one is known
+ * exactly. Without it write_seq is read at the end, as copied_seq is.
  */
 #ifndef ARGUS_BPF_MESSAGE_TCP_H
 #define ARGUS_BPF_MESSAGE_TCP_H

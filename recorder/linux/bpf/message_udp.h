@@ -18,7 +18,7 @@
 #define IPV4_SOURCE 12
 #define IPV6_SOURCE 8
 
-/* By the headers in `buffer`. */
+/* The channel, from the headers in `buffer`. */
 static __always_inline uint64_t udp_channel(const void *buffer, uint64_t net)
 {
     uint64_t head = kernel_word(kernel_place(sk_buff, buffer, head));
@@ -86,7 +86,7 @@ static __always_inline void message_udp_sent(struct task_struct *task, const voi
 /* The datagram that the next receive of a socket will get, or that is being received just now. */
 struct udp_head {
     uint64_t inode;  /* of the socket */
-    uint64_t buffer; /* 0: none that we know of */
+    uint64_t buffer; /* 0: none known */
     uint64_t channel;
     uint32_t bytes;
     uint32_t flags; /* ARGUS_MESSAGE_DOUBTFUL, or 0 */
@@ -176,7 +176,7 @@ static __always_inline void message_udp_received(struct task_struct *task, const
             message.flags |= ARGUS_MESSAGE_TRUNCATED;
     }
     if (!(flags & ARGUS_MESSAGE_PEEK)) {
-        head->buffer = 0; /* before we look: whoever comes in between puts it there */
+        head->buffer = 0; /* before the check: a datagram that arrives in between is stored there */
         uint64_t first = udp_first(sock);
         if (first)
             udp_note_head(head, sock, message.other, first, 0);

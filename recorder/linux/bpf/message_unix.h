@@ -1,19 +1,22 @@
-/* Unix sockets: the sender puts its message into a buffer (sk_buff; a stream longer than about 36 KiB into several) and that
- * into the receiver's queue, and the receiver copies out of the same buffer. Its address is the position.
+/* Unix sockets: the sender puts its message into a buffer (sk_buff; a stream longer than about 36
+ * KiB into several) and the buffer into the receiver's queue, and the receiver copies from the same
+ * buffer. Its address is the position.
  *
- * The receiver is easy: skb_copy_datagram_iovec has the buffer, in the order of the queue. The sender calls sk_data_ready when
- * the buffer is in the queue and the lock is given back (net/unix/af_unix.c): its buffer is the last of the queue, unless
- * another sender was just as fast, or the receiver faster. So a sender claims the buffer that it took for its own
- * (message_claim.h). Of the last few buffers, ours is one without a claim, and most likely one that was allocated on this cpu. When
- * that leaves two, or only one that was allocated elsewhere, the record is marked doubtful. What was received already when we
- * look has no position; how many bytes it was is known when the call returns (sock_send_length).
+ * The receiver is easy: skb_copy_datagram_iovec has the buffer, in the order of the queue. The
+ * sender calls sk_data_ready when the buffer is in the queue and the lock is released
+ * (net/unix/af_unix.c): its buffer is the last of the queue, unless another sender was equally
+ * fast, or the receiver faster. So a sender claims the buffer that it has identified as its own
+ * (message_claim.h). Of the last few buffers, the sender's is one without a claim, and most likely
+ * one that was allocated on this CPU. If that leaves two, or only one that was allocated elsewhere,
+ * the record is marked doubtful. A buffer that was already received has no position; its number of
+ * bytes is known when the call returns (sock_send_length).
  */
 #ifndef ARGUS_BPF_MESSAGE_UNIX_H
 #define ARGUS_BPF_MESSAGE_UNIX_H
 
 #include "message_claim.h"
 
-#define MESSAGE_RIVALS 3 /* buffers that are looked at */
+#define MESSAGE_RIVALS 3 /* buffers that are examined */
 
 /* How surely a buffer is the one that the current thread has just sent. */
 enum unix_fit {
@@ -23,7 +26,7 @@ enum unix_fit {
     UNIX_FIT_HERE,
 };
 
-/* A buffer, and what was known of it when it was looked at. */
+/* A buffer, and its state when it was examined. */
 struct unix_found {
     uint64_t buffer, name, word;
 };

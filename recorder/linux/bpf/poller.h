@@ -1,19 +1,23 @@
-/* Which threads wait by poll, select or epoll, and since when they are away from it: for a recorder that watches for hangs.
- * Without --on-hang the verifier removes all of it.
+/* Which threads wait by poll, select or epoll, and since when they are outside that wait: for a
+ * recorder that watches for hangs. Without --on-hang the verifier removes all of this code.
  *
- * A poll inside a handler is no coming back. Its stack pointer tells: the handler was called by the loop, so it lies deeper than
- * that of the loop's own poll, which is the highest at which the thread polls. A nested loop that polls the same array or
- * the same epoll set is the loop. What each waits for is kept, so that the recorder can see whether a nested
- * loop with an array of its own takes the loop's input too, and whether such input lies there (hang_watch.c).
+ * A poll inside a handler is no return to the loop. It is recognized by its stack pointer: the loop
+ * has called the handler, so the stack is deeper than at the loop's own poll, which has the highest
+ * stack pointer of all polls of the thread. A nested loop that polls the same array or the same
+ * epoll set counts as the loop. The sets of both polls are kept, so that the recorder can check
+ * whether a nested loop with its own array also takes the loop's input, and whether such input is
+ * pending (hang_watch.c).
  *
- * A signal that nobody handles (a debugger's, or the machine slept) interrupts a poll, which then goes on by restart_syscall().
+ * A signal without a handler (from a debugger, or after suspend) interrupts a poll, which then
+ * continues by restart_syscall().
  *
- * A handler that waits for a command may do so in a loop: it asks whether the child has ended (wait4() with WNOHANG returns 0), and runs the
- * program's own event loop for a moment, so that the window is drawn. Such polls are not the loop's, however they look. No event loop
- * asks that in each turn: the end of a child wakes it.
+ * A handler that waits for a command may do so in a loop: it checks whether the child has ended
+ * (wait4() with WNOHANG returns 0), and runs the program's own event loop for a moment, so that the
+ * window is drawn. Such polls do not count as the loop's, whatever their set and depth. No event
+ * loop makes that check in each turn: the end of a child wakes it.
  *
- * A program may poll at its beginning, and have its loop in a deeper function. So a place inside that others have woken often
- * enough, without the thread having been back, becomes the loop's.
+ * A program may poll at its start, and have its loop in a deeper function. So an inner poll that
+ * was ended by input often enough, without a return to the outer one, becomes the loop's.
  */
 #ifndef ARGUS_BPF_POLLER_H
 #define ARGUS_BPF_POLLER_H
@@ -21,10 +25,10 @@
 #include "ready.h"
 #include "ring.h"
 
-#define POLLER_ADOPTS 16        /* polls inside that found something */
+#define POLLER_ADOPTS 16        /* inner polls that found something */
 #define POLLER_STACK  0x800000u /* farther apart: another stack */
 
-#define POLLER_ASKS_NS 250000000u /* the longest time between two of them */
+#define POLLER_ASKS_NS 250000000u /* the longest time between two checks */
 
 #define ERESTART_RESTARTBLOCK 516 /* include/linux/errno.h */
 
@@ -93,7 +97,7 @@ static __always_inline void poller_goes_on(uint32_t tid)
     }
 }
 
-/* Another call is what a restart_syscall() goes on with. */
+/* restart_syscall() continues another call. */
 static __always_inline void poller_interrupted_elsewhere(uint32_t tid)
 {
     struct bpf_poller *poller = bpf_map_lookup_elem(&pollers, &tid);
@@ -148,7 +152,7 @@ static __always_inline void poller_enters(const struct moment *now, struct poll_
     copy_poll_set(&poller->home, &call);
 }
 
-/* What poller_returns() has to know of a call. */
+/* The facts about a call for poller_returns(). */
 struct poll_result {
     uint64_t number, sp;
     int64_t result;
@@ -194,7 +198,7 @@ static __always_inline void poller_returns(const struct moment *now, struct poll
     poller->served = 0;
 }
 
-/* The thread ends, or becomes another program. */
+/* The thread ends, or executes another program. */
 static __always_inline void poller_forget(uint32_t tid)
 {
     if (settings.watch_polls)

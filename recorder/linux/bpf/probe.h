@@ -1,13 +1,14 @@
-/* Probes in libraries (uprobes): callbacks that are queued, begin and end, and UI events. One program for all of them; which
- * probe was hit is the cookie of its attachment, and `probes` says what it means.
+/* Probes in libraries (uprobes): callbacks that are queued, begin and end, and UI events. One
+ * program for all of them; the cookie of the attachment identifies the probe, and `probes` has its
+ * description.
  *
- * A hit costs about a microsecond before we are called, so what little is added here hardly matters; but a record
- * costs room in the ring. So: a callback that nobody queued (most of what Qt sends) leaves none where the probe says so; the
- * turn of a loop leaves one only when a callback may have ended; and of the functions called for a UI event the first few are
- * enough.
+ * A hit costs about a microsecond before this program is called, so its own time hardly matters;
+ * but a record costs room in the ring. So a callback that was not queued (most of Qt's) leaves no
+ * record if the probe says so; the turn of a loop leaves one only if a callback may have ended; and
+ * of the functions called for a UI event only the first few are recorded.
  *
- * Memory of the program is read without faulting. What is not in memory is not recorded: the program is about to
- * use it, so that is rare.
+ * The program's memory is read without faulting. Data that is not in memory is not recorded; that
+ * is rare, because the program is about to use it.
  */
 #ifndef ARGUS_BPF_PROBE_H
 #define ARGUS_BPF_PROBE_H
@@ -23,7 +24,8 @@ struct {
     __type(value, struct probe_spec);
 } probes SEC(".maps");
 
-/* How often each was hit, whether or not that left a record: what is hit too often is taken out (linux/probe_rates.h). */
+/* Number of hits of each probe, with or without a record: a probe that is hit too often is removed
+ * (linux/probe_rates.h). */
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, PROBE_LIMIT);

@@ -1,5 +1,5 @@
-/* The life of threads and processes, and their names: as records, and as a table that outlives the ring, so that a snapshot
- * can name threads whose birth was overwritten. */
+/* Creation, end and names of threads and processes: as records, and as a table that outlives the
+ * ring, so that a snapshot can name threads whose creation record was overwritten. */
 #ifndef ARGUS_BPF_PROCESS_H
 #define ARGUS_BPF_PROCESS_H
 
@@ -63,7 +63,8 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 {
     struct task_struct *task = (void *)ctx->args[0];
     struct moment now = moment_now(bpf_get_current_task_btf());
-    caller_forget(); /* exec() of another thread than the main one takes that one's id */
+    /* A thread other than the main one that calls exec() takes over the main thread's ID. */
+    caller_forget();
     emit(&now, ARGUS_ID_EXEC, (uint32_t)BPF_CORE_READ(task, tgid), 0, 0, 0);
     emit_name(&now, ARGUS_ID_NAME_EXEC, task->comm);
     thread_remember(task, task->comm, now.time_ns, 0);

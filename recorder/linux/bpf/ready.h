@@ -1,8 +1,10 @@
-/* Which descriptors a poll, select or epoll call returned as ready: at its end, from what it wrote to the caller's memory.
+/* Which descriptors a poll, select or epoll call returned as ready: at its end, from what it wrote
+ * to the caller's memory.
  *
- * poll and select say descriptors. epoll says the data that the caller attached to each, so what epoll_ctl() attaches is
- * kept in a table; the recorder fills it for the sets that are older (linux/epoll_sets.c). The first sixteen ready
- * descriptors are recorded, of the first 128 of a poll and of those below 1024 of a select.
+ * poll and select return descriptors. epoll returns the data that the caller attached to each, so a
+ * table keeps what epoll_ctl() attaches; the recorder fills it for older sets (linux/epoll_sets.c).
+ * The first sixteen ready descriptors are recorded, of the first 128 of a poll and of those below
+ * 1024 of a select.
  */
 #ifndef ARGUS_BPF_READY_H
 #define ARGUS_BPF_READY_H
@@ -10,8 +12,9 @@
 #include "object.h"
 #include "ring.h"
 
-/* Unrolled, the loops would be ten thousands of instructions. Their counters have 64 bits: the verifier of Linux 5.15 forgets a
- * number of 32 bits that lay on the stack, and a loop without a known counter has no end. */
+/* Unrolled, the loops would have tens of thousands of instructions. Their counters have 64 bits:
+ * the verifier of Linux 5.15 forgets a number of 32 bits that lay on the stack, and a loop without
+ * a known counter has no end. */
 #define KEEP_LOOP _Pragma("clang loop unroll(disable)")
 
 #define READY_MOST    16  /* recorded of one call */
@@ -38,13 +41,13 @@ __attribute__((packed)) /* as in 32-bit programs, include/uapi/linux/eventpoll.h
 ;
 
 struct ready_scratch {
-    union { /* what one call has written */
+    union { /* the output of one call */
         struct poll_entry polls[POLL_MOST];
         struct epoll_entry epolls[READY_MOST];
         uint64_t sets[3][SELECT_WORDS]; /* readable, writable, exceptional */
     };
-    uint64_t
-        found; /* in memory, since the verifier follows a variable through every way it can go */
+    /* In memory, since the verifier would follow a register variable through every path. */
+    uint64_t found;
 };
 
 struct {
@@ -67,9 +70,11 @@ static __always_inline struct ready_scratch *scratch_of_cpu(void)
     return bpf_map_lookup_elem(&ready_scratches, &zero);
 }
 
-/* The functions from here on are not inlined, so that the verifier looks at each once and not for each way to it.
+/* The functions from here on are not inlined, so that the verifier analyses each once and not for
+ * each path to it.
  *
- * Writes one record; `data` is what the caller had attached to the descriptor, if that is not known. */
+ * Writes one record; `data` is what the caller had attached to the descriptor, if that is not
+ * known. */
 __attribute__((noinline)) int emit_ready_object(uint64_t what, uint64_t data, uint64_t time_ns)
 {
     struct task_struct *task = bpf_get_current_task_btf();
@@ -197,7 +202,7 @@ __attribute__((noinline)) int emit_ready_epolls(uint64_t set, uint64_t address, 
     return 0;
 }
 
-/* epoll_ctl(): which descriptor the data stands for. */
+/* epoll_ctl(): stores which descriptor the data stands for. */
 static __always_inline void remember_epoll(struct task_struct *task, const struct call *call)
 {
     struct epoll_entry entry;
@@ -220,7 +225,7 @@ static __always_inline bool is_select(uint64_t number)
     return number == ARCH_SELECT || number == ARCH_PSELECT6;
 }
 
-/* At the end of `call`, which is one of settings.end_syscalls, but takes no lock. */
+/* At the end of `call`, which is one of settings.end_syscalls but is not a lock call. */
 static __always_inline void emit_ready(const struct moment *now, const struct call *call,
                                        int64_t result)
 {

@@ -84,7 +84,8 @@ static __always_inline bool is_own(const struct task_struct *task)
     return (uint32_t)task->tgid == settings.own_tgid;
 }
 
-/* What syscall.h knows of the thread on this cpu holds no longer: it leaves, or has become another one. */
+/* Invalidates what syscall.h has cached about the thread on this CPU: it is scheduled out, or has
+ * another ID now. */
 static __always_inline void caller_forget(void)
 {
     uint32_t cpu;
@@ -93,9 +94,10 @@ static __always_inline void caller_forget(void)
         state->caller_key = 0;
 }
 
-/* `index`, cut to below `size`, a power of two. The verifier of a kernel before 6.9 forgets a bound that was checked in another
- * register, in one half of this one, or before the number lay on the stack; and a compiler that has seen a check leaves a mask
- * out. So the mask is an instruction that it cannot see through, on the register that becomes the address. */
+/* `index`, cut to below `size`, a power of two. The verifier of a kernel before 6.9 forgets a bound
+ * that was checked in another register, in one half of this one, or before the number lay on the
+ * stack; and a compiler that has seen a check leaves a mask out. So the mask is an instruction that
+ * the compiler cannot analyse, on the register that becomes the address. */
 #define bounded(index, size)                                                                       \
     ({                                                                                             \
         uint64_t bounded_index = (index);                                                          \
@@ -120,7 +122,7 @@ static __always_inline bool bit_is_set(const volatile uint64_t *words, uint64_t 
            (words[bounded(number >> 6, BPF_SYSCALL_WORDS)] >> (number & 63)) & 1;
 }
 
-/* What system call `number` does with messages. */
+/* The message operation of system call `number`. */
 static __always_inline uint32_t operation_of_call(uint64_t number)
 {
     if (number >= BPF_SYSCALLS)

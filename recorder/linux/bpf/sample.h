@@ -1,4 +1,5 @@
-/* Cpu samples: a clock interrupt on every cpu at the chosen rate, with the stacks of what ran. */
+/* Cpu samples: a clock interrupt on every cpu at the chosen rate, with the stacks of the
+ * interrupted thread. */
 #ifndef ARGUS_BPF_SAMPLE_H
 #define ARGUS_BPF_SAMPLE_H
 

@@ -12,7 +12,7 @@
 #include "ring.h"
 #include "stack.h"
 
-/* The state that `task` is left in; 0 when it was preempted, whatever it was about to become. */
+/* The state that `task` is left in; 0 if it was preempted, even if it was about to block. */
 static __always_inline uint64_t state_left(struct bpf_raw_tracepoint_args *ctx,
                                            struct task_struct *task)
 {
@@ -25,7 +25,8 @@ static __always_inline uint64_t state_left(struct bpf_raw_tracepoint_args *ctx,
     return BPF_CORE_READ((struct task_struct___before_5_14 *)task, state);
 }
 
-/* Where a thread was when it lost the cpu: its way through a program that makes few system calls. */
+/* The stack of a preempted thread: it shows the progress of a program that makes few system
+ * calls. */
 static __always_inline void stack_of_preempted(struct bpf_raw_tracepoint_args *ctx,
                                                struct task_struct *task, const struct moment *now)
 {

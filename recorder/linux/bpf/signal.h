@@ -1,4 +1,4 @@
-/* Signals: who sends which one to whom, and when a thread takes it. */
+/* Signals: sender, receiver and number, and when a thread takes the signal. */
 #ifndef ARGUS_BPF_SIGNAL_H
 #define ARGUS_BPF_SIGNAL_H
 
@@ -20,7 +20,8 @@ static __always_inline uint32_t signal_code(struct kernel_siginfo *info)
 
 #define SIGNAL_IGNORED 1 /* include/trace/events/signal.h, TRACE_SIGNAL_IGNORED */
 
-/* One that the receiver ignores has no effect, and some programs live with thousands of them a second (SIGPIPE). */
+/* Ignored signals have no effect and are left out: some programs get thousands of them a second
+ * (SIGPIPE). */
 SEC("raw_tp/signal_generate")
 int on_signal_generate(struct bpf_raw_tracepoint_args *ctx)
 {

@@ -1,23 +1,28 @@
-/* Snapshots of the user stack: the registers and the bytes from the stack pointer up, of all processes where somebody waited for
- * long (late.h), and at every wait of those that were chosen with --unwind. Programs built without frame pointers cannot
- * be unwound here; whoever has the ELF files and time can (libargus/event/unwind/unwinder.c).
+/* Snapshots of the user stack: the registers and the bytes from the stack pointer up, of all
+ * processes after long waits (late.h), and at every wait of processes chosen with --unwind.
+ * Programs built without frame pointers cannot be unwound here; that is done later with the ELF
+ * files (libargus/event/unwind/unwinder.c).
  *
- * What is copied. At a wait, a wake-up and a sample the thread's registers of user space lie at the top of its kernel stack,
- * all of them: x86-64 (PUSH_AND_CLEAR_REGS in arch/x86/entry/calling.h) and arm64 (kernel_entry in
- * arch/arm64/kernel/entry.S) save also those that the callee keeps. The stack reaches up to mm->start_stack, where
- * exec() began it (above are arguments and environment, which are none of our business), or in other threads to the
- * thread pointer, below which the C libraries put a thread's stack. Elsewhere (Go, coroutines) it is copied as far as
- * there is room and memory.
+ * What is copied. At a wait, a wake-up and a sample the thread's registers of user space lie at the
+ * top of its kernel stack, all of them: x86-64 (PUSH_AND_CLEAR_REGS in arch/x86/entry/calling.h)
+ * and arm64 (kernel_entry in arch/arm64/kernel/entry.S) save also those that the callee keeps. The
+ * stack reaches up to mm->start_stack, where exec() began it (above are arguments and environment,
+ * which must not be copied), or in other threads to the thread pointer, below which the C libraries
+ * put a thread's stack. Other stacks (Go, coroutines) are copied as far as the slot and the mapped
+ * memory allow.
  *
- * Names. A thread that waits at the same place again should need no second copy, although the counters and times in its
- * stack have changed. So the name is a hash not of all bytes but of what unwinding can depend on: the registers
- * pc and sp, and those words, with their places, that may be an address of code or of the stack: within the
- * program's own code, in the region of mappings (libraries, thread stacks, the main stack above it), or near sp. Not in
- * it are numbers, times, text and pointers into the heap. Where an interpreter runs, its frames are part of the name (interpreter.h).
+ * IDs. A thread that waits at the same place again should need no second copy, although counters
+ * and times on its stack have changed. So the ID is a hash not of all bytes but of what unwinding
+ * can depend on: the registers pc and sp, and the words, with their positions, that may be an
+ * address of code or of the stack: within the program's own code, in the region of mappings
+ * (libraries, thread stacks, the main stack above it), or near sp. It does not include numbers,
+ * times, text and pointers into the heap. If an interpreter runs, its frames are part of the ID
+ * (interpreter.h).
  *
- * The ring. Each cpu has `snapshot_slots` slots and goes round. A slot is written before it is known to be new: when its
- * name is known already, and its copy is not about to be overwritten, the next snapshot takes the same slot. So a reader
- * finds the slots of the last `snapshot_slots - 1` numbers intact. `sequence` is 0 while a slot is being written.
+ * The ring. Each CPU has `snapshot_slots` slots and reuses them in turn. A slot is written before
+ * it is known to be new: if its ID is known already, and the earlier copy is not about to be
+ * overwritten, the next snapshot takes the same slot. So a reader finds the slots of the last
+ * `snapshot_slots - 1` numbers intact. `sequence` is 0 while a slot is being written.
  */
 #ifndef ARGUS_BPF_SNAPSHOT_H
 #define ARGUS_BPF_SNAPSHOT_H
@@ -50,7 +55,7 @@ struct {
     __type(value, uint64_t);
 } snapshot_places SEC(".maps");
 
-/* Who was chosen; the value says nothing. */
+/* The processes chosen; the value is unused. */
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, BPF_UNWIND_TARGETS);
@@ -81,7 +86,7 @@ static __always_inline uint64_t below(uint64_t distance, uint64_t bytes)
     return (distance - bytes) & ~distance;
 }
 
-/* The top bit says whether `word` may. */
+/* The top bit says whether `word` may matter for unwinding. */
 static __always_inline int64_t matters(const struct bpf_ranges *ranges, uint64_t word)
 {
     uint64_t code = word & ranges->code_mask;
@@ -187,7 +192,7 @@ static __always_inline uint64_t snapshot_name(const struct bpf_snapshot *snapsho
     return hash | 1ull << 63;
 }
 
-/* Where the stack that `sp` points into ends; 0: not known. */
+/* The end of the stack that contains `sp`; 0: unknown. */
 static __always_inline uint64_t stack_end(struct task_struct *task, uint64_t sp, bool is_32_bit)
 {
     uint64_t start = task->mm->start_stack, thread_pointer = arch_thread_pointer(task, is_32_bit);
@@ -196,7 +201,7 @@ static __always_inline uint64_t stack_end(struct task_struct *task, uint64_t sp,
     return nearer < BPF_STACK_FARTHEST ? sp + nearer : 0;
 }
 
-/* Takes the place of memory that is not there. */
+/* Replaces memory that is not mapped. */
 static const uint64_t snapshot_gap[SNAPSHOT_STEP / 8] SEC(".rodata.gap") = {
     [0 ... SNAPSHOT_STEP / 8 - 1] = ARGUS_SNAPSHOT_GAP};
 
@@ -292,7 +297,7 @@ static __always_inline uint64_t snapshot_into(struct bpf_cpu *state, uint32_t cp
     return bpf_map_update_elem(&snapshot_places, &name, &place, BPF_ANY) < 0 ? 0 : name;
 }
 
-/* Whose stack to copy. */
+/* The processes whose stacks to copy. */
 enum snapshot_of { SNAPSHOT_CHOSEN, SNAPSHOT_ANY };
 
 /* The id of a snapshot of the current thread; 0: it was not to be copied, or could not be, and frame pointers have to do.
@@ -306,7 +311,7 @@ __attribute__((noinline)) uint64_t snapshot_take(uint32_t of)
     struct bpf_cpu *state = this_cpu(&cpu);
     if (!state || !task->mm || (of == SNAPSHOT_CHOSEN && !is_target(task)))
         return 0;
-    if (state->snapshot_busy) { /* we interrupted one that can be interrupted */
+    if (state->snapshot_busy) { /* this program has interrupted a snapshot in progress */
         state->snapshots_missed++;
         return 0;
     }

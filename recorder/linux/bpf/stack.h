@@ -1,9 +1,10 @@
-/* Call stacks: taken into a scratch slot, named by a hash of their frames, and stored only when that name is new. The kernel's
- * own helper, bpf_get_stack(), takes longest of all that a program here does; user_stack.h and kernel_stack.h say how it is
- * done without it most of the time.
+/* Call stacks: taken into a scratch slot, named by a hash of their frames, and stored only when
+ * that name is new. The kernel's own helper, bpf_get_stack(), is the slowest operation of the
+ * programs here; user_stack.h and kernel_stack.h explain how it is avoided most of the time.
  *
- * A user never interrupts itself: the scheduler's tracepoints run with interrupts off, the sample's timer
- * is an interrupt itself, and a flag is reported in an exception of its thread. So one scratch slot for each of them and each cpu is enough.
+ * A user of a slot never interrupts itself: the scheduler's tracepoints run with interrupts off,
+ * the sample's timer is an interrupt itself, and a flag is reported in an exception of its thread.
+ * So one scratch slot for each of them and each cpu is enough.
  */
 #ifndef ARGUS_BPF_STACK_H
 #define ARGUS_BPF_STACK_H
@@ -50,7 +51,7 @@ static __always_inline void stack_count_lost(void)
         __sync_fetch_and_add(&state->stacks_lost, 1);
 }
 
-/* What is written beside a stack while it is taken. */
+/* Scratch data written while a stack is taken. */
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, STACK_USER_COUNT);
@@ -91,8 +92,8 @@ static __always_inline uint64_t stack_by_helper(void *context, struct bpf_stack 
     return stack_intern(stack);
 }
 
-/* The id of the current thread's user stack; 0: none. It is a snapshot (snapshot.h) where it is worth one: `worth` says so, or
- * somebody asked for a stack at every call (--call-stacks), or the process was chosen. */
+/* The id of the current thread's user stack; 0: none. It is a snapshot (snapshot.h) if `worth` says
+ * so, if stacks at every call were requested (--call-stacks), or if the process was chosen. */
 static __always_inline uint64_t stack_take_user_if(void *context, enum stack_user user, bool worth)
 {
     uint32_t slot = user;
@@ -118,13 +119,13 @@ static __always_inline uint64_t stack_take_user_if(void *context, enum stack_use
     return 0;
 }
 
-/* The same of what is rare enough. */
+/* The same for rare events. */
 static __always_inline uint64_t stack_take_whole(void *context, enum stack_user user)
 {
     return stack_take_user_if(context, user, true);
 }
 
-/* The same of what may be frequent. */
+/* The same for events that may be frequent. */
 static __always_inline uint64_t stack_take_user(void *context, enum stack_user user)
 {
     return stack_take_user_if(context, user, false);
@@ -153,7 +154,7 @@ static __always_inline uint64_t stack_take_call(void *context, enum stack_user u
     uint64_t name = kernel_stack_name(context, bpf_get_current_task_btf(), &entry, window->words);
     const uint64_t *known = name ? bpf_map_lookup_elem(&known_stacks, &name) : NULL;
     uint64_t id = known ? *known : 0;
-    if (id && bpf_map_lookup_elem(&stacks, &id)) /* the table may have forgotten it */
+    if (id && bpf_map_lookup_elem(&stacks, &id)) /* the table may have dropped it */
         return id;
     id = stack_by_helper(context, stack, skipped);
     if (!id)

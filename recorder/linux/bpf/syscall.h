@@ -1,10 +1,11 @@
-/* Every system call: number, arguments, result. The path that runs most often, so it decides before it copies, makes two map
- * lookups for a record, and calls no helper but the clock.
+/* Every system call: number, arguments, result. This path runs most often. So it decides before it
+ * copies, makes two map lookups per record, and calls no helper except the clock.
  *
- * Measured here, of 100 ns a record: 60 are the kernel's own way to the program, 31 are bpf_ktime_get_ns(), 7 were the helper
- * that tells the current task, 2 the atomic add, 2 the writing. What did not pay: one record at the end of the call with both
- * times (2 ns less, because both times must be read all the same), records of 32 bytes (1 ns), a head without the atomic add
- * (2 ns, and interrupts nest).
+ * Measured here, of 100 ns a record: 60 are the kernel's own way to the program, 31 are
+ * bpf_ktime_get_ns(), 7 were the helper that tells the current task, 2 the atomic add, 2 the
+ * writing. Not worthwhile: one record at the end of the call with both times (2 ns less, because
+ * both times must still be read), records of 32 bytes (1 ns), a head without the atomic add (2 ns,
+ * and interrupts nest).
  */
 #ifndef ARGUS_BPF_SYSCALL_H
 #define ARGUS_BPF_SYSCALL_H
@@ -26,8 +27,8 @@ static __always_inline bool is_native(struct pt_regs *regs, uint64_t number)
            (arch_in_native_call(regs) || !arch_is_compat(bpf_get_current_task_btf()));
 }
 
-/* The registers that the program entered the kernel with, which both tracepoints pass. The cast costs nothing, where the
- * helper for older kernels is a call. */
+/* The registers that the program entered the kernel with, which both tracepoints pass. The cast is
+ * free; the helper for older kernels is a call. */
 static __always_inline struct pt_regs *saved_registers(struct bpf_raw_tracepoint_args *ctx)
 {
 #if defined(ARGUS_CASTS)
@@ -38,9 +39,11 @@ static __always_inline struct pt_regs *saved_registers(struct bpf_raw_tracepoint
 #endif
 }
 
-/* The thread in a system call on this cpu, and its process. Asking for the current task is a call; so the answer is kept
- * while the same thread goes on. Its saved registers lie at the top of its kernel stack, and so are its own, and on_switch()
- * forgets the answer. Key and ids are not written at once: a key that does not fit its ids is no answer. */
+/* The thread in a system call on this CPU, and its process. Getting the current task is a helper
+ * call, so the result is cached while the same thread continues. The key is the address of its
+ * saved registers at the top of its kernel stack, which is unique to the thread. on_switch() clears
+ * the cache. Key and IDs are not written atomically: a key that does not match its IDs is
+ * ignored. */
 static __always_inline uint64_t caller_ids(struct bpf_cpu *state, uint64_t registers)
 {
     uint64_t ids = state->caller_ids;
@@ -56,7 +59,7 @@ static __always_inline uint64_t caller_ids(struct bpf_cpu *state, uint64_t regis
 #define IDS_TGID(ids) ((uint32_t)((ids) >> 32))
 #define IDS_TID(ids)  ((uint32_t)(ids))
 
-/* With --call-stacks: who makes the call. */
+/* With --call-stacks: the stack of the caller. */
 static __always_inline void stack_of_call(struct bpf_raw_tracepoint_args *ctx,
                                           const struct moment *now)
 {
@@ -78,7 +81,7 @@ static __always_inline uint64_t error_of(int64_t result)
     return result < 0 && result >= -4095 ? -result : 0;
 }
 
-/* Of the current thread, whose call is in none of the tables that we have: of x32 programs, or one that is gone. */
+/* A call of the current thread that is in no table here: of an x32 program, or an obsolete call. */
 static __always_inline void count_skipped(void)
 {
     uint32_t cpu;
@@ -87,7 +90,7 @@ static __always_inline void count_skipped(void)
         __sync_fetch_and_add(&state->compat_skipped, 1);
 }
 
-/* The call of a 32-bit program; false: it is not one that we know. */
+/* The call of a 32-bit program; false: unknown. */
 static __always_inline bool take_compat_call(struct task_struct *task, struct call *ret)
 {
     struct call call;
@@ -100,8 +103,9 @@ static __always_inline bool take_compat_call(struct task_struct *task, struct ca
     return true;
 }
 
-/* A call that is none of the native table goes on in a program of its own, so that native calls do not carry it along, neither
- * on their stack nor before the verifier; and a kernel that refuses it refuses nothing else. */
+/* A call outside the native table continues in a separate program. So native calls do not pay for
+ * it, neither in stack nor in verifier complexity; and a kernel that refuses that program refuses
+ * nothing else. */
 struct {
     __uint(type, BPF_MAP_TYPE_PROG_ARRAY);
     __uint(max_entries, COMPAT_PROGRAMS);
@@ -109,7 +113,8 @@ struct {
     __uint(value_size, sizeof(uint32_t));
 } compat_programs SEC(".maps");
 
-/* Does not come back, if the program is there. Before Linux 6.0 arm64 has no tail calls beside other functions. */
+/* Does not return if the program is loaded. Before Linux 6.0 arm64 has no tail calls beside other
+ * functions. */
 static __always_inline void leave_for_compat(struct bpf_raw_tracepoint_args *ctx, uint32_t program)
 {
 #if defined(__TARGET_ARCH_x86)
@@ -120,7 +125,7 @@ static __always_inline void leave_for_compat(struct bpf_raw_tracepoint_args *ctx
     count_skipped();
 }
 
-/* What the end of `call`, one of settings.end_syscalls, tells besides its result. */
+/* Records what the end of `call`, one of settings.end_syscalls, tells besides its result. */
 static __always_inline void end_tells(const struct moment *now, const struct call *call,
                                       int64_t result)
 {
@@ -130,7 +135,7 @@ static __always_inline void end_tells(const struct moment *now, const struct cal
         emit_ready(now, call, result);
 }
 
-/* A thread enters a call. Its turns matter where probes say what it begins. */
+/* A thread enters a call. Loop turns matter only if probes report callbacks. */
 static __always_inline void loop_polls(const struct moment *now, uint64_t number, uint64_t sp,
                                        uint64_t object)
 {
@@ -260,7 +265,8 @@ int on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
     poller_returns(&now,
                    (struct poll_result){number, arch_stack_pointer(regs), result, IDS_TGID(ids)});
     if (bit_is_set(settings.end_syscalls, number)) {
-        /* Asked again where it is used: on its way through a variable the pointer becomes a mere number to older verifiers. */
+        /* Requested again at each use: stored in a variable, the pointer becomes a plain number for
+         * older verifiers. */
         now.task = bpf_get_current_task_btf();
         struct call call = call_native(regs, number);
         end_tells(&now, &call, result);

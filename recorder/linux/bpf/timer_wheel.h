@@ -1,11 +1,14 @@
-/* The timer wheel: the kernel's coarse timers, by which schedule_timeout(), sockets and delayed work wait.
+/* The timer wheel: the kernel's coarse timers, by which schedule_timeout(), sockets and delayed
+ * work wait.
  *
- * It is busy: every acknowledged segment of a TCP stream moves a timer. What moves in an interrupt is the kernel's own
- * upkeep, and so is what is marked as deferrable (it may even be late while the cpu idles); nobody asked for either by a
- * call, so they are counted and left out before anything is read. A timer that fires is always recorded, because what it
- * wakes has to be told from what a device wakes.
+ * It is busy: every acknowledged segment of a TCP stream moves a timer. Timers set in an interrupt
+ * are internal maintenance of the kernel, and so are deferrable ones (which may be late while the
+ * CPU idles). No system call has set them, so they are counted and left out before anything is
+ * read. A timer that fires is always recorded, because wake-ups by timers must be distinguished
+ * from those by devices.
  *
- * Expiries are ticks ("jiffies"); a record has them in ns of CLOCK_MONOTONIC like those of the other timers.
+ * Expiries are ticks ("jiffies"); a record has them in ns of CLOCK_MONOTONIC like those of the
+ * other timers.
  */
 #ifndef ARGUS_BPF_TIMER_WHEEL_H
 #define ARGUS_BPF_TIMER_WHEEL_H

@@ -1,8 +1,10 @@
-/* The user's call stack by frame pointers: each frame begins with the address of its caller's and the return address.
+/* The user's call stack by frame pointers: each frame begins with the address of its caller's and
+ * the return address.
  *
- * bpf_get_stack() reads a frame at a time, and each time opens and closes the way to user memory: 75 ns a frame here. Frames
- * lie close together. So a window of the stack is copied at once, and the chain is followed inside it: 5 ns a
- * frame. Where it leads out of the window, the next one is copied from there.
+ * bpf_get_stack() reads one frame at a time, and enables and disables access to user memory each
+ * time: 75 ns a frame here. Frames are close together. So a window of the stack is copied at once,
+ * and the chain is followed inside it: 5 ns a frame. If it leaves the window, the next window is
+ * copied from there.
  */
 #ifndef ARGUS_BPF_USER_STACK_H
 #define ARGUS_BPF_USER_STACK_H
@@ -12,7 +14,7 @@
 /* Frame and return address; with both, the verifier sees that an index below the count stays inside. */
 #define WINDOW_WORDS (BPF_WINDOW_BYTES / 8)
 
-/* Following frame pointers through code that has none ends in numbers that are no addresses. */
+/* Following frame pointers through code without them ends at invalid addresses. */
 static __always_inline bool is_user_address(uint64_t address)
 {
     return address >= 4096 && address < 1ull << 56;
@@ -24,7 +26,7 @@ static __always_inline bool window_move(struct bpf_window *window, uint64_t addr
     window->bytes = BPF_WINDOW_BYTES;
     if (bpf_probe_read_user(window->words, BPF_WINDOW_BYTES, (const void *)address) == 0)
         return true;
-    window->bytes = 16; /* the page behind may be none of the stack's */
+    window->bytes = 16; /* the next page may not belong to the stack */
     return bpf_probe_read_user(window->words, 16, (const void *)address) == 0;
 }
 
@@ -50,8 +52,7 @@ static __always_inline uint32_t follow_frames(uint64_t *frames, uint64_t address
         if (!is_user_address(return_address))
             break;
         frames[count] = return_address;
-        address =
-            caller != address ? caller : 0; /* what was no frame pointer may point to itself */
+        address = caller != address ? caller : 0; /* an invalid frame pointer may point to itself */
     }
     return count;
 }

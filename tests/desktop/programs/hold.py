@@ -1,4 +1,5 @@
-"""Holds something back from other programs for a while, by its own clock: hold.py KIND ARGUMENT SECONDS. Says "holds" when it does."""
+"""Withholds a resource from other programs for a while, timed by itself: hold.py KIND ARGUMENT SECONDS. Prints "holds" when it
+begins."""
 import ctypes
 import fcntl
 import os

@@ -1,8 +1,9 @@
-"""A file system that holds one folder back: slow_files.py MOUNT FOLDER OPERATION SECONDS [busy]. Says "serves" when it is mounted.
+"""A file system that delays access to one folder: slow_files.py MOUNT FOLDER OPERATION SECONDS [busy]. Prints "serves" when it
+is mounted.
 
-The folder's files are there, read only but for new ones, which take whatever is written. From the first OPERATION (read, open, readdir)
-on a file or folder whose name begins with "slow", or the first write or fsync of any, everybody waits for SECONDS, once. "busy": it
-computes meanwhile. Needs root (tests/e2e/fuse_server.py).
+The folder's files are there, read only but for new ones, which take whatever is written. From the first OPERATION (read, open,
+readdir) on a file or folder whose name begins with "slow", or the first write or fsync of any, all operations wait for SECONDS,
+once. "busy": it computes meanwhile. Needs root (tests/e2e/fuse_server.py).
 """
 import errno
 import pathlib

@@ -1,4 +1,5 @@
-/* A lock handed through three threads before it comes to the main one: who held it long is not who handed it over. */
+/* A lock passed through three threads before the main thread gets it: the thread that held it for
+ * long is not the one that released it to the main thread. */
 #include "scene.h"
 
 #define RUNNERS 3
@@ -28,7 +29,8 @@ static void draw_border(unsigned ms)
     scene_burn(ms);
 }
 
-/* One after the other they come for the baton, so that the kernel queues them in this order. */
+/* The runners ask for the baton one after the other, so that the kernel queues them in this
+ * order. */
 static void *be_runner(void *context)
 {
     struct runner *self = context;

@@ -1,5 +1,5 @@
-/* Three processes away: victim → front → middle → backend, and the backend is busy with work of its own when the
- * request of the bad event arrives. Variants: unix, pipe, tcp. */
+/* Three processes away: victim → front → middle → backend, and the backend is busy with its own
+ * work when the request of the bad event arrives. Variants: unix, pipe, tcp. */
 #include "scene.h"
 
 struct place {
@@ -32,7 +32,7 @@ static void serve_backend(void *context)
     line_serve(((struct place *)context)->client, compact_database);
 }
 
-/* The last good event leaves the backend busy; the bad one only finds it so. */
+/* The last good event makes the backend busy; the bad one only has to wait for it. */
 static void handle_event(void *context, bool hang)
 {
     struct context *self = context;

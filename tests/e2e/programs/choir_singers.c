@@ -1,5 +1,5 @@
-/* A condition variable that many wait for: a conductor wakes all of them, and the slow soloist is the one whom the main
- * thread waits for. The others come and go. */
+/* A condition variable that many wait for: a conductor wakes all of them, and the main thread waits
+ * for the slow soloist. The others finish early. */
 #include "scene.h"
 
 #define SINGERS 4
@@ -7,8 +7,8 @@
 struct context {
     struct scene scene;
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* one for all: everybody is woken by everything */
-    unsigned verse, sung;   /* verses begun; singers that are done with this one */
+    pthread_cond_t changed; /* shared: every change wakes all waiters */
+    unsigned verse, sung;   /* verses begun; singers that have finished this one */
     unsigned solo_ms;
 };
 

@@ -13,7 +13,7 @@ struct context {
     pid_t partner;
 };
 
-/* What the partner does with a bad question: it wants to know something first. */
+/* The partner's reaction to a bad question: it asks back first. */
 static void ask_back(struct context *self)
 {
     struct pollfd answer = {.fd = self->callback_end.in, .events = POLLIN};

@@ -1,5 +1,5 @@
-/* A lost answer: in the bad case the steward takes the request, and goes back to his idle wait without a word. The victim
- * gives up after --hang-ms. */
+/* A lost reply: in the bad case the steward reads the request and returns to its idle wait without
+ * a reply. The victim gives up after --hang-ms. */
 #include <poll.h>
 
 #include "scene.h"

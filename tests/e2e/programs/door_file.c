@@ -1,4 +1,4 @@
-/* The victim looks every millisecond whether a file is there, which another process makes late. */
+/* The victim checks every millisecond whether a file exists, which another process creates late. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
-/* Victim, relay, vault: the vault is stopped by a signal, two hops away from who waits, over loopback TCP. */
+/* Victim, relay, vault: the vault is stopped by a signal, two hops away from the waiting process,
+ * over loopback TCP. */
 #include <signal.h>
 
 #include "scene.h"

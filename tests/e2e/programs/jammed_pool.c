@@ -1,4 +1,5 @@
-/* A pool of three threads, all of which wait for one slow process. The victim's own job is quick, and stands in the queue. */
+/* A pool of three threads, all of which wait for one slow process. The victim's own job is quick,
+ * but has to wait in the queue. */
 #include "scene.h"
 
 #define POOL_THREADS 3

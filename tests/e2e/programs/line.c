@@ -50,7 +50,7 @@ static void connect_unix(struct line ret[2])
     ret[1] = (struct line){.in = ends[1], .out = ends[1]};
 }
 
-/* What one end writes, a kernel worker hands to the other. */
+/* A kernel worker passes what one end writes to the other. */
 static void connect_terminal(struct line ret[2])
 {
     int master, slave;

@@ -1,4 +1,4 @@
-/* A lock on a file, held by a scribe who waits for his dictation from a third process. */
+/* A file lock, held by a scribe that waits for dictation from a third process. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/file.h>

@@ -1,4 +1,5 @@
-/* The main thread itself computes for long. Variants: plain; chatty (with a short sleep now and then). */
+/* The main thread itself computes for long. Variants: plain; chatty (with occasional short
+ * sleeps). */
 #include "scene.h"
 
 /* The costly function. */

@@ -1,4 +1,4 @@
-/* Three locks, each held while waiting for the next; behind the last one a process that is slow. */
+/* Three locks, each held while waiting for the next; behind the last one is a slow process. */
 #include <unistd.h>
 
 #include "scene.h"
@@ -27,7 +27,7 @@ static void be_appraiser(void *context)
     line_serve(*(struct line *)context, weigh_gold);
 }
 
-/* Takes its own vault, and with it in hand has the next one opened. */
+/* Locks its own vault, and while it holds that, asks for the next one. */
 static void open_vault(struct context *self, unsigned level, unsigned ms)
 {
     pthread_mutex_lock(&self->vaults[level]);

@@ -1,4 +1,5 @@
-/* The server's memory is not there: every page that it looks at has to come from the disk first. */
+/* The server's memory is not resident: every page that it reads must first be loaded from the
+ * disk. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +45,7 @@ static void open_ledger(void)
     madvise((void *)ledger.pages, LEDGER_BYTES, MADV_RANDOM);
 }
 
-/* What memory pressure does. */
+/* Simulates memory pressure. */
 static void forget_pages(void)
 {
     madvise((void *)ledger.pages, LEDGER_BYTES, MADV_DONTNEED);

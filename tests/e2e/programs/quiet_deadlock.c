@@ -1,5 +1,5 @@
-/* The victim gives up waiting after --hang-ms and lives on: behind the timeout two threads of the registrar wait for each
- * other's lock, for ever. */
+/* The victim gives up waiting after --hang-ms and continues: the cause of the time-out is a
+ * deadlock of two threads of the registrar, which wait for each other's lock for ever. */
 #include <poll.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-/* Three processes that wait for each other in a ring. The third one gives up after --hang-ms. Variant first: they never
- * asked each other this way before. */
+/* Three processes that wait for each other in a ring. The third one gives up after --hang-ms.
+ * Variant first: they have never asked each other in this way before. */
 #include <poll.h>
 
 #include "scene.h"

@@ -234,7 +234,7 @@ static void wait_by_poll(int fd)
     poll(&input, 1, -1);
 }
 
-/* A victim without an event loop: it does one thing after the other, as a script or a batch job does. */
+/* A victim without an event loop: it works sequentially, as a script or a batch job does. */
 static _Noreturn void run_as_script(struct scene *scene, void (*handle)(void *context, bool hang),
                                     void *context)
 {

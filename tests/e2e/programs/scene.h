@@ -1,12 +1,13 @@
-/* What all programs with a known cause share: a victim with an event loop, a user who sends it input, and busy
- * bystanders who have nothing to do with the hang. A program adds the processes that make the victim wait.
+/* What all programs with a known cause share: a victim with an event loop, a user who sends it
+ * input, and busy bystanders that are unrelated to the hang. A program adds the processes that make
+ * the victim wait.
  *
  *     user ──'n' 'n' … 'h' 'n' 'n' 'q'──▶ victim (poll loop, one call of handle() for each byte)
  *
- * 'n' is an event that goes well, 'h' the one that hangs, 'q' the end. Input goes on during the hang. With the word
- * "script" in --variant there is neither user nor event loop: the victim calls handle() itself, with pauses.
- * Every program takes --seed, --hang-ms, --rounds (events before the hang) and --variant, and the seed moves
- * all durations, so that no case is a single fixed timing.
+ * 'n' is an event that goes well, 'h' the one that hangs, 'q' the end. Input goes on during the
+ * hang. With the word "script" in --variant there is neither user nor event loop: the victim calls
+ * handle() itself, with pauses. Every program takes --seed, --hang-ms, --rounds (events before the
+ * hang) and --variant, and the seed moves all durations, so that no case is a single fixed timing.
  */
 #ifndef SCENE_H
 #define SCENE_H
@@ -22,7 +23,8 @@ struct scene {
     unsigned rounds;
     const char *variant; /* borrowed from argv, or the program's default */
     int input_fd;        /* where the victim's events arrive */
-    int hint_fd; /* the same bytes, 2 ms earlier, for a process that has to prepare something; or -1 */
+    /* The same bytes, 2 ms earlier, for a process that has to prepare something; or -1. */
+    int hint_fd;
 };
 
 /* Two ends of a connection; for pipes the descriptors differ. */
@@ -30,7 +32,8 @@ struct line {
     int in, out;
 };
 
-/* A request to the servers of the scenes: compute or sleep so long before the reply, and after it. */
+/* A request to the servers of the scenes: how long to compute or sleep before the reply and after
+ * it. */
 struct work {
     unsigned before_ms, after_ms;
     bool sleeping; /* sleep instead of computing */
@@ -43,7 +46,8 @@ void scene_begin(struct scene *scene, int argc, char **argv, const char *default
 _Noreturn void scene_run(struct scene *scene, void (*handle)(void *context, bool hang),
                          void *context);
 
-/* Like scene_run() with an own wait for input: `wait` returns when scene->input_fd is readable. */
+/* Like scene_run(), with a custom wait for input: `wait` returns when scene->input_fd is
+ * readable. */
 _Noreturn void scene_run_with(struct scene *scene, void (*wait)(int fd),
                               void (*handle)(void *context, bool hang), void *context);
 

@@ -1,4 +1,5 @@
-/* Two processes that share a semaphore in memory: there is no message, only a futex that is rung late. */
+/* Two processes that share a semaphore in memory: no message is sent, only a futex is woken
+ * late. */
 #include <semaphore.h>
 #include <sys/mman.h>
 

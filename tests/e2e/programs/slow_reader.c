@@ -21,7 +21,7 @@ static void print_page(const struct work *work)
     scene_work(work, work->before_ms);
 }
 
-/* Takes the head of a page, works, and only then takes the rest. */
+/* Reads the head of a page, works, and only then reads the rest. */
 static void be_printer(void *context)
 {
     struct context *self = context;

@@ -1,4 +1,5 @@
-/* The clerk's work is short, yet longer than the crumbs that the scheduler leaves an idle task, and he gets no cpu: others of higher priority are busy on his. */
+/* The clerk's work is short, but longer than the little time that the scheduler leaves an idle
+ * task, and the clerk gets no CPU: threads of higher priority are busy on it. */
 #include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
-/* The victim waits for the archivist, and he for the disk: fsync() of much data, again and again. */
+/* The victim waits for the archivist, and the archivist for the disk: repeated fsync() of much
+ * data. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ static double now_ms(void)
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
-/* The culprit: makes all that was written durable. */
+/* The culprit: writes all data to the disk. */
 static void make_durable(int fd)
 {
     if (fsync(fd) != 0)

@@ -1,4 +1,4 @@
-/* A pool of two threads: the bad event's job stands in the queue behind two long ones. */
+/* A pool of two threads: the bad event's job waits in the queue behind two long ones. */
 #include "scene.h"
 
 #define POOL_THREADS 2

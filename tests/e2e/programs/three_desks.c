@@ -1,5 +1,5 @@
-/* Several similar baselines: with one and the same function the victim asks three desks in turn. In the bad case the
- * second one does not answer before the victim gives up. */
+/* Several similar baselines: with one and the same function the victim asks three desks in turn. In
+ * the bad case the second one does not answer before the victim gives up. */
 #include <poll.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
-/* A crier wakes two listeners, each in a process of its own, one after the other in one go, by semaphores in shared memory. No
- * message tells whether one has to do with the other, so argus graph check takes it for a batch. Each waking is a call of
- * ring_bell(), by walk_round(). */
+/* A crier wakes two listeners, each in a separate process, directly one after the other, by
+ * semaphores in shared memory. No message shows whether the two are related, so argus graph check
+ * takes it for a batch. Each wake-up is a call of ring_bell(), by walk_round(). */
 #include <semaphore.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -9,14 +9,15 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Shorter rests would make the rounds turns of one polling loop (libargus/graph/rules/yield.c). */
+/* With shorter pauses the rounds would count as turns of one polling loop
+ * (libargus/graph/rules/yield.c). */
 enum { ROUNDS = 15, REST_NS = 60000000 };
 
 __attribute__((noinline)) static void ring_bell(sem_t *bell)
 {
     if (sem_post(bell) != 0)
         _exit(1);
-    __asm__ volatile(""); /* not the last thing it does: the call stays a call */
+    __asm__ volatile(""); /* prevents a tail call, so that the frame exists */
 }
 
 __attribute__((noinline)) static void walk_round(sem_t *bells)

@@ -1,6 +1,7 @@
-/* Conditions against locks. One waits for a bell (condition variable) that another one rings, one for a coin (semaphore) that
- * another one throws, and one in front of a gate (mutex) that somebody holds for a while. The bell and the coin mean the waiter, so
- * they are causes; the gate is only given up, which is weak. */
+/* Conditions compared with locks. One thread waits for a bell (condition variable) that another
+ * thread rings, one for a coin (semaphore) that another thread throws, and one for a gate (mutex)
+ * that another thread holds for a while. Bell and coin are meant for the waiter, so their edges are
+ * strong; the gate is only released, so its edge is weak. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <unistd.h>

@@ -1,5 +1,6 @@
-/* Two callers and two echoes on a real D-Bus daemon: what a caller waits for is its own echo, by way of the daemon, whatever the
- * other pair says at the same time. The daemon's address is in DBUS_SESSION_BUS_ADDRESS; BUS_PID is its process. */
+/* Two callers and two echoes on a real D-Bus daemon: a caller waits for its own echo, through the
+ * daemon, whatever the other pair sends at the same time. The daemon's address is in
+ * DBUS_SESSION_BUS_ADDRESS; BUS_PID is its process. */
 #include <dbus/dbus.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ enum { PAIRS = 2, ROUNDS = 8, ROUND_MS = 50, THINK_MS = 4 };
 struct shared {
     volatile int echoes[PAIRS], callers[PAIRS];
     volatile int ready[PAIRS];
-    volatile int done[PAIRS]; /* callers that wait for nothing any more */
+    volatile int done[PAIRS]; /* callers that have finished */
     int daemon;
 };
 
@@ -32,7 +33,7 @@ static void name_of(int own, char *ret, size_t bytes)
     snprintf(ret, bytes, "org.argus.Echo%d", own);
 }
 
-/* The end of a process is an event for the daemon: none ends before the last answer. */
+/* The daemon notices the end of a process as an event, so no process ends before the last reply. */
 static void linger(struct shared *shared)
 {
     while (!shared->done[0] || !shared->done[1])

@@ -1,6 +1,7 @@
-/* A pool of threads: two foremen take turns in handing out a job; any of the diggers takes it, digs, and says that it is done. Who
- * ends a foreman's wait is the digger that had his job; that one dug for him, not for the other foreman, and no other
- * digger had to do with it. All waiting is for condition variables, which are signalled outside of their mutex. */
+/* A pool of threads: two foremen take turns in handing out a job; any digger takes it, digs, and
+ * reports that it is done. The wait of a foreman is ended by the digger that had his job. That
+ * digger worked for him, not for the other foreman, and no other digger was involved. All waits are
+ * for condition variables, which are signalled outside of their mutex. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -60,7 +61,8 @@ static void *lead(void *number)
         dug_by[own] = 0;
         pthread_mutex_unlock(&lock);
         pthread_cond_signal(&there_is_work);
-        truth_spin_ms(2); /* the digger has taken the job, and both do not meet at the mutex */
+        /* Until the digger has taken the job, so that the two do not contend for the mutex. */
+        truth_spin_ms(2);
         pthread_mutex_lock(&lock);
         while (!dug_by[own])
             pthread_cond_wait(&is_done[own], &lock);
@@ -83,5 +85,5 @@ int main(void)
             return 1;
     for (int i = 0; i < FOREMEN; i++)
         pthread_join(foremen[i], NULL);
-    _exit(0); /* the diggers dig on */
+    _exit(0); /* while the diggers still dig */
 }

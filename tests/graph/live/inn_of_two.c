@@ -1,8 +1,9 @@
-/* Two guests of one batching host: in one turn of its loop it reads what both have asked for, and then answers both. Who is waited
- * for is the host; whom it acts for is the guest itself, never the other one.
+/* Two guests of one batching host: in one turn of its loop it reads what both have asked for, and
+ * then answers both. A guest waits for the host, and the host acts for that guest, never for the
+ * other one.
  *
- * The guests take turns in asking first, and the host in reading first, so that it is not always the one that
- * woke it whose request it reads first. */
+ * The guests take turns in asking first, and the host in reading first, so that the request read
+ * first is not always that of the guest that woke the host. */
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -43,7 +44,7 @@ static void host(const int *fds)
         char words[GUESTS];
         int first = round / 2 % 2;
         fail_unless(poll(ready, GUESTS, -1) > 0);
-        truth_spin_ms(GATHER_MS); /* the other one asks meanwhile */
+        truth_spin_ms(GATHER_MS); /* the other guest asks meanwhile */
         for (int i = 0; i < GUESTS; i++)
             fail_unless(read(fds[i ^ first], &words[i ^ first], 1) == 1);
         truth_spin_ms(1);

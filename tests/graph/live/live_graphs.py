@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Programs that know their own graph, recorded: the graph that is built must say the same.
+"""Records programs that know their own graph: the graph built from the recording must agree.
 
     live_graphs.py ARGUS RAW_GRAPH PROGRAM [--keep FILE]
 
@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "e2e"))
-import crowd  # noqa: E402
+import load_retry  # noqa: E402
 import machine  # noqa: E402
 
 SLACK_NS = 50_000  # between what a program does and its look at the clock
@@ -153,7 +153,7 @@ def main():
         print("skipped:", reason)
         sys.exit(77)
     machine.enter_namespace()
-    sys.exit(0 if crowd.settled(lambda _: wrong_waits(argus, raw_graph, program)) else 1)
+    sys.exit(0 if load_retry.passes(lambda _: wrong_waits(argus, raw_graph, program)) else 1)
 
 
 main()

@@ -1,10 +1,11 @@
-/* What a program with a known graph says about itself, for live_graphs.py:
+/* The output of a program with a known graph, for live_graphs.py:
  *
  *     wait TID FROM_NS TO_NS direct TID strong|weak through TID,… never TID,…
  *
- * Between these times thread TID waited, and the thread behind `direct` ended that wait. Not before FROM_NS, the graph leads
- * back from there to the threads behind `through`, if need be by answering a question (a weak edge), and by strong edges alone
- * to none of those behind `never`. 0 is no thread. Times are CLOCK_MONOTONIC, as in traces. */
+ * Between these times thread TID waited, and the thread after `direct` ended that wait. Backward
+ * from there, but not before FROM_NS, the graph leads to the threads after `through`, if necessary
+ * by answering a question (a weak edge). By strong edges alone it leads to none of the threads
+ * after `never`. 0 is no thread. Times are CLOCK_MONOTONIC, as in traces. */
 #ifndef TRUTH_H
 #define TRUTH_H
 
@@ -25,7 +26,7 @@ struct truth_wait {
 
 /* A wait of this thread may follow. */
 struct truth_wait truth_begin(void);
-/* It is over. Prints one line, unless the thread has not waited: what it wanted was there already. */
+/* The wait is over. Prints one line if the thread has really waited. */
 void truth_say(const struct truth_wait *wait);
 
 void truth_sleep_until_ns(uint64_t time_ns);

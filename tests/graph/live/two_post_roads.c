@@ -1,5 +1,6 @@
-/* A broker between processes: what comes from either of two senders goes on to the receiver that belongs to it, both in one turn of
- * the broker's loop. A receiver waits for its own sender, by way of the broker, and has nothing to do with the other road. */
+/* A broker between processes: messages from each of two senders are passed on to its own receiver,
+ * both in one turn of the broker's loop. A receiver waits for its own sender, through the broker,
+ * and is unrelated to the other pair. */
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/mman.h>

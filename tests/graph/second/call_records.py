@@ -47,6 +47,6 @@ class CallRecords:
         if self.call(number).yields:
             doing.vertex.yields += 1
         doing.op_open, doing.syscall = False, NO_SYSCALL
-        if doing.talked:
-            doing.marks["ended"], doing.talked = Mark(thread, self.now), False
+        if doing.had_message:
+            doing.marks["ended"], doing.had_message = Mark(thread, self.now), False
         self.lives.belongs(thread, record.arg[3])

@@ -1,4 +1,4 @@
-"""Callbacks and UI events: what an event loop does one after the other, each in a vertex of its own."""
+"""Callbacks and UI events: an event loop executes them one after the other, each in its own vertex."""
 from parts import OP_CALLBACK, OP_UI_EVENT, Actor
 
 UI_EVENTS, PURPOSES = 14, {1, 2, 3, 4, 6, 7, 13}
@@ -33,7 +33,7 @@ class Callbacks:
 
     @staticmethod
     def returned(doing, sp):
-        """Takes away what has returned by the stack pointer; whether there was any."""
+        """Removes what has returned according to the stack pointer; returns whether there was any."""
         before = len(doing.open)
         while doing.open and doing.open[-1]["sp"] <= sp:
             doing.open.pop()

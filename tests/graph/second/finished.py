@@ -1,4 +1,4 @@
-"""The second builder's graph in the order and the words in which raw_graph prints one."""
+"""Converts the second builder's graph to the order and format of raw_graph."""
 import splits
 from parts import FLAGS, Edge
 
@@ -16,7 +16,7 @@ def started(line, time):
     return found
 
 
-def home(lines, vertex, time):
+def containing_vertex(lines, vertex, time):
     """Whose moment `time` is: `vertex`, as long as it is there and has it, else another one of its thread."""
     if not vertex.gone and vertex.start <= time <= vertex.end:
         return vertex
@@ -32,7 +32,7 @@ def settle(lines, edge):
             return None
     elif edge.to.gone or edge.to_ns != edge.to.start:
         return None
-    made.source = home(lines, edge.source, edge.from_ns)
+    made.source = containing_vertex(lines, edge.source, edge.from_ns)
     if not made.source:
         return None
     made.from_ns = min(max(edge.from_ns, made.source.start), made.source.end)
@@ -103,13 +103,13 @@ def finished(builder):
     """The graph as `canonical` makes one of raw_graph's output."""
     threads = builder.lives.threads
     lines = {thread: ordered(builder.vertices[thread]) for thread in threads}
-    splits.split(builder.talks, lines, builder.edges, started)
+    splits.split(builder.message_points, lines, builder.edges, started)
     edges = all_edges(lines, builder.edges, builder.count)
     notes, samples = {}, {}
     for vertex, note in builder.notes:
-        notes.setdefault(home(lines, vertex, note[0]), []).append(note)
+        notes.setdefault(containing_vertex(lines, vertex, note[0]), []).append(note)
     for vertex, sample in builder.samples:
-        samples.setdefault(home(lines, vertex, sample["time"]), []).append(sample)
+        samples.setdefault(containing_vertex(lines, vertex, sample["time"]), []).append(sample)
     for edge in edges:
         builder.count(edge.rule)
     names, graph = {}, {"threads": {}, "vertices": {}, "edges": [], "uses": [], "rules": builder.rules}

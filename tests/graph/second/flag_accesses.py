@@ -1,4 +1,4 @@
-"""Reads and writes of data flags: who wrote what somebody saw."""
+"""Reads and writes of data flags: which write produced the value that a thread read."""
 from parts import OP_FLAG_READ, OP_FLAG_WRITE, Actor, Edge
 
 

@@ -1,7 +1,7 @@
-"""Processes and threads as a trace tells of them: who lives, what it is called, whose it is.
+"""Processes and threads as described by a trace: which exist, their names, and the process of each thread.
 
-A thread id names a life until that is gone or the id is given away again. What a life is called is known from the record
-of its begin, or from the thread tables: those that are true by now, else the next one that will be.
+A thread ID names a life until the thread ends or the ID is reused. The name of a life comes from the record of its start, or
+from the thread tables: the latest one so far, else the next one.
 """
 
 from parts import Doing

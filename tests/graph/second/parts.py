@@ -1,4 +1,4 @@
-"""What a graph is made of, as the second builder holds it: objects that refer to each other, and no ids."""
+"""The elements of a graph in the second builder: objects that refer to each other, without IDs."""
 
 NEVER = (1 << 64) - 1
 NO_SYSCALL = 0xFFFF
@@ -69,7 +69,7 @@ class Edge:
 
 
 class Cause:
-    """What made a thread runnable. No edge: nobody in the trace."""
+    """What made a thread runnable. No edge: nothing in the trace."""
 
     def __init__(self, edge=None, by_waker=False, by_timer=False, by_device=False, self_timed=False):
         self.edge, self.by_waker, self.by_timer = edge, by_waker, by_timer
@@ -103,7 +103,7 @@ class Doing:
         self.ops = []
         self.own_timer, self.word = None, None
         self.open, self.loop, self.has_turns = [], Actor(), False
-        self.marks, self.talked = {}, False
+        self.marks, self.had_message = {}, False
         self.forget_notes()
 
     def forget_notes(self):

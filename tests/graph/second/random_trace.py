@@ -1,9 +1,9 @@
 """Random small traces as text for mktrace.
 
-Most are plausible: a few threads on two cpus call, wait, wake, are interrupted, fork and die, and emit what the recorder
-would. Then some are disturbed: records left out or moved, losses, and records that make no sense at all. Numbers are
-few (five timers, four inodes …), so that records have to do with each other. No two records have one time: which of two
-simultaneous vertices comes first is nobody's business.
+Most are plausible: a few threads on two cpus call, wait, wake, are interrupted, fork and die, and emit the recorder's records.
+Then some are disturbed: records left out or moved, losses, and nonsensical records. There are few different numbers (five
+timers, four inodes …), so that records are related to each other. No two records have the same time, because the order of two
+simultaneous vertices is undefined.
 """
 import random
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""A second builder of the event graph: slow and plain, written from what docs/graph-rules.md, rules.def and the headers say.
+"""A second builder of the event graph: slow and simple, written from docs/graph-rules.md, rules.def and the headers.
 
-    second_builder.py FILE.argus        prints the graph as JSON, in the words of finished.canonical()
+    second_builder.py FILE.argus        prints the graph as JSON, in the form of finished.canonical()
 
-It holds everything in objects and looks for things where the C builder keeps an index. property.py compares the two.
-Which send a receive belongs to is not its business: tests/event and tests/messages are for that. So it is given the pairs, and
-without them its graph has no message edges. Nor does it know the names of functions, by which a call stack can change what a
-futex wake-up is taken for (patterns.def): traces with symbols are not for it.
+It keeps everything in objects and searches where the C builder has an index. property.py compares the two. It does not pair
+sends with receives, which tests/event and tests/messages test. The pairs are its input, and without them its graph has no
+message edges. It does not know function names either, by which a call stack can change the meaning of a futex wake-up
+(patterns.def), so it cannot handle traces with symbols.
 """
 import json
 import sys
@@ -17,7 +17,7 @@ from call_records import CallRecords
 from callbacks import Callbacks
 from flag_accesses import FlagAccesses
 from parts import BLOCK, OP_FORK, OP_WAKE, OP_WORK, READY, SIGNAL, Actor, Cause, Cpu, Edge, Request, Signal, Timer
-from splits import Talk
+from splits import Message
 from threads import Threads
 from trace_input import LOST, UNKNOWN_CALL, Input, syscalls
 from waits import Waits
@@ -45,7 +45,7 @@ class Builder(Threads, Callbacks, CallRecords, FlagAccesses, Waits, Wakeups):
         self.cpus, self.timers, self.works, self.requests = {}, {}, {}, {}
         self.queued, self.reads, self.signals, self.stops, self.itimers = {}, {}, {}, {}, {}
         self.uses, self.messages, self.rules, self.flags = {}, {}, {}, {}
-        self.edges, self.notes, self.samples, self.talks = [], [], [], []
+        self.edges, self.notes, self.samples, self.message_points = [], [], [], []
         self.vertices = Lines()
         for record in source.records:
             self.take(record)
@@ -215,10 +215,10 @@ class Builder(Threads, Callbacks, CallRecords, FlagAccesses, Waits, Wakeups):
         thread = cpu.thread
         if not thread or not thread.doing.vertex:
             return
-        talk = Talk(thread, self.now, bool(record.arg[1] >> 56 & 1))
-        self.talks.append(talk)
-        self.messages[thread.life, self.now] = talk
-        thread.doing.marks["last"], thread.doing.talked = talk.now, True
+        message = Message(thread, self.now, bool(record.arg[1] >> 56 & 1))
+        self.message_points.append(message)
+        self.messages[thread.life, self.now] = message
+        thread.doing.marks["last"], thread.doing.had_message = message.now, True
 
     def add_messages(self, pairs):
         for sender, sent, receiver, received, exact in pairs:

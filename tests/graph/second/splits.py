@@ -1,6 +1,6 @@
 """Splits: a vertex that had messages with several peers becomes several pieces (docs/graph-rules.md, Splits).
 
-Without symbols: so nothing is known of batching loops.
+Without symbols, so batching loops are unknown.
 """
 from parts import Edge, Vertex, Wait
 
@@ -8,7 +8,7 @@ MOST_PEERS = 16
 
 
 class Mark:
-    """How far a vertex had come at a moment."""
+    """The progress of a vertex at a moment."""
 
     def __init__(self, thread, now):
         doing = thread.doing
@@ -18,8 +18,8 @@ class Mark:
         self.runnable, self.ops = doing.vertex.runnable, sum(repeat for _, repeat in doing.ops)
 
 
-class Talk:
-    """A message record; `cut`: where its vertex would be cut before it."""
+class Message:
+    """A message record; `cut`: the place before it at which its vertex would be cut."""
 
     def __init__(self, thread, now, receives):
         self.thread, self.receives, self.now = thread, receives, Mark(thread, now)
@@ -46,17 +46,17 @@ class Peer:
         self.serves, self.asked, self.acted_on = serves, False, False
 
 
-class Company:
-    """What one thread has talked about."""
+class PeerState:
+    """The peers of one thread, and the process for which it acts."""
 
     def __init__(self, thread):
         self.process = self.acts_for = thread.process
-        self.peers, self.vertex, self.set = [], None, None  # the latest used first
+        self.peers, self.vertex, self.set = [], None, None  # most recently used first
 
     def enter(self, line, vertex):
         if self.vertex is vertex:
             return
-        if self.vertex and comes_home(line, self.vertex, vertex):
+        if self.vertex and waits_in_loop(line, self.vertex, vertex):
             self.acts_for = self.process
         self.vertex, self.set = vertex, None
 
@@ -66,20 +66,20 @@ class Company:
         del self.peers[MOST_PEERS:]
         return peer
 
-    def receive(self, talk):
-        sender = talk.partner.thread.process
-        behalf = self.acts_for = talk.partner.acts_for or sender
+    def receive(self, message):
+        sender = message.partner.thread.process
+        behalf = self.acts_for = message.partner.acts_for or sender
         if sender is self.process:
             return {behalf}, None, True
         peer = self.use(sender, False)
         peer.acted_on, peer.asked = peer.asked, False
-        peer.acts_for, peer.vertex, peer.request = behalf, self.vertex, talk
+        peer.acts_for, peer.vertex, peer.request = behalf, self.vertex, message
         return {sender, behalf}, None, True
 
-    def send(self, talk):
-        """The peer set, which request this is about, whether that is sure."""
-        to = talk.partner.thread.process
-        talk.acts_for = self.acts_for
+    def send(self, message):
+        """Returns the peer set, the request that this belongs to, and whether that is sure."""
+        to = message.partner.thread.process
+        message.acts_for = self.acts_for
         if to is self.process:
             return {self.acts_for}, None, True
         peer = self.use(to, True)
@@ -88,50 +88,50 @@ class Company:
         waiting = [other for other in here if not other.acted_on and not other.serves]
         request, sure = None, True
         if peer in here and not peer.serves:
-            talk.acts_for, request = peer.acts_for, peer.request
+            message.acts_for, request = peer.acts_for, peer.request
         elif behalf:
-            talk.acts_for, request = to, behalf[0].request
+            message.acts_for, request = to, behalf[0].request
         else:
             peer.asked = True
             if waiting:
-                talk.acts_for, request, sure = waiting[-1].acts_for, waiting[-1].request, False
+                message.acts_for, request, sure = waiting[-1].acts_for, waiting[-1].request, False
         for other in here:
-            other.acted_on |= other.acts_for is talk.acts_for
-        return {to, talk.acts_for}, request, sure
+            other.acted_on |= other.acts_for is message.acts_for
+        return {to, message.acts_for}, request, sure
 
 
-def comes_home(line, first, last):
+def waits_in_loop(line, first, last):
     here = line[line.index(first):line.index(last) + 1]
     return any(before.wait.kind in ("poll", "sleep") or ("split" in after.flags and "continues" not in after.flags)
                for before, after in zip(here, here[1:]))
 
 
-def home(line, talk, started):
-    vertex = talk.vertex
-    if vertex.gone or not vertex.start <= talk.time <= vertex.end:
-        vertex = started(line, talk.time)
-    inside = vertex and vertex.start <= talk.time <= vertex.end
+def vertex_of(line, message, started):
+    vertex = message.vertex
+    if vertex.gone or not vertex.start <= message.time <= vertex.end:
+        vertex = started(line, message.time)
+    inside = vertex and vertex.start <= message.time <= vertex.end
     return vertex if inside and vertex.repeat == 1 else None
 
 
-def split(talks, lines, edges, started):
+def split(message_points, lines, edges, started):
     """Cuts the vertices of `lines` in pieces; the first one is the vertex itself."""
-    companies, cuts = {}, {}
-    for talk in talks:
-        line = lines[talk.thread]
-        vertex = home(line, talk, started) if talk.partner else None
+    states, cuts = {}, {}
+    for message in message_points:
+        line = lines[message.thread]
+        vertex = vertex_of(line, message, started) if message.partner else None
         if not vertex:
             continue
-        company = companies.setdefault(talk.thread, Company(talk.thread))
-        company.enter(line, vertex)
-        before = company.set
-        company.set, request, sure = company.receive(talk) if talk.receives else company.send(talk)
-        if not before or not talk.cut or before & company.set:
+        state = states.setdefault(message.thread, PeerState(message.thread))
+        state.enter(line, vertex)
+        before = state.set
+        state.set, request, sure = state.receive(message) if message.receives else state.send(message)
+        if not before or not message.cut or before & state.set:
             continue
-        cuts.setdefault(vertex, []).append(talk.cut)
+        cuts.setdefault(vertex, []).append(message.cut)
         if request:
-            edges.append(Edge(request.vertex, request.time, "dispatch", "dispatch.request", sure, to=talk.vertex,
-                              to_ns=talk.cut.time, inside=True))
+            edges.append(Edge(request.vertex, request.time, "dispatch", "dispatch.request", sure, to=message.vertex,
+                              to_ns=message.cut.time, inside=True))
     for vertex, marks in cuts.items():
         line = lines[vertex.thread]
         at = line.index(vertex)
@@ -176,7 +176,7 @@ def pieces(vertex, marks):
 
 
 def mend_softirq(before, vertex, edges, count):
-    """A wake-up in somebody's send goes, when what was read came from another."""
+    """Removes a wake-up in a thread's send if the data that was read came from another thread."""
     wakes = [edge for edge in edges if edge.rule == "wake.softirq_local" and not edge.message]
     messages = sorted((edge for edge in edges if edge.kind == "message"), key=lambda edge: edge.to_ns)
     if not wakes or not messages or not before or before.wait.kind != "read":

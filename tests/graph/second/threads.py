@@ -1,4 +1,4 @@
-"""What threads do: running, runnable, waiting, and what begins and ends their vertices."""
+"""The states of threads: running, runnable, waiting; and the boundaries of their vertices."""
 from parts import NO_SYSCALL, Vertex
 
 EARLY_WAKEUP = 1_000_000

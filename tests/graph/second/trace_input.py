@@ -1,8 +1,7 @@
 """The records of a trace in time order, and the tables that a graph needs, for the second builder.
 
-Files are read by tests/trace/decode.py, which knows nothing of the C reader. Order: time, then cpu, then place in the
-file. Where records are missing there is a record with the id LOST: how many, and the time of the last one before them on
-that cpu.
+Files are read by tests/trace/decode.py, which knows nothing of the C reader. Order: time, then CPU, then position in the file.
+A record with the ID LOST marks lost records: their number, and the time of the last record before them on that CPU.
 """
 import pathlib
 import re

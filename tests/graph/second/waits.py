@@ -1,4 +1,4 @@
-"""What ends a vertex: the wait, what it was for, how it ended; and the two rules that make several waits one."""
+"""The end of a vertex: its wait, the object and the result of that wait; and the two rules that merge several waits."""
 from parts import FAULT, FUTEX, NEVER, NO_SYSCALL, OP_SYSCALL, Wait
 
 INTERRUPTIBLE, UNINTERRUPTIBLE, STOPPED, TRACED, DEAD = 1, 2, 4, 8, 0x80

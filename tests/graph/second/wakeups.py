@@ -1,4 +1,4 @@
-"""Who or what is behind a wake-up: the rules in the order in which they are asked."""
+"""The cause of a wake-up: the rules in the order in which they are tried."""
 from parts import Cause, Edge
 
 HOUSEKEEPERS = [b"migration/", b"ksoftirqd/", b"rcu_", b"rcuc/", b"rcuog/", b"rcuop/", b"rcuos/", b"cpuhp/", b"idle_inject/"]

@@ -1,9 +1,10 @@
-/* Waits of every kind, each in a process of its own whose name is that of the scene. Prints "scene key=value …" for each,
- * which is what causes.py compares the recorded waits with.
+/* Waits of every kind, each in a separate process with the name of the scene. Prints "scene
+ * key=value …" for each, which is what causes.py compares the recorded waits with.
  *
  *     causes SCENE…        in a folder that can be written to
  *
- * A scene is a function that waits once for at least WAIT_MS, for something that a helper process does.
+ * A scene is a function that waits once for at least WAIT_MS, for something that a helper process
+ * does.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -58,7 +59,7 @@ static void sleep_ms(long ms)
     }
 }
 
-/* Until the process has used that much cpu time, whatever else the machine does. */
+/* Computes until the process has used this much CPU time, whatever the load of the machine. */
 static void run_ms(long ms)
 {
     struct timespec start, now;
@@ -70,7 +71,7 @@ static void run_ms(long ms)
     } while ((now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000 < ms);
 }
 
-/* The facts of a scene: written at once, before it waits. */
+/* Prints the facts of a scene in one write, before it waits. */
 static __attribute__((format(printf, 1, 2))) void say(const char *format, ...)
 {
     char text[256];
@@ -252,7 +253,7 @@ static void scene_semop(void)
     semctl(set, 0, IPC_RMID);
 }
 
-/* A file on the disk that is not in memory. */
+/* A file on the disk that is not in the page cache. */
 static int cold_file(int flags)
 {
     char *bytes = calloc(1, FILE_BYTES);
@@ -425,7 +426,8 @@ static void scene_alarm(void)
     pause();
 }
 
-/* The timer counts this thread's cpu time; its signal goes to whoever of the process does not block it. */
+/* The timer counts this thread's cpu time; its signal goes to a thread of the process that does not
+ * block it. */
 #define PROF_TURNS                                                                                 \
     100 /* where the kernel counts cpu time by ticks, and ticks are lost, the signal comes late */
 

@@ -1,7 +1,7 @@
 /* Freezes of a second and a half, built with 64 and with 32 bits: compat_freeze KIND.
  *
- * An event loop of 20 ticks a second. In the fifth turn it waits for one who sleeps in slow_index(): another process, a thread, or a
- * signal handler of its own.
+ * An event loop of 20 ticks a second. In the fifth turn it waits for code that sleeps in
+ * slow_index(): in another process, in a thread, or in its own signal handler.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

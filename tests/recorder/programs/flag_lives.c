@@ -1,7 +1,9 @@
-/* A program whose flags are watched through its lives: flag_lives reads letters and says "ok" after each.
+/* A program whose flags are watched through its lives: flag_lives reads letters and prints "ok"
+ * after each.
  *
- * p: makes the object with the flag behind a pointer. w: writes both flags once. f: forks a child that writes them a hundred times,
- * and waits for it. x: begins the program anew (exec), and says "ok" from there.
+ * p: makes the object with the flag behind a pointer. w: writes both flags once. f: forks a child
+ * that writes them a hundred times, and waits for it. x: executes the program again, which prints
+ * "ok".
  */
 #include <stdio.h>
 #include <stdlib.h>

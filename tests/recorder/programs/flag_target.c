@@ -1,7 +1,8 @@
-/* Variables that are watched, and threads that write and read them as often as they were told.
+/* Variables to watch, and threads that write and read them as often as requested.
  *
- * flag_target TIMES: prints "PID"; for each line of its input a round of TIMES writes by each of two threads that it makes
- * then, each with values of its own, and TIMES reads by the main thread; prints "done". Ends at the end of its input.
+ * flag_target TIMES: prints "PID"; for each line of its input a round of TIMES writes by each of
+ * two threads that it makes then, each with values of its own, and TIMES reads by the main thread;
+ * prints "done". Ends at the end of its input.
  */
 #include <pthread.h>
 #include <stdbool.h>

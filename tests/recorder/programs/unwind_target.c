@@ -116,7 +116,7 @@ static void case_deep(void)
     result += recurse(100);
 }
 
-/* The same place again and again, with another number in its frame each time. */
+/* Waits repeatedly at the same place, with another number in its frame each time. */
 NOINLINE static void wait_with(long number)
 {
     volatile long counter[8];

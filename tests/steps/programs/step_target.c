@@ -1,8 +1,9 @@
-/* What is hard to step: signals all the time, threads, forks, string instructions, flags, recursion, longjmp() and callbacks out of a
- * library. step_target MODE; it prints the same whether it is stepped or not.
+/* A program that is hard to step: frequent signals, threads, forks, string instructions, flags,
+ * recursion, longjmp() and callbacks from a library. step_target MODE; it prints the same whether
+ * it is stepped or not.
  *
  *   rounds   three rounds of work(), in the main thread, in another one and in a child
- *   spin     polls a flag until SIGUSR2 sets it (prints "spinning" first, "over" behind)
+ *   spin     polls a flag until SIGUSR2 sets it (prints "spinning" before, "over" after)
  *   nap      the same, and sleeps 1 ms between
  *   exec     becomes /bin/echo
  *   quit     its main thread's worker thread ends inside of quitter()
@@ -32,7 +33,7 @@ static void on_signal(int signal)
         ticks++;
 }
 
-/* Does the trap flag leak? */
+/* Detects a leaked trap flag. */
 static NOINLINE int has_trap_flag(void)
 {
 #if defined(__x86_64__)
@@ -183,7 +184,7 @@ static __attribute__((noinline)) int await_birth(void)
     return turns < 400;
 }
 
-/* A function is reached at once behind the birth of the thread that it waits for. */
+/* A function is reached directly after the creation of the thread for which it waits. */
 static void run_births(void)
 {
     pthread_t thread;

@@ -1,10 +1,11 @@
-"""Live tests are about who had to wait for whom, and somebody else's load on the same cpus changes that.
+"""Repeats live tests that failed on a loaded machine.
 
-A wrong answer therefore counts only where the cpus were ours: where other processes and the hypervisor took more than a tenth of
-them meanwhile, or the whole machine stood still for a while, it is said and what failed is done again. A right answer counts always.
+Live tests check which thread had to wait for which other thread, and foreign load on the same CPUs changes that. So a failure
+counts only if the test had the CPUs for itself. If other processes and the hypervisor took more than a tenth of the CPU time, or
+the whole machine stopped for a while, that is printed and the failed tests are repeated. A success always counts.
 
-Each try is a process of its own, and this one adopts and reaps the orphans that its programs leave: so their time is known to be ours,
-and none stays a zombie.
+Each try is a separate process, and this process adopts and reaps the orphans that its programs leave. So their CPU time counts as
+the test's own, and none stays a zombie.
 """
 import contextlib
 import ctypes
@@ -17,7 +18,7 @@ import time
 import traceback
 import unittest
 
-CROWDED = 0.10
+MOST_FOREIGN_SHARE = 0.10
 STOOD_STILL_S = 0.05
 TRIES = 3
 PR_SET_NAME = 15
@@ -25,7 +26,7 @@ PR_SET_CHILD_SUBREAPER = 36
 
 
 def busy_seconds():
-    """Of all cpus, with what the hypervisor took away (proc_stat(5): user nice system idle iowait irq softirq steal)."""
+    """Busy time of all CPUs, including stolen time (proc_stat(5): user nice system idle iowait irq softirq steal)."""
     with open("/proc/stat", encoding="ascii") as stat:
         ticks = [int(word) for word in stat.readline().split()[1:9]]
     return (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK")
@@ -37,10 +38,10 @@ def own_seconds():
 
 
 class Witness:
-    """Looks whether the machine goes on: a guest can be stopped as a whole, and is then told of no stolen time.
+    """Detects that the whole machine stopped: a hypervisor can suspend a guest without reporting stolen time.
 
-    A process of another name than ours, since tests look for that. It sleeps before every other one, so when it is late, no program
-    of this machine was the reason. Without the right to do so it sees nothing."""
+    A separate process that sleeps for short times, with another process name, because tests search for ours. It has the highest
+    real-time priority, so if it wakes up late, no program of this machine is the reason. Without that permission it reports nothing."""
 
     def __init__(self):
         reader, self.end = os.pipe()
@@ -66,7 +67,7 @@ class Witness:
         os._exit(0)
 
     def ask(self):
-        """For how long the machine stood still, at most; it ends with that."""
+        """Ends the process. Returns the longest time that the machine stood still."""
         os.close(self.end)
         with open(self.report, encoding="ascii") as report:
             longest_s = float(report.read())
@@ -89,7 +90,7 @@ def be_a_try(check, names, report):
 
 
 def reap(child, witness):
-    """Waits for the child and every orphan; for those behind the child not longer than a while. Returns what the witness says."""
+    """Waits for the child, and then at most 2 s for every orphan. Returns the longest time that the machine stood still."""
     end, stood_still_s = None, 0.0
     try:
         while end is None or time.monotonic() < end:
@@ -105,7 +106,7 @@ def reap(child, witness):
 
 
 def try_once(check, names):
-    """What failed, of `names` or of all, as a list; for how long the machine stood still meanwhile."""
+    """Runs the tests `names` (None: all). Returns a list of those that failed, and the longest time that the machine stood still."""
     sys.stdout.flush()
     reader, writer = os.pipe()
     child = os.fork()
@@ -119,8 +120,8 @@ def try_once(check, names):
         return json.loads(report.read() or '["?"]'), stood_still_s
 
 
-def settled(check):
-    """check(names) does what is named, None: all, and returns what failed, as a list of names. Whether nothing failed in the end."""
+def passes(check):
+    """Whether no test failed in the end. check(names) runs the named tests (None: all) and returns a list of those that failed."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     names = None
     for left in reversed(range(TRIES)):
@@ -131,7 +132,7 @@ def settled(check):
         names = failed if failed != ["?"] else names
         others = busy_seconds() - busy - (own_seconds() - own)
         share = others / ((time.monotonic() - start) * os.cpu_count())
-        if left == 0 or (share < CROWDED and stood_still_s < STOOD_STILL_S):
+        if left == 0 or (share < MOST_FOREIGN_SHARE and stood_still_s < STOOD_STILL_S):
             return False
         print(f"(others took {100 * share:.0f} % of the cpus meanwhile, and the machine stood still for up to "
               f"{1000 * stood_still_s:.0f} ms: once more)")
@@ -139,8 +140,8 @@ def settled(check):
 
 
 def run_check(check):
-    """For a live test that is one check(), which raises or exits where something is wrong. Does not return."""
-    sys.exit(0 if settled(lambda _: check() or []) else 1)
+    """For a live test that is one check(), which raises or exits on a failure. Does not return."""
+    sys.exit(0 if passes(lambda _: check() or []) else 1)
 
 
 def run_unittests(argv):
@@ -150,4 +151,4 @@ def run_unittests(argv):
         tests = [getattr(test, "test_case", test) for test, _ in done.failures + done.errors]  # a subtest: its test
         return sorted({test.id().replace("__main__.", "", 1) for test in tests})
 
-    sys.exit(0 if settled(check) else 1)
+    sys.exit(0 if passes(check) else 1)
