@@ -12,6 +12,8 @@ from recorder_harness import ARGUS, MAKE_RUNNABLE, SWITCH, Live, Trace, argus, m
 
 RECORD_ONLY = "+perfmon,+bpf"
 PERF_ONLY = "+perfmon,+ipc_lock"
+# Most systems mount it when they boot. Without it perf_event needs CAP_SYS_ADMIN, to mount it itself.
+MOUNT_TRACEFS = "{ mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing; }"
 DOCKER = "+chown,+dac_override,+fowner,+fsetid,+kill,+setgid,+setuid,+setpcap,+net_raw,+sys_chroot,+mknod,+setfcap"
 
 
@@ -72,12 +74,12 @@ class Environments(Live):
         self.assert_recorded(self.run_record(lambda *c: in_capabilities(RECORD_ONLY, *c), "--backend", "bpf"))
 
     def test_two_capabilities_are_enough_for_perf(self):
-        self.assert_recorded(self.run_record(lambda *c: in_capabilities(PERF_ONLY, *c), "--backend", "perf"))
+        self.assert_recorded(self.run_record(lambda *c: in_mounts(MOUNT_TRACEFS, *in_capabilities(PERF_ONLY, *c)), "--backend", "perf"))
 
     def test_perf_without_the_right_to_lock_memory(self):
         if int(pathlib.Path("/proc/sys/kernel/perf_event_paranoid").read_text()) < 0:
             self.skipTest("this kernel lets everybody lock memory for perf_event")
-        self.assert_refused(self.run_record(lambda *c: in_capabilities("+perfmon", *c), "--backend", "perf"), "CAP_IPC_LOCK")
+        self.assert_refused(self.run_record(lambda *c: in_mounts(MOUNT_TRACEFS, *in_capabilities("+perfmon", *c)), "--backend", "perf"), "CAP_IPC_LOCK")
 
     def test_tracefs_is_not_mounted(self):
         script = "for p in /sys/kernel/debug/tracing /sys/kernel/debug /sys/kernel/tracing; do umount -l $p 2>/dev/null; done; true"
