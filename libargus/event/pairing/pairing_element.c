@@ -157,12 +157,23 @@ static struct content *choose_content(struct element *element, const struct mess
     return element->now.there && !element->now.datagram ? &element->now : NULL;
 }
 
+/* Whether the buffer at this address was freed unread, with its socket, and is another one by now:
+ * what it had was for another channel. The new send has no record. */
+static bool is_another_buffer(const struct pairing *pairing, const struct content *content,
+                              uint32_t receiving)
+{
+    const struct channel *of = &pairing->channels.data[content->channel];
+    return content->there && of->seen.id && content->channel != receiving;
+}
+
 static void feed_receive(struct pairing *pairing, uint32_t channel, struct element *element,
                          const struct message *message)
 {
     bool sure;
     struct channel *at = &pairing->channels.data[channel];
     bool late = channel_kind_of(at->seen.kind)->late_receive;
+    if (!late && is_another_buffer(pairing, &element->now, channel))
+        dismiss_content(pairing, &element->now, ARGUS_UNPAIRED_UNREAD);
     struct content *content = choose_content(element, message, late, at->clean, &sure);
     if (content) {
         at->clean |= sure && message->enter_ns >= content->send.message.time_ns;
