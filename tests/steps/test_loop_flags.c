@@ -21,6 +21,7 @@ static const struct shape {
 } shapes[] = {
     {"global", false, "did_reconfigure"},
     {"bounded", false, "did_reconfigure"},
+    {"while_handling", false, "did_reconfigure"},
     {"field_of_struct", false, "settings+0xc"},
     {"bit", false, "settings+0x10"},
     {"atomic", false, "is_atomic"},

@@ -109,22 +109,38 @@ void code_reach_slot(struct code_budget *budget, const struct code_scope *scope,
     reach(budget, scope, everywhere, node, &wanted, ret);
 }
 
+/* Whether another turn begins at `node`, or the scope has been left. */
+static bool is_next_turn(const struct code_scope *scope, uint32_t node)
+{
+    return node == scope->head || (scope->region && !scope->region[node]);
+}
+
+static bool leaves_function(const struct code_scope *scope, uint32_t node)
+{
+    const uint32_t *next = scope->function->next[node];
+    bool is_branch = scope->function->nodes.data[node].flow == FLOW_BRANCH;
+    return next[0] == CODE_NONE || (is_branch && next[1] == CODE_NONE);
+}
+
 bool code_leads_to(struct code_budget *budget, const struct code_scope *scope, uint32_t from,
                    uint32_t to, uint32_t without)
 {
     struct search search;
-    bool found = false;
+    bool found = from == CODE_NONE && to == CODE_TURN_END;
     if (from == CODE_NONE)
-        return false;
+        return found;
     if (search_begin(&search, budget, scope->function, scope->region))
         search.open[search.open_count++] = from;
     while (search.open_count && !found) {
         uint32_t at = search.open[--search.open_count];
-        if (at == scope->head || at == without || search.seen[at] ||
-            (search.region && !search.region[at]))
+        if (at == without || search.seen[at])
             continue;
         search.seen[at] = true;
-        found = at == to;
+        if (is_next_turn(scope, at)) {
+            found = to == CODE_TURN_END;
+            continue;
+        }
+        found = to == CODE_TURN_END ? leaves_function(scope, at) : at == to;
         for (unsigned k = 0; k < 2 && !found; k++) {
             uint32_t next = scope->function->next[at][k];
             if (next != CODE_NONE && !search.seen[next])

@@ -5,6 +5,7 @@
 #include "steps/loops/code_function.h"
 
 #define CODE_REACH_MAX 12
+#define CODE_TURN_END  (CODE_NONE - 1)
 
 /* A part of a function in which is searched, and how it came to be executed. */
 struct code_scope {
@@ -40,7 +41,8 @@ void code_reach_register(struct code_budget *budget, const struct code_scope *sc
 void code_reach_slot(struct code_budget *budget, const struct code_scope *scope, bool everywhere,
                      uint32_t node, struct code_slot slot, struct code_reach *ret);
 
-/* Whether ways lead from `from` to `to` within the scope, in one turn of its loop, and without going through `without`. */
+/* Whether ways lead from `from` to `to` within the scope, in one turn of its loop, and without going through `without`.
+ * CODE_TURN_END: to where another turn begins, or the scope is left. */
 bool code_leads_to(struct code_budget *budget, const struct code_scope *scope, uint32_t from,
                    uint32_t to, uint32_t without);
 

@@ -276,7 +276,8 @@ void code_slice_branch(struct code_slice *slice, const struct code_scope *scope,
     follow_comparison(slice, scope, node);
 }
 
-/* Whether it depends on the branch at `branch` if `node` is reached. */
+/* Whether it depends on the branch at `branch` if `node` is reached. A way that only comes back to the branch (an inner loop:
+ * `while (events_pending()) handle();`) decides nothing: the thread does come out of it, or it would not yield again. */
 static bool controls(struct code_slice *slice, const struct code_scope *scope, uint32_t branch,
                      uint32_t node)
 {
@@ -285,8 +286,11 @@ static bool controls(struct code_slice *slice, const struct code_scope *scope, u
     if (code_gives_up(scope->function, at->target) ||
         code_gives_up(scope->function, at->address + at->length))
         return false;
-    return code_leads_to(slice->budget, scope, next[0], node, branch) !=
-           code_leads_to(slice->budget, scope, next[1], node, branch);
+    bool leads[2];
+    for (unsigned k = 0; k < 2; k++)
+        leads[k] = code_leads_to(slice->budget, scope, next[k], node, branch);
+    return leads[0] != leads[1] &&
+           code_leads_to(slice->budget, scope, next[leads[0]], CODE_TURN_END, branch);
 }
 
 void code_slice_control(struct code_slice *slice, const struct code_scope *scope, uint32_t node)

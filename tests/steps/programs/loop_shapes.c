@@ -56,6 +56,18 @@ APART void wait_global(void)
         usleep(1500);
 }
 
+APART bool wait_while_handling(void)
+{
+    for (int i = 0; i < 100; i++) {
+        if (did_reconfigure)
+            return true;
+        while (poll_device())
+            poll_device();
+        usleep(1500);
+    }
+    return false;
+}
+
 APART bool wait_bounded(void)
 {
     for (int i = 0; i < 10000; i++) {
