@@ -77,6 +77,7 @@ def freeze(how):
 if __name__ == "__main__":
     if sys.argv[1:] and sys.argv[1] != "wait":
         freeze(sys.argv[1])
+    time.sleep(0.5)  # the recorder reads a new process's mappings within 0.2 s on a quiet machine
     recurse(3)
     recurse(200)
     list(generate())
